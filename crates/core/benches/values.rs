@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use recado_core::contacts::{Phone, Region, SearchQuery, SearchText, normalize};
+use recado_core::contacts::{Email, Phone, Region, SearchQuery, SearchText, normalize};
 
 fn phones(criterion: &mut Criterion) {
     let region = Region::br();
@@ -24,6 +24,7 @@ fn phones(criterion: &mut Criterion) {
 
 fn search(criterion: &mut Criterion) {
     let phone = Phone::parse("+5534991234567", &Region::br()).ok();
+    let email = Email::parse("maria.goncalves@example.com.br").ok();
     let name = "Maria Conceição de Araújo Gonçalves";
     let mut group = criterion.benchmark_group("search");
     group.bench_function("normalize_accents", |bench| {
@@ -37,10 +38,9 @@ fn search(criterion: &mut Criterion) {
             SearchText::of(
                 black_box(name),
                 "Maria",
-                Some("maria.goncalves@example.com.br"),
+                email.as_ref(),
                 "5534991234567",
                 phone.as_ref(),
-                &[],
             )
         });
     });

@@ -6,6 +6,7 @@
 
 use unicode_normalization::char::{canonical_combining_class, decompose_compatible};
 
+use super::email::Email;
 use super::phone::Phone;
 
 /// Ends each field. Two of them end the whole, so that even the last one or two characters of a
@@ -100,16 +101,15 @@ fn encode_digits(text: &str) -> String {
 pub struct SearchText(String);
 
 impl SearchText {
-    /// The search text of a contact. `extra_digits` are further digit forms under which its phone
-    /// is known; both Brazilian forms of `phone` are in it anyway. A field that another one
-    /// contains is left out, as nothing is found by it alone.
+    /// The search text of a contact. The phone is in it as text and, in the private alphabet, as
+    /// the digits of every form it has. A field that another one contains is left out, as nothing
+    /// is found by it alone.
     pub fn of(
         name: &str,
         display_name: &str,
-        email: Option<&str>,
+        email: Option<&Email>,
         identifier: &str,
         phone: Option<&Phone>,
-        extra_digits: &[&str],
     ) -> Self {
         let phone_text = phone.map(Phone::as_str);
         let fields = [
@@ -126,12 +126,7 @@ impl SearchText {
             .chain(extra_digits.iter().copied());
 
         let mut text = String::new();
-        for field in fields
-            .into_iter()
-            .flatten()
-            .map(normalize)
-            .chain(digits.map(encode_digits))
-        {
+        for field in fields.into_iter().flatten().map(normalize).chain(digits) {
             if !field.is_empty() && !text.contains(&field) {
                 text.push_str(&field);
                 text.push(SEPARATOR);
@@ -220,12 +215,12 @@ mod tests {
     use crate::strategies;
 
     fn named(name: &str) -> SearchText {
-        SearchText::of(name, "", None, "", None, &[])
+        SearchText::of(name, "", None, "", None)
     }
 
     fn with_phone(phone: &str) -> SearchText {
         let phone = Phone::parse(phone, &Region::br()).unwrap();
-        SearchText::of("Sala 3499", "", None, phone.digits(), Some(&phone), &[])
+        SearchText::of("Sala 3499", "", None, phone.digits(), Some(&phone))
     }
 
     fn finds(query: &str, text: &SearchText) -> bool {
@@ -299,13 +294,6 @@ mod tests {
     }
 
     #[test]
-    fn further_digit_forms_are_found_too() {
-        let text = SearchText::of("", "", None, "", None, &["120363041234567890"]);
-        assert!(finds("120-363", &text));
-        assert!(!finds("12", &text), "they are no text");
-    }
-
-    #[test]
     fn the_private_alphabet_cannot_be_forged() {
         let forged: String = encode_digits("34991234567");
         assert!(!finds("34-991234567", &named(&forged)));
@@ -316,12 +304,9 @@ mod tests {
 
     #[test]
     fn fields_are_terminated_and_not_repeated() {
-        let text = SearchText::of("Ana", "ANA", None, "an", None, &[]);
+        let text = SearchText::of("Ana", "ANA", None, "an", None);
         assert_eq!(text.as_str(), "ana\u{1f}\u{1f}");
-        assert_eq!(
-            SearchText::of("", "", None, "", None, &[]).as_str(),
-            "\u{1f}"
-        );
+        assert_eq!(SearchText::of("", "", None, "", None).as_str(), "\u{1f}");
     }
 
     #[test]
@@ -380,7 +365,7 @@ mod tests {
 
         #[test]
         fn a_phone_is_found_in_any_notation_of_its_number(phone in strategies::phones()) {
-            let text = SearchText::of("", "", None, "", Some(&phone), &[]);
+            let text = SearchText::of("", "", None, "", Some(&phone));
             prop_assert!(finds(&phone.international(), &text));
             for alias in phone.aliases() {
                 prop_assert!(finds(&alias, &text));
