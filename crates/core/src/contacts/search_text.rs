@@ -115,15 +115,12 @@ impl SearchText {
         let fields = [
             Some(name),
             Some(display_name),
-            email,
+            email.map(Email::as_str),
             phone_text,
             Some(identifier),
         ];
         let aliases = phone.map(Phone::aliases).unwrap_or_default();
-        let digits = aliases
-            .iter()
-            .map(String::as_str)
-            .chain(extra_digits.iter().copied());
+        let digits = aliases.iter().map(|alias| encode_digits(alias));
 
         let mut text = String::new();
         for field in fields.into_iter().flatten().map(normalize).chain(digits) {
@@ -245,14 +242,8 @@ mod tests {
     #[test]
     fn every_native_field_is_searched() {
         let phone = Phone::parse("34 99123-4567", &Region::br()).unwrap();
-        let text = SearchText::of(
-            "Ana",
-            "Aninha",
-            Some("ana@x.com"),
-            "g-77",
-            Some(&phone),
-            &[],
-        );
+        let email = Email::parse("ana@x.com").unwrap();
+        let text = SearchText::of("Ana", "Aninha", Some(&email), "g-77", Some(&phone));
         for query in ["ana", "NINHA", "@x.com", "g-77", "+55349", "67"] {
             assert!(finds(query, &text), "{query}");
         }
