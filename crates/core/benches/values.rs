@@ -15,9 +15,7 @@ fn phones(criterion: &mut Criterion) {
         ("country_code_without_plus", "5534991234567"),
         ("invalid", "34 1212-3456"),
     ] {
-        group.bench_function(name, |bench| {
-            bench.iter(|| Phone::parse(black_box(input), &region))
-        });
+        group.bench_function(name, |bench| bench.iter(|| Phone::parse(black_box(input), &region)));
     }
     group.finish();
 }
@@ -27,9 +25,7 @@ fn search(criterion: &mut Criterion) {
     let email = Email::parse("maria.goncalves@example.com.br").ok();
     let name = "Maria Conceição de Araújo Gonçalves";
     let mut group = criterion.benchmark_group("search");
-    group.bench_function("normalize_accents", |bench| {
-        bench.iter(|| normalize(black_box(name)))
-    });
+    group.bench_function("normalize_accents", |bench| bench.iter(|| normalize(black_box(name))));
     group.bench_function("normalize_ascii", |bench| {
         bench.iter(|| normalize(black_box("maria.goncalves@example.com.br")));
     });

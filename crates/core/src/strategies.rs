@@ -15,9 +15,7 @@ pub const AREA_CODES: [u8; 67] = [
 
 /// Regions with a numbering plan, Brazil most often.
 pub fn regions() -> impl Strategy<Value = Region> {
-    let others = select(vec![
-        "US", "PT", "GB", "DE", "AR", "IT", "JP", "MX", "KZ", "BY",
-    ]);
+    let others = select(vec!["US", "PT", "GB", "DE", "AR", "IT", "JP", "MX", "KZ", "BY"]);
     prop_oneof![
         Just(Region::br()),
         others.prop_map(|code| Region::parse(code).expect("the region has a numbering plan")),
@@ -41,13 +39,8 @@ pub fn written_phones() -> impl Strategy<Value = WrittenPhone> {
         "[6-9][0-9]{7}".prop_map(|local| (format!("9{local}"), local)),
         "9[0-9]{8}".prop_map(|local| (local.clone(), local)),
     ];
-    (
-        select(&AREA_CODES[..]),
-        local,
-        0..10_usize,
-        select(vec![12, 15, 21, 31, 41, 55]),
-    )
-        .prop_map(|(area, (full, local), notation, carrier)| {
+    (select(&AREA_CODES[..]), local, 0..10_usize, select(vec![12, 15, 21, 31, 41, 55])).prop_map(
+        |(area, (full, local), notation, carrier)| {
             let (start, end) = local.split_at(local.len() - 4);
             let input = match notation {
                 0 => format!("+55{area}{local}"),
@@ -61,11 +54,9 @@ pub fn written_phones() -> impl Strategy<Value = WrittenPhone> {
                 8 => format!("+55 (0{area}) {start}.{end}"),
                 _ => format!("  55 {area} {start} {end} "),
             };
-            WrittenPhone {
-                input,
-                e164: format!("+55{area}{full}"),
-            }
-        })
+            WrittenPhone { input, e164: format!("+55{area}{full}") }
+        },
+    )
 }
 
 /// Brazilian mobiles that the channel may know without their ninth digit.

@@ -36,10 +36,7 @@ pub enum TextError {
 /// [`TextError`] says which rule is broken; a control character is named before the length.
 pub fn clean(input: &str, max_chars: usize) -> Result<String, TextError> {
     let trimmed = input.trim();
-    if trimmed
-        .chars()
-        .any(|c| c.is_control() && c != '\n' && c != '\t')
-    {
+    if trimmed.chars().any(|c| c.is_control() && c != '\n' && c != '\t') {
         return Err(TextError::Control);
     }
     // No text has more characters than bytes, so most need no counting.
@@ -65,30 +62,20 @@ mod tests {
     fn length_counts_characters_after_trimming_and_not_bytes() {
         let longest = "ã".repeat(NAME);
         assert_eq!(clean(&format!("  {longest}  "), NAME).unwrap(), longest);
-        assert_eq!(
-            clean(&format!("{longest}a"), NAME),
-            Err(TextError::TooLong { max: 200 })
-        );
+        assert_eq!(clean(&format!("{longest}a"), NAME), Err(TextError::TooLong { max: 200 }));
     }
 
     #[test]
     fn newline_and_tab_pass_other_control_characters_do_not() {
         assert_eq!(clean("one\n\ttwo", OBSERVATION).unwrap(), "one\n\ttwo");
-        for control in [
-            '\0', '\u{1}', '\r', '\u{1b}', '\u{1f}', '\u{7f}', '\u{85}', '\u{9f}',
-        ] {
-            assert_eq!(
-                clean(&format!("a{control}b"), NAME),
-                Err(TextError::Control)
-            );
+        for control in ['\0', '\u{1}', '\r', '\u{1b}', '\u{1f}', '\u{7f}', '\u{85}', '\u{9f}'] {
+            assert_eq!(clean(&format!("a{control}b"), NAME), Err(TextError::Control));
         }
     }
 
     #[test]
     fn the_reason_names_the_limit() {
-        let reason = clean(&"a".repeat(501), CUSTOM_VALUE)
-            .unwrap_err()
-            .to_string();
+        let reason = clean(&"a".repeat(501), CUSTOM_VALUE).unwrap_err().to_string();
         assert_eq!(reason, "must have at most 500 characters");
     }
 

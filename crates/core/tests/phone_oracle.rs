@@ -16,21 +16,12 @@ fn every_vector_is_read_as_the_oracle_reads_it() {
     let mut differences = Vec::new();
     for (code, input, expected) in vectors() {
         let region = Region::parse(&code).unwrap();
-        let ours = Phone::parse(&input, &region)
-            .ok()
-            .map(|phone| phone.to_string());
+        let ours = Phone::parse(&input, &region).ok().map(|phone| phone.to_string());
         if ours != expected {
-            differences.push(format!(
-                "{code} {input:?}: expected {expected:?}, got {ours:?}"
-            ));
+            differences.push(format!("{code} {input:?}: expected {expected:?}, got {ours:?}"));
         }
     }
-    assert!(
-        differences.is_empty(),
-        "{} differ:\n{}",
-        differences.len(),
-        differences.join("\n")
-    );
+    assert!(differences.is_empty(), "{} differ:\n{}", differences.len(), differences.join("\n"));
 }
 
 #[test]

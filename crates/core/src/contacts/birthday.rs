@@ -29,9 +29,7 @@ impl Birthday {
         let year = number(&[*y1, *y2, *y3, *y4])?;
         let (month, day) = (number(&[*m1, *m2])?, number(&[*d1, *d2])?);
         let year = i32::try_from(year).map_err(|_| BirthdayError)?;
-        NaiveDate::from_ymd_opt(year, month, day)
-            .and_then(Self::from_date)
-            .ok_or(BirthdayError)
+        NaiveDate::from_ymd_opt(year, month, day).and_then(Self::from_date).ok_or(BirthdayError)
     }
 
     /// The birthday on this date; `None` outside the years 0001 to 9999.
@@ -56,13 +54,7 @@ impl Birthday {
 
 impl fmt::Display for Birthday {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{:04}-{:02}-{:02}",
-            self.0.year(),
-            self.0.month(),
-            self.0.day()
-        )
+        write!(f, "{:04}-{:02}-{:02}", self.0.year(), self.0.month(), self.0.day())
     }
 }
 
@@ -91,10 +83,7 @@ mod tests {
         for input in ["1990-03-15", "2000-02-29", "0001-01-01", "9999-12-31"] {
             assert_eq!(Birthday::parse(input).unwrap().to_string(), input);
         }
-        assert_eq!(
-            Birthday::parse(" 1990-03-15\n").unwrap().to_string(),
-            "1990-03-15"
-        );
+        assert_eq!(Birthday::parse(" 1990-03-15\n").unwrap().to_string(), "1990-03-15");
     }
 
     #[test]

@@ -46,10 +46,7 @@ impl Region {
     }
 
     const fn of(plan: LibRegion) -> Self {
-        Self {
-            plan,
-            code: plan.as_region_str(),
-        }
+        Self { plan, code: plan.as_region_str() }
     }
 }
 
@@ -153,9 +150,7 @@ impl Phone {
     /// The customary international notation, as `+55 34 99123-4567`.
     pub fn international(&self) -> String {
         match PhoneNumber::parse(&self.0, None) {
-            Ok(number) => number
-                .format_as(PhoneNumberFormat::International)
-                .into_owned(),
+            Ok(number) => number.format_as(PhoneNumberFormat::International).into_owned(),
             Err(_) => self.0.clone(),
         }
     }
@@ -201,13 +196,7 @@ impl fmt::Debug for Phone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digits = self.digits();
         let hidden = digits.len() - 4;
-        write!(
-            f,
-            "Phone(+{}{}{})",
-            &digits[..2],
-            "*".repeat(hidden),
-            &digits[2 + hidden..]
-        )
+        write!(f, "Phone(+{}{}{})", &digits[..2], "*".repeat(hidden), &digits[2 + hidden..])
     }
 }
 
@@ -245,10 +234,7 @@ impl Written {
         if digits.is_empty() {
             Err(PhoneError::Invalid)
         } else {
-            Ok(Self {
-                international,
-                digits,
-            })
+            Ok(Self { international, digits })
         }
     }
 }
@@ -270,31 +256,16 @@ fn is_punctuation(c: char) -> bool {
 /// The ASCII digit of a full-width, Arabic, Persian or Devanagari one.
 fn other_digit(c: char) -> Option<char> {
     const ZEROS: [u32; 4] = [0xff10, 0x660, 0x6f0, 0x966];
-    let digit = ZEROS
-        .into_iter()
-        .find_map(|zero| u32::from(c).checked_sub(zero).filter(|d| *d < 10))?;
+    let digit =
+        ZEROS.into_iter().find_map(|zero| u32::from(c).checked_sub(zero).filter(|d| *d < 10))?;
     char::from_digit(digit, 10)
 }
 
 fn national(digits: &str, region: &Region) -> Option<Phone> {
-    let code = PHONE_NUMBER_UTIL
-        .get_country_code_for_region(region.plan)?
-        .to_string();
+    let code = PHONE_NUMBER_UTIL.get_country_code_for_region(region.plan)?.to_string();
     reading(digits, Some(region.plan))
-        .or_else(|| {
-            if digits.starts_with(&code) {
-                international(digits)
-            } else {
-                None
-            }
-        })
-        .or_else(|| {
-            if code == BRAZIL {
-                doubled(digits)
-            } else {
-                None
-            }
-        })
+        .or_else(|| if digits.starts_with(&code) { international(digits) } else { None })
+        .or_else(|| if code == BRAZIL { doubled(digits) } else { None })
 }
 
 fn international(digits: &str) -> Option<Phone> {
@@ -328,10 +299,8 @@ fn reading(written: &str, region: Option<LibRegion>) -> Option<Phone> {
 /// before the ninth digit. Landlines (2 to 5) are left alone.
 fn with_ninth_digit(mut number: PhoneNumber) -> PhoneNumber {
     const EIGHT_DIGITS: u64 = 100_000_000;
-    let (area, local) = (
-        number.national_number / EIGHT_DIGITS,
-        number.national_number % EIGHT_DIGITS,
-    );
+    let (area, local) =
+        (number.national_number / EIGHT_DIGITS, number.national_number % EIGHT_DIGITS);
     let old_mobile = (11..=99).contains(&area) && local >= 6 * EIGHT_DIGITS / 10;
     if number.country_code == BRAZIL_CODE && !number.italian_leading_zero() && old_mobile {
         number.national_number = (area * 10 + 9) * EIGHT_DIGITS + local;
@@ -459,24 +428,12 @@ mod tests {
 
     #[test]
     fn without_plus_a_number_belongs_to_the_region() {
-        assert_eq!(
-            parse_in("PT", "912 345 678").as_deref(),
-            Ok("+351912345678")
-        );
-        assert_eq!(
-            parse_in("PT", "351912345678").as_deref(),
-            Ok("+351912345678")
-        );
+        assert_eq!(parse_in("PT", "912 345 678").as_deref(), Ok("+351912345678"));
+        assert_eq!(parse_in("PT", "351912345678").as_deref(), Ok("+351912345678"));
         assert_eq!(parse_in("PT", "5534991234567"), Err(PhoneError::Invalid));
-        assert_eq!(
-            parse_in("US", "(202) 456-1111").as_deref(),
-            Ok("+12024561111")
-        );
+        assert_eq!(parse_in("US", "(202) 456-1111").as_deref(), Ok("+12024561111"));
         assert_eq!(parse_in("IT", "06 6982").as_deref(), Ok("+39066982"));
-        assert_eq!(
-            parse_in("US", "+55 34 9123-4567").as_deref(),
-            Ok("+5534991234567")
-        );
+        assert_eq!(parse_in("US", "+55 34 9123-4567").as_deref(), Ok("+5534991234567"));
     }
 
     #[test]
@@ -529,18 +486,8 @@ mod tests {
     #[test]
     fn stored_numbers_are_taken_by_their_form() {
         assert!(Phone::from_stored("+553491234567".to_owned()).is_ok());
-        for stored in [
-            "",
-            "+",
-            "5534991234567",
-            "+12345",
-            "+1234567890123456",
-            "+55349x1234567",
-        ] {
-            assert_eq!(
-                Phone::from_stored(stored.to_owned()),
-                Err(PhoneError::Malformed)
-            );
+        for stored in ["", "+", "5534991234567", "+12345", "+1234567890123456", "+55349x1234567"] {
+            assert_eq!(Phone::from_stored(stored.to_owned()), Err(PhoneError::Malformed));
         }
     }
 

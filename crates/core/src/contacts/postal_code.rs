@@ -28,11 +28,8 @@ impl PostalCode {
     ///
     /// [`PostalCodeError`] says which rule is broken.
     pub fn parse(input: &str) -> Result<Self, PostalCodeError> {
-        let digits: String = input
-            .trim()
-            .chars()
-            .filter(|c| !matches!(c, '.' | '-' | '/' | ' '))
-            .collect();
+        let digits: String =
+            input.trim().chars().filter(|c| !matches!(c, '.' | '-' | '/' | ' ')).collect();
         if !digits.bytes().all(|b| b.is_ascii_digit()) {
             return Err(PostalCodeError::Character);
         }
@@ -46,11 +43,7 @@ impl PostalCode {
     /// [`PostalCodeError::Length`] when it is not eight digits.
     pub fn from_stored(stored: String) -> Result<Self, PostalCodeError> {
         let fits = stored.len() == LENGTH && stored.bytes().all(|b| b.is_ascii_digit());
-        if fits {
-            Ok(Self(stored))
-        } else {
-            Err(PostalCodeError::Length)
-        }
+        if fits { Ok(Self(stored)) } else { Err(PostalCodeError::Length) }
     }
 
     /// The eight digits.
@@ -81,28 +74,15 @@ mod tests {
     #[test]
     fn punctuation_is_stripped_and_leading_zeros_stay() {
         assert_eq!(PostalCode::parse("38400-100").unwrap().as_str(), "38400100");
-        assert_eq!(
-            PostalCode::parse(" 01.310-100 ").unwrap().as_str(),
-            "01310100"
-        );
+        assert_eq!(PostalCode::parse(" 01.310-100 ").unwrap().as_str(), "01310100");
     }
 
     #[test]
     fn other_characters_and_lengths_are_refused() {
-        assert_eq!(
-            PostalCode::parse("38400_100"),
-            Err(PostalCodeError::Character)
-        );
-        assert_eq!(
-            PostalCode::parse("SW1A 1AA"),
-            Err(PostalCodeError::Character)
-        );
+        assert_eq!(PostalCode::parse("38400_100"), Err(PostalCodeError::Character));
+        assert_eq!(PostalCode::parse("SW1A 1AA"), Err(PostalCodeError::Character));
         for input in ["", "-", "3840010", "384001000"] {
-            assert_eq!(
-                PostalCode::parse(input),
-                Err(PostalCodeError::Length),
-                "{input}"
-            );
+            assert_eq!(PostalCode::parse(input), Err(PostalCodeError::Length), "{input}");
         }
     }
 

@@ -28,16 +28,11 @@ pub fn normalize(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     for c in text.chars() {
         if c.is_ascii() {
-            folded.push(if c.is_ascii_control() {
-                ' '
-            } else {
-                c.to_ascii_lowercase()
-            });
+            folded.push(if c.is_ascii_control() { ' ' } else { c.to_ascii_lowercase() });
         } else {
             decompose_compatible(c, |part| {
                 if canonical_combining_class(part) == 0 {
-                    part.to_lowercase()
-                        .for_each(|lower| fold(lower, &mut folded));
+                    part.to_lowercase().for_each(|lower| fold(lower, &mut folded));
                 }
             });
         }
@@ -176,15 +171,9 @@ impl SearchQuery {
             return Ok(None);
         }
         let digits = encode_digits(&folded);
-        let phone_like = folded
-            .chars()
-            .all(|c| c.is_ascii_digit() || " +-().".contains(c))
+        let phone_like = folded.chars().all(|c| c.is_ascii_digit() || " +-().".contains(c))
             && digits.chars().count() >= MIN_PHONE_DIGITS;
-        let needles = if phone_like {
-            vec![folded, digits]
-        } else {
-            vec![folded]
-        };
+        let needles = if phone_like { vec![folded, digits] } else { vec![folded] };
         Ok(Some(Self { needles }))
     }
 
@@ -196,9 +185,7 @@ impl SearchQuery {
 
     /// Whether the contact is found: every store must answer as this does.
     pub fn matches(&self, text: &SearchText) -> bool {
-        self.needles
-            .iter()
-            .any(|needle| text.as_str().contains(needle))
+        self.needles.iter().any(|needle| text.as_str().contains(needle))
     }
 }
 
@@ -266,14 +253,8 @@ mod tests {
             assert!(finds(query, &text), "{query}");
         }
         assert!(!finds("(34) 8123-4567", &text));
-        assert!(
-            !finds("34 x 99123", &text),
-            "other characters make it a text search"
-        );
-        assert!(
-            !finds("9-9", &text),
-            "fewer than three digits make it a text search"
-        );
+        assert!(!finds("34 x 99123", &text), "other characters make it a text search");
+        assert!(!finds("9-9", &text), "fewer than three digits make it a text search");
     }
 
     #[test]
@@ -310,10 +291,7 @@ mod tests {
     #[test]
     fn long_searches_and_control_characters_are_refused() {
         assert!(SearchQuery::parse(&format!(" {} ", "ã".repeat(200))).is_ok());
-        assert_eq!(
-            SearchQuery::parse(&"ã".repeat(201)),
-            Err(SearchError::TooLong)
-        );
+        assert_eq!(SearchQuery::parse(&"ã".repeat(201)), Err(SearchError::TooLong));
         for query in ["a\nb", "a\tb", "a\0b", "a\u{1f}b"] {
             assert_eq!(SearchQuery::parse(query), Err(SearchError::Control));
         }

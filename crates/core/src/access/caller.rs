@@ -1,0 +1,140 @@
+//! The caller of a use case: made once at the edge, asked for its rights by every use case (D6).
+
+use serde_json::{Map, Value, json};
+
+use super::{ApiKey, Company, Plan, Scope, Scopes};
+use crate::contacts::Region;
+use crate::error::{Code, Kind, Rejection, object};
+use crate::ids::{CompanyId, KeyId};
+
+/// Who calls: the holder of an API key.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    company: CompanyId,
+    key: KeyId,
+    scopes: Scopes,
+    plan: Plan,
+    region: Region,
+    rate_per_minute: u32,
+    export_rate_per_minute: u32,
+}
+
+impl Caller {
+    /// The caller that holds `key` of `company`.
+    pub fn new(key: &ApiKey, company: &Company) -> Self {
+        Self {
+            company: company.id,
+            key: key.id,
+            scopes: key.scopes.clone(),
+            plan: company.plan,
+            region: company.default_region.clone(),
+            rate_per_minute: key.rate_per_minute,
+            export_rate_per_minute: key.export_rate_per_minute,
+        }
+    }
+
+    /// The company that the caller acts for.
+    pub const fn company(&self) -> CompanyId {
+        self.company
+    }
+
+    /// The key it presented.
+    pub const fn key(&self) -> KeyId {
+        self.key
+    }
+
+    /// The region whose national numbers it writes (D14).
+    pub const fn region(&self) -> &Region {
+        &self.region
+    }
+
+    /// Calls a minute (D12).
+    pub const fn rate_per_minute(&self) -> u32 {
+        self.rate_per_minute
+    }
+
+    /// Export calls a minute (D12).
+    pub const fn export_rate_per_minute(&self) -> u32 {
+        self.export_rate_per_minute
+    }
+
+    /// Whether the key carries `scope`.
+    pub fn has(&self, scope: Scope) -> bool {
+        self.scopes.has(scope)
+    }
+
+    /// Refuses a company whose plan lacks the public API (1, D10).
+    ///
+    /// # Errors
+    ///
+    /// [`Denied::Plan`].
+    pub const fn require_public_api(&self) -> Result<(), Denied> {
+        if self.plan.has_public_api() {
+            Ok(())
+        } else {
+            Err(Denied::Plan { required: Plan::Enterprise })
+        }
+    }
+
+    /// Refuses a company without the plan, then a key without the scope (D6).
+    ///
+    /// # Errors
+    ///
+    /// [`Denied`].
+    pub fn require(&self, scope: Scope) -> Result<(), Denied> {
+        self.require_public_api()?;
+        if self.has(scope) { Ok(()) } else { Err(Denied::Scope { required: scope }) }
+    }
+}
+
+/// The caller is known and may not (D5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Denied {
+    /// The plan does not include it; a higher one does.
+    #[error("the company's plan does not include this; it needs the plan {required}")]
+    Plan {
+        /// The plan that does.
+        required: Plan,
+    },
+    /// The key lacks a scope; issue one that has it.
+    #[error("the key lacks the scope {required}")]
+    Scope {
+        /// The scope that is missing.
+        required: Scope,
+    },
+}
+
+impl Rejection for Denied {
+    fn code(&self) -> Code {
+        match self {
+            Self::Plan { .. } => Code::PlanRequired,
+            Self::Scope { .. } => Code::InsufficientScope,
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::Forbidden
+    }
+
+    fn details(&self) -> Option<Map<String, Value>> {
+        Some(match self {
+            Self::Plan { required } => object([("required_plan", json!(required))]),
+            Self::Scope { required } => object([("required_scope", json!(required))]),
+        })
+    }
+}
+
+/// No key, or one that is unknown or revoked: three cases that answer alike (D5, D6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a valid API key is required: Authorization: Bearer <API_KEY>")]
+pub struct Unauthorized;
+
+impl Rejection for Unauthorized {
+    fn code(&self) -> Code {
+        Code::Unauthorized
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::Unauthenticated
+    }
+}

@@ -1,0 +1,262 @@
+//! Knowing callers, limiting their rate, and managing companies, keys and members.
+
+use serde_json::{Map, Value};
+
+use super::{
+    ApiKey, Caller, Company, CompanyDraft, CompanyPatch, KeyDraft, KeyHash, KeyPatch, KeySecret,
+    Member, MemberDraft, NewKey, RateDecision, Unauthorized, rate_checks,
+};
+use crate::Recado;
+use crate::error::Error;
+use crate::ids::{CompanyId, KeyId, MemberId};
+use crate::manage::{ManageResult, NOT_FOUND, invalid};
+use crate::store::{ChangeSet, StoreError};
+
+/// The use cases on access. Made by [`Recado::access`].
+#[derive(Clone, Copy, Debug)]
+pub struct Access<'a> {
+    pub(crate) app: &'a Recado,
+}
+
+/// The longest text that is looked at as a key.
+const MAX_KEY_CHARS: usize = 256;
+
+impl Access<'_> {
+    /// The caller that presents this key (5.1, D11). Looked up by hash, so that the time it takes
+    /// tells nothing about stored keys.
+    ///
+    /// # Errors
+    ///
+    /// [`Unauthorized`] for a key that is unknown or revoked.
+    pub async fn authenticate(&self, presented: &str) -> Result<Caller, Error<Unauthorized>> {
+        if presented.is_empty() || presented.len() > MAX_KEY_CHARS {
+            return Err(Error::Rejected(Unauthorized));
+        }
+        match self.app.store().key_by_hash(&KeyHash::of(presented)).await? {
+            Some((key, company)) => Ok(Caller::new(&key, &company)),
+            None => Err(Error::Rejected(Unauthorized)),
+        }
+    }
+
+    /// Charges one call to the caller's allowances (8, D12).
+    ///
+    /// # Errors
+    ///
+    /// When the shared state cannot be reached.
+    pub async fn charge(&self, caller: &Caller, export: bool) -> Result<RateDecision, StoreError> {
+        self.app.limiter().check(&rate_checks(caller, export), self.app.now()).await
+    }
+
+    /// All companies.
+    ///
+    /// # Errors
+    ///
+    /// Only of the store.
+    pub async fn companies(&self) -> ManageResult<Vec<Company>> {
+        Ok(self.app.store().companies().await?)
+    }
+
+    /// A company.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::ManageError::NotFound`].
+    pub async fn company(&self, id: CompanyId) -> ManageResult<Company> {
+        match self.app.store().company(id).await? {
+            Some(company) => Ok(company.into_value()),
+            None => Err(NOT_FOUND),
+        }
+    }
+
+    /// Makes a company.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the body.
+    pub async fn create_company(&self, body: &Map<String, Value>) -> ManageResult<Company> {
+        self.add_company(CompanyDraft::parse(body).map_err(invalid)?).await
+    }
+
+    /// Makes a company out of a draft.
+    ///
+    /// # Errors
+    ///
+    /// Only of the store.
+    pub async fn add_company(&self, draft: CompanyDraft) -> ManageResult<Company> {
+        let now = self.app.now();
+        let company = draft.into_company(CompanyId::new(self.app.uuid(now)), now);
+        self.app.insert_all(ChangeSet::new().insert(company.clone()), company).await
+    }
+
+    /// Changes a company.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the body, or [`crate::ManageError::NotFound`].
+    pub async fn change_company(
+        &self,
+        id: CompanyId,
+        body: &Map<String, Value>,
+    ) -> ManageResult<Company> {
+        let patch = CompanyPatch::parse(body).map_err(invalid)?;
+        let store = self.app.store();
+        self.app
+            .change(
+                async || store.company(id).await,
+                |company| patch.clone().apply(company, self.app.now()),
+            )
+            .await
+    }
+
+    /// All keys of a company.
+    ///
+    /// # Errors
+    ///
+    /// Only of the store.
+    pub async fn keys(&self, company: CompanyId) -> ManageResult<Vec<ApiKey>> {
+        Ok(self.app.store().keys(company).await?)
+    }
+
+    /// A key of a company.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::ManageError::NotFound`].
+    pub async fn key(&self, company: CompanyId, id: KeyId) -> ManageResult<ApiKey> {
+        match self.app.store().key(company, id).await? {
+            Some(key) => Ok(key.into_value()),
+            None => Err(NOT_FOUND),
+        }
+    }
+
+    /// Makes a key; its secret is in the answer and nowhere else (D11).
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the body.
+    pub async fn create_key(
+        &self,
+        company: CompanyId,
+        body: &Map<String, Value>,
+    ) -> ManageResult<NewKey> {
+        self.add_key(company, KeyDraft::parse(body).map_err(invalid)?).await
+    }
+
+    /// Makes a key out of a draft.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::ManageError::NotFound`] when there is no such company.
+    pub async fn add_key(&self, company: CompanyId, draft: KeyDraft) -> ManageResult<NewKey> {
+        let now = self.app.now();
+        let secret = KeySecret::from_random(self.app.random());
+        let key = ApiKey {
+            id: KeyId::new(self.app.uuid(now)),
+            company,
+            name: draft.name,
+            hash: secret.hash(),
+            scopes: draft.scopes,
+            rate_per_minute: draft.rate_per_minute,
+            export_rate_per_minute: draft.export_rate_per_minute,
+            created_at: now,
+        };
+        let new = NewKey { key: key.clone(), secret };
+        self.app.insert_all(ChangeSet::new().insert(key), new).await
+    }
+
+    /// Changes a key; rates hold from the next call on (D12).
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the body, or [`crate::ManageError::NotFound`].
+    pub async fn change_key(
+        &self,
+        company: CompanyId,
+        id: KeyId,
+        body: &Map<String, Value>,
+    ) -> ManageResult<ApiKey> {
+        let patch = KeyPatch::parse(body).map_err(invalid)?;
+        let store = self.app.store();
+        self.app.change(async || store.key(company, id).await, |key| patch.apply(key)).await
+    }
+
+    /// Revokes a key at once: no call that begins after this answered is accepted.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::ManageError::NotFound`].
+    pub async fn revoke_key(&self, company: CompanyId, id: KeyId) -> ManageResult<()> {
+        let store = self.app.store();
+        self.app.remove(async || store.key(company, id).await, async || Ok(false)).await
+    }
+
+    /// All members of a company.
+    ///
+    /// # Errors
+    ///
+    /// Only of the store.
+    pub async fn members(&self, company: CompanyId) -> ManageResult<Vec<Member>> {
+        Ok(self.app.store().members(company).await?)
+    }
+
+    /// A member of a company.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::ManageError::NotFound`].
+    pub async fn member(&self, company: CompanyId, id: MemberId) -> ManageResult<Member> {
+        match self.app.store().member(company, id).await? {
+            Some(member) => Ok(member.into_value()),
+            None => Err(NOT_FOUND),
+        }
+    }
+
+    /// Makes a member.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the body.
+    pub async fn create_member(
+        &self,
+        company: CompanyId,
+        body: &Map<String, Value>,
+    ) -> ManageResult<Member> {
+        let draft = MemberDraft::parse(body).map_err(invalid)?;
+        let now = self.app.now();
+        let member = draft.into_member(company, MemberId::new(self.app.uuid(now)), now);
+        self.app.insert_all(ChangeSet::new().insert(member.clone()), member).await
+    }
+
+    /// Changes a member.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the body, or [`crate::ManageError::NotFound`].
+    pub async fn change_member(
+        &self,
+        company: CompanyId,
+        id: MemberId,
+        body: &Map<String, Value>,
+    ) -> ManageResult<Member> {
+        let draft = MemberDraft::parse_patch(body).map_err(invalid)?;
+        let store = self.app.store();
+        self.app
+            .change(async || store.member(company, id).await, |member| draft.apply(member))
+            .await
+    }
+
+    /// Deletes a member that no contact is assigned to.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::ManageError::NotFound`] or [`crate::ManageError::InUse`].
+    pub async fn delete_member(&self, company: CompanyId, id: MemberId) -> ManageResult<()> {
+        let store = self.app.store();
+        self.app
+            .remove(
+                async || store.member(company, id).await,
+                async || store.member_in_use(company, id).await,
+            )
+            .await
+    }
+}

@@ -1,0 +1,21 @@
+//! Who may do what: companies, plans, API keys and their scopes, members (5, D5, D6, D10–D12).
+
+mod caller;
+mod company;
+mod key;
+mod manage;
+mod member;
+mod rates;
+mod reads;
+mod secret;
+
+pub use caller::{Caller, Denied, Unauthorized};
+pub(crate) use company::patched_name;
+pub use company::{Company, CompanyDraft, CompanyPatch, Features, Plan};
+pub use key::{ApiKey, ApiKeyView, KeyDraft, KeyHash, KeyPatch, KeySecret, NewKey, Scope, Scopes};
+pub use manage::Access;
+pub use member::{Member, MemberDraft, Role};
+pub use rates::Limiter;
+pub use rates::{Gcra, MemoryLimiter, RateCheck, RateDecision, RateKey, rate_checks};
+pub use reads::AccessReads;
+pub use secret::{Secret, SecretName};

@@ -1,0 +1,233 @@
+//! Rate limits: GCRA over a whole minute's allowance (8, D12).
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use super::Caller;
+use crate::Timestamp;
+use crate::ids::KeyId;
+use crate::store::StoreError;
+
+/// Microseconds in a minute: the state is kept in microseconds so that no rate is rounded away.
+const MINUTE_MICROS: i64 = 60_000_000;
+
+/// An allowance of `per_minute` calls: the whole minute's worth may be used at once, then it
+/// refills evenly.
+///
+/// The state is one number, the theoretical arrival time (`tat`) in microseconds: the moment at
+/// which the allowance will be whole again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gcra {
+    per_minute: u32,
+}
+
+impl Gcra {
+    /// An allowance; a rate of 0 counts as 1 (D12).
+    pub const fn per_minute(rate: u32) -> Self {
+        Self { per_minute: if rate == 0 { 1 } else { rate } }
+    }
+
+    /// How long one call takes to refill, in microseconds, rounded up so that no more than the
+    /// allowed rate ever passes.
+    pub const fn interval_micros(self) -> i64 {
+        let rate = self.per_minute as i64;
+        (MINUTE_MICROS + rate - 1) / rate
+    }
+
+    /// How far the state may run ahead of the clock, in microseconds: the whole allowance.
+    pub const fn burst_micros(self) -> i64 {
+        self.interval_micros() * self.per_minute as i64
+    }
+
+    /// Decides one call at `now`: the state after it, or how long to wait.
+    ///
+    /// # Errors
+    ///
+    /// The wait after which one call will pass.
+    pub fn decide(self, tat_micros: Option<i64>, now: Timestamp) -> Result<i64, Duration> {
+        let now = now.millis() * 1000;
+        let tat = tat_micros.unwrap_or(now).max(now);
+        let next = tat + self.interval_micros();
+        let over = next - now - self.burst_micros();
+        if over <= 0 {
+            return Ok(next);
+        }
+        Err(Duration::from_micros(u64::try_from(over).unwrap_or(u64::MAX)))
+    }
+}
+
+/// What is limited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RateKey {
+    /// All calls of a key.
+    Calls(KeyId),
+    /// The export calls of a key.
+    Exports(KeyId),
+}
+
+impl std::fmt::Display for RateKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Calls(key) => write!(f, "calls:{key}"),
+            Self::Exports(key) => write!(f, "exports:{key}"),
+        }
+    }
+}
+
+/// One allowance to ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateCheck {
+    /// Whose.
+    pub key: RateKey,
+    /// How much.
+    pub allowance: Gcra,
+}
+
+/// What a limiter answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RateDecision {
+    /// Go on; every allowance was charged one call.
+    Allowed,
+    /// Too many; nothing was charged.
+    Limited {
+        /// When a call will pass, at the earliest.
+        retry_after: Duration,
+    },
+}
+
+/// Keeps the state of allowances.
+///
+/// # Contract
+///
+/// - All checks of a call are decided before any is charged; if one refuses, none is charged (D12).
+/// - Concurrent calls, in any process that shares the state, never pass more than the allowance.
+/// - A refusal names the longest wait among those that refused.
+/// - A changed rate holds from the next call on.
+#[async_trait]
+pub trait Limiter: Send + Sync {
+    /// Decides and charges one call at `now`.
+    ///
+    /// # Errors
+    ///
+    /// When the shared state cannot be reached.
+    async fn check(&self, checks: &[RateCheck], now: Timestamp)
+    -> Result<RateDecision, StoreError>;
+}
+
+/// The allowances that a call of `caller` uses: all calls, and exports in addition (D12).
+pub fn rate_checks(caller: &Caller, export: bool) -> Vec<RateCheck> {
+    let mut checks = vec![RateCheck {
+        key: RateKey::Calls(caller.key()),
+        allowance: Gcra::per_minute(caller.rate_per_minute()),
+    }];
+    if export {
+        checks.push(RateCheck {
+            key: RateKey::Exports(caller.key()),
+            allowance: Gcra::per_minute(caller.export_rate_per_minute()),
+        });
+    }
+    checks
+}
+
+/// A limiter for one process. Its memory is bounded by the keys used within the last minute.
+#[derive(Debug, Default)]
+pub struct MemoryLimiter {
+    state: Mutex<HashMap<RateKey, i64>>,
+}
+
+/// How many entries may be kept before the lapsed ones are dropped.
+const SWEEP_AT: usize = 10_000;
+
+impl MemoryLimiter {
+    /// A limiter with every allowance whole.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+#[async_trait]
+impl Limiter for MemoryLimiter {
+    async fn check(
+        &self,
+        checks: &[RateCheck],
+        now: Timestamp,
+    ) -> Result<RateDecision, StoreError> {
+        let mut state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if state.len() >= SWEEP_AT {
+            state.retain(|_, tat| *tat > now.millis() * 1000);
+        }
+        let decisions: Vec<_> = checks
+            .iter()
+            .map(|check| check.allowance.decide(state.get(&check.key).copied(), now))
+            .collect();
+        if let Some(retry_after) = decisions.iter().filter_map(|d| d.err()).max() {
+            return Ok(RateDecision::Limited { retry_after });
+        }
+        for (check, decision) in checks.iter().zip(decisions) {
+            if let Ok(tat) = decision {
+                state.insert(check.key, tat);
+            }
+        }
+        Ok(RateDecision::Allowed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn at(millis: i64) -> Timestamp {
+        Timestamp::from_millis(millis)
+    }
+
+    #[test]
+    fn a_whole_minutes_allowance_passes_at_once_and_not_one_more() {
+        for rate in [1, 7, 60, 600, 999] {
+            let gcra = Gcra::per_minute(rate);
+            let mut tat = None;
+            for _ in 0..rate {
+                tat = Some(gcra.decide(tat, at(5_000)).expect("within the allowance"));
+            }
+            let wait = gcra.decide(tat, at(5_000)).expect_err("one too many");
+            assert!(wait <= Duration::from_micros(gcra.interval_micros() as u64));
+        }
+    }
+
+    #[test]
+    fn after_the_wait_that_was_named_exactly_one_call_passes() {
+        let gcra = Gcra::per_minute(60);
+        let mut tat = None;
+        for _ in 0..60 {
+            tat = gcra.decide(tat, at(0)).ok();
+        }
+        let wait = gcra.decide(tat, at(0)).expect_err("used up");
+        let later = at(0).plus(wait);
+        tat = Some(gcra.decide(tat, later).expect("refilled one"));
+        assert!(gcra.decide(tat, later).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_span_of_time_passes_more_than_burst_plus_refill(
+            rate in 1u32..2000,
+            gaps in prop::collection::vec(0i64..500, 1..400),
+        ) {
+            let gcra = Gcra::per_minute(rate);
+            let (mut tat, mut now, mut passed) = (None, 0i64, 0i64);
+            for gap in gaps {
+                now += gap;
+                if let Ok(next) = gcra.decide(tat, at(now)) {
+                    tat = Some(next);
+                    passed += 1;
+                }
+            }
+            let allowed = i64::from(rate) + now * 1000 / gcra.interval_micros() + 1;
+            prop_assert!(passed <= allowed, "{passed} passed, {allowed} allowed");
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! Secrets of the installation that live in the store, shared by all its processes.
+
+use crate::secret::SecretBytes;
+use crate::words::words;
+
+words! {
+    /// Which secret.
+    SecretName {
+        /// Authenticates export cursors (D25).
+        CursorKey = "cursor_key",
+    }
+}
+
+/// A secret, made once when the installation first starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Secret {
+    /// Which one.
+    pub name: SecretName,
+    /// The secret itself.
+    pub bytes: SecretBytes,
+}

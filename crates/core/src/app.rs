@@ -1,0 +1,289 @@
+//! [`Recado`]: the handle an embedder holds, its builder, and the runner of use cases.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use uuid::Uuid;
+
+use crate::access::{Access, Limiter, MemoryLimiter, Secret, SecretName};
+use crate::clock::{Clock, Timestamp};
+use crate::contacts::{Contacts, CursorKey, OrganizationIds};
+use crate::custom_fields::CustomFields;
+use crate::deals::Deals;
+use crate::documents::{Documents, Files};
+use crate::error::Error;
+use crate::ids::{Ids, JobId, OrganizationId};
+use crate::links::Links;
+use crate::lists::Lists;
+use crate::organizations::Enrichments;
+use crate::secret::SecretBytes;
+use crate::store::{ChangeSet, CommitError, Decided, Reads, Store, StoreError};
+use crate::tags::Tags;
+use crate::transport::Transport;
+
+/// How often a decision is made again after a conflict before the caller is told to come back.
+const MAX_ATTEMPTS: u32 = 64;
+
+/// One use case: what it reads, and the pure decision on what was read.
+///
+/// Everything random (ids, secrets) is made before and kept in `self`, so that deciding again after
+/// a conflict decides the same.
+#[async_trait]
+pub trait UseCase: Send + Sync {
+    /// What was read.
+    type Loaded: Send;
+    /// The answer.
+    type Output: Send;
+    /// The refusal.
+    type Error: Send;
+
+    /// Reads what the decision needs.
+    async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError>;
+
+    /// Decides; pure.
+    ///
+    /// # Errors
+    ///
+    /// The refusal. Nothing is written.
+    fn decide(
+        &self,
+        loaded: Self::Loaded,
+        now: Timestamp,
+    ) -> Result<Decided<Self::Output>, Self::Error>;
+}
+
+/// Settings of an installation that rules depend on.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where the service is reached from outside, without a slash at the end; tracked links begin
+    /// with it.
+    pub public_url: String,
+    /// The base URL of the cnpj registry (D22).
+    pub registry_url: String,
+    /// What follows `@` in group codes (D2).
+    pub group_suffix: String,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            public_url: "http://127.0.0.1:8080".to_owned(),
+            registry_url: "https://brasilapi.com.br".to_owned(),
+            group_suffix: "g.us".to_owned(),
+        }
+    }
+}
+
+/// What the core works with; every part is a trait object, so that a program picks it at run time.
+pub struct Parts {
+    /// The database.
+    pub store: Arc<dyn Store>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Ids and secrets.
+    pub ids: Arc<dyn Ids>,
+    /// The bytes of documents.
+    pub files: Arc<dyn Files>,
+    /// Calls to the outside.
+    pub transport: Arc<dyn Transport>,
+    /// Rate limits; `None` keeps them in this process.
+    pub limiter: Option<Arc<dyn Limiter>>,
+    /// Settings.
+    pub settings: Settings,
+}
+
+impl fmt::Debug for Parts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Parts").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}
+
+struct Inner {
+    parts: Parts,
+    limiter: Arc<dyn Limiter>,
+    cursor_key: CursorKey,
+}
+
+/// The core, ready to use. Cheap to clone; every clone is the same installation.
+#[derive(Clone)]
+pub struct Recado(Arc<Inner>);
+
+impl fmt::Debug for Recado {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recado").field("parts", &self.0.parts).finish()
+    }
+}
+
+impl Recado {
+    /// Starts the core on these parts. Makes the installation's secrets if they are missing.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be reached.
+    pub async fn start(parts: Parts) -> Result<Self, StoreError> {
+        let key = installation_secret(&parts, SecretName::CursorKey).await?;
+        let limiter = parts.limiter.clone().unwrap_or_else(|| Arc::new(MemoryLimiter::new()));
+        Ok(Self(Arc::new(Inner { limiter, cursor_key: CursorKey::new(key), parts })))
+    }
+
+    /// Companies, keys and members.
+    pub fn access(&self) -> Access<'_> {
+        Access { app: self }
+    }
+
+    /// Contacts.
+    pub fn contacts(&self) -> Contacts<'_> {
+        Contacts { app: self }
+    }
+
+    /// Definitions of custom fields.
+    pub fn custom_fields(&self) -> CustomFields<'_> {
+        CustomFields { app: self }
+    }
+
+    /// Pipelines and deals.
+    pub fn deals(&self) -> Deals<'_> {
+        Deals { app: self }
+    }
+
+    /// Documents of contacts.
+    pub fn documents(&self) -> Documents<'_> {
+        Documents { app: self }
+    }
+
+    /// Tracked links.
+    pub fn links(&self) -> Links<'_> {
+        Links { app: self }
+    }
+
+    /// Lists of contacts.
+    pub fn lists(&self) -> Lists<'_> {
+        Lists { app: self }
+    }
+
+    /// Background work.
+    pub fn jobs(&self) -> Enrichments<'_> {
+        Enrichments { app: self }
+    }
+
+    /// Tags and close reasons.
+    pub fn tags(&self) -> Tags<'_> {
+        Tags { app: self }
+    }
+
+    /// The settings it was started with.
+    pub fn settings(&self) -> &Settings {
+        &self.0.parts.settings
+    }
+
+    /// The database, for readiness probes and housekeeping.
+    pub fn store(&self) -> &dyn Store {
+        &*self.0.parts.store
+    }
+
+    /// The current time.
+    pub fn now(&self) -> Timestamp {
+        self.0.parts.clock.now()
+    }
+
+    pub(crate) fn limiter(&self) -> &dyn Limiter {
+        &*self.0.limiter
+    }
+
+    pub(crate) fn files(&self) -> &dyn Files {
+        &*self.0.parts.files
+    }
+
+    pub(crate) fn transport(&self) -> &dyn Transport {
+        &*self.0.parts.transport
+    }
+
+    pub(crate) fn cursor_key(&self) -> &CursorKey {
+        &self.0.cursor_key
+    }
+
+    pub(crate) fn uuid(&self, now: Timestamp) -> Uuid {
+        self.0.parts.ids.uuid_v7(now)
+    }
+
+    pub(crate) fn random<const N: usize>(&self) -> [u8; N] {
+        let mut bytes = [0; N];
+        self.0.parts.ids.fill(&mut bytes);
+        bytes
+    }
+
+    pub(crate) fn organization_ids(&self, now: Timestamp) -> OrganizationIds {
+        OrganizationIds {
+            organization: OrganizationId::new(self.uuid(now)),
+            job: JobId::new(self.uuid(now)),
+        }
+    }
+
+    /// Runs a use case: load, decide, commit; again after a conflict, until it is bounded.
+    ///
+    /// # Errors
+    ///
+    /// The use case's refusal, [`Error::Busy`] after too many conflicts, or the store's failure.
+    pub async fn run<U: UseCase>(&self, use_case: &U) -> Result<U::Output, Error<U::Error>> {
+        let mut attempts = self.attempts();
+        loop {
+            let now = attempts.next()?;
+            let loaded = use_case.load(self.store()).await?;
+            let decided = use_case.decide(loaded, now).map_err(Error::Rejected)?;
+            if let Some(output) = self.settle(decided).await? {
+                return Ok(output);
+            }
+        }
+    }
+
+    /// Counts the attempts at one decision.
+    pub(crate) fn attempts(&self) -> Attempts<'_> {
+        Attempts { app: self, made: 0 }
+    }
+
+    /// Commits a decision: its answer, or `None` after a conflict.
+    pub(crate) async fn settle<T>(&self, decided: Decided<T>) -> Result<Option<T>, StoreError> {
+        if decided.changes.is_empty() {
+            return Ok(Some(decided.output));
+        }
+        match self.store().commit(decided.changes).await {
+            Ok(()) => Ok(Some(decided.output)),
+            Err(CommitError::Conflict(_)) => Ok(None),
+            Err(CommitError::Store(error)) => Err(error),
+        }
+    }
+}
+
+/// Bounds how often one decision is made again.
+#[derive(Debug)]
+pub(crate) struct Attempts<'a> {
+    app: &'a Recado,
+    made: u32,
+}
+
+impl Attempts<'_> {
+    /// The time to decide at, or [`Error::Busy`] when it was tried too often.
+    pub(crate) fn next<E>(&mut self) -> Result<Timestamp, Error<E>> {
+        self.made += 1;
+        if self.made > MAX_ATTEMPTS { Err(Error::Busy) } else { Ok(self.app.now()) }
+    }
+}
+
+/// Reads a secret of the installation, or makes it; of several processes that start at once, one
+/// makes it and the others read that one.
+async fn installation_secret(parts: &Parts, name: SecretName) -> Result<SecretBytes, StoreError> {
+    for _ in 0..MAX_ATTEMPTS {
+        if let Some(secret) = parts.store.secret(name).await? {
+            return Ok(secret.bytes);
+        }
+        let mut bytes = vec![0; 32];
+        parts.ids.fill(&mut bytes);
+        let secret = Secret { name, bytes: SecretBytes::new(bytes) };
+        match parts.store.commit(ChangeSet::new().insert(secret)).await {
+            Ok(()) | Err(CommitError::Conflict(_)) => {}
+            Err(CommitError::Store(error)) => return Err(error),
+        }
+    }
+    Err(StoreError::corrupt("the installation's secret cannot be kept"))
+}

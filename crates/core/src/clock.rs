@@ -1,0 +1,128 @@
+//! Time as a value: UTC with millisecond precision (D3).
+
+use std::fmt;
+use std::time::Duration;
+
+use chrono::{DateTime, SecondsFormat, TimeZone, Utc};
+use serde::{Serialize, Serializer};
+
+/// Tells the time. The core asks it once per decision and passes the answer on as a value.
+pub trait Clock: Send + Sync {
+    /// The current time, cut to milliseconds.
+    fn now(&self) -> Timestamp;
+}
+
+/// A moment in UTC, in whole milliseconds since the Unix epoch.
+///
+/// Written as `2026-11-20T17:31:36.123Z`. Every value lies in the years 0001 to 9999, so that
+/// writing and storing one cannot fail.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(i64);
+
+impl Timestamp {
+    /// The first moment that can be represented.
+    pub const MIN: Self = Self(-62_135_596_800_000);
+    /// The last moment that can be represented.
+    pub const MAX: Self = Self(253_402_300_799_999);
+
+    /// A moment from milliseconds since the epoch, clamped to the years 0001 to 9999.
+    pub const fn from_millis(millis: i64) -> Self {
+        if millis < Self::MIN.0 {
+            Self::MIN
+        } else if millis > Self::MAX.0 {
+            Self::MAX
+        } else {
+            Self(millis)
+        }
+    }
+
+    /// Milliseconds since the epoch.
+    pub const fn millis(self) -> i64 {
+        self.0
+    }
+
+    /// Reads any ISO 8601 / RFC 3339 timestamp with an offset; finer parts are cut off.
+    pub fn parse(text: &str) -> Option<Self> {
+        if text.len() > 64 {
+            return None;
+        }
+        let parsed = DateTime::parse_from_rfc3339(text).ok()?;
+        let millis = parsed.timestamp_millis();
+        (Self::MIN.0..=Self::MAX.0).contains(&millis).then_some(Self(millis))
+    }
+
+    /// The moment `duration` later, at most [`Timestamp::MAX`].
+    pub fn plus(self, duration: Duration) -> Self {
+        let millis = i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
+        Self::from_millis(self.0.saturating_add(millis))
+    }
+
+    /// The moment `duration` earlier, at least [`Timestamp::MIN`].
+    pub fn minus(self, duration: Duration) -> Self {
+        let millis = i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
+        Self::from_millis(self.0.saturating_sub(millis))
+    }
+
+    /// How long after `earlier` this is; zero if it is not after it.
+    pub fn since(self, earlier: Self) -> Duration {
+        Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
+    }
+
+    fn datetime(self) -> DateTime<Utc> {
+        Utc.timestamp_millis_opt(self.0).single().unwrap_or(DateTime::UNIX_EPOCH)
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.datetime().to_rfc3339_opts(SecondsFormat::Millis, true))
+    }
+}
+
+impl fmt::Debug for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Timestamp({self})")
+    }
+}
+
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(feature = "openapi")]
+mod openapi {
+    use utoipa::openapi::RefOr;
+    use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, Schema, SchemaFormat, Type};
+
+    impl utoipa::ToSchema for super::Timestamp {}
+
+    impl utoipa::PartialSchema for super::Timestamp {
+        fn schema() -> RefOr<Schema> {
+            ObjectBuilder::new()
+                .schema_type(Type::String)
+                .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
+                .into()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timestamp_is_written_with_milliseconds_and_z() {
+        let at = Timestamp::parse("2026-11-20T14:31:36.123456-03:00").expect("valid");
+        assert_eq!(at.to_string(), "2026-11-20T17:31:36.123Z");
+    }
+
+    #[test]
+    fn the_extremes_can_be_written_and_read_back() {
+        for at in [Timestamp::MIN, Timestamp::MAX] {
+            assert_eq!(Timestamp::parse(&at.to_string()), Some(at));
+        }
+        assert_eq!(Timestamp::from_millis(i64::MAX), Timestamp::MAX);
+    }
+}

@@ -1,0 +1,207 @@
+//! Creating a contact (4.3).
+
+use async_trait::async_trait;
+use serde_json::{Map, Value, json};
+
+use super::link_facts::{
+    OrganizationIds, apply_email, check_fields, join_lists, link_organization, merge_custom_fields,
+    missing_lists, rely_on_fields,
+};
+use super::{
+    Contact, ContactDraft, ContactSummary, Contacts, DraftFacts, DraftMode, DraftQuery, Identifier,
+    Phone, Platform, Warning,
+};
+use crate::Timestamp;
+use crate::access::{Caller, Scope};
+use crate::app::UseCase;
+use crate::error::{Code, Error, Kind, Rejection, object};
+use crate::events::{Event, EventType};
+use crate::ids::{CompanyId, ContactId, EventId, ListId};
+use crate::problems::Problems;
+use crate::store::{ChangeSet, Decided, Precondition, Reads, StoreError};
+
+/// Why a contact was not created.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CreateContactError {
+    /// The body is not acceptable; correct what it names.
+    #[error(transparent)]
+    Invalid(#[from] Problems),
+    /// These lists are not of the company or inactive; leave them out.
+    #[error("a list does not exist or is inactive")]
+    ListsNotFound(Vec<ListId>),
+    /// The phone is registered already; use that contact.
+    #[error("the phone is already registered in the company")]
+    PhoneTaken {
+        /// The contact that has it.
+        by: ContactId,
+    },
+}
+
+impl Rejection for CreateContactError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Invalid(problems) => problems.code(),
+            Self::ListsNotFound(_) => Code::NotFound,
+            Self::PhoneTaken { .. } => Code::ContactExists,
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Invalid(problems) => problems.kind(),
+            Self::ListsNotFound(_) => Kind::NotFound,
+            Self::PhoneTaken { .. } => Kind::Conflict,
+        }
+    }
+
+    fn details(&self) -> Option<Map<String, Value>> {
+        match self {
+            Self::Invalid(problems) => problems.details(),
+            Self::ListsNotFound(lists) => Some(object([("list_ids", json!(lists))])),
+            Self::PhoneTaken { .. } => None,
+        }
+    }
+
+    fn extra(&self) -> Option<Map<String, Value>> {
+        match self {
+            Self::PhoneTaken { by } => Some(object([("contact_id", json!(by))])),
+            Self::Invalid(_) | Self::ListsNotFound(_) => None,
+        }
+    }
+}
+
+/// A contact that was created.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Created {
+    /// The contact.
+    pub contact: Contact,
+    /// What was done differently than asked; usually nothing.
+    pub warnings: Vec<Warning>,
+}
+
+/// Creates a contact by phone.
+#[derive(Clone, Debug)]
+pub struct CreateContact {
+    /// The company.
+    pub company: CompanyId,
+    /// What was sent.
+    pub draft: ContactDraft,
+    /// The id it will have.
+    pub id: ContactId,
+    /// The id of its event.
+    pub event: EventId,
+    /// Ids for an organization that may have to be made.
+    pub organization: OrganizationIds,
+}
+
+/// The `created_at` of a new contact: now, or just after the position that exports of the company
+/// have reached, should this clock be behind (D25).
+pub fn creation_stamp(now: Timestamp, export_frontier: Option<Timestamp>) -> Timestamp {
+    match export_frontier {
+        Some(frontier) if frontier >= now => Timestamp::from_millis(frontier.millis() + 1),
+        _ => now,
+    }
+}
+
+#[async_trait]
+impl UseCase for CreateContact {
+    type Loaded = DraftFacts;
+    type Output = Created;
+    type Error = CreateContactError;
+
+    async fn load(&self, store: &dyn Reads) -> Result<DraftFacts, StoreError> {
+        let phone = self.draft.phone.clone();
+        let identifiers = phone.iter().flat_map(Phone::aliases);
+        let query = DraftQuery {
+            identifiers: identifiers.filter_map(|alias| Identifier::parse(&alias)).collect(),
+            phone,
+            ..self.draft.query()
+        };
+        store.draft_facts(self.company, &query).await
+    }
+
+    fn decide(
+        &self,
+        facts: DraftFacts,
+        now: Timestamp,
+    ) -> Result<Decided<Created>, CreateContactError> {
+        let mut problems = self.draft.problems.clone();
+        check_fields(&self.draft.custom_fields, &facts, &mut problems);
+        problems.into_result()?;
+        let Some(phone) = self.draft.phone.clone() else {
+            return Err(Problems::of("phone", "is required").into());
+        };
+        let missing = missing_lists(&self.draft.lists, &facts);
+        if !missing.is_empty() {
+            return Err(CreateContactError::ListsNotFound(missing));
+        }
+        if let Some(by) = facts.holder {
+            return Err(CreateContactError::PhoneTaken { by });
+        }
+
+        let now = creation_stamp(now, facts.export_frontier);
+        let identifier = Identifier::of_phone(&phone);
+        let mut contact =
+            Contact::new(self.id, self.company, Platform::whatsapp(), identifier, Some(phone), now);
+        self.draft.apply_native(&mut contact);
+        merge_custom_fields(&mut contact, &self.draft.custom_fields);
+        let warning = apply_email(&mut contact, &self.draft.email, facts.email_holder);
+        let changes = rely_on_fields(&facts, ChangeSet::new()).require(Precondition::NotExported {
+            company: self.company,
+            created_at: contact.created_at,
+        });
+        let changes = link_organization(
+            &mut contact,
+            self.draft.cnpj.as_ref(),
+            &facts,
+            self.organization,
+            now,
+            changes,
+        );
+        contact.derive();
+        let changes = changes.insert(contact.clone());
+        let changes = join_lists(&contact, &self.draft.lists, &facts, changes)
+            .emit(contact_created(self.event, &contact));
+        Ok(Decided::new(changes, Created { contact, warnings: warning.into_iter().collect() }))
+    }
+}
+
+/// The event `contact.created`: its data is the contact as the create answer shows it (D57).
+pub(crate) fn contact_created(id: EventId, contact: &Contact) -> Event {
+    Event {
+        id,
+        company: contact.company,
+        event_type: EventType::ContactCreated,
+        contact: Some(contact.id),
+        at: contact.created_at,
+        data: serde_json::to_string(&ContactSummary::created(contact))
+            .expect("a summary holds nothing that JSON cannot write"),
+    }
+}
+
+impl Contacts<'_> {
+    /// Creates a contact by phone (4.3).
+    ///
+    /// Atomic: the contact, its organization, its list memberships and the event `contact.created`
+    /// are durable together when this answers, or nothing is.
+    ///
+    /// # Errors
+    ///
+    /// [`CreateContactError`], all that is wrong with the body at once.
+    pub async fn create(
+        &self,
+        caller: &Caller,
+        body: &Map<String, Value>,
+    ) -> Result<Created, Error<CreateContactError>> {
+        caller.require(Scope::ContactsWrite)?;
+        let now = self.app.now();
+        let use_case = CreateContact {
+            company: caller.company(),
+            draft: ContactDraft::parse(body, DraftMode::Create, caller.region()),
+            id: ContactId::new(self.app.uuid(now)),
+            event: EventId::new(self.app.uuid(now)),
+            organization: self.app.organization_ids(now),
+        };
+        self.app.run(&use_case).await
+    }
+}

@@ -1,0 +1,293 @@
+//! Deleting a contact with its documents (4.5, D26).
+//!
+//! Files cannot be part of a database transaction, so the order is: a durable record of the purge
+//! (a job); a copy of every file; the removal of every file; the commit that deletes the contact;
+//! the removal of the copies. Whatever fails before the commit is undone from the copies, so that
+//! a refusal leaves every document readable. A crash is found through the job and undone, or, after
+//! the commit, finished.
+
+use std::time::Duration;
+
+use super::{Contact, Contacts};
+use crate::access::{Caller, Scope};
+use crate::documents::{Document, FileError, Files, file_key, undo_key};
+use crate::error::{Code, Error, Kind, NotFound, Rejection};
+use crate::ids::{CompanyId, ContactId, DocumentId, JobId};
+use crate::jobs::{Job, JobKind, PurgeStage};
+use crate::store::{ChangeSet, CommitError, Decided, Stored};
+use crate::{Recado, Timestamp};
+
+/// How long a purge may take before its record counts as left behind by a crash.
+const LEASE: Duration = Duration::from_secs(60);
+/// When what could not be undone or erased at once is tried again.
+const RETRY: Duration = Duration::from_secs(5);
+
+/// Why a contact was not deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DeleteContactError {
+    /// There is no such contact in the company.
+    #[error("no such contact")]
+    NotFound,
+    /// The contact's documents could not be deleted; the contact and every document are as they
+    /// were. Try again when the document store is well.
+    #[error("the contact's documents could not be deleted; nothing was deleted")]
+    PurgeFailed,
+}
+
+impl Rejection for DeleteContactError {
+    fn code(&self) -> Code {
+        match self {
+            Self::NotFound => Code::NotFound,
+            Self::PurgeFailed => Code::PurgeFailed,
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        match self {
+            Self::NotFound => Kind::NotFound,
+            Self::PurgeFailed => Kind::Internal,
+        }
+    }
+}
+
+/// A purge that was recorded, at the version it was recorded at.
+struct Purge {
+    job: Stored<Job>,
+    documents: Vec<DocumentId>,
+}
+
+impl Contacts<'_> {
+    /// Deletes a contact, its messages, memberships, deals and documents (4.5).
+    ///
+    /// # Errors
+    ///
+    /// [`DeleteContactError`]; then the contact is whole and every document can be read.
+    /// [`Error::Busy`] while another call is deleting the same contact.
+    pub async fn delete(
+        &self,
+        caller: &Caller,
+        id: ContactId,
+    ) -> Result<(), Error<DeleteContactError>> {
+        caller.require(Scope::ContactsWrite)?;
+        self.delete_of(caller.company(), id).await
+    }
+
+    /// [`Contacts::delete`] for the operator.
+    ///
+    /// # Errors
+    ///
+    /// As [`Contacts::delete`].
+    pub async fn delete_of(
+        &self,
+        company: CompanyId,
+        id: ContactId,
+    ) -> Result<(), Error<DeleteContactError>> {
+        let Some(purge) = self.begin(company, id).await? else { return Ok(()) };
+        let files = self.app.files();
+        if remove_files(files, company, &purge.documents).await.is_err() {
+            undo(self.app, company, &purge.job, &purge.documents).await?;
+            return Err(Error::Rejected(DeleteContactError::PurgeFailed));
+        }
+        let Some(erasing) = self.commit(company, id, &purge).await? else {
+            undo(self.app, company, &purge.job, &purge.documents).await?;
+            return Err(Error::Busy);
+        };
+        finish(self.app, company, &erasing, &purge.documents).await?;
+        Ok(())
+    }
+
+    /// Deletes a contact without documents at once; else records the purge.
+    async fn begin(
+        &self,
+        company: CompanyId,
+        id: ContactId,
+    ) -> Result<Option<Purge>, Error<DeleteContactError>> {
+        let store = self.app.store();
+        let job_id = JobId::new(self.app.uuid(self.app.now()));
+        let mut attempts = self.app.attempts();
+        loop {
+            let now = attempts.next()?;
+            let Some(contact) = store.contact(company, id).await? else {
+                return Err(Error::Rejected(DeleteContactError::NotFound));
+            };
+            if let Some(left) = store.purge(company, id).await? {
+                // Another call is at it, or was when its process died.
+                if left.leased_until.is_some_and(|until| until > now) {
+                    return Err(Error::Busy);
+                }
+                settle_purge(self.app, &left).await?;
+                continue;
+            }
+            let documents = store.documents(company, id).await?;
+            let decided = begin_purge(&contact, &documents, job_id, now);
+            if let Some(purge) = self.app.settle(decided).await? {
+                return Ok(purge);
+            }
+        }
+    }
+
+    /// Deletes the contact and its documents' rows; `None` when the purge was taken from us.
+    async fn commit(
+        &self,
+        company: CompanyId,
+        id: ContactId,
+        purge: &Purge,
+    ) -> Result<Option<Stored<Job>>, Error<DeleteContactError>> {
+        let store = self.app.store();
+        let mut attempts = self.app.attempts();
+        loop {
+            attempts.next()?;
+            let Some(contact) = store.contact(company, id).await? else { return Ok(None) };
+            let documents = store.documents(company, id).await?;
+            let ours = store.purge(company, id).await?;
+            if ours.is_none_or(|job| job.version() != purge.job.version()) {
+                return Ok(None);
+            }
+            let erasing = erasing(&purge.job);
+            let mut changes = ChangeSet::new().with(purge.job.update(erasing.clone()));
+            for document in &documents {
+                changes = changes.with(document.delete());
+            }
+            changes = changes.with(contact.delete());
+            let erasing = Stored::new(erasing, purge.job.version().next());
+            match store.commit(changes).await {
+                Ok(()) => return Ok(Some(erasing)),
+                Err(CommitError::Conflict(_)) => {}
+                Err(CommitError::Store(error)) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+/// What to write first: the contact's deletion when it has no documents, else the durable record
+/// of the purge. The contact is written too, so that no document can be attached meanwhile.
+fn begin_purge(
+    contact: &Stored<Contact>,
+    documents: &[Stored<Document>],
+    id: JobId,
+    now: Timestamp,
+) -> Decided<Option<Purge>> {
+    if documents.is_empty() {
+        return Decided::new(ChangeSet::new().with(contact.delete()), None);
+    }
+    let documents: Vec<DocumentId> = documents.iter().map(|document| document.id).collect();
+    let kind = JobKind::Purge {
+        contact: contact.id,
+        documents: documents.clone(),
+        stage: PurgeStage::Removing,
+    };
+    let job =
+        Job { leased_until: Some(now.plus(LEASE)), ..Job::due_now(id, contact.company, kind, now) };
+    let changes =
+        ChangeSet::new().insert(job.clone()).with(contact.update(contact.value().clone()));
+    let job = Stored::new(job, crate::store::Version::FIRST);
+    Decided::new(changes, Some(Purge { job, documents }))
+}
+
+/// The same purge after the contact is gone.
+fn erasing(job: &Stored<Job>) -> Job {
+    let mut erasing = job.value().clone();
+    if let JobKind::Purge { stage, .. } = &mut erasing.kind {
+        *stage = PurgeStage::Erasing;
+    }
+    erasing
+}
+
+/// Copies every file, then removes every original. A file that is missing counts as removed.
+async fn remove_files(
+    files: &dyn Files,
+    company: CompanyId,
+    documents: &[DocumentId],
+) -> Result<(), FileError> {
+    for document in documents {
+        files.copy(&file_key(company, *document), &undo_key(company, *document)).await?;
+    }
+    for document in documents {
+        files.remove(&file_key(company, *document)).await?;
+    }
+    Ok(())
+}
+
+/// Puts every file back and removes the copies.
+async fn restore_files(
+    files: &dyn Files,
+    company: CompanyId,
+    documents: &[DocumentId],
+) -> Result<(), FileError> {
+    for document in documents {
+        files.copy(&undo_key(company, *document), &file_key(company, *document)).await?;
+    }
+    erase_copies(files, company, documents).await
+}
+
+/// Removes the copies that served for undoing.
+async fn erase_copies(
+    files: &dyn Files,
+    company: CompanyId,
+    documents: &[DocumentId],
+) -> Result<(), FileError> {
+    for document in documents {
+        files.remove(&undo_key(company, *document)).await?;
+    }
+    Ok(())
+}
+
+/// Undoes a purge and forgets it. What cannot be undone now is left to the job: until then reading
+/// a document falls back to its copy.
+async fn undo<E>(
+    app: &Recado,
+    company: CompanyId,
+    job: &Stored<Job>,
+    documents: &[DocumentId],
+) -> Result<(), Error<E>> {
+    let restored = restore_files(app.files(), company, documents).await.is_ok();
+    close(app, job, restored).await
+}
+
+/// Removes the copies of a purge that was committed and forgets it, or leaves that to the job.
+async fn finish<E>(
+    app: &Recado,
+    company: CompanyId,
+    job: &Stored<Job>,
+    documents: &[DocumentId],
+) -> Result<(), Error<E>> {
+    let erased = erase_copies(app.files(), company, documents).await.is_ok();
+    close(app, job, erased).await
+}
+
+/// Forgets a job that is done; one that is not is due again shortly.
+async fn close<E>(app: &Recado, job: &Stored<Job>, done: bool) -> Result<(), Error<E>> {
+    let change = if done {
+        job.delete()
+    } else {
+        let mut later = job.value().clone();
+        later.attempts += 1;
+        later.leased_until = None;
+        later.due_at = app.now().plus(RETRY);
+        job.update(later)
+    };
+    match app.store().commit(ChangeSet::new().with(change)).await {
+        // Somebody else has taken the job over: it is theirs to close.
+        Ok(()) | Err(CommitError::Conflict(_)) => Ok(()),
+        Err(CommitError::Store(error)) => Err(error.into()),
+    }
+}
+
+/// Settles a purge that was left behind: undoes it while the contact is whole, else finishes it.
+pub(crate) async fn settle_purge<E>(app: &Recado, job: &Stored<Job>) -> Result<(), Error<E>> {
+    match &job.kind {
+        JobKind::Purge { documents, stage: PurgeStage::Removing, .. } => {
+            undo(app, job.company, job, documents).await
+        }
+        JobKind::Purge { documents, stage: PurgeStage::Erasing, .. } => {
+            finish(app, job.company, job, documents).await
+        }
+        JobKind::Enrich { .. } => Ok(()),
+    }
+}
+
+impl From<NotFound> for DeleteContactError {
+    fn from(_: NotFound) -> Self {
+        Self::NotFound
+    }
+}

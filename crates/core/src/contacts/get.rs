@@ -1,0 +1,43 @@
+//! Reading one contact (4.2).
+
+use super::{ContactDetail, Contacts, OperatorContact};
+use crate::access::{Caller, Scope};
+use crate::error::{Error, NotFound};
+use crate::ids::{CompanyId, ContactId};
+
+impl Contacts<'_> {
+    /// The detail form of a contact (4.2); `profile` adds the fields of 2.1 that it lacks (D44a).
+    ///
+    /// # Errors
+    ///
+    /// [`NotFound`], of another company too.
+    pub async fn get(
+        &self,
+        caller: &Caller,
+        id: ContactId,
+        profile: bool,
+    ) -> Result<ContactDetail, Error<NotFound>> {
+        caller.require(Scope::ContactsRead)?;
+        let Some((record, fields)) = self.app.store().contact_record(caller.company(), id).await?
+        else {
+            return Err(Error::Rejected(NotFound));
+        };
+        Ok(ContactDetail::new(&record, &fields, caller.has(Scope::LeadMemoryRead), profile))
+    }
+
+    /// The detail form with what only the operator sees.
+    ///
+    /// # Errors
+    ///
+    /// [`NotFound`], of another company too.
+    pub async fn get_for_operator(
+        &self,
+        company: CompanyId,
+        id: ContactId,
+    ) -> Result<OperatorContact, Error<NotFound>> {
+        match self.app.store().contact_record(company, id).await? {
+            Some((record, fields)) => Ok(OperatorContact::new(&record, &fields)),
+            None => Err(Error::Rejected(NotFound)),
+        }
+    }
+}

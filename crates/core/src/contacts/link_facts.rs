@@ -1,0 +1,157 @@
+//! Checks and changes that creating, changing and importing a contact share: custom fields, lists,
+//! the e-mail rule, the organization of a cnpj (4.3, 4.4, D20, D22).
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::{Contact, DraftFacts, Email};
+use crate::Timestamp;
+use crate::ids::{ContactId, CustomFieldId, JobId, ListId, OrganizationId};
+use crate::input::Given;
+use crate::jobs::{Job, JobKind};
+use crate::lists::ListMember;
+use crate::organizations::{Cnpj, Organization};
+use crate::problems::Problems;
+use crate::store::ChangeSet;
+
+/// A notice about something that was done differently than asked (4.3.4, D20).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Warning {
+    /// Stable code.
+    pub code: &'static str,
+    /// The field it is about.
+    pub field: &'static str,
+    /// A sentence for people.
+    pub message: &'static str,
+}
+
+/// The e-mail went to `shared_email` (4.3.4).
+pub(crate) const EMAIL_TAKEN: Warning = Warning {
+    code: "EMAIL_BELONGS_TO_ANOTHER_CONTACT",
+    field: "email",
+    message: "The e-mail belongs to another contact; it was stored in shared_email and does not \
+              identify this contact.",
+};
+
+/// Names the custom fields that are no active field of the company (4.3.2, 4.4).
+pub(crate) fn check_fields(
+    wanted: &BTreeMap<CustomFieldId, String>,
+    facts: &DraftFacts,
+    problems: &mut Problems,
+) {
+    for id in wanted.keys() {
+        let active = facts.fields.iter().any(|field| field.id == *id && field.is_active());
+        if !active {
+            problems.add_custom_field(
+                id.to_string(),
+                "has keys that are not ids of active fields of the company",
+            );
+        }
+    }
+}
+
+/// The lists that are not of the company or inactive (4.3.3, D23).
+pub(crate) fn missing_lists(wanted: &[ListId], facts: &DraftFacts) -> Vec<ListId> {
+    wanted
+        .iter()
+        .filter(|id| !facts.lists.iter().any(|list| list.id == **id && list.is_active))
+        .copied()
+        .collect()
+}
+
+/// Merges values of custom fields: an empty one removes (D23).
+pub(crate) fn merge_custom_fields(contact: &mut Contact, values: &BTreeMap<CustomFieldId, String>) {
+    for (id, value) in values {
+        if value.is_empty() {
+            contact.custom_fields.remove(id);
+        } else {
+            contact.custom_fields.insert(*id, value.clone());
+        }
+    }
+}
+
+/// Stores the e-mail that was sent: in `email`, or in `shared_email` when another contact has it
+/// (4.3.4, D20). Answers whether it was the latter.
+pub(crate) fn apply_email(
+    contact: &mut Contact,
+    email: &Given<Email>,
+    holder: Option<ContactId>,
+) -> Option<Warning> {
+    match email {
+        Given::Absent => None,
+        Given::Cleared => {
+            contact.email = None;
+            contact.shared_email = None;
+            None
+        }
+        Given::Value(email) if holder.is_some_and(|holder| holder != contact.id) => {
+            contact.shared_email = Some(email.clone());
+            Some(EMAIL_TAKEN)
+        }
+        Given::Value(email) => {
+            contact.email = Some(email.clone());
+            contact.shared_email = None;
+            None
+        }
+    }
+}
+
+/// The ids that linking an organization may need, made before deciding.
+#[derive(Clone, Copy, Debug)]
+pub struct OrganizationIds {
+    /// Of the organization.
+    pub(crate) organization: OrganizationId,
+    /// Of the job that asks the registry.
+    pub(crate) job: JobId,
+}
+
+/// Links the organization of `cnpj`, made if missing together with the job that asks the registry;
+/// a contact that has an organization keeps it (4.4.3, D22).
+pub(crate) fn link_organization(
+    contact: &mut Contact,
+    cnpj: Option<&Cnpj>,
+    facts: &DraftFacts,
+    ids: OrganizationIds,
+    now: Timestamp,
+    changes: ChangeSet,
+) -> ChangeSet {
+    let Some(cnpj) = cnpj else { return changes };
+    if contact.organization_id.is_some() {
+        return changes;
+    }
+    if let Some(known) = &facts.organization {
+        contact.organization_id = Some(known.id);
+        return changes;
+    }
+    contact.organization_id = Some(ids.organization);
+    let organization = Organization::new(ids.organization, contact.company, cnpj.clone(), now);
+    let kind = JobKind::Enrich { organization: ids.organization };
+    changes.insert(organization).insert(Job::due_now(ids.job, contact.company, kind, now))
+}
+
+/// Adds the contact to lists it is not in yet, relying on each of them being as it was read.
+pub(crate) fn join_lists(
+    contact: &Contact,
+    lists: &[ListId],
+    facts: &DraftFacts,
+    mut changes: ChangeSet,
+) -> ChangeSet {
+    for list in facts.lists.iter().filter(|list| lists.contains(&list.id)) {
+        changes = changes.require(list.unchanged());
+        if !facts.member_of.contains(&list.id) {
+            changes = changes.insert(ListMember {
+                company: contact.company,
+                list: list.id,
+                contact: contact.id,
+            });
+        }
+    }
+    changes
+}
+
+/// Relies on the definitions of the written custom fields being as they were read.
+pub(crate) fn rely_on_fields(facts: &DraftFacts, changes: ChangeSet) -> ChangeSet {
+    facts.fields.iter().fold(changes, |changes, field| changes.require(field.unchanged()))
+}

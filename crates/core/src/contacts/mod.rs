@@ -1,0 +1,61 @@
+//! Contacts: the people and groups a company talks to (2.1, 2.2, 4.1–4.5).
+
+mod birthday;
+mod contact;
+mod cpf;
+mod create;
+mod cursor;
+mod delete;
+mod draft;
+mod email;
+mod facets;
+mod filter;
+mod get;
+mod import;
+mod link_facts;
+mod list;
+mod operator;
+mod phone;
+mod postal_code;
+mod reads;
+mod search_text;
+mod update;
+mod view;
+
+pub use birthday::{Birthday, BirthdayError};
+pub use contact::{
+    Address, Contact, ContactTag, CrmStatus, Identifier, InboxStatus, Platform, Priority, Profile,
+    display_name,
+};
+pub use cpf::{Cpf, CpfError};
+pub use create::{CreateContact, CreateContactError, Created, creation_stamp};
+pub use cursor::{CursorKey, ExportPosition};
+pub use delete::DeleteContactError;
+pub(crate) use delete::settle_purge;
+pub use draft::{ContactDraft, DraftMode};
+pub use email::{Email, EmailError};
+pub use facets::{FacetKey, Facets};
+pub use filter::ContactFilter;
+pub use import::{ImportContact, ImportContactError, ImportDraft};
+pub use link_facts::{OrganizationIds, Warning};
+pub use list::{ExportQuery, ListQuery, ListedPage};
+pub use operator::{OperatorPatch, OperatorPatchError, PatchContact};
+pub use phone::{Phone, PhoneError, Region};
+pub use postal_code::{PostalCode, PostalCodeError};
+pub use reads::{
+    ContactReads, ContactRecord, ContactSlice, DraftFacts, DraftQuery, ListBrief, Related,
+};
+pub use search_text::{SearchError, SearchQuery, SearchText, normalize};
+pub use update::{UpdateContact, UpdateContactError};
+pub use view::{
+    AssignedTo, ContactDetail, ContactListItem, ContactSummary, OperatorContact, ProfileView,
+    StageView, TagView,
+};
+
+use crate::Recado;
+
+/// The use cases on contacts. Made by [`Recado::contacts`].
+#[derive(Clone, Copy, Debug)]
+pub struct Contacts<'a> {
+    pub(crate) app: &'a Recado,
+}

@@ -1,0 +1,191 @@
+//! What the operator changes on a contact (operator API, PATCH contacts).
+
+use async_trait::async_trait;
+use serde_json::{Map, Value};
+
+use super::{ContactTag, Contacts, CrmStatus, DraftFacts, DraftQuery, Priority};
+use crate::Timestamp;
+use crate::app::UseCase;
+use crate::error::{Code, Error, Kind, Rejection};
+use crate::ids::{CompanyId, ContactId, TagId};
+use crate::input::{Input, read_bool, read_id, read_word};
+use crate::problems::Problems;
+use crate::store::{ChangeSet, Decided, Reads, StoreError, Stored, Version};
+
+/// Why the operator's change was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OperatorPatchError {
+    /// The body is not acceptable; correct what it names.
+    #[error(transparent)]
+    Invalid(#[from] Problems),
+    /// There is no such contact in the company.
+    #[error("no such contact")]
+    NotFound,
+}
+
+impl Rejection for OperatorPatchError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Invalid(problems) => problems.code(),
+            Self::NotFound => Code::NotFound,
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Invalid(problems) => problems.kind(),
+            Self::NotFound => Kind::NotFound,
+        }
+    }
+
+    fn details(&self) -> Option<Map<String, Value>> {
+        match self {
+            Self::Invalid(problems) => problems.details(),
+            Self::NotFound => None,
+        }
+    }
+}
+
+/// A body of the operator's PATCH.
+#[derive(Clone, Debug)]
+pub struct OperatorPatch {
+    priority: Option<Priority>,
+    crm_status: Option<CrmStatus>,
+    is_archived: Option<bool>,
+    is_pinned: Option<bool>,
+    is_muted: Option<bool>,
+    tags: Option<Vec<TagId>>,
+    problems: Problems,
+}
+
+/// The most tags one contact may have.
+pub(super) const MAX_TAGS: usize = 200;
+
+/// Reads `tag_ids`: distinct ids of tags.
+pub(super) fn read_tags(value: &Value) -> Result<Vec<TagId>, String> {
+    let entries = value.as_array().ok_or("must be an array of UUIDs")?;
+    if entries.len() > MAX_TAGS {
+        return Err(format!("may name at most {MAX_TAGS} tags"));
+    }
+    let mut tags = Vec::new();
+    for entry in entries {
+        let id =
+            read_id(TagId::parse)(entry).map_err(|_| "must be an array of UUIDs".to_owned())?;
+        if !tags.contains(&id) {
+            tags.push(id);
+        }
+    }
+    Ok(tags)
+}
+
+/// Names the tags that are not of the company.
+pub(super) fn check_tags(wanted: &[TagId], facts: &DraftFacts, problems: &mut Problems) {
+    let known = |id: &TagId| facts.tags.iter().any(|tag| tag.id == *id);
+    if wanted.iter().any(|id| !known(id)) {
+        problems.add("tag_ids", "names a tag that the company does not have");
+    }
+}
+
+impl OperatorPatch {
+    /// Reads any of `priority`, `crm_status`, `is_archived`, `is_pinned`, `is_muted`, `tag_ids`
+    /// (the whole set), `last_connection_id`.
+    pub fn parse(body: &Map<String, Value>) -> Self {
+        let mut input = Input::new(body);
+        let mut patch = Self {
+            priority: input.given("priority", read_word(Priority::parse, Priority::WORDS)).value(),
+            crm_status: input
+                .given("crm_status", read_word(CrmStatus::parse, CrmStatus::WORDS))
+                .value(),
+            is_archived: input.given("is_archived", read_bool).value(),
+            is_pinned: input.given("is_pinned", read_bool).value(),
+            is_muted: input.given("is_muted", read_bool).value(),
+            tags: input.given("tag_ids", read_tags).value(),
+            problems: Problems::new(),
+        };
+        if input.raw("last_connection_id").is_some_and(|value| !value.is_null()) {
+            input
+                .problem("last_connection_id", "names a connection that the company does not have");
+        }
+        patch.problems = input.finish();
+        patch
+    }
+}
+
+/// Applies an [`OperatorPatch`].
+#[derive(Clone, Debug)]
+pub struct PatchContact {
+    /// The company.
+    pub company: CompanyId,
+    /// The contact.
+    pub id: ContactId,
+    /// What was sent.
+    pub patch: OperatorPatch,
+}
+
+#[async_trait]
+impl UseCase for PatchContact {
+    type Loaded = DraftFacts;
+    type Output = ();
+    type Error = OperatorPatchError;
+
+    async fn load(&self, store: &dyn Reads) -> Result<DraftFacts, StoreError> {
+        let query = DraftQuery {
+            contact: Some(self.id),
+            tags: self.patch.tags.clone().unwrap_or_default(),
+            ..DraftQuery::default()
+        };
+        store.draft_facts(self.company, &query).await
+    }
+
+    fn decide(&self, facts: DraftFacts, now: Timestamp) -> Result<Decided<()>, OperatorPatchError> {
+        let patch = &self.patch;
+        let mut problems = patch.problems.clone();
+        if let Some(tags) = &patch.tags {
+            check_tags(tags, &facts, &mut problems);
+        }
+        problems.into_result()?;
+        let Some(stored) = facts.contact.as_ref() else {
+            return Err(OperatorPatchError::NotFound);
+        };
+        let mut contact = stored.changed(now, |contact| {
+            contact.priority = patch.priority.unwrap_or(contact.priority);
+            contact.crm_status = patch.crm_status.unwrap_or(contact.crm_status);
+            contact.is_archived = patch.is_archived.unwrap_or(contact.is_archived);
+            contact.is_pinned = patch.is_pinned.unwrap_or(contact.is_pinned);
+            contact.is_muted = patch.is_muted.unwrap_or(contact.is_muted);
+        });
+        let mut changes = ChangeSet::new();
+        if let Some(tags) = &patch.tags {
+            let row = |tag| ContactTag { company: self.company, contact: self.id, tag };
+            for tag in tags.iter().filter(|tag| !facts.tagged.contains(tag)) {
+                changes = changes.insert(row(*tag));
+            }
+            for tag in facts.tagged.iter().filter(|tag| !tags.contains(tag)) {
+                changes = changes.with(Stored::new(row(*tag), Version::FIRST).delete());
+            }
+            if !changes.is_empty() {
+                contact.updated_at = now;
+            }
+        }
+        if contact != *stored.value() {
+            changes = changes.with(stored.update(contact));
+        }
+        Ok(Decided::new(changes, ()))
+    }
+}
+
+impl Contacts<'_> {
+    /// Applies the operator's change. Atomic.
+    ///
+    /// # Errors
+    ///
+    /// [`OperatorPatchError`]; nothing was changed.
+    pub async fn patch_as_operator(
+        &self,
+        company: CompanyId,
+        id: ContactId,
+        body: &Map<String, Value>,
+    ) -> Result<(), Error<OperatorPatchError>> {
+        self.app.run(&PatchContact { company, id, patch: OperatorPatch::parse(body) }).await
+    }
+}

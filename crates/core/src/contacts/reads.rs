@@ -1,0 +1,197 @@
+//! What the store tells about contacts.
+
+use async_trait::async_trait;
+
+use super::{Contact, ContactFilter, Email, ExportPosition, Identifier, Phone, Platform};
+use crate::Timestamp;
+use crate::access::Member;
+use crate::custom_fields::CustomField;
+use crate::deals::Stage;
+use crate::ids::{
+    CloseReasonId, CompanyId, ContactId, CustomFieldId, ListId, MemberId, OrganizationId, TagId,
+};
+use crate::links::LinkClicks;
+use crate::lists::List;
+use crate::organizations::{Cnpj, Organization};
+use crate::page::PageRequest;
+use crate::store::{StoreError, Stored};
+use crate::tags::Tag;
+
+/// The records that a contact's row refers to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Related {
+    /// The member it is assigned to. Only in [`ContactReads::contact_record`].
+    pub assigned_to: Option<Member>,
+    /// Its organization.
+    pub organization: Option<Organization>,
+    /// Its focus stage.
+    pub stage: Option<Stage>,
+    /// Its tags, by `created_at`, then `id`.
+    pub tags: Vec<Tag>,
+    /// Its human link clicks, when they were asked for.
+    pub clicks: Option<LinkClicks>,
+    /// The lists it is in, by `created_at`, then `id`. Only in [`ContactReads::contact_record`].
+    pub lists: Vec<ListBrief>,
+}
+
+/// A list by name.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ListBrief {
+    /// Its id.
+    pub id: ListId,
+    /// Its name.
+    pub name: String,
+}
+
+/// A contact with the records it refers to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ContactRecord {
+    /// The contact.
+    pub contact: Stored<Contact>,
+    /// What it refers to.
+    pub related: Related,
+}
+
+/// A part of a listing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ContactSlice {
+    /// The contacts, in the listing's order.
+    pub records: Vec<ContactRecord>,
+    /// How many contacts match in all; exact, in the same state of the database as `records`.
+    pub total: u64,
+    /// Whether another contact follows (exports only).
+    pub more: bool,
+    /// Definitions of the company, at least those that the records have values of, in any status.
+    pub fields: Vec<CustomField>,
+}
+
+/// What a body that writes a contact refers to. Empty parts ask for nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DraftQuery {
+    /// The contact that is written, if it exists already.
+    pub contact: Option<ContactId>,
+    /// A phone whose holder is asked for.
+    pub phone: Option<Phone>,
+    /// Identifiers whose holder is asked for, on any channel.
+    pub identifiers: Vec<Identifier>,
+    /// An e-mail whose holder is asked for.
+    pub email: Option<Email>,
+    /// An organization by its number.
+    pub cnpj: Option<Cnpj>,
+    /// An organization by its id.
+    pub organization: Option<OrganizationId>,
+    /// Lists.
+    pub lists: Vec<ListId>,
+    /// Custom-field definitions.
+    pub fields: Vec<CustomFieldId>,
+    /// Tags.
+    pub tags: Vec<TagId>,
+    /// A member.
+    pub member: Option<MemberId>,
+    /// A close reason.
+    pub close_reason: Option<CloseReasonId>,
+}
+
+/// What there is of what a [`DraftQuery`] refers to, in one state of the database.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DraftFacts {
+    /// The contact.
+    pub contact: Option<Stored<Contact>>,
+    /// The lists the contact is in, as far as the query names them.
+    pub member_of: Vec<ListId>,
+    /// All tags of the contact.
+    pub tagged: Vec<TagId>,
+    /// The oldest contact (`created_at`, then `id`) that has the phone or one of the identifiers.
+    pub holder: Option<ContactId>,
+    /// The contact that has the e-mail.
+    pub email_holder: Option<ContactId>,
+    /// The organization of the number, or of the id.
+    pub organization: Option<Stored<Organization>>,
+    /// The lists that exist, in any state.
+    pub lists: Vec<Stored<List>>,
+    /// The definitions that exist, in any status.
+    pub fields: Vec<Stored<CustomField>>,
+    /// The tags that exist.
+    pub tags: Vec<Stored<Tag>>,
+    /// Whether the member exists.
+    pub member: bool,
+    /// Whether the close reason exists.
+    pub close_reason: bool,
+    /// How far exports of the company have read: the `created_at` of the latest position that was
+    /// handed out (D25).
+    pub export_frontier: Option<Timestamp>,
+}
+
+/// Reads of contacts.
+///
+/// # Contract
+///
+/// - `contact_page` orders by `last_message_at` descending, contacts without messages last, then
+///   `id` ascending; `contact_export` by `created_at`, then `id`, both ascending (4.1, D25).
+/// - Both pass exactly the contacts for which [`super::Facets::pass`] holds and, with a search,
+///   [`super::SearchQuery::matches`]; both totals are exact.
+/// - When `contact_export` answers `more`, the position of its last record has been handed out: from
+///   then on [`crate::store::Precondition::NotExported`] fails for any `created_at` that is not
+///   later, and no contact that was committed under that precondition can appear at or before it.
+/// - Neither cost grows with the number of contacts that do not match.
+#[async_trait]
+pub trait ContactReads: Send + Sync {
+    /// A contact of the company.
+    async fn contact(
+        &self,
+        company: CompanyId,
+        id: ContactId,
+    ) -> Result<Option<Stored<Contact>>, StoreError>;
+
+    /// A contact of the company with all it refers to, and the definitions of its custom fields.
+    async fn contact_record(
+        &self,
+        company: CompanyId,
+        id: ContactId,
+    ) -> Result<Option<(ContactRecord, Vec<CustomField>)>, StoreError>;
+
+    /// The contact that has this identifier on this channel.
+    async fn contact_by_identifier(
+        &self,
+        company: CompanyId,
+        platform: &Platform,
+        identifier: &Identifier,
+    ) -> Result<Option<Stored<Contact>>, StoreError>;
+
+    /// One page of the listing by last message.
+    async fn contact_page(
+        &self,
+        company: CompanyId,
+        filter: &ContactFilter,
+        page: PageRequest,
+        clicks: bool,
+    ) -> Result<ContactSlice, StoreError>;
+
+    /// Up to `limit` contacts after a position, in the order of creation.
+    async fn contact_export(
+        &self,
+        company: CompanyId,
+        filter: &ContactFilter,
+        after: Option<ExportPosition>,
+        limit: u32,
+        clicks: bool,
+    ) -> Result<ContactSlice, StoreError>;
+
+    /// What a body that writes a contact refers to, in one round trip.
+    async fn draft_facts(
+        &self,
+        company: CompanyId,
+        query: &DraftQuery,
+    ) -> Result<DraftFacts, StoreError>;
+
+    /// Whether any contact is assigned to this member.
+    async fn member_in_use(&self, company: CompanyId, id: MemberId) -> Result<bool, StoreError>;
+
+    /// Whether any contact was closed with this reason.
+    async fn close_reason_in_use(
+        &self,
+        company: CompanyId,
+        id: CloseReasonId,
+    ) -> Result<bool, StoreError>;
+}

@@ -1,0 +1,389 @@
+//! The forms in which contacts are shown (2.1, 2.2, 4.3).
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{Contact, ContactRecord, CrmStatus, Email, InboxStatus, ListBrief, Priority};
+use crate::Timestamp;
+use crate::access::{Member, Role};
+use crate::custom_fields::CustomField;
+use crate::deals::Stage;
+use crate::ids::{
+    CloseReasonId, ConnectionId, ContactId, CustomFieldId, MemberId, OrganizationId, StageId, TagId,
+};
+use crate::links::LinkClicks;
+use crate::organizations::OrganizationView;
+use crate::tags::Tag;
+
+/// A focus stage as it is shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct StageView {
+    id: StageId,
+    name: String,
+    color: String,
+    display_order: u32,
+}
+
+impl From<&Stage> for StageView {
+    fn from(stage: &Stage) -> Self {
+        Self {
+            id: stage.id,
+            name: stage.name.clone(),
+            color: stage.color.clone(),
+            display_order: stage.display_order,
+        }
+    }
+}
+
+/// A tag as it is shown on a contact.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TagView {
+    id: TagId,
+    name: String,
+    color: String,
+}
+
+impl From<&Tag> for TagView {
+    fn from(tag: &Tag) -> Self {
+        Self { id: tag.id, name: tag.name.clone(), color: tag.color.clone() }
+    }
+}
+
+/// The member a contact is assigned to, as it is shown (2.2).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct AssignedTo {
+    id: MemberId,
+    display_name: String,
+    role: Role,
+}
+
+impl From<&Member> for AssignedTo {
+    fn from(member: &Member) -> Self {
+        Self { id: member.id, display_name: member.display_name.clone(), role: member.role }
+    }
+}
+
+fn text_of(email: Option<&Email>) -> Option<String> {
+    email.map(|email| email.as_str().to_owned())
+}
+
+/// What the answers of POST and PATCH show of a contact (4.3, 4.4); the data of `contact.created`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ContactSummary {
+    id: ContactId,
+    identifier: String,
+    phone: String,
+    email: Option<String>,
+    /// Only in the answer of POST: an e-mail that belongs to another contact.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    shared_email: Option<Option<String>>,
+    name: String,
+    display_name: String,
+    source_platform: String,
+    inbox_status: InboxStatus,
+    priority: Priority,
+    crm_status: CrmStatus,
+    is_ai_enabled: bool,
+    is_archived: bool,
+    is_blocked: bool,
+    first_message_at: Option<Timestamp>,
+    last_message_at: Option<Timestamp>,
+    last_inbound_at: Option<Timestamp>,
+    last_closed_at: Option<Timestamp>,
+    last_close_reason_id: Option<CloseReasonId>,
+    pipeline_stage_id: Option<StageId>,
+    assigned_to_member_id: Option<MemberId>,
+    last_connection_id: Option<ConnectionId>,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+}
+
+impl ContactSummary {
+    /// The answer of POST: with `shared_email` (4.3).
+    pub fn created(contact: &Contact) -> Self {
+        let shared_email = Some(text_of(contact.shared_email.as_ref()));
+        Self { shared_email, ..Self::updated(contact) }
+    }
+
+    /// The answer of PATCH: without `shared_email` (4.4).
+    pub fn updated(contact: &Contact) -> Self {
+        Self {
+            id: contact.id,
+            identifier: contact.identifier.as_str().to_owned(),
+            phone: contact.shown_phone().to_owned(),
+            email: text_of(contact.email.as_ref()),
+            shared_email: None,
+            name: contact.name.clone(),
+            display_name: contact.display_name.clone(),
+            source_platform: contact.source_platform.as_str().to_owned(),
+            inbox_status: contact.inbox_status,
+            priority: contact.priority,
+            crm_status: contact.crm_status,
+            is_ai_enabled: contact.is_ai_enabled,
+            is_archived: contact.is_archived,
+            is_blocked: contact.is_blocked,
+            first_message_at: contact.first_message_at,
+            last_message_at: contact.last_message_at,
+            last_inbound_at: contact.last_inbound_at,
+            last_closed_at: contact.last_closed_at,
+            last_close_reason_id: contact.last_close_reason_id,
+            pipeline_stage_id: contact.pipeline_stage_id,
+            assigned_to_member_id: contact.assigned_to_member_id,
+            last_connection_id: contact.last_connection_id,
+            created_at: contact.created_at,
+            updated_at: contact.updated_at,
+        }
+    }
+}
+
+/// The personal fields of 2.1: part of the list form, and of the detail form with
+/// `include=profile` (D44a).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ProfileView {
+    avatar_url: Option<String>,
+    observation: Option<String>,
+    is_group: bool,
+    external_chat_id: Option<String>,
+    is_simulated: bool,
+    street: Option<String>,
+    street_number: Option<String>,
+    address_complement: Option<String>,
+    neighborhood: Option<String>,
+    city: Option<String>,
+    state: Option<String>,
+    postal_code: Option<String>,
+    country: Option<String>,
+    /// `YYYY-MM-DD`.
+    birthday: Option<String>,
+    cpf: Option<String>,
+    rg: Option<String>,
+    genero: Option<String>,
+    estado_civil: Option<String>,
+    profissao: Option<String>,
+    cargo: Option<String>,
+    organization_id: Option<OrganizationId>,
+    organization: Option<OrganizationView>,
+}
+
+impl ProfileView {
+    fn new(record: &ContactRecord) -> Self {
+        let contact = record.contact.value();
+        let (address, profile) = (contact.address.clone(), contact.profile.clone());
+        Self {
+            avatar_url: contact.avatar_url.clone(),
+            observation: contact.observation.clone(),
+            is_group: contact.is_group,
+            external_chat_id: contact.external_chat_id.clone(),
+            is_simulated: contact.is_simulated,
+            street: address.street,
+            street_number: address.street_number,
+            address_complement: address.complement,
+            neighborhood: address.neighborhood,
+            city: address.city,
+            state: address.state,
+            postal_code: address.postal_code.map(|code| code.as_str().to_owned()),
+            country: address.country,
+            birthday: profile.birthday.map(|birthday| birthday.to_string()),
+            cpf: profile.cpf.map(|cpf| cpf.as_str().to_owned()),
+            rg: profile.rg,
+            genero: profile.genero,
+            estado_civil: profile.estado_civil,
+            profissao: profile.profissao,
+            cargo: profile.cargo,
+            organization_id: contact.organization_id,
+            organization: record.related.organization.as_ref().map(Into::into),
+        }
+    }
+}
+
+/// A contact in the list form (2.1).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ContactListItem {
+    #[serde(flatten)]
+    summary: ContactSummary,
+    wa_push_name: Option<String>,
+    /// Values by slug, whatever the status of their definition (D58).
+    custom_fields: BTreeMap<String, String>,
+    #[serde(flatten)]
+    profile: ProfileView,
+    pipeline_stage: Option<StageView>,
+    tags: Vec<TagView>,
+    /// Only with `include=link_clicks`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    link_clicks: Option<LinkClicks>,
+}
+
+impl ContactListItem {
+    /// The list form of a record, given the definitions of its custom fields.
+    pub fn new(record: &ContactRecord, fields: &[CustomField]) -> Self {
+        let contact = record.contact.value();
+        let custom_fields = fields
+            .iter()
+            .filter_map(|field| {
+                let value = contact.custom_fields.get(&field.id)?;
+                Some((field.slug.clone(), value.clone()))
+            })
+            .collect();
+        Self {
+            summary: ContactSummary::updated(contact),
+            wa_push_name: contact.wa_push_name.clone(),
+            custom_fields,
+            profile: ProfileView::new(record),
+            pipeline_stage: record.related.stage.as_ref().map(Into::into),
+            tags: record.related.tags.iter().map(Into::into).collect(),
+            link_clicks: record.related.clicks,
+        }
+    }
+}
+
+/// A contact in the detail form (2.2).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ContactDetail {
+    #[serde(flatten)]
+    summary: ContactSummary,
+    wa_profile_name: Option<String>,
+    wa_push_name: Option<String>,
+    is_pinned: bool,
+    is_muted: bool,
+    last_read_at: Option<Timestamp>,
+    pipeline_stage: Option<StageView>,
+    tags: Vec<TagView>,
+    assigned_to: Option<AssignedTo>,
+    /// Values by field id, of active fields only.
+    custom_fields: BTreeMap<String, String>,
+    connections: Vec<Value>,
+    /// Absent without the scope `lead_memory:read`; null when there is none (2.3.1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
+    lead_memory: Option<Value>,
+    /// Only with `include=profile`.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    profile: Option<ProfileView>,
+}
+
+impl ContactDetail {
+    /// The detail form of a record, given the definitions of its custom fields.
+    pub fn new(
+        record: &ContactRecord,
+        fields: &[CustomField],
+        lead_memory: bool,
+        profile: bool,
+    ) -> Self {
+        let contact = record.contact.value();
+        Self {
+            summary: ContactSummary::updated(contact),
+            wa_profile_name: contact.wa_profile_name.clone(),
+            wa_push_name: contact.wa_push_name.clone(),
+            is_pinned: contact.is_pinned,
+            is_muted: contact.is_muted,
+            last_read_at: contact.last_read_at,
+            pipeline_stage: record.related.stage.as_ref().map(Into::into),
+            tags: record.related.tags.iter().map(Into::into).collect(),
+            assigned_to: record.related.assigned_to.as_ref().map(Into::into),
+            custom_fields: active_values(contact, fields),
+            connections: Vec::new(),
+            lead_memory: lead_memory.then_some(Value::Null),
+            profile: profile.then(|| ProfileView::new(record)),
+        }
+    }
+}
+
+/// The filled values whose definition is active, by field id (2.2).
+fn active_values(contact: &Contact, fields: &[CustomField]) -> BTreeMap<String, String> {
+    let active =
+        |id: &CustomFieldId| fields.iter().any(|field| field.id == *id && field.is_active());
+    contact
+        .custom_fields
+        .iter()
+        .filter(|(id, value)| !value.is_empty() && active(id))
+        .map(|(id, value)| (id.to_string(), value.clone()))
+        .collect()
+}
+
+/// A contact as the operator sees it: the detail form with what it hides.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct OperatorContact {
+    #[serde(flatten)]
+    detail: ContactDetail,
+    shared_email: Option<String>,
+    external_ai_enabled: bool,
+    ai_paused_until: Option<Timestamp>,
+    opted_out_at: Option<Timestamp>,
+    lists: Vec<ListBrief>,
+}
+
+impl OperatorContact {
+    /// The operator's form of a record.
+    pub fn new(record: &ContactRecord, fields: &[CustomField]) -> Self {
+        let contact = record.contact.value();
+        Self {
+            detail: ContactDetail::new(record, fields, true, true),
+            shared_email: text_of(contact.shared_email.as_ref()),
+            external_ai_enabled: contact.external_ai_enabled,
+            ai_paused_until: contact.ai_paused_until,
+            opted_out_at: contact.opted_out_at,
+            lists: record.related.lists.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contacts::{Identifier, Phone, Platform, Region};
+    use crate::ids::CompanyId;
+    use crate::store::{Stored, Version};
+    use uuid::Uuid;
+
+    fn contact() -> Contact {
+        let phone = Phone::parse("+5511987654321", &Region::default()).expect("valid");
+        Contact::new(
+            ContactId::new(Uuid::from_u128(1)),
+            CompanyId::new(Uuid::from_u128(2)),
+            Platform::whatsapp(),
+            Identifier::of_phone(&phone),
+            Some(phone),
+            Timestamp::from_millis(0),
+        )
+    }
+
+    fn record() -> ContactRecord {
+        ContactRecord {
+            contact: Stored::new(contact(), Version::FIRST),
+            related: super::super::Related::default(),
+        }
+    }
+
+    #[test]
+    fn lead_memory_is_absent_without_the_scope_and_null_with_it() {
+        let without = serde_json::to_value(ContactDetail::new(&record(), &[], false, false));
+        let with = serde_json::to_value(ContactDetail::new(&record(), &[], true, false));
+        assert_eq!(without.expect("json").get("lead_memory"), None);
+        assert_eq!(with.expect("json").get("lead_memory"), Some(&Value::Null));
+    }
+
+    #[test]
+    fn shared_email_is_shown_by_create_and_not_by_update() {
+        let created = serde_json::to_value(ContactSummary::created(&contact())).expect("json");
+        let updated = serde_json::to_value(ContactSummary::updated(&contact())).expect("json");
+        assert_eq!(created.get("shared_email"), Some(&Value::Null));
+        assert_eq!(updated.get("shared_email"), None);
+    }
+
+    #[test]
+    fn no_debug_output_of_a_contact_shows_its_phone() {
+        let shown = format!("{:?} {:?}", contact(), record());
+        assert!(!shown.contains("987654321"), "{shown}");
+    }
+}

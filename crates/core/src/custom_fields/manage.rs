@@ -1,0 +1,124 @@
+//! Managing definitions of custom fields.
+
+use serde_json::{Map, Value};
+
+use super::{CustomField, CustomFieldDraft, CustomFieldPatch};
+use crate::Recado;
+use crate::access::{Caller, Scope};
+use crate::error::Error;
+use crate::ids::{CompanyId, CustomFieldId};
+use crate::manage::{ManageError, ManageResult, NOT_FOUND, invalid};
+use crate::store::{ChangeSet, Decided};
+
+/// The use cases on custom-field definitions. Made by [`Recado::custom_fields`].
+#[derive(Clone, Copy, Debug)]
+pub struct CustomFields<'a> {
+    pub(crate) app: &'a Recado,
+}
+
+impl CustomFields<'_> {
+    /// All definitions of the caller's company (4.12, D58).
+    ///
+    /// # Errors
+    ///
+    /// Only [`Error::Denied`] and [`Error::Store`].
+    pub async fn list(&self, caller: &Caller) -> ManageResult<Vec<CustomField>> {
+        caller.require(Scope::ContactsRead)?;
+        self.all(caller.company()).await
+    }
+
+    /// All definitions of a company.
+    ///
+    /// # Errors
+    ///
+    /// Only of the store.
+    pub async fn all(&self, company: CompanyId) -> ManageResult<Vec<CustomField>> {
+        Ok(self.app.store().custom_fields(company).await?)
+    }
+
+    /// A definition.
+    ///
+    /// # Errors
+    ///
+    /// [`ManageError::NotFound`].
+    pub async fn get(&self, company: CompanyId, id: CustomFieldId) -> ManageResult<CustomField> {
+        match self.app.store().custom_field(company, id).await? {
+            Some(field) => Ok(field.into_value()),
+            None => Err(NOT_FOUND),
+        }
+    }
+
+    /// Makes a definition; of two with one slug at once, one is refused.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the body, or [`ManageError::SlugTaken`].
+    pub async fn create(
+        &self,
+        company: CompanyId,
+        body: &Map<String, Value>,
+    ) -> ManageResult<CustomField> {
+        let draft = CustomFieldDraft::parse(body).map_err(invalid)?;
+        let id = CustomFieldId::new(self.app.uuid(self.app.now()));
+        let mut attempts = self.app.attempts();
+        loop {
+            let now = attempts.next()?;
+            let store = self.app.store();
+            if store.custom_field_by_slug(company, &draft.slug).await?.is_some() {
+                return Err(Error::Rejected(ManageError::SlugTaken));
+            }
+            if store.company(company).await?.is_none() {
+                return Err(NOT_FOUND);
+            }
+            let draft = draft.clone();
+            let field = CustomField {
+                id,
+                company,
+                slug: draft.slug,
+                label: draft.label,
+                field_type: draft.field_type,
+                status: draft.status,
+                created_at: now,
+            };
+            let decided = Decided::new(ChangeSet::new().insert(field.clone()), field);
+            if let Some(field) = self.app.settle(decided).await? {
+                return Ok(field);
+            }
+        }
+    }
+
+    /// Changes a definition; stored values stay, whatever its status.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the body, or [`ManageError::NotFound`].
+    pub async fn change(
+        &self,
+        company: CompanyId,
+        id: CustomFieldId,
+        body: &Map<String, Value>,
+    ) -> ManageResult<CustomField> {
+        let patch = CustomFieldPatch::parse(body).map_err(invalid)?;
+        let store = self.app.store();
+        self.app
+            .change(
+                async || store.custom_field(company, id).await,
+                |field: &CustomField| CustomField {
+                    label: patch.label.clone().unwrap_or_else(|| field.label.clone()),
+                    status: patch.status.unwrap_or(field.status),
+                    ..field.clone()
+                },
+            )
+            .await
+    }
+
+    /// Deletes a definition; its values are shown no more.
+    ///
+    /// # Errors
+    ///
+    /// [`ManageError::NotFound`].
+    pub async fn delete(&self, company: CompanyId, id: CustomFieldId) -> ManageResult<()> {
+        let store = self.app.store();
+        self.app.remove(async || store.custom_field(company, id).await, async || Ok(false)).await
+    }
+}

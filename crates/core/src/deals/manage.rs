@@ -1,0 +1,371 @@
+//! Managing pipelines and deals. Every change of a deal brings the focus stage of its contact up
+//! to date in the same commit (2.5.1).
+
+use async_trait::async_trait;
+use serde_json::{Map, Value};
+
+use super::{
+    Deal, DealDraft, DealPatch, Pipeline, PipelineDraft, PipelineView, Stage, focus_stage,
+};
+use crate::app::UseCase;
+use crate::contacts::Contact;
+use crate::error::{Code, Error, Kind, NotFound, Rejection};
+use crate::ids::{CompanyId, ContactId, DealId, PipelineId, StageId};
+use crate::manage::{IN_USE, ManageResult, NOT_FOUND, invalid};
+use crate::problems::Problems;
+use crate::store::{ChangeSet, Decided, Reads, StoreError, Stored};
+use crate::{Recado, Timestamp};
+
+/// The use cases on pipelines and deals. Made by [`Recado::deals`].
+#[derive(Clone, Copy, Debug)]
+pub struct Deals<'a> {
+    pub(crate) app: &'a Recado,
+}
+
+/// Why a deal was not written.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DealError {
+    /// The body is not acceptable, or names a contact or stage that the company does not have.
+    #[error(transparent)]
+    Invalid(#[from] Problems),
+    /// There is no such deal in the company.
+    #[error("no such deal")]
+    NotFound,
+}
+
+impl Rejection for DealError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Invalid(problems) => problems.code(),
+            Self::NotFound => Code::NotFound,
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Invalid(problems) => problems.kind(),
+            Self::NotFound => Kind::NotFound,
+        }
+    }
+
+    fn details(&self) -> Option<Map<String, Value>> {
+        match self {
+            Self::Invalid(problems) => problems.details(),
+            Self::NotFound => None,
+        }
+    }
+}
+
+/// What happens to a deal.
+#[derive(Clone, Debug)]
+enum DealChange {
+    Create(DealDraft),
+    Patch(DealPatch),
+    Delete,
+}
+
+/// Writes a deal and its contact's focus stage. The contact is always written, so that two changes
+/// of one contact's deals at once cannot both decide on what the other has changed.
+#[derive(Clone, Debug)]
+pub struct ChangeDeal {
+    company: CompanyId,
+    id: DealId,
+    change: DealChange,
+}
+
+/// What [`ChangeDeal`] reads.
+#[derive(Debug)]
+pub struct DealFacts {
+    deal: Option<Stored<Deal>>,
+    contact: Option<Stored<Contact>>,
+    deals: Vec<Deal>,
+    stage: Option<Stored<Stage>>,
+}
+
+impl ChangeDeal {
+    fn wanted_stage(&self) -> Option<StageId> {
+        match &self.change {
+            DealChange::Create(draft) => draft.stage_id,
+            DealChange::Patch(patch) => patch.stage_id.as_ref().copied(),
+            DealChange::Delete => None,
+        }
+    }
+
+    /// The deal after the change; `None` when it is deleted.
+    fn changed(
+        &self,
+        facts: &DealFacts,
+        now: Timestamp,
+    ) -> Result<(Option<Deal>, ChangeSet), DealError> {
+        let mut changes = ChangeSet::new();
+        if self.wanted_stage().is_some() {
+            match &facts.stage {
+                Some(stage) => changes = changes.require(stage.unchanged()),
+                None => {
+                    let reason = "names a stage that the company does not have";
+                    return Err(Problems::of("stage_id", reason).into());
+                }
+            }
+        }
+        match (&self.change, &facts.deal) {
+            (DealChange::Create(draft), _) => {
+                let deal = Deal {
+                    id: self.id,
+                    company: self.company,
+                    contact_id: draft.contact_id,
+                    title: draft.title.clone(),
+                    stage_id: draft.stage_id,
+                    stage_entered_at: draft.stage_id.map(|_| draft.stage_entered_at.unwrap_or(now)),
+                    status: draft.status,
+                    created_at: now,
+                    updated_at: now,
+                };
+                Ok((Some(deal.clone()), changes.insert(deal)))
+            }
+            (_, None) => Err(DealError::NotFound),
+            (DealChange::Patch(patch), Some(stored)) => {
+                let deal = patch.apply(stored, now);
+                let change = stored.update(deal.clone());
+                Ok((Some(deal), changes.with(change)))
+            }
+            (DealChange::Delete, Some(stored)) => Ok((None, changes.with(stored.delete()))),
+        }
+    }
+}
+
+#[async_trait]
+impl UseCase for ChangeDeal {
+    type Loaded = DealFacts;
+    type Output = Option<Deal>;
+    type Error = DealError;
+
+    async fn load(&self, store: &dyn Reads) -> Result<DealFacts, StoreError> {
+        let deal = store.deal(self.company, self.id).await?;
+        let contact_id = match (&self.change, &deal) {
+            (DealChange::Create(draft), _) => Some(draft.contact_id),
+            (_, deal) => deal.as_ref().map(|deal| deal.contact_id),
+        };
+        let (contact, deals) = match contact_id {
+            None => (None, Vec::new()),
+            Some(id) => {
+                (store.contact(self.company, id).await?, store.deals(self.company, Some(id)).await?)
+            }
+        };
+        let stage = match self.wanted_stage() {
+            None => None,
+            Some(id) => store.stage(self.company, id).await?,
+        };
+        Ok(DealFacts { deal, contact, deals, stage })
+    }
+
+    fn decide(&self, facts: DealFacts, now: Timestamp) -> Result<Decided<Option<Deal>>, DealError> {
+        if !matches!(self.change, DealChange::Create(_)) && facts.deal.is_none() {
+            return Err(DealError::NotFound);
+        }
+        let Some(contact) = &facts.contact else {
+            let reason = "names a contact that the company does not have";
+            return Err(Problems::of("contact_id", reason).into());
+        };
+        let (deal, changes) = self.changed(&facts, now)?;
+        let others = facts.deals.iter().filter(|other| other.id != self.id);
+        let focus = focus_stage(others.chain(&deal));
+        let refocused = contact.changed(now, |contact| contact.pipeline_stage_id = focus);
+        let changes = changes.with(contact.update(refocused));
+        Ok(Decided::new(changes, deal))
+    }
+}
+
+impl Deals<'_> {
+    /// All deals of a company.
+    ///
+    /// # Errors
+    ///
+    /// Only of the store.
+    pub async fn all(&self, company: CompanyId) -> ManageResult<Vec<Deal>> {
+        Ok(self.app.store().deals(company, None).await?)
+    }
+
+    /// A deal.
+    ///
+    /// # Errors
+    ///
+    /// [`NotFound`].
+    pub async fn get(&self, company: CompanyId, id: DealId) -> Result<Deal, Error<NotFound>> {
+        match self.app.store().deal(company, id).await? {
+            Some(deal) => Ok(deal.into_value()),
+            None => Err(Error::Rejected(NotFound)),
+        }
+    }
+
+    /// Makes a deal.
+    ///
+    /// # Errors
+    ///
+    /// [`DealError::Invalid`].
+    pub async fn create(
+        &self,
+        company: CompanyId,
+        body: &Map<String, Value>,
+    ) -> Result<Deal, Error<DealError>> {
+        let draft = DealDraft::parse(body).map_err(|problems| Error::Rejected(problems.into()))?;
+        let id = DealId::new(self.app.uuid(self.app.now()));
+        self.write(ChangeDeal { company, id, change: DealChange::Create(draft) }).await
+    }
+
+    /// Changes a deal.
+    ///
+    /// # Errors
+    ///
+    /// [`DealError`].
+    pub async fn change(
+        &self,
+        company: CompanyId,
+        id: DealId,
+        body: &Map<String, Value>,
+    ) -> Result<Deal, Error<DealError>> {
+        let patch = DealPatch::parse(body).map_err(|problems| Error::Rejected(problems.into()))?;
+        self.write(ChangeDeal { company, id, change: DealChange::Patch(patch) }).await
+    }
+
+    async fn write(&self, change: ChangeDeal) -> Result<Deal, Error<DealError>> {
+        self.app.run(&change).await?.ok_or(Error::Rejected(DealError::NotFound))
+    }
+
+    /// Deletes a deal.
+    ///
+    /// # Errors
+    ///
+    /// [`DealError::NotFound`].
+    pub async fn delete(&self, company: CompanyId, id: DealId) -> Result<(), Error<DealError>> {
+        self.app.run(&ChangeDeal { company, id, change: DealChange::Delete }).await.map(drop)
+    }
+
+    /// The deals of a contact.
+    ///
+    /// # Errors
+    ///
+    /// Only of the store.
+    pub async fn of_contact(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+    ) -> ManageResult<Vec<Deal>> {
+        Ok(self.app.store().deals(company, Some(contact)).await?)
+    }
+
+    /// All pipelines of a company with their stages.
+    ///
+    /// # Errors
+    ///
+    /// Only of the store.
+    pub async fn pipelines(&self, company: CompanyId) -> ManageResult<Vec<PipelineView>> {
+        let store = self.app.store();
+        let pipelines = store.pipelines(company).await?;
+        let stages = store.stages(company).await?;
+        let stages = || stages.iter().map(Stored::value);
+        Ok(pipelines.iter().map(|pipeline| PipelineView::new(pipeline, stages())).collect())
+    }
+
+    /// A pipeline with its stages.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::ManageError::NotFound`].
+    pub async fn pipeline(&self, company: CompanyId, id: PipelineId) -> ManageResult<PipelineView> {
+        let store = self.app.store();
+        let Some(pipeline) = store.pipeline(company, id).await? else { return Err(NOT_FOUND) };
+        let stages = store.stages(company).await?;
+        Ok(PipelineView::new(&pipeline, stages.iter().map(Stored::value)))
+    }
+
+    /// Makes a pipeline with its stages.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the body.
+    pub async fn create_pipeline(
+        &self,
+        company: CompanyId,
+        body: &Map<String, Value>,
+    ) -> ManageResult<PipelineView> {
+        let draft = PipelineDraft::parse(body).map_err(invalid)?;
+        let now = self.app.now();
+        let id = PipelineId::new(self.app.uuid(now));
+        let pipeline = Pipeline { id, company, name: draft.name, created_at: now };
+        let stages: Vec<Stage> = (0..)
+            .zip(draft.stages)
+            .map(|(display_order, stage)| Stage {
+                id: StageId::new(self.app.uuid(now)),
+                company,
+                pipeline: id,
+                name: stage.name,
+                color: stage.color,
+                display_order,
+            })
+            .collect();
+        let view = PipelineView::new(&pipeline, &stages);
+        let changes = stages
+            .into_iter()
+            .fold(ChangeSet::new().insert(pipeline), |changes, stage| changes.insert(stage));
+        self.app.insert_all(changes, view).await
+    }
+
+    /// Renames a pipeline.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the body, or [`crate::ManageError::NotFound`].
+    pub async fn change_pipeline(
+        &self,
+        company: CompanyId,
+        id: PipelineId,
+        body: &Map<String, Value>,
+    ) -> ManageResult<PipelineView> {
+        let name = PipelineDraft::parse_patch(body).map_err(invalid)?;
+        let store = self.app.store();
+        self.app
+            .change(
+                async || store.pipeline(company, id).await,
+                |pipeline: &Pipeline| Pipeline {
+                    name: name.clone().unwrap_or_else(|| pipeline.name.clone()),
+                    ..pipeline.clone()
+                },
+            )
+            .await?;
+        self.pipeline(company, id).await
+    }
+
+    /// Deletes a pipeline with its stages, unless a deal is in one of them.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::ManageError::NotFound`] or [`crate::ManageError::InUse`].
+    pub async fn delete_pipeline(&self, company: CompanyId, id: PipelineId) -> ManageResult<()> {
+        let store = self.app.store();
+        let mut attempts = self.app.attempts();
+        loop {
+            attempts.next()?;
+            let Some(pipeline) = store.pipeline(company, id).await? else {
+                return Err(NOT_FOUND);
+            };
+            let stages: Vec<_> = store
+                .stages(company)
+                .await?
+                .into_iter()
+                .filter(|stage| stage.pipeline == id)
+                .collect();
+            let deals = store.deals(company, None).await?;
+            let used = |stage: &Stored<Stage>| deals.iter().any(|d| d.stage_id == Some(stage.id));
+            if stages.iter().any(used) {
+                return Err(IN_USE);
+            }
+            let changes = stages
+                .iter()
+                .fold(ChangeSet::new(), |changes, stage| changes.with(stage.delete()))
+                .with(pipeline.delete());
+            if self.app.settle(Decided::new(changes, ())).await?.is_some() {
+                return Ok(());
+            }
+        }
+    }
+}

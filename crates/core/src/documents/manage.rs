@@ -1,0 +1,206 @@
+//! Attaching, listing and reading documents.
+
+use super::{Document, DocumentState, FileError, file_key, undo_key};
+use crate::Recado;
+use crate::error::{Code, Error, Kind, NotFound, Rejection};
+use crate::ids::{CompanyId, ContactId, DocumentId};
+use crate::problems::Problems;
+use crate::store::{ChangeSet, CommitError, Decided, Stored, Version};
+use crate::text;
+
+/// The largest document (D70).
+pub const MAX_DOCUMENT_BYTES: usize = 25 * 1024 * 1024;
+
+/// The use cases on documents. Made by [`Recado::documents`].
+#[derive(Clone, Copy, Debug)]
+pub struct Documents<'a> {
+    pub(crate) app: &'a Recado,
+}
+
+/// Why a document was not attached or read.
+#[derive(Debug, thiserror::Error)]
+pub enum AttachError {
+    /// The file name is not acceptable.
+    #[error(transparent)]
+    Invalid(#[from] Problems),
+    /// There is no such contact, or no such document.
+    #[error("no such record")]
+    NotFound,
+    /// The document is larger than 25 MiB.
+    #[error("a document may have at most 25 MiB")]
+    TooLarge,
+    /// The document store failed; try again later.
+    #[error("the document store failed")]
+    Files(#[source] FileError),
+}
+
+impl Rejection for AttachError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Invalid(problems) => problems.code(),
+            Self::NotFound => Code::NotFound,
+            Self::TooLarge => Code::PayloadTooLarge,
+            Self::Files(_) => Code::Unavailable,
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Invalid(problems) => problems.kind(),
+            Self::NotFound => Kind::NotFound,
+            Self::TooLarge => Kind::TooLarge,
+            Self::Files(_) => Kind::Unavailable,
+        }
+    }
+
+    fn details(&self) -> Option<serde_json::Map<String, serde_json::Value>> {
+        match self {
+            Self::Invalid(problems) => problems.details(),
+            Self::NotFound | Self::TooLarge | Self::Files(_) => None,
+        }
+    }
+}
+
+impl Documents<'_> {
+    /// Attaches a document to a contact. The record is made first, so that a crash leaves no file
+    /// that nothing knows of; the document is listed once its bytes are durable.
+    ///
+    /// # Errors
+    ///
+    /// [`AttachError`]; [`Error::Busy`] while the contact is being deleted.
+    pub async fn attach(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+        filename: &str,
+        bytes: Vec<u8>,
+    ) -> Result<Document, Error<AttachError>> {
+        if bytes.len() > MAX_DOCUMENT_BYTES {
+            return Err(Error::Rejected(AttachError::TooLarge));
+        }
+        let announced = self.announce(company, contact, filename, bytes.len()).await?;
+        let key = file_key(company, announced.id);
+        if let Err(error) = self.app.files().put(&key, bytes).await {
+            self.forget(&announced).await?;
+            return Err(Error::Rejected(AttachError::Files(error)));
+        }
+        let stored = Document { state: DocumentState::Stored, ..announced.value().clone() };
+        let changes = ChangeSet::new().with(announced.update(stored.clone()));
+        match self.app.settle(Decided::new(changes, stored)).await? {
+            Some(document) => Ok(document),
+            None => {
+                // The contact was deleted meanwhile, and the record with it.
+                let removed = self.app.files().remove(&key).await;
+                removed.map_err(|error| Error::Rejected(AttachError::Files(error)))?;
+                Err(Error::Rejected(AttachError::NotFound))
+            }
+        }
+    }
+
+    async fn announce(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+        filename: &str,
+        size: usize,
+    ) -> Result<Stored<Document>, Error<AttachError>> {
+        let filename = read_filename(filename).map_err(|p| Error::Rejected(p.into()))?;
+        let store = self.app.store();
+        let id = DocumentId::new(self.app.uuid(self.app.now()));
+        let mut attempts = self.app.attempts();
+        loop {
+            let now = attempts.next()?;
+            let Some(owner) = store.contact(company, contact).await? else {
+                return Err(Error::Rejected(AttachError::NotFound));
+            };
+            if store.purge(company, contact).await?.is_some() {
+                return Err(Error::Busy);
+            }
+            let document = Document {
+                id,
+                company,
+                contact_id: contact,
+                filename: filename.clone(),
+                size: size as u64,
+                state: DocumentState::Uploading,
+                created_at: now,
+            };
+            let changes = ChangeSet::new().insert(document.clone()).require(owner.unchanged());
+            let announced = Stored::new(document, Version::FIRST);
+            if let Some(announced) = self.app.settle(Decided::new(changes, announced)).await? {
+                return Ok(announced);
+            }
+        }
+    }
+
+    /// Takes back the record of a document whose bytes could not be stored.
+    async fn forget(&self, announced: &Stored<Document>) -> Result<(), Error<AttachError>> {
+        match self.app.store().commit(ChangeSet::new().with(announced.delete())).await {
+            Ok(()) | Err(CommitError::Conflict(_)) => Ok(()),
+            Err(CommitError::Store(error)) => Err(error.into()),
+        }
+    }
+
+    /// The documents of a contact.
+    ///
+    /// # Errors
+    ///
+    /// [`NotFound`] when there is no such contact.
+    pub async fn list(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+    ) -> Result<Vec<Document>, Error<NotFound>> {
+        let store = self.app.store();
+        if store.contact(company, contact).await?.is_none() {
+            return Err(Error::Rejected(NotFound));
+        }
+        let documents = store.documents(company, contact).await?;
+        Ok(documents
+            .into_iter()
+            .map(Stored::into_value)
+            .filter(|document| document.state == DocumentState::Stored)
+            .collect())
+    }
+
+    /// A document of a contact with its bytes. While a deletion that failed is being undone, the
+    /// bytes are read from where they wait (D26).
+    ///
+    /// # Errors
+    ///
+    /// [`AttachError::NotFound`], [`AttachError::Files`].
+    pub async fn read(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+        id: DocumentId,
+    ) -> Result<(Document, Vec<u8>), Error<AttachError>> {
+        let known = self.app.store().document(company, id).await?.map(Stored::into_value);
+        let Some(document) = known.filter(|document| {
+            document.contact_id == contact && document.state == DocumentState::Stored
+        }) else {
+            return Err(Error::Rejected(AttachError::NotFound));
+        };
+        for key in [file_key(company, id), undo_key(company, id), file_key(company, id)] {
+            match self.app.files().get(&key).await {
+                Ok(Some(bytes)) => return Ok((document, bytes)),
+                Ok(None) => {}
+                Err(error) => return Err(Error::Rejected(AttachError::Files(error))),
+            }
+        }
+        Err(Error::Rejected(AttachError::NotFound))
+    }
+}
+
+/// A file name: one line without path separators.
+fn read_filename(filename: &str) -> Result<String, Problems> {
+    let cleaned = text::clean(filename, text::SHORT)
+        .map_err(|error| Problems::of("filename", error.to_string()))?;
+    if cleaned.is_empty() {
+        return Err(Problems::of("filename", "is required"));
+    }
+    if cleaned.chars().any(|c| c.is_control() || matches!(c, '/' | '\\')) {
+        return Err(Problems::of("filename", "may not hold slashes or control characters"));
+    }
+    Ok(cleaned)
+}

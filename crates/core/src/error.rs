@@ -1,0 +1,195 @@
+//! Errors: what went wrong in our own answer never shares a type with our trouble (7, D4, D5).
+
+use serde_json::{Map, Value};
+
+use crate::access::Denied;
+use crate::store::StoreError;
+
+/// The stable code of an error: the contract with integrators (7, D5). Append only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Code {
+    /// The key is missing, unknown or revoked.
+    Unauthorized,
+    /// The company's plan does not include this.
+    PlanRequired,
+    /// The key lacks a scope.
+    InsufficientScope,
+    /// The body is not a JSON object.
+    InvalidBody,
+    /// A query parameter is not acceptable.
+    InvalidParameter,
+    /// The body is too large.
+    PayloadTooLarge,
+    /// The body is encoded in a way we do not read.
+    UnsupportedMediaType,
+    /// The request itself is malformed.
+    BadRequest,
+    /// No such record, or no such path.
+    NotFound,
+    /// The path exists, the method does not.
+    MethodNotAllowed,
+    /// Too many requests.
+    RateLimited,
+    /// The store cannot be reached.
+    Unavailable,
+    /// Our fault.
+    InternalError,
+    /// Fields of the body are not acceptable.
+    ValidationError,
+    /// The phone is already registered.
+    ContactExists,
+    /// The contact's documents could not be deleted.
+    PurgeFailed,
+    /// A slug is taken.
+    SlugTaken,
+    /// The record is still used by others.
+    InUse,
+}
+
+impl Code {
+    /// Every code, for documentation and tests.
+    pub const ALL: [Self; 18] = [
+        Self::Unauthorized,
+        Self::PlanRequired,
+        Self::InsufficientScope,
+        Self::InvalidBody,
+        Self::InvalidParameter,
+        Self::PayloadTooLarge,
+        Self::UnsupportedMediaType,
+        Self::BadRequest,
+        Self::NotFound,
+        Self::MethodNotAllowed,
+        Self::RateLimited,
+        Self::Unavailable,
+        Self::InternalError,
+        Self::ValidationError,
+        Self::ContactExists,
+        Self::PurgeFailed,
+        Self::SlugTaken,
+        Self::InUse,
+    ];
+
+    /// The code as it is written.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Unauthorized => "UNAUTHORIZED",
+            Self::PlanRequired => "PLAN_REQUIRED",
+            Self::InsufficientScope => "INSUFFICIENT_SCOPE",
+            Self::InvalidBody => "INVALID_BODY",
+            Self::InvalidParameter => "INVALID_PARAMETER",
+            Self::PayloadTooLarge => "PAYLOAD_TOO_LARGE",
+            Self::UnsupportedMediaType => "UNSUPPORTED_MEDIA_TYPE",
+            Self::BadRequest => "BAD_REQUEST",
+            Self::NotFound => "NOT_FOUND",
+            Self::MethodNotAllowed => "METHOD_NOT_ALLOWED",
+            Self::RateLimited => "RATE_LIMITED",
+            Self::Unavailable => "UNAVAILABLE",
+            Self::InternalError => "INTERNAL_ERROR",
+            Self::ValidationError => "VALIDATION_ERROR",
+            Self::ContactExists => "CONTACT_EXISTS",
+            Self::PurgeFailed => "PURGE_FAILED",
+            Self::SlugTaken => "SLUG_TAKEN",
+            Self::InUse => "IN_USE",
+        }
+    }
+}
+
+/// What sort of answer an error is; an adapter maps it to its protocol and knows nothing else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// The caller is not known.
+    Unauthenticated,
+    /// The caller may not.
+    Forbidden,
+    /// A parameter is malformed.
+    Malformed,
+    /// The body is well-formed, its content is not acceptable.
+    Invalid,
+    /// There is no such record.
+    NotFound,
+    /// The record's state does not allow it.
+    Conflict,
+    /// More bytes than are accepted.
+    TooLarge,
+    /// Too often.
+    Limited,
+    /// Try again later.
+    Unavailable,
+    /// Our fault, or that of something we depend on.
+    Internal,
+}
+
+/// An answer that refuses: a stable code, a sentence for people, and what it is about.
+pub trait Rejection: std::error::Error {
+    /// The stable code.
+    fn code(&self) -> Code;
+
+    /// What sort of answer this is.
+    fn kind(&self) -> Kind;
+
+    /// The `details` object, where there is something to detail.
+    fn details(&self) -> Option<Map<String, Value>> {
+        None
+    }
+
+    /// Fields that stand at the root of the error body beside `code` (D4).
+    fn extra(&self) -> Option<Map<String, Value>> {
+        None
+    }
+}
+
+/// What a use case answers when it does not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum Error<E> {
+    /// The request is refused; nothing was changed.
+    #[error(transparent)]
+    Rejected(E),
+    /// The caller lacks the plan or the scope.
+    #[error(transparent)]
+    Denied(Denied),
+    /// Others kept changing the same records; try again shortly.
+    #[error("too many concurrent changes of the same record")]
+    Busy,
+    /// The store failed; try again later.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl<E> Error<E> {
+    /// The same error with its rejection translated.
+    pub fn map<F>(self, translate: impl FnOnce(E) -> F) -> Error<F> {
+        match self {
+            Self::Rejected(rejection) => Error::Rejected(translate(rejection)),
+            Self::Denied(denied) => Error::Denied(denied),
+            Self::Busy => Error::Busy,
+            Self::Store(error) => Error::Store(error),
+        }
+    }
+}
+
+impl<E> From<Denied> for Error<E> {
+    fn from(denied: Denied) -> Self {
+        Self::Denied(denied)
+    }
+}
+
+/// There is no such record in the caller's company.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no such record")]
+pub struct NotFound;
+
+impl Rejection for NotFound {
+    fn code(&self) -> Code {
+        Code::NotFound
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::NotFound
+    }
+}
+
+/// Builds the map of [`Rejection::details`].
+pub(crate) fn object<const N: usize>(pairs: [(&str, Value); N]) -> Map<String, Value> {
+    pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}

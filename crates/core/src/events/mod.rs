@@ -1,0 +1,30 @@
+//! What happened, for the outbox (6.1, D52): written in the commit that caused it.
+
+use crate::Timestamp;
+use crate::ids::{CompanyId, ContactId, EventId};
+use crate::words::words;
+
+words! {
+    /// The type of an event (6.1).
+    EventType {
+        /// A new contact was created.
+        ContactCreated = "contact.created",
+    }
+}
+
+/// An event. `data` is written once, so that every delivery of it carries the same bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Its id.
+    pub id: EventId,
+    /// The company it happened in.
+    pub company: CompanyId,
+    /// What happened.
+    pub event_type: EventType,
+    /// The contact it is about, so that it can be forgotten with the contact (D26).
+    pub contact: Option<ContactId>,
+    /// The time of the change (D52a).
+    pub at: Timestamp,
+    /// The `data` of the envelope, as JSON text.
+    pub data: String,
+}

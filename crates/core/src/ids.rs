@@ -1,0 +1,94 @@
+//! Identifiers: one type per kind of record, so that a contact's id cannot stand where a
+//! company's is wanted (2, D3).
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// Makes identifiers and secrets. The only source of chance in the core.
+pub trait Ids: Send + Sync {
+    /// A new UUIDv7 whose time part is `now` (D3). Two calls never answer the same id.
+    fn uuid_v7(&self, now: crate::Timestamp) -> Uuid;
+
+    /// Fills `bytes` from a cryptographically secure source.
+    fn fill(&self, bytes: &mut [u8]);
+}
+
+macro_rules! id {
+    ($($(#[$doc:meta])* $name:ident;)+) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+        pub struct $name(Uuid);
+
+        impl $name {
+            /// Wraps a UUID that is known to be of this kind.
+            pub const fn new(uuid: Uuid) -> Self {
+                Self(uuid)
+            }
+
+            /// Reads the hyphenated form, with or without upper case; `None` for anything else.
+            pub fn parse(text: &str) -> Option<Self> {
+                (text.len() == 36).then(|| Uuid::try_parse(text).ok()).flatten().map(Self)
+            }
+
+            /// The UUID itself, for stores.
+            pub const fn uuid(self) -> Uuid {
+                self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.hyphenated().fmt(f)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!(stringify!($name), "({})"), self.0.hyphenated())
+            }
+        }
+    )+};
+}
+
+id! {
+    /// A company: the tenant that every other record belongs to.
+    CompanyId;
+    /// An API key.
+    KeyId;
+    /// A member of a company (an agent or an administrator).
+    MemberId;
+    /// A contact.
+    ContactId;
+    /// A custom-field definition.
+    CustomFieldId;
+    /// A contact list.
+    ListId;
+    /// A tag.
+    TagId;
+    /// A reason for closing a conversation.
+    CloseReasonId;
+    /// A pipeline of deals.
+    PipelineId;
+    /// A stage of a pipeline.
+    StageId;
+    /// A deal.
+    DealId;
+    /// A client organization.
+    OrganizationId;
+    /// A document attached to a contact.
+    DocumentId;
+    /// A tracked link.
+    LinkId;
+    /// A click on a tracked link.
+    ClickId;
+    /// A connection to a messaging channel.
+    ConnectionId;
+    /// An event of the outbox.
+    EventId;
+    /// A durable background job.
+    JobId;
+}

@@ -1,0 +1,222 @@
+//! Reading a JSON object field by field, collecting every problem on the way (D8, D9).
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use crate::Timestamp;
+use crate::problems::Problems;
+use crate::text;
+
+/// A field as it was sent.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub enum Given<T> {
+    /// Not sent: leave it as it is.
+    #[default]
+    Absent,
+    /// Sent as `null` or as the empty string: clear it.
+    Cleared,
+    /// Sent with a value.
+    Value(T),
+}
+
+impl<T> Given<T> {
+    /// The value, if one was sent.
+    pub fn value(self) -> Option<T> {
+        match self {
+            Self::Value(value) => Some(value),
+            Self::Absent | Self::Cleared => None,
+        }
+    }
+
+    /// The value, if one was sent.
+    pub fn as_ref(&self) -> Option<&T> {
+        match self {
+            Self::Value(value) => Some(value),
+            Self::Absent | Self::Cleared => None,
+        }
+    }
+
+    /// Writes what was sent over `field`; an absent field stays as it is.
+    pub fn apply(self, field: &mut Option<T>) {
+        match self {
+            Self::Absent => {}
+            Self::Cleared => *field = None,
+            Self::Value(value) => *field = Some(value),
+        }
+    }
+}
+
+/// A JSON object being read. Each reader marks its field as known and records what is wrong with
+/// it; [`Input::finish`] names the unknown ones.
+#[derive(Debug)]
+pub struct Input<'a> {
+    object: &'a Map<String, Value>,
+    known: BTreeSet<&'a str>,
+    problems: Problems,
+}
+
+impl<'a> Input<'a> {
+    /// Begins to read `object`.
+    pub fn new(object: &'a Map<String, Value>) -> Self {
+        Self { object, known: BTreeSet::new(), problems: Problems::new() }
+    }
+
+    /// The value of a field, marked as known.
+    pub fn raw(&mut self, name: &'a str) -> Option<&'a Value> {
+        self.known.insert(name);
+        self.object.get(name)
+    }
+
+    /// Records a problem.
+    pub fn problem(&mut self, field: &str, reason: impl Into<String>) {
+        self.problems.add(field, reason);
+    }
+
+    /// What was wrong so far, to add entries with details of their own.
+    pub fn problems(&mut self) -> &mut Problems {
+        &mut self.problems
+    }
+
+    /// Marks fields that are accepted and ignored.
+    pub fn ignore(&mut self, names: &[&'a str]) {
+        self.known.extend(names);
+    }
+
+    /// A field read by `read`; `null` counts as cleared.
+    pub fn given<T>(
+        &mut self,
+        name: &'a str,
+        read: impl FnOnce(&Value) -> Result<T, String>,
+    ) -> Given<T> {
+        match self.raw(name) {
+            None => Given::Absent,
+            Some(Value::Null) => Given::Cleared,
+            Some(value) => match read(value) {
+                Ok(read) => Given::Value(read),
+                Err(reason) => {
+                    self.problem(name, reason);
+                    Given::Absent
+                }
+            },
+        }
+    }
+
+    /// A text field; `null` and what is empty after trimming count as cleared.
+    pub fn given_text(&mut self, name: &'a str, max_chars: usize) -> Given<String> {
+        match self.given(name, |value| read_text(value, max_chars)) {
+            Given::Value(text) if text.is_empty() => Given::Cleared,
+            given => given,
+        }
+    }
+
+    /// A text field with a form of its own, read by `parse`; `null` and blank count as cleared.
+    pub fn given_form<T, E: std::fmt::Display>(
+        &mut self,
+        name: &'a str,
+        parse: impl FnOnce(&str) -> Result<T, E>,
+    ) -> Given<T> {
+        match self.raw(name) {
+            None => Given::Absent,
+            Some(Value::Null) => Given::Cleared,
+            Some(Value::String(text)) if text.trim().is_empty() => Given::Cleared,
+            Some(Value::String(text)) => match parse(text) {
+                Ok(value) => Given::Value(value),
+                Err(error) => {
+                    self.problem(name, error.to_string());
+                    Given::Absent
+                }
+            },
+            Some(_) => {
+                self.problem(name, "must be a string");
+                Given::Absent
+            }
+        }
+    }
+
+    /// A field that must be there; `None` means that a problem was recorded.
+    pub fn required<T>(
+        &mut self,
+        name: &'a str,
+        read: impl FnOnce(&Value) -> Result<T, String>,
+    ) -> Option<T> {
+        match self.given(name, read) {
+            Given::Value(value) => Some(value),
+            Given::Absent | Given::Cleared => {
+                self.problem(name, "is required");
+                None
+            }
+        }
+    }
+
+    /// A text that must be there and not blank; `None` means that a problem was recorded.
+    pub fn required_text(&mut self, name: &'a str, max_chars: usize) -> Option<String> {
+        match self.given_text(name, max_chars) {
+            Given::Value(value) => Some(value),
+            Given::Absent | Given::Cleared => {
+                self.problem(name, "is required");
+                None
+            }
+        }
+    }
+
+    /// Whether the field was sent, even as `null`.
+    pub fn has(&self, name: &str) -> bool {
+        self.object.contains_key(name)
+    }
+
+    /// Ends the reading: every field that nobody asked for is a problem.
+    pub fn finish(mut self) -> Problems {
+        for name in self.object.keys() {
+            if !self.known.contains(name.as_str()) {
+                self.problems.add(name, "is not a known field");
+            }
+        }
+        self.problems
+    }
+}
+
+/// A string, trimmed and within its limit (D9).
+pub fn read_text(value: &Value, max_chars: usize) -> Result<String, String> {
+    let text = value.as_str().ok_or("must be a string")?;
+    text::clean(text, max_chars).map_err(|error| error.to_string())
+}
+
+/// A boolean.
+pub fn read_bool(value: &Value) -> Result<bool, String> {
+    value.as_bool().ok_or_else(|| "must be true or false".to_owned())
+}
+
+/// A timestamp in ISO 8601 with an offset.
+pub fn read_timestamp(value: &Value) -> Result<Timestamp, String> {
+    value
+        .as_str()
+        .and_then(Timestamp::parse)
+        .ok_or_else(|| "must be a timestamp such as 2026-11-20T17:31:36.123Z".to_owned())
+}
+
+/// An identifier, read by `parse`.
+pub fn read_id<T>(parse: fn(&str) -> Option<T>) -> impl FnOnce(&Value) -> Result<T, String> {
+    move |value| value.as_str().and_then(parse).ok_or_else(|| "must be a UUID".to_owned())
+}
+
+/// A whole number between `min` and `max`.
+pub fn read_number(min: u32, max: u32) -> impl FnOnce(&Value) -> Result<u32, String> {
+    move |value| {
+        value
+            .as_u64()
+            .and_then(|number| u32::try_from(number).ok())
+            .filter(|number| (min..=max).contains(number))
+            .ok_or_else(|| format!("must be a whole number from {min} to {max}"))
+    }
+}
+
+/// One of a fixed set of words.
+pub fn read_word<T>(
+    parse: fn(&str) -> Option<T>,
+    words: &'static [&'static str],
+) -> impl FnOnce(&Value) -> Result<T, String> {
+    move |value| {
+        value.as_str().and_then(parse).ok_or_else(|| format!("must be one of {}", words.join(", ")))
+    }
+}

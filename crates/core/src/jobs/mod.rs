@@ -1,0 +1,86 @@
+//! Durable background work: a job is a row, claimed with a lease and settled by a commit.
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::Timestamp;
+use crate::ids::{CompanyId, ContactId, DocumentId, JobId, OrganizationId};
+
+/// What a job does. At most one job of a kind exists for one subject.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum JobKind {
+    /// Asks the registry about an organization (D22).
+    Enrich {
+        /// The organization.
+        organization: OrganizationId,
+    },
+    /// Deletes a contact's documents: the durable record of D26.
+    Purge {
+        /// The contact.
+        contact: ContactId,
+        /// Its documents when the purge began.
+        documents: Vec<DocumentId>,
+        /// How far it has come.
+        stage: PurgeStage,
+    },
+}
+
+/// How far a purge has come (D26).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PurgeStage {
+    /// The contact is whole; whatever happened to its files is undone if this is found later.
+    Removing,
+    /// The contact is gone; the copies that served for undoing are erased.
+    Erasing,
+}
+
+impl JobKind {
+    /// The name stores keep it under.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Enrich { .. } => "enrich",
+            Self::Purge { .. } => "purge",
+        }
+    }
+
+    /// The record it is about; unique together with the company and the name.
+    pub const fn subject(&self) -> Uuid {
+        match self {
+            Self::Enrich { organization } => organization.uuid(),
+            Self::Purge { contact, .. } => contact.uuid(),
+        }
+    }
+}
+
+/// A piece of background work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// Its id.
+    pub id: JobId,
+    /// The company it works for.
+    pub company: CompanyId,
+    /// What it does.
+    pub kind: JobKind,
+    /// How often it was tried and failed.
+    pub attempts: u32,
+    /// When it is due.
+    pub due_at: Timestamp,
+    /// Until when somebody works on it.
+    pub leased_until: Option<Timestamp>,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+impl Job {
+    /// A job that is due at once.
+    pub fn due_now(id: JobId, company: CompanyId, kind: JobKind, now: Timestamp) -> Self {
+        Self { id, company, kind, attempts: 0, due_at: now, leased_until: None, created_at: now }
+    }
+
+    /// Whether it may be claimed at `now`: due, and not leased beyond it.
+    pub fn is_claimable(&self, now: Timestamp) -> bool {
+        self.due_at <= now && self.leased_until.is_none_or(|until| until <= now)
+    }
+}

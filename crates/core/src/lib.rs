@@ -1,0 +1,56 @@
+//! The rules of Recado: contacts, access and what belongs to them, without any I/O.
+//!
+//! [`Recado`] is the handle: built from a [`Store`](store::Store) and the other [`Parts`], cheap to
+//! clone, with its use cases grouped by feature: `recado.contacts().create(&caller, …)`.
+//!
+//! Every rule is a plain function over plain data, or the `decide` of a [`UseCase`]: what was read
+//! goes in, a [`ChangeSet`](store::ChangeSet) and the answer come out. Time, ids and chance are
+//! arguments ([`Clock`], [`Ids`]).
+//!
+//! # Adding a change
+//!
+//! 1. Name the rule: a pure function beside the feature it belongs to, with the section of the API
+//!    reference it comes from, and a property test.
+//! 2. Say what it has to read: a method of the feature's read trait, or another field of a query
+//!    that exists, with its promise in the trait's contract.
+//! 3. Say what it writes: rows that exist, or a new variant of [`store::Row`].
+//! 4. Write the use case: `load`, `decide`. Relied on but not written? A
+//!    [`Precondition`](store::Precondition).
+//! 5. Teach the memory store first, then the databases; add the bullet's test to the conformance
+//!    suite.
+#![forbid(unsafe_code)]
+
+pub mod access;
+mod app;
+mod clock;
+pub mod contacts;
+pub mod custom_fields;
+pub mod deals;
+pub mod documents;
+mod error;
+pub mod events;
+pub mod ids;
+pub mod input;
+pub mod jobs;
+pub mod links;
+pub mod lists;
+mod manage;
+pub mod organizations;
+pub mod page;
+mod problems;
+pub mod query;
+pub mod secret;
+pub mod store;
+#[cfg(any(test, feature = "strategies"))]
+pub mod strategies;
+pub mod tags;
+pub mod text;
+pub mod transport;
+mod words;
+
+pub use app::{Parts, Recado, Settings, UseCase};
+pub use clock::{Clock, Timestamp};
+pub use error::{Code, Error, Kind, NotFound, Rejection};
+pub use ids::Ids;
+pub use manage::{ManageError, ManageResult};
+pub use problems::Problems;

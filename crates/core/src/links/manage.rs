@@ -1,0 +1,190 @@
+//! Making tracked links and following them.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::{Click, Link, LinkCode, Visit, is_human};
+use crate::Recado;
+use crate::Timestamp;
+use crate::error::{Error, NotFound};
+use crate::ids::{ClickId, CompanyId, ContactId, LinkId};
+use crate::input::{Input, read_id};
+use crate::manage::{ManageResult, NOT_FOUND, invalid};
+use crate::problems::Problems;
+use crate::store::{ChangeSet, Decided};
+
+/// The longest target.
+const MAX_URL_CHARS: usize = 2048;
+
+/// The use cases on tracked links. Made by [`Recado::links`].
+#[derive(Clone, Copy, Debug)]
+pub struct Links<'a> {
+    pub(crate) app: &'a Recado,
+}
+
+/// A tracked link as it is shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct LinkView {
+    id: LinkId,
+    contact_id: ContactId,
+    code: String,
+    /// What to send: the tracked address.
+    short_url: String,
+    /// Where it leads.
+    url: String,
+    created_at: Timestamp,
+}
+
+/// A body that makes a tracked link.
+#[derive(Clone, Debug)]
+pub struct LinkDraft {
+    contact: ContactId,
+    url: String,
+}
+
+impl LinkDraft {
+    /// Reads `contact_id`, `url` (http or https).
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong with the body.
+    pub fn parse(body: &Map<String, Value>) -> Result<Self, Problems> {
+        let mut input = Input::new(body);
+        let contact = input.required("contact_id", read_id(ContactId::parse));
+        let url = input.required("url", read_target);
+        let problems = input.finish();
+        match (contact, url) {
+            (Some(contact), Some(url)) if problems.is_empty() => Ok(Self { contact, url }),
+            _ => Err(problems),
+        }
+    }
+}
+
+/// A target: an absolute http or https address with a host, of visible ASCII characters, so that it
+/// can be sent as a header as it is.
+fn read_target(value: &Value) -> Result<String, String> {
+    let url = value.as_str().unwrap_or_default().trim();
+    let lower = url.to_ascii_lowercase();
+    let rest = lower.strip_prefix("http://").or_else(|| lower.strip_prefix("https://"));
+    let host = rest.and_then(|rest| rest.split(['/', '?', '#']).next()).unwrap_or_default();
+    let well_formed = !host.is_empty()
+        && url.len() <= MAX_URL_CHARS
+        && url.bytes().all(|byte| byte.is_ascii_graphic())
+        && !url.contains(['"', '<', '>', '\\', '`']);
+    if well_formed {
+        Ok(url.to_owned())
+    } else {
+        Err("must be an http or https address of at most 2048 ASCII characters".to_owned())
+    }
+}
+
+impl Links<'_> {
+    fn view(&self, link: &Link) -> LinkView {
+        let base = self.app.settings().public_url.trim_end_matches('/');
+        LinkView {
+            id: link.id,
+            contact_id: link.contact,
+            code: link.code.as_str().to_owned(),
+            short_url: format!("{base}/l/{}", link.code.as_str()),
+            url: link.url.clone(),
+            created_at: link.created_at,
+        }
+    }
+
+    /// Makes a tracked link for a contact.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the body.
+    pub async fn create(
+        &self,
+        company: CompanyId,
+        body: &Map<String, Value>,
+    ) -> ManageResult<LinkView> {
+        let draft = LinkDraft::parse(body).map_err(invalid)?;
+        let mut attempts = self.app.attempts();
+        loop {
+            let now = attempts.next()?;
+            if self.app.store().contact(company, draft.contact).await?.is_none() {
+                let reason = "names a contact that the company does not have";
+                return Err(invalid(Problems::of("contact_id", reason)));
+            }
+            let link = Link {
+                id: LinkId::new(self.app.uuid(now)),
+                company,
+                contact: draft.contact,
+                code: LinkCode::from_random(self.app.random()),
+                url: draft.url.clone(),
+                created_at: now,
+            };
+            let view = self.view(&link);
+            let decided = Decided::new(ChangeSet::new().insert(link), view);
+            if let Some(view) = self.app.settle(decided).await? {
+                return Ok(view);
+            }
+        }
+    }
+
+    /// All links of a company.
+    ///
+    /// # Errors
+    ///
+    /// Only of the store.
+    pub async fn all(&self, company: CompanyId) -> ManageResult<Vec<LinkView>> {
+        let links = self.app.store().links(company).await?;
+        Ok(links.iter().map(|link| self.view(link)).collect())
+    }
+
+    /// A link of a company.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::ManageError::NotFound`].
+    pub async fn get(&self, company: CompanyId, id: LinkId) -> ManageResult<LinkView> {
+        match self.app.store().link(company, id).await? {
+            Some(link) => Ok(self.view(&link)),
+            None => Err(NOT_FOUND),
+        }
+    }
+
+    /// Deletes a link with its clicks.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::ManageError::NotFound`].
+    pub async fn delete(&self, company: CompanyId, id: LinkId) -> ManageResult<()> {
+        let store = self.app.store();
+        self.app.remove(async || store.link(company, id).await, async || Ok(false)).await
+    }
+
+    /// Records a visit of a tracked link, then answers where it leads (D60). The click is durable
+    /// when this answers.
+    ///
+    /// # Errors
+    ///
+    /// [`NotFound`] for a code that leads nowhere.
+    pub async fn follow(&self, code: &str, visit: Visit<'_>) -> Result<String, Error<NotFound>> {
+        let Some(code) = LinkCode::parse(code) else { return Err(Error::Rejected(NotFound)) };
+        let human = is_human(visit);
+        let mut attempts = self.app.attempts();
+        loop {
+            let now = attempts.next()?;
+            let Some(link) = self.app.store().link_by_code(&code).await? else {
+                return Err(Error::Rejected(NotFound));
+            };
+            let click = Click {
+                id: ClickId::new(self.app.uuid(now)),
+                company: link.company,
+                link: link.id,
+                contact: link.contact,
+                at: now,
+                human,
+            };
+            let decided = Decided::new(ChangeSet::new().insert(click), link.url);
+            if let Some(url) = self.app.settle(decided).await? {
+                return Ok(url);
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! What the operator's small records share: how changing and deleting them is refused, and the
+//! three steps of writing them.
+
+use serde_json::{Map, Value};
+
+use crate::Recado;
+use crate::error::{Code, Error, Kind, Rejection};
+use crate::problems::Problems;
+use crate::store::{ChangeSet, Decided, Row, StoreError, Stored};
+
+/// Why an operator's record was not written.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ManageError {
+    /// The body is not acceptable; correct what it names.
+    #[error(transparent)]
+    Invalid(#[from] Problems),
+    /// There is no such record in the company.
+    #[error("no such record")]
+    NotFound,
+    /// The slug is taken by another record of the company.
+    #[error("the slug is taken")]
+    SlugTaken,
+    /// Other records refer to it; change those first.
+    #[error("the record is still in use")]
+    InUse,
+}
+
+impl Rejection for ManageError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Invalid(problems) => problems.code(),
+            Self::NotFound => Code::NotFound,
+            Self::SlugTaken => Code::SlugTaken,
+            Self::InUse => Code::InUse,
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Invalid(problems) => problems.kind(),
+            Self::NotFound => Kind::NotFound,
+            Self::SlugTaken | Self::InUse => Kind::Conflict,
+        }
+    }
+
+    fn details(&self) -> Option<Map<String, Value>> {
+        match self {
+            Self::Invalid(problems) => problems.details(),
+            Self::NotFound | Self::SlugTaken | Self::InUse => None,
+        }
+    }
+}
+
+/// What a managed record answers.
+pub type ManageResult<T> = Result<T, Error<ManageError>>;
+
+/// Turns what is wrong with a body into the refusal.
+pub(crate) fn invalid(problems: Problems) -> Error<ManageError> {
+    Error::Rejected(ManageError::Invalid(problems))
+}
+
+pub(crate) const NOT_FOUND: Error<ManageError> = Error::Rejected(ManageError::NotFound);
+pub(crate) const IN_USE: Error<ManageError> = Error::Rejected(ManageError::InUse);
+
+/// A row that the operator manages.
+pub(crate) trait Managed: Into<Row> + Clone + PartialEq + Send + Sync {}
+
+impl<T: Into<Row> + Clone + PartialEq + Send + Sync> Managed for T {}
+
+impl Recado {
+    /// Stores new rows that nothing else can collide with.
+    pub(crate) async fn insert_all<T>(&self, changes: ChangeSet, made: T) -> ManageResult<T> {
+        // Only a company that is gone, or an id made twice, can be in the way.
+        self.settle(Decided::new(changes, made)).await?.ok_or(NOT_FOUND)
+    }
+
+    /// Replaces a row by what `change` makes of it, again after a conflict.
+    pub(crate) async fn change<T: Managed>(
+        &self,
+        load: impl AsyncFn() -> Result<Option<Stored<T>>, StoreError>,
+        change: impl Fn(&T) -> T,
+    ) -> ManageResult<T> {
+        let mut attempts = self.attempts();
+        loop {
+            attempts.next()?;
+            let Some(stored) = load().await? else { return Err(NOT_FOUND) };
+            let changed = change(stored.value());
+            if changed == *stored.value() {
+                return Ok(changed);
+            }
+            let changes = ChangeSet::new().with(stored.update(changed.clone()));
+            if let Some(changed) = self.settle(Decided::new(changes, changed)).await? {
+                return Ok(changed);
+            }
+        }
+    }
+
+    /// Deletes a row that nobody uses, again after a conflict.
+    pub(crate) async fn remove<T: Managed>(
+        &self,
+        load: impl AsyncFn() -> Result<Option<Stored<T>>, StoreError>,
+        in_use: impl AsyncFn() -> Result<bool, StoreError>,
+    ) -> ManageResult<()> {
+        let mut attempts = self.attempts();
+        loop {
+            attempts.next()?;
+            let Some(stored) = load().await? else { return Err(NOT_FOUND) };
+            if in_use().await? {
+                return Err(IN_USE);
+            }
+            let changes = ChangeSet::new().with(stored.delete());
+            if self.settle(Decided::new(changes, ())).await?.is_some() {
+                return Ok(());
+            }
+        }
+    }
+}

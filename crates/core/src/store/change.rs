@@ -1,0 +1,158 @@
+//! Change sets: what a decision wants written, as owned data.
+
+use super::{Row, RowKey, Stored, Version};
+use crate::clock::Timestamp;
+use crate::events::Event;
+use crate::ids::CompanyId;
+
+/// One write of one row. There are no blind updates: an update or delete carries the version that
+/// was read, and only a [`Stored`] row can make one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change(ChangeKind);
+
+/// What a [`Change`] does; stores match on it.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "changes are moved once, from decide to the store")]
+#[non_exhaustive]
+pub enum ChangeKind {
+    /// A new row, at version 1.
+    Insert(Row),
+    /// A row replaced as a whole, at the version after `read_at`.
+    Update {
+        /// The new content.
+        row: Row,
+        /// The version that was read.
+        read_at: Version,
+    },
+    /// A row removed.
+    Delete {
+        /// Which row.
+        key: RowKey,
+        /// The version that was read.
+        read_at: Version,
+    },
+}
+
+impl Change {
+    /// A new row.
+    pub fn insert(row: impl Into<Row>) -> Self {
+        Self(ChangeKind::Insert(row.into()))
+    }
+
+    /// What to apply.
+    pub fn kind(&self) -> &ChangeKind {
+        &self.0
+    }
+
+    /// What to apply, owned.
+    pub fn into_kind(self) -> ChangeKind {
+        self.0
+    }
+}
+
+impl<T: Into<Row> + Clone> Stored<T> {
+    /// Replaces the row that was read with `new`.
+    pub fn update(&self, new: T) -> Change {
+        Change(ChangeKind::Update { row: new.into(), read_at: self.version() })
+    }
+
+    /// Removes the row that was read.
+    pub fn delete(&self) -> Change {
+        let row: Row = self.value().clone().into();
+        Change(ChangeKind::Delete { key: row.key(), read_at: self.version() })
+    }
+
+    /// States that a decision relied on this row being as it was read.
+    pub fn unchanged(&self) -> Precondition {
+        let row: Row = self.value().clone().into();
+        Precondition::Unchanged { key: row.key(), read_at: self.version() }
+    }
+}
+
+/// What a decision relied on but did not write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Precondition {
+    /// The row still has the version that was read.
+    Unchanged {
+        /// Which row.
+        key: RowKey,
+        /// The version that was read.
+        read_at: Version,
+    },
+    /// No export of the company has handed out a position at or after `created_at` (D25): a contact
+    /// made with that time will be met by every export that is under way.
+    NotExported {
+        /// The company.
+        company: CompanyId,
+        /// The creation time of the contact that the change set inserts.
+        created_at: Timestamp,
+    },
+}
+
+/// Everything one decision wants written, applied as a whole or not at all.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[must_use]
+pub struct ChangeSet {
+    /// The writes, in order.
+    pub changes: Vec<Change>,
+    /// What must still hold.
+    pub requires: Vec<Precondition>,
+    /// What happened, for the outbox (D52).
+    pub events: Vec<Event>,
+}
+
+impl ChangeSet {
+    /// An empty set.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a write.
+    pub fn with(mut self, change: Change) -> Self {
+        self.changes.push(change);
+        self
+    }
+
+    /// Adds a new row.
+    pub fn insert(self, row: impl Into<Row>) -> Self {
+        self.with(Change::insert(row))
+    }
+
+    /// Adds a precondition.
+    pub fn require(mut self, precondition: Precondition) -> Self {
+        self.requires.push(precondition);
+        self
+    }
+
+    /// Adds an event.
+    pub fn emit(mut self, event: Event) -> Self {
+        self.events.push(event);
+        self
+    }
+
+    /// Whether there is nothing to write.
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty() && self.events.is_empty()
+    }
+}
+
+/// A decision: what to write, and what to answer once it is written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decided<T> {
+    /// What to write; may be empty.
+    pub changes: ChangeSet,
+    /// The answer.
+    pub output: T,
+}
+
+impl<T> Decided<T> {
+    /// A decision that writes.
+    pub fn new(changes: ChangeSet, output: T) -> Self {
+        Self { changes, output }
+    }
+
+    /// A decision that leaves everything as it is.
+    pub fn unchanged(output: T) -> Self {
+        Self { changes: ChangeSet::new(), output }
+    }
+}

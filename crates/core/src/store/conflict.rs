@@ -1,0 +1,91 @@
+//! Why a commit or a read did not succeed.
+
+use super::RowKey;
+
+/// The database could not answer. What the caller can do is try again later.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Not reachable, overloaded or shutting down; nothing was written.
+    #[error("the store is unavailable")]
+    Unavailable(#[source] Option<Box<dyn std::error::Error + Send + Sync>>),
+    /// The connection broke while a commit was under way: it may have been applied or not.
+    #[error("the outcome of a commit is unknown")]
+    OutcomeUnknown(#[source] Option<Box<dyn std::error::Error + Send + Sync>>),
+    /// A stored value that cannot be read, or a defect of the adapter.
+    #[error("the store answered something unexpected: {0}")]
+    Corrupt(String),
+}
+
+impl StoreError {
+    /// An [`StoreError::Unavailable`] with its cause.
+    pub fn unavailable(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Unavailable(Some(cause.into()))
+    }
+
+    /// An [`StoreError::OutcomeUnknown`] with its cause.
+    pub fn outcome_unknown(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::OutcomeUnknown(Some(cause.into()))
+    }
+
+    /// An [`StoreError::Corrupt`] that says what was found.
+    pub fn corrupt(what: impl std::fmt::Display) -> Self {
+        Self::Corrupt(what.to_string())
+    }
+}
+
+/// What stood in the way of a change set. Never an answer: a reason to decide again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Conflict {
+    /// A row that was read has changed or gone, or a precondition no longer holds.
+    Stale(RowKey),
+    /// A unique key is held by another row.
+    Taken(UniqueKey),
+    /// A reference leads nowhere, or a deleted row is still referred to.
+    Reference,
+    /// The database gave up on a race (deadlock, serialization); trying again may succeed.
+    Contended,
+}
+
+/// A commit that was not applied, or whose fate is unknown.
+#[derive(Debug, thiserror::Error)]
+pub enum CommitError {
+    /// Nothing was applied.
+    #[error("the change set conflicts: {0:?}")]
+    Conflict(Conflict),
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<Conflict> for CommitError {
+    fn from(conflict: Conflict) -> Self {
+        Self::Conflict(conflict)
+    }
+}
+
+/// The unique keys of the schema, beyond the identifiers themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum UniqueKey {
+    /// The primary key of any row.
+    Id,
+    /// (company, source_platform, identifier) of a contact (D17).
+    ContactIdentifier,
+    /// (company, email) of a contact (D20).
+    ContactEmail,
+    /// (company, slug) of a custom-field definition (D58).
+    CustomFieldSlug,
+    /// (company, cnpj) of an organization (D22).
+    OrganizationCnpj,
+    /// The SHA-256 of an API key (D11).
+    KeyHash,
+    /// The code of a tracked link, over all companies (D60).
+    LinkCode,
+    /// (company, kind, subject) of a job: at most one job of a kind for one record.
+    JobSubject,
+    /// The name of an installation secret.
+    SecretName,
+    /// (list, contact).
+    ListMember,
+    /// (contact, tag).
+    ContactTag,
+}

@@ -1,0 +1,113 @@
+//! What the core asks of a database: reads by feature, one atomic [`Commit`], and [`Claims`] for
+//! queues.
+//!
+//! # Contract
+//!
+//! Every store keeps these promises; the conformance suite of `recado-testkit` has a test for each.
+//!
+//! 1. `commit` applies every change, precondition and event of a set, or none of them, and answers
+//!    `Ok` only when the result survives a crash of the process and of the machine.
+//! 2. An insert of a row whose unique key is held answers [`Conflict::Taken`] naming the key.
+//! 3. An update or delete of a row whose version is no longer the one that was read answers
+//!    [`Conflict::Stale`]; so does one of a row that is gone.
+//! 4. A precondition that does not hold answers [`Conflict::Stale`], and holds until the commit
+//!    is visible: no concurrent commit can break it in between.
+//! 5. A row that refers to a missing row, and a delete of a row that others still refer to, answer
+//!    [`Conflict::Reference`].
+//! 6. Deleting a contact deletes its memberships, tags, deals, links and clicks; deleting a list or
+//!    a tag deletes its memberships. Documents and jobs are never deleted by another row's deletion.
+//! 7. A committed change is seen by every read that begins after `commit` answered, in any process.
+//! 8. Reads and writes are bound to one company; a row of another company is as good as missing.
+//! 9. An insert starts at version 1 and each update adds 1.
+
+mod change;
+mod conflict;
+mod row;
+
+use async_trait::async_trait;
+
+pub use change::{Change, ChangeKind, ChangeSet, Decided, Precondition};
+pub use conflict::{CommitError, Conflict, StoreError, UniqueKey};
+pub use row::{Row, RowKey, Stored, Version};
+
+use crate::Timestamp;
+use crate::access::AccessReads;
+use crate::contacts::ContactReads;
+use crate::custom_fields::CustomFieldReads;
+use crate::deals::DealReads;
+use crate::documents::DocumentReads;
+use crate::jobs::Job;
+use crate::links::LinkReads;
+use crate::lists::ListReads;
+use crate::organizations::OrganizationReads;
+use crate::tags::TagReads;
+
+/// All reads that use cases need.
+pub trait Reads:
+    AccessReads
+    + ContactReads
+    + CustomFieldReads
+    + DealReads
+    + DocumentReads
+    + LinkReads
+    + ListReads
+    + OrganizationReads
+    + TagReads
+{
+}
+
+impl<T> Reads for T where
+    T: AccessReads
+        + ContactReads
+        + CustomFieldReads
+        + DealReads
+        + DocumentReads
+        + LinkReads
+        + ListReads
+        + OrganizationReads
+        + TagReads
+        + ?Sized
+{
+}
+
+/// The only way to write.
+#[async_trait]
+pub trait Commit: Send + Sync {
+    /// Applies every change and event of the set, or none of them.
+    ///
+    /// # Errors
+    ///
+    /// [`CommitError::Conflict`] when what was read has moved on: nothing was applied, read and
+    /// decide again. [`CommitError::Store`] when the database failed.
+    async fn commit(&self, changes: ChangeSet) -> Result<(), CommitError>;
+}
+
+/// Queues: select due rows and lease them in one step.
+#[async_trait]
+pub trait Claims: Send + Sync {
+    /// Leases up to `limit` jobs that are due at `now` and not leased beyond it, oldest `due_at`
+    /// first. A claimed job has `leased_until` set and its version raised; it is handed to no other
+    /// caller until the lease lapsed. The outcome is an ordinary commit on the claimed version.
+    async fn claim_jobs(
+        &self,
+        now: Timestamp,
+        leased_until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<Stored<Job>>, StoreError>;
+}
+
+/// Housekeeping that changes no answer.
+#[async_trait]
+pub trait Upkeep: Send + Sync {
+    /// Whether the database can be reached and has the current schema (for readiness probes).
+    async fn ready(&self) -> Result<(), StoreError>;
+
+    /// Bounded housekeeping: folds counters, drops lapsed rate-limit state. Call it every few
+    /// seconds; a missed call costs speed, never correctness.
+    async fn upkeep(&self, now: Timestamp) -> Result<(), StoreError>;
+}
+
+/// A database.
+pub trait Store: Reads + Commit + Claims + Upkeep {}
+
+impl<T> Store for T where T: Reads + Commit + Claims + Upkeep + ?Sized {}

@@ -1,0 +1,173 @@
+//! Managing tags and close reasons.
+
+use serde_json::{Map, Value};
+
+use super::{CloseReason, CloseReasonDraft, Tag, TagDraft};
+use crate::Recado;
+use crate::ids::{CloseReasonId, CompanyId, TagId};
+use crate::manage::{ManageResult, NOT_FOUND, invalid};
+use crate::store::ChangeSet;
+
+/// The use cases on tags and close reasons. Made by [`Recado::tags`].
+#[derive(Clone, Copy, Debug)]
+pub struct Tags<'a> {
+    pub(crate) app: &'a Recado,
+}
+
+impl Tags<'_> {
+    /// All tags of a company.
+    ///
+    /// # Errors
+    ///
+    /// Only of the store.
+    pub async fn all(&self, company: CompanyId) -> ManageResult<Vec<Tag>> {
+        Ok(self.app.store().tags(company).await?)
+    }
+
+    /// A tag.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::ManageError::NotFound`].
+    pub async fn get(&self, company: CompanyId, id: TagId) -> ManageResult<Tag> {
+        match self.app.store().tag(company, id).await? {
+            Some(tag) => Ok(tag.into_value()),
+            None => Err(NOT_FOUND),
+        }
+    }
+
+    /// Makes a tag.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the body.
+    pub async fn create(&self, company: CompanyId, body: &Map<String, Value>) -> ManageResult<Tag> {
+        let draft = TagDraft::parse(body).map_err(invalid)?;
+        let now = self.app.now();
+        let tag = Tag {
+            id: TagId::new(self.app.uuid(now)),
+            company,
+            name: draft.name.unwrap_or_default(),
+            color: draft.color.unwrap_or_default(),
+            created_at: now,
+        };
+        self.app.insert_all(ChangeSet::new().insert(tag.clone()), tag).await
+    }
+
+    /// Changes a tag.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the body, or [`crate::ManageError::NotFound`].
+    pub async fn change(
+        &self,
+        company: CompanyId,
+        id: TagId,
+        body: &Map<String, Value>,
+    ) -> ManageResult<Tag> {
+        let draft = TagDraft::parse_patch(body).map_err(invalid)?;
+        let store = self.app.store();
+        self.app
+            .change(
+                async || store.tag(company, id).await,
+                |tag: &Tag| Tag {
+                    name: draft.name.clone().unwrap_or_else(|| tag.name.clone()),
+                    color: draft.color.clone().unwrap_or_else(|| tag.color.clone()),
+                    ..tag.clone()
+                },
+            )
+            .await
+    }
+
+    /// Deletes a tag; contacts lose it.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::ManageError::NotFound`].
+    pub async fn delete(&self, company: CompanyId, id: TagId) -> ManageResult<()> {
+        let store = self.app.store();
+        self.app.remove(async || store.tag(company, id).await, async || Ok(false)).await
+    }
+
+    /// All close reasons of a company.
+    ///
+    /// # Errors
+    ///
+    /// Only of the store.
+    pub async fn close_reasons(&self, company: CompanyId) -> ManageResult<Vec<CloseReason>> {
+        Ok(self.app.store().close_reasons(company).await?)
+    }
+
+    /// A close reason.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::ManageError::NotFound`].
+    pub async fn close_reason(
+        &self,
+        company: CompanyId,
+        id: CloseReasonId,
+    ) -> ManageResult<CloseReason> {
+        match self.app.store().close_reason(company, id).await? {
+            Some(reason) => Ok(reason.into_value()),
+            None => Err(NOT_FOUND),
+        }
+    }
+
+    /// Makes a close reason.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the body.
+    pub async fn create_close_reason(
+        &self,
+        company: CompanyId,
+        body: &Map<String, Value>,
+    ) -> ManageResult<CloseReason> {
+        let draft = CloseReasonDraft::parse(body).map_err(invalid)?;
+        let now = self.app.now();
+        let id = CloseReasonId::new(self.app.uuid(now));
+        let reason = CloseReason { id, company, name: draft.name, created_at: now };
+        self.app.insert_all(ChangeSet::new().insert(reason.clone()), reason).await
+    }
+
+    /// Renames a close reason.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the body, or [`crate::ManageError::NotFound`].
+    pub async fn change_close_reason(
+        &self,
+        company: CompanyId,
+        id: CloseReasonId,
+        body: &Map<String, Value>,
+    ) -> ManageResult<CloseReason> {
+        let draft = CloseReasonDraft::parse(body).map_err(invalid)?;
+        let store = self.app.store();
+        self.app
+            .change(
+                async || store.close_reason(company, id).await,
+                |reason: &CloseReason| CloseReason { name: draft.name.clone(), ..reason.clone() },
+            )
+            .await
+    }
+
+    /// Deletes a close reason that no contact was closed with.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::ManageError::NotFound`] or [`crate::ManageError::InUse`].
+    pub async fn delete_close_reason(
+        &self,
+        company: CompanyId,
+        id: CloseReasonId,
+    ) -> ManageResult<()> {
+        let store = self.app.store();
+        self.app
+            .remove(
+                async || store.close_reason(company, id).await,
+                async || store.close_reason_in_use(company, id).await,
+            )
+            .await
+    }
+}

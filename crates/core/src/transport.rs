@@ -1,0 +1,127 @@
+//! Calls to the outside: one HTTP request, one response or a classified failure.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+/// How long a call may take in all unless it says otherwise.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
+/// How much of an answer is read unless the call says otherwise.
+const DEFAULT_ANSWER_BYTES: usize = 64 * 1024;
+
+/// The method of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// GET.
+    Get,
+    /// POST.
+    Post,
+}
+
+/// A request to the outside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutboundRequest {
+    /// The method.
+    pub method: Method,
+    /// The whole URL.
+    pub url: String,
+    /// Headers beyond those that HTTP itself needs.
+    pub headers: Vec<(String, String)>,
+    /// The body; empty for none.
+    pub body: Vec<u8>,
+    /// How long DNS, connecting, TLS and the answer may take together.
+    pub timeout: Duration,
+    /// How many bytes of the answer's body are read; the rest is dropped.
+    pub answer_limit: usize,
+}
+
+impl OutboundRequest {
+    /// A GET of `url`.
+    pub fn get(url: impl Into<String>) -> Self {
+        Self {
+            method: Method::Get,
+            url: url.into(),
+            headers: Vec::new(),
+            body: Vec::new(),
+            timeout: DEFAULT_TIMEOUT,
+            answer_limit: DEFAULT_ANSWER_BYTES,
+        }
+    }
+
+    /// The same with another time limit.
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// The same with another limit on the answer.
+    #[must_use]
+    pub fn with_answer_limit(mut self, bytes: usize) -> Self {
+        self.answer_limit = bytes;
+        self
+    }
+}
+
+/// An answer from the outside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutboundResponse {
+    /// The status code.
+    pub status: u16,
+    /// The body, up to the request's limit.
+    pub body: Vec<u8>,
+}
+
+/// Why there is no answer. What matters to a caller is whether the request may have arrived.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TransportError {
+    /// The URL cannot be called.
+    #[error("the address cannot be called: {0}")]
+    InvalidUrl(String),
+    /// The address is one that must not be called (D54).
+    #[error("the address is not allowed")]
+    Forbidden,
+    /// The name does not resolve.
+    #[error("the name does not resolve")]
+    Dns,
+    /// Nobody accepts connections there.
+    #[error("the connection was refused")]
+    Refused,
+    /// TLS failed.
+    #[error("TLS failed")]
+    Tls,
+    /// No answer in time.
+    #[error("timed out")]
+    TimedOut {
+        /// Whether the request had been written.
+        after_sending: bool,
+    },
+    /// The connection broke.
+    #[error("the connection broke")]
+    Broken {
+        /// Whether the request had been written.
+        after_sending: bool,
+    },
+}
+
+impl TransportError {
+    /// Whether the request may have arrived.
+    pub const fn may_have_arrived(&self) -> bool {
+        matches!(
+            self,
+            Self::TimedOut { after_sending: true } | Self::Broken { after_sending: true }
+        )
+    }
+}
+
+/// Sends requests to the outside. Called between use cases, never inside one.
+#[async_trait]
+pub trait Transport: Send + Sync {
+    /// Sends one request, follows no redirect, and waits for one answer.
+    ///
+    /// # Errors
+    ///
+    /// A classified failure; the request is never repeated by the transport once it may have
+    /// arrived.
+    async fn send(&self, request: OutboundRequest) -> Result<OutboundResponse, TransportError>;
+}
