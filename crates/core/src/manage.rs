@@ -75,11 +75,14 @@ impl Recado {
     }
 
     /// Replaces a row by what `change` makes of it, again after a conflict.
-    pub(crate) async fn change<T: Managed>(
+    pub(crate) async fn change<T: Managed, L>(
         &self,
-        load: impl AsyncFn() -> Result<Option<Stored<T>>, StoreError>,
-        change: impl Fn(&T) -> T,
-    ) -> ManageResult<T> {
+        load: impl Fn() -> L + Send + Sync,
+        change: impl Fn(&T) -> T + Send + Sync,
+    ) -> ManageResult<T>
+    where
+        L: Future<Output = Result<Option<Stored<T>>, StoreError>> + Send,
+    {
         let mut attempts = self.attempts();
         loop {
             attempts.next()?;
@@ -96,11 +99,15 @@ impl Recado {
     }
 
     /// Deletes a row that nobody uses, again after a conflict.
-    pub(crate) async fn remove<T: Managed>(
+    pub(crate) async fn remove<T: Managed, L, U>(
         &self,
-        load: impl AsyncFn() -> Result<Option<Stored<T>>, StoreError>,
-        in_use: impl AsyncFn() -> Result<bool, StoreError>,
-    ) -> ManageResult<()> {
+        load: impl Fn() -> L + Send + Sync,
+        in_use: impl Fn() -> U + Send + Sync,
+    ) -> ManageResult<()>
+    where
+        L: Future<Output = Result<Option<Stored<T>>, StoreError>> + Send,
+        U: Future<Output = Result<bool, StoreError>> + Send,
+    {
         let mut attempts = self.attempts();
         loop {
             attempts.next()?;

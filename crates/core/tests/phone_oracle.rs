@@ -8,7 +8,7 @@ use recado_core::contacts::{Phone, Region};
 type Vector = (String, String, Option<String>);
 
 fn vectors() -> Vec<Vector> {
-    serde_json::from_str(include_str!("data/phone_vectors.json")).unwrap()
+    serde_json::from_str(include_str!("data/phone_vectors.json")).expect("the vectors are JSON")
 }
 
 #[test]

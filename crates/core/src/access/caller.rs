@@ -27,7 +27,7 @@ impl Caller {
             key: key.id,
             scopes: key.scopes.clone(),
             plan: company.plan,
-            region: company.default_region.clone(),
+            region: company.default_region,
             rate_per_minute: key.rate_per_minute,
             export_rate_per_minute: key.export_rate_per_minute,
         }

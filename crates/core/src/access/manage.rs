@@ -1,5 +1,7 @@
 //! Knowing callers, limiting their rate, and managing companies, keys and members.
 
+use std::future::ready;
+
 use serde_json::{Map, Value};
 
 use super::{
@@ -101,10 +103,7 @@ impl Access<'_> {
         let patch = CompanyPatch::parse(body).map_err(invalid)?;
         let store = self.app.store();
         self.app
-            .change(
-                async || store.company(id).await,
-                |company| patch.clone().apply(company, self.app.now()),
-            )
+            .change(|| store.company(id), |company| patch.clone().apply(company, self.app.now()))
             .await
     }
 
@@ -177,7 +176,7 @@ impl Access<'_> {
     ) -> ManageResult<ApiKey> {
         let patch = KeyPatch::parse(body).map_err(invalid)?;
         let store = self.app.store();
-        self.app.change(async || store.key(company, id).await, |key| patch.apply(key)).await
+        self.app.change(|| store.key(company, id), |key| patch.apply(key)).await
     }
 
     /// Revokes a key at once: no call that begins after this answered is accepted.
@@ -187,7 +186,7 @@ impl Access<'_> {
     /// [`crate::ManageError::NotFound`].
     pub async fn revoke_key(&self, company: CompanyId, id: KeyId) -> ManageResult<()> {
         let store = self.app.store();
-        self.app.remove(async || store.key(company, id).await, async || Ok(false)).await
+        self.app.remove(|| store.key(company, id), || ready(Ok(false))).await
     }
 
     /// All members of a company.
@@ -240,9 +239,7 @@ impl Access<'_> {
     ) -> ManageResult<Member> {
         let draft = MemberDraft::parse_patch(body).map_err(invalid)?;
         let store = self.app.store();
-        self.app
-            .change(async || store.member(company, id).await, |member| draft.apply(member))
-            .await
+        self.app.change(|| store.member(company, id), |member| draft.apply(member)).await
     }
 
     /// Deletes a member that no contact is assigned to.
@@ -252,11 +249,6 @@ impl Access<'_> {
     /// [`crate::ManageError::NotFound`] or [`crate::ManageError::InUse`].
     pub async fn delete_member(&self, company: CompanyId, id: MemberId) -> ManageResult<()> {
         let store = self.app.store();
-        self.app
-            .remove(
-                async || store.member(company, id).await,
-                async || store.member_in_use(company, id).await,
-            )
-            .await
+        self.app.remove(|| store.member(company, id), || store.member_in_use(company, id)).await
     }
 }

@@ -137,7 +137,7 @@ impl Contacts<'_> {
         let use_case = UpdateContact {
             company: caller.company(),
             id,
-            region: caller.region().clone(),
+            region: *caller.region(),
             draft: ContactDraft::parse(body, DraftMode::Update, caller.region()),
             organization: self.app.organization_ids(self.app.now()),
         };

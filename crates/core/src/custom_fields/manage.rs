@@ -1,5 +1,7 @@
 //! Managing definitions of custom fields.
 
+use std::future::ready;
+
 use serde_json::{Map, Value};
 
 use super::{CustomField, CustomFieldDraft, CustomFieldPatch};
@@ -102,7 +104,7 @@ impl CustomFields<'_> {
         let store = self.app.store();
         self.app
             .change(
-                async || store.custom_field(company, id).await,
+                || store.custom_field(company, id),
                 |field: &CustomField| CustomField {
                     label: patch.label.clone().unwrap_or_else(|| field.label.clone()),
                     status: patch.status.unwrap_or(field.status),
@@ -119,6 +121,6 @@ impl CustomFields<'_> {
     /// [`ManageError::NotFound`].
     pub async fn delete(&self, company: CompanyId, id: CustomFieldId) -> ManageResult<()> {
         let store = self.app.store();
-        self.app.remove(async || store.custom_field(company, id).await, async || Ok(false)).await
+        self.app.remove(|| store.custom_field(company, id), || ready(Ok(false))).await
     }
 }

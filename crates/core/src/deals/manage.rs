@@ -325,7 +325,7 @@ impl Deals<'_> {
         let store = self.app.store();
         self.app
             .change(
-                async || store.pipeline(company, id).await,
+                || store.pipeline(company, id),
                 |pipeline: &Pipeline| Pipeline {
                     name: name.clone().unwrap_or_else(|| pipeline.name.clone()),
                     ..pipeline.clone()

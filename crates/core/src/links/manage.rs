@@ -1,5 +1,7 @@
 //! Making tracked links and following them.
 
+use std::future::ready;
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -155,7 +157,7 @@ impl Links<'_> {
     /// [`crate::ManageError::NotFound`].
     pub async fn delete(&self, company: CompanyId, id: LinkId) -> ManageResult<()> {
         let store = self.app.store();
-        self.app.remove(async || store.link(company, id).await, async || Ok(false)).await
+        self.app.remove(|| store.link(company, id), || ready(Ok(false))).await
     }
 
     /// Records a visit of a tracked link, then answers where it leads (D60). The click is durable

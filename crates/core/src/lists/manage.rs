@@ -1,5 +1,7 @@
 //! Managing lists and their contacts.
 
+use std::future::ready;
+
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 
@@ -215,7 +217,7 @@ impl Lists<'_> {
         let store = self.app.store();
         self.app
             .change(
-                async || Ok(store.list(company, id).await?.map(|(list, _)| list)),
+                || async move { Ok(store.list(company, id).await?.map(|(list, _)| list)) },
                 |list: &List| List {
                     name: draft.name.clone().unwrap_or_else(|| list.name.clone()),
                     is_active: draft.is_active.unwrap_or(list.is_active),
@@ -235,8 +237,8 @@ impl Lists<'_> {
         let store = self.app.store();
         self.app
             .remove(
-                async || Ok(store.list(company, id).await?.map(|(list, _)| list)),
-                async || Ok(false),
+                || async move { Ok(store.list(company, id).await?.map(|(list, _)| list)) },
+                || ready(Ok(false)),
             )
             .await
     }

@@ -12,7 +12,6 @@ pub struct Change(ChangeKind);
 
 /// What a [`Change`] does; stores match on it.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::large_enum_variant, reason = "changes are moved once, from decide to the store")]
 #[non_exhaustive]
 pub enum ChangeKind {
     /// A new row, at version 1.

@@ -1,5 +1,7 @@
 //! Managing tags and close reasons.
 
+use std::future::ready;
+
 use serde_json::{Map, Value};
 
 use super::{CloseReason, CloseReasonDraft, Tag, TagDraft};
@@ -69,7 +71,7 @@ impl Tags<'_> {
         let store = self.app.store();
         self.app
             .change(
-                async || store.tag(company, id).await,
+                || store.tag(company, id),
                 |tag: &Tag| Tag {
                     name: draft.name.clone().unwrap_or_else(|| tag.name.clone()),
                     color: draft.color.clone().unwrap_or_else(|| tag.color.clone()),
@@ -86,7 +88,7 @@ impl Tags<'_> {
     /// [`crate::ManageError::NotFound`].
     pub async fn delete(&self, company: CompanyId, id: TagId) -> ManageResult<()> {
         let store = self.app.store();
-        self.app.remove(async || store.tag(company, id).await, async || Ok(false)).await
+        self.app.remove(|| store.tag(company, id), || ready(Ok(false))).await
     }
 
     /// All close reasons of a company.
@@ -146,7 +148,7 @@ impl Tags<'_> {
         let store = self.app.store();
         self.app
             .change(
-                async || store.close_reason(company, id).await,
+                || store.close_reason(company, id),
                 |reason: &CloseReason| CloseReason { name: draft.name.clone(), ..reason.clone() },
             )
             .await
@@ -164,10 +166,7 @@ impl Tags<'_> {
     ) -> ManageResult<()> {
         let store = self.app.store();
         self.app
-            .remove(
-                async || store.close_reason(company, id).await,
-                async || store.close_reason_in_use(company, id).await,
-            )
+            .remove(|| store.close_reason(company, id), || store.close_reason_in_use(company, id))
             .await
     }
 }
