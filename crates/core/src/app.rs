@@ -214,10 +214,7 @@ impl Recado {
     }
 
     pub(crate) fn organization_ids(&self, now: Timestamp) -> OrganizationIds {
-        OrganizationIds {
-            organization: OrganizationId::new(self.uuid(now)),
-            job: JobId::new(self.uuid(now)),
-        }
+        OrganizationIds::new(OrganizationId::new(self.uuid(now)), JobId::new(self.uuid(now)))
     }
 
     /// Runs a use case: load, decide, commit; again after a conflict, until it is bounded.

@@ -17,8 +17,10 @@ use crate::jobs::{Job, JobKind, PurgeStage};
 use crate::store::{ChangeSet, CommitError, Decided, Stored};
 use crate::{Recado, Timestamp};
 
-/// How long a purge may take before its record counts as left behind by a crash.
-const LEASE: Duration = Duration::from_secs(60);
+/// How long a purge's record holds before it counts as left behind by a crash.
+const LEASE: Duration = Duration::from_secs(120);
+/// The lease is renewed when less than this is left of it, so that no file operation can outlast it.
+const MARGIN: Duration = Duration::from_secs(60);
 /// When what could not be undone or erased at once is tried again.
 const RETRY: Duration = Duration::from_secs(5);
 
@@ -82,11 +84,10 @@ impl Contacts<'_> {
         company: CompanyId,
         id: ContactId,
     ) -> Result<(), Error<DeleteContactError>> {
-        let Some(purge) = self.begin(company, id).await? else { return Ok(()) };
-        let files = self.app.files();
-        if remove_files(files, company, &purge.documents).await.is_err() {
+        let Some(mut purge) = self.begin(company, id).await? else { return Ok(()) };
+        if let Err(failed) = remove_files(self.app, company, &mut purge).await {
             undo(self.app, company, &purge.job, &purge.documents).await?;
-            return Err(Error::Rejected(DeleteContactError::PurgeFailed));
+            return Err(failed);
         }
         let Some(erasing) = self.commit(company, id, &purge).await? else {
             undo(self.app, company, &purge.job, &purge.documents).await?;
@@ -195,17 +196,39 @@ fn erasing(job: &Stored<Job>) -> Job {
 
 /// Copies every file, then removes every original. A file that is missing counts as removed.
 async fn remove_files(
-    files: &dyn Files,
+    app: &Recado,
     company: CompanyId,
-    documents: &[DocumentId],
-) -> Result<(), FileError> {
-    for document in documents {
-        files.copy(&file_key(company, *document), &undo_key(company, *document)).await?;
+    purge: &mut Purge,
+) -> Result<(), Error<DeleteContactError>> {
+    let failed = |_| Error::Rejected(DeleteContactError::PurgeFailed);
+    for document in purge.documents.clone() {
+        keep_lease(app, &mut purge.job).await?;
+        let (file, copy) = (file_key(company, document), undo_key(company, document));
+        app.files().copy(&file, &copy).await.map_err(failed)?;
     }
-    for document in documents {
-        files.remove(&file_key(company, *document)).await?;
+    for document in purge.documents.clone() {
+        keep_lease(app, &mut purge.job).await?;
+        app.files().remove(&file_key(company, document)).await.map_err(failed)?;
     }
     Ok(())
+}
+
+/// Renews the lease of a purge that takes long: were it to lapse, somebody else would undo what is
+/// still being done.
+async fn keep_lease(app: &Recado, job: &mut Stored<Job>) -> Result<(), Error<DeleteContactError>> {
+    let now = app.now();
+    if job.leased_until.is_some_and(|until| now.plus(MARGIN) < until) {
+        return Ok(());
+    }
+    let renewed = Job { leased_until: Some(now.plus(LEASE)), ..job.value().clone() };
+    match app.store().commit(ChangeSet::new().with(job.update(renewed.clone()))).await {
+        Ok(()) => {
+            *job = Stored::new(renewed, job.version().next());
+            Ok(())
+        }
+        Err(CommitError::Conflict(_)) => Err(Error::Busy),
+        Err(CommitError::Store(error)) => Err(error.into()),
+    }
 }
 
 /// Puts every file back and removes the copies.

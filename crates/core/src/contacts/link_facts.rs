@@ -107,6 +107,13 @@ pub struct OrganizationIds {
     pub(crate) job: JobId,
 }
 
+impl OrganizationIds {
+    /// These ids.
+    pub const fn new(organization: OrganizationId, job: JobId) -> Self {
+        Self { organization, job }
+    }
+}
+
 /// Links the organization of `cnpj`, made if missing together with the job that asks the registry;
 /// a contact that has an organization keeps it (4.4.3, D22).
 pub(crate) fn link_organization(
