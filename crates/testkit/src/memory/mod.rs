@@ -1,0 +1,213 @@
+//! [`MemoryStore`]: the model that every other store is compared with.
+//!
+//! One lock around plain maps, and the contract of [`recado_core::store`] written down as literally
+//! as code allows. It is meant to be obviously right, not fast: most reads look at every row of
+//! their kind.
+
+mod contacts;
+mod records;
+mod rows;
+mod rules;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use recado_core::Timestamp;
+use recado_core::events::Event;
+use recado_core::ids::CompanyId;
+use recado_core::jobs::Job;
+use recado_core::store::{
+    Change, ChangeKind, ChangeSet, Claims, Commit, CommitError, Conflict, Precondition, Row,
+    RowKey, StoreError, Stored, Upkeep, Version,
+};
+
+use rows::{Entry, Kind, Rows};
+
+/// A store in memory. Clones are handles on the same data.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryStore(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    rows: Rows,
+    events: Vec<Event>,
+    /// The latest creation time that exports of a company have handed out.
+    frontiers: BTreeMap<CompanyId, Timestamp>,
+}
+
+impl MemoryStore {
+    /// An empty store.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// All events of a company, in the order of their commits.
+    pub fn events(&self, company: CompanyId) -> Vec<Event> {
+        self.state().events.iter().filter(|event| event.company == company).cloned().collect()
+    }
+
+    /// All jobs of a company, by id.
+    pub fn jobs(&self, company: CompanyId) -> Vec<Job> {
+        let state = self.state();
+        let mut jobs: Vec<Job> =
+            state.rows.all::<Job>().filter(|job| job.company == company).cloned().collect();
+        jobs.sort_by_key(|job| job.id);
+        jobs
+    }
+
+    /// How many rows there are in all.
+    pub fn row_count(&self) -> usize {
+        self.state().rows.every_entry().count()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn commit(&mut self, changes: ChangeSet) -> Result<(), Conflict> {
+        let outcome = self.apply(changes.requires, changes.changes);
+        match outcome {
+            Ok(()) => {
+                self.rows.keep();
+                self.events.extend(changes.events);
+            }
+            Err(_) => self.rows.undo(),
+        }
+        outcome
+    }
+
+    fn apply(&mut self, requires: Vec<Precondition>, changes: Vec<Change>) -> Result<(), Conflict> {
+        requires.iter().try_for_each(|precondition| self.check(precondition))?;
+        for change in changes {
+            match change.into_kind() {
+                ChangeKind::Insert(row) => self.insert(row)?,
+                ChangeKind::Update { row, read_at } => self.update(row, read_at)?,
+                ChangeKind::Delete { key, read_at } => {
+                    self.check_version(&key, read_at)?;
+                    self.delete(key)?;
+                }
+                // Kinds of change that this version does not know cannot be applied.
+                _ => return Err(Conflict::Contended),
+            }
+        }
+        Ok(())
+    }
+
+    fn check(&self, precondition: &Precondition) -> Result<(), Conflict> {
+        match precondition {
+            Precondition::Unchanged { key, read_at } => self.check_version(key, *read_at),
+            Precondition::NotExported { company, created_at } => {
+                let frontier = self.frontiers.get(company);
+                if frontier.is_some_and(|frontier| frontier >= created_at) {
+                    return Err(Conflict::Stale(RowKey::ExportFrontier { company: *company }));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn check_version(&self, key: &RowKey, read_at: Version) -> Result<(), Conflict> {
+        match self.rows.entry(key) {
+            Some(entry) if entry.version == read_at => Ok(()),
+            _ => Err(Conflict::Stale(key.clone())),
+        }
+    }
+
+    fn insert(&mut self, row: Row) -> Result<(), Conflict> {
+        let key = row.key();
+        if self.rows.entry(&key).is_some() {
+            return Err(Conflict::Taken(rules::identity(&key)));
+        }
+        self.put(key, Entry { row, version: Version::FIRST })
+    }
+
+    fn update(&mut self, row: Row, read_at: Version) -> Result<(), Conflict> {
+        let key = row.key();
+        self.check_version(&key, read_at)?;
+        self.put(key, Entry { row, version: read_at.next() })
+    }
+
+    fn put(&mut self, key: RowKey, entry: Entry) -> Result<(), Conflict> {
+        for value in rules::unique(&entry.row) {
+            let same_kind = Kind::of_key(&key).into_iter().flat_map(|kind| self.rows.entries(kind));
+            let mut others = same_kind.filter(|other| other.row.key() != key);
+            if others.any(|other| rules::unique(&other.row).contains(&value)) {
+                return Err(Conflict::Taken(value.key()));
+            }
+        }
+        if rules::refers_to(&entry.row).iter().any(|wanted| self.rows.entry(wanted).is_none()) {
+            return Err(Conflict::Reference);
+        }
+        self.rows.set(key, Some(entry));
+        Ok(())
+    }
+
+    /// Deletes a row and everything that goes with it.
+    fn delete(&mut self, key: RowKey) -> Result<(), Conflict> {
+        let referring = |entry: &&Entry| rules::refers_to(&entry.row).contains(&key);
+        let referring: Vec<Row> =
+            self.rows.every_entry().filter(referring).map(|entry| entry.row.clone()).collect();
+        let Some(kind) = Kind::of_key(&key) else { return Err(Conflict::Stale(key)) };
+        self.rows.set(key, None);
+        for row in referring {
+            if !rules::goes_with(&row, kind) {
+                return Err(Conflict::Reference);
+            }
+            // A click refers to its contact and to its link: it may have gone with the other one.
+            if self.rows.entry(&row.key()).is_some() {
+                self.delete(row.key())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Commit for MemoryStore {
+    async fn commit(&self, changes: ChangeSet) -> Result<(), CommitError> {
+        Ok(self.state().commit(changes)?)
+    }
+}
+
+#[async_trait]
+impl Claims for MemoryStore {
+    async fn claim_jobs(
+        &self,
+        now: Timestamp,
+        leased_until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<Stored<Job>>, StoreError> {
+        let mut state = self.state();
+        let mut due: Vec<Stored<Job>> =
+            state.rows.all_stored::<Job>().filter(|job| job.is_claimable(now)).collect();
+        due.sort_by_key(|job| (job.due_at, job.id));
+        due.truncate(limit as usize);
+        let claimed = due
+            .into_iter()
+            .map(|job| {
+                let leased = Job { leased_until: Some(leased_until), ..job.value().clone() };
+                Stored::new(leased, job.version().next())
+            })
+            .collect::<Vec<_>>();
+        for job in &claimed {
+            let row: Row = job.value().clone().into();
+            state.rows.set(row.key(), Some(Entry { row, version: job.version() }));
+        }
+        state.rows.keep();
+        Ok(claimed)
+    }
+}
+
+#[async_trait]
+impl Upkeep for MemoryStore {
+    async fn ready(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    async fn upkeep(&self, _now: Timestamp) -> Result<(), StoreError> {
+        Ok(())
+    }
+}

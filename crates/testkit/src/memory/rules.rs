@@ -1,0 +1,148 @@
+//! What the schema says of each kind of row: what it refers to, with what it goes, and which of its
+//! values are unique.
+
+use recado_core::access::KeyHash;
+use recado_core::contacts::{Email, Identifier, Platform};
+use recado_core::ids::CompanyId;
+use recado_core::links::LinkCode;
+use recado_core::organizations::Cnpj;
+use recado_core::store::{Row, RowKey, UniqueKey};
+use uuid::Uuid;
+
+use super::rows::Kind;
+
+/// The rows that must be there for this one to be there.
+pub(super) fn refers_to(row: &Row) -> Vec<RowKey> {
+    let company = |company: CompanyId| RowKey::Company { company };
+    match row {
+        Row::Company(_) | Row::Secret(_) => Vec::new(),
+        Row::ApiKey(key) => vec![company(key.company)],
+        Row::Member(member) => vec![company(member.company)],
+        Row::CustomField(field) => vec![company(field.company)],
+        Row::List(list) => vec![company(list.company)],
+        Row::Tag(tag) => vec![company(tag.company)],
+        Row::CloseReason(reason) => vec![company(reason.company)],
+        Row::Pipeline(pipeline) => vec![company(pipeline.company)],
+        Row::Organization(organization) => vec![company(organization.company)],
+        Row::Job(job) => vec![company(job.company)],
+        Row::Stage(stage) => vec![
+            company(stage.company),
+            RowKey::Pipeline { company: stage.company, id: stage.pipeline },
+        ],
+        Row::Contact(contact) => {
+            let own = contact.company;
+            let organization = contact.organization_id;
+            let stage = contact.pipeline_stage_id;
+            let member = contact.assigned_to_member_id;
+            let reason = contact.last_close_reason_id;
+            [
+                Some(company(own)),
+                organization.map(|id| RowKey::Organization { company: own, id }),
+                stage.map(|id| RowKey::Stage { company: own, id }),
+                member.map(|id| RowKey::Member { company: own, id }),
+                reason.map(|id| RowKey::CloseReason { company: own, id }),
+            ]
+            .into_iter()
+            .flatten()
+            .collect()
+        }
+        Row::ContactTag(tag) => vec![
+            company(tag.company),
+            RowKey::Contact { company: tag.company, id: tag.contact },
+            RowKey::Tag { company: tag.company, id: tag.tag },
+        ],
+        Row::ListMember(member) => vec![
+            company(member.company),
+            RowKey::List { company: member.company, id: member.list },
+            RowKey::Contact { company: member.company, id: member.contact },
+        ],
+        Row::Deal(deal) => {
+            let own = deal.company;
+            let contact = RowKey::Contact { company: own, id: deal.contact_id };
+            let stage = deal.stage_id.map(|id| RowKey::Stage { company: own, id });
+            [Some(company(own)), Some(contact), stage].into_iter().flatten().collect()
+        }
+        Row::Document(document) => vec![
+            company(document.company),
+            RowKey::Contact { company: document.company, id: document.contact_id },
+        ],
+        Row::Link(link) => {
+            vec![company(link.company), RowKey::Contact { company: link.company, id: link.contact }]
+        }
+        Row::Click(click) => vec![
+            company(click.company),
+            RowKey::Link { company: click.company, id: click.link },
+            RowKey::Contact { company: click.company, id: click.contact },
+        ],
+    }
+}
+
+/// Whether a row goes when `deleted`, to which it refers, is deleted. One that does not go stands
+/// in the way.
+pub(super) fn goes_with(row: &Row, deleted: Kind) -> bool {
+    match row {
+        Row::ContactTag(_) => matches!(deleted, Kind::Contact | Kind::Tag),
+        Row::ListMember(_) => matches!(deleted, Kind::Contact | Kind::List),
+        Row::Deal(_) | Row::Link(_) => deleted == Kind::Contact,
+        Row::Click(_) => matches!(deleted, Kind::Contact | Kind::Link),
+        _ => false,
+    }
+}
+
+/// The unique key that the identity of a row is.
+pub(super) fn identity(key: &RowKey) -> UniqueKey {
+    match key {
+        RowKey::ListMember { .. } => UniqueKey::ListMember,
+        RowKey::ContactTag { .. } => UniqueKey::ContactTag,
+        RowKey::Secret { .. } => UniqueKey::SecretName,
+        _ => UniqueKey::Id,
+    }
+}
+
+/// A value that no two rows may have.
+#[derive(Debug, PartialEq)]
+pub(super) enum Unique<'a> {
+    ContactIdentifier(CompanyId, &'a Platform, &'a Identifier),
+    ContactEmail(CompanyId, &'a Email),
+    CustomFieldSlug(CompanyId, &'a str),
+    OrganizationCnpj(CompanyId, &'a Cnpj),
+    KeyHash(&'a KeyHash),
+    LinkCode(&'a LinkCode),
+    JobSubject(CompanyId, &'static str, Uuid),
+}
+
+impl Unique<'_> {
+    /// The key that it is a value of.
+    pub(super) fn key(&self) -> UniqueKey {
+        match self {
+            Self::ContactIdentifier(..) => UniqueKey::ContactIdentifier,
+            Self::ContactEmail(..) => UniqueKey::ContactEmail,
+            Self::CustomFieldSlug(..) => UniqueKey::CustomFieldSlug,
+            Self::OrganizationCnpj(..) => UniqueKey::OrganizationCnpj,
+            Self::KeyHash(..) => UniqueKey::KeyHash,
+            Self::LinkCode(..) => UniqueKey::LinkCode,
+            Self::JobSubject(..) => UniqueKey::JobSubject,
+        }
+    }
+}
+
+/// The values of a row that no other row may have.
+pub(super) fn unique(row: &Row) -> Vec<Unique<'_>> {
+    match row {
+        Row::Contact(contact) => {
+            let (platform, identifier) = (&contact.source_platform, &contact.identifier);
+            let email = contact.email.as_ref();
+            let email = email.map(|email| Unique::ContactEmail(contact.company, email));
+            let identifier = Unique::ContactIdentifier(contact.company, platform, identifier);
+            [Some(identifier), email].into_iter().flatten().collect()
+        }
+        Row::CustomField(field) => vec![Unique::CustomFieldSlug(field.company, &field.slug)],
+        Row::Organization(organization) => {
+            vec![Unique::OrganizationCnpj(organization.company, &organization.cnpj)]
+        }
+        Row::ApiKey(key) => vec![Unique::KeyHash(&key.hash)],
+        Row::Link(link) => vec![Unique::LinkCode(&link.code)],
+        Row::Job(job) => vec![Unique::JobSubject(job.company, job.kind.name(), job.kind.subject())],
+        _ => Vec::new(),
+    }
+}
