@@ -1,2 +1,32 @@
-//! To be written.
+//! The recado server as a library: options, wiring, background loops and the command line.
+//!
+//! The binary is a thin shell around it; tests and other programs start a whole server in process:
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), recado_server::StartError> {
+//! use recado_server::{Options, Overrides, start};
+//!
+//! let running = start(Options::default(), Overrides::default()).await?;
+//! println!("listening on http://{}", running.addr);
+//! running.stop().await;
+//! # Ok(())
+//! # }
+//! ```
 #![forbid(unsafe_code)]
+
+mod clock;
+pub mod commands;
+mod files;
+mod options;
+mod random_ids;
+mod start;
+
+pub use clock::SystemClock;
+pub use files::LocalFiles;
+#[cfg(feature = "s3")]
+pub use files::S3Files;
+pub use options::{
+    Cli, ConfigError, Database, Duration, DurationError, Options, Place, Setting, settings,
+};
+pub use random_ids::RandomIds;
+pub use start::{Overrides, Running, StartError, WrapStore, start};

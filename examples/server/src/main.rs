@@ -1,2 +1,2 @@
-//! To be written.
+//! The binary `recado`.
 fn main() {}

@@ -1,0 +1,206 @@
+//! Documents in a local folder, durable when a call answers.
+//!
+//! Written here rather than taken from `object_store`: there a copy is a hard link, which a repeated
+//! copy leaves behind under a staging name, and a removal is not synced. Both matter, since a
+//! purge must leave nothing behind (D26).
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use async_trait::async_trait;
+use recado_core::documents::{FileError, Files};
+
+/// The folder in which files are written before they take their place.
+const STAGING: &str = ".staging";
+
+/// Keeps documents in a folder, a file for each key.
+#[derive(Debug)]
+pub struct LocalFiles {
+    root: PathBuf,
+}
+
+impl LocalFiles {
+    /// Documents below `root`, which is made with the first of them.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    fn path(&self, key: &str) -> Result<PathBuf, FileError> {
+        let plain = |part: &str| {
+            !part.is_empty()
+                && !part.starts_with('.')
+                && part
+                    .bytes()
+                    .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
+        };
+        if !key.split('/').all(plain) {
+            return Err(FileError("the key is not a plain path".to_owned()));
+        }
+        Ok(self.root.join(key))
+    }
+
+    fn staged(&self) -> PathBuf {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        // Another process may use the same folder, and in containers all have the same id.
+        let chance = uuid::Uuid::from_bytes(crate::random_ids::random());
+        self.root.join(STAGING).join(format!("{number}-{chance}"))
+    }
+}
+
+#[async_trait]
+impl Files for LocalFiles {
+    async fn put(&self, key: &str, bytes: Vec<u8>) -> Result<(), FileError> {
+        let (target, staged) = (self.path(key)?, self.staged());
+        blocking(move || replace(&target, &staged, |mut file| file.write_all(&bytes))).await
+    }
+
+    async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, FileError> {
+        let path = self.path(key)?;
+        blocking(move || optional(fs::read(path))).await
+    }
+
+    async fn copy(&self, from: &str, to: &str) -> Result<bool, FileError> {
+        let (from, target, staged) = (self.path(from)?, self.path(to)?, self.staged());
+        blocking(move || {
+            let Some(mut source) = optional(File::open(from))? else { return Ok(false) };
+            replace(&target, &staged, |mut file| io::copy(&mut source, &mut file).map(drop))?;
+            Ok(true)
+        })
+        .await
+    }
+
+    async fn remove(&self, key: &str) -> Result<(), FileError> {
+        let path = self.path(key)?;
+        blocking(move || match optional(fs::remove_file(&path))? {
+            Some(()) => sync_parent(&path),
+            None => Ok(()),
+        })
+        .await
+    }
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> Result<T, FileError> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(outcome) => outcome.map_err(|error| FileError(error.to_string())),
+        Err(error) => Err(FileError(error.to_string())),
+    }
+}
+
+/// `None` for what does not exist.
+fn optional<T>(outcome: io::Result<T>) -> io::Result<Option<T>> {
+    match outcome {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Writes `staged`, syncs it, and puts it in the place of `target`.
+fn replace(
+    target: &Path,
+    staged: &Path,
+    write: impl FnOnce(&File) -> io::Result<()>,
+) -> io::Result<()> {
+    make_parents(staged)?;
+    make_parents(target)?;
+    let outcome = OpenOptions::new().write(true).create_new(true).open(staged).and_then(|file| {
+        write(&file)?;
+        file.sync_all()?;
+        fs::rename(staged, target)
+    });
+    if outcome.is_err() {
+        // A staged file that stays is swept at a later start.
+        let _ = fs::remove_file(staged);
+    }
+    outcome?;
+    sync_parent(target)
+}
+
+/// Makes the folders above `path`, each durable in its parent.
+fn make_parents(path: &Path) -> io::Result<()> {
+    let Some(parent) = path.parent().filter(|p| !p.as_os_str().is_empty()) else { return Ok(()) };
+    if parent.is_dir() {
+        return Ok(());
+    }
+    make_parents(parent)?;
+    match fs::create_dir(parent) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    sync_parent(parent)
+}
+
+fn sync_parent(path: &Path) -> io::Result<()> {
+    let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if cfg!(unix) { File::open(parent)?.sync_all() } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files() -> (tempfile::TempDir, LocalFiles) {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let files = LocalFiles::new(folder.path().join("not/yet/there"));
+        (folder, files)
+    }
+
+    fn staged(files: &LocalFiles) -> usize {
+        fs::read_dir(files.root.join(STAGING)).expect("the folder was made").count()
+    }
+
+    #[tokio::test]
+    async fn what_is_put_is_read_and_replaced_as_a_whole() {
+        let (_folder, files) = files();
+        assert_eq!(files.get("documents/a/b").await.expect("get"), None);
+        for bytes in [&b"first"[..], b"2"] {
+            files.put("documents/a/b", bytes.to_vec()).await.expect("put");
+            assert_eq!(files.get("documents/a/b").await.expect("get"), Some(bytes.to_vec()));
+        }
+        assert_eq!(staged(&files), 0);
+    }
+
+    #[tokio::test]
+    async fn a_copy_repeated_leaves_one_copy_which_outlives_the_original() {
+        let (_folder, files) = files();
+        assert!(!files.copy("documents/a/b", "undo/a/b").await.expect("nothing to copy"));
+        files.put("documents/a/b", b"bytes".to_vec()).await.expect("put");
+        for _ in 0..2 {
+            assert!(files.copy("documents/a/b", "undo/a/b").await.expect("copy"));
+        }
+        assert_eq!(staged(&files), 0);
+        assert_eq!(fs::read_dir(files.root.join("undo/a")).expect("made").count(), 1);
+        files.remove("documents/a/b").await.expect("remove");
+        assert_eq!(files.get("documents/a/b").await.expect("get"), None);
+        assert_eq!(files.get("undo/a/b").await.expect("get"), Some(b"bytes".to_vec()));
+    }
+
+    #[tokio::test]
+    async fn removing_what_is_not_there_is_fine() {
+        let (_folder, files) = files();
+        files.remove("documents/a/b").await.expect("nothing there");
+    }
+
+    #[tokio::test]
+    async fn a_key_cannot_leave_the_folder() {
+        let (_folder, files) = files();
+        for key in ["", "/etc/passwd", "../secret", "a/../../b", "a//b", "a/./b", ".staging/x"] {
+            assert!(files.put(key, Vec::new()).await.is_err(), "{key}");
+            assert!(files.get(key).await.is_err(), "{key}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_folder_that_cannot_be_written_is_an_error() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let file = folder.path().join("file");
+        fs::write(&file, b"").expect("written");
+        let files = LocalFiles::new(&file);
+        assert!(files.put("documents/a/b", Vec::new()).await.is_err());
+    }
+}

@@ -1,0 +1,30 @@
+//! Where the bytes of documents are kept.
+
+mod local;
+#[cfg(feature = "s3")]
+mod s3;
+
+use std::sync::Arc;
+
+use recado_core::documents::Files;
+
+pub use local::LocalFiles;
+#[cfg(feature = "s3")]
+pub use s3::S3Files;
+
+use crate::options::{ConfigError, Place};
+
+/// Opens what `--documents` names. Nothing is created before the first document.
+pub(crate) fn open(place: &Place) -> Result<Arc<dyn Files>, ConfigError> {
+    match place {
+        Place::Folder(path) => Ok(Arc::new(LocalFiles::new(path))),
+        #[cfg(feature = "s3")]
+        Place::S3 { bucket, prefix } => S3Files::open(bucket, prefix)
+            .map(|files| Arc::new(files) as Arc<dyn Files>)
+            .map_err(|error| ConfigError(vec![format!("--documents cannot be used: {error}")])),
+        #[cfg(not(feature = "s3"))]
+        Place::S3 { .. } => Err(ConfigError(vec![
+            "--documents names a bucket, and this build has no S3 support".to_owned(),
+        ])),
+    }
+}

@@ -1,0 +1,95 @@
+//! The TOML file of `--config`: the names of the options as keys, with hyphens or underscores.
+
+use std::path::Path;
+
+use toml::Value;
+
+use super::settings::Form;
+use super::{ConfigError, Layer, Setting, settings};
+
+/// Reads the file.
+pub(super) fn read(path: &Path) -> Result<Layer, ConfigError> {
+    let shown = path.display();
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| ConfigError::one(format!("--config {shown} cannot be read: {error}")))?;
+    parse(&text).map_err(|problems| {
+        ConfigError(problems.into_iter().map(|problem| format!("{shown}: {problem}")).collect())
+    })
+}
+
+fn parse(text: &str) -> Result<Layer, Vec<String>> {
+    let table: toml::Table =
+        text.parse().map_err(|error: toml::de::Error| vec![error.to_string()])?;
+    let mut layer = Layer::new();
+    let mut problems = Vec::new();
+    for (key, value) in &table {
+        let Some(setting) = settings().iter().find(|s| s.name == key.replace('_', "-")) else {
+            problems.push(format!("`{key}` is not an option"));
+            continue;
+        };
+        match written(setting, value) {
+            Ok(value) => {
+                if layer.insert(setting.name, value).is_some() {
+                    problems.push(format!("`{}` is given twice", setting.name));
+                }
+            }
+            Err(problem) => problems.push(format!("`{key}` {problem}")),
+        }
+    }
+    if problems.is_empty() { Ok(layer) } else { Err(problems) }
+}
+
+/// The value as a flag would have it.
+fn written(setting: &Setting, value: &Value) -> Result<String, &'static str> {
+    match (setting.form, value) {
+        (_, Value::String(text)) => Ok(text.clone()),
+        (Form::Switch, Value::Boolean(on)) => Ok(on.to_string()),
+        (Form::List, Value::Array(entries)) => {
+            let entries: Option<Vec<&str>> = entries.iter().map(Value::as_str).collect();
+            Ok(entries.ok_or("must be an array of strings")?.join(","))
+        }
+        (Form::Text, _) => Err("must be a string"),
+        (Form::List, _) => Err("must be an array of strings"),
+        (Form::Switch, _) => Err("must be true or false"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_written_with_hyphens_or_underscores() {
+        let layer =
+            parse("public-url = \"https://a.example\"\nno_migrate = true\n").expect("valid");
+        assert_eq!(layer["public-url"], "https://a.example");
+        assert_eq!(layer["no-migrate"], "true");
+    }
+
+    #[test]
+    fn lists_are_arrays_or_text() {
+        let layer = parse(
+            "trusted-proxies = [\"10.0.0.0/8\", \"::1\"]\nwebhook-retry-waits = \"1s,2s,3s,4s\"",
+        )
+        .expect("valid");
+        assert_eq!(layer["trusted-proxies"], "10.0.0.0/8,::1");
+        assert_eq!(layer["webhook-retry-waits"], "1s,2s,3s,4s");
+    }
+
+    #[test]
+    fn everything_that_is_wrong_is_named() {
+        let problems = parse("lisen = \"a\"\nlisten = 8080\n[database]\nurl = \"x\"\n")
+            .expect_err("three mistakes");
+        assert_eq!(
+            problems,
+            [
+                "`database` must be a string",
+                "`lisen` is not an option",
+                "`listen` must be a string",
+            ]
+        );
+        assert_eq!(parse("log = \"a\"\nlog = \"b\"").expect_err("twice").len(), 1);
+        assert_eq!(parse("no-migrate = true\nno_migrate = true").expect_err("twice").len(), 1);
+        assert_eq!(parse("config = \"other.toml\"").expect_err("no option of the file").len(), 1);
+    }
+}

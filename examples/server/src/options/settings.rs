@@ -1,0 +1,144 @@
+//! The table of all options: one row feeds the flags, the environment, the file and `--help`.
+
+use recado_core::secret::SecretText;
+use tracing_subscriber::EnvFilter;
+
+use super::Options;
+use super::values::{
+    read_base_url, read_group_suffix, read_list, read_listen, read_networks, read_switch,
+};
+
+/// How an option is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// One value.
+    Text,
+    /// Values with commas between them; an array in the file.
+    List,
+    /// `true` or `false`; the flag alone means `true`.
+    Switch,
+}
+
+/// One option.
+#[derive(Debug)]
+pub struct Setting {
+    /// The name: of the flag behind `--`, and of the key in the file.
+    pub name: &'static str,
+    /// The environment variable.
+    pub env: &'static str,
+    /// The default, where there is one.
+    pub default: Option<&'static str>,
+    /// What it is for, in a line.
+    pub help: &'static str,
+    pub(super) placeholder: &'static str,
+    pub(super) form: Form,
+    pub(super) set: fn(&mut Options, &str) -> Result<(), String>,
+}
+
+impl Setting {
+    /// The line of `--help`: what it is for and its names elsewhere.
+    pub(super) fn help_line(&self) -> String {
+        let default = self.default.map(|d| format!(" [default: {d}]")).unwrap_or_default();
+        format!("{} [env: {}] [file: {}]{default}", self.help, self.env, self.name)
+    }
+}
+
+macro_rules! setting {
+    ($name:literal, $env:literal, $form:ident $placeholder:literal, $default:expr, $help:literal,
+     |$options:ident, $text:ident| $set:expr) => {
+        Setting {
+            name: $name,
+            env: concat!("RECADO_", $env),
+            default: $default,
+            help: $help,
+            placeholder: $placeholder,
+            form: Form::$form,
+            set: |$options: &mut Options, $text: &str| -> Result<(), String> {
+                $set;
+                Ok(())
+            },
+        }
+    };
+}
+
+static SETTINGS: [Setting; 15] = [
+    setting!("database", "DATABASE", Text "URL", Some("sqlite:recado.db"),
+        "The database: sqlite:PATH or postgres://…",
+        |options, text| options.database = text.parse()?),
+    setting!("listen", "LISTEN", Text "ADDRESS", Some("127.0.0.1:8080"),
+        "The address to listen on; port 0 takes a free one",
+        |options, text| options.listen = read_listen(text)?),
+    setting!("operator-token", "OPERATOR_TOKEN", Text "TOKEN", None,
+    "The operator API's token; without one it answers 404",
+    |options, text| options.operator_token = match text.trim() {
+        "" => None,
+        token => Some(SecretText::new(token)),
+    }),
+    setting!("documents", "DOCUMENTS", Text "URL", Some("file:recado-documents"),
+        "Where documents are kept: file:PATH or s3://BUCKET/PREFIX",
+        |options, text| options.documents = text.parse()?),
+    setting!("public-url", "PUBLIC_URL", Text "URL", None,
+        "The address the world sees, for links; by default the one listened on",
+        |options, text| options.public_url = Some(read_base_url(text)?)),
+    setting!("group-suffix", "GROUP_SUFFIX", Text "SUFFIX", Some("g.us"),
+        "What follows @ in group codes",
+        |options, text| options.group_suffix = read_group_suffix(text)?),
+    setting!("webhook-retry-waits", "WEBHOOK_RETRY_WAITS", List "W,W,W,W", Some("30s,2m,10m,30m"),
+        "The four waits between the five attempts at a webhook delivery",
+        |options, text| options.webhook_retry_waits = read_waits(text)?),
+    setting!("webhook-timeout", "WEBHOOK_TIMEOUT", Text "DURATION", Some("10s"),
+        "How long a webhook's receiver may take to answer",
+        |options, text| options.webhook_timeout = read_positive(text)?),
+    setting!("retention", "RETENTION", Text "DURATION", Some("30d"),
+        "How long settled deliveries, their bodies and the event journal are kept",
+        |options, text| options.retention = read_positive(text)?),
+    setting!("allow-private-destinations", "ALLOW_PRIVATE_DESTINATIONS", Switch "BOOL",
+        Some("false"),
+        "Calls private and loopback addresses too; for development only",
+        |options, text| options.allow_private_destinations = read_switch(text)?),
+    setting!("trusted-proxies", "TRUSTED_PROXIES", List "CIDR,…", None,
+        "Networks of proxies whose X-Forwarded-For is believed",
+        |options, text| options.trusted_proxies = read_networks(text)?),
+    setting!("cnpj-registry", "CNPJ_REGISTRY", Text "URL", Some("https://brasilapi.com.br"),
+        "The base URL of the cnpj registry",
+        |options, text| options.cnpj_registry = read_base_url(text)?),
+    setting!("stop-words", "STOP_WORDS", List "WORD,…", Some(
+        "sair,parar,pare,stop,cancelar,descadastrar,remover,unsubscribe,nao quero receber,\
+         nao quero mais receber,nao quero receber mensagens,pare de enviar mensagens"),
+        "Whole messages that opt a contact out",
+        |options, text| options.stop_words = read_list(text).map(str::to_owned).collect()),
+    setting!("no-migrate", "NO_MIGRATE", Switch "BOOL", Some("false"),
+        "Leaves the schema as it is; /readyz answers 503 until it is current",
+        |options, text| options.no_migrate = read_switch(text)?),
+    setting!("log", "LOG", Text "FILTER", Some("info"),
+    "What is logged: a tracing filter such as info,recado_core=debug",
+    |options, text| {
+        EnvFilter::builder().parse(text).map_err(|error| format!("is no filter: {error}"))?;
+        text.clone_into(&mut options.log);
+    }),
+];
+
+/// All options but `--config`.
+pub fn settings() -> &'static [Setting] {
+    &SETTINGS
+}
+
+/// The waits between five attempts: exactly four.
+fn read_waits(text: &str) -> Result<[super::Duration; 4], String> {
+    let waits: Vec<super::Duration> = read_list(text)
+        .map(|wait| wait.parse().map_err(|error| format!("holds {wait:?}, which {error}")))
+        .collect::<Result<_, String>>()?;
+    let count = waits.len();
+    waits
+        .try_into()
+        .map_err(|_| format!("must be exactly four waits, such as 30s,2m,10m,30m, not {count}"))
+}
+
+fn read_positive(text: &str) -> Result<super::Duration, String> {
+    let duration: super::Duration =
+        text.parse().map_err(|error: super::DurationError| error.to_string())?;
+    match duration.get().is_zero() {
+        true => Err("must be longer than nothing".to_owned()),
+        false => Ok(duration),
+    }
+}

@@ -1,0 +1,112 @@
+//! Identifiers and secrets from the operating system's random source.
+
+use std::sync::{Mutex, PoisonError};
+
+use recado_core::{Ids, Timestamp};
+use uuid::Uuid;
+
+/// The random part of a UUIDv7: 12 bits after the version, 62 after the variant.
+const TAIL_BITS: u32 = 74;
+/// The highest step between two ids of one millisecond; unpredictable, yet far from using up the
+/// tail.
+const STEP_BITS: u32 = 32;
+
+/// Makes UUIDv7 that ascend within a millisecond, and secrets (D3).
+#[derive(Debug, Default)]
+pub struct RandomIds {
+    latest: Mutex<Latest>,
+}
+
+/// The last id of the latest millisecond seen.
+#[derive(Clone, Copy, Debug, Default)]
+struct Latest {
+    millis: u64,
+    tail: u128,
+}
+
+impl RandomIds {
+    /// A generator. Ids ascend within one generator; share it.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn tail(&self, millis: u64) -> u128 {
+        let random = u128::from_be_bytes(random());
+        // The top bit stays clear, so that a millisecond has room to count up.
+        let fresh = random & ((1 << (TAIL_BITS - 1)) - 1);
+        let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        if millis < latest.millis {
+            // A caller with an older time: unique by chance, and the order of later ids stands.
+            return fresh;
+        }
+        let tail = if millis == latest.millis {
+            latest.tail + 1 + (random & ((1 << STEP_BITS) - 1))
+        } else {
+            fresh
+        };
+        *latest = Latest { millis, tail };
+        tail
+    }
+}
+
+impl Ids for RandomIds {
+    fn uuid_v7(&self, now: Timestamp) -> Uuid {
+        let millis = u64::try_from(now.millis()).unwrap_or(0);
+        let tail = self.tail(millis);
+        let high = (tail >> 62) & 0xfff;
+        let low = tail & ((1 << 62) - 1);
+        let time = u128::from(millis & 0xffff_ffff_ffff);
+        Uuid::from_u128(time << 80 | 0x7 << 76 | high << 64 | 0b10 << 62 | low)
+    }
+
+    fn fill(&self, bytes: &mut [u8]) {
+        getrandom::fill(bytes).expect("the operating system has a random source");
+    }
+}
+
+/// Sixteen random bytes.
+pub(crate) fn random() -> [u8; 16] {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).expect("the operating system has a random source");
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: i64 = 1_795_000_000_123;
+
+    #[test]
+    fn ids_of_one_millisecond_ascend() {
+        let ids = RandomIds::new();
+        let made: Vec<Uuid> =
+            (0..10_000).map(|_| ids.uuid_v7(Timestamp::from_millis(NOW))).collect();
+        assert!(made.windows(2).all(|pair| pair[0] < pair[1]));
+    }
+
+    #[test]
+    fn an_id_carries_version_variant_and_its_time() {
+        let id = RandomIds::new().uuid_v7(Timestamp::from_millis(NOW));
+        assert_eq!(id.get_version_num(), 7);
+        assert_eq!(id.get_variant(), uuid::Variant::RFC4122);
+        assert_eq!((id.as_u128() >> 80) as i64, NOW);
+    }
+
+    #[test]
+    fn an_older_time_does_not_break_the_order_of_later_ids() {
+        let ids = RandomIds::new();
+        let first = ids.uuid_v7(Timestamp::from_millis(NOW));
+        let older = ids.uuid_v7(Timestamp::from_millis(NOW - 1));
+        let second = ids.uuid_v7(Timestamp::from_millis(NOW));
+        assert!(older < first && first < second);
+    }
+
+    #[test]
+    fn two_fills_differ() {
+        let (mut a, mut b) = ([0; 32], [0; 32]);
+        RandomIds::new().fill(&mut a);
+        RandomIds::new().fill(&mut b);
+        assert_ne!(a, b);
+    }
+}
