@@ -1,7 +1,7 @@
 //! [`Recado`]: the handle an embedder holds, its builder, and the runner of use cases.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use uuid::Uuid;
@@ -102,7 +102,7 @@ impl fmt::Debug for Parts {
 struct Inner {
     parts: Parts,
     limiter: Arc<dyn Limiter>,
-    cursor_key: CursorKey,
+    cursor_key: OnceLock<CursorKey>,
 }
 
 /// The core, ready to use. Cheap to clone; every clone is the same installation.
@@ -122,9 +122,16 @@ impl Recado {
     ///
     /// When the store cannot be reached.
     pub async fn start(parts: Parts) -> Result<Self, StoreError> {
-        let key = installation_secret(&parts, SecretName::CursorKey).await?;
+        let recado = Self::new(parts);
+        recado.cursor_key().await?;
+        Ok(recado)
+    }
+
+    /// The core on these parts, without asking the store for anything yet: for a server that is up
+    /// before its database is. The installation's secrets are read, or made, at their first use.
+    pub fn new(parts: Parts) -> Self {
         let limiter = parts.limiter.clone().unwrap_or_else(|| Arc::new(MemoryLimiter::new()));
-        Ok(Self(Arc::new(Inner { limiter, cursor_key: CursorKey::new(key), parts })))
+        Self(Arc::new(Inner { limiter, cursor_key: OnceLock::new(), parts }))
     }
 
     /// Companies, keys and members.
@@ -199,8 +206,12 @@ impl Recado {
         &*self.0.parts.transport
     }
 
-    pub(crate) fn cursor_key(&self) -> &CursorKey {
-        &self.0.cursor_key
+    pub(crate) async fn cursor_key(&self) -> Result<&CursorKey, StoreError> {
+        if let Some(key) = self.0.cursor_key.get() {
+            return Ok(key);
+        }
+        let key = installation_secret(&self.0.parts, SecretName::CursorKey).await?;
+        Ok(self.0.cursor_key.get_or_init(|| CursorKey::new(key)))
     }
 
     pub(crate) fn uuid(&self, now: Timestamp) -> Uuid {

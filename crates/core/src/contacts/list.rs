@@ -139,7 +139,7 @@ impl Contacts<'_> {
         query: &ExportQuery,
     ) -> Result<ListedPage, Error<InvalidParameter>> {
         caller.require(Scope::ContactsRead)?;
-        let key = self.app.cursor_key();
+        let key = self.app.cursor_key().await?;
         let company = caller.company();
         let after = match &query.cursor {
             None => None,
