@@ -17,9 +17,14 @@
 mod clock;
 pub mod commands;
 mod files;
+mod logging;
+mod loops;
+mod metrics;
 mod options;
 mod random_ids;
+mod shutdown;
 mod start;
+mod wiring;
 
 pub use clock::SystemClock;
 pub use files::LocalFiles;

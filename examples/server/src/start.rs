@@ -1,7 +1,7 @@
 //! Starting a server: store, core, HTTP surface and background loops, wired from [`Options`].
 
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
 use recado_core::documents::Files;
@@ -86,4 +86,20 @@ impl Running {
 /// [`StartError`].
 pub async fn start(_options: Options, _overrides: Overrides) -> Result<Running, StartError> {
     Err(StartError::Config(crate::ConfigError(vec!["not wired yet".to_owned()])))
+}
+
+/// The address that links begin with: the configured one, else the one listened on, where
+/// "anywhere" counts as this machine.
+pub(crate) fn public_url(options: &Options, bound: SocketAddr) -> String {
+    if let Some(url) = &options.public_url {
+        return url.clone();
+    }
+    let mut addr = bound;
+    if addr.ip().is_unspecified() {
+        addr.set_ip(match addr {
+            SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+            SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+        });
+    }
+    format!("http://{addr}")
 }

@@ -1,10 +1,149 @@
 //! The commands of the binary.
 
+mod company;
+mod demo;
+mod key;
+mod output;
+mod serve;
+
+use std::env;
+use std::error::Error;
+use std::fmt;
+
 use clap::Subcommand;
+use recado_core::Recado;
+use serde_json::{Map, Value};
+
+use crate::options::{Cli, ConfigError, Options};
+use crate::start::{Overrides, StartError, public_url};
+use crate::{logging, wiring};
 
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Runs the server.
+    /// Runs a demonstration on a local SQLite file, with sample data and lines to try
+    #[command(after_help = demo::HELP)]
+    Demo,
+    /// Runs the server
     Serve,
+    /// Brings the database to the current schema
+    Migrate,
+    /// Prints the OpenAPI 3.1 document
+    Openapi,
+    /// Makes, lists, shows and changes companies, on the database directly
+    Company(company::CompanyArgs),
+    /// Makes, lists, changes and revokes API keys, on the database directly
+    Key(key::KeyArgs),
+}
+
+/// Why a command failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The configuration is wrong: exit code 2.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// Something failed while it ran: exit code 1.
+    #[error("{0}")]
+    Run(String),
+}
+
+impl Failure {
+    /// A failure at run time, with all its causes.
+    fn run(error: impl Error) -> Self {
+        Self::Run(causes(&error))
+    }
+
+    /// The exit code of the process.
+    pub const fn exit_code(&self) -> u8 {
+        match self {
+            Self::Config(_) => 2,
+            Self::Run(_) => 1,
+        }
+    }
+}
+
+impl From<StartError> for Failure {
+    fn from(error: StartError) -> Self {
+        match error {
+            StartError::Config(error) => Self::Config(error),
+            error => Self::run(error),
+        }
+    }
+}
+
+/// An error with its causes in one line.
+pub(crate) fn causes(error: &dyn Error) -> String {
+    let mut text = String::new();
+    let mut next = Some(error);
+    while let Some(error) = next {
+        // Databases detail a refusal on further lines, with values of the row.
+        let shown = error.to_string();
+        let line = shown.lines().next().unwrap_or_default();
+        if !text.ends_with(line) {
+            text = if text.is_empty() { line.to_owned() } else { format!("{text}: {line}") };
+        }
+        next = error.source();
+    }
+    text
+}
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// [`Failure`], to be shown on standard error.
+pub async fn run(cli: Cli) -> Result<(), Failure> {
+    let base = match cli.command {
+        Command::Demo => demo::defaults(),
+        _ => Options::default(),
+    };
+    let options = cli.options(base, |name| env::var_os(name))?;
+    match cli.command {
+        Command::Openapi => {
+            output::line(openapi());
+            return Ok(());
+        }
+        Command::Demo | Command::Serve => logging::start(&options.log),
+        // Other commands answer on standard output and tell their failure themselves.
+        _ => {}
+    }
+    match cli.command {
+        Command::Demo => demo::run(options).await,
+        Command::Serve => serve::run(options).await,
+        Command::Migrate => migrate(&options).await,
+        Command::Company(args) => company::run(&core(&options).await?, args).await,
+        Command::Key(args) => key::run(&core(&options).await?, args).await,
+        Command::Openapi => Ok(()),
+    }
+}
+
+async fn migrate(options: &Options) -> Result<(), Failure> {
+    wiring::open(&options.database, true).await.map_err(StartError::from)?;
+    output::line(format_args!("{:?} has the current schema", options.database));
+    Ok(())
+}
+
+/// The core on the database, without a server.
+async fn core(options: &Options) -> Result<Recado, Failure> {
+    let public_url = public_url(options, options.listen);
+    Ok(wiring::core(options, public_url, Overrides::default()).await?)
+}
+
+/// A refusal of a use case, with what it is about.
+fn refused<E>(error: recado_core::Error<E>) -> Failure
+where
+    E: Error + 'static,
+    recado_core::Error<E>: Error,
+{
+    Failure::run(error)
+}
+
+/// A body of the fields that were given.
+fn object<const N: usize>(fields: [(&str, Option<Value>); N]) -> Map<String, Value> {
+    let given = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    given.collect()
+}
+
+fn openapi() -> impl fmt::Display {
+    ""
 }

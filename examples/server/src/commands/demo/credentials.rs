@@ -1,0 +1,118 @@
+//! The credentials of the demonstration, kept beside its database so that the printed lines still
+//! work after the next start. A store keeps only the hash of a key.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use recado_core::Ids;
+use recado_core::secret::SecretText;
+use serde::{Deserialize, Serialize};
+
+use crate::options::Database;
+use crate::random_ids::RandomIds;
+
+/// What is kept.
+#[derive(Default, Serialize, Deserialize)]
+struct Kept {
+    key: Option<String>,
+    operator_token: Option<String>,
+}
+
+/// The credentials, and the file they are kept in: readable by its owner alone.
+#[derive(Debug)]
+pub(super) struct Credentials {
+    path: PathBuf,
+    pub(super) key: Option<SecretText>,
+    pub(super) operator_token: SecretText,
+}
+
+impl Credentials {
+    /// The credentials of an earlier start of this database, or fresh ones; `token` is the one that
+    /// the options give, if they do.
+    pub(super) fn load(database: &Database, token: Option<&SecretText>) -> Self {
+        let path = path(database);
+        let kept: Kept = fs::read(&path)
+            .ok()
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+            .unwrap_or_default();
+        let operator_token = match (token, kept.operator_token) {
+            (Some(token), _) => token.clone(),
+            (None, Some(token)) if !token.is_empty() => SecretText::new(token),
+            (None, _) => SecretText::new(random_token()),
+        };
+        Self { path, key: kept.key.map(SecretText::new), operator_token }
+    }
+
+    /// Keeps them for the next start.
+    pub(super) fn save(&self) -> io::Result<()> {
+        let kept = Kept {
+            key: self.key.as_ref().map(|key| key.expose().to_owned()),
+            operator_token: Some(self.operator_token.expose().to_owned()),
+        };
+        let mut options = fs::OpenOptions::new();
+        options.write(true).create(true).truncate(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(&self.path)?;
+        file.write_all(serde_json::to_string_pretty(&kept)?.as_bytes())?;
+        file.write_all(b"\n")
+    }
+
+    /// The file.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+fn path(database: &Database) -> PathBuf {
+    match database {
+        Database::Sqlite(path) => {
+            let mut name = OsString::from(path);
+            name.push(".credentials.json");
+            PathBuf::from(name)
+        }
+        Database::Postgres(_) => PathBuf::from("recado-demo.credentials.json"),
+    }
+}
+
+fn random_token() -> String {
+    let mut bytes = [0; 24];
+    RandomIds::new().fill(&mut bytes);
+    bytes.iter().fold("op_".to_owned(), |token, byte| format!("{token}{byte:02x}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_are_kept_for_the_owner_alone() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let database = Database::Sqlite(folder.path().join("demo.db"));
+        let mut first = Credentials::load(&database, None);
+        assert!(first.key.is_none());
+        first.key = Some(SecretText::new("rk_secret"));
+        first.save().expect("saved");
+        let second = Credentials::load(&database, None);
+        assert_eq!(second.key.expect("kept").expose(), "rk_secret");
+        assert_eq!(second.operator_token.expose(), first.operator_token.expose());
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = fs::metadata(first.path()).expect("there").permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+        }
+    }
+
+    #[test]
+    fn a_token_of_the_options_wins() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let database = Database::Sqlite(folder.path().join("demo.db"));
+        Credentials::load(&database, None).save().expect("saved");
+        let given = SecretText::new("chosen");
+        let loaded = Credentials::load(&database, Some(&given));
+        assert_eq!(loaded.operator_token.expose(), "chosen");
+    }
+}

@@ -1,0 +1,91 @@
+//! `recado demo`: one process, one SQLite file, sample data and lines to try.
+
+mod credentials;
+mod lines;
+mod sample;
+mod seed;
+
+use recado_core::Recado;
+use recado_core::access::{Company, KeyDraft, Scopes};
+use recado_core::secret::SecretText;
+
+use self::credentials::Credentials;
+use super::{Failure, output, refused, serve};
+use crate::options::Options;
+use crate::shutdown::Signals;
+use crate::start::{Overrides, start};
+
+/// The name of the key that the demonstration makes.
+const KEY: &str = "Demo key";
+
+pub(super) const HELP: &str = "The demonstration has its own defaults: --database \
+    sqlite:recado-demo.db, --documents file:recado-demo-documents, --log warn, private destinations \
+    allowed, and an operator token of its own. The data is kept. The key and the token are kept \
+    beside the database in a file that only you can read, and printed again at each start.";
+
+/// What the demonstration is told when nothing else is.
+pub(super) fn defaults() -> Options {
+    Options {
+        database: crate::Database::Sqlite("recado-demo.db".into()),
+        documents: crate::Place::Folder("recado-demo-documents".into()),
+        allow_private_destinations: true,
+        log: "warn".to_owned(),
+        ..Options::default()
+    }
+}
+
+pub(super) async fn run(mut options: Options) -> Result<(), Failure> {
+    let mut signals = Signals::listen().map_err(Failure::run)?;
+    let mut credentials = Credentials::load(&options.database, options.operator_token.as_ref());
+    options.operator_token = Some(credentials.operator_token.clone());
+    let running = start(options, Overrides::default()).await?;
+    let recado = &running.recado;
+    let company = seed::company(recado).await?;
+    sign_in(recado, &company, &mut credentials).await?;
+    let url = running.url();
+    let lines = lines::to_try(recado, &url, &company, &credentials).await?;
+
+    output::line(format_args!("listening on {url}"));
+    output::line("");
+    let key = credentials.key.as_ref().map(SecretText::expose).unwrap_or_default();
+    output::line(format_args!("company         {} ({})", company.id, company.name));
+    output::line(format_args!("API key         {key}"));
+    output::line(format_args!("operator token  {}", credentials.operator_token.expose()));
+    output::line(format_args!("kept in         {}", credentials.path().display()));
+    output::line("");
+    output::line("Lines to try:");
+    for line in lines {
+        output::line(format_args!("\n{line}"));
+    }
+    output::line("\nCtrl-C stops it; the data stays.");
+    serve::until_signal(&mut signals, running).await;
+    Ok(())
+}
+
+/// Makes sure that the kept key works. Where none does, the company is filled if it was not, a key is made
+/// last of all, and the earlier one is revoked.
+async fn sign_in(
+    recado: &Recado,
+    company: &Company,
+    credentials: &mut Credentials,
+) -> Result<(), Failure> {
+    let access = recado.access();
+    if let Some(key) = &credentials.key
+        && let Ok(caller) = access.authenticate(key.expose()).await
+        && caller.company() == company.id
+    {
+        return credentials.save().map_err(Failure::run);
+    }
+    let earlier = access.keys(company.id).await.map_err(refused)?;
+    if earlier.is_empty() {
+        seed::fill(recado, company).await?;
+    }
+    let draft = KeyDraft::new(KEY, Scopes::all());
+    let new = access.add_key(company.id, draft).await.map_err(refused)?;
+    credentials.key = Some(SecretText::new(new.secret.expose()));
+    credentials.save().map_err(Failure::run)?;
+    for key in earlier.iter().filter(|key| key.name == KEY) {
+        access.revoke_key(company.id, key.id).await.map_err(refused)?;
+    }
+    Ok(())
+}

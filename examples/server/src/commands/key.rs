@@ -1,0 +1,160 @@
+//! `recado key …`
+
+use clap::{Args, Subcommand};
+use recado_core::Recado;
+use recado_core::access::{ApiKeyView, Scope};
+use recado_core::ids::{CompanyId, KeyId};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::company::company_id;
+use super::{Failure, object, output, refused};
+
+/// API keys.
+#[derive(Debug, Args)]
+pub struct KeyArgs {
+    /// Answers in JSON
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: KeyCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum KeyCommand {
+    /// Makes a key and shows its secret, this once
+    Create {
+        #[command(flatten)]
+        of: Of,
+        /// A name for people
+        #[arg(long)]
+        name: String,
+        /// What it may do: scopes with commas between them, or all
+        #[arg(long, value_delimiter = ',', required = true, value_name = "SCOPE,…")]
+        scopes: Vec<String>,
+        #[command(flatten)]
+        rates: Rates,
+    },
+    /// Lists the keys of a company
+    List {
+        #[command(flatten)]
+        of: Of,
+    },
+    /// Shows a key, without its secret
+    Show {
+        #[command(flatten)]
+        of: Of,
+        /// Its id
+        #[arg(value_parser = key_id)]
+        key: KeyId,
+    },
+    /// Changes a key; what is not named stays
+    Set {
+        #[command(flatten)]
+        of: Of,
+        /// Its id
+        #[arg(value_parser = key_id)]
+        key: KeyId,
+        /// A new name
+        #[arg(long)]
+        name: Option<String>,
+        /// What it may do from now on: scopes with commas between them, or all
+        #[arg(long, value_delimiter = ',', value_name = "SCOPE,…")]
+        scopes: Option<Vec<String>>,
+        #[command(flatten)]
+        rates: Rates,
+    },
+    /// Revokes a key at once
+    Revoke {
+        #[command(flatten)]
+        of: Of,
+        /// Its id
+        #[arg(value_parser = key_id)]
+        key: KeyId,
+    },
+}
+
+#[derive(Debug, Args)]
+struct Of {
+    /// The id of the company
+    #[arg(long, value_name = "ID", value_parser = company_id)]
+    company: CompanyId,
+}
+
+#[derive(Debug, Args)]
+struct Rates {
+    /// Calls a minute
+    #[arg(long, value_name = "N")]
+    rate_per_minute: Option<u32>,
+    /// Export calls a minute
+    #[arg(long, value_name = "N")]
+    export_rate_per_minute: Option<u32>,
+}
+
+fn key_id(text: &str) -> Result<KeyId, String> {
+    KeyId::parse(text).ok_or_else(|| "must be the id of a key".to_owned())
+}
+
+fn body(name: Option<String>, scopes: Option<Vec<String>>, rates: Rates) -> Map<String, Value> {
+    let scopes = scopes.map(|scopes| match scopes.as_slice() {
+        [all] if all == "all" => Value::from(Scope::WORDS),
+        _ => Value::from(scopes),
+    });
+    object([
+        ("name", name.map(Value::from)),
+        ("scopes", scopes),
+        ("rate_per_minute", rates.rate_per_minute.map(Value::from)),
+        ("export_rate_per_minute", rates.export_rate_per_minute.map(Value::from)),
+    ])
+}
+
+/// A key with its secret.
+#[derive(Serialize)]
+struct WithSecret<'a> {
+    #[serde(flatten)]
+    view: ApiKeyView,
+    key: &'a str,
+}
+
+const COLUMNS: [&str; 7] =
+    ["id", "name", "scopes", "rate_per_minute", "export_rate_per_minute", "created_at", "key"];
+
+pub(super) async fn run(recado: &Recado, args: KeyArgs) -> Result<(), Failure> {
+    let access = recado.access();
+    let key = match args.command {
+        KeyCommand::Create { of, name, scopes, rates } => {
+            // Otherwise a company that does not exist would be told by the database only.
+            access.company(of.company).await.map_err(refused)?;
+            let body = body(Some(name), Some(scopes), rates);
+            let new = access.create_key(of.company, &body).await.map_err(refused)?;
+            let shown = WithSecret { view: (&new.key).into(), key: new.secret.expose() };
+            output::record(args.json, &COLUMNS, &shown);
+            return Ok(());
+        }
+        KeyCommand::List { of } => {
+            access.company(of.company).await.map_err(refused)?;
+            let keys = access.keys(of.company).await.map_err(refused)?;
+            let views: Vec<ApiKeyView> = keys.iter().map(ApiKeyView::from).collect();
+            output::records(args.json, &COLUMNS[..6], &views);
+            return Ok(());
+        }
+        KeyCommand::Revoke { of, key } => {
+            access.revoke_key(of.company, key).await.map_err(refused)?;
+            output::record(
+                args.json,
+                &["id", "revoked"],
+                &object([
+                    ("id", Some(Value::from(key.to_string()))),
+                    ("revoked", Some(Value::Bool(true))),
+                ]),
+            );
+            return Ok(());
+        }
+        KeyCommand::Show { of, key } => access.key(of.company, key).await,
+        KeyCommand::Set { of, key, name, scopes, rates } => {
+            access.change_key(of.company, key, &body(name, scopes, rates)).await
+        }
+    };
+    output::record(args.json, &COLUMNS, &ApiKeyView::from(&key.map_err(refused)?));
+    Ok(())
+}
