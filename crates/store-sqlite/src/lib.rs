@@ -1,2 +1,183 @@
-//! To be written.
+//! Recado's store on an embedded SQLite file: one writer with group commit, several readers.
+//!
+//! ```no_run
+//! # async fn start() -> Result<(), recado_store_sqlite::SqliteError> {
+//! use recado_store_sqlite::SqliteStore;
+//!
+//! let store = SqliteStore::open("recado.db")?;
+//! store.migrate()?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Its methods need a Tokio runtime. The file is in WAL mode with `synchronous=FULL`: what was
+//! acknowledged survives a crash of the machine. Several processes of one machine may use a file;
+//! their writes take turns.
 #![forbid(unsafe_code)]
+
+mod access;
+mod cell;
+mod commit;
+mod connection;
+mod contact_draft;
+mod contact_facets;
+mod contact_records;
+mod contact_search;
+mod contacts;
+mod contacts_listing;
+mod contacts_reads;
+mod custom_fields;
+mod deals;
+mod documents;
+mod error;
+mod events;
+mod jobs;
+mod links;
+mod lists;
+mod organizations;
+mod readers;
+mod schema;
+mod table;
+mod tags;
+mod writer;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+use async_trait::async_trait;
+use recado_core::Timestamp;
+use recado_core::events::Event;
+use recado_core::ids::CompanyId;
+use recado_core::store::{ChangeSet, Commit, CommitError, StoreError, Upkeep};
+use rusqlite::Connection;
+
+pub use error::SqliteError;
+use error::{ReadResult, store_error};
+use readers::Readers;
+use writer::{Transaction, Writer};
+
+/// Connections that read.
+const READERS: usize = 4;
+
+/// A SQLite database as a [`recado_core::store::Store`].
+///
+/// Share it in an `Arc`. When it is dropped, what was sent to it is still written.
+pub struct SqliteStore {
+    path: PathBuf,
+    readers: Readers,
+    writer: Writer,
+}
+
+/// What a store has written since it was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Durable transactions.
+    pub transactions: u64,
+    /// Change sets and other writes that they held; more than transactions when writes wait for
+    /// each other.
+    pub writes: u64,
+}
+
+impl fmt::Debug for SqliteStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SqliteStore").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl SqliteStore {
+    /// Opens a database, which is made if it is missing. Until it is migrated,
+    /// [`Upkeep::ready`] and all reads and writes fail.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be used, or was migrated by a newer release or in another form.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, SqliteError> {
+        let path = path.as_ref().to_path_buf();
+        let conn = connection::writer(&path)?;
+        match schema::check(&conn) {
+            Ok(()) | Err(SqliteError::Older { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        let readers = Readers::new(path.clone(), READERS);
+        Ok(Self { path, readers, writer: Writer::start(conn)? })
+    }
+
+    /// Brings the schema up to date: all missing migrations or none. Processes that do so at once
+    /// wait for each other. Blocks; a large database may take a while.
+    ///
+    /// # Errors
+    ///
+    /// When the database is newer than this release or cannot be written.
+    pub fn migrate(&self) -> Result<(), SqliteError> {
+        let mut conn = connection::writer(&self.path)?;
+        schema::migrate(&mut conn)
+    }
+
+    /// Finishes what is under way and closes the file. Later reads are refused.
+    pub async fn close(self) {
+        self.readers.close(READERS).await;
+        let writer = self.writer;
+        if tokio::task::spawn_blocking(move || writer.close()).await.is_err() {
+            tracing::error!("the writer could not be closed");
+        }
+    }
+
+    /// What was written since the store was opened.
+    pub fn stats(&self) -> Stats {
+        let written = self.writer.written();
+        Stats {
+            transactions: written.transactions.load(Ordering::Relaxed),
+            writes: written.tasks.load(Ordering::Relaxed),
+        }
+    }
+
+    /// All events of a company, in the order of their commits; for tests.
+    ///
+    /// # Errors
+    ///
+    /// As any read.
+    #[doc(hidden)]
+    pub async fn events(&self, company: CompanyId) -> Result<Vec<Event>, StoreError> {
+        self.read(move |conn| events::all(conn, company)).await
+    }
+
+    async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Connection) -> ReadResult<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.readers.read(read).await
+    }
+
+    async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Transaction<'_>) -> Result<T, CommitError> + Send + 'static,
+    ) -> Result<T, CommitError> {
+        self.writer.write(work).await
+    }
+}
+
+#[async_trait]
+impl Commit for SqliteStore {
+    async fn commit(&self, changes: ChangeSet) -> Result<(), CommitError> {
+        self.write(move |tx| commit::apply(tx, changes)).await
+    }
+}
+
+#[async_trait]
+impl Upkeep for SqliteStore {
+    async fn ready(&self) -> Result<(), StoreError> {
+        let checked = self.read(|conn| Ok(schema::check(conn))).await?;
+        checked.map_err(|error| match error {
+            SqliteError::Database(error) => store_error(error),
+            error => StoreError::unavailable(error),
+        })
+    }
+
+    // The log is folded into the file here rather than by the commit that makes it too long. There
+    // is no `PRAGMA optimize`: statistics would only make plans change, and every query has the one
+    // index it was written for.
+    async fn upkeep(&self, _now: Timestamp) -> Result<(), StoreError> {
+        self.readers.checkpoint().await
+    }
+}

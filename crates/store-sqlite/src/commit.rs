@@ -1,0 +1,196 @@
+//! Applies a change set inside a savepoint.
+
+use recado_core::access::{ApiKey, Company, Member, Secret};
+use recado_core::contacts::{Contact, ContactTag};
+use recado_core::custom_fields::CustomField;
+use recado_core::deals::{Deal, Pipeline, Stage};
+use recado_core::documents::Document;
+use recado_core::events::Event;
+use recado_core::jobs::Job;
+use recado_core::links::{Click, Link};
+use recado_core::lists::{List, ListMember};
+use recado_core::organizations::Organization;
+use recado_core::store::{
+    ChangeKind, ChangeSet, CommitError, Conflict, Precondition, Row, RowKey, Version,
+};
+use recado_core::tags::{CloseReason, Tag};
+
+use crate::cell::Cell;
+use crate::contacts::{self, export_frontier};
+use crate::events;
+use crate::table;
+use crate::writer::{Transaction, read_error};
+
+/// Applies everything or fails; the caller takes back what was written before a failure.
+pub(crate) fn apply(tx: &mut Transaction<'_>, changes: ChangeSet) -> Result<(), CommitError> {
+    for precondition in &changes.requires {
+        require(tx, precondition)?;
+    }
+    for change in changes.changes {
+        match change.into_kind() {
+            ChangeKind::Insert(row) => insert(tx, &row)?,
+            ChangeKind::Update { row, read_at } => update(tx, &row, read_at)?,
+            ChangeKind::Delete { key, read_at } => delete(tx, &key, read_at)?,
+            _ => {
+                let unknown = recado_core::store::StoreError::corrupt("an unknown kind of change");
+                return Err(unknown.into());
+            }
+        }
+    }
+    changes.events.iter().try_for_each(|event: &Event| events::insert(tx.conn, event))
+}
+
+/// Checks what a decision relied on. It holds until the commit: nobody else can write before.
+fn require(tx: &Transaction<'_>, precondition: &Precondition) -> Result<(), CommitError> {
+    match precondition {
+        Precondition::Unchanged { key, read_at } => {
+            if version(tx, key)? == Some(*read_at) {
+                return Ok(());
+            }
+            Err(Conflict::Stale(key.clone()).into())
+        }
+        Precondition::NotExported { company, created_at } => {
+            let frontier = export_frontier(tx.conn, *company).map_err(read_error)?;
+            if frontier.is_none_or(|frontier| frontier < *created_at) {
+                return Ok(());
+            }
+            Err(Conflict::Stale(RowKey::ExportFrontier { company: *company }).into())
+        }
+    }
+}
+
+fn insert(tx: &mut Transaction<'_>, row: &Row) -> Result<(), CommitError> {
+    let conn = tx.conn;
+    match row {
+        Row::Company(row) => table::insert(conn, row),
+        Row::ApiKey(row) => table::insert(conn, row),
+        Row::Member(row) => table::insert(conn, row),
+        Row::Secret(row) => table::insert(conn, row),
+        Row::Contact(row) => contacts::insert(tx, row),
+        Row::ContactTag(row) => table::insert(conn, row),
+        Row::CustomField(row) => table::insert(conn, row),
+        Row::List(row) => table::insert(conn, row),
+        Row::ListMember(row) => table::insert(conn, row),
+        Row::Tag(row) => table::insert(conn, row),
+        Row::CloseReason(row) => table::insert(conn, row),
+        Row::Pipeline(row) => table::insert(conn, row),
+        Row::Stage(row) => table::insert(conn, row),
+        Row::Deal(row) => table::insert(conn, row),
+        Row::Organization(row) => table::insert(conn, row),
+        Row::Document(row) => table::insert(conn, row),
+        Row::Link(row) => table::insert(conn, row),
+        Row::Click(row) => table::insert(conn, row),
+        Row::Job(row) => table::insert(conn, row),
+    }
+}
+
+fn update(tx: &mut Transaction<'_>, new: &Row, read_at: Version) -> Result<(), CommitError> {
+    let conn = tx.conn;
+    let key = || new.key();
+    match new {
+        Row::Company(row) => table::update(conn, row, read_at, key),
+        Row::ApiKey(row) => table::update(conn, row, read_at, key),
+        Row::Member(row) => table::update(conn, row, read_at, key),
+        Row::Secret(row) => table::update(conn, row, read_at, key),
+        Row::Contact(row) => contacts::update(tx, row, read_at),
+        Row::ContactTag(row) => table::update(conn, row, read_at, key),
+        Row::CustomField(row) => table::update(conn, row, read_at, key),
+        Row::List(row) => table::update(conn, row, read_at, key),
+        Row::ListMember(row) => table::update(conn, row, read_at, key),
+        Row::Tag(row) => table::update(conn, row, read_at, key),
+        Row::CloseReason(row) => table::update(conn, row, read_at, key),
+        Row::Pipeline(row) => table::update(conn, row, read_at, key),
+        Row::Stage(row) => table::update(conn, row, read_at, key),
+        Row::Deal(row) => table::update(conn, row, read_at, key),
+        Row::Organization(row) => table::update(conn, row, read_at, key),
+        Row::Document(row) => table::update(conn, row, read_at, key),
+        Row::Link(row) => table::update(conn, row, read_at, key),
+        Row::Click(row) => table::update(conn, row, read_at, key),
+        Row::Job(row) => table::update(conn, row, read_at, key),
+    }
+}
+
+fn delete(tx: &mut Transaction<'_>, key: &RowKey, read_at: Version) -> Result<(), CommitError> {
+    let conn = tx.conn;
+    let by = key_cells(key);
+    let named = || key.clone();
+    match key {
+        RowKey::Company { .. } => table::delete::<Company>(conn, &by, read_at, named),
+        RowKey::ApiKey { .. } => table::delete::<ApiKey>(conn, &by, read_at, named),
+        RowKey::Member { .. } => table::delete::<Member>(conn, &by, read_at, named),
+        RowKey::Secret { .. } => table::delete::<Secret>(conn, &by, read_at, named),
+        RowKey::Contact { company, id } => contacts::delete(tx, *company, *id, read_at),
+        RowKey::ContactTag { .. } => table::delete::<ContactTag>(conn, &by, read_at, named),
+        RowKey::CustomField { .. } => table::delete::<CustomField>(conn, &by, read_at, named),
+        RowKey::List { .. } => table::delete::<List>(conn, &by, read_at, named),
+        RowKey::ListMember { .. } => table::delete::<ListMember>(conn, &by, read_at, named),
+        RowKey::Tag { .. } => table::delete::<Tag>(conn, &by, read_at, named),
+        RowKey::CloseReason { .. } => table::delete::<CloseReason>(conn, &by, read_at, named),
+        RowKey::Pipeline { .. } => table::delete::<Pipeline>(conn, &by, read_at, named),
+        RowKey::Stage { .. } => table::delete::<Stage>(conn, &by, read_at, named),
+        RowKey::Deal { .. } => table::delete::<Deal>(conn, &by, read_at, named),
+        RowKey::Organization { .. } => table::delete::<Organization>(conn, &by, read_at, named),
+        RowKey::Document { .. } => table::delete::<Document>(conn, &by, read_at, named),
+        RowKey::Link { .. } => table::delete::<Link>(conn, &by, read_at, named),
+        RowKey::Click { .. } => table::delete::<Click>(conn, &by, read_at, named),
+        RowKey::Job { .. } => table::delete::<Job>(conn, &by, read_at, named),
+        RowKey::ExportFrontier { .. } => Err(Conflict::Stale(key.clone()).into()),
+    }
+}
+
+/// The version of a row, `None` when it is gone.
+fn version(tx: &Transaction<'_>, key: &RowKey) -> Result<Option<Version>, CommitError> {
+    let conn = tx.conn;
+    let by = key_cells(key);
+    match key {
+        RowKey::Company { .. } => table::version::<Company>(conn, &by),
+        RowKey::ApiKey { .. } => table::version::<ApiKey>(conn, &by),
+        RowKey::Member { .. } => table::version::<Member>(conn, &by),
+        RowKey::Secret { .. } => table::version::<Secret>(conn, &by),
+        RowKey::Contact { .. } => table::version::<Contact>(conn, &by),
+        RowKey::ContactTag { .. } => table::version::<ContactTag>(conn, &by),
+        RowKey::CustomField { .. } => table::version::<CustomField>(conn, &by),
+        RowKey::List { .. } => table::version::<List>(conn, &by),
+        RowKey::ListMember { .. } => table::version::<ListMember>(conn, &by),
+        RowKey::Tag { .. } => table::version::<Tag>(conn, &by),
+        RowKey::CloseReason { .. } => table::version::<CloseReason>(conn, &by),
+        RowKey::Pipeline { .. } => table::version::<Pipeline>(conn, &by),
+        RowKey::Stage { .. } => table::version::<Stage>(conn, &by),
+        RowKey::Deal { .. } => table::version::<Deal>(conn, &by),
+        RowKey::Organization { .. } => table::version::<Organization>(conn, &by),
+        RowKey::Document { .. } => table::version::<Document>(conn, &by),
+        RowKey::Link { .. } => table::version::<Link>(conn, &by),
+        RowKey::Click { .. } => table::version::<Click>(conn, &by),
+        RowKey::Job { .. } => table::version::<Job>(conn, &by),
+        RowKey::ExportFrontier { .. } => Ok(None),
+    }
+}
+
+/// The values of the key's columns, in the order of the table's key.
+fn key_cells(key: &RowKey) -> Vec<Cell<'static>> {
+    match *key {
+        RowKey::Company { company } | RowKey::ExportFrontier { company } => vec![company.into()],
+        RowKey::Secret { name } => vec![name.as_str().into()],
+        RowKey::ApiKey { company, id } => vec![company.into(), id.into()],
+        RowKey::Member { company, id } => vec![company.into(), id.into()],
+        RowKey::Contact { company, id } => vec![company.into(), id.into()],
+        RowKey::ContactTag { company, contact, tag } => {
+            vec![company.into(), contact.into(), tag.into()]
+        }
+        RowKey::CustomField { company, id } => vec![company.into(), id.into()],
+        RowKey::List { company, id } => vec![company.into(), id.into()],
+        RowKey::ListMember { company, list, contact } => {
+            vec![company.into(), list.into(), contact.into()]
+        }
+        RowKey::Tag { company, id } => vec![company.into(), id.into()],
+        RowKey::CloseReason { company, id } => vec![company.into(), id.into()],
+        RowKey::Pipeline { company, id } => vec![company.into(), id.into()],
+        RowKey::Stage { company, id } => vec![company.into(), id.into()],
+        RowKey::Deal { company, id } => vec![company.into(), id.into()],
+        RowKey::Organization { company, id } => vec![company.into(), id.into()],
+        RowKey::Document { company, id } => vec![company.into(), id.into()],
+        RowKey::Link { company, id } => vec![company.into(), id.into()],
+        RowKey::Click { company, id } => vec![company.into(), id.into()],
+        RowKey::Job { company, id } => vec![company.into(), id.into()],
+    }
+}

@@ -1,0 +1,51 @@
+//! Connections, as all of them are set up.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+/// How long a statement waits for a lock that another process holds.
+pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// Statements that a connection keeps prepared.
+const STATEMENTS: usize = 256;
+/// Page cache of the connection that writes, in KiB.
+const WRITER_CACHE: u32 = 16 * 1024;
+/// Page cache of each connection that reads, in KiB.
+const READER_CACHE: u32 = 6 * 1024;
+/// Pages in the log after which a commit folds it into the database, should nobody call
+/// `upkeep`.
+const CHECKPOINT_PAGES: u32 = 4000;
+/// The log is cut to this size when it starts anew.
+const LOG_BYTES: u32 = 64 * 1024 * 1024;
+
+/// Opens the connection that writes. Makes the file if it is missing.
+pub(crate) fn writer(path: &Path) -> rusqlite::Result<Connection> {
+    let conn = open(path, OpenFlags::SQLITE_OPEN_CREATE, WRITER_CACHE)?;
+    conn.pragma_update(None, "journal_mode", "WAL")?;
+    // 2xx means durable, also when the machine loses power.
+    conn.pragma_update(None, "synchronous", "FULL")?;
+    conn.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+    conn.pragma_update(None, "journal_size_limit", LOG_BYTES)?;
+    Ok(conn)
+}
+
+/// Opens a connection that reads.
+pub(crate) fn reader(path: &Path) -> rusqlite::Result<Connection> {
+    let conn = open(path, OpenFlags::empty(), READER_CACHE)?;
+    conn.pragma_update(None, "query_only", true)?;
+    Ok(conn)
+}
+
+// Nothing is mapped into memory: the operating system caches the file as well, without its pages
+// counting as ours.
+fn open(path: &Path, more: OpenFlags, cache: u32) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
+    let conn = Connection::open_with_flags(path, flags)?;
+    conn.busy_timeout(BUSY_TIMEOUT)?;
+    conn.set_prepared_statement_cache_capacity(STATEMENTS);
+    conn.pragma_update(None, "foreign_keys", true)?;
+    conn.pragma_update(None, "cache_size", -i64::from(cache))?;
+    conn.pragma_update(None, "temp_store", "MEMORY")?;
+    Ok(conn)
+}

@@ -1,0 +1,90 @@
+//! How many contacts have each combination of what the exact filters compare.
+
+use recado_core::contacts::{Contact, ContactFilter, CrmStatus, Facets, InboxStatus, Platform};
+use recado_core::ids::{CompanyId, StageId};
+use rusqlite::{Connection, params_from_iter};
+
+use crate::cell::{Cell, Columns};
+use crate::error::ReadResult;
+
+/// Names a combination of one company; stands in the contact's row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FacetId(pub(crate) i64);
+
+/// Counts one more contact of this combination.
+pub(crate) fn add(conn: &Connection, contact: &Contact) -> ReadResult<FacetId> {
+    let facets = contact.facets();
+    let key = facets.key();
+    let values: [Cell<'_>; 8] = [
+        contact.company.into(),
+        Cell::Bytes(key.as_bytes()),
+        facets.source_platform.as_str().into(),
+        facets.inbox_status.as_str().into(),
+        facets.pipeline_stage_id.into(),
+        facets.crm_status.as_str().into(),
+        facets.is_ai_enabled.into(),
+        facets.is_group.into(),
+    ];
+    conn.prepare_cached(
+        "INSERT INTO contact_facets (company_id, key, source_platform, inbox_status, \
+         pipeline_stage_id, crm_status, is_ai_enabled, is_group, contacts) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 1) \
+         ON CONFLICT (company_id, key) DO UPDATE SET contacts = contacts + 1 \
+         RETURNING id",
+    )?
+    .query_row(params_from_iter(&values), |row| row.get(0).map(FacetId))
+}
+
+/// Counts one contact less. A combination that nobody has any more is forgotten.
+pub(crate) fn remove(conn: &Connection, facet: FacetId) -> ReadResult<()> {
+    conn.prepare_cached("UPDATE contact_facets SET contacts = contacts - 1 WHERE id = ?1")?
+        .execute([facet.0])?;
+    conn.prepare_cached("DELETE FROM contact_facets WHERE id = ?1 AND contacts = 0")?
+        .execute([facet.0])?;
+    Ok(())
+}
+
+/// The combinations of a company that pass a filter.
+#[derive(Debug)]
+pub(crate) struct Passing {
+    /// Those that pass.
+    pub(crate) facets: Vec<FacetId>,
+    /// How many contacts they have.
+    pub(crate) total: u64,
+    /// Whether that is every contact of the company.
+    pub(crate) all: bool,
+}
+
+/// Which combinations pass the exact filters, `search` aside (4.1).
+pub(crate) fn passing(
+    conn: &Connection,
+    company: CompanyId,
+    filter: &ContactFilter,
+) -> ReadResult<Passing> {
+    let mut statement = conn.prepare_cached(
+        "SELECT id, contacts, source_platform, inbox_status, pipeline_stage_id, crm_status, \
+         is_ai_enabled, is_group FROM contact_facets WHERE company_id = ?1",
+    )?;
+    let mut rows = statement.query([Cell::from(company)])?;
+    let mut passing = Passing { facets: Vec::new(), total: 0, all: true };
+    while let Some(row) = rows.next()? {
+        let mut columns = Columns::new(row);
+        let id = FacetId(columns.number()?);
+        let contacts: u64 = columns.number()?;
+        let facets = Facets {
+            source_platform: columns.word(Platform::parse)?,
+            inbox_status: columns.word(InboxStatus::parse)?,
+            pipeline_stage_id: columns.opt_id(StageId::new)?,
+            crm_status: columns.word(CrmStatus::parse)?,
+            is_ai_enabled: columns.flag()?,
+            is_group: columns.flag()?,
+        };
+        if facets.pass(filter) {
+            passing.facets.push(id);
+            passing.total += contacts;
+        } else {
+            passing.all = false;
+        }
+    }
+    Ok(passing)
+}

@@ -1,0 +1,365 @@
+//! The two listings of contacts: by last message, and by creation for exports (4.1).
+//!
+//! Both orders have an index for the whole company and one for each combination of the exact
+//! filters, which hold all that is compared. A listing is the company's index, or a merge of those
+//! of the combinations that pass; rows are read only for what is shown.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use recado_core::contacts::{ContactFilter, ExportPosition};
+use recado_core::ids::CompanyId;
+use rusqlite::{Connection, Row, params_from_iter};
+
+use crate::cell::{Cell, Columns};
+use crate::contact_facets::{FacetId, Passing, passing};
+use crate::contact_search::{Matches, matches};
+use crate::contacts::{Seq, SeqRange};
+use crate::error::ReadResult;
+
+/// The order of a listing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// Latest message first, contacts without messages last, then by id.
+    LastMessage,
+    /// Oldest first, then by id.
+    Creation,
+}
+
+impl Order {
+    const fn company_query(self) -> &'static str {
+        match self {
+            Self::LastMessage => {
+                "SELECT recency, id, seq FROM contacts INDEXED BY contacts_by_recency \
+                 WHERE company_id = ?1 AND (recency, id) > (?2, ?3) \
+                 ORDER BY recency, id LIMIT ?4 OFFSET ?5"
+            }
+            Self::Creation => {
+                "SELECT created_at, id, seq FROM contacts INDEXED BY contacts_by_creation \
+                 WHERE company_id = ?1 AND (created_at, id) > (?2, ?3) \
+                 ORDER BY created_at, id LIMIT ?4 OFFSET ?5"
+            }
+        }
+    }
+
+    const fn facet_query(self) -> &'static str {
+        match self {
+            Self::LastMessage => {
+                "SELECT recency, id, seq FROM contacts INDEXED BY contacts_by_facet_recency \
+                 WHERE facet_id = ?1 AND (recency, id) > (?2, ?3) \
+                 ORDER BY recency, id LIMIT ?4 OFFSET ?5"
+            }
+            Self::Creation => {
+                "SELECT created_at, id, seq FROM contacts INDEXED BY contacts_by_facet_creation \
+                 WHERE facet_id = ?1 AND (created_at, id) > (?2, ?3) \
+                 ORDER BY created_at, id LIMIT ?4 OFFSET ?5"
+            }
+        }
+    }
+
+    const fn lookup_query(self) -> &'static str {
+        match self {
+            Self::LastMessage => "SELECT recency, id, seq, facet_id FROM contacts WHERE seq = ?1",
+            Self::Creation => "SELECT created_at, id, seq, facet_id FROM contacts WHERE seq = ?1",
+        }
+    }
+}
+
+/// A place in an order: what is compared, and the contact there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place {
+    key: i64,
+    id: [u8; 16],
+    pub(crate) seq: Seq,
+}
+
+impl Place {
+    /// Before everything.
+    const START: Self = Self { key: i64::MIN, id: [0; 16], seq: Seq(0) };
+
+    /// The place of an export's position.
+    pub(crate) fn of(position: ExportPosition) -> Self {
+        Self {
+            key: position.created_at.millis(),
+            id: position.id.uuid().into_bytes(),
+            seq: Seq(i64::MAX),
+        }
+    }
+
+    /// What the order compares first.
+    pub(crate) fn key(self) -> i64 {
+        self.key
+    }
+
+    fn read(row: &Row<'_>) -> ReadResult<Self> {
+        let mut columns = Columns::new(row);
+        Ok(Self { key: columns.number()?, id: columns.bytes()?, seq: Seq(columns.number()?) })
+    }
+
+    fn is_after(self, other: Self) -> bool {
+        (self.key, self.id) > (other.key, other.id)
+    }
+}
+
+/// Which part of a listing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    /// Only what comes after this place.
+    pub(crate) after: Option<Place>,
+    /// How many of those to pass by.
+    pub(crate) offset: u64,
+    /// How many to show.
+    pub(crate) limit: u64,
+}
+
+/// A part of a listing, and how many contacts the whole of it has.
+#[derive(Debug, Default)]
+pub(crate) struct Listed {
+    /// In order.
+    pub(crate) places: Vec<Place>,
+    /// How many match in all.
+    pub(crate) total: u64,
+}
+
+/// The part of a company's listing under a filter.
+pub(crate) fn list(
+    conn: &Connection,
+    company: CompanyId,
+    filter: &ContactFilter,
+    order: Order,
+    part: Part,
+) -> ReadResult<Listed> {
+    let passing = passing(conn, company, filter)?;
+    let Some(search) = &filter.search else {
+        let places = if part.offset >= passing.total {
+            Vec::new()
+        } else {
+            unsearched(conn, company, order, &passing, part)?
+        };
+        return Ok(Listed { places, total: passing.total });
+    };
+    let Some(range) = SeqRange::find(conn, company)? else { return Ok(Listed::default()) };
+    if passing.total == 0 {
+        return Ok(Listed::default());
+    }
+    let found = matches(conn, range, search)?;
+    searched(conn, company, order, &passing, &found, part)
+}
+
+fn unsearched(
+    conn: &Connection,
+    company: CompanyId,
+    order: Order,
+    passing: &Passing,
+    part: Part,
+) -> ReadResult<Vec<Place>> {
+    let scopes = scopes(company, passing);
+    if let [scope] = scopes.as_slice() {
+        // SQLite passes the offset by inside the index.
+        let after = part.after.unwrap_or(Place::START);
+        return scope.fetch(conn, order, after, part.limit, part.offset);
+    }
+    let wanted = part.offset.saturating_add(part.limit);
+    let mut merged = Merged::new(scopes, order, part.after, wanted);
+    let mut places = Vec::new();
+    let mut passed = 0;
+    while (places.len() as u64) < part.limit {
+        let Some(place) = merged.next(conn)? else { break };
+        if passed < part.offset {
+            passed += 1;
+        } else {
+            places.push(place);
+        }
+    }
+    Ok(places)
+}
+
+/// What one lookup of a row by its `seq` costs, in steps along an index.
+const LOOKUP: u64 = 8;
+
+/// Orders what a search found. Few matches are looked up one by one; many are met along the order,
+/// until the part is full. Either way the cost is bounded by what matches.
+fn searched(
+    conn: &Connection,
+    company: CompanyId,
+    order: Order,
+    passing: &Passing,
+    found: &Matches,
+    part: Part,
+) -> ReadResult<Listed> {
+    let lookups = found.count().saturating_mul(LOOKUP);
+    let wanted = part.offset.saturating_add(part.limit);
+    let walk = if passing.all && part.after.is_none() {
+        wanted.saturating_mul(passing.total) / found.count().max(1)
+    } else {
+        passing.total
+    };
+    if lookups <= walk.max(256) {
+        return looked_up(conn, order, passing, found, part);
+    }
+    let total = if passing.all { found.count() } else { count(conn, order, passing, found)? };
+    let scopes = scopes(company, passing);
+    let mut merged = Merged::new(scopes, order, part.after, walk);
+    let mut places = Vec::new();
+    let mut passed = 0;
+    while passed < total && (places.len() as u64) < part.limit {
+        let Some(place) = merged.next(conn)? else { break };
+        if found.contains(place.seq) {
+            passed += 1;
+            if passed > part.offset {
+                places.push(place);
+            }
+        }
+    }
+    Ok(Listed { places, total })
+}
+
+fn looked_up(
+    conn: &Connection,
+    order: Order,
+    passing: &Passing,
+    found: &Matches,
+    part: Part,
+) -> ReadResult<Listed> {
+    let mut statement = conn.prepare_cached(order.lookup_query())?;
+    let mut total = 0;
+    let mut places = Vec::new();
+    for seq in found.iter() {
+        let (place, facet) = statement.query_row([seq.0], |row| {
+            Ok((Place::read(row)?, FacetId(Columns::from(row, 3).number()?)))
+        })?;
+        if !passing.all && !passing.facets.contains(&facet) {
+            continue;
+        }
+        total += 1;
+        if part.after.is_none_or(|after| place.is_after(after)) {
+            places.push(place);
+        }
+    }
+    places.sort_unstable();
+    let shown = places
+        .into_iter()
+        .skip(usize::try_from(part.offset).unwrap_or(usize::MAX))
+        .take(usize::try_from(part.limit).unwrap_or(usize::MAX));
+    Ok(Listed { places: shown.collect(), total })
+}
+
+/// How many contacts of the combinations that pass were found.
+fn count(conn: &Connection, order: Order, passing: &Passing, found: &Matches) -> ReadResult<u64> {
+    let mut statement = conn.prepare_cached(order.facet_query())?;
+    let mut total = 0;
+    for facet in &passing.facets {
+        let values = Scope::Facet(*facet).values(Place::START, u64::MAX, 0);
+        let mut rows = statement.query(params_from_iter(values))?;
+        while let Some(row) = rows.next()? {
+            total += u64::from(found.contains(Seq(Columns::from(row, 2).number()?)));
+        }
+    }
+    Ok(total)
+}
+
+fn scopes(company: CompanyId, passing: &Passing) -> Vec<Scope> {
+    if passing.all {
+        vec![Scope::Company(company)]
+    } else {
+        passing.facets.iter().map(|facet| Scope::Facet(*facet)).collect()
+    }
+}
+
+/// The contacts that one range of an index holds.
+#[derive(Clone, Copy, Debug)]
+enum Scope {
+    Company(CompanyId),
+    Facet(FacetId),
+}
+
+impl Scope {
+    fn values(self, after: Place, limit: u64, offset: u64) -> [Cell<'static>; 5] {
+        let scope = match self {
+            Self::Company(company) => company.into(),
+            Self::Facet(facet) => Cell::Int(facet.0),
+        };
+        // Less than every id, so that the start comes before a first contact with any id.
+        let id = if after == Place::START { Cell::Bytes(&[]) } else { Cell::Id(after.id) };
+        [scope, Cell::Int(after.key), id, limit.into(), offset.into()]
+    }
+
+    fn fetch(
+        self,
+        conn: &Connection,
+        order: Order,
+        after: Place,
+        limit: u64,
+        offset: u64,
+    ) -> ReadResult<Vec<Place>> {
+        let query = match self {
+            Self::Company(_) => order.company_query(),
+            Self::Facet(_) => order.facet_query(),
+        };
+        let values = self.values(after, limit, offset);
+        conn.prepare_cached(query)?.query_map(params_from_iter(values), Place::read)?.collect()
+    }
+}
+
+/// Several ranges as one, in order. Each is read ahead by a bounded number of places.
+struct Merged {
+    order: Order,
+    chunk: u64,
+    sources: Vec<Source>,
+    heads: BinaryHeap<Reverse<(Place, usize)>>,
+    started: bool,
+}
+
+struct Source {
+    scope: Scope,
+    ahead: VecDeque<Place>,
+    last: Place,
+    ended: bool,
+}
+
+/// The most places a range is read ahead by.
+const MAX_CHUNK: u64 = 1024;
+const MIN_CHUNK: u64 = 8;
+
+impl Merged {
+    /// `wanted` is how many places are likely to be taken.
+    fn new(scopes: Vec<Scope>, order: Order, after: Option<Place>, wanted: u64) -> Self {
+        let share = wanted.saturating_mul(2) / (scopes.len() as u64).max(1);
+        let last = after.unwrap_or(Place::START);
+        let source = |scope| Source { scope, ahead: VecDeque::new(), last, ended: false };
+        Self {
+            order,
+            chunk: share.clamp(MIN_CHUNK, MAX_CHUNK),
+            sources: scopes.into_iter().map(source).collect(),
+            heads: BinaryHeap::new(),
+            started: false,
+        }
+    }
+
+    fn next(&mut self, conn: &Connection) -> ReadResult<Option<Place>> {
+        if !self.started {
+            self.started = true;
+            for index in 0..self.sources.len() {
+                self.refill(conn, index)?;
+            }
+        }
+        let Some(Reverse((place, index))) = self.heads.pop() else { return Ok(None) };
+        self.refill(conn, index)?;
+        Ok(Some(place))
+    }
+
+    /// Puts the next place of a source among the heads.
+    fn refill(&mut self, conn: &Connection, index: usize) -> ReadResult<()> {
+        let source = &mut self.sources[index];
+        if source.ahead.is_empty() && !source.ended {
+            let fetched = source.scope.fetch(conn, self.order, source.last, self.chunk, 0)?;
+            source.ended = (fetched.len() as u64) < self.chunk;
+            source.last = fetched.last().copied().unwrap_or(source.last);
+            source.ahead = fetched.into();
+        }
+        if let Some(place) = source.ahead.pop_front() {
+            self.heads.push(Reverse((place, index)));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,167 @@
+//! The reads of contacts.
+
+use async_trait::async_trait;
+use recado_core::Timestamp;
+use recado_core::contacts::{
+    Contact, ContactFilter, ContactReads, ContactRecord, ContactSlice, DraftFacts, DraftQuery,
+    ExportPosition, Identifier, Platform,
+};
+use recado_core::custom_fields::CustomField;
+use recado_core::ids::{CloseReasonId, CompanyId, ContactId, MemberId};
+use recado_core::page::PageRequest;
+use recado_core::store::{CommitError, StoreError, Stored};
+use rusqlite::params_from_iter;
+
+use crate::SqliteStore;
+use crate::cell::Cell;
+use crate::contact_draft;
+use crate::contact_records::{self, Records};
+use crate::contacts::export_frontier;
+use crate::contacts_listing::{Listed, Order, Part, Place, list};
+use crate::error::commit_error;
+use crate::table;
+use crate::writer::{Transaction, expect_no_conflict};
+
+/// How often an export reads its page again because contacts before its end were deleted meanwhile.
+const EXPORT_ATTEMPTS: u32 = 64;
+
+/// What one attempt at an export found.
+enum Export {
+    Page(ContactSlice),
+    /// The page ends beyond the frontier, which has to be moved first.
+    Beyond(Timestamp),
+}
+
+/// Moves the frontier of a company forward.
+fn advance(tx: &Transaction<'_>, company: CompanyId, to: Timestamp) -> Result<(), CommitError> {
+    let values: [Cell<'_>; 2] = [company.into(), to.into()];
+    tx.conn
+        .prepare_cached(
+            "INSERT INTO export_frontiers (company_id, created_at) VALUES (?1, ?2) \
+             ON CONFLICT (company_id) DO UPDATE SET created_at = max(created_at, ?2)",
+        )
+        .and_then(|mut statement| statement.execute(params_from_iter(values)))
+        .map_err(commit_error)?;
+    Ok(())
+}
+
+#[async_trait]
+impl ContactReads for SqliteStore {
+    async fn contact(
+        &self,
+        company: CompanyId,
+        id: ContactId,
+    ) -> Result<Option<Stored<Contact>>, StoreError> {
+        self.read(move |conn| table::get(conn, &[company.into(), id.into()])).await
+    }
+
+    async fn contact_record(
+        &self,
+        company: CompanyId,
+        id: ContactId,
+    ) -> Result<Option<(ContactRecord, Vec<CustomField>)>, StoreError> {
+        self.read(move |conn| contact_records::whole(conn, company, id)).await
+    }
+
+    async fn contact_by_identifier(
+        &self,
+        company: CompanyId,
+        platform: &Platform,
+        identifier: &Identifier,
+    ) -> Result<Option<Stored<Contact>>, StoreError> {
+        let (platform, identifier) = (platform.clone(), identifier.clone());
+        self.read(move |conn| {
+            table::find(
+                conn,
+                "company_id = ?1 AND identifier = ?2 AND source_platform = ?3",
+                &[company.into(), identifier.as_str().into(), platform.as_str().into()],
+            )
+        })
+        .await
+    }
+
+    async fn contact_page(
+        &self,
+        company: CompanyId,
+        filter: &ContactFilter,
+        page: PageRequest,
+        clicks: bool,
+    ) -> Result<ContactSlice, StoreError> {
+        let filter = filter.clone();
+        let part = Part { after: None, offset: page.offset(), limit: page.limit.into() };
+        self.read(move |conn| {
+            let listed = list(conn, company, &filter, Order::LastMessage, part)?;
+            Records::new(conn, company, clicks).slice(&listed)
+        })
+        .await
+    }
+
+    // A page may be handed out once the frontier has reached its last position. If it had in the
+    // state that the page was read from, that is all: the frontier never moves back, so whatever
+    // was committed since lies after it. Otherwise it is moved, durably, and the page is read again
+    // in a later state, which has whatever was committed before the move. The writer is kept for as
+    // long as one small row takes.
+    async fn contact_export(
+        &self,
+        company: CompanyId,
+        filter: &ContactFilter,
+        after: Option<ExportPosition>,
+        limit: u32,
+        clicks: bool,
+    ) -> Result<ContactSlice, StoreError> {
+        let limit = limit as usize;
+        let part = Part { after: after.map(Place::of), offset: 0, limit: limit as u64 + 1 };
+        for _ in 0..EXPORT_ATTEMPTS {
+            let filter = filter.clone();
+            let attempt = move |conn: &rusqlite::Connection| {
+                let mut listed = list(conn, company, &filter, Order::Creation, part)?;
+                let more = listed.places.len() > limit;
+                listed.places.truncate(limit);
+                if let Some(end) = handed_out(&listed, more)
+                    && export_frontier(conn, company)?.is_none_or(|frontier| frontier < end)
+                {
+                    return Ok(Export::Beyond(end));
+                }
+                let slice = Records::new(conn, company, clicks).slice(&listed)?;
+                Ok(Export::Page(ContactSlice { more, ..slice }))
+            };
+            match self.read(attempt).await? {
+                Export::Page(slice) => return Ok(slice),
+                Export::Beyond(end) => self
+                    .write(move |tx| advance(tx, company, end))
+                    .await
+                    .map_err(expect_no_conflict)?,
+            }
+        }
+        Err(StoreError::Unavailable(None))
+    }
+
+    async fn draft_facts(
+        &self,
+        company: CompanyId,
+        query: &DraftQuery,
+    ) -> Result<DraftFacts, StoreError> {
+        let query = query.clone();
+        self.read(move |conn| contact_draft::facts(conn, company, &query)).await
+    }
+
+    async fn member_in_use(&self, company: CompanyId, id: MemberId) -> Result<bool, StoreError> {
+        let query = "SELECT 1 FROM contacts WHERE company_id = ?1 AND assigned_to_member_id = ?2";
+        self.read(move |conn| table::exists(conn, query, &[company.into(), id.into()])).await
+    }
+
+    async fn close_reason_in_use(
+        &self,
+        company: CompanyId,
+        id: CloseReasonId,
+    ) -> Result<bool, StoreError> {
+        let query = "SELECT 1 FROM contacts WHERE company_id = ?1 AND last_close_reason_id = ?2";
+        self.read(move |conn| table::exists(conn, query, &[company.into(), id.into()])).await
+    }
+}
+
+/// The time of the position that an answer hands out, if it does.
+fn handed_out(listed: &Listed, more: bool) -> Option<Timestamp> {
+    let last = listed.places.last().filter(|_| more)?;
+    Some(Timestamp::from_millis(last.key()))
+}

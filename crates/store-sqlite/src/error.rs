@@ -1,0 +1,91 @@
+//! What SQLite's errors mean to the core.
+
+use recado_core::store::{CommitError, Conflict, StoreError, UniqueKey};
+use rusqlite::{Error, ErrorCode, ffi};
+
+/// What a read closure answers.
+pub(crate) type ReadResult<T> = rusqlite::Result<T>;
+
+/// Why a database could not be opened or migrated.
+#[derive(Debug, thiserror::Error)]
+pub enum SqliteError {
+    /// SQLite refused: the path, its rights, a lock, or a file that is no database.
+    #[error("the database cannot be used: {0}")]
+    Database(#[from] Error),
+    /// The database was written by a newer release.
+    #[error("the database has migration {found}, this release knows {known} only")]
+    Newer {
+        /// The latest migration of the database.
+        found: u32,
+        /// The latest migration of this release.
+        known: u32,
+    },
+    /// A migration was applied in another form than this release has it.
+    #[error("migration {0} was applied in another form than this release has it")]
+    Changed(u32),
+    /// Migrations are missing: run [`crate::SqliteStore::migrate`].
+    #[error("the database has migration {found}, {known} is needed: migrate it")]
+    Older {
+        /// The latest migration of the database, 0 if none.
+        found: u32,
+        /// The latest migration of this release.
+        known: u32,
+    },
+    /// The thread that writes could not be started, or has ended.
+    #[error("the writer is not available")]
+    Writer(#[source] Option<std::io::Error>),
+}
+
+/// The core's view of an error of a read or of the database as a whole.
+pub(crate) fn store_error(error: Error) -> StoreError {
+    match error.sqlite_error_code() {
+        Some(
+            ErrorCode::DatabaseBusy
+            | ErrorCode::DatabaseLocked
+            | ErrorCode::OperationInterrupted
+            | ErrorCode::OutOfMemory
+            | ErrorCode::SystemIoFailure
+            | ErrorCode::DiskFull
+            | ErrorCode::CannotOpen
+            | ErrorCode::ReadOnly
+            | ErrorCode::PermissionDenied,
+        ) => StoreError::unavailable(error),
+        _ => StoreError::corrupt(error),
+    }
+}
+
+/// The core's view of an error inside a change set.
+pub(crate) fn commit_error(error: Error) -> CommitError {
+    let Error::SqliteFailure(failure, message) = &error else {
+        return store_error(error).into();
+    };
+    match failure.extended_code {
+        ffi::SQLITE_CONSTRAINT_UNIQUE
+        | ffi::SQLITE_CONSTRAINT_PRIMARYKEY
+        | ffi::SQLITE_CONSTRAINT_ROWID => {
+            Conflict::Taken(unique_key(message.as_deref().unwrap_or_default())).into()
+        }
+        ffi::SQLITE_CONSTRAINT_FOREIGNKEY => Conflict::Reference.into(),
+        _ => store_error(error).into(),
+    }
+}
+
+/// The key that a message such as `UNIQUE constraint failed: links.code` names.
+fn unique_key(message: &str) -> UniqueKey {
+    let columns = message.rsplit_once(": ").map_or(message, |(_, columns)| columns);
+    let (table, _) = columns.split_once('.').unwrap_or((columns, ""));
+    let last = columns.rsplit_once('.').map_or("", |(_, column)| column);
+    match (table, last) {
+        ("contacts", "source_platform") => UniqueKey::ContactIdentifier,
+        ("contacts", "email") => UniqueKey::ContactEmail,
+        ("custom_fields", "slug") => UniqueKey::CustomFieldSlug,
+        ("organizations", "cnpj") => UniqueKey::OrganizationCnpj,
+        ("api_keys", "hash") => UniqueKey::KeyHash,
+        ("links", "code") => UniqueKey::LinkCode,
+        ("jobs", "subject") => UniqueKey::JobSubject,
+        ("secrets", _) => UniqueKey::SecretName,
+        ("list_members", _) => UniqueKey::ListMember,
+        ("contact_tags", _) => UniqueKey::ContactTag,
+        _ => UniqueKey::Id,
+    }
+}

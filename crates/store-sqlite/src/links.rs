@@ -1,0 +1,105 @@
+//! Tracked links and their clicks.
+
+use async_trait::async_trait;
+use recado_core::Timestamp;
+use recado_core::ids::{ClickId, CompanyId, ContactId, LinkId};
+use recado_core::links::{Click, Link, LinkClicks, LinkCode, LinkReads};
+use recado_core::store::{StoreError, Stored};
+use rusqlite::{Connection, params_from_iter};
+
+use crate::SqliteStore;
+use crate::cell::{Cell, Columns};
+use crate::error::ReadResult;
+use crate::table::{self, Table, statements};
+
+impl Table for Link {
+    statements!("links", ["company_id", "id"], ["contact_id", "code", "url", "created_at"]);
+
+    fn values(&self) -> Vec<Cell<'_>> {
+        vec![
+            self.company.into(),
+            self.id.into(),
+            self.contact.into(),
+            self.code.as_str().into(),
+            (&self.url).into(),
+            self.created_at.into(),
+        ]
+    }
+
+    fn read(columns: &mut Columns<'_, '_>) -> ReadResult<Self> {
+        Ok(Self {
+            company: columns.id(CompanyId::new)?,
+            id: columns.id(LinkId::new)?,
+            contact: columns.id(ContactId::new)?,
+            code: columns.word(LinkCode::parse)?,
+            url: columns.text()?,
+            created_at: columns.time()?,
+        })
+    }
+}
+
+impl Table for Click {
+    statements!("clicks", ["company_id", "id"], ["link_id", "contact_id", "at", "human"]);
+
+    fn values(&self) -> Vec<Cell<'_>> {
+        vec![
+            self.company.into(),
+            self.id.into(),
+            self.link.into(),
+            self.contact.into(),
+            self.at.into(),
+            self.human.into(),
+        ]
+    }
+
+    fn read(columns: &mut Columns<'_, '_>) -> ReadResult<Self> {
+        Ok(Self {
+            company: columns.id(CompanyId::new)?,
+            id: columns.id(ClickId::new)?,
+            link: columns.id(LinkId::new)?,
+            contact: columns.id(ContactId::new)?,
+            at: columns.time()?,
+            human: columns.flag()?,
+        })
+    }
+}
+
+/// The human clicks on all links of a contact (2.1).
+pub(crate) fn human_clicks(
+    conn: &Connection,
+    company: CompanyId,
+    contact: ContactId,
+) -> ReadResult<LinkClicks> {
+    let query = "SELECT count(*), max(at) FROM clicks \
+                 WHERE company_id = ?1 AND contact_id = ?2 AND human = 1";
+    let values: [Cell<'_>; 2] = [company.into(), contact.into()];
+    conn.prepare_cached(query)?.query_row(params_from_iter(&values), |row| {
+        let mut columns = Columns::new(row);
+        let (total, last_at): (u64, Option<Timestamp>) = (columns.number()?, columns.opt_time()?);
+        Ok(LinkClicks { total, last_at })
+    })
+}
+
+#[async_trait]
+impl LinkReads for SqliteStore {
+    async fn link_by_code(&self, code: &LinkCode) -> Result<Option<Link>, StoreError> {
+        let code = code.clone();
+        self.read(move |conn| {
+            let link = table::find(conn, "code = ?1", &[code.as_str().into()])?;
+            Ok(link.map(Stored::into_value))
+        })
+        .await
+    }
+
+    async fn link(
+        &self,
+        company: CompanyId,
+        id: LinkId,
+    ) -> Result<Option<Stored<Link>>, StoreError> {
+        self.read(move |conn| table::get(conn, &[company.into(), id.into()])).await
+    }
+
+    async fn links(&self, company: CompanyId) -> Result<Vec<Link>, StoreError> {
+        self.read(move |conn| table::all(conn, company)).await
+    }
+}

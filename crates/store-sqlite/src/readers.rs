@@ -1,0 +1,107 @@
+//! The connections that read.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use recado_core::store::StoreError;
+use rusqlite::Connection;
+use tokio::sync::Semaphore;
+
+use crate::connection;
+use crate::error::{ReadResult, store_error};
+
+/// A few connections; a read that finds all of them busy waits for its turn.
+#[derive(Clone)]
+pub(crate) struct Readers(Arc<Pool>);
+
+struct Pool {
+    path: PathBuf,
+    turns: Arc<Semaphore>,
+    idle: Mutex<Vec<Connection>>,
+}
+
+impl Readers {
+    /// At most `count` connections to the database at `path`. They are opened when needed.
+    pub(crate) fn new(path: PathBuf, count: usize) -> Self {
+        let turns = Arc::new(Semaphore::new(count));
+        Self(Arc::new(Pool { path, turns, idle: Mutex::default() }))
+    }
+
+    /// Runs `read` in one transaction: all it reads comes from one state of the database.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`] when the database cannot be reached or is being closed.
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Connection) -> ReadResult<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.with_connection(|conn| in_one_state(conn, read)).await
+    }
+
+    /// Folds what is in the log, as far as no transaction needs it there, into the database. Neither
+    /// readers nor the writer wait for it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Readers::read`].
+    pub(crate) async fn checkpoint(&self) -> Result<(), StoreError> {
+        self.with_connection(|conn| {
+            conn.prepare_cached("PRAGMA wal_checkpoint(PASSIVE)")?.query_row([], |_| Ok(()))
+        })
+        .await
+    }
+
+    async fn with_connection<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> ReadResult<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let turn = Arc::clone(&self.0.turns).acquire_owned().await;
+        let turn = turn.map_err(StoreError::unavailable)?;
+        let pool = Arc::clone(&self.0);
+        let work = move || {
+            let answer = pool.with_connection(work);
+            drop(turn);
+            answer
+        };
+        let answer = tokio::task::spawn_blocking(work).await.map_err(StoreError::unavailable)?;
+        answer.map_err(store_error)
+    }
+
+    /// Closes the connections once the reads under way are done; later reads are refused.
+    pub(crate) async fn close(&self, count: usize) {
+        let all = self.0.turns.acquire_many(u32::try_from(count).unwrap_or(u32::MAX)).await;
+        self.0.turns.close();
+        drop(all);
+        self.0.idle().clear();
+    }
+}
+
+impl Pool {
+    /// A connection that `work` leaves by a panic is not used again.
+    fn with_connection<T>(&self, work: impl FnOnce(&Connection) -> ReadResult<T>) -> ReadResult<T> {
+        let idle = self.idle().pop();
+        let conn = idle.map_or_else(|| connection::reader(&self.path), Ok)?;
+        let answer = work(&conn);
+        if conn.is_autocommit() {
+            self.idle().push(conn);
+        }
+        answer
+    }
+
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn in_one_state<T>(
+    conn: &Connection,
+    read: impl FnOnce(&Connection) -> ReadResult<T>,
+) -> ReadResult<T> {
+    conn.prepare_cached("BEGIN")?.execute([])?;
+    let answer = read(conn);
+    let ended = conn.prepare_cached("ROLLBACK").and_then(|mut end| end.execute([]));
+    let answer = answer?;
+    ended?;
+    Ok(answer)
+}

@@ -1,0 +1,135 @@
+//! Migrations: versioned, forward only, checksummed, embedded.
+//!
+//! A runner of our own: two processes may start on one file at once, so that looking and migrating
+//! have to happen under one write lock, which the usual crates do not take.
+
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
+use sha2::{Digest, Sha256};
+
+use crate::error::SqliteError;
+
+/// The migrations, the first one is number 1.
+const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_initial.sql")];
+
+const HISTORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
+    number INTEGER PRIMARY KEY,
+    checksum BLOB NOT NULL
+) STRICT";
+
+/// Applies what is missing, all of it or nothing.
+///
+/// # Errors
+///
+/// When the database is newer than this release, or was migrated in another form.
+pub(crate) fn migrate(conn: &mut Connection) -> Result<(), SqliteError> {
+    apply(conn, MIGRATIONS)
+}
+
+/// Whether the database has exactly the migrations of this release.
+pub(crate) fn check(conn: &Connection) -> Result<(), SqliteError> {
+    let found = applied(conn, MIGRATIONS)?;
+    let known = number(MIGRATIONS.len());
+    if found < known { Err(SqliteError::Older { found, known }) } else { Ok(()) }
+}
+
+fn apply(conn: &mut Connection, migrations: &[&str]) -> Result<(), SqliteError> {
+    let tx = conn.transaction_with_behavior(TransactionBehavior::Exclusive)?;
+    tx.execute_batch(HISTORY)?;
+    let done = applied(&tx, migrations)?;
+    for (index, migration) in migrations.iter().enumerate().skip(done as usize) {
+        tx.execute_batch(migration)?;
+        tx.execute(
+            "INSERT INTO schema_migrations (number, checksum) VALUES (?1, ?2)",
+            (number(index + 1), checksum(migration)),
+        )?;
+        tracing::info!(migration = index + 1, "migrated");
+    }
+    tx.commit()?;
+    Ok(())
+}
+
+/// The number of the latest migration of the database, once all of them are known.
+fn applied(conn: &Connection, migrations: &[&str]) -> Result<u32, SqliteError> {
+    let history = "SELECT 1 FROM sqlite_schema WHERE name = 'schema_migrations'";
+    if conn.query_row(history, [], |_| Ok(())).optional()?.is_none() {
+        return Ok(0);
+    }
+    let mut found = 0;
+    let mut rows =
+        conn.prepare("SELECT number, checksum FROM schema_migrations ORDER BY number")?;
+    let rows = rows.query_map([], |row| Ok((row.get::<_, u32>(0)?, row.get::<_, Vec<u8>>(1)?)))?;
+    for row in rows {
+        let (number, sum) = row?;
+        if number as usize > migrations.len() {
+            found = number;
+            continue;
+        }
+        if number != found + 1 || sum != checksum(migrations[number as usize - 1]) {
+            return Err(SqliteError::Changed(number));
+        }
+        found = number;
+    }
+    let known = self::number(migrations.len());
+    if found > known { Err(SqliteError::Newer { found, known }) } else { Ok(found) }
+}
+
+fn number(count: usize) -> u32 {
+    u32::try_from(count).expect("there are few migrations")
+}
+
+fn checksum(migration: &str) -> Vec<u8> {
+    Sha256::digest(migration.as_bytes()).to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tables(conn: &Connection) -> i64 {
+        conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).unwrap()
+    }
+
+    #[test]
+    fn a_migrated_database_is_current_and_migrating_again_changes_nothing() {
+        let mut conn = Connection::open_in_memory().unwrap();
+        assert!(matches!(check(&conn), Err(SqliteError::Older { found: 0, .. })));
+        migrate(&mut conn).unwrap();
+        check(&conn).unwrap();
+        let before = tables(&conn);
+        migrate(&mut conn).unwrap();
+        assert_eq!(tables(&conn), before);
+    }
+
+    #[test]
+    fn later_migrations_are_applied_to_an_older_database() {
+        let mut conn = Connection::open_in_memory().unwrap();
+        apply(&mut conn, &["CREATE TABLE a (x)"]).unwrap();
+        apply(&mut conn, &["CREATE TABLE a (x)", "CREATE TABLE b (x)"]).unwrap();
+        assert_eq!(applied(&conn, &["CREATE TABLE a (x)", "CREATE TABLE b (x)"]).unwrap(), 2);
+    }
+
+    #[test]
+    fn a_newer_database_is_refused() {
+        let mut conn = Connection::open_in_memory().unwrap();
+        apply(&mut conn, &["CREATE TABLE a (x)", "CREATE TABLE b (x)"]).unwrap();
+        let refused = apply(&mut conn, &["CREATE TABLE a (x)"]);
+        assert!(matches!(refused, Err(SqliteError::Newer { found: 2, known: 1 })));
+    }
+
+    #[test]
+    fn a_migration_that_was_changed_afterwards_is_refused() {
+        let mut conn = Connection::open_in_memory().unwrap();
+        apply(&mut conn, &["CREATE TABLE a (x)"]).unwrap();
+        let refused = apply(&mut conn, &["CREATE TABLE a (y)", "CREATE TABLE b (x)"]);
+        assert!(matches!(refused, Err(SqliteError::Changed(1))));
+        assert_eq!(tables(&conn), 2, "nothing was applied");
+    }
+
+    #[test]
+    fn a_migration_that_fails_leaves_no_trace() {
+        let mut conn = Connection::open_in_memory().unwrap();
+        let failed = apply(&mut conn, &["CREATE TABLE a (x)", "CREATE TABLE a (x)"]);
+        assert!(matches!(failed, Err(SqliteError::Database(_))));
+        assert_eq!(tables(&conn), 0);
+    }
+}

@@ -1,0 +1,237 @@
+//! What every kind of row has in common: the statements that read and write it.
+
+use recado_core::ids::CompanyId;
+use recado_core::store::{CommitError, Conflict, RowKey, Stored, Version};
+use rusqlite::{Connection, OptionalExtension, Row as SqlRow, params_from_iter};
+
+use crate::cell::{Cell, Columns};
+use crate::error::{ReadResult, commit_error, store_error};
+
+/// A kind of row. `values` and `read` go through the columns in the order of
+/// [`Statements::columns`].
+pub(crate) trait Table: Sized {
+    /// Its statements, built once.
+    fn statements() -> &'static Statements;
+
+    /// The values of its columns.
+    fn values(&self) -> Vec<Cell<'_>>;
+
+    /// Reads the columns back.
+    fn read(columns: &mut Columns<'_, '_>) -> ReadResult<Self>;
+}
+
+/// Implements [`Table::statements`]: the table, the columns of its key, the other columns. A row of
+/// an `unversioned` table is inserted and deleted, but never updated.
+macro_rules! statements {
+    ($name:literal, [$($key:literal),+], [$($column:literal),* $(,)?]) => {
+        fn statements() -> &'static $crate::table::Statements {
+            static STATEMENTS: std::sync::LazyLock<$crate::table::Statements> =
+                std::sync::LazyLock::new(|| {
+                    $crate::table::Statements::of($name, &[$($key),+], &[$($column),*])
+                });
+            &STATEMENTS
+        }
+    };
+    (unversioned $name:literal, [$($key:literal),+]) => {
+        fn statements() -> &'static $crate::table::Statements {
+            static STATEMENTS: std::sync::LazyLock<$crate::table::Statements> =
+                std::sync::LazyLock::new(|| {
+                    $crate::table::Statements::unversioned($name, &[$($key),+])
+                });
+            &STATEMENTS
+        }
+    };
+}
+pub(crate) use statements;
+
+/// The statements of a table.
+#[derive(Debug)]
+pub(crate) struct Statements {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// The columns of its key, then the others; without the version.
+    pub(crate) columns: Vec<&'static str>,
+    /// Columns and version, without a condition.
+    pub(crate) select: String,
+    get: String,
+    version: String,
+    insert: String,
+    update: Option<String>,
+    delete: String,
+}
+
+impl Statements {
+    pub(crate) fn of(name: &'static str, key: &[&'static str], others: &[&'static str]) -> Self {
+        let columns: Vec<&'static str> = key.iter().chain(others).copied().collect();
+        let by_key = conditions(key);
+        let listed = columns.join(", ");
+        let select = format!("SELECT {listed}, version FROM {name}");
+        let at = columns.len() + 1;
+        let set: Vec<String> = others
+            .iter()
+            .enumerate()
+            .map(|(index, column)| format!("{column} = ?{}", key.len() + index + 1))
+            .collect();
+        Self {
+            get: format!("{select} WHERE {by_key}"),
+            version: format!("SELECT version FROM {name} WHERE {by_key}"),
+            insert: format!(
+                "INSERT INTO {name} ({listed}, version) VALUES ({}, 1)",
+                placeholders(columns.len())
+            ),
+            update: Some(format!(
+                "UPDATE {name} SET {}, version = version + 1 WHERE {by_key} AND version = ?{at}",
+                set.join(", ")
+            )),
+            delete: format!("DELETE FROM {name} WHERE {by_key} AND version = ?{}", key.len() + 1),
+            select,
+            columns,
+            name,
+        }
+    }
+
+    pub(crate) fn unversioned(name: &'static str, key: &[&'static str]) -> Self {
+        let by_key = conditions(key);
+        let listed = key.join(", ");
+        let select = format!("SELECT {listed}, 1 FROM {name}");
+        Self {
+            get: format!("{select} WHERE {by_key}"),
+            version: format!("SELECT 1 FROM {name} WHERE {by_key}"),
+            insert: format!("INSERT INTO {name} ({listed}) VALUES ({})", placeholders(key.len())),
+            update: None,
+            delete: format!("DELETE FROM {name} WHERE {by_key} AND 1 = ?{}", key.len() + 1),
+            select,
+            columns: key.to_vec(),
+            name,
+        }
+    }
+
+    /// The columns and the version as those of `alias`, for joins.
+    pub(crate) fn qualified(&self, alias: &str) -> String {
+        let columns: Vec<String> = self
+            .columns
+            .iter()
+            .chain(&["version"])
+            .map(|column| format!("{alias}.{column}"))
+            .collect();
+        columns.join(", ")
+    }
+}
+
+fn conditions(key: &[&str]) -> String {
+    let conditions: Vec<String> = key
+        .iter()
+        .enumerate()
+        .map(|(index, column)| format!("{column} = ?{}", index + 1))
+        .collect();
+    conditions.join(" AND ")
+}
+
+/// `?1, ?2, …`
+pub(crate) fn placeholders(count: usize) -> String {
+    let places: Vec<String> = (1..=count).map(|place| format!("?{place}")).collect();
+    places.join(", ")
+}
+
+/// Reads a row with its version behind its columns.
+pub(crate) fn read_stored<T: Table>(row: &SqlRow<'_>) -> ReadResult<Stored<T>> {
+    let mut columns = Columns::new(row);
+    let value = T::read(&mut columns)?;
+    Ok(Stored::new(value, Version::new(columns.number()?)))
+}
+
+/// The row of a key.
+pub(crate) fn get<T: Table>(conn: &Connection, key: &[Cell<'_>]) -> ReadResult<Option<Stored<T>>> {
+    conn.prepare_cached(&T::statements().get)?
+        .query_row(params_from_iter(key), read_stored)
+        .optional()
+}
+
+/// The row that satisfies `condition`, at most one.
+pub(crate) fn find<T: Table>(
+    conn: &Connection,
+    condition: &str,
+    values: &[Cell<'_>],
+) -> ReadResult<Option<Stored<T>>> {
+    conn.prepare_cached(&format!("{} WHERE {condition}", T::statements().select))?
+        .query_row(params_from_iter(values), read_stored)
+        .optional()
+}
+
+/// All rows that satisfy `condition`, which may go on with an order.
+pub(crate) fn list<T: Table>(
+    conn: &Connection,
+    condition: &str,
+    values: &[Cell<'_>],
+) -> ReadResult<Vec<Stored<T>>> {
+    conn.prepare_cached(&format!("{} WHERE {condition}", T::statements().select))?
+        .query_map(params_from_iter(values), read_stored)?
+        .collect()
+}
+
+/// All rows of a company by `created_at`, then `id` (D58).
+pub(crate) fn all<T: Table>(conn: &Connection, company: CompanyId) -> ReadResult<Vec<T>> {
+    let rows = list::<T>(conn, "company_id = ?1 ORDER BY created_at, id", &[company.into()])?;
+    Ok(rows.into_iter().map(Stored::into_value).collect())
+}
+
+/// Whether anything satisfies `condition`.
+pub(crate) fn exists(conn: &Connection, query: &str, values: &[Cell<'_>]) -> ReadResult<bool> {
+    conn.prepare_cached(query)?.exists(params_from_iter(values))
+}
+
+/// The version of the row of a key.
+pub(crate) fn version<T: Table>(
+    conn: &Connection,
+    key: &[Cell<'_>],
+) -> Result<Option<Version>, CommitError> {
+    conn.prepare_cached(&T::statements().version)
+        .and_then(|mut statement| {
+            statement.query_row(params_from_iter(key), |row| Columns::new(row).number()).optional()
+        })
+        .map(|found| found.map(Version::new))
+        .map_err(|error| store_error(error).into())
+}
+
+/// Inserts a row at version 1.
+pub(crate) fn insert<T: Table>(conn: &Connection, row: &T) -> Result<(), CommitError> {
+    conn.prepare_cached(&T::statements().insert)
+        .and_then(|mut statement| statement.execute(params_from_iter(row.values())))
+        .map_err(commit_error)?;
+    Ok(())
+}
+
+/// Replaces a row that still has the version it was read at.
+pub(crate) fn update<T: Table>(
+    conn: &Connection,
+    row: &T,
+    read_at: Version,
+    key: impl FnOnce() -> RowKey,
+) -> Result<(), CommitError> {
+    let Some(update) = &T::statements().update else {
+        let name = T::statements().name;
+        return Err(recado_core::store::StoreError::corrupt(format!("{name} is updated")).into());
+    };
+    let mut values = row.values();
+    values.push(read_at.number().into());
+    let changed = conn
+        .prepare_cached(update)
+        .and_then(|mut statement| statement.execute(params_from_iter(values)))
+        .map_err(commit_error)?;
+    if changed == 0 { Err(Conflict::Stale(key()).into()) } else { Ok(()) }
+}
+
+/// Deletes a row that still has the version it was read at.
+pub(crate) fn delete<T: Table>(
+    conn: &Connection,
+    by: &[Cell<'_>],
+    read_at: Version,
+    key: impl FnOnce() -> RowKey,
+) -> Result<(), CommitError> {
+    let at: Cell<'_> = read_at.number().into();
+    let deleted = conn
+        .prepare_cached(&T::statements().delete)
+        .and_then(|mut statement| statement.execute(params_from_iter(by.iter().chain([&at]))))
+        .map_err(commit_error)?;
+    if deleted == 0 { Err(Conflict::Stale(key()).into()) } else { Ok(()) }
+}

@@ -1,0 +1,261 @@
+//! The thread that writes: all change sets that wait are applied in one transaction, each in a
+//! savepoint of its own, and acknowledged once the transaction is durable (group commit).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::{Builder, JoinHandle};
+
+use recado_core::store::{CommitError, StoreError};
+use rusqlite::{Connection, ErrorCode};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::contact_search::{Pending, SearchIndex};
+use crate::error::{SqliteError, store_error};
+
+/// How many tasks may wait; whoever brings one more waits with it.
+const QUEUE: usize = 1024;
+/// How many tasks one transaction takes.
+const BATCH: usize = 256;
+/// How often the write lock is asked for (each time for as long as the busy timeout) while another
+/// process holds it.
+const LOCK_ATTEMPTS: u32 = 3;
+
+/// What a task writes with: inside a transaction and a savepoint.
+pub(crate) struct Transaction<'c> {
+    /// The connection.
+    pub(crate) conn: &'c Connection,
+    /// What the search index is to be told before the commit.
+    pub(crate) search: Pending,
+}
+
+/// Something to write.
+trait Task: Send {
+    /// Writes it; what it wrote is undone if this fails.
+    fn apply(&mut self, tx: &mut Transaction<'_>) -> Result<(), CommitError>;
+
+    /// Tells the outcome.
+    fn settle(self: Box<Self>, outcome: Result<(), CommitError>);
+}
+
+struct Write<T, F> {
+    work: Option<F>,
+    output: Option<T>,
+    reply: oneshot::Sender<Result<T, CommitError>>,
+}
+
+impl<T, F> Task for Write<T, F>
+where
+    T: Send,
+    F: FnOnce(&mut Transaction<'_>) -> Result<T, CommitError> + Send,
+{
+    fn apply(&mut self, tx: &mut Transaction<'_>) -> Result<(), CommitError> {
+        if let Some(work) = self.work.take() {
+            self.output = Some(work(tx)?);
+        }
+        Ok(())
+    }
+
+    fn settle(self: Box<Self>, outcome: Result<(), CommitError>) {
+        let answer = match (outcome, self.output) {
+            (Ok(()), Some(output)) => Ok(output),
+            (Ok(()), None) => Err(StoreError::corrupt("a task was not run").into()),
+            (Err(error), _) => Err(error),
+        };
+        // Whoever asked may have gone.
+        drop(self.reply.send(answer));
+    }
+}
+
+/// How much was written since the store was opened.
+#[derive(Debug, Default)]
+pub(crate) struct Written {
+    pub(crate) transactions: AtomicU64,
+    pub(crate) tasks: AtomicU64,
+}
+
+/// The queue of the writing thread.
+pub(crate) struct Writer {
+    queue: mpsc::Sender<Box<dyn Task>>,
+    thread: JoinHandle<()>,
+    written: Arc<Written>,
+}
+
+impl Writer {
+    /// Starts the thread.
+    pub(crate) fn start(conn: Connection) -> Result<Self, SqliteError> {
+        let (queue, tasks) = mpsc::channel(QUEUE);
+        let written = Arc::<Written>::default();
+        let counters = Arc::clone(&written);
+        let thread = Builder::new()
+            .name("recado-sqlite-writer".to_owned())
+            .spawn(move || run(&conn, tasks, &counters))
+            .map_err(|error| SqliteError::Writer(Some(error)))?;
+        Ok(Self { queue, thread, written })
+    }
+
+    /// Runs `work` in the next transaction; answers once it is durable.
+    ///
+    /// # Errors
+    ///
+    /// What `work` answers, or what happened to the transaction.
+    pub(crate) async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Transaction<'_>) -> Result<T, CommitError> + Send + 'static,
+    ) -> Result<T, CommitError> {
+        let (reply, answer) = oneshot::channel();
+        let task = Box::new(Write { work: Some(work), output: None, reply });
+        self.queue.send(task).await.map_err(|_| StoreError::Unavailable(None))?;
+        answer.await.map_err(|_| StoreError::OutcomeUnknown(None))?
+    }
+
+    /// How much was written.
+    pub(crate) fn written(&self) -> &Written {
+        &self.written
+    }
+
+    /// Ends the thread after what waits is written, and closes its connection.
+    pub(crate) fn close(self) {
+        drop(self.queue);
+        if self.thread.join().is_err() {
+            tracing::error!("the writer ended by a panic");
+        }
+    }
+}
+
+fn run(conn: &Connection, mut tasks: mpsc::Receiver<Box<dyn Task>>, written: &Written) {
+    let mut index = SearchIndex::default();
+    let mut batch = Vec::with_capacity(BATCH);
+    while tasks.blocking_recv_many(&mut batch, BATCH) > 0 {
+        write_batch(conn, &mut index, &mut batch, written);
+    }
+}
+
+/// Why a whole batch was not written.
+enum BatchError {
+    /// Certainly nothing was.
+    Nothing(rusqlite::Error),
+    /// The commit itself failed.
+    Unknown(rusqlite::Error),
+}
+
+fn write_batch(
+    conn: &Connection,
+    index: &mut SearchIndex,
+    batch: &mut Vec<Box<dyn Task>>,
+    written: &Written,
+) {
+    let mut outcomes = Vec::with_capacity(batch.len());
+    let done = begin(conn)
+        .and_then(|()| apply(conn, index, batch, &mut outcomes))
+        .map_err(BatchError::Nothing)
+        .and_then(|()| commit(conn, &outcomes));
+    match done {
+        Ok(()) => {
+            index.committed();
+            written.transactions.fetch_add(1, Ordering::Relaxed);
+            let applied = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
+            written.tasks.fetch_add(applied as u64, Ordering::Relaxed);
+            batch.drain(..).zip(outcomes).for_each(|(task, outcome)| task.settle(outcome));
+        }
+        Err(failure) => {
+            index.rolled_back();
+            roll_back(conn);
+            let unknown = matches!(failure, BatchError::Unknown(_));
+            let (BatchError::Nothing(error) | BatchError::Unknown(error)) = failure;
+            tracing::error!(%error, unknown, tasks = batch.len(), "a transaction failed");
+            let message = error.to_string();
+            let outcome = |task: Box<dyn Task>| {
+                let error = if unknown {
+                    StoreError::outcome_unknown(message.clone())
+                } else {
+                    StoreError::unavailable(message.clone())
+                };
+                task.settle(Err(error.into()));
+            };
+            batch.drain(..).for_each(outcome);
+        }
+    }
+}
+
+fn begin(conn: &Connection) -> rusqlite::Result<()> {
+    let mut attempts = 1;
+    loop {
+        match execute(conn, "BEGIN IMMEDIATE") {
+            Err(error) if is_busy(&error) && attempts < LOCK_ATTEMPTS => attempts += 1,
+            result => return result,
+        }
+    }
+}
+
+/// Applies each task in a savepoint, then tells the search index. An error is one of the
+/// transaction as a whole.
+fn apply(
+    conn: &Connection,
+    index: &mut SearchIndex,
+    batch: &mut [Box<dyn Task>],
+    outcomes: &mut Vec<Result<(), CommitError>>,
+) -> rusqlite::Result<()> {
+    let mut tx = Transaction { conn, search: Pending::default() };
+    for task in batch {
+        execute(conn, "SAVEPOINT task")?;
+        let mark = tx.search.mark();
+        let outcome = task.apply(&mut tx);
+        if outcome.is_err() {
+            // An error of the disk or the memory takes the whole transaction back.
+            if conn.is_autocommit() {
+                let message = Some("the transaction was rolled back".to_owned());
+                let failure = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_ABORT);
+                return Err(rusqlite::Error::SqliteFailure(failure, message));
+            }
+            tx.search.forget_since(mark);
+            execute(conn, "ROLLBACK TO task")?;
+        }
+        execute(conn, "RELEASE task")?;
+        outcomes.push(outcome);
+    }
+    index.write(conn, tx.search)
+}
+
+fn commit(conn: &Connection, outcomes: &[Result<(), CommitError>]) -> Result<(), BatchError> {
+    if outcomes.iter().all(Result::is_err) {
+        return execute(conn, "ROLLBACK").map_err(BatchError::Nothing);
+    }
+    let mut attempts = 1;
+    loop {
+        match execute(conn, "COMMIT") {
+            // Nothing was written yet: the log is being folded elsewhere.
+            Err(error) if is_busy(&error) && attempts < LOCK_ATTEMPTS => attempts += 1,
+            Err(error) if is_busy(&error) => return Err(BatchError::Nothing(error)),
+            result => return result.map_err(BatchError::Unknown),
+        }
+    }
+}
+
+fn roll_back(conn: &Connection) {
+    if !conn.is_autocommit()
+        && let Err(error) = execute(conn, "ROLLBACK")
+    {
+        tracing::error!(%error, "a transaction could not be rolled back");
+    }
+}
+
+fn execute(conn: &Connection, statement: &str) -> rusqlite::Result<()> {
+    conn.prepare_cached(statement)?.execute([]).map(|_| ())
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}
+
+/// What a commit error is to a task that can have no conflict.
+pub(crate) fn expect_no_conflict(error: CommitError) -> StoreError {
+    match error {
+        CommitError::Store(error) => error,
+        CommitError::Conflict(conflict) => StoreError::corrupt(format!("{conflict:?}")),
+    }
+}
+
+/// An error of a read that a task makes.
+pub(crate) fn read_error(error: rusqlite::Error) -> CommitError {
+    store_error(error).into()
+}
