@@ -1,2 +1,109 @@
-//! To be written.
-fn main() {}
+//! Datasets and load for measuring a Recado server. `docs/benchmarks.md` says how to use it.
+#![forbid(unsafe_code)]
+
+mod baseline;
+mod client;
+mod dataset;
+mod people;
+mod report;
+mod run;
+mod scenario;
+mod stores;
+mod target;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Parser, Subcommand};
+
+use crate::run::{Effort, MAX_CONNECTIONS, MAX_SECONDS};
+use crate::scenario::Calls;
+use crate::stores::AnyError;
+use crate::target::Target;
+
+/// Makes datasets, and measures a server on this machine.
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Makes a company with a key and many contacts, directly in a database.
+    Dataset(dataset::Order),
+    /// Runs one scenario against a server on this machine.
+    Run(RunOrder),
+    /// Runs every comparison against the bare database driver and prints a table.
+    Baseline(baseline::Order),
+}
+
+#[derive(Debug, clap::Args)]
+struct RunOrder {
+    /// The server: http://HOST:PORT, on the loopback interface.
+    #[arg(long)]
+    url: String,
+    /// An API key.
+    #[arg(long)]
+    key: String,
+    /// What to do.
+    #[arg(long, value_enum)]
+    scenario: scenario::Scenario,
+    /// How many connections, each with one call under way.
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=MAX_CONNECTIONS))]
+    connections: u64,
+    /// How long to measure, after one second of warming up.
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=MAX_SECONDS))]
+    seconds: u64,
+    /// Prints the result as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+fn main() -> ExitCode {
+    // One thread for the load: the server needs the others.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let done = match (runtime, Cli::parse().command) {
+        (Err(error), _) => Err(error.into()),
+        (Ok(runtime), command) => runtime.block_on(async {
+            match command {
+                Command::Dataset(order) => dataset::make(&order).await,
+                Command::Run(order) => run_scenario(&order).await,
+                Command::Baseline(order) => baseline::measure(&order).await,
+            }
+        }),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("recado-load: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+async fn run_scenario(order: &RunOrder) -> Result<(), AnyError> {
+    let target = Target::parse(&order.url)?;
+    let known = run::explore(&target, &order.key).await?;
+    let connections = usize::try_from(order.connections)?;
+    let effort = Effort {
+        connections,
+        warmup: Duration::from_secs(1),
+        measured: Duration::from_secs(order.seconds),
+    };
+    let seed = fastrand::u64(..);
+    let name = clap::ValueEnum::to_possible_value(&order.scenario)
+        .map(|value| value.get_name().to_owned())
+        .unwrap_or_default();
+    let report = run::run(&name, &target, &order.key, effort, |connection| {
+        Calls::new(order.scenario, &known, (connection, connections), seed)
+    })
+    .await;
+    if order.json {
+        println!("{}", serde_json::to_string(&report)?);
+    } else {
+        println!("{report}");
+    }
+    if report.is_clean() { Ok(()) } else { Err("some calls failed".into()) }
+}

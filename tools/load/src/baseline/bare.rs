@@ -1,0 +1,98 @@
+//! The same work without a server: the bare database driver, on threads of its own.
+
+use std::time::{Duration, Instant};
+
+use super::{bare_postgres, bare_sqlite};
+use crate::dataset::Manifest;
+use crate::report::{Report, Tally};
+use crate::run::Effort;
+use crate::stores::{AnyError, Database};
+
+/// One piece of work: done again and again by one thread.
+pub(crate) type Work = Box<dyn FnMut() -> Result<(), AnyError>>;
+
+/// Reads the first page as often as it can, each connection on its own thread.
+///
+/// # Errors
+///
+/// When the database fails.
+pub(crate) async fn pages(data: &Manifest, effort: Effort) -> Result<Report, AnyError> {
+    let data = data.clone();
+    let name = format!("bare driver, page of {}", data.contacts);
+    measure(name, effort, move |_| match Database::parse(&data.database)? {
+        Database::Sqlite(path) => bare_sqlite::pages(path, data.company),
+        Database::Postgres(url) => bare_postgres::pages(url, data.company),
+    })
+    .await
+}
+
+/// Inserts one row after the other, each in a commit of its own: on SQLite from one thread, as
+/// only one can write; on Postgres from as many connections as create contacts over HTTP.
+///
+/// # Errors
+///
+/// When the database fails.
+pub(crate) async fn inserts(data: &Manifest, effort: Effort) -> Result<Report, AnyError> {
+    let data = data.clone();
+    match Database::parse(&data.database)? {
+        Database::Sqlite(path) => {
+            let path = format!("{path}.bare");
+            let scratch = path.clone();
+            let effort = Effort { connections: 1, ..effort };
+            let name = "one-row commits, one by one".to_owned();
+            let report = measure(name, effort, move |_| bare_sqlite::inserts(&scratch)).await;
+            for end in ["", "-wal", "-shm"] {
+                // What is not there need not be removed.
+                drop(std::fs::remove_file(format!("{path}{end}")));
+            }
+            report
+        }
+        Database::Postgres(url) => {
+            bare_postgres::prepare_inserts(url)?;
+            let name = format!("one-row commits, {} connections", effort.connections);
+            let on = url.to_owned();
+            let report =
+                measure(name, effort, move |connection| bare_postgres::inserts(&on, connection))
+                    .await;
+            bare_postgres::drop_inserts(url)?;
+            report
+        }
+    }
+}
+
+/// Lets each of some threads do its work until the time is over.
+async fn measure(
+    name: String,
+    effort: Effort,
+    make: impl Fn(usize) -> Result<Work, AnyError> + Clone + Send + 'static,
+) -> Result<Report, AnyError> {
+    let begin = Instant::now() + effort.warmup;
+    let end = begin + effort.measured;
+    let threads: Vec<_> = (0..effort.connections)
+        .map(|connection| {
+            let make = make.clone();
+            std::thread::spawn(move || repeat(make(connection)?, begin, end))
+        })
+        .collect();
+    let mut total = Tally::new();
+    for thread in threads {
+        let tally = thread.join().map_err(|_| "a thread of the bare driver panicked")?;
+        total.add(&tally?);
+    }
+    let took: Duration = begin.elapsed();
+    Ok(Report::new(&name, effort.connections, took, &total))
+}
+
+fn repeat(mut work: Work, begin: Instant, end: Instant) -> Result<Tally, AnyError> {
+    let mut tally = Tally::new();
+    loop {
+        let started = Instant::now();
+        if started >= end {
+            return Ok(tally);
+        }
+        work()?;
+        if started >= begin {
+            tally.timed(started.elapsed());
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! The comparisons: the server against the bare database driver, a large company against a small
+//! one, and what the process itself takes, all in one run on one machine.
+
+mod bare;
+mod bare_postgres;
+mod bare_sqlite;
+mod scale;
+mod server;
+mod table;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::dataset::Manifest;
+use crate::report::Report;
+use crate::run::{self, Effort, MAX_CONNECTIONS};
+use crate::scenario::{Calls, Known, Scenario};
+use crate::stores::AnyError;
+use server::Server;
+use table::Table;
+
+/// Clients that create at the same time.
+const CREATORS: usize = 32;
+/// How often a start is timed; the middle one counts.
+const STARTS: usize = 5;
+/// Not measured, before each measurement.
+const WARMUP: Duration = Duration::from_millis(500);
+
+/// What to compare.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Order {
+    /// The server's program, built with --release.
+    #[arg(long)]
+    server: PathBuf,
+    /// The manifest of a dataset of 10,000 contacts.
+    #[arg(long)]
+    small: PathBuf,
+    /// The manifest of a dataset of 1,000,000 contacts, on the same kind of database.
+    #[arg(long)]
+    large: PathBuf,
+    /// The manifest of a dataset to create contacts in.
+    #[arg(long)]
+    scratch: PathBuf,
+    /// How many connections read at the same time.
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=MAX_CONNECTIONS))]
+    connections: u64,
+    /// How long each of the measurements takes.
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=60))]
+    seconds: u64,
+    /// Keeps every single result in this file, as JSON.
+    #[arg(long)]
+    json: Option<PathBuf>,
+}
+
+/// Measures, and prints every result and a table in Markdown.
+///
+/// # Errors
+///
+/// When a server does not start or a database fails.
+pub(crate) async fn measure(order: &Order) -> Result<(), AnyError> {
+    let small = Manifest::read(&order.small)?;
+    let large = Manifest::read(&order.large)?;
+    let scratch = Manifest::read(&order.scratch)?;
+    let effort = Effort {
+        connections: usize::try_from(order.connections)?,
+        warmup: WARMUP,
+        measured: Duration::from_secs(order.seconds),
+    };
+    let mut table = Table::default();
+    let mut all = Vec::new();
+
+    let server = Server::start(&order.server, &small.database).await?;
+    let idle = server.memory_after(Duration::from_secs(2)).await?;
+    let at_small = scale::measure(&server, &small, effort, &mut all).await?;
+    let bare_small = bare::pages(&small, effort).await?;
+    server.stop().await?;
+    println!("{bare_small}");
+
+    let mut starts = Vec::new();
+    for _ in 0..STARTS {
+        let server = Server::start(&order.server, &large.database).await?;
+        starts.push(server.started_in());
+        server.stop().await?;
+    }
+    starts.sort_unstable();
+    let server = Server::start(&order.server, &large.database).await?;
+    let at_large = scale::measure(&server, &large, effort, &mut all).await?;
+    let loaded = server.memory()?;
+    let bare_large = bare::pages(&large, effort).await?;
+    server.stop().await?;
+    println!("{bare_large}");
+
+    let server = Server::start(&order.server, &scratch.database).await?;
+    let creators = Effort { connections: CREATORS, ..effort };
+    let seed = fastrand::u64(..);
+    let created =
+        run::run("create, 32 connections", server.target(), &scratch.key, creators, |c| {
+            Calls::new(Scenario::Create, &Known::default(), (c, CREATORS), seed)
+        })
+        .await;
+    server.stop().await?;
+    println!("{created}");
+    let inserted = bare::inserts(&scratch, creators).await?;
+    println!("{inserted}");
+
+    table.compare_pages("10,000", &at_small.page, &bare_small);
+    table.compare_pages("1,000,000", &at_large.page, &bare_large);
+    table.compare_scales(&at_small, &at_large);
+    table.compare_creates(&scratch.database, &created, &inserted);
+    table.process(starts[STARTS / 2], idle, loaded);
+    all.extend([bare_small, bare_large, created, inserted]);
+    if let Some(path) = &order.json {
+        std::fs::write(path, serde_json::to_string_pretty(&all)?)?;
+    }
+    println!("\n{table}");
+    Ok(())
+}
+
+/// Prints a result and keeps it.
+fn keep(all: &mut Vec<Report>, report: Report) -> Report {
+    println!("{report}");
+    all.push(report.clone());
+    report
+}

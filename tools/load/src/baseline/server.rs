@@ -1,0 +1,135 @@
+//! A server process under measurement.
+
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+use tokio::time::{sleep, timeout};
+
+use crate::client::{Call, Client};
+use crate::stores::AnyError;
+use crate::target::Target;
+
+/// How long a start or a stop may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What a process holds in memory, in KiB.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Memory {
+    /// Now.
+    pub(crate) resident: u64,
+    /// Of it, what no file backs.
+    pub(crate) anonymous: u64,
+    /// At most, so far.
+    pub(crate) peak: u64,
+}
+
+/// A running server. Dropped without [`Server::stop`], it is killed.
+#[derive(Debug)]
+pub(crate) struct Server {
+    child: Child,
+    target: Target,
+    started_in: Duration,
+}
+
+impl Server {
+    /// Starts a server on a database, on a free port of the loopback interface, and waits until it
+    /// is ready.
+    ///
+    /// # Errors
+    ///
+    /// When it does not become ready.
+    pub(crate) async fn start(program: &Path, database: &str) -> Result<Self, AnyError> {
+        let started = Instant::now();
+        let mut child = Command::new(program)
+            .args(["serve", "--listen", "127.0.0.1:0", "--log", "warn", "--database", database])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit())
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(|error| format!("{}: {error}", program.display()))?;
+        let stdout = child.stdout.take().ok_or("the server has no standard output")?;
+        let mut lines = BufReader::new(stdout).lines();
+        let url = timeout(PATIENCE, async {
+            while let Some(line) = lines.next_line().await? {
+                if let Some((_, url)) = line.split_once("listening on ") {
+                    return Ok(url.trim().to_owned());
+                }
+            }
+            Err(AnyError::from("the server ended before it listened"))
+        })
+        .await
+        .map_err(|_| "the server did not listen in time")??;
+        // Nobody reads on, so the pipe must not fill up.
+        tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+        let target = Target::parse(&url)?;
+        let mut client = Client::new(&target, "none");
+        while !is_ready(&mut client).await {
+            if started.elapsed() > PATIENCE {
+                return Err("the server did not become ready in time".into());
+            }
+            sleep(Duration::from_millis(1)).await;
+        }
+        Ok(Self { child, target, started_in: started.elapsed() })
+    }
+
+    /// Where it listens.
+    pub(crate) const fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// From the start of the process to the first answer of the readiness probe.
+    pub(crate) const fn started_in(&self) -> Duration {
+        self.started_in
+    }
+
+    /// What it holds now.
+    ///
+    /// # Errors
+    ///
+    /// When it is gone.
+    pub(crate) fn memory(&self) -> Result<Memory, AnyError> {
+        let id = self.child.id().ok_or("the server is gone")?;
+        let status = std::fs::read_to_string(format!("/proc/{id}/status"))?;
+        let field = |name: &str| -> Result<u64, AnyError> {
+            let line = status.lines().find_map(|line| line.strip_prefix(name));
+            let digits = line.and_then(|line| line.split_whitespace().next());
+            Ok(digits.ok_or("no such line in the status of the process")?.parse()?)
+        };
+        Ok(Memory {
+            resident: field("VmRSS:")?,
+            anonymous: field("RssAnon:")?,
+            peak: field("VmHWM:")?,
+        })
+    }
+
+    /// What it holds after some time in which nobody calls.
+    ///
+    /// # Errors
+    ///
+    /// When it is gone.
+    pub(crate) async fn memory_after(&self, idle: Duration) -> Result<Memory, AnyError> {
+        sleep(idle).await;
+        self.memory()
+    }
+
+    /// Stops it as an operator would, and waits for its end.
+    ///
+    /// # Errors
+    ///
+    /// When it does not end in time.
+    pub(crate) async fn stop(mut self) -> Result<(), AnyError> {
+        let id = self.child.id().ok_or("the server is gone")?.to_string();
+        Command::new("kill").args(["-TERM", &id]).status().await?;
+        timeout(PATIENCE, self.child.wait()).await.map_err(|_| "the server did not stop")??;
+        Ok(())
+    }
+}
+
+async fn is_ready(client: &mut Client) -> bool {
+    let call = Call::Get("/readyz".to_owned());
+    matches!(client.call(&call).await, Ok(answer) if answer.status == 200)
+}

@@ -1,0 +1,126 @@
+//! The results against what is aimed at, as a table in Markdown.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::scale::Scale;
+use super::server::Memory;
+use crate::report::Report;
+
+/// The share of the bare driver's pages that the server has to reach.
+const PAGES: f64 = 0.60;
+/// How much slower the large company may be.
+const SCALE: f64 = 1.5;
+/// How many times the bare driver's single commits group commit has to reach.
+const CREATES: f64 = 5.0;
+const START: Duration = Duration::from_millis(100);
+const IDLE_MIB: f64 = 40.0;
+const LOADED_MIB: f64 = 150.0;
+
+/// Rows of a table.
+#[derive(Debug, Default)]
+pub(crate) struct Table(Vec<Row>);
+
+#[derive(Debug)]
+struct Row {
+    what: String,
+    seen: String,
+    aim: String,
+    met: Option<bool>,
+}
+
+impl Table {
+    fn row(&mut self, what: String, seen: String, aim: String, met: Option<bool>) {
+        self.0.push(Row { what, seen, aim, met });
+    }
+
+    /// The server's pages against the bare driver's.
+    pub(crate) fn compare_pages(&mut self, contacts: &str, served: &Report, bare: &Report) {
+        let ratio = served.per_second / bare.per_second;
+        self.row(
+            format!("GET /contacts, page of 50 of {contacts}, against its SQL on the bare driver"),
+            format!(
+                "{:.0} % ({:.0}/s against {:.0}/s)",
+                ratio * 100.0,
+                served.per_second,
+                bare.per_second
+            ),
+            format!("≥ {:.0} %", PAGES * 100.0),
+            Some(ratio >= PAGES),
+        );
+    }
+
+    /// The large company against the small one.
+    pub(crate) fn compare_scales(&mut self, small: &Scale, large: &Scale) {
+        self.compare_scale(&small.page, &large.page);
+        for (small, large) in small.filtered.iter().zip(&large.filtered) {
+            self.compare_scale(small, large);
+        }
+        self.compare_scale(&small.export_first, &large.export_first);
+        self.compare_scale(&small.export_deep, &large.export_deep);
+    }
+
+    fn compare_scale(&mut self, small: &Report, large: &Report) {
+        let factor = small.per_second / large.per_second;
+        self.row(
+            format!("{}: 1,000,000 against 10,000 contacts", large.scenario),
+            format!("{factor:.2} × ({:.0}/s against {:.0}/s)", large.per_second, small.per_second),
+            format!("≤ {SCALE} ×"),
+            Some(factor <= SCALE),
+        );
+    }
+
+    /// Group commit against single commits; only SQLite has an aim.
+    pub(crate) fn compare_creates(&mut self, database: &str, created: &Report, bare: &Report) {
+        let ratio = created.per_second / bare.per_second;
+        let has_aim = database.starts_with("sqlite:");
+        self.row(
+            format!("POST /contacts, {} clients, against {}", created.connections, bare.scenario),
+            format!("{ratio:.1} × ({:.0}/s against {:.0}/s)", created.per_second, bare.per_second),
+            if has_aim { format!("≥ {CREATES:.0} ×") } else { "none".to_owned() },
+            has_aim.then_some(ratio >= CREATES),
+        );
+    }
+
+    /// Start and memory of the process.
+    pub(crate) fn process(&mut self, start: Duration, idle: Memory, loaded: Memory) {
+        self.row(
+            "start to ready, 1,000,000 contacts".to_owned(),
+            format!("{} ms", start.as_millis()),
+            format!("≤ {} ms", START.as_millis()),
+            Some(start <= START),
+        );
+        for (what, memory, aim) in [
+            ("resident memory, idle", idle, IDLE_MIB),
+            ("resident memory after the scenarios on 1,000,000 contacts", loaded, LOADED_MIB),
+        ] {
+            let mib = |kib: u64| kib as f64 / 1024.0;
+            self.row(
+                what.to_owned(),
+                format!(
+                    "{:.0} MB ({:.0} MB of it anonymous, at most {:.0} MB)",
+                    mib(memory.resident),
+                    mib(memory.anonymous),
+                    mib(memory.peak)
+                ),
+                format!("≤ {aim:.0} MB"),
+                Some(mib(memory.resident) <= aim),
+            );
+        }
+    }
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "| what | seen | aim | met |\n|---|---|---|---|")?;
+        for Row { what, seen, aim, met } in &self.0 {
+            let met = match met {
+                Some(true) => "yes",
+                Some(false) => "**no**",
+                None => "",
+            };
+            writeln!(f, "| {what} | {seen} | {aim} | {met} |")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,114 @@
+//! Datasets: one company with many contacts, written through the store's own commit, so that
+//! indexes, counters and search texts are what a server would have made.
+
+mod company;
+mod contacts;
+mod manifest;
+
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::time::Instant;
+
+use recado_core::Timestamp;
+use recado_core::store::{ChangeSet, Commit, CommitError, Store};
+
+pub(crate) use manifest::Manifest;
+
+use crate::stores::{self, AnyError};
+
+/// Contacts in one change set: a commit's costs are shared by many, and its memory stays small.
+const PER_COMMIT: u64 = 2_000;
+/// Commits between two calls of the store's housekeeping.
+const COMMITS_PER_UPKEEP: u64 = 10;
+/// The most contacts of a dataset.
+pub(crate) const MAX_CONTACTS: u64 = 10_000_000;
+
+/// What to make.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Order {
+    /// The database: sqlite:PATH or postgres://…
+    #[arg(long)]
+    database: String,
+    /// How many contacts.
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=MAX_CONTACTS))]
+    contacts: u64,
+    /// The company's name.
+    #[arg(long, default_value = "Load")]
+    company: String,
+    /// Writes what was made, key included, to this file, for `baseline`.
+    #[arg(long)]
+    manifest: Option<PathBuf>,
+}
+
+/// Makes a dataset and prints the key.
+///
+/// # Errors
+///
+/// When the database fails.
+pub(crate) async fn make(order: &Order) -> Result<(), AnyError> {
+    let started = Instant::now();
+    let store = stores::open(&order.database).await?;
+    let made = company::make(&order.company, now());
+    commit(&*store, made.changes).await?;
+    let mut maker = contacts::Maker::new(made.company, now());
+    let mut done = 0;
+    let mut commits = 0;
+    while done < order.contacts {
+        let until = (done + PER_COMMIT).min(order.contacts);
+        let mut changes = ChangeSet::new();
+        for index in done..until {
+            changes = maker.contact(index, order.contacts, changes);
+        }
+        commit(&*store, changes).await?;
+        done = until;
+        commits += 1;
+        if commits % COMMITS_PER_UPKEEP == 0 {
+            store.upkeep(now()).await?;
+        }
+        progress(done, order.contacts, started);
+    }
+    store.upkeep(now()).await?;
+    drop(store);
+    stores::settle(&order.database).await?;
+    eprintln!(
+        "{} contacts in {:.1} s ({:.0}/s)",
+        order.contacts,
+        started.elapsed().as_secs_f64(),
+        order.contacts as f64 / started.elapsed().as_secs_f64(),
+    );
+    let manifest = Manifest {
+        database: order.database.clone(),
+        company: maker.company(),
+        key: made.secret,
+        contacts: order.contacts,
+    };
+    if let Some(path) = &order.manifest {
+        manifest.write(path)?;
+    }
+    println!("{}", manifest.to_json());
+    Ok(())
+}
+
+async fn commit(store: &dyn Store, changes: ChangeSet) -> Result<(), CommitError> {
+    Commit::commit(store, changes).await
+}
+
+/// The wall clock.
+#[expect(clippy::disallowed_methods, reason = "a program at the edge has to ask somebody")]
+pub(crate) fn now() -> Timestamp {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let millis = since.map(|since| since.as_millis()).unwrap_or_default();
+    Timestamp::from_millis(i64::try_from(millis).unwrap_or(i64::MAX))
+}
+
+fn progress(done: u64, all: u64, started: Instant) {
+    let mut err = std::io::stderr().lock();
+    let per_second = done as f64 / started.elapsed().as_secs_f64();
+    let line = format!("{done} of {all} contacts, {per_second:.0}/s");
+    // A progress line that cannot be shown is no reason to stop.
+    let _ = match err.is_terminal() {
+        true => write!(err, "\r{line} "),
+        false if done % (all / 10).max(PER_COMMIT) < PER_COMMIT => writeln!(err, "{line}"),
+        false => Ok(()),
+    };
+}

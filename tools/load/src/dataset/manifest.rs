@@ -1,0 +1,41 @@
+//! What a dataset is known by.
+
+use std::path::Path;
+
+use recado_core::ids::CompanyId;
+use serde::{Deserialize, Serialize};
+
+/// A dataset, for the commands that measure on it. Holds the key of a company that exists for
+/// measurements only.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Manifest {
+    pub(crate) database: String,
+    pub(crate) company: CompanyId,
+    pub(crate) key: String,
+    pub(crate) contacts: u64,
+}
+
+impl Manifest {
+    /// Reads a file that [`Manifest::write`] wrote.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read.
+    pub(crate) fn read(path: &Path) -> std::io::Result<Self> {
+        Ok(serde_json::from_slice(&std::fs::read(path)?)?)
+    }
+
+    /// Writes it to a file.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub(crate) fn write(&self, path: &Path) -> std::io::Result<()> {
+        std::fs::write(path, self.to_json())
+    }
+
+    /// One line of JSON.
+    pub(crate) fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("texts and numbers are JSON")
+    }
+}

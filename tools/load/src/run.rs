@@ -1,0 +1,101 @@
+//! The closed loop: n connections, each with one call under way, for a bounded time.
+
+use std::time::{Duration, Instant};
+
+use tokio::task::JoinSet;
+
+use crate::client::{Call, Client};
+use crate::report::{Report, Tally};
+use crate::scenario::{Calls, Known};
+use crate::target::Target;
+
+/// The most connections.
+pub(crate) const MAX_CONNECTIONS: u64 = 1024;
+/// The longest run.
+pub(crate) const MAX_SECONDS: u64 = 600;
+/// The most calls of one connection, whatever the time.
+const MAX_CALLS: u64 = 5_000_000;
+/// How many calls without an answer in a row end a connection.
+const MAX_BROKEN: u32 = 20;
+
+/// How much load, and for how long.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Effort {
+    pub(crate) connections: usize,
+    /// Not measured.
+    pub(crate) warmup: Duration,
+    pub(crate) measured: Duration,
+}
+
+/// Runs one kind of calls and reports what was measured.
+pub(crate) async fn run(
+    name: &str,
+    target: &Target,
+    key: &str,
+    effort: Effort,
+    mut calls: impl FnMut(usize) -> Calls,
+) -> Report {
+    let begin = Instant::now() + effort.warmup;
+    let end = begin + effort.measured;
+    let mut connections = JoinSet::new();
+    for connection in 0..effort.connections {
+        let client = Client::new(target, key);
+        connections.spawn(drive(client, calls(connection), begin, end));
+    }
+    let mut total = Tally::new();
+    while let Some(tally) = connections.join_next().await {
+        total.add(&tally.expect("a connection does not panic"));
+    }
+    Report::new(name, effort.connections, begin.elapsed(), &total)
+}
+
+async fn drive(mut client: Client, mut calls: Calls, begin: Instant, end: Instant) -> Tally {
+    let mut tally = Tally::new();
+    let mut broken_in_a_row = 0;
+    for _ in 0..MAX_CALLS {
+        let started = Instant::now();
+        if started >= end {
+            break;
+        }
+        let measured = started >= begin;
+        match client.call(&calls.next()).await {
+            Ok(answer) => {
+                broken_in_a_row = 0;
+                calls.answered(answer.body);
+                if measured {
+                    tally.answered(answer.status, started.elapsed(), answer.body.len());
+                }
+            }
+            Err(_) => {
+                tally.broke();
+                broken_in_a_row += 1;
+                if broken_in_a_row == MAX_BROKEN {
+                    break;
+                }
+            }
+        }
+    }
+    tally
+}
+
+/// Asks the server what the scenarios need to know.
+///
+/// # Errors
+///
+/// When it does not answer as expected.
+pub(crate) async fn explore(target: &Target, key: &str) -> Result<Known, String> {
+    let mut client = Client::new(target, key);
+    let call = Call::Get("/api/v1/contacts?limit=100".to_owned());
+    let answer = client.call(&call).await.map_err(|error| format!("no answer: {error}"))?;
+    if answer.status != 200 {
+        return Err(format!("{}: {}", answer.status, String::from_utf8_lossy(answer.body)));
+    }
+    let page: serde_json::Value =
+        serde_json::from_slice(answer.body).map_err(|error| error.to_string())?;
+    let contacts = page["pagination"]["total"].as_u64().unwrap_or_default();
+    let stage = page["data"].as_array().into_iter().flatten().find_map(|contact| {
+        let stage = contact["pipeline_stage_id"].as_str();
+        stage.or_else(|| contact["pipeline_stage"]["id"].as_str()).map(str::to_owned)
+    });
+    Ok(Known { contacts, stage })
+}

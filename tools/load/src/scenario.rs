@@ -1,0 +1,264 @@
+//! What the connections of a run do.
+
+use clap::ValueEnum;
+use serde_json::json;
+
+use crate::client::Call;
+use crate::people;
+
+/// Contacts on a page of an export walk: the most there may be.
+const EXPORT_LIMIT: u32 = 100;
+/// Contacts on a page of a listing: what a call that does not say gets.
+pub(crate) const PAGE: u64 = 50;
+/// How far into the listing shallow pages are asked for.
+const SHALLOW_PAGES: u64 = 20;
+/// Where runs begin to create people: beyond those of datasets.
+const FIRST_CREATED: u64 = 100_000_000;
+const LAST_CREATED: u64 = 700_000_000;
+
+/// The scenarios by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Scenario {
+    /// POST of new contacts.
+    Create,
+    /// One of the first pages by last message.
+    Page,
+    /// The first pages under several combinations of exact filters.
+    FilteredPage,
+    /// Searches by name, by digits and by two characters, one after the other.
+    Search,
+    /// Searches by a first name.
+    SearchName,
+    /// Searches by seven digits of a phone.
+    SearchDigits,
+    /// Searches by two characters.
+    SearchShort,
+    /// Walks from the first contact to the last by cursor.
+    Export,
+    /// Any page by number, however deep.
+    PageDeep,
+}
+
+/// What is known of the data.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Known {
+    /// How many contacts the company has.
+    pub(crate) contacts: u64,
+    /// A stage that contacts are in.
+    pub(crate) stage: Option<String>,
+}
+
+/// One combination of exact filters, by a name for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Filter {
+    pub(crate) name: &'static str,
+    pub(crate) query: String,
+}
+
+/// Each exact filter alone, common and rare values, and combinations.
+pub(crate) fn filters(known: &Known) -> Vec<Filter> {
+    let mut filters: Vec<Filter> = [
+        ("inbox_status, a third", "inbox_status=open"),
+        ("crm_status, a tenth", "crm_status=customer"),
+        ("is_ai_enabled, most", "is_ai_enabled=true"),
+        ("is_group, few", "is_group=true"),
+        ("is_group, nearly all", "is_group=false"),
+        ("source_platform, few", "source_platform=instagram"),
+        ("source_platform, nearly all", "source_platform=whatsapp"),
+        ("crm_status, is_group: none", "crm_status=lost&is_group=true"),
+        (
+            "inbox_status, crm_status, is_ai_enabled",
+            "inbox_status=resolved&crm_status=prospect&is_ai_enabled=false",
+        ),
+    ]
+    .into_iter()
+    .map(|(name, query)| Filter { name, query: query.to_owned() })
+    .collect();
+    if let Some(stage) = &known.stage {
+        filters.push(Filter {
+            name: "pipeline_stage_id",
+            query: format!("pipeline_stage_id={stage}"),
+        });
+        filters.push(Filter {
+            name: "all six",
+            query: format!(
+                "pipeline_stage_id={stage}&source_platform=whatsapp&inbox_status=open\
+                 &crm_status=lead&is_ai_enabled=true&is_group=false"
+            ),
+        });
+    }
+    filters
+}
+
+/// The calls of one connection.
+#[derive(Debug)]
+pub(crate) enum Calls {
+    /// The same call for ever.
+    Same(Call),
+    /// New contacts.
+    Create { random: fastrand::Rng, next: u64, step: u64 },
+    /// Pages by number, up to this many.
+    Pages { random: fastrand::Rng, pages: u64 },
+    /// These queries in turn.
+    Queries { queries: Vec<String>, at: usize },
+    /// Searches of these kinds in turn.
+    Searches { random: fastrand::Rng, kinds: &'static [SearchKind], at: usize },
+    /// A walk; `None` begins a new one.
+    Walk { cursor: Option<String> },
+}
+
+/// What a search looks for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum SearchKind {
+    FirstName,
+    Digits,
+    TwoCharacters,
+}
+
+impl Calls {
+    /// The calls of one connection of so many. Runs with different seeds create different contacts.
+    pub(crate) fn new(
+        scenario: Scenario,
+        known: &Known,
+        (connection, connections): (usize, usize),
+        seed: u64,
+    ) -> Self {
+        let random = fastrand::Rng::with_seed(seed ^ (connection as u64 + 1));
+        let searches = |kinds| Self::Searches { random: random.clone(), kinds, at: connection };
+        match scenario {
+            Scenario::Create => {
+                let start = fastrand::Rng::with_seed(seed).u64(FIRST_CREATED..LAST_CREATED);
+                let next = start + connection as u64;
+                Self::Create { random, next, step: connections as u64 }
+            }
+            Scenario::Page => Self::Pages { random, pages: SHALLOW_PAGES },
+            Scenario::PageDeep => {
+                Self::Pages { random, pages: known.contacts.div_ceil(PAGE).max(1) }
+            }
+            Scenario::FilteredPage => {
+                let queries = filters(known).into_iter().map(|filter| filter.query).collect();
+                Self::Queries { queries, at: connection }
+            }
+            Scenario::Search => {
+                searches(&[SearchKind::FirstName, SearchKind::Digits, SearchKind::TwoCharacters])
+            }
+            Scenario::SearchName => searches(&[SearchKind::FirstName]),
+            Scenario::SearchDigits => searches(&[SearchKind::Digits]),
+            Scenario::SearchShort => searches(&[SearchKind::TwoCharacters]),
+            Scenario::Export => Self::Walk { cursor: None },
+        }
+    }
+
+    /// A listing with this query, for ever.
+    pub(crate) fn listing(query: &str) -> Self {
+        Self::Same(Call::Get(format!("/api/v1/contacts?{query}")))
+    }
+
+    /// The next call.
+    pub(crate) fn next(&mut self) -> Call {
+        match self {
+            Self::Same(call) => call.clone(),
+            Self::Create { random, next, step } => {
+                let person = people::person(*next, random);
+                *next += *step;
+                let body = json!({
+                    "phone": person.phone,
+                    "name": person.name,
+                    "email": person.email.unwrap_or_default(),
+                    "city": person.city,
+                    "state": person.state,
+                });
+                Call::Post("/api/v1/contacts", body.to_string())
+            }
+            Self::Pages { random, pages } => {
+                let page = random.u64(1..=*pages);
+                Call::Get(format!("/api/v1/contacts?page={page}&limit={PAGE}"))
+            }
+            Self::Queries { queries, at } => {
+                *at += 1;
+                Call::Get(format!("/api/v1/contacts?{}", queries[*at % queries.len()]))
+            }
+            Self::Searches { random, kinds, at } => {
+                *at += 1;
+                let wanted = match kinds[*at % kinds.len()] {
+                    SearchKind::FirstName => encode(people::first_name(random)),
+                    SearchKind::Digits => people::phone(random.u64(..10_000))[6..13].to_owned(),
+                    SearchKind::TwoCharacters => {
+                        ["ze", "ca", "98", "iq", "ob"][random.usize(..5)].to_owned()
+                    }
+                };
+                Call::Get(format!("/api/v1/contacts?search={wanted}"))
+            }
+            Self::Walk { cursor } => Call::Get(export_path(cursor.as_deref(), EXPORT_LIMIT)),
+        }
+    }
+
+    /// Takes notice of an answer.
+    pub(crate) fn answered(&mut self, body: &[u8]) {
+        if let Self::Walk { cursor } = self {
+            *cursor = next_cursor(body);
+        }
+    }
+}
+
+/// The path of an export page.
+pub(crate) fn export_path(cursor: Option<&str>, limit: u32) -> String {
+    let cursor = cursor.map(|cursor| format!("&cursor={cursor}")).unwrap_or_default();
+    format!("/api/v1/contacts?order_by=created_at&limit={limit}{cursor}")
+}
+
+/// The cursor of an answer, without reading all of its JSON.
+pub(crate) fn next_cursor(body: &[u8]) -> Option<String> {
+    let name = b"\"next_cursor\":\"";
+    let at = body.windows(name.len()).rposition(|part| part == name)? + name.len();
+    let length = body[at..].iter().position(|byte| *byte == b'"')?;
+    String::from_utf8(body[at..at + length].to_vec()).ok()
+}
+
+/// Percent-encodes what is not a letter or digit of ASCII.
+fn encode(text: &str) -> String {
+    text.bytes()
+        .map(|byte| match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => char::from(byte).to_string(),
+            _ => format!("%{byte:02X}"),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn connections_create_contacts_of_their_own() {
+        let known = Known::default();
+        let mut bodies = HashSet::new();
+        for connection in 0..4 {
+            let mut calls = Calls::new(Scenario::Create, &known, (connection, 4), 9);
+            for _ in 0..100 {
+                let Call::Post(_, body) = calls.next() else { panic!("a POST was expected") };
+                let body: serde_json::Value = serde_json::from_str(&body).expect("JSON");
+                assert!(bodies.insert(body["phone"].to_string()));
+            }
+        }
+    }
+
+    #[test]
+    fn a_walk_follows_the_cursor_and_begins_anew_at_the_end() {
+        let mut calls = Calls::new(Scenario::Export, &Known::default(), (0, 1), 1);
+        let Call::Get(first) = calls.next() else { panic!("a GET was expected") };
+        assert!(!first.contains("cursor"));
+        calls.answered(br#"{"data":[],"pagination":{"next_cursor":"abc"}}"#);
+        let Call::Get(second) = calls.next() else { panic!("a GET was expected") };
+        assert!(second.ends_with("&cursor=abc"));
+        calls.answered(br#"{"data":[],"pagination":{"next_cursor":null}}"#);
+        assert_eq!(calls.next(), Call::Get(first));
+    }
+
+    #[test]
+    fn names_are_encoded_for_a_query() {
+        assert_eq!(encode("Íris"), "%C3%8Dris");
+    }
+}

@@ -1,0 +1,80 @@
+//! Opening a store by its address.
+
+use std::sync::Arc;
+
+use recado_core::store::Store;
+use recado_store_postgres::{Options, PostgresStore};
+use recado_store_sqlite::SqliteStore;
+
+/// An error of any kind, for a command that ends with it.
+pub(crate) type AnyError = Box<dyn std::error::Error + Send + Sync>;
+
+/// The address of a database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Database<'a> {
+    /// A file.
+    Sqlite(&'a str),
+    /// A connection string.
+    Postgres(&'a str),
+}
+
+impl<'a> Database<'a> {
+    /// Reads `sqlite:PATH` or `postgres://…`.
+    ///
+    /// # Errors
+    ///
+    /// When it is neither.
+    pub(crate) fn parse(url: &'a str) -> Result<Self, AnyError> {
+        if let Some(path) = url.strip_prefix("sqlite:") {
+            Ok(Self::Sqlite(path))
+        } else if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+            Ok(Self::Postgres(url))
+        } else {
+            Err(format!("{url:?} is neither sqlite:PATH nor postgres://…").into())
+        }
+    }
+}
+
+/// Opens a database and brings its schema up to date.
+///
+/// # Errors
+///
+/// When it cannot be opened.
+pub(crate) async fn open(url: &str) -> Result<Arc<dyn Store>, AnyError> {
+    Ok(match Database::parse(url)? {
+        Database::Sqlite(path) => {
+            let store = SqliteStore::open(path)?;
+            store.migrate()?;
+            Arc::new(store)
+        }
+        Database::Postgres(url) => {
+            let store = PostgresStore::connect(url, Options::default()).await?;
+            store.migrate().await?;
+            Arc::new(store)
+        }
+    })
+}
+
+/// Lets the database put its house in order after a bulk load, as it would by itself in time, so
+/// that measurements are not of that work.
+///
+/// # Errors
+///
+/// When the database fails.
+pub(crate) async fn settle(url: &str) -> Result<(), AnyError> {
+    match Database::parse(url)? {
+        Database::Sqlite(path) => {
+            let connection = rusqlite::Connection::open(path)?;
+            connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA optimize;")?;
+        }
+        Database::Postgres(url) => {
+            let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await?;
+            let connection = tokio::spawn(connection);
+            client.batch_execute("VACUUM (ANALYZE)").await?;
+            client.batch_execute("CHECKPOINT").await?;
+            drop(client);
+            connection.await??;
+        }
+    }
+    Ok(())
+}
