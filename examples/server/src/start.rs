@@ -1,15 +1,26 @@
 //! Starting a server: store, core, HTTP surface and background loops, wired from [`Options`].
 
-use std::fmt;
+use std::error::Error;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
+use std::{fmt, io};
 
 use recado_core::documents::Files;
-use recado_core::store::Store;
+use recado_core::store::{Store, StoreError};
 use recado_core::transport::Transport;
 use recado_core::{Clock, Ids, Recado};
+use recado_http_hyper::{Drained, HttpOptions, Readiness, RecadoHttp, serve};
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 
-use crate::options::Options;
+use crate::loops::Loops;
+use crate::options::{ConfigError, Options};
+use crate::{metrics, wiring};
+
+/// How long a stop may take in all.
+const STOP_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Puts something else around a store.
 pub type WrapStore = Box<dyn FnOnce(Arc<dyn Store>) -> Arc<dyn Store> + Send>;
@@ -44,27 +55,39 @@ impl fmt::Debug for Overrides {
 pub enum StartError {
     /// The options are wrong.
     #[error(transparent)]
-    Config(#[from] crate::ConfigError),
-    /// The database cannot be opened or migrated.
-    #[error("the database cannot be used: {0}")]
-    Store(#[from] recado_core::store::StoreError),
+    Config(#[from] ConfigError),
+    /// The database cannot be opened.
+    #[error("the database cannot be opened")]
+    Open(#[source] Box<dyn Error + Send + Sync>),
+    /// The database cannot be brought to the current schema.
+    #[error("the database cannot be migrated")]
+    Migrate(#[source] Box<dyn Error + Send + Sync>),
+    /// The database failed.
+    #[error("the database failed")]
+    Store(#[from] StoreError),
     /// The address cannot be listened on.
-    #[error("cannot listen on {addr}: {error}")]
+    #[error("cannot listen on {addr}")]
     Listen {
         /// The address.
         addr: SocketAddr,
         /// Why not.
-        error: std::io::Error,
+        #[source]
+        error: io::Error,
     },
 }
 
-/// A server that runs in this process.
+/// A server that runs in this process. Dropped without [`Running::stop`], it stops at its leisure
+/// and nobody waits for it.
 #[derive(Debug)]
 pub struct Running {
     /// The address it listens on.
     pub addr: SocketAddr,
     /// The core, for calls without HTTP.
     pub recado: Recado,
+    readiness: Readiness,
+    shutdown: oneshot::Sender<()>,
+    serving: JoinHandle<Drained>,
+    loops: Loops,
 }
 
 impl Running {
@@ -73,9 +96,17 @@ impl Running {
         format!("http://{}", self.addr)
     }
 
-    /// Stops gracefully: readiness turns 503, no more connections, what is in flight is finished
-    /// within 30 seconds, and so are the background loops.
-    pub async fn stop(self) {}
+    /// Stops gracefully: readiness turns 503, no more connections are accepted and idle ones are
+    /// closed; what is in flight, background work included, is finished, for at most 30 seconds.
+    pub async fn stop(self) {
+        self.readiness.close();
+        // An error means that serving has ended already.
+        let _ = self.shutdown.send(());
+        let finished = async { tokio::join!(self.serving, self.loops.stop()) };
+        if tokio::time::timeout(STOP_TIMEOUT, finished).await.is_err() {
+            tracing::warn!("stopped before everything in flight was finished");
+        }
+    }
 }
 
 /// Starts a server: opens the store, migrates it unless told not to, listens, and spawns the
@@ -83,9 +114,37 @@ impl Running {
 ///
 /// # Errors
 ///
-/// [`StartError`].
-pub async fn start(_options: Options, _overrides: Overrides) -> Result<Running, StartError> {
-    Err(StartError::Config(crate::ConfigError(vec!["not wired yet".to_owned()])))
+/// [`StartError`]. Nothing is left running.
+pub async fn start(options: Options, overrides: Overrides) -> Result<Running, StartError> {
+    let addr = options.listen;
+    let listening = async {
+        let listener = TcpListener::bind(addr).await?;
+        let bound = listener.local_addr()?;
+        Ok((listener, bound))
+    };
+    let (listener, addr) = listening.await.map_err(|error| StartError::Listen { addr, error })?;
+    let background = !overrides.no_background;
+    let recado = wiring::core(&options, public_url(&options, addr), overrides).await?;
+
+    metrics::recorder();
+    let readiness = Readiness::new();
+    let service = RecadoHttp::new(
+        recado.clone(),
+        HttpOptions {
+            operator_token: options.operator_token.clone(),
+            metrics: Some(Arc::new(metrics::render)),
+            readiness: readiness.clone(),
+            ..HttpOptions::default()
+        },
+    );
+    let (shutdown, stopped) = oneshot::channel();
+    let serving = tokio::spawn(serve(listener, service, async {
+        // A `Running` that is dropped stops its server too.
+        let _ = stopped.await;
+    }));
+    let loops = if background { Loops::spawn(&recado) } else { Loops::none() };
+    tracing::info!(%addr, database = ?options.database, "started");
+    Ok(Running { addr, recado, readiness, shutdown, serving, loops })
 }
 
 /// The address that links begin with: the configured one, else the one listened on, where

@@ -3,8 +3,11 @@
 use std::sync::Arc;
 
 use recado_core::access::Limiter;
-use recado_core::store::{Store, StoreError};
+use recado_core::store::Store;
 use recado_core::{Parts, Recado, Settings};
+use recado_http_hyper::{ClientOptions, GuardedClient};
+use recado_store_postgres::{Options as PostgresOptions, PostgresStore};
+use recado_store_sqlite::SqliteStore;
 
 use crate::clock::SystemClock;
 use crate::files;
@@ -19,11 +22,31 @@ pub(crate) struct Opened {
 }
 
 /// Opens the database, and brings its schema up to date where `migrate` says so.
-pub(crate) async fn open(database: &Database, migrate: bool) -> Result<Opened, StoreError> {
-    let _ = migrate;
+pub(crate) async fn open(database: &Database, migrate: bool) -> Result<Opened, StartError> {
     match database {
-        Database::Sqlite(_) => Err(StoreError::corrupt("not built yet")),
-        Database::Postgres(_) => Err(StoreError::corrupt("not built yet")),
+        Database::Sqlite(path) => {
+            let path = path.clone();
+            // Opening and migrating a file block.
+            let opening = tokio::task::spawn_blocking(move || {
+                let store = SqliteStore::open(path).map_err(|e| StartError::Open(e.into()))?;
+                if migrate {
+                    store.migrate().map_err(|e| StartError::Migrate(e.into()))?;
+                }
+                Ok(store)
+            });
+            let store = opening.await.map_err(|e| StartError::Open(e.into()))??;
+            Ok(Opened { store: Arc::new(store), limiter: None })
+        }
+        Database::Postgres(url) => {
+            let store = PostgresStore::connect(url.expose(), PostgresOptions::default())
+                .await
+                .map_err(|e| StartError::Open(e.into()))?;
+            if migrate {
+                store.migrate().await.map_err(|e| StartError::Migrate(e.into()))?;
+            }
+            let limiter = Arc::new(store.limiter());
+            Ok(Opened { store: Arc::new(store), limiter: Some(limiter) })
+        }
     }
 }
 
@@ -47,7 +70,10 @@ pub(crate) async fn core(
         clock: overrides.clock.unwrap_or_else(|| Arc::new(SystemClock)),
         ids: overrides.ids.unwrap_or_else(|| Arc::new(RandomIds::new())),
         files,
-        transport: overrides.transport.expect("to come"),
+        transport: overrides.transport.unwrap_or_else(|| {
+            let allow_private = options.allow_private_destinations;
+            Arc::new(GuardedClient::new(ClientOptions { allow_private }))
+        }),
         limiter: opened.limiter,
         settings: Settings {
             public_url,

@@ -8,7 +8,6 @@ mod serve;
 
 use std::env;
 use std::error::Error;
-use std::fmt;
 
 use clap::Subcommand;
 use recado_core::Recado;
@@ -100,7 +99,7 @@ pub async fn run(cli: Cli) -> Result<(), Failure> {
     let options = cli.options(base, |name| env::var_os(name))?;
     match cli.command {
         Command::Openapi => {
-            output::line(openapi());
+            output::line(recado_http_hyper::openapi().trim_end());
             return Ok(());
         }
         Command::Demo | Command::Serve => logging::start(&options.log),
@@ -118,7 +117,7 @@ pub async fn run(cli: Cli) -> Result<(), Failure> {
 }
 
 async fn migrate(options: &Options) -> Result<(), Failure> {
-    wiring::open(&options.database, true).await.map_err(StartError::from)?;
+    wiring::open(&options.database, true).await?;
     output::line(format_args!("{:?} has the current schema", options.database));
     Ok(())
 }
@@ -142,8 +141,4 @@ where
 fn object<const N: usize>(fields: [(&str, Option<Value>); N]) -> Map<String, Value> {
     let given = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
     given.collect()
-}
-
-fn openapi() -> impl fmt::Display {
-    ""
 }

@@ -156,3 +156,86 @@ pub(crate) fn resolve(
     }
     if problems.is_empty() { Ok(options) } else { Err(ConfigError(problems)) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layer(pairs: &[(&'static str, &str)]) -> Layer {
+        pairs.iter().map(|(name, value)| (*name, (*value).to_owned())).collect()
+    }
+
+    fn no_env(_: &str) -> Option<OsString> {
+        None
+    }
+
+    #[test]
+    fn the_defaults_are_those_of_the_table() {
+        let options = Options::default();
+        assert_eq!(format!("{:?}", options.database), "sqlite:recado.db");
+        assert_eq!(options.listen.to_string(), "127.0.0.1:8080");
+        assert!(options.operator_token.is_none() && options.public_url.is_none());
+        assert_eq!(options.documents, Place::Folder("recado-documents".into()));
+        assert_eq!(options.group_suffix, "g.us");
+        assert_eq!(format!("{:?}", options.webhook_retry_waits), "[30s, 2m, 10m, 30m]");
+        assert_eq!(options.webhook_timeout, Duration::from_secs(10));
+        assert_eq!(options.retention.to_string(), "30d");
+        assert_eq!(options.stop_words.len(), 12);
+        assert_eq!(options.stop_words.last().map(String::as_str), Some("pare de enviar mensagens"));
+        assert!(!options.no_migrate && !options.allow_private_destinations);
+        assert!(options.trusted_proxies.is_empty());
+        assert_eq!(options.log, "info");
+        assert_eq!(options.cnpj_registry, recado_core::Settings::default().registry_url);
+    }
+
+    #[test]
+    fn each_layer_wins_over_the_next() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("recado.toml");
+        std::fs::write(&path, "listen = \"127.0.0.1:1\"\nretention = \"1d\"\ngroup-suffix = \"f\"")
+            .expect("written");
+        let env = |name: &str| match name {
+            "RECADO_LISTEN" => Some("127.0.0.1:2".into()),
+            "RECADO_RETENTION" => Some("2d".into()),
+            "RECADO_CONFIG" => Some(path.clone().into()),
+            _ => None,
+        };
+        let flags = layer(&[("listen", "127.0.0.1:3")]);
+        let options = resolve(Options::default(), &flags, None, env).expect("valid");
+        assert_eq!(options.listen.port(), 3);
+        assert_eq!(options.retention.to_string(), "2d");
+        assert_eq!(options.group_suffix, "f");
+        assert_eq!(options.webhook_timeout.to_string(), "10s");
+    }
+
+    #[test]
+    fn a_value_that_does_not_count_is_not_read() {
+        let env = |name: &str| (name == "RECADO_LISTEN").then(|| "nowhere".into());
+        let flags = layer(&[("listen", "127.0.0.1:3")]);
+        assert!(resolve(Options::default(), &flags, None, env).is_ok());
+    }
+
+    #[test]
+    fn an_empty_operator_token_counts_as_none() {
+        let flags = layer(&[("operator-token", " ")]);
+        let base = Options { operator_token: Some(SecretText::new("a")), ..Options::default() };
+        assert!(resolve(base, &flags, None, no_env).expect("valid").operator_token.is_none());
+    }
+
+    #[test]
+    fn secrets_are_not_printed() {
+        let flags =
+            layer(&[("operator-token", "hunter2"), ("database", "postgres://a:hunter2@b/c")]);
+        let options = resolve(Options::default(), &flags, None, no_env).expect("valid");
+        assert!(!format!("{options:?}").contains("hunter2"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_variable_that_is_not_utf_8_is_named() {
+        use std::os::unix::ffi::OsStringExt;
+        let env = |name: &str| (name == "RECADO_LOG").then(|| OsString::from_vec(vec![0xff]));
+        let error = resolve(Options::default(), &Layer::new(), None, env).expect_err("not UTF-8");
+        assert!(error.to_string().contains("RECADO_LOG"), "{error}");
+    }
+}

@@ -22,6 +22,8 @@ impl FromStr for Database {
 
     fn from_str(text: &str) -> Result<Self, String> {
         if text.starts_with("postgres://") || text.starts_with("postgresql://") {
+            text.parse::<tokio_postgres::Config>()
+                .map_err(|error| format!("is no Postgres address: {error}"))?;
             return Ok(Self::Postgres(SecretText::new(text)));
         }
         let Some(path) = text.strip_prefix("sqlite:") else {
@@ -160,7 +162,9 @@ mod tests {
         }
         assert!(matches!("postgres://a@b/c".parse(), Ok(Database::Postgres(_))));
         assert!(matches!("postgresql://a@b/c".parse(), Ok(Database::Postgres(_))));
-        for text in ["", "recado.db", "sqlite:", "sqlite::memory:", "mysql://a@b/c"] {
+        for text in
+            ["", "recado.db", "sqlite:", "sqlite::memory:", "mysql://a@b/c", "postgres://b:x/c"]
+        {
             assert!(text.parse::<Database>().is_err(), "{text}");
         }
     }
