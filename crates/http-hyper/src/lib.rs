@@ -1,2 +1,44 @@
-//! To be written.
+//! Recado's HTTP surface as a service over hyper, and its guarded HTTP client.
+//!
+//! [`RecadoHttp`] answers any request; [`serve`] runs it on a listener, or mount it in a server of
+//! your own. [`GuardedClient`] is the [`Transport`](recado_core::transport::Transport) of the core.
+//!
+//! # Adding a path
+//!
+//! 1. A handler in the file of its feature: parse, call, map.
+//! 2. An entry in that file's `ROUTES`, with its documentation. The router, `Allow`, the checks of
+//!    its surface, metrics, logs and the OpenAPI document all follow from the entry.
+//! 3. Review the difference in `openapi.json` (see the test in `openapi`).
 #![forbid(unsafe_code)]
+
+mod answer;
+mod body;
+mod call;
+mod client;
+mod connector;
+mod contacts;
+mod custom_fields;
+mod error;
+mod guard;
+mod health;
+mod links;
+mod lists;
+mod logging;
+mod metrics;
+mod openapi;
+mod operator;
+mod options;
+mod pipeline;
+mod query;
+mod request_id;
+mod route;
+mod server;
+mod service;
+mod timed_io;
+
+pub use client::{ClientOptions, GuardedClient};
+pub use guard::is_special;
+pub use openapi::openapi;
+pub use options::{HttpOptions, Limits, Readiness, RenderMetrics};
+pub use server::{Drained, ServeOptions, serve, serve_with};
+pub use service::{AnswerBody, AnswerFuture, RecadoHttp};

@@ -1,0 +1,135 @@
+//! Answers on the wire: the envelope of every success (1, 4.11, D4).
+
+use bytes::Bytes;
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue};
+use http::{Response, StatusCode};
+use recado_core::contacts::Warning;
+use serde::Serialize;
+
+use crate::error::{Failure, Outcome};
+
+/// A success, ready to be written.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    status: StatusCode,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    body: Bytes,
+}
+
+#[derive(Serialize)]
+struct Envelope<'a, T, P> {
+    success: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<T>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pagination: Option<P>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    warnings: &'a [Warning],
+}
+
+impl Answer {
+    /// 200 with `data`.
+    pub(crate) fn ok(data: impl Serialize) -> Outcome {
+        Self::envelope(StatusCode::OK, Some(data), None::<()>, &[])
+    }
+
+    /// 200 with `data` and, where there are any, `warnings` (D20).
+    pub(crate) fn ok_with(data: impl Serialize, warnings: &[Warning]) -> Outcome {
+        Self::envelope(StatusCode::OK, Some(data), None::<()>, warnings)
+    }
+
+    /// 200 with `data` and `pagination` (4.11).
+    pub(crate) fn page(data: impl Serialize, pagination: impl Serialize) -> Outcome {
+        Self::envelope(StatusCode::OK, Some(data), Some(pagination), &[])
+    }
+
+    /// 201 with `data`.
+    pub(crate) fn created(data: impl Serialize) -> Outcome {
+        Self::created_with(data, &[])
+    }
+
+    /// 201 with `data` and, where there are any, `warnings` (D20).
+    pub(crate) fn created_with(data: impl Serialize, warnings: &[Warning]) -> Outcome {
+        Self::envelope(StatusCode::CREATED, Some(data), None::<()>, warnings)
+    }
+
+    /// 200 without `data`.
+    pub(crate) fn done() -> Outcome {
+        Self::envelope(StatusCode::OK, None::<()>, None::<()>, &[])
+    }
+
+    /// 200 with a body that is no envelope.
+    pub(crate) fn bytes(content_type: &'static str, body: impl Into<Bytes>) -> Self {
+        let content_type = (CONTENT_TYPE, HeaderValue::from_static(content_type));
+        Self { status: StatusCode::OK, headers: vec![content_type], body: body.into() }
+    }
+
+    /// An answer without a body.
+    pub(crate) fn empty(status: StatusCode) -> Self {
+        Self { status, headers: Vec::new(), body: Bytes::new() }
+    }
+
+    /// The same with another header.
+    #[must_use]
+    pub(crate) fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.push((name, value));
+        self
+    }
+
+    fn envelope(
+        status: StatusCode,
+        data: Option<impl Serialize>,
+        pagination: Option<impl Serialize>,
+        warnings: &[Warning],
+    ) -> Outcome {
+        let envelope = Envelope { success: true, data, pagination, warnings };
+        let body = serde_json::to_vec(&envelope)
+            .map_err(|error| Failure::internal(format!("an answer cannot be written: {error}")))?;
+        Ok(Self { status, ..Self::bytes("application/json", body) })
+    }
+
+    /// Writes the answer.
+    pub(crate) fn into_response(self) -> Response<Bytes> {
+        let length = HeaderValue::from(self.body.len());
+        let mut response = Response::new(self.body);
+        *response.status_mut() = self.status;
+        response.headers_mut().insert(CONTENT_LENGTH, length);
+        for (name, value) in self.headers {
+            response.headers_mut().insert(name, value);
+        }
+        response
+    }
+}
+
+/// A JSON body with its headers.
+pub(crate) fn json_response(status: StatusCode, body: String) -> Response<Bytes> {
+    Answer { status, ..Answer::bytes("application/json", body) }.into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(outcome: Outcome) -> String {
+        let response = outcome.expect("an answer").into_response();
+        assert_eq!(response.headers()["content-type"], "application/json");
+        assert_eq!(response.headers()["content-length"], response.body().len().to_string());
+        String::from_utf8(response.into_body().to_vec()).expect("utf-8")
+    }
+
+    #[test]
+    fn an_envelope_holds_only_what_there_is() {
+        assert_eq!(text(Answer::ok([1, 2])), r#"{"success":true,"data":[1,2]}"#);
+        assert_eq!(text(Answer::done()), r#"{"success":true}"#);
+        assert_eq!(text(Answer::created_with(1, &[])), r#"{"success":true,"data":1}"#);
+    }
+
+    #[test]
+    fn warnings_stand_at_the_root() {
+        let warning = Warning { code: "C", field: "f", message: "m" };
+        assert_eq!(
+            text(Answer::ok_with(0, &[warning])),
+            r#"{"success":true,"data":0,"warnings":[{"code":"C","field":"f","message":"m"}]}"#
+        );
+    }
+}

@@ -1,0 +1,199 @@
+//! Reading bodies: bounded in bytes and time, and never further than the bound (D5, D8a).
+
+use std::pin::{Pin, pin};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::HeaderMap;
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
+use http_body_util::BodyExt;
+use hyper::body::Body;
+use serde_json::{Map, Value};
+
+use crate::error::Failure;
+
+/// What a body may fail with.
+pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
+/// The body of any request.
+pub(crate) type RequestBody = Pin<Box<dyn Body<Data = Bytes, Error = BoxError> + Send>>;
+
+/// A body of any kind as one type.
+pub(crate) fn erase<B>(body: B) -> RequestBody
+where
+    B: Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    Box::pin(body.map_err(Into::into))
+}
+
+/// No body.
+pub(crate) fn empty() -> RequestBody {
+    erase(http_body_util::Empty::new())
+}
+
+/// How much of a body is read, and for how long.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bound {
+    pub(crate) bytes: usize,
+    pub(crate) time: Duration,
+}
+
+/// Refuses a body that says of itself that it is too large, before any of it is read.
+pub(crate) fn check_declared(headers: &HeaderMap, limit: usize) -> Result<(), Failure> {
+    let declared = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+    match declared.and_then(|value| value.trim().parse::<u64>().ok()) {
+        Some(length) if length > limit as u64 => Err(Failure::too_large(limit)),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a compressed body (D8a).
+pub(crate) fn check_encoding(headers: &HeaderMap) -> Result<(), Failure> {
+    let plain = |value: &http::HeaderValue| {
+        let text = value.to_str().unwrap_or("?");
+        text.split(',').all(|coding| {
+            let coding = coding.trim();
+            coding.is_empty() || coding.eq_ignore_ascii_case("identity")
+        })
+    };
+    if headers.get_all(CONTENT_ENCODING).iter().all(plain) {
+        Ok(())
+    } else {
+        Err(Failure::encoded_body())
+    }
+}
+
+/// Reads a whole body. What lies beyond the bound is not read.
+pub(crate) async fn read(body: RequestBody, bound: Bound) -> Result<Vec<u8>, Failure> {
+    tokio::time::timeout(bound.time, collect(body, bound.bytes))
+        .await
+        .unwrap_or_else(|_| Err(Failure::slow_body()))
+}
+
+async fn collect(body: RequestBody, limit: usize) -> Result<Vec<u8>, Failure> {
+    let mut body = pin!(body);
+    let declared = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+    if declared > limit {
+        return Err(Failure::too_large(limit));
+    }
+    let mut bytes = Vec::with_capacity(declared.min(64 * 1024));
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.map_err(|_| Failure::broken_body())?.into_data() else { continue };
+        if bytes.len() + data.len() > limit {
+            return Err(Failure::too_large(limit));
+        }
+        bytes.extend_from_slice(&data);
+    }
+    Ok(bytes)
+}
+
+/// Reads a JSON object. A repeated key counts as its last value; nesting is bounded by the parser.
+pub(crate) fn parse_object(bytes: &[u8]) -> Result<Map<String, Value>, Failure> {
+    if bytes.starts_with(b"\xef\xbb\xbf") {
+        return Err(Failure::invalid_body("the body begins with a byte-order mark"));
+    }
+    match serde_json::from_slice(bytes) {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(_) => Err(Failure::invalid_body("the body must be a JSON object")),
+        Err(error) => {
+            // The parser's own text may quote the body.
+            let (line, column) = (error.line(), error.column());
+            let message = format!("the body is not JSON (line {line}, column {column})");
+            Err(Failure::invalid_body(message))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::HeaderValue;
+    use http_body_util::{Full, StreamBody};
+    use hyper::body::Frame;
+
+    fn status(failure: Failure) -> u16 {
+        failure.into_response().status().as_u16()
+    }
+
+    fn code(failure: Failure) -> Value {
+        let body = failure.into_response().into_body();
+        serde_json::from_slice::<Value>(&body).expect("json")["code"].clone()
+    }
+
+    const BOUND: Bound = Bound { bytes: 10, time: Duration::from_secs(5) };
+
+    #[test]
+    fn what_is_no_json_object_is_refused() {
+        let deep = [vec![b'['; 100_000], vec![b']'; 100_000]].concat();
+        let bad: [&[u8]; 9] = [
+            b"",
+            b"{",
+            b"[]",
+            b"null",
+            b"{} x",
+            b"{\"a\":\"\xff\"}",
+            b"\xef\xbb\xbf{}",
+            b"\"text\"",
+            &deep,
+        ];
+        for body in bad {
+            assert_eq!(code(parse_object(body).expect_err("refused")), "INVALID_BODY");
+        }
+    }
+
+    #[test]
+    fn of_a_repeated_key_the_last_value_counts() {
+        let object = parse_object(br#"{"a":1,"a":2}"#).expect("an object");
+        assert_eq!(object["a"], 2);
+    }
+
+    #[test]
+    fn a_declared_length_over_the_limit_is_refused_unread() {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_LENGTH, HeaderValue::from_static("1048577"));
+        assert_eq!(status(check_declared(&headers, 1_048_576).expect_err("refused")), 413);
+        assert!(check_declared(&headers, 1_048_577).is_ok());
+    }
+
+    #[test]
+    fn identity_is_no_encoding() {
+        let with = |value| {
+            let mut headers = HeaderMap::new();
+            headers.insert(CONTENT_ENCODING, HeaderValue::from_static(value));
+            check_encoding(&headers)
+        };
+        assert!(with("Identity").is_ok() && with("").is_ok());
+        for value in ["gzip", "identity, br", "x"] {
+            assert_eq!(status(with(value).expect_err("refused")), 415);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_streamed_body_is_cut_off_at_the_limit_and_the_rest_not_read() {
+        let polled = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        let counter = polled.clone();
+        let frames = futures_util::stream::iter(0..1000).map(move |_| {
+            counter.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            Ok::<_, std::convert::Infallible>(Frame::data(Bytes::from_static(b"1234")))
+        });
+        let failure = read(erase(StreamBody::new(frames)), BOUND).await.expect_err("refused");
+        assert_eq!(status(failure), 413);
+        assert_eq!(polled.load(std::sync::atomic::Ordering::Relaxed), 3);
+    }
+
+    #[tokio::test]
+    async fn a_body_of_exactly_the_limit_is_read() {
+        let body = erase(Full::new(Bytes::from_static(b"1234567890")));
+        assert_eq!(read(body, BOUND).await.expect("read"), b"1234567890");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_stops_arriving_is_given_up() {
+        let frames =
+            futures_util::stream::pending::<Result<Frame<Bytes>, std::convert::Infallible>>();
+        let failure = read(erase(StreamBody::new(frames)), BOUND).await.expect_err("refused");
+        assert_eq!(status(failure), 408);
+    }
+
+    use futures_util::StreamExt;
+}

@@ -1,0 +1,72 @@
+//! What a handler is given: who calls, the path's ids, the parameters, the body.
+
+use std::sync::Arc;
+
+use http::HeaderMap;
+use recado_core::Recado;
+use recado_core::access::{Caller, Company};
+use recado_core::query::Params;
+use serde_json::{Map, Value};
+
+use crate::service::Shared;
+
+/// A call that has passed every check of its surface (D6).
+#[derive(Debug)]
+pub(crate) struct Call<W> {
+    /// The core.
+    pub(crate) recado: Recado,
+    /// Who calls, or for which company.
+    pub(crate) who: W,
+    /// The variable parts of the path.
+    pub(crate) path: PathParts,
+    /// The query, each known parameter given at most once.
+    pub(crate) params: Params,
+    /// The JSON body; empty where none is read.
+    pub(crate) body: Map<String, Value>,
+    /// The raw body of a document.
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// A call of the public API.
+pub(crate) type PublicCall = Call<Caller>;
+/// A call of the operator API about one company, which exists.
+pub(crate) type CompanyCall = Call<Company>;
+/// A call of the operator API about companies.
+pub(crate) type OperatorCall = Call<()>;
+
+/// A call that needs no key.
+pub(crate) struct OpenCall {
+    /// The core and the options.
+    pub(crate) shared: Arc<Shared>,
+    /// The variable parts of the path.
+    pub(crate) path: PathParts,
+    /// The headers.
+    pub(crate) headers: HeaderMap,
+    /// Whether the method is HEAD.
+    pub(crate) head: bool,
+}
+
+/// The variable parts of a path, by name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PathParts(Vec<(String, String)>);
+
+impl PathParts {
+    pub(crate) fn new(params: &matchit::Params<'_, '_>) -> Self {
+        Self(params.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+    }
+
+    /// A part as it was sent; empty when the path has none of this name.
+    pub(crate) fn text(&self, name: &str) -> &str {
+        let part = self.0.iter().find(|(known, _)| known == name);
+        part.map_or("", |(_, value)| value)
+    }
+
+    /// An id. What is no UUID becomes the nil UUID, which no record has: it then answers like any
+    /// id that never existed, at the same point in the order of checks (D5, D6).
+    pub(crate) fn id<T>(&self, name: &str, parse: fn(&str) -> Option<T>) -> T {
+        const NIL: &str = "00000000-0000-0000-0000-000000000000";
+        parse(self.text(name))
+            .or_else(|| parse(NIL))
+            .expect("the nil UUID is a UUID whatever the kind of record")
+    }
+}

@@ -1,0 +1,191 @@
+//! The public API's contacts (4.1–4.5).
+
+use recado_core::access::Scope;
+use recado_core::contacts::{
+    ContactDetail, ContactListItem, ContactSummary, InboxStatus, ListQuery,
+};
+use recado_core::ids::ContactId;
+use recado_core::page::Pagination;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::answer::Answer;
+use crate::call::PublicCall;
+use crate::error::Outcome;
+use crate::openapi::{Operation, Param, ParamKind, bodies};
+use crate::route::{Route, verb};
+
+pub(crate) const ROUTES: &[Route] = &[
+    Route::public(verb::GET, COLLECTION, Scope::ContactsRead, |c| Box::pin(list(c)), doc_list)
+        .query(LIST_QUERY)
+        .export(),
+    Route::public(
+        verb::POST,
+        COLLECTION,
+        Scope::ContactsWrite,
+        |c| Box::pin(create(c)),
+        |op| {
+            op.says("createContact", "Create a contact by phone")
+            .body::<bodies::CreateContact>(
+                r#"{"phone": "+55 11 98765-4321", "name": "Ana Lima", "email": "ana@example.com"}"#,
+            )
+            .answers_with_warnings::<OneContact>(201)
+            .refuses(404, "NOT_FOUND")
+            .refuses(409, "CONTACT_EXISTS")
+        },
+    )
+    .json(),
+    Route::public(
+        verb::GET,
+        ONE,
+        Scope::ContactsRead,
+        |c| Box::pin(get(c)),
+        |op| {
+            op.says("getContact", "Read a contact")
+                .more("`lead_memory` is there only for keys with the scope `lead_memory:read`.")
+                .answers::<ContactDetail>()
+        },
+    )
+    .query(DETAIL_QUERY),
+    Route::public(
+        verb::PATCH,
+        ONE,
+        Scope::ContactsWrite,
+        |c| Box::pin(update(c)),
+        |op| {
+            op.says("updateContact", "Change what is sent of a contact")
+                .body::<bodies::UpdateContact>(r#"{"name": "Ana Souza", "city": "Recife"}"#)
+                .answers_with_warnings::<OneContact>(200)
+        },
+    )
+    .json(),
+    Route::public(
+        verb::DELETE,
+        ONE,
+        Scope::ContactsWrite,
+        |c| Box::pin(delete(c)),
+        |op| {
+            op.says("deleteContact", "Delete a contact with its documents")
+                .more("With `PURGE_FAILED` nothing was deleted.")
+                .done()
+                .refuses(500, "PURGE_FAILED")
+        },
+    ),
+];
+
+const COLLECTION: &str = "/api/v1/contacts";
+const ONE: &str = "/api/v1/contacts/{id}";
+
+/// The filters of the list form, and its page.
+pub(crate) const FILTERS: [Param; 9] = [
+    Param::new(
+        "search",
+        ParamKind::Text,
+        "A part of name, display name, e-mail, identifier or phone, whatever the case and accents.",
+    ),
+    Param::new("source_platform", ParamKind::Text, "The channel."),
+    Param::new("inbox_status", ParamKind::Words(InboxStatus::WORDS), "Of the conversation."),
+    Param::new("pipeline_stage_id", ParamKind::Uuid, "The focus stage."),
+    Param::new("crm_status", ParamKind::Text, "Standing in the CRM."),
+    Param::new("is_ai_enabled", ParamKind::Flag, "Whether the service's AI is on."),
+    Param::new("is_group", ParamKind::Flag, "`true`: groups only; `false`: people only."),
+    Param::new("page", ParamKind::Page, "Not with `order_by=created_at`."),
+    Param::new("limit", ParamKind::Limit, "Contacts per page."),
+];
+
+const LIST_QUERY: &[Param] = &[
+    FILTERS[0],
+    FILTERS[1],
+    FILTERS[2],
+    FILTERS[3],
+    FILTERS[4],
+    FILTERS[5],
+    FILTERS[6],
+    FILTERS[7],
+    FILTERS[8],
+    Param::new("include", ParamKind::List(&["link_clicks"]), "Adds `link_clicks`."),
+    Param::new(
+        "order_by",
+        ParamKind::Words(&["last_message_at", "created_at"]),
+        "`created_at` reads the whole in order of creation, by cursor: an export.",
+    ),
+    Param::new(
+        "cursor",
+        ParamKind::Text,
+        "The `next_cursor` of the answer before; only with `order_by=created_at` and the same \
+         filters.",
+    ),
+];
+
+const DETAIL_QUERY: &[Param] = &[Param::new(
+    "include",
+    ParamKind::List(&["profile"]),
+    "Adds the personal fields of the list form.",
+)];
+
+/// The `pagination` of an export (4.1.2).
+#[derive(Serialize, ToSchema)]
+struct CursorPagination {
+    /// Contacts per page.
+    limit: u32,
+    /// Contacts that match in all.
+    total: u64,
+    /// Where the next page begins; null at the end.
+    next_cursor: Option<String>,
+}
+
+/// The `data` of POST and PATCH (4.3, 4.4).
+#[derive(Serialize, ToSchema)]
+struct OneContact {
+    contact: ContactSummary,
+}
+
+fn doc_list(mut op: Operation) -> Operation {
+    let forms = vec![op.refer::<Pagination>(), op.refer::<CursorPagination>()];
+    op.says("listContacts", "List or export contacts")
+        .more(
+            "By last message, page by page; or, with `order_by=created_at`, a full export by \
+             cursor, which neither skips nor repeats a contact and uses the export allowance too.",
+        )
+        .pages::<ContactListItem>(forms)
+}
+
+async fn list(call: PublicCall) -> Outcome {
+    let contacts = call.recado.contacts();
+    match ListQuery::parse(&call.params)? {
+        ListQuery::Pages { filter, page, clicks } => {
+            let listed = contacts.page(&call.who, &filter, page, clicks).await?;
+            Answer::page(listed.items, Pagination::new(page, listed.total))
+        }
+        ListQuery::Export(query) => {
+            let listed = contacts.export(&call.who, &query).await?;
+            let (limit, total, next_cursor) = (query.limit, listed.total, listed.next_cursor);
+            Answer::page(listed.items, CursorPagination { limit, total, next_cursor })
+        }
+    }
+}
+
+async fn create(call: PublicCall) -> Outcome {
+    let created = call.recado.contacts().create(&call.who, &call.body).await?;
+    let contact = ContactSummary::created(&created.contact);
+    Answer::created_with(OneContact { contact }, &created.warnings)
+}
+
+async fn get(call: PublicCall) -> Outcome {
+    let profile = !call.params.list("include", &["profile"])?.is_empty();
+    let id = call.path.id("id", ContactId::parse);
+    Answer::ok(call.recado.contacts().get(&call.who, id, profile).await?)
+}
+
+async fn update(call: PublicCall) -> Outcome {
+    let id = call.path.id("id", ContactId::parse);
+    let updated = call.recado.contacts().update(&call.who, id, &call.body).await?;
+    let contact = ContactSummary::updated(&updated.contact);
+    Answer::ok_with(OneContact { contact }, &updated.warnings)
+}
+
+async fn delete(call: PublicCall) -> Outcome {
+    let id = call.path.id("id", ContactId::parse);
+    call.recado.contacts().delete(&call.who, id).await?;
+    Answer::done()
+}

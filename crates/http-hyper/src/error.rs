@@ -1,0 +1,292 @@
+//! Refusals on the wire: the one place that turns the core's kinds of errors into statuses (D4, D5).
+
+use std::time::Duration;
+
+use http::header::{ALLOW, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{Response, StatusCode};
+use recado_core::store::StoreError;
+use recado_core::{Code, Error, Kind, Rejection};
+use serde_json::{Map, Value};
+
+use crate::answer::{Answer, json_response};
+
+/// When to come back after the store could not be reached.
+const STORE_RETRY: Duration = Duration::from_secs(5);
+/// When to come back after too many concurrent changes of one record.
+const BUSY_RETRY: Duration = Duration::from_secs(1);
+
+/// A refusal, ready to be written.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    status: StatusCode,
+    code: Code,
+    message: String,
+    details: Option<Map<String, Value>>,
+    extra: Option<Map<String, Value>>,
+    retry_after: Option<Duration>,
+    allow: Option<String>,
+    /// Why, for the log only.
+    cause: Option<String>,
+}
+
+/// What a handler answers.
+pub(crate) type Outcome = Result<Answer, Failure>;
+
+/// The status of each kind of error.
+const fn status_of(kind: Kind) -> StatusCode {
+    match kind {
+        Kind::Unauthenticated => StatusCode::UNAUTHORIZED,
+        Kind::Forbidden => StatusCode::FORBIDDEN,
+        Kind::Malformed => StatusCode::BAD_REQUEST,
+        Kind::Invalid => StatusCode::UNPROCESSABLE_ENTITY,
+        Kind::NotFound => StatusCode::NOT_FOUND,
+        Kind::Conflict => StatusCode::CONFLICT,
+        Kind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        Kind::Limited => StatusCode::TOO_MANY_REQUESTS,
+        Kind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        Kind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+impl Failure {
+    fn new(status: StatusCode, code: Code, message: impl Into<String>) -> Self {
+        Self {
+            status,
+            code,
+            message: message.into(),
+            details: None,
+            extra: None,
+            retry_after: None,
+            allow: None,
+            cause: None,
+        }
+    }
+
+    /// A refusal of the core, as it says of itself.
+    pub(crate) fn rejected(rejection: &impl Rejection) -> Self {
+        let kind = rejection.kind();
+        Self {
+            details: rejection.details(),
+            extra: rejection.extra(),
+            retry_after: (kind == Kind::Unavailable).then_some(STORE_RETRY),
+            ..Self::new(status_of(kind), rejection.code(), rejection.to_string())
+        }
+    }
+
+    /// No such path, or no such record.
+    pub(crate) fn not_found() -> Self {
+        Self::new(StatusCode::NOT_FOUND, Code::NotFound, "there is nothing here")
+    }
+
+    /// The path exists, the method does not; `allow` lists those that do.
+    pub(crate) fn method_not_allowed(allow: String) -> Self {
+        let message = format!("this path answers {allow}");
+        Self {
+            allow: Some(allow),
+            ..Self::new(StatusCode::METHOD_NOT_ALLOWED, Code::MethodNotAllowed, message)
+        }
+    }
+
+    /// The operator's token is missing or wrong.
+    pub(crate) fn operator_unauthorized() -> Self {
+        let message = "a valid operator token is required: Authorization: Bearer <token>";
+        Self::new(StatusCode::UNAUTHORIZED, Code::Unauthorized, message)
+    }
+
+    /// The allowance is used up until `retry_after` has passed.
+    pub(crate) fn rate_limited(retry_after: Duration) -> Self {
+        let message = "the allowance of this key is used up; repeat the call after Retry-After";
+        Self {
+            retry_after: Some(retry_after),
+            ..Self::new(StatusCode::TOO_MANY_REQUESTS, Code::RateLimited, message)
+        }
+    }
+
+    /// The body has more than `limit` bytes.
+    pub(crate) fn too_large(limit: usize) -> Self {
+        let message = format!("the body may have at most {limit} bytes");
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, Code::PayloadTooLarge, message)
+    }
+
+    /// The body is compressed.
+    pub(crate) fn encoded_body() -> Self {
+        let message = "send the body without a Content-Encoding";
+        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, Code::UnsupportedMediaType, message)
+    }
+
+    /// The body is not a JSON object.
+    pub(crate) fn invalid_body(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, Code::InvalidBody, message)
+    }
+
+    /// The body did not arrive whole.
+    pub(crate) fn broken_body() -> Self {
+        let message = "the body did not arrive whole";
+        Self::new(StatusCode::BAD_REQUEST, Code::BadRequest, message)
+    }
+
+    /// The body took too long to arrive.
+    pub(crate) fn slow_body() -> Self {
+        let message = "the body took too long to arrive";
+        Self::new(StatusCode::REQUEST_TIMEOUT, Code::BadRequest, message)
+    }
+
+    /// Not now; `message` says what is missing.
+    pub(crate) fn unavailable(message: &str) -> Self {
+        Self {
+            retry_after: Some(STORE_RETRY),
+            ..Self::new(StatusCode::SERVICE_UNAVAILABLE, Code::Unavailable, message)
+        }
+    }
+
+    /// Our fault. The cause goes to the log, never into the answer.
+    pub(crate) fn internal(cause: impl Into<String>) -> Self {
+        let message = "something went wrong on our side";
+        Self {
+            cause: Some(cause.into()),
+            ..Self::new(StatusCode::INTERNAL_SERVER_ERROR, Code::InternalError, message)
+        }
+    }
+
+    /// Why, where the answer must not tell.
+    pub(crate) fn cause(&self) -> Option<&str> {
+        self.cause.as_deref()
+    }
+
+    /// Writes the refusal (D4).
+    pub(crate) fn into_response(self) -> Response<bytes::Bytes> {
+        let mut body = Map::new();
+        body.insert("success".to_owned(), Value::Bool(false));
+        body.insert("code".to_owned(), self.code.as_str().into());
+        body.insert("message".to_owned(), self.message.into());
+        if let Some(details) = self.details {
+            body.insert("details".to_owned(), details.into());
+        }
+        for (name, value) in self.extra.into_iter().flatten() {
+            body.insert(name, value);
+        }
+        let mut response = json_response(self.status, Value::Object(body).to_string());
+        let headers = response.headers_mut();
+        if let Some(wait) = self.retry_after {
+            headers.insert(RETRY_AFTER, HeaderValue::from(whole_seconds(wait)));
+        }
+        if let Some(allow) = self.allow.and_then(|allow| HeaderValue::try_from(allow).ok()) {
+            headers.insert(ALLOW, allow);
+        }
+        if self.status == StatusCode::UNAUTHORIZED {
+            headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response
+    }
+}
+
+/// A wait in whole seconds, rounded up, at least 1 (D5).
+fn whole_seconds(wait: Duration) -> u64 {
+    let partial = u64::from(wait.subsec_nanos() > 0);
+    wait.as_secs().saturating_add(partial).max(1)
+}
+
+/// An error with everything that caused it, for the log.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        let cause = with_causes(&error);
+        match error {
+            StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_) => Self {
+                cause: Some(cause),
+                ..Self::unavailable("the service cannot reach its store; repeat the call later")
+            },
+            StoreError::Corrupt(_) => Self::internal(cause),
+        }
+    }
+}
+
+impl<E: Rejection> From<Error<E>> for Failure {
+    fn from(error: Error<E>) -> Self {
+        match error {
+            Error::Rejected(rejection) => Self::rejected(&rejection),
+            Error::Denied(denied) => Self::rejected(&denied),
+            Error::Busy => Self {
+                retry_after: Some(BUSY_RETRY),
+                ..Self::unavailable("others are changing the same record; repeat the call shortly")
+            },
+            Error::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<recado_core::query::InvalidParameter> for Failure {
+    fn from(invalid: recado_core::query::InvalidParameter) -> Self {
+        Self::rejected(&invalid)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(failure: Failure) -> (Response<bytes::Bytes>, Value) {
+        let response = failure.into_response();
+        let body = serde_json::from_slice(response.body()).expect("json");
+        (response, body)
+    }
+
+    #[test]
+    fn a_wait_is_rounded_up_to_whole_seconds_and_is_at_least_one() {
+        let millis = |ms| whole_seconds(Duration::from_millis(ms));
+        assert_eq!([millis(0), millis(1), millis(1000), millis(1001)], [1, 1, 1, 2]);
+    }
+
+    #[test]
+    fn an_unreachable_store_is_503_with_retry_after_and_without_its_cause() {
+        let error: Error<recado_core::NotFound> = StoreError::unavailable("host db-7 down").into();
+        let (response, body) = written(error.into());
+        assert_eq!(response.status(), 503);
+        assert_eq!(response.headers()["retry-after"], "5");
+        assert_eq!(body["code"], "UNAVAILABLE");
+        assert!(!body.to_string().contains("db-7"));
+    }
+
+    #[test]
+    fn a_defect_is_500_and_tells_nothing_of_itself() {
+        let error = StoreError::corrupt("row 17 of table contacts");
+        let (response, body) = written(error.into());
+        assert_eq!(response.status(), 500);
+        assert_eq!(body["code"], "INTERNAL_ERROR");
+        assert!(!body.to_string().contains("17"));
+    }
+
+    #[test]
+    fn a_race_lost_too_often_asks_to_come_back_in_a_second() {
+        let (response, body) = written(Error::<recado_core::NotFound>::Busy.into());
+        assert_eq!((response.status().as_u16(), &body["code"]), (503, &"UNAVAILABLE".into()));
+        assert_eq!(response.headers()["retry-after"], "1");
+    }
+
+    #[test]
+    fn every_401_names_the_scheme() {
+        let (response, body) = written(Failure::operator_unauthorized());
+        assert_eq!(response.headers()["www-authenticate"], "Bearer");
+        assert_eq!(body["success"], false);
+    }
+
+    #[test]
+    fn extra_fields_stand_at_the_root_beside_the_code() {
+        let by = recado_core::ids::ContactId::parse("00000000-0000-0000-0000-00000000002a")
+            .expect("a UUID");
+        let taken = recado_core::contacts::CreateContactError::PhoneTaken { by };
+        let (response, body) = written(Failure::rejected(&taken));
+        assert_eq!(response.status(), 409);
+        assert_eq!(body["contact_id"], by.to_string());
+    }
+}

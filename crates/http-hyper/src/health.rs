@@ -1,0 +1,71 @@
+//! Probes, metrics and the OpenAPI document: paths that need no key.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::answer::Answer;
+use crate::call::OpenCall;
+use crate::error::{Failure, Outcome};
+use crate::openapi::openapi;
+use crate::route::Route;
+
+pub(crate) const ROUTES: &[Route] = &[
+    Route::open(
+        "/healthz",
+        |call| Box::pin(healthz(call)),
+        |op| op.says("healthz", "Whether the process is alive").answers::<Status>(),
+    ),
+    Route::open(
+        "/readyz",
+        |call| Box::pin(readyz(call)),
+        |op| {
+            op.says("readyz", "Whether the process wants traffic")
+                .more("503 while the store is unreachable or not migrated, and while stopping.")
+                .answers::<Status>()
+        },
+    ),
+    Route::open(
+        "/metrics",
+        |call| Box::pin(metrics(call)),
+        |op| op.says("metrics", "Metrics as Prometheus text").answers_bytes("text/plain"),
+    ),
+    Route::open(
+        "/api/openapi.json",
+        |call| Box::pin(document(call)),
+        |op| op.says("openapi", "This document").answers_bytes("application/json"),
+    ),
+];
+
+/// The `data` of a probe.
+#[derive(Serialize, ToSchema)]
+struct Status {
+    status: &'static str,
+}
+
+async fn healthz(_: OpenCall) -> Outcome {
+    Answer::ok(Status { status: "alive" })
+}
+
+async fn readyz(call: OpenCall) -> Outcome {
+    let options = &call.shared.options;
+    if !options.readiness.is_open() {
+        return Err(Failure::unavailable("the process is stopping"));
+    }
+    let ready = call.shared.recado.store().ready();
+    match tokio::time::timeout(options.limits.ready_timeout, ready).await {
+        Ok(ready) => ready?,
+        Err(_) => return Err(Failure::unavailable("the store does not answer")),
+    }
+    Answer::ok(Status { status: "ready" })
+}
+
+async fn metrics(call: OpenCall) -> Outcome {
+    match &call.shared.options.metrics {
+        Some(render) => Ok(Answer::bytes("text/plain; version=0.0.4; charset=utf-8", render())),
+        None => Err(Failure::not_found()),
+    }
+}
+
+async fn document(_: OpenCall) -> Outcome {
+    Ok(Answer::bytes("application/json", openapi()))
+}

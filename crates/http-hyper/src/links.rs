@@ -1,0 +1,43 @@
+//! Following tracked links (D60).
+
+use http::StatusCode;
+use http::header::{CACHE_CONTROL, HeaderMap, HeaderValue, LOCATION, USER_AGENT};
+use recado_core::links::Visit;
+
+use crate::answer::Answer;
+use crate::call::OpenCall;
+use crate::error::{Failure, Outcome};
+use crate::route::Route;
+
+pub(crate) const ROUTES: &[Route] = &[Route::open(
+    "/l/{code}",
+    |call| Box::pin(follow(call)),
+    |op| {
+        op.says("followLink", "Follow a tracked link")
+            .more("The click is recorded before the answer.")
+            .answers_empty(302, "Where the link leads, in `Location`.")
+    },
+)];
+
+fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}
+
+fn visit(headers: &HeaderMap, head: bool) -> Visit<'_> {
+    Visit {
+        head,
+        user_agent: text(headers, USER_AGENT.as_str()),
+        purpose: text(headers, "purpose").or_else(|| text(headers, "x-purpose")),
+        sec_purpose: text(headers, "sec-purpose"),
+    }
+}
+
+async fn follow(call: OpenCall) -> Outcome {
+    let visit = visit(&call.headers, call.head);
+    let url = call.shared.recado.links().follow(call.path.text("code"), visit).await?;
+    let location = HeaderValue::try_from(url)
+        .map_err(|_| Failure::internal("the target of a link is no header value"))?;
+    Ok(Answer::empty(StatusCode::FOUND)
+        .with_header(LOCATION, location)
+        .with_header(CACHE_CONTROL, HeaderValue::from_static("no-store")))
+}

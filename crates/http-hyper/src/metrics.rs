@@ -1,0 +1,62 @@
+//! Counters of the HTTP surface, labelled by route template, never by path (D70).
+
+use std::time::Duration;
+
+use http::{Method, StatusCode};
+use metrics::{
+    Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram,
+};
+
+const REQUESTS: &str = "recado_http_requests_total";
+const DURATION: &str = "recado_http_request_duration_seconds";
+const IN_FLIGHT: &str = "recado_http_requests_in_flight";
+
+/// Says what the metrics mean; a recorder has to be installed before.
+pub(crate) fn describe() {
+    describe_counter!(REQUESTS, Unit::Count, "Requests answered, by route, method and status.");
+    describe_histogram!(DURATION, Unit::Seconds, "Time from request to answer, by route.");
+    describe_gauge!(IN_FLIGHT, Unit::Count, "Requests being answered.");
+}
+
+/// A method as a label: of those that the outside makes up there may be any number.
+pub(crate) fn method_label(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "GET",
+        Method::HEAD => "HEAD",
+        Method::POST => "POST",
+        Method::PUT => "PUT",
+        Method::PATCH => "PATCH",
+        Method::DELETE => "DELETE",
+        Method::OPTIONS => "OPTIONS",
+        _ => "OTHER",
+    }
+}
+
+/// Counts an answer.
+pub(crate) fn answered(
+    method: &'static str,
+    route: &'static str,
+    status: StatusCode,
+    duration: Duration,
+) {
+    let status = status.as_str().to_owned();
+    counter!(REQUESTS, "route" => route, "method" => method, "status" => status).increment(1);
+    histogram!(DURATION, "route" => route, "method" => method).record(duration.as_secs_f64());
+}
+
+/// Counts a request as in flight until it is dropped, however it ends.
+#[derive(Debug)]
+pub(crate) struct InFlight(());
+
+impl InFlight {
+    pub(crate) fn begin() -> Self {
+        gauge!(IN_FLIGHT).increment(1.0);
+        Self(())
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        gauge!(IN_FLIGHT).decrement(1.0);
+    }
+}

@@ -1,0 +1,231 @@
+//! Putting the document together from the table of routes.
+
+use std::collections::BTreeMap;
+
+use recado_core::Code;
+use serde_json::{Map, Value, json};
+
+use super::{Operation, Param};
+use crate::route::{self, Endpoint, Reads, Route};
+
+/// The whole document.
+pub(super) fn build() -> Value {
+    let mut paths: BTreeMap<&str, Map<String, Value>> = BTreeMap::new();
+    let mut schemas: BTreeMap<String, Value> = BTreeMap::new();
+    for route in route::all() {
+        let operation = (route.doc)(Operation::default());
+        schemas.extend(operation.schemas.clone());
+        let method = (route.method)().as_str().to_ascii_lowercase();
+        paths.entry(route.path).or_default().insert(method, written(route, operation));
+    }
+    schemas.insert("Error".to_owned(), error_schema());
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Recado",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": DESCRIPTION,
+            "license": {"name": "Apache-2.0 OR MIT", "identifier": "Apache-2.0 OR MIT"},
+        },
+        "tags": tags(),
+        "paths": paths,
+        "components": {
+            "schemas": schemas,
+            "securitySchemes": {
+                "api_key": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "An API key of a company: `rk_…`. Each operation names its scope.",
+                },
+                "operator_token": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "The token the server was started with.",
+                },
+            },
+        },
+    })
+}
+
+const DESCRIPTION: &str = "Contacts of companies: the public API under /api/v1 for integrators, and \
+the operator API under /operator/v1. Times are ISO 8601 in UTC with milliseconds; ids are UUIDs. A \
+record of another company answers like one that never existed. HEAD is answered wherever GET is. \
+Every answer carries X-Request-Id. Unknown query parameters are ignored, unknown fields of a body \
+are refused.";
+
+fn tags() -> Value {
+    json!([
+        {"name": "contacts", "description": "Contacts of the key's company."},
+        {"name": "custom-fields", "description": "Definitions of custom fields."},
+        {"name": "lists", "description": "Lists of contacts."},
+        {"name": "operator", "description": "Managing companies and what belongs to them."},
+        {"name": "links", "description": "Tracked links."},
+        {"name": "service", "description": "Probes, metrics and this document."},
+    ])
+}
+
+fn tag_of(route: &Route) -> &'static str {
+    match route.endpoint {
+        Endpoint::Operator(_) | Endpoint::Company(_) => "operator",
+        Endpoint::Public { .. } => match route.path.split('/').nth(3) {
+            Some("custom-fields") => "custom-fields",
+            Some("lists") => "lists",
+            _ => "contacts",
+        },
+        Endpoint::Open(_) if route.path.starts_with("/l/") => "links",
+        Endpoint::Open(_) => "service",
+    }
+}
+
+fn written(route: &Route, operation: Operation) -> Value {
+    let mut document = json!({
+        "operationId": operation.id,
+        "summary": operation.summary,
+        "tags": [tag_of(route)],
+    });
+    let mut description = operation.description.unwrap_or_default().to_owned();
+    if let Endpoint::Public { scope, .. } = route.endpoint {
+        description = format!("Needs the scope `{scope}`. {description}").trim().to_owned();
+    }
+    if !description.is_empty() {
+        document["description"] = description.into();
+    }
+    let parameters: Vec<Value> =
+        path_parameters(route).chain(route.query.iter().map(Param::document)).collect();
+    if !parameters.is_empty() {
+        document["parameters"] = parameters.into();
+    }
+    if let Some(body) = operation.body {
+        document["requestBody"] = body;
+    }
+    let mut responses = operation.answers;
+    for (status, codes) in refusals(route, &operation.codes) {
+        responses.insert(status.to_string(), error_response(status, &codes));
+    }
+    document["responses"] = responses.into();
+    match route.endpoint {
+        Endpoint::Public { .. } => document["security"] = json!([{"api_key": []}]),
+        Endpoint::Operator(_) | Endpoint::Company(_) => {
+            document["security"] = json!([{"operator_token": []}]);
+        }
+        Endpoint::Open(_) => {}
+    }
+    document
+}
+
+fn path_parameters(route: &Route) -> impl Iterator<Item = Value> {
+    let names = route.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+    names.map(|name| {
+        let schema = match name {
+            "code" => json!({"type": "string", "pattern": "^[A-Za-z0-9_-]{22}$"}),
+            _ => json!({"type": "string", "format": "uuid"}),
+        };
+        json!({"name": name, "in": "path", "required": true, "schema": schema})
+    })
+}
+
+/// What a call may be refused with: by its surface, by what it reads, and by itself.
+fn refusals(route: &Route, own: &[(u16, &'static str)]) -> BTreeMap<u16, Vec<&'static str>> {
+    let mut all: Vec<(u16, Code)> = Vec::new();
+    match route.endpoint {
+        Endpoint::Public { .. } => all.extend([
+            (401, Code::Unauthorized),
+            (403, Code::PlanRequired),
+            (403, Code::InsufficientScope),
+            (429, Code::RateLimited),
+        ]),
+        Endpoint::Operator(_) | Endpoint::Company(_) => {
+            all.extend([(401, Code::Unauthorized), (404, Code::NotFound)]);
+        }
+        Endpoint::Open(_) => {}
+    }
+    if route.path.contains('{') {
+        all.push((404, Code::NotFound));
+    }
+    if !route.query.is_empty() {
+        all.push((400, Code::InvalidParameter));
+    }
+    if route.reads != Reads::Nothing {
+        all.extend([
+            (400, Code::BadRequest),
+            (413, Code::PayloadTooLarge),
+            (415, Code::UnsupportedMediaType),
+            (422, Code::ValidationError),
+        ]);
+    }
+    if route.reads == Reads::Json {
+        all.push((400, Code::InvalidBody));
+    }
+    if !route.path.starts_with("/healthz") {
+        all.extend([(500, Code::InternalError), (503, Code::Unavailable)]);
+    }
+    let mut refusals: BTreeMap<u16, Vec<&'static str>> = BTreeMap::new();
+    let all = all.into_iter().map(|(status, code)| (status, code.as_str()));
+    for (status, code) in all.chain(own.iter().copied()) {
+        let codes = refusals.entry(status).or_default();
+        if !codes.contains(&code) {
+            codes.push(code);
+        }
+    }
+    refusals
+}
+
+fn error_response(status: u16, codes: &[&'static str]) -> Value {
+    let written: Vec<String> = codes.iter().map(|code| format!("`{code}`")).collect();
+    let mut response = json!({
+        "description": written.join(", "),
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
+    });
+    let seconds = json!({
+        "description": "Whole seconds to wait.",
+        "schema": {"type": "integer", "minimum": 1},
+    });
+    match status {
+        401 => {
+            response["headers"] = json!({"WWW-Authenticate": {"schema": {"const": "Bearer"}}});
+        }
+        429 | 503 => response["headers"] = json!({"Retry-After": seconds}),
+        _ => {}
+    }
+    response
+}
+
+fn error_schema() -> Value {
+    let codes: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
+    json!({
+        "type": "object",
+        "description": "Every refusal. `code` is stable; `message` is English text for people.",
+        "required": ["success", "code", "message"],
+        "properties": {
+            "success": {"type": "boolean", "const": false},
+            "code": {"type": "string", "enum": codes},
+            "message": {"type": "string"},
+            "details": {
+                "type": "object",
+                "description": "What is at fault, where there is something to say.",
+                "properties": {
+                    "parameter": {"type": "string", "description": "The query parameter at fault."},
+                    "reason": {"type": "string"},
+                    "fields": {"type": "array", "items": {"type": "string"},
+                        "description": "Every field of the body at fault."},
+                    "reasons": {"type": "object", "additionalProperties": {"type": "string"},
+                        "description": "Why, by field."},
+                    "custom_fields": {"type": "array", "items": {"type": "string"}},
+                    "list_ids": {"type": "array", "items": {"type": "string"}},
+                    "contact_ids": {"type": "array", "items": {"type": "string"}},
+                    "hint": {"type": "string"},
+                    "required_plan": {"type": "string"},
+                    "required_scope": {"type": "string"},
+                },
+            },
+            "contact_id": {"type": "string", "format": "uuid",
+                "description": "Only with `CONTACT_EXISTS`: the contact that exists."},
+        },
+        "example": {
+            "success": false,
+            "code": "VALIDATION_ERROR",
+            "message": "phone: is required",
+            "details": {"fields": ["phone"], "reasons": {"phone": "is required"}},
+        },
+    })
+}

@@ -1,0 +1,98 @@
+//! The OpenAPI 3.1 document: made from the table of routes and from the schemas of the types that
+//! cross the wire, so that it cannot name a path that is not served or miss one that is.
+
+pub(crate) mod bodies;
+mod document;
+mod operation;
+
+use std::sync::LazyLock;
+
+pub(crate) use operation::{Operation, Param, ParamKind};
+
+static DOCUMENT: LazyLock<String> = LazyLock::new(|| {
+    let mut text = serde_json::to_string_pretty(&document::build())
+        .expect("a JSON value can always be written");
+    text.push('\n');
+    text
+});
+
+/// The OpenAPI 3.1 document of the public API and the operator API, as JSON.
+pub fn openapi() -> String {
+    DOCUMENT.clone()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use serde_json::Value;
+
+    use super::*;
+
+    fn document() -> Value {
+        serde_json::from_str(&openapi()).expect("JSON")
+    }
+
+    /// Set `RECADO_UPDATE_OPENAPI=1` to write the document anew; then review the difference.
+    #[test]
+    fn the_document_is_the_reviewed_one() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/openapi.json");
+        if std::env::var_os("RECADO_UPDATE_OPENAPI").is_some() {
+            std::fs::write(path, openapi()).expect("the snapshot can be written");
+        }
+        let reviewed = std::fs::read_to_string(path).expect("the snapshot is there");
+        assert!(
+            reviewed == openapi(),
+            "the document differs from openapi.json; \
+             set RECADO_UPDATE_OPENAPI=1, run this test, and review the difference"
+        );
+    }
+
+    #[test]
+    fn the_document_is_openapi_3_1() {
+        let parsed: utoipa::openapi::OpenApi =
+            serde_json::from_str(&openapi()).expect("an OpenAPI document");
+        assert_eq!(document()["openapi"], "3.1.0");
+        assert_eq!(parsed.paths.paths.len(), document()["paths"].as_object().expect("paths").len());
+    }
+
+    fn references(value: &Value, found: &mut BTreeSet<String>) {
+        match value {
+            Value::Object(object) => {
+                if let Some(Value::String(target)) = object.get("$ref") {
+                    found.insert(target.clone());
+                }
+                object.values().for_each(|value| references(value, found));
+            }
+            Value::Array(values) => values.iter().for_each(|value| references(value, found)),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn every_reference_leads_somewhere_and_every_schema_is_used() {
+        let document = document();
+        let mut found = BTreeSet::new();
+        references(&document, &mut found);
+        for target in &found {
+            let pointer = target.trim_start_matches('#');
+            assert!(document.pointer(pointer).is_some(), "{target} leads nowhere");
+        }
+        for name in document["components"]["schemas"].as_object().expect("schemas").keys() {
+            assert!(found.contains(&format!("#/components/schemas/{name}")), "{name} is unused");
+        }
+    }
+
+    #[test]
+    fn operation_ids_are_unique_and_every_operation_has_a_summary() {
+        let document = document();
+        let mut ids = BTreeSet::new();
+        for (path, item) in document["paths"].as_object().expect("paths") {
+            for operation in item.as_object().expect("operations").values() {
+                let id = operation["operationId"].as_str().expect("an id");
+                assert!(ids.insert(id.to_owned()), "{id} is there twice");
+                assert!(!operation["summary"].as_str().expect("a summary").is_empty(), "{path}");
+            }
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! The documentation of one route, written beside it in the table.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+use utoipa::ToSchema;
+
+/// A query parameter: read by this name, documented by the rest.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Param {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) kind: ParamKind,
+}
+
+/// What a query parameter may hold.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ParamKind {
+    Text,
+    Required,
+    Uuid,
+    Flag,
+    Page,
+    Limit,
+    Words(&'static [&'static str]),
+    List(&'static [&'static str]),
+}
+
+impl Param {
+    pub(crate) const fn new(name: &'static str, kind: ParamKind, about: &'static str) -> Self {
+        Self { name, about, kind }
+    }
+
+    pub(crate) fn document(&self) -> Value {
+        let schema = match self.kind {
+            ParamKind::Text | ParamKind::Required => json!({"type": "string"}),
+            ParamKind::Uuid => json!({"type": "string", "format": "uuid"}),
+            ParamKind::Flag => json!({"type": "boolean"}),
+            ParamKind::Page => json!({"type": "integer", "minimum": 1, "default": 1}),
+            ParamKind::Limit => {
+                json!({"type": "integer", "minimum": 1, "maximum": 100, "default": 50})
+            }
+            ParamKind::Words(words) => json!({"type": "string", "enum": words}),
+            ParamKind::List(words) => {
+                json!({"type": "array", "items": {"type": "string", "enum": words}})
+            }
+        };
+        let mut document = json!({
+            "name": self.name,
+            "in": "query",
+            "description": self.about,
+            "required": matches!(self.kind, ParamKind::Required),
+            "schema": schema,
+        });
+        if matches!(self.kind, ParamKind::List(_)) {
+            document["style"] = json!("form");
+            document["explode"] = json!(false);
+        }
+        document
+    }
+}
+
+/// What is documented of one method of one path.
+#[derive(Debug, Default)]
+pub(crate) struct Operation {
+    pub(crate) id: &'static str,
+    pub(crate) summary: &'static str,
+    pub(crate) description: Option<&'static str>,
+    pub(crate) body: Option<Value>,
+    pub(crate) answers: Map<String, Value>,
+    /// Codes beyond those that every call of the surface may answer.
+    pub(crate) codes: Vec<(u16, &'static str)>,
+    /// The schemas that are referred to.
+    pub(crate) schemas: BTreeMap<String, Value>,
+}
+
+impl Operation {
+    /// Its id and a line on what it does.
+    pub(crate) fn says(mut self, id: &'static str, summary: &'static str) -> Self {
+        self.id = id;
+        self.summary = summary;
+        self
+    }
+
+    /// More on what it does.
+    pub(crate) fn more(mut self, description: &'static str) -> Self {
+        self.description = Some(description);
+        self
+    }
+
+    /// A JSON body, with an example that is accepted as it stands.
+    pub(crate) fn body<T: ToSchema>(mut self, example: &'static str) -> Self {
+        let example: Value = serde_json::from_str(example).expect("the example is JSON");
+        let schema = self.refer::<T>();
+        let content = json!({"application/json": {"schema": schema, "example": example}});
+        self.body = Some(json!({"required": true, "content": content}));
+        self
+    }
+
+    /// A body of raw bytes.
+    pub(crate) fn raw_body(mut self) -> Self {
+        let content = json!({"application/octet-stream": {"schema": binary()}});
+        self.body = Some(json!({"required": true, "content": content}));
+        self
+    }
+
+    /// 200 with `data`.
+    pub(crate) fn answers<T: ToSchema>(mut self) -> Self {
+        let schema = envelope(&[("data", self.refer::<T>(), true)]);
+        self.answer(200, "Done.", schema)
+    }
+
+    /// 201 with `data`.
+    pub(crate) fn makes<T: ToSchema>(mut self) -> Self {
+        let schema = envelope(&[("data", self.refer::<T>(), true)]);
+        self.answer(201, "Made.", schema)
+    }
+
+    /// `status` with `data` and, where there are any, `warnings`.
+    pub(crate) fn answers_with_warnings<T: ToSchema>(mut self, status: u16) -> Self {
+        let warning = self.refer::<recado_core::contacts::Warning>();
+        let warnings = json!({
+            "type": "array",
+            "items": warning,
+            "description": "Absent when there are none.",
+        });
+        let schema = envelope(&[("data", self.refer::<T>(), true), ("warnings", warnings, false)]);
+        self.answer(status, "Done.", schema)
+    }
+
+    /// 200 with a list in `data`.
+    pub(crate) fn lists<T: ToSchema>(mut self) -> Self {
+        let items = self.refer::<T>();
+        let schema = envelope(&[("data", json!({"type": "array", "items": items}), true)]);
+        self.answer(200, "All of them.", schema)
+    }
+
+    /// 200 with a page in `data` and one of several forms of `pagination`.
+    pub(crate) fn pages<T: ToSchema>(mut self, pagination: Vec<Value>) -> Self {
+        let items = self.refer::<T>();
+        let pagination = match <[Value; 1]>::try_from(pagination) {
+            Ok([one]) => one,
+            Err(several) => json!({"oneOf": several}),
+        };
+        let data = json!({"type": "array", "items": items});
+        let schema = envelope(&[("data", data, true), ("pagination", pagination, true)]);
+        self.answer(200, "A page.", schema)
+    }
+
+    /// 200 without `data`.
+    pub(crate) fn done(self) -> Self {
+        self.answer(200, "Done.", envelope(&[]))
+    }
+
+    /// 200 with bytes.
+    pub(crate) fn answers_bytes(mut self, content_type: &'static str) -> Self {
+        let schema =
+            if content_type.starts_with("text/") { json!({"type": "string"}) } else { binary() };
+        let content = json!({content_type: {"schema": schema}});
+        self.answers.insert("200".to_owned(), json!({"description": "Done.", "content": content}));
+        self
+    }
+
+    /// An answer without a body.
+    pub(crate) fn answers_empty(mut self, status: u16, description: &'static str) -> Self {
+        self.answers.insert(status.to_string(), json!({"description": description}));
+        self
+    }
+
+    /// A refusal beyond those that every call of the surface may answer.
+    pub(crate) fn refuses(mut self, status: u16, code: &'static str) -> Self {
+        self.codes.push((status, code));
+        self
+    }
+
+    /// A reference to the schema of `T`, which is kept with all that it refers to.
+    pub(crate) fn refer<T: ToSchema>(&mut self) -> Value {
+        let mut schemas = Vec::new();
+        T::schemas(&mut schemas);
+        schemas.push((T::name().into_owned(), T::schema()));
+        for (name, schema) in schemas {
+            let schema = serde_json::to_value(schema).expect("a schema is JSON");
+            self.schemas.insert(name, schema);
+        }
+        json!({"$ref": format!("#/components/schemas/{}", T::name())})
+    }
+
+    fn answer(mut self, status: u16, description: &str, schema: Value) -> Self {
+        let content = json!({"application/json": {"schema": schema}});
+        self.answers
+            .insert(status.to_string(), json!({"description": description, "content": content}));
+        self
+    }
+}
+
+fn binary() -> Value {
+    json!({"type": "string", "format": "binary"})
+}
+
+/// The schema of a success: `success` and what else stands at the root.
+fn envelope(fields: &[(&str, Value, bool)]) -> Value {
+    let mut properties = json!({"success": {"type": "boolean", "const": true}});
+    let mut required = vec!["success"];
+    for (name, schema, always) in fields {
+        properties[*name] = schema.clone();
+        if *always {
+            required.push(name);
+        }
+    }
+    json!({"type": "object", "properties": properties, "required": required})
+}

@@ -1,0 +1,72 @@
+//! Managing companies.
+
+use recado_core::access::Company;
+use recado_core::ids::CompanyId;
+
+use crate::answer::Answer;
+use crate::call::OperatorCall;
+use crate::error::Outcome;
+use crate::openapi::bodies;
+use crate::route::{Route, verb};
+
+pub(crate) const ROUTES: &[Route] = &[
+    Route::operator(
+        verb::GET,
+        COLLECTION,
+        |c| Box::pin(list(c)),
+        |op| op.says("listCompanies", "List companies").lists::<Company>(),
+    ),
+    Route::operator(
+        verb::POST,
+        COLLECTION,
+        |c| Box::pin(create(c)),
+        |op| {
+            op.says("createCompany", "Make a company")
+                .body::<bodies::CreateCompany>(
+                    r#"{"name": "Padaria Aurora", "plan": "enterprise"}"#,
+                )
+                .makes::<Company>()
+        },
+    )
+    .json(),
+    Route::operator(
+        verb::GET,
+        ONE,
+        |c| Box::pin(get(c)),
+        |op| op.says("getCompany", "Read a company").answers::<Company>(),
+    ),
+    Route::operator(
+        verb::PATCH,
+        ONE,
+        |c| Box::pin(change(c)),
+        |op| {
+            op.says("updateCompany", "Change a company")
+                .body::<bodies::UpdateCompany>(r#"{"features": {"inbound_contacts": true}}"#)
+                .answers::<Company>()
+        },
+    )
+    .json(),
+];
+
+const COLLECTION: &str = "/operator/v1/companies";
+const ONE: &str = "/operator/v1/companies/{company_id}";
+
+fn id(call: &OperatorCall) -> CompanyId {
+    call.path.id("company_id", CompanyId::parse)
+}
+
+async fn list(call: OperatorCall) -> Outcome {
+    Answer::ok(call.recado.access().companies().await?)
+}
+
+async fn create(call: OperatorCall) -> Outcome {
+    Answer::created(call.recado.access().create_company(&call.body).await?)
+}
+
+async fn get(call: OperatorCall) -> Outcome {
+    Answer::ok(call.recado.access().company(id(&call)).await?)
+}
+
+async fn change(call: OperatorCall) -> Outcome {
+    Answer::ok(call.recado.access().change_company(id(&call), &call.body).await?)
+}

@@ -1,0 +1,121 @@
+//! The operator's side of contacts: import, everything that is stored of one, and changes that the
+//! public API does not make.
+
+use recado_core::contacts::{ContactFilter, ContactListItem, OperatorContact};
+use recado_core::ids::ContactId;
+use recado_core::page::{PageRequest, Pagination};
+
+use crate::answer::Answer;
+use crate::call::CompanyCall;
+use crate::contacts::FILTERS;
+use crate::error::Outcome;
+use crate::openapi::{Operation, Param, ParamKind, bodies};
+use crate::route::{Route, verb};
+
+pub(crate) const ROUTES: &[Route] = &[
+    Route::company(verb::GET, COLLECTION, |c| Box::pin(list(c)), doc_list).query(LIST_QUERY),
+    Route::company(
+        verb::POST,
+        COLLECTION,
+        |c| Box::pin(import(c)),
+        |op| {
+            op.says("importContact", "Import a contact")
+            .more(
+                "Without events and without the uniqueness of phone. An e-mail that is taken goes \
+                 to `shared_email`.",
+            )
+            .body::<bodies::ImportContact>(
+                r#"{"phone": "+5511912345678", "name": "Caio", "crm_status": "customer",
+                    "created_at": "2024-03-01T12:00:00.000Z"}"#,
+            )
+            .answers_with_warnings::<OperatorContact>(201)
+            .refuses(409, "CONTACT_EXISTS")
+        },
+    )
+    .json(),
+    Route::company(
+        verb::GET,
+        ONE,
+        |c| Box::pin(get(c)),
+        |op| {
+            op.says("getOperatorContact", "Read everything of a contact")
+                .answers::<OperatorContact>()
+        },
+    ),
+    Route::company(
+        verb::PATCH,
+        ONE,
+        |c| Box::pin(patch(c)),
+        |op| {
+            op.says("patchOperatorContact", "Change a contact as the operator")
+                .body::<bodies::PatchContact>(r#"{"priority": "high", "is_pinned": true}"#)
+                .answers::<OperatorContact>()
+        },
+    )
+    .json(),
+    Route::company(
+        verb::DELETE,
+        ONE,
+        |c| Box::pin(delete(c)),
+        |op| {
+            op.says("deleteOperatorContact", "Delete a contact with its documents")
+                .done()
+                .refuses(500, "PURGE_FAILED")
+        },
+    ),
+];
+
+const COLLECTION: &str = "/operator/v1/companies/{company_id}/contacts";
+const ONE: &str = "/operator/v1/companies/{company_id}/contacts/{id}";
+
+const LIST_QUERY: &[Param] = &[
+    FILTERS[0],
+    FILTERS[1],
+    FILTERS[2],
+    FILTERS[3],
+    FILTERS[4],
+    FILTERS[5],
+    FILTERS[6],
+    FILTERS[7],
+    FILTERS[8],
+    Param::new("include", ParamKind::List(&["link_clicks"]), "Adds `link_clicks`."),
+];
+
+fn doc_list(mut op: Operation) -> Operation {
+    let pagination = vec![op.refer::<Pagination>()];
+    op.says("listOperatorContacts", "List contacts by last message")
+        .pages::<ContactListItem>(pagination)
+}
+
+fn id(call: &CompanyCall) -> ContactId {
+    call.path.id("id", ContactId::parse)
+}
+
+async fn list(call: CompanyCall) -> Outcome {
+    let filter = ContactFilter::parse(&call.params)?;
+    let page = PageRequest::parse(&call.params)?;
+    let clicks = !call.params.list("include", &["link_clicks"])?.is_empty();
+    let listed = call.recado.contacts().page_of(call.who.id, &filter, page, clicks).await?;
+    Answer::page(listed.items, Pagination::new(page, listed.total))
+}
+
+async fn import(call: CompanyCall) -> Outcome {
+    let contacts = call.recado.contacts();
+    let (id, warnings) = contacts.import(&call.who, &call.body).await?;
+    Answer::created_with(contacts.get_for_operator(call.who.id, id).await?, &warnings)
+}
+
+async fn get(call: CompanyCall) -> Outcome {
+    Answer::ok(call.recado.contacts().get_for_operator(call.who.id, id(&call)).await?)
+}
+
+async fn patch(call: CompanyCall) -> Outcome {
+    let contacts = call.recado.contacts();
+    contacts.patch_as_operator(call.who.id, id(&call), &call.body).await?;
+    Answer::ok(contacts.get_for_operator(call.who.id, id(&call)).await?)
+}
+
+async fn delete(call: CompanyCall) -> Outcome {
+    call.recado.contacts().delete_of(call.who.id, id(&call)).await?;
+    Answer::done()
+}

@@ -1,0 +1,41 @@
+//! Looking at client organizations (D22); they are made by the cnpj of contacts.
+
+use recado_core::NotFound;
+use recado_core::ids::OrganizationId;
+use recado_core::organizations::OrganizationView;
+
+use crate::answer::Answer;
+use crate::call::CompanyCall;
+use crate::error::{Failure, Outcome};
+use crate::route::{Route, verb};
+
+pub(crate) const ROUTES: &[Route] = &[
+    Route::company(
+        verb::GET,
+        COLLECTION,
+        |c| Box::pin(list(c)),
+        |op| op.says("listOrganizations", "List organizations").lists::<OrganizationView>(),
+    ),
+    Route::company(
+        verb::GET,
+        ONE,
+        |c| Box::pin(get(c)),
+        |op| op.says("getOrganization", "Read an organization").answers::<OrganizationView>(),
+    ),
+];
+
+const COLLECTION: &str = "/operator/v1/companies/{company_id}/organizations";
+const ONE: &str = "/operator/v1/companies/{company_id}/organizations/{id}";
+
+async fn list(call: CompanyCall) -> Outcome {
+    let organizations = call.recado.store().organizations(call.who.id).await?;
+    Answer::ok(organizations.iter().map(OrganizationView::from).collect::<Vec<_>>())
+}
+
+async fn get(call: CompanyCall) -> Outcome {
+    let id = call.path.id("id", OrganizationId::parse);
+    match call.recado.store().organization(call.who.id, id).await? {
+        Some(organization) => Answer::ok(OrganizationView::from(organization.value())),
+        None => Err(Failure::rejected(&NotFound)),
+    }
+}

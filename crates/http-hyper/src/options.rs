@@ -1,0 +1,94 @@
+//! How the surface is set up: options, limits, and the gate of `/readyz`.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use recado_core::documents::MAX_DOCUMENT_BYTES;
+use recado_core::secret::SecretText;
+
+/// Writes the metrics of the process as Prometheus text.
+pub type RenderMetrics = Arc<dyn Fn() -> String + Send + Sync>;
+
+/// How the HTTP surface behaves.
+#[derive(Clone, Default)]
+pub struct HttpOptions {
+    /// The operator's token; without one (or with an empty one) the operator API answers 404.
+    pub operator_token: Option<SecretText>,
+    /// What `/metrics` answers; without it that path is 404.
+    pub metrics: Option<RenderMetrics>,
+    /// The gate of `/readyz`. Keep a clone and close it when shutdown begins.
+    pub readiness: Readiness,
+    /// Limits on requests.
+    pub limits: Limits,
+}
+
+impl fmt::Debug for HttpOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpOptions")
+            .field("operator_token", &self.operator_token)
+            .field("metrics", &self.metrics.is_some())
+            .field("readiness", &self.readiness)
+            .field("limits", &self.limits)
+            .finish()
+    }
+}
+
+/// Limits on what is read of one request.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Bytes of a body under `/api/v1` (D5).
+    pub public_body: usize,
+    /// Bytes of a JSON body of the operator API (D70).
+    pub operator_body: usize,
+    /// Bytes of a document (D70).
+    pub document: usize,
+    /// How long a JSON body may take to arrive.
+    pub body_timeout: Duration,
+    /// How long a document may take to arrive.
+    pub document_timeout: Duration,
+    /// How long the store may take to say that it is ready.
+    pub ready_timeout: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            public_body: 1024 * 1024,
+            operator_body: 16 * 1024 * 1024,
+            document: MAX_DOCUMENT_BYTES,
+            body_timeout: Duration::from_secs(30),
+            document_timeout: Duration::from_secs(120),
+            ready_timeout: Duration::from_secs(2),
+        }
+    }
+}
+
+/// Whether the process wants traffic. Clones share one gate; it opens with the process and closes
+/// once.
+#[derive(Clone, Debug)]
+pub struct Readiness(Arc<AtomicBool>);
+
+impl Default for Readiness {
+    fn default() -> Self {
+        Self(Arc::new(AtomicBool::new(true)))
+    }
+}
+
+impl Readiness {
+    /// An open gate.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Closes the gate: from now on `/readyz` answers 503.
+    pub fn close(&self) {
+        self.0.store(false, Ordering::Release);
+    }
+
+    /// Whether the gate is open.
+    pub fn is_open(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+}

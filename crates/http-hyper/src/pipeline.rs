@@ -1,0 +1,206 @@
+//! The order of checks (D6): who calls, what is called, may they, how often, how much, what it says.
+
+use std::sync::Arc;
+
+use http::HeaderMap;
+use http::header::AUTHORIZATION;
+use http::request::Parts;
+use recado_core::Recado;
+use recado_core::access::{Company, RateDecision};
+use recado_core::contacts::ListQuery;
+use recado_core::ids::CompanyId;
+use recado_core::query::Params;
+use serde_json::{Map, Value};
+
+use crate::body::{self, Bound, RequestBody};
+use crate::call::{Call, OpenCall, PathParts};
+use crate::error::{Failure, Outcome};
+use crate::logging::Who;
+use crate::query::Query;
+use crate::route::{Endpoint, Place, Reads, Route};
+use crate::service::Shared;
+
+/// A request on its way through the checks.
+pub(crate) struct Request {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) head: Parts,
+    pub(crate) body: RequestBody,
+    pub(crate) place: Option<(&'static Place, PathParts)>,
+    pub(crate) who: Who,
+}
+
+/// Which surface a path belongs to, known or not.
+enum Surface {
+    Public,
+    Operator,
+    Open,
+}
+
+fn surface(path: &str) -> Surface {
+    let under = |prefix: &str| {
+        path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    if under("/api/v1") {
+        Surface::Public
+    } else if under("/operator") {
+        Surface::Operator
+    } else {
+        Surface::Open
+    }
+}
+
+/// Answers a request.
+pub(crate) async fn answer(mut request: Request) -> Outcome {
+    match surface(request.head.uri.path()) {
+        Surface::Public => public(&mut request).await,
+        Surface::Operator => operator(&mut request).await,
+        Surface::Open => open(&mut request).await,
+    }
+}
+
+async fn public(request: &mut Request) -> Outcome {
+    let recado = request.shared.recado.clone();
+    let presented = bearer(&request.head.headers).unwrap_or_default();
+    let caller = recado.access().authenticate(presented).await?;
+    request.who.company(caller.company());
+    request.who.key(caller.key());
+    let (route, path) = route(request)?;
+    let Endpoint::Public { scope, run } = route.endpoint else { return Err(Failure::not_found()) };
+    caller.require(scope).map_err(|denied| Failure::rejected(&denied))?;
+    let query = Query::parse(request.head.uri.query());
+    let export = route.export && ListQuery::is_export(query.params());
+    match recado.access().charge(&caller, export).await? {
+        RateDecision::Allowed => {}
+        RateDecision::Limited { retry_after } => return Err(Failure::rate_limited(retry_after)),
+    }
+    let limit = request.shared.options.limits.public_body;
+    let (params, body, bytes) = read(request, route, query, limit).await?;
+    run(Call { recado, who: caller, path, params, body, bytes }).await
+}
+
+async fn operator(request: &mut Request) -> Outcome {
+    let Some(token) = &request.shared.options.operator_token else {
+        return Err(Failure::not_found());
+    };
+    if !bearer(&request.head.headers).is_some_and(|presented| token.matches(presented)) {
+        return Err(Failure::operator_unauthorized());
+    }
+    let (route, path) = route(request)?;
+    let recado = request.shared.recado.clone();
+    let limit = request.shared.options.limits.operator_body;
+    let query = Query::parse(request.head.uri.query());
+    match route.endpoint {
+        Endpoint::Company(run) => {
+            let company = company(&recado, &path, &request.who).await?;
+            let (params, body, bytes) = read(request, route, query, limit).await?;
+            run(Call { recado, who: company, path, params, body, bytes }).await
+        }
+        Endpoint::Operator(run) => {
+            let (params, body, bytes) = read(request, route, query, limit).await?;
+            run(Call { recado, who: (), path, params, body, bytes }).await
+        }
+        Endpoint::Public { .. } | Endpoint::Open(_) => Err(Failure::not_found()),
+    }
+}
+
+async fn company(recado: &Recado, path: &PathParts, who: &Who) -> Result<Company, Failure> {
+    let id = path.id("company_id", CompanyId::parse);
+    let company = recado.access().company(id).await?;
+    who.company(company.id);
+    Ok(company)
+}
+
+async fn open(request: &mut Request) -> Outcome {
+    let (route, path) = route(request)?;
+    let Endpoint::Open(run) = route.endpoint else { return Err(Failure::not_found()) };
+    let shared = request.shared.clone();
+    let head = request.head.method == http::Method::HEAD;
+    let headers = std::mem::take(&mut request.head.headers);
+    run(OpenCall { shared, path, headers, head }).await
+}
+
+/// The route of the request: 404 for the path, then 405 for the method.
+fn route(request: &mut Request) -> Result<(&'static Route, PathParts), Failure> {
+    let (place, path) = request.place.take().ok_or_else(Failure::not_found)?;
+    match place.route(&request.head.method) {
+        Some(route) => Ok((route, path)),
+        None => Err(Failure::method_not_allowed(place.allow())),
+    }
+}
+
+/// Size, then encoding, parameters and body (D6).
+async fn read(
+    request: &mut Request,
+    route: &Route,
+    query: Query,
+    json_limit: usize,
+) -> Result<(Params, Map<String, Value>, Vec<u8>), Failure> {
+    let limits = &request.shared.options.limits;
+    let bound = match route.reads {
+        Reads::Nothing | Reads::Json => Bound { bytes: json_limit, time: limits.body_timeout },
+        Reads::Document => Bound { bytes: limits.document, time: limits.document_timeout },
+    };
+    let headers = &request.head.headers;
+    body::check_declared(headers, bound.bytes)?;
+    let mut bytes = Vec::new();
+    if route.reads != Reads::Nothing {
+        body::check_encoding(headers)?;
+        let body = std::mem::replace(&mut request.body, body::empty());
+        bytes = body::read(body, bound).await?;
+    }
+    let params = query.checked(route.query.iter().map(|param| param.name))?;
+    match route.reads {
+        Reads::Json => Ok((params, body::parse_object(&bytes)?, Vec::new())),
+        Reads::Nothing | Reads::Document => Ok((params, Map::new(), bytes)),
+    }
+}
+
+/// The token of the one `Authorization` header; the scheme word is matched without case (D6).
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let mut values = headers.get_all(AUTHORIZATION).iter();
+    let value = values.next()?.to_str().ok()?;
+    if values.next().is_some() {
+        return None;
+    }
+    let (scheme, token) = value.trim().split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim_start())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::HeaderValue;
+
+    fn of(values: &[&'static str]) -> Option<String> {
+        let mut headers = HeaderMap::new();
+        for value in values {
+            headers.append(AUTHORIZATION, HeaderValue::from_static(value));
+        }
+        bearer(&headers).map(str::to_owned)
+    }
+
+    #[test]
+    fn the_scheme_is_matched_without_case() {
+        for value in ["Bearer rk_1", "bearer rk_1", "BEARER  rk_1"] {
+            assert_eq!(of(&[value]).as_deref(), Some("rk_1"));
+        }
+    }
+
+    #[test]
+    fn anything_but_one_bearer_header_is_no_token() {
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&["Basic rk_1"]), None);
+        assert_eq!(of(&["rk_1"]), None);
+        assert_eq!(of(&["Bearer"]), None);
+        assert_eq!(of(&["Bearer rk_1", "Bearer rk_1"]), None);
+    }
+
+    #[test]
+    fn a_surface_begins_at_a_whole_segment() {
+        assert!(matches!(surface("/api/v1"), Surface::Public));
+        assert!(matches!(surface("/api/v1/nothing"), Surface::Public));
+        assert!(matches!(surface("/api/v11"), Surface::Open));
+        assert!(matches!(surface("/operator"), Surface::Operator));
+        assert!(matches!(surface("/operators"), Surface::Open));
+    }
+}

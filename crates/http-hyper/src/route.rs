@@ -1,0 +1,232 @@
+//! One entry of the table of paths, and the router over all of them.
+
+use std::pin::Pin;
+use std::sync::LazyLock;
+
+use http::Method;
+use recado_core::access::Scope;
+
+use crate::call::{CompanyCall, OpenCall, OperatorCall, PathParts, PublicCall};
+use crate::error::Outcome;
+use crate::openapi::{Operation, Param};
+use crate::{contacts, custom_fields, health, links, lists, operator};
+
+/// A handler at work.
+pub(crate) type Running = Pin<Box<dyn Future<Output = Outcome> + Send>>;
+
+/// How a path is called, which also says who may call it.
+#[derive(Clone, Copy)]
+pub(crate) enum Endpoint {
+    /// By the holder of a key with this scope.
+    Public { scope: Scope, run: fn(PublicCall) -> Running },
+    /// By the operator, about companies.
+    Operator(fn(OperatorCall) -> Running),
+    /// By the operator, about the company of the path.
+    Company(fn(CompanyCall) -> Running),
+    /// By anybody.
+    Open(fn(OpenCall) -> Running),
+}
+
+/// What is read of a request's body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reads {
+    /// Nothing.
+    Nothing,
+    /// A JSON object.
+    Json,
+    /// The bytes of a document.
+    Document,
+}
+
+/// One method of one path.
+#[derive(Clone, Copy)]
+pub(crate) struct Route {
+    pub(crate) method: fn() -> Method,
+    pub(crate) path: &'static str,
+    pub(crate) endpoint: Endpoint,
+    pub(crate) reads: Reads,
+    pub(crate) query: &'static [Param],
+    pub(crate) export: bool,
+    pub(crate) doc: fn(Operation) -> Operation,
+}
+
+/// The methods that routes have.
+pub(crate) mod verb {
+    use http::Method;
+
+    pub(crate) const GET: fn() -> Method = || Method::GET;
+    pub(crate) const POST: fn() -> Method = || Method::POST;
+    pub(crate) const PATCH: fn() -> Method = || Method::PATCH;
+    pub(crate) const DELETE: fn() -> Method = || Method::DELETE;
+}
+
+impl Route {
+    const fn new(
+        method: fn() -> Method,
+        path: &'static str,
+        endpoint: Endpoint,
+        doc: fn(Operation) -> Operation,
+    ) -> Self {
+        let reads = Reads::Nothing;
+        Self { method, path, endpoint, reads, query: &[], export: false, doc }
+    }
+
+    /// A path of the public API.
+    pub(crate) const fn public(
+        method: fn() -> Method,
+        path: &'static str,
+        scope: Scope,
+        run: fn(PublicCall) -> Running,
+        doc: fn(Operation) -> Operation,
+    ) -> Self {
+        Self::new(method, path, Endpoint::Public { scope, run }, doc)
+    }
+
+    /// A path of the operator API about companies.
+    pub(crate) const fn operator(
+        method: fn() -> Method,
+        path: &'static str,
+        run: fn(OperatorCall) -> Running,
+        doc: fn(Operation) -> Operation,
+    ) -> Self {
+        Self::new(method, path, Endpoint::Operator(run), doc)
+    }
+
+    /// A path of the operator API about one company.
+    pub(crate) const fn company(
+        method: fn() -> Method,
+        path: &'static str,
+        run: fn(CompanyCall) -> Running,
+        doc: fn(Operation) -> Operation,
+    ) -> Self {
+        Self::new(method, path, Endpoint::Company(run), doc)
+    }
+
+    /// A path that needs no key.
+    pub(crate) const fn open(
+        path: &'static str,
+        run: fn(OpenCall) -> Running,
+        doc: fn(Operation) -> Operation,
+    ) -> Self {
+        Self::new(verb::GET, path, Endpoint::Open(run), doc)
+    }
+
+    /// The same, reading a JSON object.
+    pub(crate) const fn json(mut self) -> Self {
+        self.reads = Reads::Json;
+        self
+    }
+
+    /// The same, reading the bytes of a document.
+    pub(crate) const fn document(mut self) -> Self {
+        self.reads = Reads::Document;
+        self
+    }
+
+    /// The same with query parameters.
+    pub(crate) const fn query(mut self, query: &'static [Param]) -> Self {
+        self.query = query;
+        self
+    }
+
+    /// The same, where some calls use the export allowance too (8).
+    pub(crate) const fn export(mut self) -> Self {
+        self.export = true;
+        self
+    }
+}
+
+/// Every route there is, in the order of the documentation.
+pub(crate) fn all() -> impl Iterator<Item = &'static Route> {
+    [contacts::ROUTES, custom_fields::ROUTES, lists::ROUTES]
+        .into_iter()
+        .chain(operator::TABLES.iter().copied())
+        .chain([links::ROUTES, health::ROUTES])
+        .flatten()
+}
+
+/// The methods of one path.
+pub(crate) struct Place {
+    /// The path with its variable parts unfilled: what metrics and logs name.
+    pub(crate) template: &'static str,
+    routes: Vec<&'static Route>,
+}
+
+impl Place {
+    /// The route of a method; HEAD is answered wherever GET is (D8a).
+    pub(crate) fn route(&self, method: &Method) -> Option<&'static Route> {
+        let wanted = if method == Method::HEAD { &Method::GET } else { method };
+        self.routes.iter().find(|route| (route.method)() == *wanted).copied()
+    }
+
+    /// What `Allow` says.
+    pub(crate) fn allow(&self) -> String {
+        let mut methods = Vec::new();
+        for route in &self.routes {
+            methods.push((route.method)().to_string());
+            if (route.method)() == Method::GET {
+                methods.push("HEAD".to_owned());
+            }
+        }
+        methods.join(", ")
+    }
+}
+
+static ROUTER: LazyLock<matchit::Router<Place>> = LazyLock::new(|| {
+    let mut places: Vec<Place> = Vec::new();
+    for route in all() {
+        match places.iter_mut().find(|place| place.template == route.path) {
+            Some(place) => place.routes.push(route),
+            None => places.push(Place { template: route.path, routes: vec![route] }),
+        }
+    }
+    let mut router = matchit::Router::new();
+    for place in places {
+        router.insert(place.template, place).expect("the table of paths holds no two alike");
+    }
+    router
+});
+
+/// The place a path names. A trailing slash names another path (D8a).
+pub(crate) fn find(path: &str) -> Option<(&'static Place, PathParts)> {
+    let found = ROUTER.at(path).ok()?;
+    Some((found.value, PathParts::new(&found.params)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_found_with_its_parts_and_a_trailing_slash_is_another_path() {
+        let (place, parts) = find("/api/v1/contacts/abc").expect("a place");
+        assert_eq!((place.template, parts.text("id")), ("/api/v1/contacts/{id}", "abc"));
+        assert!(find("/api/v1/contacts/abc/").is_none());
+        assert!(find("/api/v1/contacts/").is_none());
+    }
+
+    #[test]
+    fn allow_names_head_beside_get() {
+        let (place, _) = find("/api/v1/contacts").expect("a place");
+        assert_eq!(place.allow(), "GET, HEAD, POST");
+        assert!(place.route(&Method::HEAD).is_some());
+        assert!(place.route(&Method::PUT).is_none());
+    }
+
+    #[test]
+    fn every_route_lies_on_the_surface_that_its_endpoint_says() {
+        for route in all() {
+            let expected = match route.endpoint {
+                Endpoint::Public { .. } => route.path.starts_with("/api/v1/"),
+                Endpoint::Operator(_) => route.path.starts_with("/operator/v1/companies"),
+                Endpoint::Company(_) => {
+                    route.path.starts_with("/operator/v1/companies/{company_id}/")
+                }
+                Endpoint::Open(_) => {
+                    !route.path.starts_with("/api/v1") && !route.path.starts_with("/operator")
+                }
+            };
+            assert!(expected, "{}", route.path);
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! The service: any request in, one answer out, whatever happens in between.
+
+use std::convert::Infallible;
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Instant;
+
+use bytes::Bytes;
+use futures_util::FutureExt;
+use http::{Method, Request, Response};
+use http_body_util::Full;
+use hyper::body::Body;
+use recado_core::Recado;
+use tokio::sync::watch;
+
+use crate::body::{self, BoxError, RequestBody};
+use crate::error::{Failure, Outcome};
+use crate::logging::{self, Who};
+use crate::options::HttpOptions;
+use crate::{metrics, pipeline, request_id, route};
+
+/// The body of every answer.
+pub type AnswerBody = Full<Bytes>;
+/// An answer on its way.
+pub type AnswerFuture =
+    Pin<Box<dyn Future<Output = Result<Response<AnswerBody>, Infallible>> + Send>>;
+
+/// What all requests share.
+pub(crate) struct Shared {
+    pub(crate) recado: Recado,
+    pub(crate) options: HttpOptions,
+    /// Every write under way holds a receiver.
+    writes: watch::Sender<()>,
+}
+
+/// The HTTP surface over a [`Recado`]: the public API, the operator API, tracked links, probes and
+/// the OpenAPI document. Cheap to clone.
+///
+/// It is a [`hyper::service::Service`], and with the feature `tower` a tower `Service`, over
+/// requests with any body. It has to run inside a tokio runtime.
+///
+/// A request that changes something is carried to its end even when its caller hangs up. A panic
+/// while answering is a 500 and harms no other request.
+#[derive(Clone)]
+pub struct RecadoHttp(Arc<Shared>);
+
+impl std::fmt::Debug for RecadoHttp {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RecadoHttp").field("options", &self.0.options).finish_non_exhaustive()
+    }
+}
+
+impl RecadoHttp {
+    /// The surface over `recado`. Install a `metrics` recorder before, if there is to be one.
+    pub fn new(recado: Recado, mut options: HttpOptions) -> Self {
+        options.operator_token = options.operator_token.filter(|token| !token.expose().is_empty());
+        metrics::describe();
+        Self(Arc::new(Shared { recado, options, writes: watch::Sender::new(()) }))
+    }
+
+    /// Waits until no request that changes something is under way.
+    pub async fn writes_settled(&self) {
+        self.0.writes.closed().await;
+    }
+
+    /// Answers one request.
+    pub fn answer<B>(&self, request: Request<B>) -> AnswerFuture
+    where
+        B: Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<BoxError>,
+    {
+        let shared = self.0.clone();
+        let request = request.map(body::erase);
+        Box::pin(async move { Ok(respond(shared, request).await) })
+    }
+}
+
+async fn respond(shared: Arc<Shared>, request: Request<RequestBody>) -> Response<AnswerBody> {
+    let _in_flight = metrics::InFlight::begin();
+    let began = Instant::now();
+    let (head, body) = request.into_parts();
+    let id = request_id::of(&head.headers);
+    let is_head = head.method == Method::HEAD;
+    let method = metrics::method_label(&head.method);
+    let place = route::find(head.uri.path());
+    let template = place.as_ref().map_or("unmatched", |(place, _)| place.template);
+    let who = Who::default();
+
+    let reads = matches!(head.method, Method::GET | Method::HEAD);
+    let request = pipeline::Request { shared: shared.clone(), head, body, place, who: who.clone() };
+    let outcome = if reads { guarded(request).await } else { detached(&shared, request).await };
+    let mut response = match outcome {
+        Ok(answer) => answer.into_response(),
+        Err(failure) => {
+            logging::failed(&id, template, &failure);
+            failure.into_response()
+        }
+    };
+    response.headers_mut().insert(request_id::HEADER, id.clone());
+
+    let duration = began.elapsed();
+    metrics::answered(method, template, response.status(), duration);
+    logging::answered(&id, method, template, response.status(), duration, &who);
+    response.map(|body| Full::new(if is_head { Bytes::new() } else { body }))
+}
+
+/// Answers, turning a panic into a 500.
+async fn guarded(request: pipeline::Request) -> Outcome {
+    let answered = AssertUnwindSafe(pipeline::answer(request)).catch_unwind().await;
+    answered.unwrap_or_else(|_| Err(Failure::internal("a handler panicked")))
+}
+
+/// Answers in a task of its own, so that a caller who hangs up cannot stop it half-way.
+async fn detached(shared: &Shared, request: pipeline::Request) -> Outcome {
+    let under_way = shared.writes.subscribe();
+    let task = tokio::spawn(async move {
+        let outcome = guarded(request).await;
+        drop(under_way);
+        outcome
+    });
+    task.await.unwrap_or_else(|_| Err(Failure::internal("a handler was cut off by a shutdown")))
+}
+
+impl<B> hyper::service::Service<Request<B>> for RecadoHttp
+where
+    B: Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    type Response = Response<AnswerBody>;
+    type Error = Infallible;
+    type Future = AnswerFuture;
+
+    fn call(&self, request: Request<B>) -> AnswerFuture {
+        self.answer(request)
+    }
+}
+
+#[cfg(feature = "tower")]
+impl<B> tower_service::Service<Request<B>> for RecadoHttp
+where
+    B: Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    type Response = Response<AnswerBody>;
+    type Error = Infallible;
+    type Future = AnswerFuture;
+
+    fn poll_ready(
+        &mut self,
+        _: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Result<(), Infallible>> {
+        std::task::Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> AnswerFuture {
+        self.answer(request)
+    }
+}

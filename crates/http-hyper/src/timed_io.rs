@@ -1,0 +1,254 @@
+//! Patience with a connection: how long the head of a request may take, how long a connection may
+//! idle between requests, and how long a peer may refuse to take what is written.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Instant, Sleep};
+
+/// How long each part of a connection's life may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience {
+    /// From the first byte of a request's head (or from accepting the connection) to its last.
+    pub(crate) head: Duration,
+    /// Between two requests.
+    pub(crate) idle: Duration,
+    /// Until the peer takes more of an answer.
+    pub(crate) write: Duration,
+}
+
+const HEAD: u8 = 0;
+const BUSY: u8 = 1;
+const IDLE: u8 = 2;
+
+/// What a connection is doing; told by the service, watched by its [`TimedIo`].
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Phase(Arc<AtomicU8>);
+
+impl Phase {
+    /// A request was read and is being answered; its body has a limit of its own.
+    pub(crate) fn busy(&self) {
+        self.0.store(BUSY, Ordering::Relaxed);
+    }
+
+    /// The answer is made; the next request may come.
+    pub(crate) fn idle(&self) {
+        self.0.store(IDLE, Ordering::Relaxed);
+    }
+
+    fn get(&self) -> u8 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// A connection whose reads and writes fail when the peer takes too long.
+pub(crate) struct TimedIo<T> {
+    io: T,
+    patience: Patience,
+    phase: Phase,
+    /// What the read timer was set for; `None` while it is not set.
+    reading: Option<u8>,
+    read_timer: Pin<Box<Sleep>>,
+    writing: bool,
+    write_timer: Pin<Box<Sleep>>,
+}
+
+impl<T> TimedIo<T> {
+    /// Watches `io`; the first request's head is expected from now on.
+    pub(crate) fn new(io: T, patience: Patience, phase: Phase) -> Self {
+        Self {
+            io,
+            patience,
+            phase,
+            reading: Some(HEAD),
+            read_timer: Box::pin(tokio::time::sleep(patience.head)),
+            writing: false,
+            write_timer: Box::pin(tokio::time::sleep(patience.write)),
+        }
+    }
+
+    /// The connection itself.
+    pub(crate) fn into_inner(self) -> T {
+        self.io
+    }
+
+    /// Whether the peer has used up its time; called when nothing can be read.
+    fn read_is_late(&mut self, cx: &mut Context<'_>) -> bool {
+        let wanted = match self.phase.get() {
+            BUSY => {
+                self.reading = None;
+                return false;
+            }
+            phase => phase,
+        };
+        if self.reading != Some(wanted) {
+            self.reading = Some(wanted);
+            let wait = if wanted == HEAD { self.patience.head } else { self.patience.idle };
+            self.read_timer.as_mut().reset(Instant::now() + wait);
+        }
+        self.read_timer.as_mut().poll(cx).is_ready()
+    }
+
+    fn write_is_late(&mut self, cx: &mut Context<'_>) -> bool {
+        if !self.writing {
+            self.writing = true;
+            self.write_timer.as_mut().reset(Instant::now() + self.patience.write);
+        }
+        self.write_timer.as_mut().poll(cx).is_ready()
+    }
+
+    fn watched<R>(
+        &mut self,
+        cx: &mut Context<'_>,
+        written: Poll<io::Result<R>>,
+    ) -> Poll<io::Result<R>> {
+        if written.is_ready() {
+            self.writing = false;
+            return written;
+        }
+        if self.write_is_late(cx) { Poll::Ready(Err(late())) } else { Poll::Pending }
+    }
+}
+
+fn late() -> io::Error {
+    io::ErrorKind::TimedOut.into()
+}
+
+impl<T: AsyncRead + Unpin> AsyncRead for TimedIo<T> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buf.filled().len();
+        match Pin::new(&mut self.io).poll_read(cx, buf) {
+            Poll::Ready(read) => {
+                // The first bytes after an idle time begin a head. Its time runs from there, not
+                // from each byte, so that a trickle does not renew it.
+                if buf.filled().len() > before && self.phase.get() == IDLE {
+                    self.phase.0.store(HEAD, Ordering::Relaxed);
+                }
+                Poll::Ready(read)
+            }
+            Poll::Pending if self.read_is_late(cx) => Poll::Ready(Err(late())),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+impl<T: AsyncWrite + Unpin> AsyncWrite for TimedIo<T> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.io).poll_write(cx, buf);
+        self.watched(cx, written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.io).poll_write_vectored(cx, bufs);
+        self.watched(cx, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.io.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let flushed = Pin::new(&mut self.io).poll_flush(cx);
+        self.watched(cx, flushed)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let shut = Pin::new(&mut self.io).poll_shutdown(cx);
+        self.watched(cx, shut)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+
+    const PATIENCE: Patience = Patience {
+        head: Duration::from_secs(10),
+        idle: Duration::from_secs(60),
+        write: Duration::from_secs(30),
+    };
+
+    fn pair() -> (DuplexStream, TimedIo<DuplexStream>, Phase) {
+        let (peer, ours) = tokio::io::duplex(16);
+        let phase = Phase::default();
+        let timed = TimedIo::new(ours, PATIENCE, phase.clone());
+        (peer, timed, phase)
+    }
+
+    async fn read_error(timed: &mut TimedIo<DuplexStream>) -> io::ErrorKind {
+        let mut buf = [0; 16];
+        loop {
+            match timed.read(&mut buf).await {
+                Ok(0) => return io::ErrorKind::UnexpectedEof,
+                Ok(_) => {}
+                Err(error) => return error.kind(),
+            }
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_trickle_of_bytes_does_not_renew_the_time_of_a_head() {
+        let (mut peer, mut timed, _phase) = pair();
+        let began = Instant::now();
+        let trickle = async {
+            while peer.write_all(b"G").await.is_ok() {
+                tokio::time::sleep(Duration::from_secs(3)).await;
+            }
+        };
+        tokio::select! {
+            kind = read_error(&mut timed) => assert_eq!(kind, io::ErrorKind::TimedOut),
+            () = trickle => unreachable!("the reader gives up first"),
+        }
+        assert_eq!(began.elapsed().as_secs(), 10);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_idle_connection_has_more_time_until_its_next_head_begins() {
+        let (mut peer, mut timed, phase) = pair();
+        phase.idle();
+        let began = Instant::now();
+        let late = async {
+            tokio::time::sleep(Duration::from_secs(50)).await;
+            peer.write_all(b"G").await.expect("still open");
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            kind = read_error(&mut timed) => assert_eq!(kind, io::ErrorKind::TimedOut),
+            () = late => {}
+        }
+        assert_eq!(began.elapsed().as_secs(), 60);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn while_a_request_is_answered_reading_has_no_time_limit() {
+        let (_peer, mut timed, phase) = pair();
+        phase.busy();
+        let reading = tokio::time::timeout(Duration::from_secs(3600), read_error(&mut timed));
+        assert!(reading.await.is_err());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_peer_that_takes_nothing_is_given_up() {
+        let (_peer, mut timed, _phase) = pair();
+        let error = timed.write_all(&[0; 64]).await.expect_err("stalled");
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+    }
+}
