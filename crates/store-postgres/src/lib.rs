@@ -1,2 +1,56 @@
-//! To be written.
+//! Recado's store on Postgres, for several processes on one database and for large data.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), recado_core::store::StoreError> {
+//! use recado_store_postgres::{Options, PostgresStore};
+//!
+//! let url = "postgres://recado@localhost/recado";
+//! let store = PostgresStore::connect(url, Options::default()).await?;
+//! store.migrate().await?;
+//! let limiter = store.limiter();
+//! # drop(limiter);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Design
+//!
+//! - A commit is one pipelined transaction: `BEGIN`, locks in a fixed order, preconditions, writes,
+//!   events, `COMMIT`, sent at once and answered in one round trip. A statement that does not find
+//!   the row it was decided on fails the transaction by itself.
+//! - Every read is one statement, or several in one snapshot, also one round trip.
+//! - Contacts are counted by the combination of the values that listings filter by: writers append
+//!   differences, [`Upkeep`](recado_core::store::Upkeep) folds them. Totals never scan.
+//! - Searches are answered by an index of trigrams of the text that the core gives, so they find
+//!   what [`SearchQuery`](recado_core::contacts::SearchQuery) finds, without an extension.
+//! - Statements are prepared and kept by connection: a pooler in between must be in session mode.
+//! - Data is durable at the server's `synchronous_commit`; leave it on.
 #![forbid(unsafe_code)]
+
+mod access;
+mod commit;
+mod contacts;
+mod contacts_draft;
+mod contacts_listing;
+mod custom_fields;
+mod deals;
+mod documents;
+mod error;
+mod events;
+mod jobs;
+mod limiter;
+mod links;
+mod lists;
+mod migrate;
+mod organizations;
+mod pool;
+mod session;
+mod table;
+mod tags;
+#[cfg(feature = "tls")]
+mod tls;
+mod upkeep;
+
+pub use limiter::PostgresLimiter;
+pub use migrate::MigrateError;
+pub use pool::{Options, PostgresStore};

@@ -1,0 +1,180 @@
+//! What a body that writes a contact refers to: a few look-ups in one snapshot, one round trip.
+
+use recado_core::Timestamp;
+use recado_core::contacts::{DraftFacts, DraftQuery};
+use recado_core::custom_fields::CustomField;
+use recado_core::ids::{CompanyId, ContactId, ListId, TagId};
+use recado_core::lists::List;
+use recado_core::organizations::Organization;
+use recado_core::store::StoreError;
+use recado_core::tags::Tag;
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use crate::PostgresStore;
+use crate::contacts_listing::first_id;
+use crate::session::{Statement, all_stored, first_stored, snapshot};
+use crate::table::{Columns, Param, Table, params};
+
+const HOLDER: &str = "\
+SELECT held.id FROM (\
+SELECT id, created_at FROM contacts WHERE company_id = $1 AND phone = $2 \
+UNION ALL \
+SELECT id, created_at FROM contacts WHERE company_id = $1 AND identifier = ANY($3)) AS held \
+ORDER BY held.created_at, held.id LIMIT 1";
+
+/// Takes in the rows of one look-up.
+type Take = Box<dyn FnOnce(&[Row], &mut DraftFacts) -> Result<(), StoreError> + Send>;
+
+/// Look-ups that go out together.
+#[derive(Default)]
+struct Lookups {
+    statements: Vec<Statement>,
+    takes: Vec<Take>,
+}
+
+impl Lookups {
+    fn ask(
+        &mut self,
+        sql: impl Into<std::borrow::Cow<'static, str>>,
+        params: Vec<Param>,
+        take: impl FnOnce(&[Row], &mut DraftFacts) -> Result<(), StoreError> + Send + 'static,
+    ) {
+        self.statements.push(Statement::new(sql, params));
+        self.takes.push(Box::new(take));
+    }
+}
+
+/// The statement for those records of a company that are named.
+fn named<T: Table>() -> String {
+    format!("{} WHERE company_id = $1 AND id = ANY($2)", T::sql().select)
+}
+
+fn ids<T>(rows: &[Row], wrap: fn(Uuid) -> T) -> Result<Vec<T>, StoreError> {
+    rows.iter().map(|row| Columns::new(row).id(wrap)).collect()
+}
+
+impl PostgresStore {
+    pub(crate) async fn facts(
+        &self,
+        company: CompanyId,
+        query: &DraftQuery,
+    ) -> Result<DraftFacts, StoreError> {
+        let Lookups { statements, takes } = lookups(company.uuid(), query);
+        let found = snapshot(&self.pool, statements).await?;
+        let mut facts = DraftFacts::default();
+        for (rows, take) in found.iter().zip(takes) {
+            take(rows, &mut facts)?;
+        }
+        Ok(facts)
+    }
+}
+
+fn lookups(company: Uuid, query: &DraftQuery) -> Lookups {
+    let mut ask = Lookups::default();
+    let frontier = "SELECT created_at FROM export_frontiers WHERE company_id = $1";
+    ask.ask(frontier, params![company], |rows, facts| {
+        let millis = rows.first().map(|row| Columns::new(row).get::<i64>()).transpose()?;
+        facts.export_frontier = millis.map(Timestamp::from_millis);
+        Ok(())
+    });
+    ask_holders(&mut ask, company, query);
+    ask_of_contact(&mut ask, company, query);
+    ask_named(&mut ask, company, query);
+    ask
+}
+
+fn ask_holders(ask: &mut Lookups, company: Uuid, query: &DraftQuery) {
+    if query.phone.is_some() || !query.identifiers.is_empty() {
+        let phone = query.phone.as_ref().map(|phone| phone.as_str().to_owned());
+        let identifiers: Vec<String> =
+            query.identifiers.iter().map(|identifier| identifier.as_str().to_owned()).collect();
+        ask.ask(HOLDER, params![company, phone, identifiers], |rows, facts| {
+            facts.holder = first_id(rows, ContactId::new)?;
+            Ok(())
+        });
+    }
+    if let Some(email) = &query.email {
+        let sql = "SELECT id FROM contacts WHERE company_id = $1 AND email = $2";
+        ask.ask(sql, params![company, email.as_str().to_owned()], |rows, facts| {
+            facts.email_holder = first_id(rows, ContactId::new)?;
+            Ok(())
+        });
+    }
+}
+
+fn ask_of_contact(ask: &mut Lookups, company: Uuid, query: &DraftQuery) {
+    let Some(contact) = query.contact.map(ContactId::uuid) else { return };
+    let get = recado_core::contacts::Contact::sql().get.as_str();
+    ask.ask(get, params![company, contact], |rows, facts| {
+        facts.contact = first_stored(rows)?;
+        Ok(())
+    });
+    let tagged = "SELECT t.id FROM contact_tags ct \
+                  JOIN tags t ON t.company_id = ct.company_id AND t.id = ct.tag_id \
+                  WHERE ct.company_id = $1 AND ct.contact_id = $2 ORDER BY t.created_at, t.id";
+    ask.ask(tagged, params![company, contact], |rows, facts| {
+        facts.tagged = ids(rows, TagId::new)?;
+        Ok(())
+    });
+    if !query.lists.is_empty() {
+        let sql = "SELECT w.id FROM unnest($3::uuid[]) WITH ORDINALITY AS w (id, place) \
+                   JOIN list_members m ON m.company_id = $1 AND m.list_id = w.id \
+                   AND m.contact_id = $2 ORDER BY w.place";
+        let lists: Vec<Uuid> = query.lists.iter().map(|id| id.uuid()).collect();
+        ask.ask(sql, params![company, contact, lists], |rows, facts| {
+            facts.member_of = ids(rows, ListId::new)?;
+            Ok(())
+        });
+    }
+}
+
+fn ask_named(ask: &mut Lookups, company: Uuid, query: &DraftQuery) {
+    if query.cnpj.is_some() || query.organization.is_some() {
+        let sql = format!(
+            "{} WHERE company_id = $1 AND (cnpj = $2 OR id = $3) LIMIT 1",
+            Organization::sql().select
+        );
+        let cnpj = query.cnpj.as_ref().map(|cnpj| cnpj.as_str().to_owned());
+        let id = query.organization.map(|id| id.uuid());
+        ask.ask(sql, params![company, cnpj, id], |rows, facts| {
+            facts.organization = first_stored(rows)?;
+            Ok(())
+        });
+    }
+    if !query.lists.is_empty() {
+        let wanted: Vec<Uuid> = query.lists.iter().map(|id| id.uuid()).collect();
+        ask.ask(named::<List>(), params![company, wanted], |rows, facts| {
+            facts.lists = all_stored(rows)?;
+            Ok(())
+        });
+    }
+    if !query.fields.is_empty() {
+        let wanted: Vec<Uuid> = query.fields.iter().map(|id| id.uuid()).collect();
+        ask.ask(named::<CustomField>(), params![company, wanted], |rows, facts| {
+            facts.fields = all_stored(rows)?;
+            Ok(())
+        });
+    }
+    if !query.tags.is_empty() {
+        let wanted: Vec<Uuid> = query.tags.iter().map(|id| id.uuid()).collect();
+        ask.ask(named::<Tag>(), params![company, wanted], |rows, facts| {
+            facts.tags = all_stored(rows)?;
+            Ok(())
+        });
+    }
+    if let Some(member) = query.member {
+        let sql = "SELECT FROM members WHERE company_id = $1 AND id = $2";
+        ask.ask(sql, params![company, member.uuid()], |rows, facts| {
+            facts.member = !rows.is_empty();
+            Ok(())
+        });
+    }
+    if let Some(reason) = query.close_reason {
+        let sql = "SELECT FROM close_reasons WHERE company_id = $1 AND id = $2";
+        ask.ask(sql, params![company, reason.uuid()], |rows, facts| {
+            facts.close_reason = !rows.is_empty();
+            Ok(())
+        });
+    }
+}

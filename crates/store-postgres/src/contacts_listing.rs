@@ -1,0 +1,390 @@
+//! Listings of contacts by page and by export.
+//!
+//! Both begin with the combinations of filtered values that match and how many contacts have each:
+//! few rows, whatever the number of contacts. Their sum is the total. A page then takes the first
+//! contacts of each combination from an index that holds them in order, and merges these: only the
+//! combinations whose first contact comes early can contribute.
+//!
+//! Limits are written twice: as a parameter, and rounded up as a literal below it, which tells the
+//! planner what to expect without a plan for each page.
+
+use std::sync::LazyLock;
+
+use recado_core::contacts::{
+    Contact, ContactFilter, ContactRecord, ContactSlice, CrmStatus, ExportPosition, InboxStatus,
+    Platform, Related, SearchQuery,
+};
+use recado_core::custom_fields::CustomField;
+use recado_core::deals::Stage;
+use recado_core::ids::{CompanyId, StageId};
+use recado_core::links::LinkClicks;
+use recado_core::organizations::Organization;
+use recado_core::page::PageRequest;
+use recado_core::store::StoreError;
+use recado_core::tags::Tag;
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use crate::PostgresStore;
+use crate::commit::company_lock;
+use crate::custom_fields::gathered_field;
+use crate::error::failed;
+use crate::session::{Around, Session, Statement, rows};
+use crate::table::{Columns, Param, columns_of, gathered, params, scattered};
+use crate::tags::gathered_tag;
+
+/// The columns of a contact `c` with what it refers to.
+pub(crate) static RECORD_COLUMNS: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "{}, {}, {}, tagged.tags, clicked.total, clicked.last_at",
+        columns_of::<Contact>("c"),
+        columns_of::<Organization>("o"),
+        columns_of::<Stage>("s"),
+    )
+});
+
+/// Joins what a contact `c` of the company `$1` refers to. `$clicks` says whether clicks are
+/// wanted.
+pub(crate) static RECORD_JOINS: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "LEFT JOIN organizations o ON o.company_id = $1 AND o.id = c.organization_id \
+         LEFT JOIN stages s ON s.company_id = $1 AND s.id = c.pipeline_stage_id \
+         LEFT JOIN LATERAL (SELECT {} AS tags FROM contact_tags ct \
+         JOIN tags t ON t.company_id = ct.company_id AND t.id = ct.tag_id \
+         WHERE ct.company_id = $1 AND ct.contact_id = c.id) AS tagged ON true \
+         LEFT JOIN LATERAL (SELECT count(*) AS total, max(k.at) AS last_at FROM clicks k \
+         WHERE $clicks AND k.company_id = $1 AND k.contact_id = c.id AND k.human) AS clicked \
+         ON true",
+        gathered::<Tag>("t"),
+    )
+});
+
+/// Reads the columns of [`RECORD_COLUMNS`].
+pub(crate) fn read_record(
+    columns: &mut Columns<'_>,
+    clicks: bool,
+) -> Result<ContactRecord, StoreError> {
+    let contact = columns.stored()?;
+    let organization = columns.joined()?;
+    let stage = columns.joined()?;
+    let tags = scattered(columns.get()?, gathered_tag)?;
+    let counted = LinkClicks { total: columns.number()?, last_at: columns.time_or_null()? };
+    let related = Related {
+        organization,
+        stage,
+        tags,
+        clicks: clicks.then_some(counted),
+        ..Related::default()
+    };
+    Ok(ContactRecord { contact, related })
+}
+
+/// The id in the first row, if there is one.
+pub(crate) fn first_id<T>(rows: &[Row], wrap: fn(Uuid) -> T) -> Result<Option<T>, StoreError> {
+    rows.first().map(|row| Columns::new(row).id(wrap)).transpose()
+}
+
+/// An order of contacts, and the indexes that hold them in it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Order {
+    /// By last message: pages.
+    Message,
+    /// By creation, after the position `$10`, `$11`: exports.
+    Creation,
+}
+
+impl Order {
+    const fn column(self) -> &'static str {
+        match self {
+            Self::Message => "last_message_at",
+            Self::Creation => "created_at",
+        }
+    }
+
+    fn by(self, alias: &str) -> String {
+        match self {
+            Self::Message => format!("{alias}.last_message_at DESC NULLS LAST, {alias}.id"),
+            Self::Creation => format!("{alias}.created_at, {alias}.id"),
+        }
+    }
+
+    /// The number of the first parameter of a search.
+    const fn search_parameters(self) -> usize {
+        match self {
+            Self::Message => 10,
+            Self::Creation => 12,
+        }
+    }
+
+    /// Which contacts come into question.
+    const fn condition(self) -> &'static str {
+        match self {
+            Self::Message => "",
+            Self::Creation => "AND (c.created_at, c.id) > ($10::bigint, $11::uuid)",
+        }
+    }
+}
+
+/// Whether the exact filters `$2` to `$7` hold for the columns of `alias`.
+fn exact(alias: &str) -> String {
+    format!(
+        "($2::text IS NULL OR {alias}.source_platform = $2) \
+         AND ($3::text IS NULL OR {alias}.inbox_status = $3) \
+         AND ($4::uuid IS NULL OR {alias}.pipeline_stage_id = $4) \
+         AND ($5::text IS NULL OR {alias}.crm_status = $5) \
+         AND ($6::boolean IS NULL OR {alias}.is_ai_enabled = $6) \
+         AND ($7::boolean IS NULL OR {alias}.is_group = $7)"
+    )
+}
+
+/// The values of `$1` to `$7`.
+fn exact_params(company: CompanyId, filter: &ContactFilter) -> Vec<Param> {
+    params![
+        company.uuid(),
+        filter.source_platform.as_ref().map(|platform: &Platform| platform.as_str().to_owned()),
+        filter.inbox_status.map(InboxStatus::as_str),
+        filter.pipeline_stage_id.map(StageId::uuid),
+        filter.crm_status.map(CrmStatus::as_str),
+        filter.is_ai_enabled,
+        filter.is_group,
+    ]
+}
+
+/// `facets`: the combinations that pass, and how many contacts have each; `total`: their sum.
+fn facets() -> String {
+    format!(
+        "facets AS MATERIALIZED (SELECT f.facet, sum(f.n)::bigint AS n FROM (\
+         SELECT * FROM contact_facets WHERE company_id = $1 \
+         UNION ALL SELECT * FROM contact_facet_deltas WHERE company_id = $1) AS f \
+         WHERE {} GROUP BY f.facet HAVING sum(f.n) > 0), \
+         total AS (SELECT coalesce(sum(n), 0)::bigint AS total FROM facets)",
+        exact("f")
+    )
+}
+
+/// `ids`: the contacts of the company in order, of which the first `bound` matter.
+fn unfiltered(order: Order, bound: u64) -> String {
+    format!(
+        "ids AS (SELECT c.id, c.{column} FROM contacts c WHERE c.company_id = $1 {condition} \
+         ORDER BY {by} LIMIT {bound})",
+        column = order.column(),
+        condition = order.condition(),
+        by = order.by("c"),
+    )
+}
+
+/// `ids`: the contacts of matching combinations, of which the first `$8 + $9` matter.
+fn filtered(order: Order, bound: u64) -> String {
+    let of_facet = |limit: &str| {
+        format!(
+            "SELECT c.id, c.{column} FROM contacts c \
+             WHERE c.company_id = $1 AND c.facet = f.facet {condition} ORDER BY {by} LIMIT {limit}",
+            column = order.column(),
+            condition = order.condition(),
+            by = order.by("c"),
+        )
+    };
+    format!(
+        "heads AS MATERIALIZED (SELECT f.facet FROM facets f \
+         CROSS JOIN LATERAL ({first}) AS head ORDER BY {by_head} LIMIT $8::bigint + $9::bigint), \
+         ids AS (SELECT early.id, early.{column} FROM heads f CROSS JOIN LATERAL (\
+         SELECT * FROM ({upto}) AS these LIMIT $8::bigint + $9::bigint) AS early)",
+        first = of_facet("1"),
+        by_head = order.by("head"),
+        column = order.column(),
+        upto = of_facet(&bound.to_string()),
+    )
+}
+
+/// `found`: all contacts that a search finds and the exact filters let pass; `total`: how many;
+/// `ids`: those after the position of an export. The first parameter narrows by trigrams, the next
+/// two decide.
+fn searched(order: Order) -> String {
+    let query = order.search_parameters();
+    let (first, last) = (query + 1, query + 2);
+    format!(
+        "found AS MATERIALIZED (SELECT c.id, c.{column} FROM contact_search t \
+         JOIN contacts c ON c.company_id = t.company_id AND c.id = t.contact_id \
+         WHERE t.company_id = $1 \
+         AND recado_trigrams(t.company_id, t.search_text) @@ ${query}::text::tsquery \
+         AND (strpos(t.search_text, ${first}) > 0 OR strpos(t.search_text, ${last}) > 0) AND {exact}), \
+         total AS (SELECT count(*) AS total FROM found), \
+         ids AS (SELECT c.id, c.{column} FROM found c WHERE true {condition})",
+        column = order.column(),
+        exact = exact("c"),
+        condition = order.condition(),
+    )
+}
+
+/// The parts of a listing's statement up to `page`: the ids of the page with their places.
+fn page_of(filter: &ContactFilter, order: Order, offset: u64, limit: u32) -> String {
+    let bound = offset.saturating_add(u64::from(limit)).next_power_of_two().max(1024);
+    let rows = limit.next_power_of_two().max(128);
+    let ids = match filter {
+        ContactFilter { search: Some(_), .. } => searched(order),
+        filter if filter.has_exact() => format!("{}, {}", facets(), filtered(order, bound)),
+        _ => format!("{}, {}", facets(), unfiltered(order, bound)),
+    };
+    format!(
+        "{ids}, page AS MATERIALIZED (SELECT p.id, p.{column}, \
+         row_number() OVER (ORDER BY {by}) AS place FROM \
+         (SELECT * FROM ids ORDER BY {by_ids} LIMIT $8::bigint OFFSET $9::bigint) AS p LIMIT {rows})",
+        column = order.column(),
+        by = order.by("p"),
+        by_ids = order.by("ids"),
+    )
+}
+
+/// The records of `page` that `shown` holds for, with the total and the definitions beside the
+/// first one.
+fn records(shown: &str, more: &str, clicks: bool) -> String {
+    format!(
+        "SELECT total.total, {more}, CASE WHEN coalesce(page.place, 1) = 1 THEN \
+         (SELECT {fields} FROM custom_fields f WHERE f.company_id = $1) END, {columns} \
+         FROM total LEFT JOIN page ON {shown} \
+         LEFT JOIN contacts c ON c.company_id = $1 AND c.id = page.id {joins} \
+         ORDER BY page.place",
+        fields = gathered::<CustomField>("f"),
+        columns = RECORD_COLUMNS.as_str(),
+        joins = RECORD_JOINS.replace("$clicks", if clicks { "true" } else { "false" }),
+    )
+}
+
+/// The statement of one page. `$8` is its size, `$9` how many contacts come before it.
+pub(crate) fn page_statement(
+    company: CompanyId,
+    filter: &ContactFilter,
+    page: PageRequest,
+    clicks: bool,
+) -> (String, Vec<Param>) {
+    let sql = format!(
+        "WITH {} {}",
+        page_of(filter, Order::Message, page.offset(), page.limit),
+        records("true", "false", clicks),
+    );
+    let mut params = exact_params(company, filter);
+    params.extend(params![i64::from(page.limit), signed(page.offset())]);
+    params.extend(filter.search.iter().flat_map(|search| search_params(company, search)));
+    (sql, params)
+}
+
+/// Raises the frontier to the last contact that is handed out, if another one follows. A frontier
+/// that is far enough is left alone, so that most exports write nothing.
+const RAISE: &str = "\
+raised AS (INSERT INTO export_frontiers AS f (company_id, created_at) \
+SELECT $1::uuid, p.created_at FROM page p WHERE p.place = $8::bigint - 1 \
+AND EXISTS (SELECT FROM page q WHERE q.place = $8::bigint) \
+AND NOT EXISTS (SELECT FROM export_frontiers e \
+WHERE e.company_id = $1 AND e.created_at >= p.created_at) \
+ON CONFLICT (company_id) DO UPDATE SET created_at = excluded.created_at)";
+
+/// The statement of one part of an export, which raises the frontier. `$8` is one more than its
+/// size, so that it shows whether another contact follows.
+pub(crate) fn export_statement(
+    company: CompanyId,
+    filter: &ContactFilter,
+    after: Option<ExportPosition>,
+    limit: u32,
+    clicks: bool,
+) -> (String, Vec<Param>) {
+    let wanted = limit.saturating_add(1);
+    let more = "EXISTS (SELECT FROM page q WHERE q.place = $8::bigint)";
+    let sql = format!(
+        "WITH {}, {RAISE} {}",
+        page_of(filter, Order::Creation, 0, wanted),
+        records("page.place < $8::bigint", more, clicks),
+    );
+    let (created_at, id) = match after {
+        Some(position) => (position.created_at.millis(), position.id.uuid()),
+        None => (i64::MIN, Uuid::nil()),
+    };
+    let mut params = exact_params(company, filter);
+    params.extend(params![i64::from(wanted), 0_i64, created_at, id]);
+    params.extend(filter.search.iter().flat_map(|search| search_params(company, search)));
+    (sql, params)
+}
+
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// Quotes a lexeme for a text search query.
+fn quoted(lexeme: &str) -> String {
+    format!("'{}'", lexeme.replace('\\', "\\\\").replace('\'', "''"))
+}
+
+/// The query that holds for every text that holds one of the needles: all trigrams of a needle, or
+/// the beginning of one for needles that are shorter. The counterpart of `recado_trigrams`.
+pub(crate) fn trigram_query(company: CompanyId, search: &SearchQuery) -> String {
+    let company = company.to_string();
+    let prefix = &company[company.len() - 8..];
+    let all_of = |needle: &String| {
+        let chars: Vec<char> = needle.chars().collect();
+        if chars.len() < 3 {
+            return format!("{}:*", quoted(&format!("{prefix}{needle}")));
+        }
+        let lexeme = |three: &[char]| quoted(&format!("{prefix}{}", String::from_iter(three)));
+        let mut lexemes: Vec<String> = chars.windows(3).map(lexeme).collect();
+        lexemes.sort_unstable();
+        lexemes.dedup();
+        format!("({})", lexemes.join(" & "))
+    };
+    search.needles().iter().map(all_of).collect::<Vec<_>>().join(" | ")
+}
+
+/// The values of the parameters of [`searched`].
+fn search_params(company: CompanyId, search: &SearchQuery) -> Vec<Param> {
+    let needles = search.needles();
+    let first = needles.first().cloned().unwrap_or_default();
+    let last = needles.last().cloned().unwrap_or_default();
+    params![trigram_query(company, search), first, last]
+}
+
+fn read_slice(found: &[Row], clicks: bool) -> Result<ContactSlice, StoreError> {
+    let mut slice = ContactSlice::default();
+    for row in found {
+        let mut columns = Columns::new(row);
+        slice.total = columns.number()?;
+        slice.more = columns.get()?;
+        if let Some(fields) = columns.get()? {
+            slice.fields = scattered(Some(fields), gathered_field)?;
+        }
+        if columns.is_present()? {
+            slice.records.push(read_record(&mut columns, clicks)?);
+        }
+    }
+    Ok(slice)
+}
+
+impl PostgresStore {
+    pub(crate) async fn page(
+        &self,
+        company: CompanyId,
+        filter: &ContactFilter,
+        page: PageRequest,
+        clicks: bool,
+    ) -> Result<ContactSlice, StoreError> {
+        let (sql, params) = page_statement(company, filter, page, clicks);
+        read_slice(&rows(&self.pool, sql, params).await?, clicks)
+    }
+
+    /// Reads under the company's lock, so that nobody is creating a contact meanwhile: whoever
+    /// creates one later sees the frontier that is raised here, and whoever did so before is seen.
+    pub(crate) async fn export(
+        &self,
+        company: CompanyId,
+        filter: &ContactFilter,
+        after: Option<ExportPosition>,
+        limit: u32,
+        clicks: bool,
+    ) -> Result<ContactSlice, StoreError> {
+        let (sql, params) = export_statement(company, filter, after, limit, clicks);
+        let lock = "SELECT pg_advisory_xact_lock($1)";
+        let statements =
+            vec![Statement::new(lock, params![company_lock(company)]), Statement::new(sql, params)];
+        let session = Session::take(&self.pool).await?;
+        let outcome = session.run(Around::Transaction, statements).await?;
+        let found = outcome.into_rows().map_err(|(_, error)| failed(error))?;
+        read_slice(found.get(1).map_or(&[], Vec::as_slice), clicks)
+    }
+}

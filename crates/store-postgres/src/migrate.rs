@@ -1,0 +1,194 @@
+//! The schema: versioned, forward-only, checksummed steps that are part of this crate.
+
+use recado_core::store::StoreError;
+use sha2::{Digest, Sha256};
+use tokio_postgres::error::SqlState;
+use tokio_postgres::{Client, Error};
+
+use crate::PostgresStore;
+use crate::error::failed;
+
+/// One step. Never change one that was released: add another.
+struct Migration {
+    version: i32,
+    name: &'static str,
+    sql: &'static str,
+}
+
+const MIGRATIONS: &[Migration] = &[
+    Migration { version: 1, name: "base", sql: include_str!("migrations/0001_base.sql") },
+    Migration { version: 2, name: "contacts", sql: include_str!("migrations/0002_contacts.sql") },
+];
+
+/// The lock of whoever migrates.
+const LOCK: i64 = 0x7265_6361_646f_0001;
+
+impl Migration {
+    fn checksum(&self) -> String {
+        Sha256::digest(self.sql).iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// Why the schema was not brought up to date.
+#[derive(Debug, thiserror::Error)]
+pub enum MigrateError {
+    /// A step that was applied differs from the one of this version: it was changed afterwards, or
+    /// the database belongs to something else.
+    #[error("migration {version} was applied with another content")]
+    Changed {
+        /// The step.
+        version: i32,
+    },
+    /// The database is ahead: it was migrated by a newer version.
+    #[error("the database was migrated by a newer version, to {version}")]
+    Newer {
+        /// The last step that was applied.
+        version: i32,
+    },
+    /// Texts are not kept in UTF-8.
+    #[error("the database's encoding is {encoding}; it must be UTF8")]
+    Encoding {
+        /// Its encoding.
+        encoding: String,
+    },
+    /// The database failed; the step under way was not applied.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<MigrateError> for StoreError {
+    fn from(error: MigrateError) -> Self {
+        match error {
+            MigrateError::Store(error) => error,
+            other => Self::corrupt(other),
+        }
+    }
+}
+
+impl PostgresStore {
+    /// Brings the schema up to date. Each step is applied wholly or not at all; of several
+    /// processes that call this at once, one applies the steps and the others wait for it.
+    ///
+    /// # Errors
+    ///
+    /// [`MigrateError`]; calling it again is safe.
+    pub async fn migrate(&self) -> Result<(), MigrateError> {
+        let client = self.pool.get().await.map_err(StoreError::unavailable)?;
+        // The connection is not put back: its settings are changed, and its lock goes with it.
+        let client = deadpool_postgres::Object::take(client);
+        client
+            .batch_execute(
+                "SET statement_timeout = 0; SET lock_timeout = 0; \
+                 SET idle_in_transaction_session_timeout = 0; SET enable_seqscan = on",
+            )
+            .await
+            .map_err(failed)?;
+        client.execute("SELECT pg_advisory_lock($1)", &[&LOCK]).await.map_err(failed)?;
+        migrate(&client).await
+    }
+
+    /// Fails unless the schema is the one of this version.
+    pub(crate) async fn check_schema(&self) -> Result<(), StoreError> {
+        let applied = crate::session::rows(&self.pool, APPLIED, Vec::new()).await?;
+        let applied = applied.iter().map(|row| (row.get(0), row.get(1))).collect::<Vec<_>>();
+        let pending = pending(&applied)?;
+        if pending.is_empty() {
+            return Ok(());
+        }
+        Err(StoreError::unavailable("the schema is not up to date"))
+    }
+}
+
+const APPLIED: &str = "SELECT version, checksum FROM recado_migrations ORDER BY version";
+
+/// The steps that are still to be applied, after those that were.
+fn pending(applied: &[(i32, String)]) -> Result<&'static [Migration], MigrateError> {
+    for (at, (version, checksum)) in applied.iter().enumerate() {
+        let Some(known) = MIGRATIONS.get(at) else {
+            return Err(MigrateError::Newer { version: *version });
+        };
+        if known.version != *version || known.checksum() != *checksum {
+            return Err(MigrateError::Changed { version: *version });
+        }
+    }
+    Ok(&MIGRATIONS[applied.len()..])
+}
+
+async fn migrate(client: &Client) -> Result<(), MigrateError> {
+    let row = client.query_one("SHOW server_encoding", &[]).await.map_err(failed)?;
+    let encoding: String = row.get(0);
+    if encoding != "UTF8" {
+        return Err(MigrateError::Encoding { encoding });
+    }
+    let applied = applied(client).await.map_err(failed)?;
+    for migration in pending(&applied)? {
+        tracing::info!(version = migration.version, name = migration.name, "migrating the schema");
+        apply(client, migration).await.map_err(failed)?;
+    }
+    Ok(())
+}
+
+async fn applied(client: &Client) -> Result<Vec<(i32, String)>, Error> {
+    let rows = match client.query(APPLIED, &[]).await {
+        Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => {
+            let create = "CREATE TABLE recado_migrations (version int PRIMARY KEY, \
+                          name text NOT NULL, checksum text NOT NULL, \
+                          applied_at timestamptz NOT NULL DEFAULT now())";
+            client.batch_execute(create).await?;
+            Vec::new()
+        }
+        rows => rows?,
+    };
+    Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
+}
+
+/// Applies one step and notes it, in one transaction.
+async fn apply(client: &Client, migration: &Migration) -> Result<(), Error> {
+    // All values are ours: a number, a word, hexadecimal digits.
+    let script = format!(
+        "BEGIN;\n{}\nINSERT INTO recado_migrations (version, name, checksum) \
+         VALUES ({}, '{}', '{}');\nCOMMIT;",
+        migration.sql,
+        migration.version,
+        migration.name,
+        migration.checksum(),
+    );
+    client.batch_execute(&script).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn applied(count: usize) -> Vec<(i32, String)> {
+        MIGRATIONS[..count].iter().map(|m| (m.version, m.checksum())).collect()
+    }
+
+    #[test]
+    fn only_what_was_not_applied_is_pending() {
+        for count in 0..=MIGRATIONS.len() {
+            let pending = pending(&applied(count)).unwrap();
+            assert_eq!(pending.len(), MIGRATIONS.len() - count);
+        }
+    }
+
+    #[test]
+    fn a_step_that_was_changed_afterwards_is_noticed() {
+        let mut applied = applied(MIGRATIONS.len());
+        applied[0].1 = "0".repeat(64);
+        assert!(matches!(pending(&applied), Err(MigrateError::Changed { version: 1 })));
+    }
+
+    #[test]
+    fn a_newer_database_is_left_alone() {
+        let mut applied = applied(MIGRATIONS.len());
+        applied.push((99, String::new()));
+        assert!(matches!(pending(&applied), Err(MigrateError::Newer { version: 99 })));
+    }
+
+    #[test]
+    fn versions_count_from_one() {
+        let versions: Vec<i32> = MIGRATIONS.iter().map(|m| m.version).collect();
+        assert_eq!(versions, (1..=MIGRATIONS.len() as i32).collect::<Vec<_>>());
+    }
+}

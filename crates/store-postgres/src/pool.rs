@@ -1,0 +1,117 @@
+//! Connecting: the pool, its bounds, and what every connection is set to.
+
+use std::fmt;
+use std::time::Duration;
+
+use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
+use recado_core::store::StoreError;
+use tokio_postgres::{Config, NoTls};
+
+use crate::limiter::PostgresLimiter;
+
+/// How a [`PostgresStore`] connects.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The most connections of this process.
+    pub pool_size: usize,
+    /// How long connecting may take.
+    pub connect_timeout: Duration,
+    /// How long a call waits for a free connection before it answers
+    /// [`StoreError::Unavailable`].
+    pub wait_timeout: Duration,
+    /// How long one statement may take.
+    pub statement_timeout: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            pool_size: 16,
+            connect_timeout: Duration::from_secs(5),
+            wait_timeout: Duration::from_secs(5),
+            statement_timeout: Duration::from_secs(30),
+        }
+    }
+}
+
+/// A store on Postgres. Clones share one pool of connections.
+#[derive(Clone)]
+pub struct PostgresStore {
+    pub(crate) pool: Pool,
+}
+
+impl fmt::Debug for PostgresStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PostgresStore").field("pool", &self.pool.status()).finish_non_exhaustive()
+    }
+}
+
+/// What every connection is set to.
+///
+/// Statements are written for one plan whatever their parameters, so they are planned once. Each
+/// has an index that bounds its cost; a plan that was made while a table was small must not scan it
+/// when it has grown. None gains by compilation.
+fn settings(options: &Options) -> String {
+    format!(
+        "SET statement_timeout = {}; SET lock_timeout = {}; \
+         SET idle_in_transaction_session_timeout = 60000; \
+         SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off",
+        options.statement_timeout.as_millis(),
+        options.statement_timeout.as_millis() / 2,
+    )
+}
+
+impl PostgresStore {
+    /// Connects to the database of a URL (`postgres://user:password@host/name`) or a connection
+    /// string of key-value pairs. Its `sslmode` is honoured: `disable`, `prefer` (the default) or
+    /// `require`; a certificate is always checked against the host's name and the roots of the
+    /// operating system.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Corrupt`] for a URL that cannot be read, [`StoreError::Unavailable`] when the
+    /// database cannot be reached.
+    pub async fn connect(url: &str, options: Options) -> Result<Self, StoreError> {
+        let mut config: Config =
+            url.parse().map_err(|error| StoreError::corrupt(format!("database URL: {error}")))?;
+        config.connect_timeout(options.connect_timeout);
+        config.keepalives_idle(Duration::from_secs(30));
+        if config.get_application_name().is_none() {
+            config.application_name("recado");
+        }
+        let store = Self { pool: pool(config, &options)? };
+        drop(store.pool.get().await.map_err(StoreError::unavailable)?);
+        Ok(store)
+    }
+
+    /// Rate limits shared by all processes on this database.
+    pub fn limiter(&self) -> PostgresLimiter {
+        PostgresLimiter::new(self.pool.clone())
+    }
+}
+
+fn pool(config: Config, options: &Options) -> Result<Pool, StoreError> {
+    let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+    #[cfg(feature = "tls")]
+    let manager = match config.get_ssl_mode() {
+        tokio_postgres::config::SslMode::Disable => Manager::from_config(config, NoTls, recycling),
+        _ => Manager::from_config(config, crate::tls::connector()?, recycling),
+    };
+    #[cfg(not(feature = "tls"))]
+    let manager = Manager::from_config(config, NoTls, recycling);
+    let settings = settings(options);
+    Pool::builder(manager)
+        .max_size(options.pool_size.max(1))
+        .wait_timeout(Some(options.wait_timeout))
+        .create_timeout(Some(options.connect_timeout))
+        .recycle_timeout(Some(options.connect_timeout))
+        .runtime(Runtime::Tokio1)
+        .post_create(Hook::async_fn(move |client, _| {
+            let settings = settings.clone();
+            Box::pin(
+                async move { client.batch_execute(&settings).await.map_err(HookError::Backend) },
+            )
+        }))
+        .build()
+        .map_err(StoreError::unavailable)
+}

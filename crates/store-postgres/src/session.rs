@@ -1,0 +1,211 @@
+//! Running statements on one connection, all in one round trip.
+
+use std::borrow::Cow;
+use std::pin::Pin;
+
+use deadpool_postgres::{Object, Pool};
+use futures_util::{FutureExt, TryStreamExt};
+use recado_core::store::{StoreError, Stored};
+use tokio_postgres::{Error, Row};
+
+use crate::error::{failed, follows};
+use crate::table::{Columns, Param, Table};
+
+/// A statement with its parameters.
+#[derive(Debug)]
+pub(crate) struct Statement {
+    sql: Cow<'static, str>,
+    params: Vec<Param>,
+}
+
+impl Statement {
+    /// A statement with its parameters.
+    pub(crate) fn new(sql: impl Into<Cow<'static, str>>, params: Vec<Param>) -> Self {
+        Self { sql: sql.into(), params }
+    }
+}
+
+/// The transaction around statements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Around {
+    /// Each statement by itself.
+    Nothing,
+    /// All of them, or none; each sees what was committed before it began.
+    Transaction,
+    /// All of them see one state of the database, and write nothing.
+    Snapshot,
+}
+
+/// What became of statements.
+pub(crate) struct Outcome {
+    /// The rows of each.
+    pub(crate) rows: Vec<Result<Vec<Row>, Error>>,
+    /// Whether the transaction was ended; meaningless if a statement failed.
+    pub(crate) end: Result<(), Error>,
+}
+
+impl Outcome {
+    /// The failure that made the others fail, and where it happened.
+    pub(crate) fn into_rows(self) -> Result<Vec<Vec<Row>>, (usize, Error)> {
+        let count = self.rows.len();
+        let mut rows = Vec::with_capacity(count);
+        let mut first = None;
+        for (at, result) in self.rows.into_iter().enumerate() {
+            match result {
+                Ok(found) => rows.push(found),
+                Err(error) if first.is_none() || !follows(&error) && is_follow(&first) => {
+                    first = Some((at, error));
+                }
+                Err(_) => {}
+            }
+        }
+        match (first, self.end) {
+            (Some(first), _) => Err(first),
+            (None, Err(error)) => Err((count, error)),
+            (None, Ok(())) => Ok(rows),
+        }
+    }
+}
+
+fn is_follow(first: &Option<(usize, Error)>) -> bool {
+    first.as_ref().is_some_and(|(_, error)| follows(error))
+}
+
+type Running<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
+
+/// A future that was begun: what it has to send is sent.
+enum Begun<'a, T> {
+    Running(Running<'a, T>),
+    Done(Result<T, Error>),
+}
+
+impl<'a, T> Begun<'a, T> {
+    /// Sends what `future` has to send, without waiting for an answer.
+    fn new(future: impl Future<Output = Result<T, Error>> + Send + 'a) -> Self {
+        let mut running: Running<'a, T> = Box::pin(future);
+        match running.as_mut().now_or_never() {
+            Some(done) => Self::Done(done),
+            None => Self::Running(running),
+        }
+    }
+
+    async fn finish(self) -> Result<T, Error> {
+        match self {
+            Self::Running(running) => running.await,
+            Self::Done(done) => done,
+        }
+    }
+}
+
+/// A connection of the pool.
+pub(crate) struct Session(Object);
+
+impl Session {
+    /// Takes a connection, waiting for a bounded time.
+    pub(crate) async fn take(pool: &Pool) -> Result<Self, StoreError> {
+        pool.get().await.map(Self).map_err(StoreError::unavailable)
+    }
+
+    /// Sends all statements, with the ends of their transaction, then awaits all answers. Once the
+    /// first one is sent they all are, so a caller that goes away leaves no transaction open.
+    pub(crate) async fn run(
+        &self,
+        around: Around,
+        statements: Vec<Statement>,
+    ) -> Result<Outcome, StoreError> {
+        let mut prepared = Vec::with_capacity(statements.len());
+        for statement in statements {
+            let known = self.0.prepare_cached(&statement.sql).await.map_err(failed)?;
+            prepared.push((known, statement.params));
+        }
+        let begin = match around {
+            Around::Nothing => None,
+            Around::Transaction => Some("BEGIN"),
+            Around::Snapshot => Some("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
+        };
+        let client: &tokio_postgres::Client = &self.0;
+        let begin = begin.map(|begin| Begun::new(client.batch_execute(begin)));
+        let running: Vec<_> = prepared
+            .into_iter()
+            .map(|(statement, params)| {
+                Begun::new(async move {
+                    client.query_raw(&statement, params).await?.try_collect::<Vec<Row>>().await
+                })
+            })
+            .collect();
+        let end = begin.is_some().then(|| Begun::new(client.batch_execute("COMMIT")));
+        let begun = match begin {
+            Some(begin) => begin.finish().await,
+            None => Ok(()),
+        };
+        let mut rows = Vec::with_capacity(running.len());
+        for running in running {
+            rows.push(running.finish().await);
+        }
+        let ended = match end {
+            Some(end) => end.finish().await,
+            None => Ok(()),
+        };
+        Ok(Outcome { rows, end: begun.and(ended) })
+    }
+}
+
+/// Reads by one statement.
+pub(crate) async fn rows(
+    pool: &Pool,
+    sql: impl Into<Cow<'static, str>>,
+    params: Vec<Param>,
+) -> Result<Vec<Row>, StoreError> {
+    let session = Session::take(pool).await?;
+    let statements = vec![Statement::new(sql, params)];
+    let outcome = session.run(Around::Nothing, statements).await?;
+    let mut rows = outcome.into_rows().map_err(|(_, error)| failed(error))?;
+    Ok(rows.pop().unwrap_or_default())
+}
+
+/// Reads one state of the database by several statements.
+pub(crate) async fn snapshot(
+    pool: &Pool,
+    statements: Vec<Statement>,
+) -> Result<Vec<Vec<Row>>, StoreError> {
+    let session = Session::take(pool).await?;
+    let outcome = session.run(Around::Snapshot, statements).await?;
+    outcome.into_rows().map_err(|(_, error)| failed(error))
+}
+
+/// The record of a primary key.
+pub(crate) async fn get<T: Table>(
+    pool: &Pool,
+    key: Vec<Param>,
+) -> Result<Option<Stored<T>>, StoreError> {
+    first_stored(&rows(pool, T::sql().get.as_str(), key).await?)
+}
+
+/// The first record of a result.
+pub(crate) fn first_stored<T: Table>(rows: &[Row]) -> Result<Option<Stored<T>>, StoreError> {
+    rows.first().map(|row| Columns::new(row).stored()).transpose()
+}
+
+/// All records of a result, with their versions.
+pub(crate) fn all_stored<T: Table>(rows: &[Row]) -> Result<Vec<Stored<T>>, StoreError> {
+    rows.iter().map(|row| Columns::new(row).stored()).collect()
+}
+
+/// The records that a condition (`WHERE … ORDER BY …`) selects.
+pub(crate) async fn select<T: Table>(
+    pool: &Pool,
+    condition: &str,
+    params: Vec<Param>,
+) -> Result<Vec<Stored<T>>, StoreError> {
+    all_stored(&rows(pool, format!("{} {condition}", T::sql().select), params).await?)
+}
+
+/// All records of a company, by `created_at`, then `id`.
+pub(crate) async fn of_company<T: Table>(
+    pool: &Pool,
+    company: recado_core::ids::CompanyId,
+) -> Result<Vec<T>, StoreError> {
+    let condition = "WHERE company_id = $1 ORDER BY created_at, id";
+    let stored = select::<T>(pool, condition, crate::table::params![company.uuid()]).await?;
+    Ok(stored.into_iter().map(Stored::into_value).collect())
+}

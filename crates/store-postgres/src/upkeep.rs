@@ -1,0 +1,75 @@
+//! Readiness and housekeeping.
+
+use async_trait::async_trait;
+use recado_core::Timestamp;
+use recado_core::store::{StoreError, Upkeep};
+
+use crate::PostgresStore;
+use crate::error::failed;
+use crate::session::{Around, Session, Statement, rows};
+use crate::table::params;
+
+/// The lock of whoever folds; others need not.
+const LOCK: i64 = 0x7265_6361_646f_0002;
+/// How many rows one statement handles.
+const BATCH: i64 = 5_000;
+/// How many batches one call handles, so that it ends also under load.
+const BATCHES: usize = 20;
+
+/// Adds the differences that came since to the counts by combination. A difference is counted once
+/// in every snapshot: before, among the differences; after, in the count.
+const FOLD_FACETS: &str = "\
+WITH taken AS MATERIALIZED (SELECT ctid FROM contact_facet_deltas LIMIT $1), \
+gone AS (DELETE FROM contact_facet_deltas d USING taken WHERE d.ctid = taken.ctid RETURNING d.*), \
+folded AS (INSERT INTO contact_facets AS f SELECT company_id, facet, source_platform, \
+inbox_status, pipeline_stage_id, crm_status, is_ai_enabled, is_group, sum(n)::bigint FROM gone \
+GROUP BY 1, 2, 3, 4, 5, 6, 7, 8 ORDER BY 1, 2 \
+ON CONFLICT (company_id, facet) DO UPDATE SET n = f.n + excluded.n) \
+SELECT count(*) FROM gone";
+
+/// The same for the counts of lists.
+const FOLD_LISTS: &str = "\
+WITH taken AS MATERIALIZED (SELECT ctid FROM list_count_deltas LIMIT $1), \
+gone AS (DELETE FROM list_count_deltas d USING taken WHERE d.ctid = taken.ctid RETURNING d.*), \
+folded AS (INSERT INTO list_counts AS c SELECT company_id, list_id, sum(n)::bigint FROM gone \
+GROUP BY 1, 2 ORDER BY 1, 2 \
+ON CONFLICT (company_id, list_id) DO UPDATE SET n = c.n + excluded.n) \
+SELECT count(*) FROM gone";
+
+/// Forgets allowances that are whole again.
+const FORGET_RATES: &str = "\
+DELETE FROM rate_limits WHERE key IN \
+(SELECT key FROM rate_limits WHERE tat <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)";
+
+impl PostgresStore {
+    /// Folds until nothing is left, within bounds.
+    async fn fold(&self, sql: &'static str) -> Result<(), StoreError> {
+        for _ in 0..BATCHES {
+            let session = Session::take(&self.pool).await?;
+            let lock = "SELECT pg_advisory_xact_lock($1)";
+            let statements =
+                vec![Statement::new(lock, params![LOCK]), Statement::new(sql, params![BATCH])];
+            let outcome = session.run(Around::Transaction, statements).await?;
+            let found = outcome.into_rows().map_err(|(_, error)| failed(error))?;
+            let row = found.get(1).and_then(|rows| rows.first());
+            if row.is_none_or(|row| row.get::<_, i64>(0) < BATCH) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Upkeep for PostgresStore {
+    async fn ready(&self) -> Result<(), StoreError> {
+        self.check_schema().await
+    }
+
+    async fn upkeep(&self, now: Timestamp) -> Result<(), StoreError> {
+        self.fold(FOLD_FACETS).await?;
+        self.fold(FOLD_LISTS).await?;
+        rows(&self.pool, FORGET_RATES, params![now.millis() * 1000, 4 * BATCH]).await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,261 @@
+//! A real Postgres for tests.
+//!
+//! [`TestPostgres::shared`] is the server that `RECADO_TEST_POSTGRES` names (the URL of a
+//! superuser's connection), or one that is started for this process from the binaries of the
+//! machine and stopped with it, however the process ends. [`TestPostgres::fresh_database`] is an
+//! empty database that is dropped with its handle.
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::{env, fs, process, thread};
+
+use tokio_postgres::{Config, NoTls};
+
+/// The variable that names a running server.
+const VARIABLE: &str = "RECADO_TEST_POSTGRES";
+/// The variable that names the directory of the binaries.
+const BINARIES: &str = "RECADO_POSTGRES_BIN";
+/// What the servers of tests are set to: durability is not what they test.
+const SETTINGS: &str = "-c fsync=off -c full_page_writes=off -c synchronous_commit=off \
+                        -c max_connections=400 -c listen_addresses=127.0.0.1";
+
+/// A Postgres server for tests.
+#[derive(Debug)]
+pub struct TestPostgres {
+    url: String,
+    /// Stops the server when its standard input is closed: when this process is gone.
+    _watcher: Option<Child>,
+}
+
+/// An empty database; dropped with this handle.
+#[derive(Debug)]
+pub struct TestDatabase {
+    url: String,
+    name: String,
+    server: &'static TestPostgres,
+}
+
+impl TestPostgres {
+    /// The server of this process.
+    ///
+    /// # Panics
+    ///
+    /// When there is none and none can be started: tests that need Postgres are not skipped.
+    pub fn shared() -> &'static Self {
+        static SERVER: OnceLock<TestPostgres> = OnceLock::new();
+        SERVER.get_or_init(|| match env::var(VARIABLE) {
+            Ok(url) if !url.is_empty() => Self { url, _watcher: None },
+            _ => Self::start(),
+        })
+    }
+
+    /// The URL of a superuser's connection to its database `postgres`.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Makes an empty database.
+    ///
+    /// # Panics
+    ///
+    /// When the server refuses.
+    pub fn fresh_database(&'static self) -> TestDatabase {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("recado_test_{}_{count}", process::id());
+        // A process of the same id may have died before it dropped its databases.
+        execute(&self.url, format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
+        execute(&self.url, format!("CREATE DATABASE {name} ENCODING 'UTF8' TEMPLATE template0"));
+        TestDatabase { url: with_database(&self.url, &name), name, server: self }
+    }
+
+    fn start() -> Self {
+        let binaries = find_binaries().unwrap_or_else(|| {
+            panic!(
+                "no Postgres found: run the tests by scripts/test, which installs it, or set \
+                 {VARIABLE} to the URL of a superuser's connection, or {BINARIES} to the \
+                 directory that holds initdb and postgres"
+            )
+        });
+        let data = env::temp_dir().join(format!("recado-postgres-{}", process::id()));
+        let _ = fs::remove_dir_all(&data);
+        fs::create_dir_all(&data).expect("a temporary directory can be made");
+        let user = unprivileged_user();
+        if let Some(user) = user {
+            run(Command::new("chown").arg(user).arg(&data));
+        }
+        let cluster = data.join("data");
+        run(as_user(user, &binaries.join("initdb"))
+            .args(["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N", "-D"])
+            .arg(&cluster));
+        let port = start_server(user, &binaries, &data, &cluster);
+        let url = format!("postgres://postgres@127.0.0.1:{port}/postgres");
+        Self { url, _watcher: Some(watch(user, &binaries, &data, &cluster)) }
+    }
+}
+
+impl TestDatabase {
+    /// The URL of a superuser's connection to it.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+}
+
+impl Drop for TestDatabase {
+    fn drop(&mut self) {
+        execute(&self.server.url, format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name));
+    }
+}
+
+/// Executes a statement, from anywhere: also where another runtime is at work.
+fn execute(url: &str, sql: String) {
+    let config: Config = url.parse().unwrap_or_else(|error| panic!("{VARIABLE}: {error}"));
+    let work = async move {
+        let (client, connection) = config.connect(NoTls).await?;
+        let connection = tokio::spawn(connection);
+        client.batch_execute(&sql).await?;
+        drop(client);
+        let _ = connection.await;
+        Ok::<(), tokio_postgres::Error>(())
+    };
+    let thread = thread::spawn(|| {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.expect("a runtime can be made").block_on(work)
+    });
+    match thread.join() {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) if thread::panicking() => eprintln!("the test Postgres: {error}"),
+        Ok(Err(error)) => panic!("the test Postgres: {error}"),
+        Err(_) => eprintln!("the test Postgres: the statement's thread panicked"),
+    }
+}
+
+/// The same URL with another database.
+fn with_database(url: &str, name: &str) -> String {
+    let (base, query) = url.split_once('?').map_or((url, None), |(base, query)| (base, Some(query)));
+    let authority = base.find("://").map_or(0, |at| at + 3);
+    let end = base[authority..].find('/').map_or(base.len(), |at| authority + at);
+    let query = query.map(|query| format!("?{query}")).unwrap_or_default();
+    format!("{}/{name}{query}", &base[..end])
+}
+
+/// The directory of `initdb` and `postgres`: the one that is named, that of the path, or the newest
+/// of Debian's.
+fn find_binaries() -> Option<PathBuf> {
+    let has_both = |dir: &PathBuf| dir.join("initdb").is_file() && dir.join("postgres").is_file();
+    let named = env::var_os(BINARIES).map(PathBuf::from);
+    let path = env::var_os("PATH").unwrap_or_default();
+    let on_path: Vec<PathBuf> = env::split_paths(&path).collect();
+    let version = |dir: &PathBuf| dir.file_name()?.to_str()?.parse::<u32>().ok();
+    let mut packaged: Vec<PathBuf> = fs::read_dir("/usr/lib/postgresql")
+        .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
+        .unwrap_or_default();
+    packaged.sort_by_key(|dir| std::cmp::Reverse(version(dir)));
+    let packaged = packaged.into_iter().map(|dir| dir.join("bin"));
+    named.into_iter().chain(on_path).chain(packaged).find(has_both)
+}
+
+/// Whom to run the server as, where this process is root: Postgres refuses to.
+fn unprivileged_user() -> Option<&'static str> {
+    let id = |args: &[&str]| Command::new("id").args(args).output().ok();
+    let uid = id(&["-u"]).map(|output| output.stdout);
+    if uid.as_deref().map(<[u8]>::trim_ascii) != Some(b"0") {
+        return None;
+    }
+    let known = id(&["-u", "postgres"]).is_some_and(|output| output.status.success());
+    Some(if known { "postgres" } else { "nobody" })
+}
+
+fn as_user(user: Option<&str>, program: &Path) -> Command {
+    match user {
+        None => Command::new(program),
+        Some(user) => {
+            let mut command = Command::new("runuser");
+            command.args(["-u", user, "--"]).arg(program);
+            command
+        }
+    }
+}
+
+fn run(command: &mut Command) {
+    let output = command.stdin(Stdio::null()).current_dir("/").output();
+    let output = output.unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {errors}");
+}
+
+/// Starts the server and answers its port.
+fn start_server(user: Option<&str>, binaries: &Path, data: &Path, cluster: &Path) -> u16 {
+    // Another program may take the port that was free a moment ago.
+    for _ in 0..5 {
+        let free = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr());
+        let port = free.expect("a port is free").port();
+        let options = format!("{SETTINGS} -p {port} -c unix_socket_directories='{}'", data.display());
+        let status = as_user(user, &binaries.join("pg_ctl"))
+            .args(["-w", "-s", "-D"])
+            .arg(cluster)
+            .arg("-l")
+            .arg(data.join("log"))
+            .arg("-o")
+            .arg(&options)
+            .arg("start")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .current_dir("/")
+            .status();
+        if status.is_ok_and(|status| status.success()) {
+            return port;
+        }
+    }
+    let log = fs::read_to_string(data.join("log")).unwrap_or_default();
+    panic!("the test Postgres does not start: {log}");
+}
+
+/// A process that waits for this one to be gone, then stops the server and removes its data.
+fn watch(user: Option<&str>, binaries: &Path, data: &Path, cluster: &Path) -> Child {
+    let stop = r#"trap '' INT TERM HUP; cat >/dev/null
+        if [ -n "$1" ]; then runuser -u "$1" -- "$2/pg_ctl" -s -m immediate -D "$3" stop
+        else "$2/pg_ctl" -s -m immediate -D "$3" stop; fi
+        rm -rf "$4""#;
+    Command::new("sh")
+        .args(["-c", stop, "recado-test-postgres", user.unwrap_or_default()])
+        .arg(binaries)
+        .arg(cluster)
+        .arg(data)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .current_dir("/")
+        .spawn()
+        .expect("a shell can be started")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_database_of_a_url_is_replaced() {
+        for (url, replaced) in [
+            ("postgres://u@h:1/postgres", "postgres://u@h:1/x"),
+            ("postgres://u@h:1", "postgres://u@h:1/x"),
+            ("postgres://u@h/a?sslmode=disable", "postgres://u@h/x?sslmode=disable"),
+        ] {
+            assert_eq!(with_database(url, "x"), replaced);
+        }
+    }
+
+    #[test]
+    fn a_fresh_database_is_gone_with_its_handle() {
+        let database = TestPostgres::shared().fresh_database();
+        execute(database.url(), "CREATE TABLE t (id int)".to_owned());
+        let url = database.url().to_owned();
+        drop(database);
+        let config: Config = url.parse().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        assert!(runtime.block_on(async { config.connect(NoTls).await.is_err() }));
+    }
+}
