@@ -2,16 +2,24 @@
 //!
 //! - [`MemoryStore`]: the model. Literal, slow, obviously right.
 //! - [`conformance`]: a test for every promise of [`recado_core::store`], to be run on any store.
-//! - [`clock`], [`ids`]: time and chance under control.
+//! - [`Kit`]: a whole [`recado_core::Recado`] on any store, with time ([`TestClock`]), chance
+//!   ([`SeededIds`]), documents ([`MemoryFiles`], [`FaultyFiles`]) and the outside world
+//!   ([`ScriptedTransport`]) under control.
 #![forbid(unsafe_code)]
 
 pub mod clock;
 pub mod conformance;
+pub mod files;
 pub mod ids;
+pub mod kit;
 pub mod memory;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+pub mod transport;
 
 pub use clock::TestClock;
+pub use files::{FailureAt, FaultyFiles, FileOp, MemoryFiles};
 pub use ids::SeededIds;
+pub use kit::Kit;
 pub use memory::MemoryStore;
+pub use transport::ScriptedTransport;

@@ -1,1 +1,67 @@
-//! The conformance suite.
+//! The conformance suite: for every promise of [`recado_core::store`] a test that any store can be
+//! put to.
+//!
+//! Implement [`Harness`] for your store, then write in a test file of its crate
+//!
+//! ```ignore
+//! async fn fresh() -> MyHarness { /* a database that nobody else uses */ }
+//!
+//! recado_testkit::conformance_suite!(fresh);
+//! ```
+//!
+//! Each bullet becomes a test of its own, so that a failing name tells the store and the bullet.
+//! The tests use `#[tokio::test]`: the crate needs `tokio` with `macros` and `rt-multi-thread`.
+
+pub mod access;
+pub mod cascades;
+pub mod commits;
+pub mod contacts_export;
+pub mod contacts_listing;
+pub mod contacts_search;
+pub mod contacts_totals;
+pub mod deals;
+pub mod documents;
+pub mod draft_facts;
+pub mod jobs;
+pub mod limiter;
+pub mod links;
+pub mod lists;
+pub mod preconditions;
+pub mod races;
+pub mod references;
+pub mod rows;
+mod scene;
+mod suite;
+pub mod unique_keys;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use recado_core::access::Limiter;
+use recado_core::events::Event;
+use recado_core::ids::CompanyId;
+use recado_core::store::Store;
+
+/// One database that nobody else uses, empty when the test begins.
+#[async_trait]
+pub trait Harness: Send + Sync {
+    /// The database.
+    async fn store(&self) -> Arc<dyn Store>;
+
+    /// The same database opened once more, as another process would; `None` where that cannot be.
+    async fn second(&self) -> Option<Arc<dyn Store>>;
+
+    /// All events of a company, in the order of their commits.
+    async fn events(&self, company: CompanyId) -> Vec<Event>;
+}
+
+/// State of rate limits that nobody else uses.
+#[async_trait]
+pub trait LimiterHarness: Send + Sync {
+    /// The limiter.
+    async fn limiter(&self) -> Arc<dyn Limiter>;
+
+    /// Another limiter on the same state, as another process would have; `None` where that cannot
+    /// be.
+    async fn second(&self) -> Option<Arc<dyn Limiter>>;
+}

@@ -1,0 +1,184 @@
+//! Totals are exact, at every moment.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use recado_core::contacts::{Contact, ContactFilter, CrmStatus, InboxStatus};
+use recado_core::store::ChangeSet;
+
+use super::Harness;
+use super::contacts_listing::varied;
+use super::scene::{Scene, applied, at, first};
+
+fn open() -> ContactFilter {
+    ContactFilter { inbox_status: Some(InboxStatus::Open), ..ContactFilter::default() }
+}
+
+fn customers() -> ContactFilter {
+    ContactFilter { crm_status: Some(CrmStatus::Customer), ..ContactFilter::default() }
+}
+
+/// Checks the totals of some filters against all contacts, counted one by one.
+async fn check(scene: &Scene) {
+    let mut contacts = Vec::new();
+    for page in 1.. {
+        let slice = scene.page(&ContactFilter::default(), page, 100).await;
+        if slice.records.is_empty() {
+            break;
+        }
+        contacts.extend(slice.records.into_iter().map(|record| record.contact.into_value()));
+    }
+    let telegram = ContactFilter {
+        source_platform: recado_core::contacts::Platform::parse("telegram"),
+        ..customers()
+    };
+    for filter in [ContactFilter::default(), open(), customers(), telegram] {
+        let counted = contacts.iter().filter(|contact| contact.facets().pass(&filter)).count();
+        assert_eq!(scene.total(&filter).await, counted as u64, "{filter:?}");
+    }
+}
+
+/// A change of facets moves a contact from one count to another.
+pub async fn totals_follow_inserts_updates_and_deletes(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let contacts = varied(&scene, 30).await;
+    check(&scene).await;
+    for (n, contact) in contacts.iter().enumerate() {
+        let stored = scene.stored(contact.id).await;
+        match n % 4 {
+            0 => scene.apply(stored.delete()).await,
+            1 => {
+                let changed = stored.changed(at(1), |c| c.crm_status = CrmStatus::Customer);
+                scene.apply(stored.update(changed)).await;
+            }
+            2 => {
+                let changed = stored.changed(at(1), |c| c.name = "Ana".to_owned());
+                scene.apply(stored.update(changed)).await;
+            }
+            _ => {}
+        }
+    }
+    check(&scene).await;
+    assert_eq!(scene.total(&ContactFilter::default()).await, 22);
+}
+
+/// Writers on several handles at once leave exact totals behind.
+pub async fn totals_stay_exact_under_concurrent_writes(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let shared = varied(&scene, 8).await;
+    let second = harness.second().await;
+    let mut writers = Vec::new();
+    for worker in 0..4_usize {
+        let store = match (&second, worker % 2) {
+            (Some(second), 1) => second.clone(),
+            _ => scene.store.clone(),
+        };
+        let scene = scene.through(store);
+        let shared = shared.clone();
+        writers.push(tokio::spawn(async move {
+            let mut own: Vec<Contact> = Vec::new();
+            for round in 0..12_usize {
+                let contact = scene.contact();
+                scene.add(contact.clone()).await;
+                own.push(contact);
+                let target = &shared[(worker + round) % shared.len()];
+                let stored = scene.store.contact(scene.company, target.id).await.expect("works");
+                if let Some(stored) = stored {
+                    let changed = stored.changed(at(1), |c| {
+                        c.crm_status = CrmStatus::ALL[(worker + round) % CrmStatus::ALL.len()];
+                        c.is_group = !c.is_group;
+                    });
+                    applied(scene.try_apply(stored.update(changed)).await);
+                }
+                if round % 3 == 2 {
+                    let gone = own.remove(0);
+                    scene.apply(first(gone).delete()).await;
+                }
+            }
+        }));
+    }
+    for writer in writers {
+        writer.await.expect("no panic");
+    }
+    check(&scene).await;
+    assert_eq!(scene.total(&ContactFilter::default()).await, 8 + 4 * 8);
+}
+
+/// While contacts change sides in pairs, every answer counts as many as it shows.
+pub async fn a_total_is_of_the_same_state_as_its_records(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let contacts: Vec<Contact> = (0..6)
+        .map(|n| {
+            let mut contact = scene.contact();
+            if n % 2 == 0 {
+                contact.inbox_status = InboxStatus::Resolved;
+            }
+            contact
+        })
+        .collect();
+    scene.add_all(contacts.clone()).await;
+    let done = Arc::new(AtomicBool::new(false));
+    let writer = {
+        let (scene, done) = (scene.through(scene.store.clone()), done.clone());
+        tokio::spawn(async move {
+            for round in 0..60 {
+                let pair = &contacts[round % 3 * 2..][..2];
+                let mut changes = ChangeSet::new();
+                for contact in pair {
+                    let stored = scene.stored(contact.id).await;
+                    let flipped = stored.changed(at(1), |c| {
+                        c.inbox_status = match c.inbox_status {
+                            InboxStatus::Open => InboxStatus::Resolved,
+                            InboxStatus::Resolved => InboxStatus::Open,
+                        };
+                    });
+                    changes = changes.with(stored.update(flipped));
+                }
+                scene.store.commit(changes).await.expect("nobody else writes");
+                // Every third round one more is added: open ones only ever grow.
+                if round % 3 == 0 {
+                    scene.add(scene.contact()).await;
+                }
+            }
+            done.store(true, Ordering::SeqCst);
+        })
+    };
+    let mut before = 0;
+    while !done.load(Ordering::SeqCst) {
+        let slice = scene.page(&open(), 1, 100).await;
+        assert_eq!(slice.total, slice.records.len() as u64);
+        assert!(slice.total >= before, "{} open, {before} before", slice.total);
+        before = slice.total;
+        let export = scene.store.contact_export(scene.company, &open(), None, 100, false).await;
+        let export = export.expect("the store works");
+        assert_eq!(export.total, export.records.len() as u64);
+    }
+    writer.await.expect("no panic");
+    assert_eq!(scene.total(&open()).await, 23);
+}
+
+/// Housekeeping changes no answer.
+pub async fn upkeep_changes_no_total(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let contacts = varied(&scene, 20).await;
+    for contact in &contacts[..10] {
+        scene.store.upkeep(at(1)).await.expect("the store works");
+        check(&scene).await;
+        scene.apply(first(contact.clone()).delete()).await;
+    }
+    let busy = {
+        let store = scene.store.clone();
+        tokio::spawn(async move {
+            for _ in 0..20 {
+                store.upkeep(at(2)).await.expect("the store works");
+                tokio::task::yield_now().await;
+            }
+        })
+    };
+    for _ in 0..10 {
+        scene.add(scene.contact()).await;
+    }
+    busy.await.expect("no panic");
+    check(&scene).await;
+    assert_eq!(scene.total(&ContactFilter::default()).await, 20);
+}

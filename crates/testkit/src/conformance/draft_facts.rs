@@ -1,0 +1,278 @@
+//! What a body that writes a contact refers to, read at once.
+
+use recado_core::contacts::{DraftFacts, DraftQuery, Email, Identifier, Phone, Platform, Region};
+use recado_core::custom_fields::FieldStatus;
+use recado_core::ids::{CloseReasonId, CustomFieldId, ListId, MemberId, OrganizationId, TagId};
+use recado_core::organizations::Cnpj;
+use recado_core::store::ChangeSet;
+
+use super::Harness;
+use super::scene::{CNPJ, OTHER_CNPJ, Scene, at, first};
+
+async fn facts(scene: &Scene, query: DraftQuery) -> DraftFacts {
+    scene.store.draft_facts(scene.company, &query).await.expect("the store works")
+}
+
+fn phone(text: &str) -> Option<Phone> {
+    Some(Phone::parse(text, &Region::br()).expect("a phone number"))
+}
+
+fn identifiers(texts: &[&str]) -> Vec<Identifier> {
+    texts.iter().filter_map(|text| Identifier::parse(text)).collect()
+}
+
+/// Empty parts ask for nothing.
+pub async fn an_empty_query_answers_nothing(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    assert_eq!(facts(&scene, DraftQuery::default()).await, DraftFacts::default());
+    let mut contact = scene.contact();
+    contact.email = Email::parse("ana@example.com").ok();
+    scene.add_all([contact, scene.contact_with_phone("+5511987654321")]).await;
+    scene.add(scene.organization(CNPJ)).await;
+    assert_eq!(facts(&scene, DraftQuery::default()).await, DraftFacts::default());
+}
+
+/// D17: phones are unique over all channels, and an identifier may be a phone without its ninth
+/// digit.
+pub async fn the_holder_has_the_phone_or_an_identifier_on_any_channel(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let mut by_phone = scene.contact_named("a-lid");
+    by_phone.phone = phone("+5511987654321");
+    let mut by_identifier = scene.contact_named("553491234567");
+    by_identifier.source_platform = Platform::parse("telegram").expect("a channel");
+    scene.add_all([by_phone.clone(), by_identifier.clone()]).await;
+
+    let ask = |phone, texts: &[&str]| DraftQuery {
+        phone,
+        identifiers: identifiers(texts),
+        ..DraftQuery::default()
+    };
+    let holder = async |query| facts(&scene, query).await.holder;
+    let query = ask(phone("+5511987654321"), &["5511987654321", "551187654321"]);
+    assert_eq!(holder(query).await, Some(by_phone.id));
+    let query = ask(phone("+5534991234567"), &["5534991234567", "553491234567"]);
+    assert_eq!(holder(query).await, Some(by_identifier.id));
+    let query = ask(phone("+5521987654321"), &["5521987654321", "552187654321"]);
+    assert_eq!(holder(query).await, None);
+    assert_eq!(holder(ask(None, &["a-lid"])).await, Some(by_phone.id));
+    assert_eq!(holder(ask(None, &["A-LID"])).await, None);
+}
+
+/// `created_at`, then `id`.
+pub async fn the_oldest_holder_is_named(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let mut contacts: Vec<_> = (0..5)
+        .map(|n| {
+            let mut contact = scene.contact_named(&format!("lid-{n}"));
+            contact.phone = phone("+5511987654321");
+            contact.created_at = at([7, 3, 3, 9, 3][n]);
+            contact
+        })
+        .collect();
+    // An identifier counts as much as a phone.
+    contacts[3].phone = None;
+    scene.add_all(contacts.iter().rev().cloned().collect::<Vec<_>>()).await;
+    let query = DraftQuery {
+        phone: phone("+5511987654321"),
+        identifiers: identifiers(&["lid-3", "lid-0"]),
+        ..DraftQuery::default()
+    };
+    assert_eq!(facts(&scene, query.clone()).await.holder, Some(contacts[1].id));
+    for gone in [1, 2, 4] {
+        scene.apply(first(contacts[gone].clone()).delete()).await;
+    }
+    assert_eq!(facts(&scene, query.clone()).await.holder, Some(contacts[0].id));
+    scene.apply(first(contacts[0].clone()).delete()).await;
+    assert_eq!(facts(&scene, query).await.holder, Some(contacts[3].id));
+}
+
+/// Only `email` identifies, `shared_email` does not (D20).
+pub async fn the_holder_of_an_email_is_named(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let email = Email::parse("ana@example.com").ok();
+    let (mut holder, mut shares) = (scene.contact(), scene.contact());
+    holder.email.clone_from(&email);
+    shares.shared_email.clone_from(&email);
+    scene.add_all([shares, holder.clone()]).await;
+    let query = DraftQuery { email, ..DraftQuery::default() };
+    assert_eq!(facts(&scene, query).await.email_holder, Some(holder.id));
+    let query = DraftQuery { email: Email::parse("b@example.com").ok(), ..DraftQuery::default() };
+    assert_eq!(facts(&scene, query).await.email_holder, None);
+}
+
+/// One per cnpj (D22).
+pub async fn an_organization_is_found_by_number_or_id(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let (ours, other) = (scene.organization(CNPJ), scene.organization(OTHER_CNPJ));
+    scene.add_all([ours.clone(), other.clone()]).await;
+    let by_number = DraftQuery { cnpj: Cnpj::parse(CNPJ).ok(), ..DraftQuery::default() };
+    assert_eq!(facts(&scene, by_number).await.organization, Some(first(ours)));
+    let by_id = DraftQuery { organization: Some(other.id), ..DraftQuery::default() };
+    assert_eq!(facts(&scene, by_id).await.organization, Some(first(other)));
+    let unknown = OrganizationId::new(scene.uuid());
+    let by_id = DraftQuery { organization: Some(unknown), ..DraftQuery::default() };
+    assert_eq!(facts(&scene, by_id).await.organization, None);
+}
+
+/// Whether they may be used is the core's to decide; those that are missing are left out.
+pub async fn lists_fields_and_tags_are_found_in_any_state(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let (list, mut inactive) = (scene.list(), scene.list());
+    inactive.is_active = false;
+    let (field, mut pending) = (scene.field("a"), scene.field("b"));
+    pending.status = FieldStatus::Pending;
+    let tag = scene.tag();
+    scene.add_all([list.clone(), inactive.clone(), scene.list()]).await;
+    scene.add_all([field.clone(), pending.clone(), scene.field("c")]).await;
+    scene.add_all([tag.clone(), scene.tag()]).await;
+    let query = DraftQuery {
+        lists: vec![inactive.id, ListId::new(scene.uuid()), list.id],
+        fields: vec![pending.id, field.id, CustomFieldId::new(scene.uuid())],
+        tags: vec![TagId::new(scene.uuid()), tag.id],
+        ..DraftQuery::default()
+    };
+    let found = facts(&scene, query).await;
+    let mut lists = found.lists;
+    lists.sort_by_key(|list| list.id);
+    assert_eq!(lists, [first(list), first(inactive)]);
+    let mut fields = found.fields;
+    fields.sort_by_key(|field| field.id);
+    assert_eq!(fields, [first(field), first(pending)]);
+    assert_eq!(found.tags, [first(tag)]);
+}
+
+/// What the contact that is written has already.
+pub async fn memberships_are_told_of_the_named_lists_and_tags_in_full(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let (contact, other) = (scene.contact(), scene.contact());
+    let lists = [scene.list(), scene.list(), scene.list()];
+    let tags = [scene.tag(), scene.tag(), scene.tag()];
+    let changes = ChangeSet::new().insert(contact.clone()).insert(other.clone());
+    let changes = lists.iter().fold(changes, |changes, list| changes.insert(list.clone()));
+    let changes = tags.iter().fold(changes, |changes, tag| changes.insert(tag.clone()));
+    let changes = changes
+        .insert(scene.joins(&contact, &lists[0]))
+        .insert(scene.joins(&contact, &lists[1]))
+        .insert(scene.joins(&other, &lists[2]))
+        .insert(scene.tagged(&contact, &tags[0]))
+        .insert(scene.tagged(&contact, &tags[1]))
+        .insert(scene.tagged(&other, &tags[2]));
+    scene.store.commit(changes).await.expect("all can be stored");
+    let query = DraftQuery {
+        contact: Some(contact.id),
+        lists: vec![lists[1].id, lists[2].id],
+        ..DraftQuery::default()
+    };
+    let found = facts(&scene, query.clone()).await;
+    assert_eq!(found.contact, Some(first(contact)));
+    assert_eq!(found.member_of, [lists[1].id]);
+    let mut tagged = found.tagged;
+    tagged.sort();
+    assert_eq!(tagged, [tags[0].id, tags[1].id]);
+    let nobody = facts(&scene, DraftQuery { contact: None, ..query }).await;
+    assert_eq!((nobody.contact, nobody.member_of, nobody.tagged), (None, vec![], vec![]));
+}
+
+/// Known or not.
+pub async fn members_and_close_reasons_are_known_by_id(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let (member, reason) = (scene.member(), scene.close_reason());
+    scene.add(member.clone()).await;
+    scene.add(reason.clone()).await;
+    let ask = |member, reason| DraftQuery {
+        member: Some(member),
+        close_reason: Some(reason),
+        ..DraftQuery::default()
+    };
+    let known = facts(&scene, ask(member.id, reason.id)).await;
+    assert!(known.member && known.close_reason);
+    let (member, reason) = (MemberId::new(scene.uuid()), CloseReasonId::new(scene.uuid()));
+    let unknown = facts(&scene, ask(member, reason)).await;
+    assert!(!unknown.member && !unknown.close_reason);
+}
+
+/// Promise 8.
+pub async fn nothing_of_another_company_is_told(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let other = scene.another_company().await;
+    let mut contact = scene.contact_with_phone("+5511987654321");
+    contact.email = Email::parse("ana@example.com").ok();
+    let (list, field, tag) = (scene.list(), scene.field("a"), scene.tag());
+    let (member, reason) = (scene.member(), scene.close_reason());
+    let organization = scene.organization(CNPJ);
+    let changes = ChangeSet::new()
+        .insert(contact.clone())
+        .insert(list.clone())
+        .insert(field.clone())
+        .insert(tag.clone())
+        .insert(member.clone())
+        .insert(reason.clone())
+        .insert(organization.clone())
+        .insert(scene.joins(&contact, &list))
+        .insert(scene.tagged(&contact, &tag));
+    scene.store.commit(changes).await.expect("all can be stored");
+    let query = DraftQuery {
+        contact: Some(contact.id),
+        phone: contact.phone.clone(),
+        identifiers: vec![contact.identifier.clone()],
+        email: contact.email.clone(),
+        cnpj: Some(organization.cnpj.clone()),
+        organization: None,
+        lists: vec![list.id],
+        fields: vec![field.id],
+        tags: vec![tag.id],
+        member: Some(member.id),
+        close_reason: Some(reason.id),
+    };
+    let theirs = facts(&other, query.clone()).await;
+    assert_eq!(theirs, DraftFacts::default());
+    let ours = facts(&scene, query).await;
+    assert_eq!(ours.holder, Some(contact.id));
+    assert_eq!(ours.organization, Some(first(organization)));
+}
+
+/// D17: (company, source_platform, identifier).
+pub async fn a_contact_is_found_by_its_identifier_on_its_channel(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let telegram = Platform::parse("telegram").expect("a channel");
+    let (here, mut there) = (scene.contact_named("ana"), scene.contact_named("ana"));
+    there.source_platform = telegram.clone();
+    scene.add_all([here.clone(), there.clone()]).await;
+    let (store, company) = (&scene.store, scene.company);
+    let find = async |platform: &Platform, text: &str| {
+        let identifier = Identifier::parse(text).expect("acceptable");
+        let found = store.contact_by_identifier(company, platform, &identifier).await;
+        found.expect("the store works").map(|contact| contact.id)
+    };
+    assert_eq!(find(&Platform::whatsapp(), "ana").await, Some(here.id));
+    assert_eq!(find(&telegram, "ana").await, Some(there.id));
+    assert_eq!(find(&telegram, "bia").await, None);
+    assert_eq!(find(&Platform::parse("sms").expect("a channel"), "ana").await, None);
+    let other = scene.another_company().await;
+    let found = store.contact_by_identifier(other.company, &telegram, &there.identifier).await;
+    assert_eq!(found.expect("the store works"), None);
+}
+
+/// What stands in the way of deleting them.
+pub async fn use_of_members_and_close_reasons_is_told(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let (store, company) = (&scene.store, scene.company);
+    let (member, reason) = (scene.member(), scene.close_reason());
+    let mut contact = scene.contact();
+    contact.assigned_to_member_id = Some(member.id);
+    contact.last_close_reason_id = Some(reason.id);
+    scene.add(member.clone()).await;
+    scene.add(reason.clone()).await;
+    let used = async || {
+        let member = store.member_in_use(company, member.id).await.expect("works");
+        (member, store.close_reason_in_use(company, reason.id).await.expect("works"))
+    };
+    assert_eq!(used().await, (false, false));
+    scene.add(contact.clone()).await;
+    assert_eq!(used().await, (true, true));
+    let free = first(contact.clone()).changed(at(1), |c| c.assigned_to_member_id = None);
+    scene.apply(first(contact.clone()).update(free)).await;
+    assert_eq!(used().await, (false, true));
+    scene.apply(scene.stored(contact.id).await.delete()).await;
+    assert_eq!(used().await, (false, false));
+}

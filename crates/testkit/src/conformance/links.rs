@@ -1,0 +1,50 @@
+//! Tracked links.
+
+use recado_core::links::LinkCode;
+
+use super::Harness;
+use super::scene::{Scene, at};
+
+/// D60: the code is the credential.
+pub async fn a_link_is_found_by_its_code_whatever_the_company(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let other = scene.another_company().await;
+    for scene in [&scene, &other] {
+        let contact = scene.contact();
+        let link = scene.link(&contact);
+        scene.add(contact).await;
+        scene.add(link.clone()).await;
+        let found = scene.store.link_by_code(&link.code).await.expect("the store works");
+        assert_eq!(found, Some(link));
+    }
+    let unknown = LinkCode::from_random(scene.random());
+    assert_eq!(scene.store.link_by_code(&unknown).await.expect("the store works"), None);
+    // Codes that differ in case only are different codes.
+    let contact = scene.contact();
+    scene.add(contact.clone()).await;
+    for text in ["abcdefghijklmnopqrstuv", "ABCDEFGHIJKLMNOPQRSTUV"] {
+        let mut link = scene.link(&contact);
+        link.code = LinkCode::parse(text).expect("a code");
+        scene.add(link.clone()).await;
+        let found = scene.store.link_by_code(&link.code).await.expect("the store works");
+        assert_eq!(found, Some(link));
+    }
+}
+
+/// D58.
+pub async fn links_are_listed_by_creation_then_id(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let other = scene.another_company().await;
+    let contact = scene.contact();
+    scene.add(contact.clone()).await;
+    let mut links = Vec::new();
+    for millis in [5, 1, 5, 3] {
+        let mut link = scene.link(&contact);
+        link.created_at = at(millis);
+        scene.add(link.clone()).await;
+        links.push(link);
+    }
+    links.sort_by_key(|link| (link.created_at, link.id));
+    assert_eq!(scene.store.links(scene.company).await.expect("the store works"), links);
+    assert_eq!(scene.store.links(other.company).await.expect("the store works"), []);
+}

@@ -1,0 +1,364 @@
+//! What the bullets start from: a company, and rows to put beside it.
+
+use std::sync::Arc;
+
+use recado_core::access::{ApiKey, Company, Features, KeyHash, Member, Plan, Role, Scopes};
+use recado_core::contacts::{Contact, ContactFilter, ContactSlice, ContactTag, Identifier};
+use recado_core::contacts::{Phone, Platform, Region};
+use recado_core::custom_fields::{CustomField, FieldStatus, FieldType};
+use recado_core::deals::{Deal, DealStatus, Pipeline, Stage};
+use recado_core::documents::{Document, DocumentState};
+use recado_core::events::{Event, EventType};
+use recado_core::ids::*;
+use recado_core::jobs::{Job, JobKind};
+use recado_core::links::{Click, Link, LinkCode};
+use recado_core::lists::{List, ListMember};
+use recado_core::organizations::{Cnpj, Organization};
+use recado_core::page::PageRequest;
+use recado_core::store::{
+    Change, ChangeSet, CommitError, Conflict, Row, Store, Stored, UniqueKey, Version,
+};
+use recado_core::tags::{CloseReason, Tag};
+use recado_core::{Ids, Timestamp};
+use uuid::Uuid;
+
+use super::Harness;
+use crate::{SeededIds, TestClock};
+
+/// A database with one company.
+pub(super) struct Scene {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) company: CompanyId,
+    ids: Arc<SeededIds>,
+}
+
+/// A moment, in milliseconds after the start of the test clock.
+pub(super) fn at(millis: i64) -> Timestamp {
+    Timestamp::from_millis(TestClock::START.millis() + millis)
+}
+
+/// A search that is acceptable and not empty.
+pub(super) fn search(text: &str) -> ContactFilter {
+    let search = recado_core::contacts::SearchQuery::parse(text).expect("acceptable");
+    ContactFilter { search, ..ContactFilter::default() }
+}
+
+/// What a failed commit conflicts with.
+pub(super) fn conflict(outcome: Result<(), CommitError>) -> Conflict {
+    match outcome {
+        Err(CommitError::Conflict(conflict)) => conflict,
+        other => panic!("a conflict was expected, not {other:?}"),
+    }
+}
+
+/// Checks that a commit failed because the key is held.
+pub(super) fn assert_taken(outcome: Result<(), CommitError>, key: UniqueKey) {
+    assert_eq!(conflict(outcome), Conflict::Taken(key));
+}
+
+/// Checks that a commit failed because something had moved on.
+pub(super) fn assert_stale(outcome: Result<(), CommitError>) {
+    let found = conflict(outcome);
+    assert!(matches!(found, Conflict::Stale(_)), "stale was expected, not {found:?}");
+}
+
+/// Checks that a commit failed because of a reference.
+pub(super) fn assert_reference(outcome: Result<(), CommitError>) {
+    assert_eq!(conflict(outcome), Conflict::Reference);
+}
+
+/// Whether a commit was applied; a conflict is no failure here, anything else is.
+pub(super) fn applied(outcome: Result<(), CommitError>) -> bool {
+    match outcome {
+        Ok(()) => true,
+        Err(CommitError::Conflict(_)) => false,
+        Err(CommitError::Store(error)) => panic!("the store failed: {error}"),
+    }
+}
+
+impl Scene {
+    /// The database of a harness, with a company.
+    pub(super) async fn of(harness: &dyn Harness) -> Self {
+        let ids = Arc::new(SeededIds::new(1));
+        let company = CompanyId::new(ids.uuid_v7(at(0)));
+        let scene = Self { store: harness.store().await, company, ids };
+        scene.add(scene.company_row(company)).await;
+        scene
+    }
+
+    /// Another company of the same database.
+    pub(super) async fn another_company(&self) -> Self {
+        let company = CompanyId::new(self.uuid());
+        let scene = Self { store: self.store.clone(), company, ids: self.ids.clone() };
+        scene.add(scene.company_row(company)).await;
+        scene
+    }
+
+    /// The same company through another handle.
+    pub(super) fn through(&self, store: Arc<dyn Store>) -> Self {
+        Self { store, company: self.company, ids: self.ids.clone() }
+    }
+
+    pub(super) fn uuid(&self) -> Uuid {
+        self.ids.uuid_v7(at(0))
+    }
+
+    pub(super) fn random<const N: usize>(&self) -> [u8; N] {
+        let mut bytes = [0; N];
+        self.ids.fill(&mut bytes);
+        bytes
+    }
+
+    /// Stores a row.
+    pub(super) async fn add(&self, row: impl Into<Row>) {
+        self.try_add(row).await.expect("the row can be stored");
+    }
+
+    /// Tries to store a row.
+    pub(super) async fn try_add(&self, row: impl Into<Row>) -> Result<(), CommitError> {
+        self.store.commit(ChangeSet::new().insert(row)).await
+    }
+
+    /// Applies a change.
+    pub(super) async fn apply(&self, change: Change) {
+        self.try_apply(change).await.expect("the change can be applied");
+    }
+
+    /// Tries to apply a change.
+    pub(super) async fn try_apply(&self, change: Change) -> Result<(), CommitError> {
+        self.store.commit(ChangeSet::new().with(change)).await
+    }
+
+    /// Stores all rows in one commit.
+    pub(super) async fn add_all<T: Into<Row>>(&self, rows: impl IntoIterator<Item = T>) {
+        let changes = rows.into_iter().fold(ChangeSet::new(), |changes, row| changes.insert(row));
+        self.store.commit(changes).await.expect("the rows can be stored");
+    }
+
+    /// A contact as it is stored now.
+    pub(super) async fn stored(&self, id: ContactId) -> Stored<Contact> {
+        let contact = self.store.contact(self.company, id).await.expect("the store works");
+        contact.expect("the contact is there")
+    }
+
+    /// Whether there is such a contact.
+    pub(super) async fn has_contact(&self, id: ContactId) -> bool {
+        self.store.contact(self.company, id).await.expect("the store works").is_some()
+    }
+
+    /// One page of the listing.
+    pub(super) async fn page(&self, filter: &ContactFilter, page: u32, limit: u32) -> ContactSlice {
+        let request = PageRequest { page, limit };
+        let slice = self.store.contact_page(self.company, filter, request, false).await;
+        slice.expect("the store works")
+    }
+
+    /// How many contacts pass a filter, as the listing tells.
+    pub(super) async fn total(&self, filter: &ContactFilter) -> u64 {
+        self.page(filter, 1, 1).await.total
+    }
+
+    pub(super) fn company_row(&self, id: CompanyId) -> Company {
+        Company {
+            id,
+            name: "Padaria".to_owned(),
+            plan: Plan::Enterprise,
+            features: Features::default(),
+            default_region: Region::br(),
+            created_at: at(0),
+            updated_at: at(0),
+        }
+    }
+
+    /// A contact known on the channel by this identifier, without a phone.
+    pub(super) fn contact_named(&self, identifier: &str) -> Contact {
+        let identifier = Identifier::parse(identifier).expect("acceptable");
+        let id = ContactId::new(self.uuid());
+        Contact::new(id, self.company, Platform::whatsapp(), identifier, None, at(0))
+    }
+
+    /// A contact that nothing collides with.
+    pub(super) fn contact(&self) -> Contact {
+        self.contact_named(&self.uuid().to_string())
+    }
+
+    /// A contact with this phone.
+    pub(super) fn contact_with_phone(&self, phone: &str) -> Contact {
+        let phone = Phone::parse(phone, &Region::br()).expect("a phone number");
+        let identifier = Identifier::of_phone(&phone);
+        let id = ContactId::new(self.uuid());
+        Contact::new(id, self.company, Platform::whatsapp(), identifier, Some(phone), at(0))
+    }
+
+    pub(super) fn key(&self) -> ApiKey {
+        ApiKey {
+            id: KeyId::new(self.uuid()),
+            company: self.company,
+            name: "CRM".to_owned(),
+            hash: KeyHash::from_bytes(self.random()),
+            scopes: Scopes::all(),
+            rate_per_minute: 600,
+            export_rate_per_minute: 60,
+            created_at: at(0),
+        }
+    }
+
+    pub(super) fn member(&self) -> Member {
+        Member {
+            id: MemberId::new(self.uuid()),
+            company: self.company,
+            display_name: "Ana".to_owned(),
+            role: Role::Agent,
+            created_at: at(0),
+        }
+    }
+
+    pub(super) fn field(&self, slug: &str) -> CustomField {
+        CustomField {
+            id: CustomFieldId::new(self.uuid()),
+            company: self.company,
+            slug: slug.to_owned(),
+            label: slug.to_uppercase(),
+            field_type: FieldType::Text,
+            status: FieldStatus::Active,
+            created_at: at(0),
+        }
+    }
+
+    pub(super) fn list(&self) -> List {
+        List {
+            id: ListId::new(self.uuid()),
+            company: self.company,
+            name: "Clientes".to_owned(),
+            is_active: true,
+            created_at: at(0),
+        }
+    }
+
+    pub(super) fn joins(&self, contact: &Contact, list: &List) -> ListMember {
+        ListMember { company: self.company, list: list.id, contact: contact.id }
+    }
+
+    pub(super) fn tag(&self) -> Tag {
+        Tag {
+            id: TagId::new(self.uuid()),
+            company: self.company,
+            name: "VIP".to_owned(),
+            color: "#ff0000".to_owned(),
+            created_at: at(0),
+        }
+    }
+
+    pub(super) fn tagged(&self, contact: &Contact, tag: &Tag) -> ContactTag {
+        ContactTag { company: self.company, contact: contact.id, tag: tag.id }
+    }
+
+    pub(super) fn close_reason(&self) -> CloseReason {
+        CloseReason {
+            id: CloseReasonId::new(self.uuid()),
+            company: self.company,
+            name: "Vendido".to_owned(),
+            created_at: at(0),
+        }
+    }
+
+    pub(super) fn pipeline(&self) -> Pipeline {
+        Pipeline {
+            id: PipelineId::new(self.uuid()),
+            company: self.company,
+            name: "Vendas".to_owned(),
+            created_at: at(0),
+        }
+    }
+
+    pub(super) fn stage(&self, pipeline: &Pipeline, display_order: u32) -> Stage {
+        Stage {
+            id: StageId::new(self.uuid()),
+            company: self.company,
+            pipeline: pipeline.id,
+            name: format!("Etapa {display_order}"),
+            color: "#1e90ff".to_owned(),
+            display_order,
+        }
+    }
+
+    pub(super) fn deal(&self, contact: &Contact, stage: Option<&Stage>) -> Deal {
+        Deal {
+            id: DealId::new(self.uuid()),
+            company: self.company,
+            contact_id: contact.id,
+            title: "Venda".to_owned(),
+            stage_id: stage.map(|stage| stage.id),
+            stage_entered_at: stage.map(|_| at(0)),
+            status: DealStatus::Open,
+            created_at: at(0),
+            updated_at: at(0),
+        }
+    }
+
+    pub(super) fn organization(&self, cnpj: &str) -> Organization {
+        let cnpj = Cnpj::parse(cnpj).expect("a cnpj");
+        Organization::new(OrganizationId::new(self.uuid()), self.company, cnpj, at(0))
+    }
+
+    pub(super) fn document(&self, contact: &Contact) -> Document {
+        Document {
+            id: DocumentId::new(self.uuid()),
+            company: self.company,
+            contact_id: contact.id,
+            filename: "contrato.pdf".to_owned(),
+            size: 3,
+            state: DocumentState::Stored,
+            created_at: at(0),
+        }
+    }
+
+    pub(super) fn link(&self, contact: &Contact) -> Link {
+        Link {
+            id: LinkId::new(self.uuid()),
+            company: self.company,
+            contact: contact.id,
+            code: LinkCode::from_random(self.random()),
+            url: "https://example.com/".to_owned(),
+            created_at: at(0),
+        }
+    }
+
+    pub(super) fn click(&self, link: &Link, millis: i64, human: bool) -> Click {
+        Click {
+            id: ClickId::new(self.uuid()),
+            company: self.company,
+            link: link.id,
+            contact: link.contact,
+            at: at(millis),
+            human,
+        }
+    }
+
+    /// A job for a subject of its own.
+    pub(super) fn job(&self) -> Job {
+        let kind = JobKind::Enrich { organization: OrganizationId::new(self.uuid()) };
+        Job::due_now(JobId::new(self.uuid()), self.company, kind, at(0))
+    }
+
+    pub(super) fn event(&self, contact: &Contact, data: &str) -> Event {
+        Event {
+            id: EventId::new(self.uuid()),
+            company: self.company,
+            event_type: EventType::ContactCreated,
+            contact: Some(contact.id),
+            at: at(0),
+            data: data.to_owned(),
+        }
+    }
+}
+
+/// A row as it was stored at first.
+pub(super) fn first<T>(row: T) -> Stored<T> {
+    Stored::new(row, Version::FIRST)
+}
+
+/// CNPJs to use in tests.
+pub(super) const CNPJ: &str = "19131243000197";
+/// Another one.
+pub(super) const OTHER_CNPJ: &str = "00000000000191";

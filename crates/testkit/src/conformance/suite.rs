@@ -1,0 +1,244 @@
+//! The list of all bullets, as a macro.
+
+/// Makes a test of every bullet for the store of a [`crate::conformance::Harness`]. Takes the name
+/// of an async function without arguments that makes one.
+#[macro_export]
+macro_rules! conformance_suite {
+    ($fresh:ident) => {
+        $crate::conformance_topic!($fresh, commits:
+            an_insert_starts_at_version_one_and_each_update_adds_one,
+            an_empty_change_set_is_fine,
+            a_stale_update_changes_nothing,
+            a_stale_delete_deletes_nothing,
+            writing_a_row_that_is_gone_is_stale,
+            writing_a_row_of_another_company_is_stale,
+            changes_are_applied_in_order,
+            a_row_may_be_deleted_and_made_again_in_one_change_set,
+            a_failed_change_set_applies_nothing,
+            a_failed_change_leaves_no_event_behind,
+            events_come_with_their_commit_in_order,
+            a_commit_is_seen_through_a_second_handle_at_once,
+            a_change_set_may_be_large,
+        );
+        $crate::conformance_topic!($fresh, unique_keys:
+            a_taken_id_names_the_key,
+            a_taken_identifier_names_the_key,
+            a_taken_email_names_the_key,
+            a_taken_slug_names_the_key,
+            a_taken_cnpj_names_the_key,
+            a_taken_key_hash_names_the_key,
+            a_taken_link_code_names_the_key,
+            a_second_job_for_one_subject_names_the_key,
+            a_taken_secret_names_the_key,
+            a_membership_that_exists_names_the_key,
+            a_tag_that_is_given_names_the_key,
+            an_update_to_a_taken_email_names_the_key,
+            identifiers_are_unique_per_channel_only,
+            values_taken_in_one_company_are_free_in_another,
+            a_value_is_free_again_once_its_row_is_gone,
+        );
+        $crate::conformance_topic!($fresh, rows:
+            every_field_of_a_contact_is_read_back,
+            the_extremes_of_time_are_read_back,
+            awkward_texts_are_read_back,
+            every_field_of_the_other_rows_is_read_back,
+            a_row_of_another_company_is_missing,
+        );
+        $crate::conformance_topic!($fresh, preconditions:
+            an_unchanged_row_lets_the_change_set_pass_and_stays_as_it_is,
+            a_changed_row_stops_the_change_set,
+            a_row_that_is_gone_stops_the_change_set,
+            preconditions_hold_before_the_changes_of_the_set,
+            every_kind_of_row_can_be_relied_on,
+            two_change_sets_that_rely_on_each_other_never_both_pass,
+        );
+        $crate::conformance_topic!($fresh, references:
+            a_row_needs_its_company,
+            a_row_needs_what_it_refers_to,
+            a_row_of_another_company_is_no_reference,
+            an_update_cannot_begin_to_refer_to_nothing,
+            a_change_set_may_bring_what_it_refers_to,
+            a_row_that_is_referred_to_stays,
+            a_contact_with_a_document_stays,
+            stages_go_before_their_pipeline,
+            a_membership_is_never_left_without_its_list,
+            a_document_is_never_left_without_its_contact,
+        );
+        $crate::conformance_topic!($fresh, cascades:
+            memberships_tags_deals_links_and_clicks_go_with_the_contact,
+            jobs_and_events_stay_when_the_contact_goes,
+            a_contact_made_again_with_the_same_id_starts_empty,
+            memberships_go_with_the_list,
+            given_tags_go_with_the_tag,
+            clicks_go_with_the_link,
+        );
+        $crate::conformance_topic!($fresh, contacts_listing:
+            contacts_come_by_last_message_then_id,
+            pages_partition_the_listing,
+            a_page_beyond_the_end_is_empty_and_has_the_total,
+            every_combination_of_filters_answers_as_the_facets_do,
+            a_listing_shows_what_its_contacts_refer_to,
+            a_single_contact_shows_its_member_and_lists,
+            clicks_are_counted_when_they_are_asked_for,
+            another_companys_contacts_are_not_listed,
+            definitions_come_with_the_values_in_any_status,
+        );
+        $crate::conformance_topic!($fresh, contacts_search:
+            searches_answer_as_the_model_does,
+            one_and_two_characters_find_too,
+            phones_are_found_with_and_without_the_ninth_digit,
+            special_characters_mean_themselves,
+            a_search_goes_together_with_filters_and_pages,
+            an_updated_or_deleted_contact_is_found_as_it_is_now,
+            an_export_can_be_searched,
+        );
+        $crate::conformance_topic!($fresh, contacts_totals:
+            totals_follow_inserts_updates_and_deletes,
+            totals_stay_exact_under_concurrent_writes,
+            a_total_is_of_the_same_state_as_its_records,
+            upkeep_changes_no_total,
+        );
+        $crate::conformance_topic!($fresh, contacts_export:
+            an_export_goes_by_creation_then_id,
+            contacts_of_one_moment_are_neither_skipped_nor_repeated,
+            the_last_part_says_that_nothing_follows,
+            an_export_keeps_to_its_filters_with_an_exact_total,
+            a_position_that_was_handed_out_closes_the_past,
+            an_export_that_came_to_its_end_closes_nothing,
+            the_frontier_never_moves_back,
+            the_frontier_is_of_one_company,
+            the_frontier_is_seen_through_a_second_handle,
+            a_created_contact_is_visible_to_the_very_next_export_call,
+            an_export_under_concurrent_creation_neither_skips_nor_repeats,
+        );
+        $crate::conformance_topic!($fresh, draft_facts:
+            an_empty_query_answers_nothing,
+            the_holder_has_the_phone_or_an_identifier_on_any_channel,
+            the_oldest_holder_is_named,
+            the_holder_of_an_email_is_named,
+            an_organization_is_found_by_number_or_id,
+            lists_fields_and_tags_are_found_in_any_state,
+            memberships_are_told_of_the_named_lists_and_tags_in_full,
+            members_and_close_reasons_are_known_by_id,
+            nothing_of_another_company_is_told,
+            a_contact_is_found_by_its_identifier_on_its_channel,
+            use_of_members_and_close_reasons_is_told,
+        );
+        $crate::conformance_topic!($fresh, access:
+            a_key_is_found_by_its_hash_with_its_company,
+            a_revoked_key_is_not_found,
+            a_change_of_plan_is_seen_with_the_key,
+            companies_keys_and_members_are_listed_by_creation_then_id,
+            a_secret_is_read_back,
+            two_processes_that_start_at_once_share_one_secret,
+            a_new_store_is_ready,
+        );
+        $crate::conformance_topic!($fresh, jobs:
+            a_due_job_is_claimed_with_a_lease,
+            a_job_that_is_not_due_is_not_claimed,
+            a_leased_job_is_claimed_by_nobody_else,
+            a_lapsed_lease_is_taken_over,
+            the_outcome_is_a_commit_on_the_claimed_version,
+            jobs_are_claimed_oldest_first_up_to_the_limit,
+            claims_go_over_all_companies,
+            concurrent_claims_hand_a_job_to_one_caller_only,
+            the_purge_of_a_contact_is_found,
+        );
+        $crate::conformance_topic!($fresh, lists:
+            lists_are_listed_by_creation_then_id_with_their_counts,
+            counts_follow_memberships,
+            candidates_are_told_apart,
+        );
+        $crate::conformance_topic!($fresh, deals:
+            stages_come_by_pipeline_and_order,
+            deals_are_listed_of_the_company_or_of_one_contact,
+            pipelines_tags_reasons_and_organizations_come_by_creation_then_id,
+        );
+        $crate::conformance_topic!($fresh, links:
+            a_link_is_found_by_its_code_whatever_the_company,
+            links_are_listed_by_creation_then_id,
+        );
+        $crate::conformance_topic!($fresh, documents:
+            documents_are_listed_in_any_state_by_creation_then_id,
+        );
+        $crate::conformance_topic!($fresh, races:
+            concurrent_updates_of_one_contact_lose_nothing,
+            concurrent_patches_of_one_contact_lose_nothing,
+            two_creations_of_one_phone_one_wins_and_the_other_learns_who,
+            two_creations_with_one_email_both_succeed_one_with_shared_email,
+            two_creations_with_one_cnpj_share_one_organization_and_one_job,
+            one_slug_is_given_once,
+            a_custom_field_that_is_deactivated_takes_no_value_afterwards,
+        );
+    };
+}
+
+/// Makes a test of every bullet for a [`crate::conformance::LimiterHarness`]. Takes the name of an
+/// async function without arguments that makes one.
+#[macro_export]
+macro_rules! limiter_suite {
+    ($fresh:ident) => {
+        $crate::conformance_topic!($fresh, limiter:
+            a_whole_allowance_passes_at_once_and_not_one_more,
+            after_the_wait_that_was_named_one_call_passes,
+            a_refusal_charges_no_allowance,
+            a_refusal_names_the_longest_wait,
+            a_changed_rate_holds_from_the_next_call_on,
+            keys_and_kinds_have_allowances_of_their_own,
+            concurrent_calls_never_pass_more_than_the_allowance,
+            two_limiters_on_one_state_never_pass_more_than_the_allowance,
+        );
+    };
+}
+
+/// A module of tests, one for each bullet of a topic.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! conformance_topic {
+    ($fresh:ident, $topic:ident: $($bullet:ident,)+) => {
+        mod $topic {
+            $(
+                #[tokio::test(flavor = "multi_thread")]
+                async fn $bullet() {
+                    let harness = super::$fresh().await;
+                    $crate::conformance::$topic::$bullet(&harness).await;
+                }
+            )+
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::Path;
+
+    /// The names after a marker, up to the first character that no name has.
+    fn names_after<'a>(source: &'a str, marker: &'a str) -> impl Iterator<Item = &'a str> {
+        source.split(marker).skip(1).map(|rest| {
+            let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+            &rest[..end.unwrap_or(rest.len())]
+        })
+    }
+
+    #[test]
+    fn every_bullet_is_in_the_suite() {
+        let suite = include_str!("suite.rs");
+        let listed: BTreeSet<&str> = suite
+            .lines()
+            .filter_map(|line| line.trim().strip_suffix(','))
+            .filter(|name| name.chars().all(|c| c.is_ascii_lowercase() || c == '_'))
+            .collect();
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/conformance");
+        let mut written = 0;
+        for file in fs::read_dir(folder).unwrap() {
+            let source = fs::read_to_string(file.unwrap().path()).unwrap();
+            for name in names_after(&source, "\npub async fn ") {
+                assert!(listed.contains(name), "{name} is not in the suite");
+                written += 1;
+            }
+        }
+        assert_eq!(written, listed.len(), "the suite lists each bullet once");
+    }
+}

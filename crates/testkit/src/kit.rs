@@ -1,0 +1,160 @@
+//! A whole [`Recado`] for tests, on any store, with everything else under control.
+
+use std::sync::Arc;
+
+use recado_core::access::{Caller, Company, CompanyDraft, KeyDraft, Scopes};
+use recado_core::documents::Files;
+use recado_core::ids::CompanyId;
+use recado_core::store::Store;
+use recado_core::{Ids, Parts, Recado, Settings};
+use serde_json::{Map, Value};
+
+use crate::{MemoryFiles, MemoryStore, ScriptedTransport, SeededIds, TestClock};
+
+/// A [`Recado`] with a company and a caller that may do everything.
+#[derive(Clone, Debug)]
+pub struct Kit {
+    /// The core.
+    pub app: Recado,
+    /// Its clock.
+    pub clock: TestClock,
+    /// Its outside world.
+    pub transport: ScriptedTransport,
+    /// A company on the plan `enterprise`.
+    pub company: Company,
+    /// A caller with every scope.
+    pub caller: Caller,
+    /// The secret of the caller's key.
+    pub key: String,
+}
+
+/// Picks the parts of a [`Kit`].
+pub struct KitBuilder {
+    store: Arc<dyn Store>,
+    files: Arc<dyn Files>,
+    ids: Arc<dyn Ids>,
+    clock: TestClock,
+    transport: ScriptedTransport,
+    settings: Settings,
+}
+
+impl KitBuilder {
+    /// Keeps data in this store.
+    #[must_use]
+    pub fn store(mut self, store: Arc<dyn Store>) -> Self {
+        self.store = store;
+        self
+    }
+
+    /// Keeps documents here.
+    #[must_use]
+    pub fn files(mut self, files: impl Files + 'static) -> Self {
+        self.files = Arc::new(files);
+        self
+    }
+
+    /// Takes identifiers from here.
+    #[must_use]
+    pub fn ids(mut self, ids: impl Ids + 'static) -> Self {
+        self.ids = Arc::new(ids);
+        self
+    }
+
+    /// Takes the time from here.
+    #[must_use]
+    pub fn clock(mut self, clock: TestClock) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Calls this outside world.
+    #[must_use]
+    pub fn transport(mut self, transport: ScriptedTransport) -> Self {
+        self.transport = transport;
+        self
+    }
+
+    /// Uses these settings.
+    #[must_use]
+    pub fn settings(mut self, settings: Settings) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// Starts the core alone; several on one store are several processes.
+    pub async fn start(self) -> Recado {
+        let parts = Parts {
+            store: self.store,
+            clock: Arc::new(self.clock),
+            ids: self.ids,
+            files: self.files,
+            transport: Arc::new(self.transport),
+            limiter: None,
+            settings: self.settings,
+        };
+        Recado::start(parts).await.expect("the store of the kit works at the start")
+    }
+
+    /// Starts the core and makes the company and the caller.
+    pub async fn build(self) -> Kit {
+        let (clock, transport) = (self.clock.clone(), self.transport.clone());
+        let app = self.start().await;
+        let draft = CompanyDraft::named("Padaria do João").expect("the name is acceptable");
+        let company = app.access().add_company(draft).await.expect("a company can be made");
+        let (caller, key) = new_caller(&app, company.id).await;
+        Kit { app, clock, transport, company, caller, key }
+    }
+}
+
+impl std::fmt::Debug for KitBuilder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("KitBuilder").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}
+
+async fn new_caller(app: &Recado, company: CompanyId) -> (Caller, String) {
+    let made = app.access().add_key(company, KeyDraft::new("kit", Scopes::all())).await;
+    let key = made.expect("a key can be made").secret.expose().to_owned();
+    let caller = app.access().authenticate(&key).await.expect("the key was just made");
+    (caller, key)
+}
+
+impl Kit {
+    /// Everything in memory.
+    pub fn builder() -> KitBuilder {
+        KitBuilder {
+            store: Arc::new(MemoryStore::new()),
+            files: Arc::new(MemoryFiles::new()),
+            ids: Arc::new(SeededIds::new(1)),
+            clock: TestClock::default(),
+            transport: ScriptedTransport::new(),
+            settings: Settings::default(),
+        }
+    }
+
+    /// A kit with everything in memory.
+    pub async fn new() -> Self {
+        Self::builder().build().await
+    }
+
+    /// A kit on this store.
+    pub async fn on(store: Arc<dyn Store>) -> Self {
+        Self::builder().store(store).build().await
+    }
+
+    /// Another company with a caller of its own.
+    pub async fn another_company(&self, name: &str) -> (Company, Caller) {
+        let draft = CompanyDraft::named(name).expect("the name is acceptable");
+        let company = self.app.access().add_company(draft).await.expect("a company can be made");
+        let (caller, _) = new_caller(&self.app, company.id).await;
+        (company, caller)
+    }
+}
+
+/// The object that a `json!` of an object is: a body for use cases.
+pub fn body(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(body) => body,
+        other => panic!("a body must be an object, not {other}"),
+    }
+}
