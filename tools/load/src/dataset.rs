@@ -9,17 +9,23 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::Instant;
 
+use futures_util::future::try_join_all;
 use recado_core::Timestamp;
-use recado_core::store::{ChangeSet, Commit, CommitError, Store};
+use recado_core::store::ChangeSet;
 
 pub(crate) use manifest::Manifest;
 
 use crate::stores::{self, AnyError};
 
-/// Contacts in one change set: a commit's costs are shared by many, and its memory stays small.
-const PER_COMMIT: u64 = 2_000;
-/// Commits between two calls of the store's housekeeping.
-const COMMITS_PER_UPKEEP: u64 = 10;
+/// Contacts in one change set. Much larger ones are slow on SQLite: with each statement it walks
+/// what the savepoint has kept so far.
+const PER_COMMIT: u64 = 100;
+/// Commits at the same time, which SQLite writes as one group.
+const AT_ONCE: u64 = 16;
+/// Contacts of one round.
+const ROUND: u64 = PER_COMMIT * AT_ONCE;
+/// Rounds of commits between two calls of the store's housekeeping.
+const ROUNDS_PER_UPKEEP: u64 = 10;
 /// The most contacts of a dataset.
 pub(crate) const MAX_CONTACTS: u64 = 10_000_000;
 
@@ -49,23 +55,28 @@ pub(crate) async fn make(order: &Order) -> Result<(), AnyError> {
     let started = Instant::now();
     let store = stores::open(&order.database).await?;
     let made = company::make(&order.company, now());
-    commit(&*store, made.changes).await?;
+    store.commit(made.changes).await?;
     let mut maker = contacts::Maker::new(made.company, now());
     let mut done = 0;
-    let mut commits = 0;
-    while done < order.contacts {
-        let until = (done + PER_COMMIT).min(order.contacts);
-        let mut changes = ChangeSet::new();
-        for index in done..until {
-            changes = maker.contact(index, order.contacts, changes);
+    for round in 1.. {
+        let mut commits = Vec::new();
+        for _ in 0..AT_ONCE {
+            let until = (done + PER_COMMIT).min(order.contacts);
+            let mut changes = ChangeSet::new();
+            for index in done..until {
+                changes = maker.contact(index, order.contacts, changes);
+            }
+            commits.push(store.commit(changes));
+            done = until;
         }
-        commit(&*store, changes).await?;
-        done = until;
-        commits += 1;
-        if commits % COMMITS_PER_UPKEEP == 0 {
+        try_join_all(commits).await?;
+        if round % ROUNDS_PER_UPKEEP == 0 {
             store.upkeep(now()).await?;
         }
         progress(done, order.contacts, started);
+        if done == order.contacts {
+            break;
+        }
     }
     store.upkeep(now()).await?;
     drop(store);
@@ -89,10 +100,6 @@ pub(crate) async fn make(order: &Order) -> Result<(), AnyError> {
     Ok(())
 }
 
-async fn commit(store: &dyn Store, changes: ChangeSet) -> Result<(), CommitError> {
-    Commit::commit(store, changes).await
-}
-
 /// The wall clock.
 #[expect(clippy::disallowed_methods, reason = "a program at the edge has to ask somebody")]
 pub(crate) fn now() -> Timestamp {
@@ -108,7 +115,7 @@ fn progress(done: u64, all: u64, started: Instant) {
     // A progress line that cannot be shown is no reason to stop.
     let _ = match err.is_terminal() {
         true => write!(err, "\r{line} "),
-        false if done % (all / 10).max(PER_COMMIT) < PER_COMMIT => writeln!(err, "{line}"),
+        false if done % (all / 10).max(ROUND) < ROUND => writeln!(err, "{line}"),
         false => Ok(()),
     };
 }

@@ -11,19 +11,27 @@ use crate::stores::{AnyError, Database};
 /// One piece of work: done again and again by one thread.
 pub(crate) type Work = Box<dyn FnMut() -> Result<(), AnyError>>;
 
-/// Reads the first page as often as it can, each connection on its own thread.
+/// Reads the first page as often as it can, each connection on its own thread. On Postgres, a server
+/// has to have answered that page just before.
 ///
 /// # Errors
 ///
 /// When the database fails.
 pub(crate) async fn pages(data: &Manifest, effort: Effort) -> Result<Report, AnyError> {
-    let data = data.clone();
+    let company = data.company;
     let name = format!("bare driver, page of {}", data.contacts);
-    measure(name, effort, move |_| match Database::parse(&data.database)? {
-        Database::Sqlite(path) => bare_sqlite::pages(path, data.company),
-        Database::Postgres(url) => bare_postgres::pages(url, data.company),
-    })
-    .await
+    match Database::parse(&data.database)? {
+        Database::Sqlite(path) => {
+            let path = path.to_owned();
+            measure(name, effort, move |_| bare_sqlite::pages(&path, company)).await
+        }
+        Database::Postgres(url) => {
+            let statement = bare_postgres::page_statement(url)?;
+            let url = url.to_owned();
+            let pages = move |_| bare_postgres::pages(&url, company, &statement);
+            measure(name, effort, pages).await
+        }
+    }
 }
 
 /// Inserts one row after the other, each in a commit of its own: on SQLite from one thread, as

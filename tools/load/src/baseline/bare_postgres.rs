@@ -2,19 +2,24 @@
 
 use std::hint::black_box;
 
-use futures_util::future::try_join_all;
 use recado_core::ids::CompanyId;
 use tokio::runtime::Runtime;
-use tokio_postgres::{Client, NoTls, Statement};
+use tokio_postgres::{Client, NoTls};
 use uuid::Uuid;
 
 use super::bare::Work;
 use crate::stores::AnyError;
 
-/// What the store asks for the first page: its rows, the counts of the total, and what the rows
-/// refer to.
-const PAGE: &[&str] = &["SELECT * FROM contacts WHERE company_id = $1
-     ORDER BY last_message_at DESC NULLS LAST, id LIMIT 50"];
+/// How the server's connections are set, so that both get the same plans.
+const SETTINGS: &str =
+    "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off";
+/// The statement of the first page as the database has just seen it from the server: what is
+/// compared is the same to the letter.
+const SEEN: &str = "SELECT query FROM pg_stat_activity \
+    WHERE datname = current_database() AND pid <> pg_backend_pid() \
+    AND query LIKE 'WITH %' AND query LIKE '%last_message_at DESC NULLS LAST%' \
+    AND query NOT LIKE '%search_text%' AND query NOT LIKE '% heads AS %' \
+    ORDER BY query_start DESC LIMIT 1";
 
 /// A connection with a runtime of its own, so that connections do not wait for each other.
 struct Connected {
@@ -30,21 +35,43 @@ fn connect(url: &str) -> Result<Connected, AnyError> {
     Ok(Connected { runtime, client })
 }
 
-/// Reads the first page with everything it refers to, in one transaction and one round trip.
-pub(crate) fn pages(url: &str, company: CompanyId) -> Result<Work, AnyError> {
-    let Connected { runtime, client } = connect(url)?;
-    let statements = runtime.block_on(try_join_all(PAGE.iter().map(|sql| client.prepare(sql))))?;
-    let company: Uuid = company.uuid();
-    Ok(Box::new(move || runtime.block_on(page(&client, &statements, company))))
+/// What a server that has just answered the first page asked the database for it.
+///
+/// # Errors
+///
+/// When the database fails, or has not kept the whole of it.
+pub(crate) fn page_statement(url: &str) -> Result<String, AnyError> {
+    let url = url.to_owned();
+    alone(move || {
+        let Connected { runtime, client } = connect(&url)?;
+        let row = runtime.block_on(client.query_opt(SEEN, &[]))?;
+        let query: String = row.ok_or("the server's statement was not seen")?.get(0);
+        // What is cut off cannot be prepared; say so here rather than by a syntax error.
+        if !query.contains("$9") {
+            return Err("start Postgres with track_activity_query_size=65536".into());
+        }
+        Ok(query)
+    })
 }
 
-async fn page(client: &Client, statements: &[Statement], company: Uuid) -> Result<(), AnyError> {
-    for statement in statements {
-        for row in client.query(statement, &[&company]).await? {
-            black_box(row);
+/// Reads the first page with everything it refers to by that statement.
+pub(crate) fn pages(url: &str, company: CompanyId, statement: &str) -> Result<Work, AnyError> {
+    let Connected { runtime, client } = connect(url)?;
+    runtime.block_on(client.batch_execute(SETTINGS))?;
+    let statement = runtime.block_on(client.prepare(statement))?;
+    let (company, none, page) = (company.uuid(), None::<&str>, (50_i64, 0_i64));
+    Ok(Box::new(move || {
+        let (no_id, no_flag) = (None::<Uuid>, None::<bool>);
+        let rows = runtime.block_on(client.query(
+            &statement,
+            &[&company, &none, &none, &no_id, &none, &no_flag, &no_flag, &page.0, &page.1],
+        ))?;
+        if rows.len() != 50 {
+            return Err("the statement answered something else than a page".into());
         }
-    }
-    Ok(())
+        black_box(rows);
+        Ok(())
+    }))
 }
 
 /// Makes the table that [`inserts`] writes to.
@@ -73,12 +100,18 @@ pub(crate) fn drop_inserts(url: &str) -> Result<(), AnyError> {
 
 fn run(url: &str, sql: &'static str) -> Result<(), AnyError> {
     let url = url.to_owned();
-    // On a thread of its own, because the caller's runtime cannot be entered twice.
-    let done = std::thread::spawn(move || -> Result<(), AnyError> {
+    alone(move || {
         let Connected { runtime, client } = connect(&url)?;
         Ok(runtime.block_on(client.batch_execute(sql))?)
-    });
-    done.join().map_err(|_| "a thread of the bare driver panicked")?
+    })
+}
+
+/// Works on a thread of its own, because the caller's runtime cannot be entered twice.
+fn alone<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, AnyError> + Send + 'static,
+) -> Result<T, AnyError> {
+    let thread = std::thread::spawn(work);
+    thread.join().map_err(|_| "a thread of the bare driver panicked")?
 }
 
 /// Inserts one row and waits until it is durable, again and again.

@@ -11,10 +11,11 @@ mod table;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::client::Client;
 use crate::dataset::Manifest;
 use crate::report::Report;
 use crate::run::{self, Effort, MAX_CONNECTIONS};
-use crate::scenario::{Calls, Known, Scenario};
+use crate::scenario::{Calls, Known, PAGE, Scenario};
 use crate::stores::AnyError;
 use server::Server;
 use table::Table;
@@ -72,7 +73,7 @@ pub(crate) async fn measure(order: &Order) -> Result<(), AnyError> {
     let server = Server::start(&order.server, &small.database).await?;
     let idle = server.memory_after(Duration::from_secs(2)).await?;
     let at_small = scale::measure(&server, &small, effort, &mut all).await?;
-    let bare_small = bare::pages(&small, effort).await?;
+    let bare_small = bare_pages(&server, &small, effort).await?;
     server.stop().await?;
     println!("{bare_small}");
 
@@ -86,7 +87,7 @@ pub(crate) async fn measure(order: &Order) -> Result<(), AnyError> {
     let server = Server::start(&order.server, &large.database).await?;
     let at_large = scale::measure(&server, &large, effort, &mut all).await?;
     let loaded = server.memory()?;
-    let bare_large = bare::pages(&large, effort).await?;
+    let bare_large = bare_pages(&server, &large, effort).await?;
     server.stop().await?;
     println!("{bare_large}");
 
@@ -114,6 +115,13 @@ pub(crate) async fn measure(order: &Order) -> Result<(), AnyError> {
     }
     println!("\n{table}");
     Ok(())
+}
+
+/// The bare driver's pages, just after the server was asked for one.
+async fn bare_pages(server: &Server, data: &Manifest, effort: Effort) -> Result<Report, AnyError> {
+    let first = Calls::listing(&format!("limit={PAGE}")).next();
+    Client::new(server.target(), &data.key).call(&first).await?;
+    bare::pages(data, effort).await
 }
 
 /// Prints a result and keeps it.
