@@ -32,7 +32,7 @@ pub(crate) async fn open(database: &Database, migrate: bool) -> Result<Opened, S
                 if migrate {
                     store.migrate().map_err(|e| StartError::Migrate(e.into()))?;
                 }
-                Ok(store)
+                Ok::<_, StartError>(store)
             });
             let store = opening.await.map_err(|e| StartError::Open(e.into()))??;
             Ok(Opened { store: Arc::new(store), limiter: None })

@@ -8,6 +8,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use recado_core::documents::{FileError, Files};
@@ -25,6 +26,19 @@ impl LocalFiles {
     /// Documents below `root`, which is made with the first of them.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into() }
+    }
+
+    /// Removes what a crash left half-written, if it is older than `age`; younger files may be
+    /// another process's. Failing to is harmless and tried again at the next start.
+    pub(crate) fn sweep(&self, age: Duration) {
+        let Ok(entries) = fs::read_dir(self.root.join(STAGING)) else { return };
+        for entry in entries.flatten() {
+            let modified = entry.metadata().and_then(|metadata| metadata.modified());
+            let abandoned = modified.is_ok_and(|at| at.elapsed().is_ok_and(|old| old >= age));
+            if abandoned && let Err(error) = fs::remove_file(entry.path()) {
+                tracing::warn!(%error, "a half-written document could not be removed");
+            }
+        }
     }
 
     fn path(&self, key: &str) -> Result<PathBuf, FileError> {
@@ -178,6 +192,18 @@ mod tests {
         files.remove("documents/a/b").await.expect("remove");
         assert_eq!(files.get("documents/a/b").await.expect("get"), None);
         assert_eq!(files.get("undo/a/b").await.expect("get"), Some(b"bytes".to_vec()));
+    }
+
+    #[tokio::test]
+    async fn only_what_was_abandoned_is_swept() {
+        let (_folder, files) = files();
+        files.put("documents/a/b", b"bytes".to_vec()).await.expect("put");
+        fs::write(files.staged(), b"half").expect("written");
+        files.sweep(Duration::from_secs(3600));
+        assert_eq!(staged(&files), 1);
+        files.sweep(Duration::ZERO);
+        assert_eq!(staged(&files), 0);
+        assert!(files.get("documents/a/b").await.expect("get").is_some());
     }
 
     #[tokio::test]

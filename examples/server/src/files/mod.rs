@@ -5,6 +5,7 @@ mod local;
 mod s3;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use recado_core::documents::Files;
 
@@ -14,10 +15,18 @@ pub use s3::S3Files;
 
 use crate::options::{ConfigError, Place};
 
+/// How old a half-written file is before it counts as left behind by a crash.
+const ABANDONED: Duration = Duration::from_secs(3600);
+
 /// Opens what `--documents` names. Nothing is created before the first document.
 pub(crate) fn open(place: &Place) -> Result<Arc<dyn Files>, ConfigError> {
     match place {
-        Place::Folder(path) => Ok(Arc::new(LocalFiles::new(path))),
+        Place::Folder(path) => {
+            let files = Arc::new(LocalFiles::new(path));
+            let swept = files.clone();
+            tokio::task::spawn_blocking(move || swept.sweep(ABANDONED));
+            Ok(files)
+        }
         #[cfg(feature = "s3")]
         Place::S3 { bucket, prefix } => S3Files::open(bucket, prefix)
             .map(|files| Arc::new(files) as Arc<dyn Files>)

@@ -1,0 +1,103 @@
+//! `recado openapi`, `migrate`, `company` and `key`.
+
+mod common;
+
+use common::{Server, done, get, recado, send};
+use serde_json::Value;
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).expect("JSON")
+}
+
+#[test]
+fn openapi_prints_the_document_and_touches_nothing() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let document = json(&done(folder.path(), &["openapi"]));
+    assert!(document["openapi"].as_str().is_some_and(|version| version.starts_with("3.1")));
+    assert!(document["paths"]["/api/v1/contacts"]["post"].is_object());
+    assert_eq!(std::fs::read_dir(folder.path()).expect("readable").count(), 0);
+}
+
+#[test]
+fn a_company_is_made_listed_shown_and_changed() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let run = |arguments: &[&str]| done(folder.path(), arguments);
+    let made = json(&run(&["company", "create", "Padaria Aurora", "--plan", "starter", "--json"]));
+    let id = made["id"].as_str().expect("an id");
+    assert_eq!((&made["name"], &made["plan"]), (&"Padaria Aurora".into(), &"starter".into()));
+
+    let table = run(&["company", "list"]);
+    assert!(table.contains(id) && table.contains("Padaria Aurora"), "{table}");
+
+    let set =
+        ["company", "set", id, "--plan", "enterprise", "--inbound-contacts", "true", "--json"];
+    let changed = json(&run(&set));
+    assert_eq!(changed["plan"], "enterprise");
+    assert_eq!(changed["features"]["inbound_contacts"], true);
+    assert_eq!(changed["features"]["template_dispatch"], false);
+    assert_eq!(json(&run(&["company", "show", id, "--json"])), changed);
+    assert!(run(&["company", "show", id]).contains("Padaria Aurora"));
+}
+
+#[test]
+fn a_refusal_answers_1_and_says_why() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let refused = |arguments: &[&str], about: &str| {
+        let output = recado(folder.path()).args(arguments).output().expect("it runs");
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{message}");
+        assert!(message.contains(about), "{message}");
+    };
+    let nobody = "01a19b7c-a680-78b4-a652-e44da7f29e26";
+    refused(&["company", "create", "A", "--plan", "gold"], "plan");
+    refused(&["company", "show", nobody], "no such");
+    refused(&["key", "list", "--company", nobody], "no such");
+    refused(&["key", "create", "--company", nobody, "--name", "a", "--scopes", "all"], "no such");
+    refused(&["company", "list", "--database", "sqlite:no/such/folder/a.db"], "database");
+}
+
+#[test]
+fn a_key_works_until_it_is_revoked() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let run = |arguments: &[&str]| done(folder.path(), arguments);
+    let company = json(&run(&["company", "create", "Padaria Aurora", "--json"]));
+    let company = company["id"].as_str().expect("an id");
+    let of = ["--company", company, "--json"];
+    let key = |arguments: &[&str]| json(&run(&[&["key"], arguments, &of].concat()));
+
+    let made = key(&["create", "--name", "CRM", "--scopes", "contacts:read,contacts:write"]);
+    let secret = made["key"].as_str().expect("the secret").to_owned();
+    assert!(secret.starts_with("rk_") && secret.len() == 46, "its form");
+    let id = made["id"].as_str().expect("an id");
+
+    let listed = key(&["list"]);
+    assert_eq!(listed[0]["id"], id);
+    assert!(listed[0].get("key").is_none());
+    let changed = key(&["set", id, "--rate-per-minute", "7", "--scopes", "all"]);
+    assert_eq!(changed["rate_per_minute"], 7);
+    assert_eq!(changed["scopes"].as_array().map(Vec::len), Some(5));
+
+    let server = Server::start(folder.path(), &["serve"], "listening");
+    let status = || {
+        let bearer = format!("Authorization: Bearer {secret}");
+        send(&server.addr(), "GET", "/api/v1/contacts", &[bearer], "").status
+    };
+    assert_eq!(status(), 200);
+    assert_eq!(key(&["revoke", id])["revoked"], true);
+    assert_eq!(status(), 401, "revoked beside the running server, at once");
+    assert_eq!(key(&["list"]), serde_json::json!([]));
+    server.stop();
+}
+
+#[test]
+fn a_server_that_does_not_migrate_is_ready_once_somebody_else_did() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let server = Server::start(folder.path(), &["serve", "--no-migrate"], "listening");
+    let addr = server.addr();
+    assert_eq!(get(&addr, "/healthz").status, 200);
+    assert_eq!(get(&addr, "/readyz").status, 503);
+    done(folder.path(), &["migrate"]);
+    assert_eq!(get(&addr, "/readyz").status, 200);
+    done(folder.path(), &["migrate"]);
+    server.stop();
+}

@@ -1,0 +1,134 @@
+//! The demonstration: what it prints works, and a second start keeps it.
+
+mod common;
+
+use std::path::Path;
+
+use common::{Answer, Server, send};
+
+fn demo(folder: &Path) -> Server {
+    Server::start(folder, &["demo"], "Ctrl-C")
+}
+
+fn printed(server: &Server, label: &str) -> String {
+    let value = server.printed.iter().find_map(|line| line.strip_prefix(label));
+    value.unwrap_or_else(|| panic!("{label} is printed")).trim().to_owned()
+}
+
+fn lines(server: &Server) -> Vec<String> {
+    server.printed.iter().filter(|line| line.starts_with("curl ")).cloned().collect()
+}
+
+/// The words of a line as a shell would read them; all quotes are single.
+fn words(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    for (index, part) in line.split('\'').enumerate() {
+        if index % 2 == 1 {
+            words.last_mut().expect("a word").push_str(part);
+            continue;
+        }
+        for (index, piece) in part.split(' ').enumerate() {
+            if index > 0 {
+                words.push(String::new());
+            }
+            words.last_mut().expect("a word").push_str(piece);
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// Does what curl would do.
+fn run(line: &str) -> Answer {
+    let (mut method, mut url, mut body) = (None, String::new(), String::new());
+    let mut headers = Vec::new();
+    let mut words = words(line).into_iter().skip(1);
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "-s" => {}
+            "-X" => method = words.next(),
+            "-H" => headers.extend(words.next()),
+            "-d" | "--data-binary" => body = words.next().expect("a body"),
+            _ => url = word,
+        }
+    }
+    let rest = url.strip_prefix("http://").expect("a URL");
+    let (addr, path) = rest.split_once('/').expect("a path");
+    send(addr, method.as_deref().unwrap_or("GET"), &format!("/{path}"), &headers, &body)
+}
+
+fn total(server: &Server, key: &str) -> u64 {
+    let bearer = format!("Authorization: Bearer {key}");
+    let answer = send(&server.addr(), "GET", "/api/v1/contacts", &[bearer], "");
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    answer.json()["pagination"]["total"].as_u64().expect("a total")
+}
+
+#[test]
+fn every_line_works_as_printed_and_again_after_a_second_start() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let first = demo(folder.path());
+    let key = printed(&first, "API key");
+    let token = printed(&first, "operator token");
+    let before = total(&first, &key);
+    assert!(before >= 25, "sample contacts: {before}");
+    assert!(lines(&first).len() >= 12);
+    for line in lines(&first) {
+        let answer = run(&line);
+        assert!((200..300).contains(&answer.status), "{line}\n{}", answer.body);
+    }
+    assert_eq!(total(&first, &key), before, "one made, one deleted");
+    first.stop();
+
+    let second = demo(folder.path());
+    assert_eq!(printed(&second, "API key"), key);
+    assert_eq!(printed(&second, "operator token"), token);
+    assert_eq!(total(&second, &key), before, "the data is kept and not made again");
+    for line in lines(&second) {
+        let answer = run(&line);
+        assert!((200..300).contains(&answer.status), "{line}\n{}", answer.body);
+    }
+    second.stop();
+}
+
+#[test]
+fn a_lost_credentials_file_means_a_new_key_and_the_end_of_the_old_one() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let first = demo(folder.path());
+    let old = printed(&first, "API key");
+    let before = total(&first, &old);
+    first.stop();
+    std::fs::remove_file(folder.path().join("recado-demo.db.credentials.json")).expect("was there");
+
+    let second = demo(folder.path());
+    let new = printed(&second, "API key");
+    assert_ne!(new, old);
+    assert_eq!(total(&second, &new), before);
+    let bearer = format!("Authorization: Bearer {old}");
+    assert_eq!(send(&second.addr(), "GET", "/api/v1/contacts", &[bearer], "").status, 401);
+    second.stop();
+}
+
+#[test]
+fn the_samples_have_stages_tags_lists_and_a_group() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let server = demo(folder.path());
+    let bearer = format!("Authorization: Bearer {}", printed(&server, "API key"));
+    let get = |path: &str| {
+        let answer = send(&server.addr(), "GET", path, std::slice::from_ref(&bearer), "");
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        answer.json()
+    };
+    let contacts = get("/api/v1/contacts?limit=100&is_group=false")["data"].clone();
+    let contacts = contacts.as_array().expect("contacts");
+    assert!(contacts.iter().any(|contact| contact["pipeline_stage"]["name"] == "Proposta"));
+    assert!(contacts.iter().any(|contact| contact["tags"][0]["name"] == "VIP"));
+    assert!(contacts.iter().any(|contact| contact["custom_fields"]["origem"] == "Indicação"));
+    assert!(contacts.iter().any(|contact| contact["inbox_status"] == "resolved"));
+    assert_eq!(get("/api/v1/contacts?is_group=true")["pagination"]["total"], 1);
+    let found = get("/api/v1/contacts?search=joao")["pagination"]["total"].clone();
+    assert!(found.as_u64() >= Some(1), "accents do not matter");
+    let lists = get("/api/v1/lists")["data"].clone();
+    assert!(lists.as_array().is_some_and(|lists| lists.len() >= 2), "{lists}");
+    server.stop();
+}
