@@ -135,7 +135,8 @@ fn execute(url: &str, sql: String) {
 
 /// The same URL with another database.
 fn with_database(url: &str, name: &str) -> String {
-    let (base, query) = url.split_once('?').map_or((url, None), |(base, query)| (base, Some(query)));
+    let (base, query) =
+        url.split_once('?').map_or((url, None), |(base, query)| (base, Some(query)));
     let authority = base.find("://").map_or(0, |at| at + 3);
     let end = base[authority..].find('/').map_or(base.len(), |at| authority + at);
     let query = query.map(|query| format!("?{query}")).unwrap_or_default();
@@ -193,7 +194,8 @@ fn start_server(user: Option<&str>, binaries: &Path, data: &Path, cluster: &Path
     for _ in 0..5 {
         let free = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr());
         let port = free.expect("a port is free").port();
-        let options = format!("{SETTINGS} -p {port} -c unix_socket_directories='{}'", data.display());
+        let options =
+            format!("{SETTINGS} -p {port} -c unix_socket_directories='{}'", data.display());
         let status = as_user(user, &binaries.join("pg_ctl"))
             .args(["-w", "-s", "-D"])
             .arg(cluster)

@@ -156,6 +156,8 @@ CREATE TABLE events (
     contact_id uuid,
     at bigint NOT NULL,
     data text NOT NULL,
+    -- The order in which they were written.
+    place bigint GENERATED ALWAYS AS IDENTITY,
     PRIMARY KEY (company_id, id)
 );
 

@@ -1,0 +1,88 @@
+//! A database of its own for each test.
+#![allow(dead_code, unreachable_pub, clippy::allow_attributes, reason = "shared by several tests")]
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use recado_core::Timestamp;
+use recado_core::access::Limiter;
+use recado_core::events::{Event, EventType};
+use recado_core::ids::{CompanyId, ContactId, EventId};
+use recado_core::store::Store;
+use recado_store_postgres::{Options, PostgresStore};
+use recado_testkit::conformance::{Harness, LimiterHarness};
+use recado_testkit::postgres::{TestDatabase, TestPostgres};
+use tokio_postgres::{Client, NoTls};
+
+pub struct Database {
+    pub store: PostgresStore,
+    database: TestDatabase,
+}
+
+pub fn options() -> Options {
+    Options { pool_size: 6, ..Options::default() }
+}
+
+impl Database {
+    pub async fn fresh() -> Self {
+        let database = TestPostgres::shared().fresh_database();
+        let store = PostgresStore::connect(database.url(), options()).await.expect("it was made");
+        store.migrate().await.expect("an empty database can be migrated");
+        Self { store, database }
+    }
+
+    pub fn url(&self) -> &str {
+        self.database.url()
+    }
+
+    pub async fn another_process(&self) -> PostgresStore {
+        PostgresStore::connect(self.url(), options()).await.expect("the database is there")
+    }
+
+    pub async fn client(&self) -> Client {
+        connect(self.url()).await
+    }
+}
+
+pub async fn connect(url: &str) -> Client {
+    let (client, connection) = tokio_postgres::connect(url, NoTls).await.expect("it is there");
+    tokio::spawn(connection);
+    client
+}
+
+#[async_trait]
+impl Harness for Database {
+    async fn store(&self) -> Arc<dyn Store> {
+        Arc::new(self.store.clone())
+    }
+
+    async fn second(&self) -> Option<Arc<dyn Store>> {
+        Some(Arc::new(self.another_process().await))
+    }
+
+    async fn events(&self, company: CompanyId) -> Vec<Event> {
+        let sql = "SELECT id, contact_id, event_type, at, data FROM events \
+                   WHERE company_id = $1 ORDER BY place";
+        let rows = self.client().await.query(sql, &[&company.uuid()]).await.expect("readable");
+        let event = |row: &tokio_postgres::Row| Event {
+            id: EventId::new(row.get(0)),
+            company,
+            event_type: EventType::parse(row.get(2)).expect("a known type"),
+            contact: row.get::<_, Option<_>>(1).map(ContactId::new),
+            at: Timestamp::from_millis(row.get(3)),
+            data: row.get(4),
+        };
+        rows.iter().map(event).collect()
+    }
+}
+
+#[async_trait]
+impl LimiterHarness for Database {
+    async fn limiter(&self) -> Arc<dyn Limiter> {
+        Arc::new(self.store.limiter())
+    }
+
+    async fn second(&self) -> Option<Arc<dyn Limiter>> {
+        Some(Arc::new(self.another_process().await.limiter()))
+    }
+}
