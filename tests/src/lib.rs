@@ -1,2 +1,64 @@
-//! To be written.
-#![forbid(unsafe_code)]
+//! The harness of the end-to-end tests: servers on real sockets, on both stores.
+
+pub mod backend;
+pub mod binary;
+pub mod http;
+pub mod registry;
+pub mod world;
+
+use std::future::Future;
+
+pub use backend::{Setup, StoreKind};
+pub use http::{Answer, Request, raw, text};
+pub use world::{FromStore, OPERATOR, SCOPES, Tenant, World, eventually, phone};
+
+/// Runs a test on one store.
+pub fn run<A: FromStore, F: Future<Output = ()>>(kind: StoreKind, test: impl FnOnce(A) -> F) {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    runtime.block_on(async { test(A::from_store(kind).await).await });
+    runtime.shutdown_timeout(std::time::Duration::from_secs(5));
+}
+
+/// Declares tests that run on SQLite and on Postgres; the names are `name::sqlite` and
+/// `name::postgres`. The argument is a [`World`] or, to set one up differently, a [`StoreKind`].
+#[macro_export]
+macro_rules! both_stores {
+    ($( $(#[$meta:meta])* async fn $name:ident($($arg:tt)*) $body:block )*) => {$(
+        $(#[$meta])*
+        async fn $name($($arg)*) $body
+        mod $name {
+            #[test]
+            fn sqlite() {
+                $crate::run($crate::StoreKind::Sqlite, super::$name);
+            }
+            #[test]
+            fn postgres() {
+                $crate::run($crate::StoreKind::Postgres, super::$name);
+            }
+        }
+    )*};
+}
+
+/// Declares tests that need several processes on one database, which only Postgres offers.
+#[macro_export]
+macro_rules! on_postgres {
+    ($( $(#[$meta:meta])* async fn $name:ident($($arg:tt)*) $body:block )*) => {$(
+        $(#[$meta])*
+        async fn $name($($arg)*) $body
+        mod $name {
+            #[test]
+            fn postgres() {
+                $crate::run($crate::StoreKind::Postgres, super::$name);
+            }
+        }
+    )*};
+}
+
+/// Runs futures at the same time, on this task, and returns their results in order.
+pub async fn join_all<F: Future>(futures: Vec<F>) -> Vec<F::Output> {
+    futures_util::future::join_all(futures).await
+}

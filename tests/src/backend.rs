@@ -1,0 +1,238 @@
+//! The parts of a test installation: a fresh database, and a server in this process whose clock,
+//! documents and calls to the outside are in the test's hands.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use recado_core::secret::SecretText;
+use recado_core::{Clock, Timestamp};
+use recado_server::{LocalFiles, Options, Overrides, Running, start};
+use recado_testkit::files::FaultyFiles;
+use recado_testkit::postgres::{TestDatabase, TestPostgres};
+use recado_testkit::transport::ScriptedTransport;
+use recado_testkit::TestClock;
+use tempfile::TempDir;
+
+use crate::world::OPERATOR;
+
+/// Which store a test runs on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoreKind {
+    /// An SQLite file.
+    Sqlite,
+    /// A Postgres server.
+    Postgres,
+}
+
+/// A database of its own for one test.
+pub enum Database {
+    /// A file in a folder that goes with the test.
+    Sqlite(TempDir),
+    /// A database on the server that all tests of the process share.
+    Postgres(TestDatabase),
+}
+
+impl fmt::Debug for Database {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.url())
+    }
+}
+
+impl Database {
+    /// An empty database, not yet migrated.
+    pub async fn fresh(kind: StoreKind) -> Self {
+        match kind {
+            StoreKind::Sqlite => Self::Sqlite(tempfile::tempdir().expect("a temporary folder")),
+            StoreKind::Postgres => Self::Postgres(TestPostgres::shared().fresh_database()),
+        }
+    }
+
+    /// Which store it is.
+    pub fn kind(&self) -> StoreKind {
+        match self {
+            Self::Sqlite(_) => StoreKind::Sqlite,
+            Self::Postgres(_) => StoreKind::Postgres,
+        }
+    }
+
+    /// Its address as `--database` takes it.
+    pub fn url(&self) -> String {
+        match self {
+            Self::Sqlite(folder) => format!("sqlite:{}", folder.path().join("recado.db").display()),
+            Self::Postgres(database) => database.url().to_owned(),
+        }
+    }
+
+    /// Everything that is stored, as text, to look for what must not be there.
+    pub async fn everything(&self) -> String {
+        match self {
+            Self::Sqlite(folder) => {
+                let mut all = String::new();
+                for file in files_under(folder.path()) {
+                    let bytes = std::fs::read(folder.path().join(file)).expect("readable");
+                    all.push_str(&String::from_utf8_lossy(&bytes));
+                }
+                all
+            }
+            Self::Postgres(database) => dump(database.url()).await,
+        }
+    }
+}
+
+async fn dump(url: &str) -> String {
+    let (client, connection) =
+        tokio_postgres::connect(url, tokio_postgres::NoTls).await.expect("connects");
+    tokio::spawn(connection);
+    let tables = "SELECT format('%I.%I', schemaname, tablename) FROM pg_tables \
+                  WHERE schemaname NOT IN ('pg_catalog', 'information_schema')";
+    let mut all = String::new();
+    for table in client.query(tables, &[]).await.expect("tables") {
+        let table: String = table.get(0);
+        for row in client.query(&format!("SELECT t::text FROM {table} t"), &[]).await.expect("rows") {
+            all.push_str(row.get(0));
+            all.push('\n');
+        }
+    }
+    all
+}
+
+/// The test clock with a way back.
+#[derive(Clone, Debug, Default)]
+pub struct HandClock(TestClock);
+
+impl HandClock {
+    /// Moves it on.
+    pub fn advance(&self, by: Duration) {
+        self.0.advance(by);
+    }
+
+    /// Moves it back, as a clock that is corrected does.
+    pub fn set_back(&self, by: Duration) {
+        self.0.set(self.0.now().minus(by));
+    }
+
+    /// What it shows.
+    pub fn now(&self) -> Timestamp {
+        self.0.now()
+    }
+}
+
+/// How a server differs from the usual one.
+#[derive(Clone, Debug, Default)]
+pub struct Setup {
+    /// The clock, if it is shared with another server.
+    pub clock: Option<HandClock>,
+    /// Leaves the schema as it is.
+    pub no_migrate: bool,
+    /// Leaves out the background loops; [`TestServer::settle_jobs`] does their work.
+    pub no_background: bool,
+    /// Starts without an operator token.
+    pub no_operator: bool,
+    /// The database's address, if it is not reached directly.
+    pub database_url: Option<String>,
+}
+
+/// A server in this process.
+pub struct TestServer {
+    /// Where it listens.
+    pub addr: SocketAddr,
+    /// Its clock; it stands still until it is moved.
+    pub clock: HandClock,
+    /// Its documents, which fail on demand.
+    pub files: FaultyFiles,
+    /// Its calls to the outside.
+    pub transport: ScriptedTransport,
+    documents: Arc<TempDir>,
+    setup: Setup,
+    running: Option<Running>,
+}
+
+impl fmt::Debug for TestServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TestServer").field("addr", &self.addr).finish_non_exhaustive()
+    }
+}
+
+impl TestServer {
+    /// Starts a server on a database.
+    pub async fn start(database: &Database, setup: Setup) -> Self {
+        let documents = Arc::new(tempfile::tempdir().expect("a temporary folder"));
+        let clock = setup.clock.clone().unwrap_or_default();
+        let local = LocalFiles::new(documents.path());
+        let files = FaultyFiles::new(local);
+        let transport = ScriptedTransport::new();
+        let addr = SocketAddr::from(([127, 0, 0, 1], 0));
+        let mut server = Self { addr, clock, files, transport, documents, setup, running: None };
+        server.launch(database).await;
+        server
+    }
+
+    async fn launch(&mut self, database: &Database) {
+        let url = self.setup.database_url.clone().unwrap_or_else(|| database.url());
+        let options = Options {
+            database: url.parse().expect("a database address"),
+            operator_token: (!self.setup.no_operator).then(|| SecretText::new(OPERATOR)),
+            no_migrate: self.setup.no_migrate,
+            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            ..Options::default()
+        };
+        let overrides = Overrides {
+            clock: Some(Arc::new(self.clock.0.clone())),
+            files: Some(Arc::new(self.files.clone())),
+            transport: Some(Arc::new(self.transport.clone())),
+            no_background: self.setup.no_background,
+            ..Overrides::default()
+        };
+        let running = start(options, overrides).await.expect("the server starts");
+        self.addr = running.addr;
+        self.running = Some(running);
+    }
+
+    /// Stops it gracefully and starts another one with the same clock, documents and calls.
+    pub async fn restart(&mut self, database: &Database) {
+        if let Some(running) = self.running.take() {
+            running.stop().await;
+        }
+        self.launch(database).await;
+    }
+
+    /// Does all background work that is due now.
+    pub async fn settle_jobs(&self) {
+        let recado = &self.running.as_ref().expect("it runs").recado;
+        while recado.jobs().run_one().await.expect("the store works") {}
+    }
+
+    /// The documents that are on disk now, as relative paths.
+    pub fn files_on_disk(&self) -> Vec<String> {
+        files_under(self.documents.path())
+    }
+
+    /// Removes all documents from the disk, as an accident would.
+    pub fn lose_all_files(&self) {
+        for file in self.files_on_disk() {
+            std::fs::remove_file(self.documents.path().join(file)).expect("removable");
+        }
+    }
+}
+
+/// All files below a folder, as relative paths.
+pub fn files_under(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut folders = vec![PathBuf::new()];
+    while let Some(relative) = folders.pop() {
+        for entry in std::fs::read_dir(folder.join(&relative)).expect("a folder") {
+            let entry = entry.expect("an entry");
+            let path = relative.join(entry.file_name());
+            if entry.file_type().expect("a type").is_dir() {
+                folders.push(path);
+            } else {
+                found.push(path.display().to_string());
+            }
+        }
+    }
+    found.sort();
+    found
+}

@@ -1,0 +1,165 @@
+//! The real `recado` binary as a child process.
+
+use std::ffi::OsStr;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+use tokio::process::{Child, Command};
+
+use crate::backend::Database;
+use crate::world::OPERATOR;
+
+/// The binary, built once beside the test executable.
+pub fn recado() -> &'static Path {
+    static BINARY: OnceLock<PathBuf> = OnceLock::new();
+    BINARY.get_or_init(|| {
+        let test = std::env::current_exe().expect("the test executable");
+        let profile = test.parent().and_then(Path::parent).expect("target/<profile>/deps");
+        let target = profile.parent().expect("a target folder");
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let mut build = std::process::Command::new(cargo);
+        build.args(["build", "--quiet", "-p", "recado-server", "--bin", "recado", "--target-dir"]);
+        build.arg(target).current_dir(env!("CARGO_MANIFEST_DIR"));
+        if profile.ends_with("release") {
+            build.arg("--release");
+        }
+        assert!(build.status().expect("cargo runs").success(), "the binary builds");
+        profile.join(format!("recado{}", std::env::consts::EXE_SUFFIX))
+    })
+}
+
+/// What a command that ended has said.
+#[derive(Clone, Debug)]
+pub struct Ended {
+    /// The exit code.
+    pub code: Option<i32>,
+    /// Standard output.
+    pub stdout: String,
+    /// Standard error.
+    pub stderr: String,
+}
+
+/// Runs a command of the binary to its end, in an empty folder, with a clean environment.
+pub async fn run_recado<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>, env: &[(&str, &str)]) -> Ended {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut command = command(folder.path());
+    command.args(args).envs(env.iter().copied());
+    let output = tokio::time::timeout(Duration::from_secs(60), command.output()).await;
+    let output = output.expect("the command ends").expect("the binary runs");
+    Ended {
+        code: output.status.code(),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+fn command(folder: &Path) -> Command {
+    let mut command = Command::new(recado());
+    command.current_dir(folder).kill_on_drop(true).stdin(Stdio::null());
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("RECADO_") {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
+/// A running server process.
+#[derive(Debug)]
+pub struct Process {
+    /// Where it listens.
+    pub addr: SocketAddr,
+    /// The folder it runs in; its documents are there.
+    pub folder: Arc<TempDir>,
+    child: Child,
+    output: Arc<Mutex<String>>,
+}
+
+impl Process {
+    /// `recado serve` on a database, in a fresh folder.
+    pub async fn serve(database: &Database, args: &[&str]) -> Self {
+        let folder = Arc::new(tempfile::tempdir().expect("a temporary folder"));
+        Self::serve_in(folder, database, args).await
+    }
+
+    /// `recado serve` on a database, in a folder that another process used before.
+    pub async fn serve_in(folder: Arc<TempDir>, database: &Database, args: &[&str]) -> Self {
+        let url = database.url();
+        let mut all = vec!["serve", "--listen", "127.0.0.1:0", "--database", &url];
+        all.extend(["--operator-token", OPERATOR]);
+        all.extend(args);
+        Self::start(folder, &all).await
+    }
+
+    /// Any command that listens.
+    pub async fn start(folder: Arc<TempDir>, args: &[&str]) -> Self {
+        let mut command = command(folder.path());
+        command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the binary runs");
+        let output = Arc::new(Mutex::new(String::new()));
+        tokio::spawn(collect(child.stdout.take().expect("piped"), Arc::clone(&output)));
+        tokio::spawn(collect(child.stderr.take().expect("piped"), Arc::clone(&output)));
+        let unbound = SocketAddr::from(([127, 0, 0, 1], 0));
+        let mut process = Self { addr: unbound, folder, child, output };
+        process.addr = process.bound().await;
+        process
+    }
+
+    async fn bound(&mut self) -> SocketAddr {
+        let deadline = std::time::Instant::now() + Duration::from_secs(30);
+        loop {
+            let output = self.output();
+            let lines = output.lines().filter(|line| line.contains("listening on http://"));
+            let addr = lines.filter_map(|line| {
+                let rest = line.split("listening on http://").nth(1)?;
+                let end = rest.find(|c: char| !"0123456789.:[]".contains(c)).unwrap_or(rest.len());
+                rest[..end].parse().ok()
+            });
+            if let Some(addr) = addr.last() {
+                return addr;
+            }
+            let ended = self.child.try_wait().expect("a state");
+            assert!(ended.is_none(), "the process ended: {ended:?}\n{output}");
+            assert!(std::time::Instant::now() < deadline, "it does not listen:\n{output}");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    /// Everything it has written so far.
+    pub fn output(&self) -> String {
+        self.output.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Kills it (SIGKILL): no chance to finish anything.
+    pub async fn kill(mut self) {
+        self.child.kill().await.expect("it can be killed");
+    }
+
+    /// Sends it a signal such as `TERM`.
+    pub async fn signal(&self, name: &str) {
+        let pid = self.child.id().expect("it runs").to_string();
+        let sent = Command::new("kill").args([&format!("-{name}"), &pid]).status().await;
+        assert!(sent.expect("kill runs").success());
+    }
+
+    /// Waits for its end.
+    pub async fn ended(mut self) -> (ExitStatus, String) {
+        let ended = tokio::time::timeout(Duration::from_secs(45), self.child.wait()).await;
+        let status = ended.expect("it ends").expect("a status");
+        (status, self.output())
+    }
+}
+
+async fn collect(stream: impl AsyncRead + Unpin, into: Arc<Mutex<String>>) {
+    let mut lines = BufReader::new(stream).lines();
+    while let Ok(Some(line)) = lines.next_line().await {
+        let mut output = into.lock().unwrap_or_else(PoisonError::into_inner);
+        output.push_str(&line);
+        output.push('\n');
+    }
+}

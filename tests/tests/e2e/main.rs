@@ -1,0 +1,28 @@
+//! End-to-end tests: statements of the API reference, seen from outside, on both stores.
+//!
+//! Each test runs over a real socket, as `name::sqlite` and `name::postgres`.
+
+mod access;
+mod bad_input;
+mod binary;
+mod contacts_create;
+mod contacts_delete;
+mod contacts_export;
+mod contacts_get;
+mod contacts_list;
+mod contacts_update;
+mod custom_fields;
+mod errors;
+mod focus;
+mod health;
+mod isolation;
+mod kill;
+mod links;
+mod lists;
+mod operator_companies;
+mod operator_contacts;
+mod operator_crm;
+mod organizations;
+mod outage;
+mod rates;
+mod two_processes;
