@@ -49,3 +49,25 @@ fn open(path: &Path, more: OpenFlags, cache: u32) -> rusqlite::Result<Connection
     conn.pragma_update(None, "temp_store", "MEMORY")?;
     Ok(conn)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_commit_waits_for_the_disk_and_references_are_checked() {
+        let folder = tempfile::tempdir().unwrap();
+        let conn = writer(&folder.path().join("recado.db")).unwrap();
+        let setting = |name| conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).unwrap();
+        assert_eq!(setting("synchronous"), 2, "FULL");
+        assert_eq!(setting("foreign_keys"), 1);
+    }
+
+    #[test]
+    fn a_connection_that_reads_cannot_write() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("recado.db");
+        writer(&path).unwrap().execute_batch("CREATE TABLE a (x)").unwrap();
+        assert!(reader(&path).unwrap().execute_batch("INSERT INTO a VALUES (1)").is_err());
+    }
+}

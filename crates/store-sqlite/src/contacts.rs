@@ -14,7 +14,7 @@ use rusqlite::{Connection, OptionalExtension, params_from_iter};
 use crate::cell::{Cell, Columns};
 use crate::contact_facets;
 use crate::error::{ReadResult, commit_error};
-use crate::table::{Table, placeholders, read_stored, statements};
+use crate::table::{Table, insert_error, placeholders, read_stored, statements};
 use crate::writer::{Transaction, read_error};
 
 impl Table for ContactTag {
@@ -279,7 +279,7 @@ pub(crate) fn insert(tx: &mut Transaction<'_>, contact: &Contact) -> Result<(), 
     tx.conn
         .prepare_cached(&INSERT)
         .and_then(|mut statement| statement.execute(params_from_iter(values)))
-        .map_err(commit_error)?;
+        .map_err(|error| insert_error(tx.conn, contact, error))?;
     tx.search.added(seq, contact.search_text());
     Ok(())
 }

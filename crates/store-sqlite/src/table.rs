@@ -1,7 +1,7 @@
 //! What every kind of row has in common: the statements that read and write it.
 
 use recado_core::ids::CompanyId;
-use recado_core::store::{CommitError, Conflict, RowKey, Stored, Version};
+use recado_core::store::{CommitError, Conflict, RowKey, Stored, UniqueKey, Version};
 use rusqlite::{Connection, OptionalExtension, Row as SqlRow, params_from_iter};
 
 use crate::cell::{Cell, Columns};
@@ -53,6 +53,7 @@ pub(crate) struct Statements {
     pub(crate) columns: Vec<&'static str>,
     /// Columns and version, without a condition.
     pub(crate) select: String,
+    key: usize,
     get: String,
     version: String,
     insert: String,
@@ -84,6 +85,7 @@ impl Statements {
                 set.join(", ")
             )),
             delete: format!("DELETE FROM {name} WHERE {by_key} AND version = ?{}", key.len() + 1),
+            key: key.len(),
             select,
             columns,
             name,
@@ -100,6 +102,7 @@ impl Statements {
             insert: format!("INSERT INTO {name} ({listed}) VALUES ({})", placeholders(key.len())),
             update: None,
             delete: format!("DELETE FROM {name} WHERE {by_key} AND 1 = ?{}", key.len() + 1),
+            key: key.len(),
             select,
             columns: key.to_vec(),
             name,
@@ -197,8 +200,34 @@ pub(crate) fn version<T: Table>(
 pub(crate) fn insert<T: Table>(conn: &Connection, row: &T) -> Result<(), CommitError> {
     conn.prepare_cached(&T::statements().insert)
         .and_then(|mut statement| statement.execute(params_from_iter(row.values())))
-        .map_err(commit_error)?;
+        .map_err(|error| insert_error(conn, row, error))?;
     Ok(())
+}
+
+/// Why a row could not be inserted. One that is there already is told by its identity, whichever
+/// of its unique values SQLite came across first.
+pub(crate) fn insert_error<T: Table>(
+    conn: &Connection,
+    row: &T,
+    error: rusqlite::Error,
+) -> CommitError {
+    let error = commit_error(error);
+    let key = &row.values()[..T::statements().key];
+    match error {
+        CommitError::Conflict(Conflict::Taken(_)) if T::statements().update.is_some() => {
+            match version::<T>(conn, key) {
+                Ok(Some(_)) => Conflict::Taken(identity::<T>()).into(),
+                Ok(None) => error,
+                Err(error) => error,
+            }
+        }
+        error => error,
+    }
+}
+
+/// The unique key that the identity of a row is.
+fn identity<T: Table>() -> UniqueKey {
+    if T::statements().name == "secrets" { UniqueKey::SecretName } else { UniqueKey::Id }
 }
 
 /// Replaces a row that still has the version it was read at.

@@ -1,0 +1,108 @@
+//! Opening and migrating a file.
+
+use std::path::PathBuf;
+
+use recado_core::Timestamp;
+use recado_core::access::SecretName;
+use recado_core::access::{AccessReads, Secret};
+use recado_core::secret::SecretBytes;
+use recado_core::store::{ChangeSet, Commit, Upkeep};
+use recado_store_sqlite::{SqliteError, SqliteStore};
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+fn file() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("recado.db");
+    (folder, path)
+}
+
+fn secret() -> Secret {
+    Secret { name: SecretName::CursorKey, bytes: SecretBytes::new([7; 32]) }
+}
+
+#[tokio::test]
+async fn a_database_is_ready_once_it_is_migrated() {
+    let (_folder, path) = file();
+    let store = SqliteStore::open(&path).unwrap();
+    assert!(store.ready().await.is_err());
+    assert!(store.secret(SecretName::CursorKey).await.is_err());
+    store.migrate().unwrap();
+    store.ready().await.unwrap();
+    assert!(store.secret(SecretName::CursorKey).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn what_was_committed_is_there_after_closing_and_opening_again() {
+    let (_folder, path) = file();
+    let store = SqliteStore::open(&path).unwrap();
+    store.migrate().unwrap();
+    store.commit(ChangeSet::new().insert(secret())).await.unwrap();
+    store.upkeep(Timestamp::MIN).await.unwrap();
+    store.close().await;
+    let store = SqliteStore::open(&path).unwrap();
+    store.ready().await.unwrap();
+    assert_eq!(store.secret(SecretName::CursorKey).await.unwrap(), Some(secret()));
+}
+
+#[tokio::test]
+async fn two_handles_that_migrate_at_once_do_it_once() {
+    let (_folder, path) = file();
+    let migrate = |path: PathBuf| move || SqliteStore::open(path).unwrap().migrate();
+    let first = std::thread::spawn(migrate(path.clone()));
+    let second = std::thread::spawn(migrate(path.clone()));
+    first.join().unwrap().unwrap();
+    second.join().unwrap().unwrap();
+    SqliteStore::open(&path).unwrap().ready().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_database_of_a_newer_release_is_refused() {
+    let (_folder, path) = file();
+    let store = SqliteStore::open(&path).unwrap();
+    store.migrate().unwrap();
+    let conn = Connection::open(&path).unwrap();
+    conn.execute("INSERT INTO schema_migrations (number, checksum) VALUES (999, x'00')", [])
+        .unwrap();
+    assert!(store.ready().await.is_err());
+    assert!(matches!(store.migrate(), Err(SqliteError::Newer { found: 999, .. })));
+    assert!(matches!(SqliteStore::open(&path), Err(SqliteError::Newer { found: 999, .. })));
+}
+
+#[tokio::test]
+async fn a_database_that_was_migrated_in_another_form_is_refused() {
+    let (_folder, path) = file();
+    SqliteStore::open(&path).unwrap().migrate().unwrap();
+    let conn = Connection::open(&path).unwrap();
+    conn.execute("UPDATE schema_migrations SET checksum = x'00'", []).unwrap();
+    assert!(matches!(SqliteStore::open(&path), Err(SqliteError::Changed(1))));
+}
+
+#[test]
+fn a_file_that_is_no_database_is_refused() {
+    let (_folder, path) = file();
+    std::fs::write(&path, "this is no database, and long enough to be read as a header".repeat(9))
+        .unwrap();
+    assert!(matches!(SqliteStore::open(&path), Err(SqliteError::Database(_))));
+}
+
+#[tokio::test]
+async fn the_file_keeps_a_log() {
+    let (_folder, path) = file();
+    let store = SqliteStore::open(&path).unwrap();
+    store.migrate().unwrap();
+    let conn = Connection::open(&path).unwrap();
+    let mode: String = conn.query_row("PRAGMA journal_mode", [], |row| row.get(0)).unwrap();
+    assert_eq!(mode, "wal");
+}
+
+#[tokio::test]
+async fn a_closed_store_has_no_log_left_behind() {
+    let (folder, path) = file();
+    let store = SqliteStore::open(&path).unwrap();
+    store.migrate().unwrap();
+    store.commit(ChangeSet::new().insert(secret())).await.unwrap();
+    store.close().await;
+    let files = std::fs::read_dir(folder.path()).unwrap().count();
+    assert_eq!(files, 1, "SQLite folds the log when the last connection closes");
+}

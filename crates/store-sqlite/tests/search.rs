@@ -1,0 +1,112 @@
+//! The search index answers exactly as the core's own comparison does.
+
+mod support;
+
+use proptest::prelude::*;
+use recado_core::contacts::{Contact, ContactFilter, ContactReads, SearchQuery};
+use recado_core::ids::CompanyId;
+use recado_core::page::PageRequest;
+use recado_core::store::{ChangeSet, Commit};
+use recado_store_sqlite::SqliteStore;
+use support::{Scene, company, contact};
+
+/// Pieces that names and searches are put together of, so that they meet often.
+const PIECES: &[&str] = &[
+    "a",
+    "an",
+    "ana",
+    "b",
+    "\"",
+    "\"\"",
+    "'",
+    "*",
+    "-",
+    "(",
+    ")",
+    " ",
+    "  ",
+    "%",
+    "_",
+    "^",
+    ":",
+    "OR",
+    "AND",
+    "NEAR",
+    "é",
+    "ß",
+    "😀",
+    "日本",
+    "\u{fffd}",
+    "\u{fffe}",
+    "\u{ffff}",
+    "\u{e000}",
+    "\u{10ffff}",
+    "\u{d7ff}",
+    "x",
+    "1",
+    "12",
+];
+
+fn text(pieces: std::ops::Range<usize>) -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        8 => prop::sample::select(PIECES).prop_map(str::to_owned),
+        1 => any::<char>().prop_map(String::from),
+    ];
+    prop::collection::vec(piece, pieces).prop_map(|pieces| pieces.concat())
+}
+
+async fn found(store: &SqliteStore, company: CompanyId, query: &SearchQuery) -> Vec<Contact> {
+    let filter = ContactFilter { search: Some(query.clone()), ..ContactFilter::default() };
+    let page = PageRequest { page: 1, limit: 100 };
+    let slice = store.contact_page(company, &filter, page, false).await.unwrap();
+    assert_eq!(slice.total, slice.records.len() as u64);
+    slice.records.into_iter().map(|record| record.contact.into_value()).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_search_finds_what_the_core_finds(
+        names in prop::collection::vec(text(0..6), 1..25),
+        renamed in prop::collection::vec(text(0..6), 0..8),
+        searches in prop::collection::vec(text(1..4), 1..25),
+    ) {
+        let runtime = tokio::runtime::Builder::new_multi_thread().build().unwrap();
+        runtime.block_on(async {
+            let scene = Scene::new().await;
+            let other = company(2);
+            let mut changes = ChangeSet::new().insert(other.clone());
+            for (n, name) in (0..).zip(&names) {
+                changes = changes.insert(contact(scene.company, n, name));
+                changes = changes.insert(contact(other.id, n, name));
+            }
+            scene.store.commit(changes).await.unwrap();
+            let mut all: Vec<Contact> =
+                (0..).zip(&names).map(|(n, name)| contact(scene.company, n, name)).collect();
+            for (now, name) in all.iter_mut().zip(&renamed) {
+                let stored = scene.store.contact(scene.company, now.id).await.unwrap().unwrap();
+                now.name.clone_from(name);
+                now.derive();
+                let change = stored.update(now.clone());
+                scene.store.commit(ChangeSet::new().with(change)).await.unwrap();
+            }
+            if let Some(gone) = all.pop() {
+                let stored = scene.store.contact(scene.company, gone.id).await.unwrap().unwrap();
+                scene.store.commit(ChangeSet::new().with(stored.delete())).await.unwrap();
+            }
+            for search in &searches {
+                if let Ok(Some(query)) = SearchQuery::parse(search) {
+                    let expected: Vec<_> = all
+                        .iter()
+                        .filter(|contact| query.matches(&contact.search_text()))
+                        .map(|contact| contact.id)
+                        .collect();
+                    let found = found(&scene.store, scene.company, &query).await;
+                    let found: Vec<_> = found.iter().map(|contact| contact.id).collect();
+                    assert_eq!(found, expected, "{search:?}");
+                }
+            }
+        });
+    }
+}
