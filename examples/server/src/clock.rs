@@ -8,6 +8,7 @@ use recado_core::{Clock, Timestamp};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 
+#[expect(clippy::disallowed_methods, reason = "this is where the time comes from")]
 impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
         let millis = match SystemTime::now().duration_since(UNIX_EPOCH) {

@@ -14,6 +14,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod causes;
 mod clock;
 pub mod commands;
 mod files;

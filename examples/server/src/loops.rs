@@ -8,6 +8,8 @@ use recado_core::store::StoreError;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use crate::causes::causes;
+
 /// How long to wait when no job is due.
 const IDLE: Duration = Duration::from_millis(250);
 /// How often the store gets its upkeep.
@@ -71,7 +73,8 @@ impl Loops {
                         if more { Duration::ZERO } else { idle }
                     }
                     Ok(Err(error)) => {
-                        tracing::warn!(task = name, failures, %error, "failed");
+                        let error = causes(&error);
+                        tracing::warn!(task = name, failures, error, "failed");
                         failures += 1;
                         backoff(idle, failures)
                     }

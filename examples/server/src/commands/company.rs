@@ -70,7 +70,7 @@ impl Fields {
             ("inbound_contacts", self.inbound_contacts.map(Value::from)),
             ("template_dispatch", self.template_dispatch.map(Value::from)),
         ]);
-        let features = (!features.is_empty()).then(|| Value::Object(features));
+        let features = Some(features).filter(|f| !f.is_empty()).map(Value::Object);
         object([
             ("name", name.map(Value::from)),
             ("plan", self.plan.map(Value::from)),

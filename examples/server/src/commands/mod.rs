@@ -13,6 +13,7 @@ use clap::Subcommand;
 use recado_core::Recado;
 use serde_json::{Map, Value};
 
+use crate::causes::causes;
 use crate::options::{Cli, ConfigError, Options};
 use crate::start::{Overrides, StartError, public_url};
 use crate::{logging, wiring};
@@ -68,22 +69,6 @@ impl From<StartError> for Failure {
             error => Self::run(error),
         }
     }
-}
-
-/// An error with its causes in one line.
-pub(crate) fn causes(error: &dyn Error) -> String {
-    let mut text = String::new();
-    let mut next = Some(error);
-    while let Some(error) = next {
-        // Databases detail a refusal on further lines, with values of the row.
-        let shown = error.to_string();
-        let line = shown.lines().next().unwrap_or_default();
-        if !text.ends_with(line) {
-            text = if text.is_empty() { line.to_owned() } else { format!("{text}: {line}") };
-        }
-        next = error.source();
-    }
-    text
 }
 
 /// Runs the command.

@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 /// The binary, in a folder, with nothing of the machine's configuration.
-pub fn recado(folder: &Path) -> Command {
+pub(crate) fn recado(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_recado"));
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("RECADO_") {
@@ -22,7 +22,7 @@ pub fn recado(folder: &Path) -> Command {
 }
 
 /// Runs a command that ends by itself; its standard output, if it succeeded.
-pub fn done(folder: &Path, arguments: &[&str]) -> String {
+pub(crate) fn done(folder: &Path, arguments: &[&str]) -> String {
     let output = recado(folder).args(arguments).output().expect("it runs");
     let message = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{arguments:?}: {message}");
@@ -30,16 +30,16 @@ pub fn done(folder: &Path, arguments: &[&str]) -> String {
 }
 
 /// A server in a process of its own.
-pub struct Server {
+pub(crate) struct Server {
     child: Child,
     output: BufReader<ChildStdout>,
     /// What it printed until it was ready.
-    pub printed: Vec<String>,
+    pub(crate) printed: Vec<String>,
 }
 
 impl Server {
     /// Starts it and reads what it prints until a line begins with `until`.
-    pub fn start(folder: &Path, arguments: &[&str], until: &str) -> Self {
+    pub(crate) fn start(folder: &Path, arguments: &[&str], until: &str) -> Self {
         let mut child = recado(folder)
             .args(arguments)
             .args(["--listen", "127.0.0.1:0"])
@@ -62,26 +62,26 @@ impl Server {
     }
 
     /// Where it listens, such as `127.0.0.1:40123`.
-    pub fn addr(&self) -> String {
+    pub(crate) fn addr(&self) -> String {
         let prefix = "listening on http://";
         let line = self.printed.iter().find_map(|line| line.strip_prefix(prefix));
         line.expect("it says where it listens").to_owned()
     }
 
     /// Sends it a signal such as `TERM`.
-    pub fn signal(&self, name: &str) {
+    pub(crate) fn signal(&self, name: &str) {
         let signalled =
             Command::new("kill").args(["-s", name, &self.child.id().to_string()]).status();
         assert!(signalled.expect("kill runs").success());
     }
 
     /// Waits for its end.
-    pub fn wait(mut self) -> ExitStatus {
+    pub(crate) fn wait(mut self) -> ExitStatus {
         self.child.wait().expect("it ends")
     }
 
     /// Stops it the graceful way.
-    pub fn stop(self) {
+    pub(crate) fn stop(self) {
         self.signal("TERM");
         assert_eq!(self.wait().code(), Some(0));
     }
@@ -97,27 +97,27 @@ impl Drop for Server {
 
 /// An answer.
 #[derive(Debug)]
-pub struct Answer {
-    pub status: u16,
-    pub body: String,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) body: String,
 }
 
 impl Answer {
     /// Its body as JSON.
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).expect("JSON")
     }
 }
 
 /// A connection that gives up after a while.
-pub fn connect(addr: &str) -> TcpStream {
+pub(crate) fn connect(addr: &str) -> TcpStream {
     let stream = TcpStream::connect(addr).expect("it listens");
     stream.set_read_timeout(Some(Duration::from_secs(30))).expect("set");
     stream
 }
 
 /// Sends one request on a connection of its own.
-pub fn send(addr: &str, method: &str, path: &str, headers: &[String], body: &str) -> Answer {
+pub(crate) fn send(addr: &str, method: &str, path: &str, headers: &[String], body: &str) -> Answer {
     let mut stream = connect(addr);
     let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
     let length = body.len();
@@ -131,12 +131,12 @@ pub fn send(addr: &str, method: &str, path: &str, headers: &[String], body: &str
 }
 
 /// GET without a key.
-pub fn get(addr: &str, path: &str) -> Answer {
+pub(crate) fn get(addr: &str, path: &str) -> Answer {
     send(addr, "GET", path, &[], "")
 }
 
 /// Reads an answer to the end of the connection.
-pub fn read_answer(stream: &mut TcpStream) -> Answer {
+pub(crate) fn read_answer(stream: &mut TcpStream) -> Answer {
     let mut text = String::new();
     stream.read_to_string(&mut text).expect("an answer");
     let (head, body) = text.split_once("\r\n\r\n").expect("a head");
