@@ -182,7 +182,8 @@ fn error_response(status: u16, codes: &[&'static str]) -> Value {
     });
     match status {
         401 => {
-            response["headers"] = json!({"WWW-Authenticate": {"schema": {"const": "Bearer"}}});
+            response["headers"] =
+                json!({"WWW-Authenticate": {"schema": {"type": "string", "enum": ["Bearer"]}}});
         }
         429 | 503 => response["headers"] = json!({"Retry-After": seconds}),
         _ => {}
