@@ -8,8 +8,8 @@ use crate::query::{InvalidParameter, Params};
 pub const DEFAULT_LIMIT: u32 = 50;
 /// The largest page (D7).
 pub const MAX_LIMIT: u32 = 100;
-/// The largest page number; beyond it every listing is empty anyway.
-const MAX_PAGE: u32 = 1_000_000_000;
+/// The largest page number that can be written; long before it every listing is empty.
+const MAX_PAGE: u32 = u32::MAX;
 
 /// Reads `limit`: 1 to 100, 50 by default.
 pub fn limit(params: &Params) -> Result<u32, InvalidParameter> {

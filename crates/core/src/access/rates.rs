@@ -13,6 +13,10 @@ use crate::store::StoreError;
 
 /// Microseconds in a minute: the state is kept in microseconds so that no rate is rounded away.
 const MINUTE_MICROS: i64 = 60_000_000;
+/// A state that runs further ahead than this was written by a clock that was ahead: no allowance
+/// holds more than about a minute. It counts as none, so that a clock that is set back does not
+/// lock a key out for as long.
+const IMPLAUSIBLE_MICROS: i64 = 2 * MINUTE_MICROS;
 
 /// An allowance of `per_minute` calls: the whole minute's worth may be used at once, then it
 /// refills evenly.
@@ -49,7 +53,7 @@ impl Gcra {
     /// The wait after which one call will pass.
     pub fn decide(self, tat_micros: Option<i64>, now: Timestamp) -> Result<i64, Duration> {
         let now = now.millis() * 1000;
-        let tat = tat_micros.unwrap_or(now).max(now);
+        let tat = tat_micros.filter(|tat| *tat <= now + IMPLAUSIBLE_MICROS).unwrap_or(now).max(now);
         let next = tat + self.interval_micros();
         let over = next - now - self.burst_micros();
         if over <= 0 {
@@ -209,6 +213,13 @@ mod tests {
         let later = at(0).plus(wait);
         tat = Some(gcra.decide(tat, later).expect("refilled one"));
         assert!(gcra.decide(tat, later).is_err());
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_locks_nobody_out() {
+        let gcra = Gcra::per_minute(2);
+        let tat = gcra.decide(None, at(3_600_000)).ok();
+        assert!(gcra.decide(tat, at(0)).is_ok());
     }
 
     proptest! {

@@ -116,7 +116,10 @@ impl Contacts<'_> {
                 if left.leased_until.is_some_and(|until| until > now) {
                     return Err(Error::Busy);
                 }
-                settle_purge(self.app, &left).await?;
+                if !settle_purge(self.app, &left).await? {
+                    // The document store still fails: so would this call.
+                    return Err(Error::Rejected(DeleteContactError::PurgeFailed));
+                }
                 continue;
             }
             let documents = store.documents(company, id).await?;
@@ -256,26 +259,29 @@ async fn erase_copies(
 }
 
 /// Undoes a purge and forgets it. What cannot be undone now is left to the job: until then reading
-/// a document falls back to its copy.
+/// a document falls back to its copy. Tells whether everything is done.
 async fn undo<E>(
     app: &Recado,
     company: CompanyId,
     job: &Stored<Job>,
     documents: &[DocumentId],
-) -> Result<(), Error<E>> {
+) -> Result<bool, Error<E>> {
     let restored = restore_files(app.files(), company, documents).await.is_ok();
-    close(app, job, restored).await
+    close(app, job, restored).await?;
+    Ok(restored)
 }
 
 /// Removes the copies of a purge that was committed and forgets it, or leaves that to the job.
+/// Tells whether everything is done.
 async fn finish<E>(
     app: &Recado,
     company: CompanyId,
     job: &Stored<Job>,
     documents: &[DocumentId],
-) -> Result<(), Error<E>> {
+) -> Result<bool, Error<E>> {
     let erased = erase_copies(app.files(), company, documents).await.is_ok();
-    close(app, job, erased).await
+    close(app, job, erased).await?;
+    Ok(erased)
 }
 
 /// Forgets a job that is done; one that is not is due again shortly.
@@ -297,7 +303,8 @@ async fn close<E>(app: &Recado, job: &Stored<Job>, done: bool) -> Result<(), Err
 }
 
 /// Settles a purge that was left behind: undoes it while the contact is whole, else finishes it.
-pub(crate) async fn settle_purge<E>(app: &Recado, job: &Stored<Job>) -> Result<(), Error<E>> {
+/// Tells whether it is settled.
+pub(crate) async fn settle_purge<E>(app: &Recado, job: &Stored<Job>) -> Result<bool, Error<E>> {
     match &job.kind {
         JobKind::Purge { documents, stage: PurgeStage::Removing, .. } => {
             undo(app, job.company, job, documents).await
@@ -305,7 +312,7 @@ pub(crate) async fn settle_purge<E>(app: &Recado, job: &Stored<Job>) -> Result<(
         JobKind::Purge { documents, stage: PurgeStage::Erasing, .. } => {
             finish(app, job.company, job, documents).await
         }
-        JobKind::Enrich { .. } => Ok(()),
+        JobKind::Enrich { .. } => Ok(true),
     }
 }
 

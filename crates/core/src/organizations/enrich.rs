@@ -55,7 +55,7 @@ impl Enrichments<'_> {
         match &job.kind {
             JobKind::Enrich { organization } => self.enrich(&job, *organization).await?,
             JobKind::Purge { .. } => match settle_purge::<NotFound>(self.app, &job).await {
-                Ok(()) | Err(Error::Rejected(_) | Error::Denied(_) | Error::Busy) => {}
+                Ok(_) | Err(Error::Rejected(_) | Error::Denied(_) | Error::Busy) => {}
                 Err(Error::Store(error)) => return Err(error),
             },
         }

@@ -184,6 +184,10 @@ BEGIN
             EXIT WHEN FOUND;
             INSERT INTO rate_limits VALUES (keys[i], now) ON CONFLICT DO NOTHING;
         END LOOP;
+        -- A state more than two minutes ahead is from a clock that was ahead: it counts as none.
+        IF tat > now + 120000000 THEN
+            tat := now;
+        END IF;
         tat := greatest(tat, now) + intervals[i];
         tats := tats || tat;
         wait := greatest(wait, tat - now - bursts[i]);
