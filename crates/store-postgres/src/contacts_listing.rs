@@ -198,16 +198,19 @@ fn filtered(order: Order, bound: u64) -> String {
 
 /// `found`: all contacts that a search finds and the exact filters let pass; `total`: how many;
 /// `ids`: those after the position of an export. The first parameter narrows by trigrams, the next
-/// two decide.
+/// two decide. The texts are looked up first, and then each contact by its key: `OFFSET 0` keeps
+/// the planner from going the other way.
 fn searched(order: Order) -> String {
     let query = order.search_parameters();
     let (first, last) = (query + 1, query + 2);
     format!(
-        "found AS MATERIALIZED (SELECT c.id, c.{column} FROM contact_search t \
-         JOIN contacts c ON c.company_id = t.company_id AND c.id = t.contact_id \
+        "hits AS MATERIALIZED (SELECT t.contact_id FROM contact_search t \
          WHERE t.company_id = $1 \
          AND recado_trigrams(t.company_id, t.search_text) @@ ${query}::text::tsquery \
-         AND (strpos(t.search_text, ${first}) > 0 OR strpos(t.search_text, ${last}) > 0) AND {exact}), \
+         AND (strpos(t.search_text, ${first}) > 0 OR strpos(t.search_text, ${last}) > 0)), \
+         found AS MATERIALIZED (SELECT c.id, c.{column} FROM hits CROSS JOIN LATERAL \
+         (SELECT * FROM contacts c WHERE c.company_id = $1 AND c.id = hits.contact_id OFFSET 0) \
+         AS c WHERE {exact}), \
          total AS (SELECT count(*) AS total FROM found), \
          ids AS (SELECT c.id, c.{column} FROM found c WHERE true {condition})",
         column = order.column(),

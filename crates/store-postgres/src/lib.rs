@@ -43,6 +43,8 @@ mod links;
 mod lists;
 mod migrate;
 mod organizations;
+#[cfg(test)]
+mod plans;
 mod pool;
 mod session;
 mod table;

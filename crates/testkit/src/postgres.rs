@@ -63,13 +63,23 @@ impl TestPostgres {
     ///
     /// When the server refuses.
     pub fn fresh_database(&'static self) -> TestDatabase {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("recado_test_{}_{count}", process::id());
-        // A process of the same id may have died before it dropped its databases.
-        execute(&self.url, format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
-        execute(&self.url, format!("CREATE DATABASE {name} ENCODING 'UTF8' TEMPLATE template0"));
+        let name = self.next_name();
+        let options = "ENCODING 'UTF8' TEMPLATE template0";
+        must(self.execute(&format!("CREATE DATABASE {name} {options}")));
         TestDatabase { url: with_database(&self.url, &name), name, server: self }
+    }
+
+    fn next_name(&self) -> String {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let name =
+            format!("recado_test_{}_{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        // A process of the same id may have died before it dropped its databases.
+        must(self.execute(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")));
+        name
+    }
+
+    fn execute(&self, sql: &str) -> Result<(), String> {
+        execute(&self.url, sql.to_owned())
     }
 
     fn start() -> Self {
@@ -102,17 +112,41 @@ impl TestDatabase {
     pub fn url(&self) -> &str {
         &self.url
     }
+
+    /// Makes a database with the same content. Nobody may be connected to this one.
+    ///
+    /// # Panics
+    ///
+    /// When the server refuses.
+    pub fn copy(&self) -> Self {
+        let (server, name) = (self.server, self.server.next_name());
+        let create = format!("CREATE DATABASE {name} TEMPLATE {}", self.name);
+        // Servers before version 15 know no strategy: theirs is always this one.
+        let copied = server.execute(&format!("{create} STRATEGY file_copy"));
+        must(copied.or_else(|_| server.execute(&create)));
+        Self { url: with_database(&server.url, &name), name, server }
+    }
 }
 
 impl Drop for TestDatabase {
     fn drop(&mut self) {
-        execute(&self.server.url, format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name));
+        let dropped =
+            self.server.execute(&format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name));
+        if let Err(error) = dropped {
+            eprintln!("a test database is left behind: {error}");
+        }
+    }
+}
+
+fn must(done: Result<(), String>) {
+    if let Err(error) = done {
+        panic!("the test Postgres: {error}");
     }
 }
 
 /// Executes a statement, from anywhere: also where another runtime is at work.
-fn execute(url: &str, sql: String) {
-    let config: Config = url.parse().unwrap_or_else(|error| panic!("{VARIABLE}: {error}"));
+fn execute(url: &str, sql: String) -> Result<(), String> {
+    let config: Config = url.parse().map_err(|error| format!("{VARIABLE}: {error}"))?;
     let work = async move {
         let (client, connection) = config.connect(NoTls).await?;
         let connection = tokio::spawn(connection);
@@ -126,10 +160,11 @@ fn execute(url: &str, sql: String) {
         runtime.expect("a runtime can be made").block_on(work)
     });
     match thread.join() {
-        Ok(Ok(())) => {}
-        Ok(Err(error)) if thread::panicking() => eprintln!("the test Postgres: {error}"),
-        Ok(Err(error)) => panic!("the test Postgres: {error}"),
-        Err(_) => eprintln!("the test Postgres: the statement's thread panicked"),
+        Ok(done) => done.map_err(|error| match error.as_db_error() {
+            Some(db) => db.to_string(),
+            None => error.to_string(),
+        }),
+        Err(_) => Err("the thread of the statement panicked".to_owned()),
     }
 }
 
@@ -251,13 +286,13 @@ mod tests {
     }
 
     #[test]
-    fn a_fresh_database_is_gone_with_its_handle() {
+    fn a_copy_has_the_content_and_a_database_is_gone_with_its_handle() {
         let database = TestPostgres::shared().fresh_database();
-        execute(database.url(), "CREATE TABLE t (id int)".to_owned());
+        must(execute(database.url(), "CREATE TABLE t (id int)".to_owned()));
+        let copy = database.copy();
         let url = database.url().to_owned();
         drop(database);
-        let config: Config = url.parse().unwrap();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        assert!(runtime.block_on(async { config.connect(NoTls).await.is_err() }));
+        must(execute(copy.url(), "SELECT id FROM t".to_owned()));
+        assert!(execute(&url, "SELECT 1".to_owned()).is_err());
     }
 }

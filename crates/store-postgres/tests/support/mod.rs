@@ -25,9 +25,8 @@ pub fn options() -> Options {
 
 impl Database {
     pub async fn fresh() -> Self {
-        let database = TestPostgres::shared().fresh_database();
+        let database = template().await.copy();
         let store = PostgresStore::connect(database.url(), options()).await.expect("it was made");
-        store.migrate().await.expect("an empty database can be migrated");
         Self { store, database }
     }
 
@@ -42,6 +41,18 @@ impl Database {
     pub async fn client(&self) -> Client {
         connect(self.url()).await
     }
+}
+
+/// A database that was migrated: copying it is faster than migrating another.
+async fn template() -> &'static TestDatabase {
+    static TEMPLATE: tokio::sync::OnceCell<TestDatabase> = tokio::sync::OnceCell::const_new();
+    let migrated = async {
+        let database = TestPostgres::shared().fresh_database();
+        let store = PostgresStore::connect(database.url(), options()).await.expect("it was made");
+        store.migrate().await.expect("an empty database can be migrated");
+        database
+    };
+    TEMPLATE.get_or_init(|| migrated).await
 }
 
 pub async fn connect(url: &str) -> Client {

@@ -1,0 +1,35 @@
+-- Two companies with as many contacts each, under some hundred combinations of filtered values.
+INSERT INTO companies
+SELECT company, 'c', 'enterprise', false, false, 'BR', 0, 0, 1
+FROM unnest('{00000000-0000-0000-0000-0000000000c1, 00000000-0000-0000-0000-0000000000c2}'::uuid[])
+    AS company;
+INSERT INTO pipelines SELECT id, id, 'p', 0, 1 FROM companies;
+INSERT INTO stages
+SELECT c.id, md5(c.id::text || i)::uuid, c.id, 's', '#fff', i, 1
+FROM companies c, generate_series(0, 9) AS i;
+
+INSERT INTO contacts (
+    company_id, id, source_platform, identifier, phone, name, display_name, inbox_status, priority,
+    crm_status, is_ai_enabled, external_ai_enabled, is_archived, is_pinned, is_muted, is_blocked,
+    is_group, is_simulated, last_message_at, custom_fields, created_at, updated_at,
+    pipeline_stage_id, facet, version)
+SELECT
+    company, md5(i::text)::uuid, platform, '5534' || i, '+5534' || lpad(i::text, 9, '0'), name,
+    name, inbox, 'normal', crm, ai, true, false, false, false, false, is_group, false,
+    CASE WHEN i % 7 > 0 THEN 1700000000000 + (i * 7919::bigint) % 100000000 END, '{}',
+    1690000000000 + i * 10, 0, stage,
+    md5(concat_ws('|', platform, inbox, stage, crm, ai, is_group))::uuid, 1
+FROM (
+    SELECT
+        c.id AS company, i, (ARRAY['whatsapp', 'instagram'])[1 + (i % 5 = 0)::int] AS platform,
+        (ARRAY['open', 'resolved'])[1 + (i / 3) % 2] AS inbox,
+        CASE WHEN i % 100 = 0 THEN 'lost' ELSE (ARRAY['lead', 'customer'])[1 + i % 2] END AS crm,
+        (i / 11) % 2 = 0 AS ai, (i / 13) % 10 = 0 AS is_group,
+        CASE WHEN i % 4 = 0 THEN md5(c.id::text || (i / 17) % 10)::uuid END AS stage,
+        (ARRAY['Maria', 'Joana', 'Nona', 'Pedro', 'Carla'])[1 + i % 5] || ' '
+            || (ARRAY['Silva', 'Souza', 'Lima'])[1 + i % 3] || ' ' || lpad(i::text, 6, '0') AS name
+    FROM companies c, generate_series(1, :contacts) AS i) AS made;
+
+INSERT INTO contact_search
+SELECT company_id, id, lower(name) || E'\x1f' || phone || E'\x1f\x1f' FROM contacts;
+ANALYZE companies, stages, contacts, contact_search;
