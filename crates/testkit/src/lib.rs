@@ -2,19 +2,22 @@
 //!
 //! - [`MemoryStore`]: the model. Literal, slow, obviously right.
 //! - [`conformance`]: a test for every promise of [`recado_core::store`], to be run on any store.
+//! - [`differential`]: the same random commands to a store and to the model.
 //! - [`Kit`]: a whole [`recado_core::Recado`] on any store, with time ([`TestClock`]), chance
-//!   ([`SeededIds`]), documents ([`MemoryFiles`], [`FaultyFiles`]) and the outside world
-//!   ([`ScriptedTransport`]) under control.
+//!   ([`SeededIds`]), documents ([`MemoryFiles`]) and the outside world
+//!   ([`ScriptedTransport`]) under control; [`FaultyStore`] and [`FaultyFiles`] fail on demand.
 #![forbid(unsafe_code)]
 
 pub mod clock;
 pub mod conformance;
+pub mod differential;
 pub mod files;
 pub mod ids;
 pub mod kit;
 pub mod memory;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+pub mod store;
 pub mod transport;
 
 pub use clock::TestClock;
@@ -22,4 +25,5 @@ pub use files::{FailureAt, FaultyFiles, FileOp, MemoryFiles};
 pub use ids::SeededIds;
 pub use kit::Kit;
 pub use memory::MemoryStore;
+pub use store::{FaultyStore, StoreFailure, StoreOp};
 pub use transport::ScriptedTransport;

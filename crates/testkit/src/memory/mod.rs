@@ -19,9 +19,10 @@ use recado_core::ids::CompanyId;
 use recado_core::jobs::Job;
 use recado_core::store::{
     Change, ChangeKind, ChangeSet, Claims, Commit, CommitError, Conflict, Precondition, Row,
-    RowKey, StoreError, Stored, Upkeep, Version,
+    RowKey, Store, StoreError, Stored, Upkeep, Version,
 };
 
+use crate::conformance::Harness;
 use rows::{Entry, Kind, Rows};
 
 /// A store in memory. Clones are handles on the same data.
@@ -209,5 +210,21 @@ impl Upkeep for MemoryStore {
 
     async fn upkeep(&self, _now: Timestamp) -> Result<(), StoreError> {
         Ok(())
+    }
+}
+
+/// The model is its own harness: every handle is on the same data.
+#[async_trait]
+impl Harness for MemoryStore {
+    async fn store(&self) -> Arc<dyn Store> {
+        Arc::new(self.clone())
+    }
+
+    async fn second(&self) -> Option<Arc<dyn Store>> {
+        Some(Arc::new(self.clone()))
+    }
+
+    async fn events(&self, company: CompanyId) -> Vec<Event> {
+        Self::events(self, company)
     }
 }

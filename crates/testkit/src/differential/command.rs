@@ -1,0 +1,136 @@
+//! A command is a verb and eight numbers: what they choose depends on what there is by then.
+
+use std::ops::Range;
+
+use proptest::prelude::*;
+
+/// What is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::allow_attributes, missing_docs, reason = "the names are those of the use cases")]
+pub enum Verb {
+    CreateContact,
+    UpdateContact,
+    ImportContact,
+    PatchContact,
+    DeleteContact,
+    Page,
+    Export,
+    ReadContact,
+    CreateList,
+    ChangeList,
+    DeleteList,
+    AddToList,
+    CreateTag,
+    ChangeTag,
+    DeleteTag,
+    CreateReason,
+    DeleteReason,
+    CreateMember,
+    DeleteMember,
+    CreateField,
+    ChangeField,
+    DeleteField,
+    CreatePipeline,
+    DeletePipeline,
+    CreateDeal,
+    ChangeDeal,
+    DeleteDeal,
+    CreateLink,
+    Follow,
+    DeleteLink,
+    Attach,
+    ReadDocuments,
+    RunJobs,
+    Upkeep,
+    RevokeKey,
+    ReadRecords,
+}
+
+/// How often each verb comes, by comparison.
+const WEIGHTS: &[(u32, Verb)] = &[
+    (14, Verb::CreateContact),
+    (12, Verb::UpdateContact),
+    (10, Verb::ImportContact),
+    (6, Verb::PatchContact),
+    (4, Verb::DeleteContact),
+    (14, Verb::Page),
+    (14, Verb::Export),
+    (6, Verb::ReadContact),
+    (3, Verb::CreateList),
+    (2, Verb::ChangeList),
+    (1, Verb::DeleteList),
+    (4, Verb::AddToList),
+    (3, Verb::CreateTag),
+    (1, Verb::ChangeTag),
+    (1, Verb::DeleteTag),
+    (2, Verb::CreateReason),
+    (2, Verb::DeleteReason),
+    (2, Verb::CreateMember),
+    (2, Verb::DeleteMember),
+    (4, Verb::CreateField),
+    (2, Verb::ChangeField),
+    (1, Verb::DeleteField),
+    (2, Verb::CreatePipeline),
+    (1, Verb::DeletePipeline),
+    (6, Verb::CreateDeal),
+    (5, Verb::ChangeDeal),
+    (2, Verb::DeleteDeal),
+    (3, Verb::CreateLink),
+    (5, Verb::Follow),
+    (1, Verb::DeleteLink),
+    (3, Verb::Attach),
+    (2, Verb::ReadDocuments),
+    (3, Verb::RunJobs),
+    (1, Verb::Upkeep),
+    (1, Verb::RevokeKey),
+    (2, Verb::ReadRecords),
+];
+
+/// One command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// What is done.
+    pub verb: Verb,
+    /// What it is done with.
+    pub args: [u16; 8],
+}
+
+impl Command {
+    /// The `n`-th choice of one of `pool`.
+    pub(super) fn pick<'a, T: ?Sized>(&self, n: usize, pool: &[&'a T]) -> &'a T {
+        pool[self.number(n) % pool.len()]
+    }
+
+    /// The `n`-th number. Numbers can be asked for without end: they depend on all before them.
+    pub(super) fn number(&self, n: usize) -> usize {
+        let (round, at) = (n / self.args.len(), n % self.args.len());
+        let next = self.args[(at + round) % self.args.len()];
+        usize::from(self.args[at] ^ next.rotate_left(5 * round as u32 + 3))
+    }
+
+    /// The `n`-th decision, taken once in `times`.
+    pub(super) fn once_in(&self, n: usize, times: usize) -> bool {
+        self.number(n) % times == 0
+    }
+}
+
+/// Any command.
+pub fn command() -> impl Strategy<Value = Command> {
+    let total: u32 = WEIGHTS.iter().map(|(weight, _)| weight).sum();
+    (0..total, any::<[u16; 8]>()).prop_map(|(at, args)| {
+        let mut left = at;
+        let verb = WEIGHTS.iter().find(|(weight, _)| match left.checked_sub(*weight) {
+            Some(rest) => {
+                left = rest;
+                false
+            }
+            None => true,
+        });
+        Command { verb: verb.expect("the sum of all is more than any part").1, args }
+    })
+}
+
+/// So many commands.
+pub fn commands(count: Range<usize>) -> impl Strategy<Value = Vec<Command>> {
+    proptest::collection::vec(command(), count)
+}

@@ -1,0 +1,148 @@
+//! Comparing a store with the model: both are given the same random commands, through the same use
+//! cases, with the same time and the same ids; every answer must be the same.
+
+mod command;
+mod pools;
+mod side;
+
+use std::fmt::Write as _;
+
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+
+pub use command::{Command, Verb, command, commands};
+
+use crate::MemoryStore;
+use crate::conformance::Harness;
+use side::{Side, World};
+
+/// The commands that a seed stands for: the same in every run.
+pub fn commands_of(seed: u64, count: usize) -> Vec<Command> {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+    let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+    let tree = commands(count..count + 1).new_tree(&mut runner);
+    tree.expect("no command is ever rejected").current()
+}
+
+/// Gives the same commands to the model and to every store, each of which must be fresh and empty,
+/// and compares every answer, and in the end all that can be read.
+///
+/// # Panics
+///
+/// At the first answer that differs, with the command and what led to it.
+pub async fn differential(stores: &[(&str, &dyn Harness)], commands: &[Command]) {
+    let model = MemoryStore::new();
+    let mut sides = vec![Side::start("model", &model).await];
+    for (name, harness) in stores {
+        sides.push(Side::start(name, *harness).await);
+    }
+    let mut world = World::of(&sides[0]);
+    for (number, command) in commands.iter().enumerate() {
+        let mut answers = Vec::new();
+        for side in &sides {
+            answers.push(side.run(command, &world).await);
+        }
+        for (side, answer) in sides.iter().zip(&answers).skip(1) {
+            assert!(
+                *answer == answers[0],
+                "{} differs at command {number}, {command:?}\n model: {}\n store: {answer}\n{}",
+                side.name,
+                answers[0],
+                history(&commands[..number]),
+            );
+        }
+        world.learn(command, &answers[0]);
+    }
+    let mut ends = Vec::new();
+    for side in &sides {
+        ends.push(side.everything(&world).await);
+    }
+    for (side, end) in sides.iter().zip(&ends).skip(1) {
+        for (ours, models) in end.iter().zip(&ends[0]) {
+            assert!(
+                ours == models,
+                "{} ends differently\n model: {models}\n store: {ours}\n{}",
+                side.name,
+                history(commands),
+            );
+        }
+    }
+}
+
+fn history(commands: &[Command]) -> String {
+    let mut history = String::from("after:");
+    for (number, command) in commands.iter().enumerate() {
+        let _ = write!(history, "\n {number}: {command:?}");
+    }
+    history
+}
+
+/// Compares a store with the model over the commands of several seeds. `RECADO_SEED` in the
+/// environment picks one seed instead.
+///
+/// # Panics
+///
+/// When an answer differs; the seed is printed.
+pub async fn differential_over_seeds<H: Harness>(
+    name: &str,
+    fresh: impl AsyncFn() -> H,
+    seeds: std::ops::Range<u64>,
+    count: usize,
+) {
+    let picked = std::env::var("RECADO_SEED").ok().and_then(|seed| seed.parse().ok());
+    let seeds = picked.map_or(seeds, |seed: u64| seed..seed + 1);
+    for seed in seeds {
+        eprintln!("RECADO_SEED={seed}");
+        let harness = fresh().await;
+        differential(&[(name, &harness)], &commands_of(seed, count)).await;
+    }
+}
+
+/// Makes a test that compares a store with the model. Takes the name of an async function without
+/// arguments that makes a [`crate::conformance::Harness`].
+#[macro_export]
+macro_rules! differential_suite {
+    ($fresh:ident) => {
+        mod differential {
+            #[tokio::test(flavor = "multi_thread")]
+            async fn random_commands_are_answered_as_the_model_does() {
+                let name = module_path!();
+                $crate::differential::differential_over_seeds(name, super::$fresh, 0..6, 250).await;
+            }
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// A comparison of commands that are all refused would compare nothing.
+    #[tokio::test]
+    async fn the_commands_of_the_seeds_succeed_in_every_use_case() {
+        let mut successes: BTreeMap<String, usize> = BTreeMap::new();
+        let mut warned = 0;
+        for seed in 0..6 {
+            let model = MemoryStore::new();
+            let side = Side::start("model", &model).await;
+            let mut world = World::of(&side);
+            for command in commands_of(seed, 250) {
+                let answer = side.run(&command, &world).await;
+                let succeeded = answer.get("rejected").is_none()
+                    && answer.get("failed").is_none()
+                    && answer.get(0).is_none_or(|first| first.get("rejected").is_none());
+                *successes.entry(format!("{:?}", command.verb)).or_default() +=
+                    usize::from(succeeded);
+                warned += usize::from(answer["ok"]["warnings"][0].is_object());
+                world.learn(&command, &answer);
+            }
+        }
+        println!("{successes:#?}");
+        assert!(successes.values().all(|count| *count > 0), "{successes:#?}");
+        assert!(warned > 0, "some e-mail belonged to another contact");
+    }
+}

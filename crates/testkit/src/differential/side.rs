@@ -1,0 +1,584 @@
+//! One store under test with a core of its own: runs commands and shows the answers.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use recado_core::access::{ApiKeyView, Caller, Company};
+use recado_core::contacts::{ContactFilter, ContactSummary, Created, ExportQuery, ListQuery};
+use recado_core::ids::*;
+use recado_core::links::Visit;
+use recado_core::page::PageRequest;
+use recado_core::query::Params;
+use recado_core::{Clock as _, Error, Recado, Rejection};
+use serde::Serialize;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::command::{Command, Verb};
+use super::pools;
+use crate::conformance::Harness;
+use crate::kit::body;
+use crate::transport::json_answer;
+use crate::{Kit, MemoryFiles, ScriptedTransport, SeededIds, TestClock};
+
+/// What is known by now, learnt from the model's answers.
+#[derive(Debug, Default)]
+pub(super) struct World {
+    /// The ids of each kind of record, those of deleted records too.
+    ids: BTreeMap<&'static str, Vec<String>>,
+    /// The codes of links.
+    codes: Vec<String>,
+    /// An export under way: its parameters and its cursor.
+    export: Option<(Vec<(String, String)>, String)>,
+}
+
+impl World {
+    pub(super) fn of(side: &Side<'_>) -> Self {
+        let mut world = Self::default();
+        let companies = side.companies.iter().map(|(company, _)| company.id.to_string());
+        world.ids.insert("company", companies.collect());
+        world
+    }
+
+    /// Remembers what a command made.
+    pub(super) fn learn(&mut self, command: &Command, answer: &Value) {
+        let kind = match command.verb {
+            Verb::CreateContact | Verb::ImportContact => "contact",
+            Verb::CreateList => "list",
+            Verb::CreateTag => "tag",
+            Verb::CreateReason => "reason",
+            Verb::CreateMember => "member",
+            Verb::CreateField => "field",
+            Verb::CreatePipeline => "pipeline",
+            Verb::CreateDeal => "deal",
+            Verb::CreateLink => "link",
+            Verb::Attach => "document",
+            Verb::Export => {
+                let cursor = answer["ok"]["next_cursor"].as_str();
+                let params = serde_json::from_value(answer["ok"]["params"].clone()).ok();
+                self.export = params.zip(cursor.map(str::to_owned));
+                return;
+            }
+            _ => return,
+        };
+        let made = &answer["ok"];
+        if let Some(id) = made["id"].as_str() {
+            self.ids.entry(kind).or_default().push(id.to_owned());
+        }
+        if let Some(code) = made["code"].as_str() {
+            self.codes.push(code.to_owned());
+        }
+        for stage in made["stages"].as_array().into_iter().flatten() {
+            if let Some(id) = stage["id"].as_str() {
+                self.ids.entry("stage").or_default().push(id.to_owned());
+            }
+        }
+        let organization = made["organization_id"].as_str();
+        if let Some(id) = organization {
+            self.ids.entry("organization").or_default().push(id.to_owned());
+        }
+    }
+
+    /// An id of this kind, now and then one that nothing has.
+    fn id(&self, kind: &str, command: &Command, n: usize) -> String {
+        let known = self.ids.get(kind).map(Vec::as_slice).unwrap_or_default();
+        match known.get(command.number(n) % (known.len() + 1 + known.len() / 8)) {
+            Some(id) => id.clone(),
+            None => Uuid::from_u128(0xdead).to_string(),
+        }
+    }
+
+    fn ids_of(&self, kind: &str, command: &Command, n: usize, most: usize) -> Vec<String> {
+        (0..command.number(n) % (most + 1)).map(|i| self.id(kind, command, n + 1 + i)).collect()
+    }
+}
+
+/// One store with a core of its own.
+pub(super) struct Side<'a> {
+    harness: &'a dyn Harness,
+    pub(super) name: String,
+    app: Recado,
+    clock: TestClock,
+    transport: ScriptedTransport,
+    files: MemoryFiles,
+    companies: Vec<(Company, Caller)>,
+}
+
+/// An answer as JSON.
+fn show<T: Serialize, E: Rejection>(outcome: Result<T, Error<E>>) -> Value {
+    match outcome {
+        Ok(answer) => json!({ "ok": answer }),
+        Err(Error::Rejected(error)) => json!({
+            "rejected": error.code().as_str(),
+            "message": error.to_string(),
+            "details": error.details(),
+            "extra": error.extra(),
+        }),
+        Err(other) => json!({ "failed": format!("{other:?}") }),
+    }
+}
+
+fn created(created: Created) -> Value {
+    let mut shown = json!(ContactSummary::created(&created.contact));
+    shown["organization_id"] = json!(created.contact.organization_id);
+    shown["warnings"] = json!(created.warnings);
+    shown
+}
+
+fn nil(text: String) -> Uuid {
+    Uuid::parse_str(&text).unwrap_or(Uuid::nil())
+}
+
+impl<'a> Side<'a> {
+    pub(super) async fn start(name: &str, harness: &'a dyn Harness) -> Self {
+        let (clock, files) = (TestClock::default(), MemoryFiles::new());
+        let kit = Kit::builder()
+            .store(harness.store().await)
+            .ids(SeededIds::new(7))
+            .clock(clock.clone())
+            .files(files.clone())
+            .build()
+            .await;
+        let other = kit.another_company("Outra").await;
+        Self {
+            harness,
+            name: name.to_owned(),
+            app: kit.app.clone(),
+            clock,
+            transport: kit.transport,
+            files,
+            companies: vec![(kit.company, kit.caller), other],
+        }
+    }
+
+    /// The company a command is about: the second one now and then.
+    fn company(&self, command: &Command) -> &(Company, Caller) {
+        &self.companies[usize::from(command.once_in(63, 9))]
+    }
+
+    /// Runs a command and shows its answer. Time moves on with every command.
+    pub(super) async fn run(&self, command: &Command, world: &World) -> Value {
+        self.clock.advance(Duration::from_millis(1 + command.number(62) as u64 % 3));
+        match command.verb {
+            Verb::CreateContact
+            | Verb::UpdateContact
+            | Verb::ImportContact
+            | Verb::PatchContact
+            | Verb::DeleteContact
+            | Verb::ReadContact => self.contact(command, world).await,
+            Verb::Page | Verb::Export => self.listing(command, world).await,
+            Verb::RunJobs => self.jobs(command).await,
+            Verb::Upkeep => json!(self.app.store().upkeep(self.clock.now()).await.is_ok()),
+            Verb::RevokeKey => self.revoke(command).await,
+            Verb::ReadRecords => json!(self.records(&self.company(command).0).await),
+            Verb::CreatePipeline
+            | Verb::DeletePipeline
+            | Verb::CreateDeal
+            | Verb::ChangeDeal
+            | Verb::DeleteDeal => self.deal(command, world).await,
+            Verb::CreateLink
+            | Verb::Follow
+            | Verb::DeleteLink
+            | Verb::Attach
+            | Verb::ReadDocuments => self.attachment(command, world).await,
+            _ => self.small_record(command, world).await,
+        }
+    }
+
+    async fn contact(&self, command: &Command, world: &World) -> Value {
+        let (company, caller) = self.company(command);
+        let id = ContactId::new(nil(world.id("contact", command, 0)));
+        let contacts = self.app.contacts();
+        match command.verb {
+            Verb::CreateContact => {
+                let mut new = self.draft(command, world);
+                new["phone"] = match command.number(1) % 3 {
+                    0 => json!(command.pick(2, pools::PHONES)),
+                    _ => json!(format!("+5534998{:06}", command.number(3) % 300)),
+                };
+                show(contacts.create(caller, &body(new)).await.map(created))
+            }
+            Verb::UpdateContact => {
+                let change = self.draft(command, world);
+                show(contacts.update(caller, id, &body(change)).await.map(created))
+            }
+            Verb::ImportContact => {
+                let new = self.import(command, world);
+                let outcome = contacts.import(company, &body(new)).await;
+                show(outcome.map(|(id, warnings)| json!({ "id": id, "warnings": warnings })))
+            }
+            Verb::PatchContact => {
+                let mut change = json!({ "is_pinned": command.once_in(1, 2) });
+                if command.once_in(2, 2) {
+                    change["crm_status"] = json!(command.pick(3, pools::CRM));
+                }
+                if command.once_in(4, 2) {
+                    change["tag_ids"] = json!(world.ids_of("tag", command, 5, 3));
+                }
+                show(contacts.patch_as_operator(company.id, id, &body(change)).await)
+            }
+            Verb::DeleteContact => {
+                let outcome = show(contacts.delete(caller, id).await);
+                json!([outcome, self.files.keys()])
+            }
+            _ => {
+                let detail = contacts.get(caller, id, command.once_in(1, 2)).await;
+                let operator = contacts.get_for_operator(company.id, id).await;
+                json!([show(detail), show(operator)])
+            }
+        }
+    }
+
+    /// A body that creates or changes a contact.
+    fn draft(&self, command: &Command, world: &World) -> Value {
+        let mut draft = json!({});
+        if command.once_in(10, 2) {
+            draft["name"] = json!(command.pick(11, pools::NAMES));
+        }
+        if command.once_in(12, 3) {
+            draft["email"] = match command.number(13) % 6 {
+                0 => Value::Null,
+                _ => json!(command.pick(14, pools::EMAILS)),
+            };
+        }
+        if command.once_in(15, 4) {
+            draft["cnpj"] = json!(command.pick(16, pools::CNPJS));
+        }
+        if command.once_in(17, 3) {
+            draft["list_ids"] = json!(world.ids_of("list", command, 18, 3));
+        }
+        if command.once_in(22, 3) {
+            let fields = world.ids_of("field", command, 23, 3);
+            let values = (0..).map(|n| json!(command.pick(28 + n, pools::VALUES)));
+            draft["custom_fields"] = Value::Object(fields.into_iter().zip(values).collect());
+        }
+        if command.once_in(34, 12) {
+            draft["cpf"] = json!("52998224725");
+            draft["birthday"] = json!("1990-02-28");
+            draft["postal_code"] = json!("38400-100");
+        }
+        if command.once_in(35, 30) {
+            draft["unknown"] = json!(1);
+        }
+        draft
+    }
+
+    /// A body of an import.
+    fn import(&self, command: &Command, world: &World) -> Value {
+        let mut new = self.draft(command, world);
+        for key in ["list_ids", "cnpj"] {
+            new.as_object_mut().and_then(|new| new.remove(key));
+        }
+        match command.number(1) % 3 {
+            0 => new["phone"] = json!(format!("3498{:06}", command.number(2) % 300)),
+            1 => new["identifier"] = json!(command.pick(3, pools::IDENTIFIERS)),
+            _ => new["identifier"] = json!(format!("lid {}", command.number(4))),
+        }
+        if command.once_in(5, 3) {
+            new["source_platform"] = json!(command.pick(6, pools::PLATFORMS));
+        }
+        let time = |n: usize| {
+            let millis = TestClock::START.millis() - (command.number(n) % 5) as i64 * 1000;
+            json!(recado_core::Timestamp::from_millis(millis).to_string())
+        };
+        if command.once_in(40, 2) {
+            new["last_message_at"] = time(41);
+        }
+        if command.once_in(42, 4) {
+            new["created_at"] = time(43);
+        }
+        if command.once_in(44, 3) {
+            new["inbox_status"] = json!(command.pick(45, pools::INBOX));
+        }
+        if command.once_in(46, 2) {
+            new["crm_status"] = json!(command.pick(47, pools::CRM));
+        }
+        if command.once_in(48, 3) {
+            new["is_group"] = json!(command.once_in(49, 2));
+            new["is_ai_enabled"] = json!(command.once_in(50, 2));
+        }
+        if command.once_in(51, 4) {
+            new["tag_ids"] = json!(world.ids_of("tag", command, 52, 3));
+        }
+        for (n, key, kind) in [
+            (56, "assigned_to_member_id", "member"),
+            (58, "last_close_reason_id", "reason"),
+            (60, "organization_id", "organization"),
+        ] {
+            if command.once_in(n, 6) {
+                new[key] = json!(world.id(kind, command, n + 1));
+            }
+        }
+        new
+    }
+
+    /// The parameters of a listing.
+    fn filters(&self, command: &Command, world: &World) -> Vec<(String, String)> {
+        let mut params = Vec::new();
+        let mut give = |n: usize, times: usize, name: &str, value: &str| {
+            if command.once_in(n, times) {
+                params.push((name.to_owned(), value.to_owned()));
+            }
+        };
+        let switch = |n: usize| if command.once_in(n, 2) { "true" } else { "false" };
+        give(10, 2, "search", command.pick(11, pools::SEARCHES));
+        give(12, 5, "source_platform", command.pick(13, pools::PLATFORMS));
+        give(14, 5, "inbox_status", command.pick(15, pools::INBOX));
+        give(16, 5, "pipeline_stage_id", &world.id("stage", command, 17));
+        give(18, 5, "crm_status", command.pick(19, pools::CRM));
+        give(20, 6, "is_ai_enabled", switch(21));
+        give(22, 6, "is_group", switch(23));
+        give(24, 3, "include", "link_clicks");
+        give(26, 2, "limit", &(1 + command.number(27) % 7).to_string());
+        params
+    }
+
+    async fn listing(&self, command: &Command, world: &World) -> Value {
+        let (_, caller) = self.company(command);
+        let mut params = match &world.export {
+            Some((params, cursor)) if command.verb == Verb::Export && !command.once_in(0, 4) => {
+                let mut params = params.clone();
+                params.retain(|(name, _)| name != "cursor");
+                params.push(("cursor".to_owned(), cursor.clone()));
+                params
+            }
+            _ => self.filters(command, world),
+        };
+        let by_creation = command.verb == Verb::Export;
+        if by_creation && !params.iter().any(|(name, _)| name == "order_by") {
+            params.push(("order_by".to_owned(), "created_at".to_owned()));
+        }
+        if !by_creation && command.once_in(28, 2) {
+            params.push(("page".to_owned(), (1 + command.number(29) % 4).to_string()));
+        }
+        let query = match ListQuery::parse(&Params::new(params.clone())) {
+            Ok(query) => query,
+            Err(error) => return show::<(), _>(Err(Error::Rejected(error))),
+        };
+        match query {
+            ListQuery::Pages { filter, page, clicks } => {
+                let page = self.app.contacts().page(caller, &filter, page, clicks).await;
+                show(page.map(|page| json!({ "items": page.items, "total": page.total })))
+            }
+            ListQuery::Export(query) => {
+                let part = self.app.contacts().export(caller, &query).await;
+                show(part.map(|part| {
+                    json!({
+                        "items": part.items,
+                        "total": part.total,
+                        "next_cursor": part.next_cursor,
+                        "params": params,
+                    })
+                }))
+            }
+        }
+    }
+
+    async fn small_record(&self, command: &Command, world: &World) -> Value {
+        let company = self.company(command).0.id;
+        let (app, name) = (&self.app, command.pick(1, pools::NAMES));
+        let id = |kind: &str| nil(world.id(kind, command, 0));
+        match command.verb {
+            Verb::CreateList => show(app.lists().create(company, &named(name)).await),
+            Verb::ChangeList => {
+                let change = body(json!({ "is_active": command.once_in(2, 2) }));
+                show(app.lists().change(company, ListId::new(id("list")), &change).await)
+            }
+            Verb::DeleteList => show(app.lists().delete(company, ListId::new(id("list"))).await),
+            Verb::AddToList => {
+                let contacts = world.ids_of("contact", command, 2, 5);
+                let contacts = body(json!({ "contact_ids": contacts }));
+                show(app.lists().add_contacts(company, ListId::new(id("list")), &contacts).await)
+            }
+            Verb::CreateTag => {
+                let new = body(json!({ "name": name, "color": "#ff0000" }));
+                show(app.tags().create(company, &new).await)
+            }
+            Verb::ChangeTag => {
+                show(app.tags().change(company, TagId::new(id("tag")), &named(name)).await)
+            }
+            Verb::DeleteTag => show(app.tags().delete(company, TagId::new(id("tag"))).await),
+            Verb::CreateReason => show(app.tags().create_close_reason(company, &named(name)).await),
+            Verb::DeleteReason => {
+                let id = CloseReasonId::new(id("reason"));
+                show(app.tags().delete_close_reason(company, id).await)
+            }
+            Verb::CreateMember => {
+                let new = body(json!({ "display_name": name }));
+                show(app.access().create_member(company, &new).await)
+            }
+            Verb::DeleteMember => {
+                show(app.access().delete_member(company, MemberId::new(id("member"))).await)
+            }
+            Verb::CreateField => {
+                let slug = command.pick(2, pools::SLUGS);
+                let new = body(json!({ "label": name, "slug": slug }));
+                show(app.custom_fields().create(company, &new).await)
+            }
+            Verb::ChangeField => {
+                let status = command.pick(2, &["active", "inactive", "pending"]);
+                let change = body(json!({ "status": status }));
+                let id = CustomFieldId::new(id("field"));
+                show(app.custom_fields().change(company, id, &change).await)
+            }
+            _ => {
+                let id = CustomFieldId::new(id("field"));
+                show(app.custom_fields().delete(company, id).await)
+            }
+        }
+    }
+
+    async fn deal(&self, command: &Command, world: &World) -> Value {
+        let company = self.company(command).0.id;
+        let deals = self.app.deals();
+        let stage = match command.number(1) % 5 {
+            0 => Value::Null,
+            _ => json!(world.id("stage", command, 2)),
+        };
+        let status = command.pick(3, &["open", "won", "lost"]);
+        let id = DealId::new(nil(world.id("deal", command, 0)));
+        match command.verb {
+            Verb::CreatePipeline => {
+                let stages = (0..command.number(1) % 4)
+                    .map(|n| json!({ "name": format!("Etapa {n}"), "color": "#1e90ff" }));
+                let new = json!({ "name": "Vendas", "stages": stages.collect::<Vec<_>>() });
+                show(deals.create_pipeline(company, &body(new)).await)
+            }
+            Verb::DeletePipeline => {
+                let id = PipelineId::new(nil(world.id("pipeline", command, 0)));
+                show(deals.delete_pipeline(company, id).await)
+            }
+            Verb::CreateDeal => {
+                let contact = world.id("contact", command, 4);
+                let new = json!({
+                    "contact_id": contact,
+                    "title": "Venda",
+                    "stage_id": stage,
+                    "status": status,
+                });
+                show(deals.create(company, &body(new)).await)
+            }
+            Verb::ChangeDeal => {
+                let change = if command.once_in(5, 2) {
+                    json!({ "stage_id": stage })
+                } else {
+                    json!({ "status": status })
+                };
+                show(deals.change(company, id, &body(change)).await)
+            }
+            _ => show(deals.delete(company, id).await),
+        }
+    }
+
+    async fn attachment(&self, command: &Command, world: &World) -> Value {
+        let company = self.company(command).0.id;
+        let contact = ContactId::new(nil(world.id("contact", command, 0)));
+        match command.verb {
+            Verb::CreateLink => {
+                let new = json!({ "contact_id": contact, "url": "https://example.com/a?b=c" });
+                show(self.app.links().create(company, &body(new)).await)
+            }
+            Verb::Follow => {
+                let code = world.codes.get(command.number(0) % (world.codes.len() + 1));
+                let code = code.map_or("abcdefghijklmnopqrstuv", String::as_str);
+                let agent = command.pick(1, &["Mozilla/5.0 (X11; Linux)", "WhatsApp/2.23.20.0"]);
+                let visit = Visit { user_agent: Some(agent), ..Visit::default() };
+                show(self.app.links().follow(code, visit).await)
+            }
+            Verb::DeleteLink => {
+                let id = LinkId::new(nil(world.id("link", command, 0)));
+                show(self.app.links().delete(company, id).await)
+            }
+            Verb::Attach => {
+                let bytes = vec![command.number(1) as u8; command.number(2) % 10];
+                show(self.app.documents().attach(company, contact, "a.pdf", bytes).await)
+            }
+            _ => {
+                let listed = show(self.app.documents().list(company, contact).await);
+                let id = DocumentId::new(nil(world.id("document", command, 1)));
+                let read = self.app.documents().read(company, contact, id).await;
+                json!([listed, show(read)])
+            }
+        }
+    }
+
+    /// Works on up to three jobs, with an outside world that answers this way or that.
+    async fn jobs(&self, command: &Command) -> Value {
+        let found = json!({ "razao_social": "PADARIA LTDA", "nome_fantasia": "Padaria" });
+        self.transport.otherwise(match command.number(0) % 3 {
+            0 => json_answer(200, &found),
+            1 => json_answer(404, &json!({})),
+            _ => json_answer(503, &json!({})),
+        });
+        if command.once_in(1, 3) {
+            self.clock.advance(Duration::from_secs(40));
+        }
+        let mut worked = Vec::new();
+        for _ in 0..3 {
+            worked.push(self.app.jobs().run_one().await.map_err(|error| error.to_string()));
+        }
+        json!([format!("{worked:?}"), self.transport.requests().len()])
+    }
+
+    /// Revokes a key that was just made.
+    async fn revoke(&self, command: &Command) -> Value {
+        let company = self.company(command).0.id;
+        let new = body(json!({ "name": "CRM", "scopes": ["contacts:read"] }));
+        let made = match self.app.access().create_key(company, &new).await {
+            Ok(made) => made,
+            Err(error) => return show::<(), _>(Err(error)),
+        };
+        let secret = made.secret.expose();
+        let known = self.app.access().authenticate(secret).await.is_ok();
+        let revoked = show(self.app.access().revoke_key(company, made.key.id).await);
+        let still = self.app.access().authenticate(secret).await.is_ok();
+        json!([ApiKeyView::from(&made.key), known, revoked, still])
+    }
+
+    /// The operator's listings of a company.
+    async fn records(&self, company: &Company) -> Vec<Value> {
+        let (app, id) = (&self.app, company.id);
+        let keys = app.access().keys(id).await;
+        let keys = keys.map(|keys| keys.iter().map(ApiKeyView::from).collect::<Vec<_>>());
+        vec![
+            show(app.lists().all(id).await),
+            show(app.tags().all(id).await),
+            show(app.tags().close_reasons(id).await),
+            show(app.custom_fields().all(id).await),
+            show(app.deals().pipelines(id).await),
+            show(app.deals().all(id).await),
+            show(app.links().all(id).await),
+            show(app.access().members(id).await),
+            show(app.access().companies().await),
+            show(keys),
+            json!(format!("{:?}", app.store().organizations(id).await.ok())),
+        ]
+    }
+
+    /// All that can be read of all companies.
+    pub(super) async fn everything(&self, world: &World) -> Vec<Value> {
+        let mut everything = Vec::new();
+        for (company, caller) in &self.companies {
+            everything.extend(self.records(company).await);
+            let (filter, all) = (ContactFilter::default(), PageRequest { page: 1, limit: 100 });
+            let page = self.app.contacts().page(caller, &filter, all, true).await;
+            everything.push(show(page.map(|page| json!([page.items, page.total]))));
+            let query = ExportQuery { filter, cursor: None, limit: 100, clicks: true };
+            let part = self.app.contacts().export(caller, &query).await;
+            everything.push(show(part.map(|part| json!([part.items, part.total]))));
+            let events = self.harness.events(company.id).await;
+            everything.push(json!(format!("{events:?}")));
+            for id in world.ids.get("contact").into_iter().flatten() {
+                let id = ContactId::new(nil(id.clone()));
+                everything.push(show(self.app.contacts().get_for_operator(company.id, id).await));
+                everything.push(show(self.app.documents().list(company.id, id).await));
+            }
+        }
+        everything.push(json!(self.files.keys()));
+        everything
+    }
+}
+
+fn named(name: &str) -> serde_json::Map<String, Value> {
+    body(json!({ "name": name }))
+}

@@ -1,0 +1,168 @@
+//! A store that fails on demand.
+
+mod reads;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use recado_core::Timestamp;
+use recado_core::jobs::Job;
+use recado_core::store::{
+    ChangeSet, Claims, Commit, CommitError, Conflict, Store, StoreError, Stored, Upkeep,
+};
+
+/// What a store was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoreOp {
+    /// Any read.
+    Read,
+    /// [`Commit::commit`].
+    Commit,
+    /// [`Claims::claim_jobs`].
+    Claim,
+    /// [`Upkeep`].
+    Upkeep,
+}
+
+/// How it fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoreFailure {
+    /// Nothing happened.
+    Unavailable,
+    /// The connection broke before a commit (or claim) was applied, as nobody can tell.
+    UnknownBefore,
+    /// The connection broke after it was applied, as nobody can tell.
+    UnknownAfter,
+    /// A commit lost a race with nobody in particular.
+    Contended,
+}
+
+type Plan = Box<dyn FnMut(StoreOp) -> Option<StoreFailure> + Send>;
+
+/// A store that fails on demand. Clones share their plan.
+#[derive(Clone)]
+pub struct FaultyStore {
+    inner: Arc<dyn Store>,
+    plan: Arc<Mutex<Option<Plan>>>,
+}
+
+impl std::fmt::Debug for FaultyStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FaultyStore").finish_non_exhaustive()
+    }
+}
+
+impl FaultyStore {
+    /// Wraps a store that works; nothing fails until it is told to.
+    pub fn new(inner: Arc<dyn Store>) -> Self {
+        Self { inner, plan: Arc::default() }
+    }
+
+    /// Asks `plan` for the fate of every operation from now on.
+    pub fn plan(&self, plan: impl FnMut(StoreOp) -> Option<StoreFailure> + Send + 'static) {
+        *self.locked() = Some(Box::new(plan));
+    }
+
+    /// Lets the `n`-th operation of a kind from now fail, counted from 0.
+    pub fn fail_nth(&self, op: StoreOp, n: u64, failure: StoreFailure) {
+        let mut seen = 0;
+        self.plan(move |asked| {
+            if asked != op {
+                return None;
+            }
+            seen += 1;
+            (seen == n + 1).then_some(failure)
+        });
+    }
+
+    /// Lets everything fail until [`FaultyStore::heal`].
+    pub fn fail_all(&self, failure: StoreFailure) {
+        self.plan(move |_| Some(failure));
+    }
+
+    /// Lets everything work again.
+    pub fn heal(&self) {
+        *self.locked() = None;
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Option<Plan>> {
+        self.plan.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn fate(&self, op: StoreOp) -> Option<StoreFailure> {
+        self.locked().as_mut().and_then(|plan| plan(op))
+    }
+
+    /// Reads, unless that fails: a read that fails is never more than unavailable.
+    async fn read<T>(
+        &self,
+        work: impl Future<Output = Result<T, StoreError>> + Send,
+    ) -> Result<T, StoreError> {
+        match self.fate(StoreOp::Read) {
+            None | Some(StoreFailure::Contended) => work.await,
+            Some(_) => Err(unavailable()),
+        }
+    }
+}
+
+fn unavailable() -> StoreError {
+    StoreError::unavailable("unavailable on demand")
+}
+
+fn unknown() -> StoreError {
+    StoreError::outcome_unknown("the answer was lost on demand")
+}
+
+#[async_trait]
+impl Commit for FaultyStore {
+    async fn commit(&self, changes: ChangeSet) -> Result<(), CommitError> {
+        match self.fate(StoreOp::Commit) {
+            None => self.inner.commit(changes).await,
+            Some(StoreFailure::Unavailable) => Err(unavailable().into()),
+            Some(StoreFailure::UnknownBefore) => Err(unknown().into()),
+            Some(StoreFailure::UnknownAfter) => {
+                self.inner.commit(changes).await?;
+                Err(unknown().into())
+            }
+            Some(StoreFailure::Contended) => Err(Conflict::Contended.into()),
+        }
+    }
+}
+
+#[async_trait]
+impl Claims for FaultyStore {
+    async fn claim_jobs(
+        &self,
+        now: Timestamp,
+        leased_until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<Stored<Job>>, StoreError> {
+        match self.fate(StoreOp::Claim) {
+            None | Some(StoreFailure::Contended) => {
+                self.inner.claim_jobs(now, leased_until, limit).await
+            }
+            Some(StoreFailure::UnknownAfter) => {
+                self.inner.claim_jobs(now, leased_until, limit).await?;
+                Err(unknown())
+            }
+            Some(StoreFailure::Unavailable | StoreFailure::UnknownBefore) => Err(unavailable()),
+        }
+    }
+}
+
+#[async_trait]
+impl Upkeep for FaultyStore {
+    async fn ready(&self) -> Result<(), StoreError> {
+        match self.fate(StoreOp::Upkeep) {
+            None => self.inner.ready().await,
+            Some(_) => Err(unavailable()),
+        }
+    }
+
+    async fn upkeep(&self, now: Timestamp) -> Result<(), StoreError> {
+        match self.fate(StoreOp::Upkeep) {
+            None => self.inner.upkeep(now).await,
+            Some(_) => Err(unavailable()),
+        }
+    }
+}
