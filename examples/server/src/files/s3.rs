@@ -3,9 +3,9 @@
 use std::fmt;
 
 use async_trait::async_trait;
+use object_store::ObjectStoreExt;
 use object_store::aws::{AmazonS3, AmazonS3Builder};
 use object_store::path::Path;
-use object_store::{ObjectStore, ObjectStoreExt};
 use recado_core::documents::{FileError, Files};
 
 /// Keeps documents in a bucket. Credentials, region and endpoint come from the usual `AWS_…`
@@ -28,7 +28,11 @@ impl S3Files {
     ///
     /// When the environment does not say how to reach it.
     pub fn open(bucket: &str, prefix: &str) -> Result<Self, FileError> {
-        let store = AmazonS3Builder::from_env().with_bucket_name(bucket).build().map_err(failed)?;
+        Self::build(AmazonS3Builder::from_env().with_bucket_name(bucket), prefix)
+    }
+
+    fn build(builder: AmazonS3Builder, prefix: &str) -> Result<Self, FileError> {
+        let store = builder.build().map_err(failed)?;
         Ok(Self { store, prefix: prefix.to_owned() })
     }
 
@@ -73,5 +77,114 @@ impl Files for S3Files {
 
     async fn remove(&self, key: &str) -> Result<(), FileError> {
         optional(self.store.delete(&self.path(key)).await).map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::io::{BufRead, BufReader, Read, Write};
+    use std::net::{TcpListener, TcpStream};
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    type Objects = Arc<Mutex<BTreeMap<String, Vec<u8>>>>;
+
+    /// As much of S3 as is needed: PUT, GET, copy, DELETE and the deletion of several.
+    fn bucket(objects: Objects) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("bound");
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                answer(stream, &objects);
+            }
+        });
+        format!("http://{address}")
+    }
+
+    fn answer(mut stream: TcpStream, objects: &Objects) {
+        let mut reader = BufReader::new(stream.try_clone().expect("cloned"));
+        let mut head = Vec::new();
+        loop {
+            let mut line = String::new();
+            reader.read_line(&mut line).expect("a head");
+            match line.trim_end() {
+                "" => break,
+                line => head.push(line.to_owned()),
+            }
+        }
+        let header = |name: &str| {
+            let lines = head.iter().filter_map(|line| line.split_once(": "));
+            lines.filter(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, v)| v.to_owned()).next()
+        };
+        let length = header("content-length").map_or(0, |l| l.parse().expect("a length"));
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body).expect("a body");
+        let mut words = head[0].split(' ');
+        let method = words.next().expect("a method");
+        let key = words.next().expect("a path").trim_start_matches('/').to_owned();
+        let mut objects = objects.lock().expect("not poisoned");
+        let (status, body) = match (method, header("x-amz-copy-source")) {
+            ("PUT", Some(from)) => match objects.get(from.trim_start_matches('/')).cloned() {
+                Some(bytes) => {
+                    objects.insert(key, bytes);
+                    (200, b"<CopyObjectResult><ETag>1</ETag></CopyObjectResult>".to_vec())
+                }
+                None => (404, b"<Error><Code>NoSuchKey</Code></Error>".to_vec()),
+            },
+            ("PUT", None) => {
+                objects.insert(key, body);
+                (200, Vec::new())
+            }
+            ("GET", _) => match objects.get(&key) {
+                Some(bytes) => (200, bytes.clone()),
+                None => (404, b"<Error><Code>NoSuchKey</Code></Error>".to_vec()),
+            },
+            ("DELETE", _) => {
+                objects.remove(&key);
+                (204, Vec::new())
+            }
+            _ => {
+                let body = String::from_utf8(body).expect("XML");
+                let mut answer = String::from("<DeleteResult>");
+                for key in body.split("<Key>").skip(1).filter_map(|k| k.split('<').next()) {
+                    objects.remove(&format!("bucket/{key}"));
+                    answer += &format!("<Deleted><Key>{key}</Key></Deleted>");
+                }
+                (200, (answer + "</DeleteResult>").into_bytes())
+            }
+        };
+        let length = body.len();
+        write!(
+            stream,
+            "HTTP/1.1 {status} X\r\nETag: \"1\"\r\nConnection: close\r\n\
+             Last-Modified: Tue, 01 Dec 2026 10:00:00 GMT\r\nContent-Length: {length}\r\n\r\n"
+        )
+        .and_then(|()| stream.write_all(&body))
+        .expect("answered");
+    }
+
+    #[tokio::test]
+    async fn a_bucket_keeps_what_it_is_given_under_its_prefix() {
+        let objects = Objects::default();
+        let builder = AmazonS3Builder::new()
+            .with_endpoint(bucket(objects.clone()))
+            .with_bucket_name("bucket")
+            .with_access_key_id("id")
+            .with_secret_access_key("secret")
+            .with_allow_http(true);
+        let files = S3Files::build(builder, "some/prefix").expect("built");
+        assert_eq!(files.get("documents/a").await.expect("get"), None);
+        assert!(!files.copy("documents/a", "undo/a").await.expect("nothing to copy"));
+        files.remove("documents/a").await.expect("nothing to remove");
+
+        files.put("documents/a", b"bytes".to_vec()).await.expect("put");
+        let keys: Vec<String> = objects.lock().expect("fine").keys().cloned().collect();
+        assert_eq!(keys, ["bucket/some/prefix/documents/a"]);
+        assert!(files.copy("documents/a", "undo/a").await.expect("copy"));
+        files.remove("documents/a").await.expect("remove");
+        assert_eq!(files.get("documents/a").await.expect("get"), None);
+        assert_eq!(files.get("undo/a").await.expect("get"), Some(b"bytes".to_vec()));
     }
 }
