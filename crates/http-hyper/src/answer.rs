@@ -1,7 +1,7 @@
 //! Answers on the wire: the envelope of every success (1, 4.11, D4).
 
 use bytes::Bytes;
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue};
+use http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{Response, StatusCode};
 use recado_core::contacts::Warning;
 use serde::Serialize;
@@ -76,6 +76,11 @@ impl Answer {
         self
     }
 
+    /// The same, not to be kept by caches on the way: it is about people.
+    pub(crate) fn unkept(self) -> Self {
+        self.with_header(CACHE_CONTROL, HeaderValue::from_static("no-store"))
+    }
+
     fn envelope(
         status: StatusCode,
         data: Option<impl Serialize>,
@@ -85,7 +90,7 @@ impl Answer {
         let envelope = Envelope { success: true, data, pagination, warnings };
         let body = serde_json::to_vec(&envelope)
             .map_err(|error| Failure::internal(format!("an answer cannot be written: {error}")))?;
-        Ok(Self { status, ..Self::bytes("application/json", body) })
+        Ok(Self { status, ..Self::bytes("application/json", body) }.unkept())
     }
 
     /// Writes the answer.
@@ -103,7 +108,7 @@ impl Answer {
 
 /// A JSON body with its headers.
 pub(crate) fn json_response(status: StatusCode, body: String) -> Response<Bytes> {
-    Answer { status, ..Answer::bytes("application/json", body) }.into_response()
+    Answer { status, ..Answer::bytes("application/json", body) }.unkept().into_response()
 }
 
 #[cfg(test)]

@@ -136,11 +136,10 @@ fn classify(error: &ClientError) -> TransportError {
         if let Some(dialing) = known.downcast_ref::<DialError>() {
             return dialing.into();
         }
-        // An error of TLS travels inside an I/O error.
-        if let Some(io) = known.downcast_ref::<std::io::Error>() {
-            if let Some(dialing) = io.get_ref().and_then(|e| e.downcast_ref::<DialError>()) {
-                return dialing.into();
-            }
+        // It may travel inside an I/O error.
+        let inner = known.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        if let Some(dialing) = inner.and_then(|inner| inner.downcast_ref::<DialError>()) {
+            return dialing.into();
         }
         cause = known.source();
     }

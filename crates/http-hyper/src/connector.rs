@@ -5,6 +5,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use http::Uri;
 use hyper_util::rt::TokioIo;
@@ -13,6 +14,9 @@ use tokio::net::TcpStream;
 use tower_service::Service;
 
 use crate::guard::is_special;
+
+/// How long an address may keep silent while there are others to try.
+const SILENCE: Duration = Duration::from_secs(2);
 
 /// Why no connection was made.
 #[derive(Debug)]
@@ -75,17 +79,19 @@ impl Dialer {
         let port = uri.port_u16().unwrap_or(if https { 443 } else { 80 });
         let addresses = resolve(uri.host().unwrap_or_default(), port).await?;
         self.check(&addresses)?;
-        let mut last = DialError::Dns;
+        let mut failed = DialError::Dns;
+        let mut left = addresses.len();
         for address in addresses {
-            match TcpStream::connect(address).await {
+            left -= 1;
+            match connect(address, left > 0).await {
                 Ok(stream) => {
                     let _ = stream.set_nodelay(true);
                     return Ok(stream);
                 }
-                Err(error) => last = error.into(),
+                Err(error) => failed = error.into(),
             }
         }
-        Err(last)
+        Err(failed)
     }
 
     /// One special address among several refuses the name.
@@ -98,6 +104,16 @@ impl Dialer {
         }
         Ok(())
     }
+}
+
+/// Connects; with others to try, an address that keeps silent is given up after a while.
+async fn connect(address: SocketAddr, others: bool) -> io::Result<TcpStream> {
+    let connecting = TcpStream::connect(address);
+    if !others {
+        return connecting.await;
+    }
+    let patient = tokio::time::timeout(SILENCE, connecting).await;
+    patient.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
 }
 
 async fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, DialError> {

@@ -15,9 +15,12 @@ const STORE_RETRY: Duration = Duration::from_secs(5);
 /// When to come back after too many concurrent changes of one record.
 const BUSY_RETRY: Duration = Duration::from_secs(1);
 
-/// A refusal, ready to be written.
+/// A refusal, ready to be written. Boxed, so that successes do not pay for its size.
 #[derive(Debug)]
-pub(crate) struct Failure {
+pub(crate) struct Failure(Box<Refusal>);
+
+#[derive(Debug)]
+struct Refusal {
     status: StatusCode,
     code: Code,
     message: String,
@@ -50,7 +53,7 @@ const fn status_of(kind: Kind) -> StatusCode {
 
 impl Failure {
     fn new(status: StatusCode, code: Code, message: impl Into<String>) -> Self {
-        Self {
+        Self(Box::new(Refusal {
             status,
             code,
             message: message.into(),
@@ -59,17 +62,29 @@ impl Failure {
             retry_after: None,
             allow: None,
             cause: None,
-        }
+        }))
+    }
+
+    fn retry_after(mut self, wait: Duration) -> Self {
+        self.0.retry_after = Some(wait);
+        self
+    }
+
+    fn caused_by(mut self, cause: impl Into<String>) -> Self {
+        self.0.cause = Some(cause.into());
+        self
     }
 
     /// A refusal of the core, as it says of itself.
     pub(crate) fn rejected(rejection: &impl Rejection) -> Self {
         let kind = rejection.kind();
-        Self {
-            details: rejection.details(),
-            extra: rejection.extra(),
-            retry_after: (kind == Kind::Unavailable).then_some(STORE_RETRY),
-            ..Self::new(status_of(kind), rejection.code(), rejection.to_string())
+        let mut failure = Self::new(status_of(kind), rejection.code(), rejection.to_string());
+        failure.0.details = rejection.details();
+        failure.0.extra = rejection.extra();
+        match kind {
+            Kind::Unavailable => failure.retry_after(STORE_RETRY).caused_by(with_causes(rejection)),
+            Kind::Internal => failure.caused_by(with_causes(rejection)),
+            _ => failure,
         }
     }
 
@@ -81,10 +96,10 @@ impl Failure {
     /// The path exists, the method does not; `allow` lists those that do.
     pub(crate) fn method_not_allowed(allow: String) -> Self {
         let message = format!("this path answers {allow}");
-        Self {
-            allow: Some(allow),
-            ..Self::new(StatusCode::METHOD_NOT_ALLOWED, Code::MethodNotAllowed, message)
-        }
+        let mut failure =
+            Self::new(StatusCode::METHOD_NOT_ALLOWED, Code::MethodNotAllowed, message);
+        failure.0.allow = Some(allow);
+        failure
     }
 
     /// The operator's token is missing or wrong.
@@ -93,13 +108,10 @@ impl Failure {
         Self::new(StatusCode::UNAUTHORIZED, Code::Unauthorized, message)
     }
 
-    /// The allowance is used up until `retry_after` has passed.
-    pub(crate) fn rate_limited(retry_after: Duration) -> Self {
+    /// The allowance is used up until `wait` has passed.
+    pub(crate) fn rate_limited(wait: Duration) -> Self {
         let message = "the allowance of this key is used up; repeat the call after Retry-After";
-        Self {
-            retry_after: Some(retry_after),
-            ..Self::new(StatusCode::TOO_MANY_REQUESTS, Code::RateLimited, message)
-        }
+        Self::new(StatusCode::TOO_MANY_REQUESTS, Code::RateLimited, message).retry_after(wait)
     }
 
     /// The body has more than `limit` bytes.
@@ -133,47 +145,43 @@ impl Failure {
 
     /// Not now; `message` says what is missing.
     pub(crate) fn unavailable(message: &str) -> Self {
-        Self {
-            retry_after: Some(STORE_RETRY),
-            ..Self::new(StatusCode::SERVICE_UNAVAILABLE, Code::Unavailable, message)
-        }
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, Code::Unavailable, message)
+            .retry_after(STORE_RETRY)
     }
 
     /// Our fault. The cause goes to the log, never into the answer.
     pub(crate) fn internal(cause: impl Into<String>) -> Self {
         let message = "something went wrong on our side";
-        Self {
-            cause: Some(cause.into()),
-            ..Self::new(StatusCode::INTERNAL_SERVER_ERROR, Code::InternalError, message)
-        }
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, Code::InternalError, message).caused_by(cause)
     }
 
     /// Why, where the answer must not tell.
     pub(crate) fn cause(&self) -> Option<&str> {
-        self.cause.as_deref()
+        self.0.cause.as_deref()
     }
 
     /// Writes the refusal (D4).
     pub(crate) fn into_response(self) -> Response<bytes::Bytes> {
+        let refusal = *self.0;
         let mut body = Map::new();
         body.insert("success".to_owned(), Value::Bool(false));
-        body.insert("code".to_owned(), self.code.as_str().into());
-        body.insert("message".to_owned(), self.message.into());
-        if let Some(details) = self.details {
+        body.insert("code".to_owned(), refusal.code.as_str().into());
+        body.insert("message".to_owned(), refusal.message.into());
+        if let Some(details) = refusal.details {
             body.insert("details".to_owned(), details.into());
         }
-        for (name, value) in self.extra.into_iter().flatten() {
+        for (name, value) in refusal.extra.into_iter().flatten() {
             body.insert(name, value);
         }
-        let mut response = json_response(self.status, Value::Object(body).to_string());
+        let mut response = json_response(refusal.status, Value::Object(body).to_string());
         let headers = response.headers_mut();
-        if let Some(wait) = self.retry_after {
+        if let Some(wait) = refusal.retry_after {
             headers.insert(RETRY_AFTER, HeaderValue::from(whole_seconds(wait)));
         }
-        if let Some(allow) = self.allow.and_then(|allow| HeaderValue::try_from(allow).ok()) {
+        if let Some(allow) = refusal.allow.and_then(|allow| HeaderValue::try_from(allow).ok()) {
             headers.insert(ALLOW, allow);
         }
-        if self.status == StatusCode::UNAUTHORIZED {
+        if refusal.status == StatusCode::UNAUTHORIZED {
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         response
@@ -202,10 +210,10 @@ impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         let cause = with_causes(&error);
         match error {
-            StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_) => Self {
-                cause: Some(cause),
-                ..Self::unavailable("the service cannot reach its store; repeat the call later")
-            },
+            StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_) => {
+                Self::unavailable("the service cannot reach its store; repeat the call later")
+                    .caused_by(cause)
+            }
             StoreError::Corrupt(_) => Self::internal(cause),
         }
     }
@@ -216,10 +224,10 @@ impl<E: Rejection> From<Error<E>> for Failure {
         match error {
             Error::Rejected(rejection) => Self::rejected(&rejection),
             Error::Denied(denied) => Self::rejected(&denied),
-            Error::Busy => Self {
-                retry_after: Some(BUSY_RETRY),
-                ..Self::unavailable("others are changing the same record; repeat the call shortly")
-            },
+            Error::Busy => {
+                Self::unavailable("others are changing the same record; repeat the call shortly")
+                    .retry_after(BUSY_RETRY)
+            }
             Error::Store(error) => error.into(),
         }
     }

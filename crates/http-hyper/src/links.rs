@@ -1,7 +1,7 @@
 //! Following tracked links (D60).
 
 use http::StatusCode;
-use http::header::{CACHE_CONTROL, HeaderMap, HeaderValue, LOCATION, USER_AGENT};
+use http::header::{HeaderMap, HeaderValue, LOCATION, USER_AGENT};
 use recado_core::links::Visit;
 
 use crate::answer::Answer;
@@ -37,7 +37,5 @@ async fn follow(call: OpenCall) -> Outcome {
     let url = call.shared.recado.links().follow(call.path.text("code"), visit).await?;
     let location = HeaderValue::try_from(url)
         .map_err(|_| Failure::internal("the target of a link is no header value"))?;
-    Ok(Answer::empty(StatusCode::FOUND)
-        .with_header(LOCATION, location)
-        .with_header(CACHE_CONTROL, HeaderValue::from_static("no-store")))
+    Ok(Answer::empty(StatusCode::FOUND).with_header(LOCATION, location).unkept())
 }

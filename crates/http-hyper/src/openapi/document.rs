@@ -12,11 +12,13 @@ use crate::route::{self, Endpoint, Reads, Route};
 pub(super) fn build() -> Value {
     let mut paths: BTreeMap<&str, Map<String, Value>> = BTreeMap::new();
     let mut schemas: BTreeMap<String, Value> = BTreeMap::new();
+    let mut responses: BTreeMap<String, Value> = BTreeMap::new();
     for route in route::all() {
         let operation = (route.doc)(Operation::default());
         schemas.extend(operation.schemas.clone());
         let method = (route.method)().as_str().to_ascii_lowercase();
-        paths.entry(route.path).or_default().insert(method, written(route, operation));
+        let document = written(route, operation, &mut responses);
+        paths.entry(route.path).or_default().insert(method, document);
     }
     schemas.insert("Error".to_owned(), error_schema());
     json!({
@@ -31,6 +33,7 @@ pub(super) fn build() -> Value {
         "paths": paths,
         "components": {
             "schemas": schemas,
+            "responses": responses,
             "securitySchemes": {
                 "api_key": {
                     "type": "http",
@@ -77,7 +80,8 @@ fn tag_of(route: &Route) -> &'static str {
     }
 }
 
-fn written(route: &Route, operation: Operation) -> Value {
+/// The document of one operation. Refusals that several operations share are kept in `shared`.
+fn written(route: &Route, operation: Operation, shared: &mut BTreeMap<String, Value>) -> Value {
     let mut document = json!({
         "operationId": operation.id,
         "summary": operation.summary,
@@ -100,7 +104,10 @@ fn written(route: &Route, operation: Operation) -> Value {
     }
     let mut responses = operation.answers;
     for (status, codes) in refusals(route, &operation.codes) {
-        responses.insert(status.to_string(), error_response(status, &codes));
+        let name = format!("{status}.{}", codes.join("."));
+        let reference = json!({"$ref": format!("#/components/responses/{name}")});
+        shared.entry(name).or_insert_with(|| error_response(status, &codes));
+        responses.insert(status.to_string(), reference);
     }
     document["responses"] = responses.into();
     match route.endpoint {

@@ -68,6 +68,7 @@ async fn read(call: CompanyCall) -> Outcome {
     let disposition = HeaderValue::try_from(disposition(&document.filename))
         .map_err(|_| Failure::internal("a file name is no header value"))?;
     Ok(Answer::bytes("application/octet-stream", bytes)
+        .unkept()
         .with_header(CONTENT_DISPOSITION, disposition)
         .with_header(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")))
 }

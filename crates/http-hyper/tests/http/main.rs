@@ -9,3 +9,4 @@ mod public;
 mod service;
 mod site;
 mod stopping;
+mod traces;
