@@ -58,7 +58,8 @@ mod tests {
     fn a_commit_waits_for_the_disk_and_references_are_checked() {
         let folder = tempfile::tempdir().unwrap();
         let conn = writer(&folder.path().join("recado.db")).unwrap();
-        let setting = |name| conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).unwrap();
+        let setting =
+            |name| conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).unwrap();
         assert_eq!(setting("synchronous"), 2, "FULL");
         assert_eq!(setting("foreign_keys"), 1);
     }

@@ -1,41 +1,7 @@
 //! The promises of the store contract, each put to a database of its own.
 
-use std::sync::Arc;
+mod harness;
 
-use async_trait::async_trait;
-use recado_core::events::Event;
-use recado_core::ids::CompanyId;
-use recado_core::store::Store;
-use recado_store_sqlite::SqliteStore;
-use recado_testkit::conformance::Harness;
-use tempfile::TempDir;
-
-struct Sqlite {
-    folder: TempDir,
-    store: Arc<SqliteStore>,
-}
-
-async fn fresh() -> Sqlite {
-    let folder = tempfile::tempdir().unwrap();
-    let store = SqliteStore::open(folder.path().join("recado.db")).unwrap();
-    store.migrate().unwrap();
-    Sqlite { folder, store: Arc::new(store) }
-}
-
-#[async_trait]
-impl Harness for Sqlite {
-    async fn store(&self) -> Arc<dyn Store> {
-        Arc::clone(&self.store) as Arc<dyn Store>
-    }
-
-    async fn second(&self) -> Option<Arc<dyn Store>> {
-        let second = SqliteStore::open(self.folder.path().join("recado.db")).unwrap();
-        Some(Arc::new(second))
-    }
-
-    async fn events(&self, company: CompanyId) -> Vec<Event> {
-        self.store.events(company).await.unwrap()
-    }
-}
+use harness::fresh;
 
 recado_testkit::conformance_suite!(fresh);
