@@ -96,13 +96,26 @@ impl Running {
         format!("http://{}", self.addr)
     }
 
+    /// Waits until it serves no more without having been told to stop, which only a defect can
+    /// bring about.
+    pub async fn ended(&mut self) {
+        // How it ended does not matter to those who did not ask for it.
+        let _ = (&mut self.serving).await;
+    }
+
     /// Stops gracefully: readiness turns 503, no more connections are accepted and idle ones are
     /// closed; what is in flight, background work included, is finished, for at most 30 seconds.
     pub async fn stop(self) {
         self.readiness.close();
         // An error means that serving has ended already.
         let _ = self.shutdown.send(());
-        let finished = async { tokio::join!(self.serving, self.loops.stop()) };
+        let served = async {
+            if !self.serving.is_finished() {
+                // A server that panicked has nothing left to finish.
+                let _ = self.serving.await;
+            }
+        };
+        let finished = async { tokio::join!(served, self.loops.stop()) };
         if tokio::time::timeout(STOP_TIMEOUT, finished).await.is_err() {
             tracing::warn!("stopped before everything in flight was finished");
         }

@@ -138,3 +138,27 @@ fn help_shows_no_value_of_the_environment() {
         .expect("it runs");
     assert!(!String::from_utf8_lossy(&output.stdout).contains("hunter2"));
 }
+
+#[test]
+fn an_address_that_is_taken_answers_1() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let addr = taken.local_addr().expect("bound").to_string();
+    let output = recado()
+        .current_dir(folder.path())
+        .args(["serve", "--listen", &addr])
+        .output()
+        .expect("it runs");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(message.contains(&addr), "{message}");
+}
+
+#[test]
+fn a_database_that_cannot_be_reached_answers_1_without_its_password() {
+    let refused = "postgres://recado:hunter2@127.0.0.1:1/recado";
+    let output = recado().args(["serve", "--database", refused]).output().expect("it runs");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(message.contains("database") && !message.contains("hunter2"), "{message}");
+}

@@ -7,16 +7,26 @@ use crate::start::{Overrides, Running, start};
 
 pub(super) async fn run(options: Options) -> Result<(), Failure> {
     let mut signals = Signals::listen().map_err(Failure::run)?;
-    let running = start(options, Overrides::default()).await?;
+    let running = tokio::select! {
+        running = start(options, Overrides::default()) => running?,
+        // A long migration is rolled back and made again at the next start.
+        _ = signals.wait() => return Ok(()),
+    };
     output::line(format_args!("listening on {}", running.url()));
-    until_signal(&mut signals, running).await;
-    Ok(())
+    until_signal(&mut signals, running).await
 }
 
 /// Serves until a signal, then stops gracefully.
-pub(super) async fn until_signal(signals: &mut Signals, running: Running) {
-    let signal = signals.wait().await;
+pub(super) async fn until_signal(
+    signals: &mut Signals,
+    mut running: Running,
+) -> Result<(), Failure> {
+    let signal = tokio::select! {
+        signal = signals.wait() => signal,
+        () = running.ended() => return Err(Failure::Run("the server has ended".to_owned())),
+    };
     tracing::info!(signal, "stopping");
     running.stop().await;
     tracing::info!("stopped");
+    Ok(())
 }

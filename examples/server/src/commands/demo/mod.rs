@@ -58,8 +58,7 @@ pub(super) async fn run(mut options: Options) -> Result<(), Failure> {
         output::line(format_args!("\n{line}"));
     }
     output::line("\nCtrl-C stops it; the data stays.");
-    serve::until_signal(&mut signals, running).await;
-    Ok(())
+    serve::until_signal(&mut signals, running).await
 }
 
 /// Makes sure that the kept key works. Where none does, the company is filled if it was not, a key is made
