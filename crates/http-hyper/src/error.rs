@@ -70,7 +70,7 @@ impl Failure {
         self
     }
 
-    fn caused_by(mut self, cause: impl Into<String>) -> Self {
+    pub(crate) fn caused_by(mut self, cause: impl Into<String>) -> Self {
         self.0.cause = Some(cause.into());
         self
     }

@@ -53,7 +53,10 @@ async fn readyz(call: OpenCall) -> Outcome {
     }
     let ready = call.shared.recado.store().ready();
     match tokio::time::timeout(options.limits.ready_timeout, ready).await {
-        Ok(ready) => ready?,
+        // Whatever the reason, an old schema included: no traffic, please.
+        Ok(ready) => ready.map_err(|error| {
+            Failure::unavailable("the store is not ready").caused_by(error.to_string())
+        })?,
         Err(_) => return Err(Failure::unavailable("the store does not answer")),
     }
     Answer::ok(Status { status: "ready" })
