@@ -252,12 +252,4 @@ both_stores! {
         world.get(&format!("{path}?include=nope")).await.expect_error(400, "INVALID_PARAMETER");
         world.patch(&path, json!({})).await.expect_error(404, "NOT_FOUND");
     }
-
-    async fn a_path_id_that_is_no_uuid_is_404_before_the_plan_is_looked_at(world: World) {
-        let company = json!({"name": "Small", "plan": "starter"});
-        let id = text(&world.operator("POST", "/companies", company).await.expect(201)["id"]);
-        let tenant = recado_tests::Tenant { id, key: String::new() };
-        let key = text(&world.make_for(&tenant, "C/keys", json!({"name": "k", "scopes": SCOPES})).await["key"]);
-        world.get_as(&key, "/api/v1/contacts/x").await.expect_error(404, "NOT_FOUND");
-    }
 }

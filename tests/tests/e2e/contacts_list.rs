@@ -309,6 +309,17 @@ both_stores! {
         assert_eq!(search(&world, "ZE").await, [id]);
     }
 
+    async fn a_short_search_matches_anywhere_in_a_text(world: World) {
+        let id = world.create_id(json!({"phone": "+14155552671", "name": "Qwk Xyzt", "email": "jv@bc.de"})).await;
+        world.create(json!({"phone": "+351912345678", "name": "Oooo"})).await;
+        for term in ["q", "k", "wk", "x", "yz", "zt", "t", "jv", "v@", "de", "c.", "k x"] {
+            assert_eq!(search(&world, term).await, [id.clone()], "{term}");
+        }
+        for term in ["qk", "zz", "tx", "7a"] {
+            assert!(search(&world, term).await.is_empty(), "{term}");
+        }
+    }
+
     async fn search_matches_the_identifier_and_the_display_name(world: World) {
         let id = world.import(json!({"identifier": "insta.user", "wa_push_name": "Pushy"})).await;
         world.create(json!({"phone": phone(2), "name": "Ana"})).await;

@@ -163,12 +163,15 @@ both_stores! {
         assert_eq!(after["custom_fields"][&field], "prata");
     }
 
-    async fn the_detail_body_with_profile_can_be_sent_back_too(world: World) {
-        let (id, _) = rich(&world).await;
-        let path = format!("/api/v1/contacts/{id}?include=profile");
-        let before = world.get(&path).await.expect(200);
-        world.patch_contact(&id, before.clone()).await.expect(200);
-        assert_eq!(world.get(&path).await.expect(200), before);
+    async fn keys_of_the_list_form_that_are_not_writable_are_422(world: World) {
+        let id = world.create_id(json!({"phone": phone(1)})).await;
+        let names = [
+            "address_complement", "avatar_url", "cargo", "country", "external_chat_id", "is_group",
+            "is_simulated", "neighborhood", "organization", "organization_id", "street", "street_number",
+        ];
+        for name in names {
+            assert_eq!(world.patch_contact(&id, json!({name: null})).await.expect_invalid(), [name]);
+        }
     }
 
     async fn read_only_fields_are_ignored_whatever_they_hold(world: World) {

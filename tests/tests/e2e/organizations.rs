@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use recado_testkit::transport::json_answer;
 use recado_core::transport::TransportError;
-use recado_tests::{World, both_stores, eventually, phone, text};
+use recado_tests::{Setup, StoreKind, World, both_stores, eventually, phone, text};
 use serde_json::{Value, json};
 
 const CNPJ: &str = "19131243000197";
@@ -28,6 +28,11 @@ async fn enriched(world: &World, id: &str) -> Value {
         (!organization["enriched_at"].is_null()).then_some(organization)
     })
     .await
+}
+
+/// A world whose background work is done by the test, step by step.
+async fn stepped(kind: StoreKind) -> World {
+    World::with(kind, Setup { no_background: true, ..Setup::default() }).await
 }
 
 both_stores! {
@@ -81,33 +86,50 @@ both_stores! {
         }
     }
 
-    async fn a_registry_that_is_down_is_asked_again_after_growing_waits(world: World) {
-        world.server.transport.then(Err(TransportError::Refused)).then(json_answer(500, &json!({})))
-            .then(json_answer(429, &json!({})))
+    async fn a_registry_that_is_down_is_asked_again_after_growing_waits(kind: StoreKind) {
+        let world = stepped(kind).await;
+        let transport = &world.server.transport;
+        transport.then(Err(TransportError::Refused)).then(json_answer(500, &json!({})))
+            .then(json_answer(429, &json!({}))).then(json_answer(200, &json!("not an object")))
             .then_json(200, &json!({"razao_social": "EMPRESA LTDA", "nome_fantasia": "E"}));
         let id = world.create_id(json!({"phone": phone(1), "cnpj": CNPJ})).await;
-        for (n, wait) in [(1, 5), (2, 30), (3, 120)] {
-            asked(&world, n).await;
-            world.server.settle_jobs().await;
+        world.server.settle_jobs().await;
+        for (n, wait) in [(1, 5), (2, 30), (3, 120), (4, 600)] {
+            assert_eq!(transport.requests().len(), n);
             world.advance(Duration::from_secs(wait) - Duration::from_millis(1));
             world.server.settle_jobs().await;
-            assert_eq!(world.server.transport.requests().len(), n, "not before {wait} s");
+            assert_eq!(transport.requests().len(), n, "not before {wait} s");
             assert!(organization(&world, &id).await["enriched_at"].is_null());
             world.advance(Duration::from_millis(1));
+            world.server.settle_jobs().await;
         }
-        assert_eq!(enriched(&world, &id).await["name"], "E");
-        assert_eq!(world.server.transport.requests().len(), 4);
+        assert_eq!(transport.requests().len(), 5);
+        assert_eq!(organization(&world, &id).await["name"], "E");
     }
 
-    async fn an_answer_400_or_404_ends_the_asking(world: World) {
-        for (n, (cnpj, status)) in [(CNPJ, 404), ("11222333000181", 400)].into_iter().enumerate() {
+    async fn the_wait_grows_to_six_hours_and_stays_there(kind: StoreKind) {
+        let world = stepped(kind).await;
+        world.create(json!({"phone": phone(1), "cnpj": CNPJ})).await;
+        world.server.settle_jobs().await;
+        for (n, wait) in [5, 30, 120, 600, 3_600, 21_600, 21_600, 21_600].into_iter().enumerate() {
+            world.advance(Duration::from_secs(wait) - Duration::from_millis(1));
+            world.server.settle_jobs().await;
+            assert_eq!(world.server.transport.requests().len(), n + 1, "not before {wait} s");
+            world.advance(Duration::from_millis(1));
+            world.server.settle_jobs().await;
+            assert_eq!(world.server.transport.requests().len(), n + 2, "after {wait} s");
+        }
+    }
+
+    async fn an_answer_400_or_404_ends_the_asking(kind: StoreKind) {
+        let world = stepped(kind).await;
+        for (n, (cnpj, status)) in (0..).zip([(CNPJ, 404), ("11222333000181", 400)]) {
             world.server.transport.then_json(status, &json!({"message": "no"}));
-            let id = world.create_id(json!({"phone": phone(n as u32), "cnpj": cnpj})).await;
-            asked(&world, n + 1).await;
+            let id = world.create_id(json!({"phone": phone(n), "cnpj": cnpj})).await;
             world.server.settle_jobs().await;
             world.advance(Duration::from_secs(7 * 24 * 3600));
             world.server.settle_jobs().await;
-            assert_eq!(world.server.transport.requests().len(), n + 1, "{status}");
+            assert_eq!(world.server.transport.requests().len(), n as usize + 1, "{status}");
             assert_eq!(organization(&world, &id).await["name"], cnpj);
         }
     }

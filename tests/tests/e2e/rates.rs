@@ -105,7 +105,6 @@ both_stores! {
         let key = text(&world.make("C/keys", body).await["key"]);
         for _ in 0..5 {
             world.get_as(&key, "/api/v1/nothing").await.expect_error(404, "NOT_FOUND");
-            world.get_as(&key, "/api/v1/contacts/x").await.expect_error(404, "NOT_FOUND");
             let put = Request::new("PUT", LIST).bearer(&key);
             world.send(put).await.expect_error(405, "METHOD_NOT_ALLOWED");
             world.post_as(&key, LIST, json!({})).await.expect_error(403, "INSUFFICIENT_SCOPE");
@@ -176,10 +175,11 @@ both_stores! {
         for _ in 0..10 {
             world.get_as(&key, EXPORT).await.expect_error(429, "RATE_LIMITED");
         }
-        let faster = json!({"rate_per_minute": 100});
+        let faster = json!({"rate_per_minute": 90});
         let id = key_id(&world).await;
         world.operator("PATCH", &format!("C/keys/{id}"), faster).await.expect(200);
-        world.advance(Duration::from_secs(1));
+        // Two seconds are three calls at the new rate, and next to nothing of the export's.
+        world.advance(Duration::from_secs(2));
         assert_eq!(burst(&world, &key, EXPORT).await, 2, "refused exports cost no export either");
     }
 
