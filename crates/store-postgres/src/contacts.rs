@@ -229,24 +229,24 @@ impl Table for Contact {
 /// The text of searches is kept in a table of its own and written only when it changes.
 fn contact_sql() -> Sql {
     let sql = Sql::of::<Contact>();
-    let text = Contact::COLUMNS.len() + 1;
+    // The facet is the last column; the text follows it.
+    let facet = Contact::COLUMNS.len();
+    let text = facet + 1;
     let version = text + 1;
     let insert = format!(
-        "WITH searched AS (INSERT INTO contact_search (company_id, contact_id, search_text) \
-         VALUES ($1, $2, ${text})) {}",
+        "WITH searched AS (INSERT INTO contact_search (company_id, contact_id, facet, search_text) \
+         VALUES ($1, $2, ${facet}, ${text})) {}",
         sql.insert
+    );
+    let searched = format!(
+        "WITH searched AS (UPDATE contact_search SET facet = ${facet}, search_text = ${text} \
+         WHERE company_id = $1 AND contact_id = $2 \
+         AND (facet, search_text) <> (${facet}, ${text})), "
     );
     let update = sql
         .update
         .replace(&format!("version = ${text}"), &format!("version = ${version}"))
-        .replacen(
-            "WITH ",
-            &format!(
-                "WITH searched AS (UPDATE contact_search SET search_text = ${text} \
-                 WHERE company_id = $1 AND contact_id = $2 AND search_text <> ${text}), "
-            ),
-            1,
-        );
+        .replacen("WITH ", &searched, 1);
     Sql { insert, update, ..sql }
 }
 

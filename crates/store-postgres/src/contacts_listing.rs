@@ -10,6 +10,7 @@
 
 use std::sync::LazyLock;
 
+use recado_core::Timestamp;
 use recado_core::contacts::{
     Contact, ContactFilter, ContactRecord, ContactSlice, CrmStatus, ExportPosition, InboxStatus,
     Platform, Related, SearchQuery,
@@ -125,17 +126,9 @@ impl Order {
     }
 }
 
-/// Whether the exact filters `$2` to `$7` hold for the columns of `alias`.
-fn exact(alias: &str) -> String {
-    format!(
-        "($2::text IS NULL OR {alias}.source_platform = $2) \
-         AND ($3::text IS NULL OR {alias}.inbox_status = $3) \
-         AND ($4::uuid IS NULL OR {alias}.pipeline_stage_id = $4) \
-         AND ($5::text IS NULL OR {alias}.crm_status = $5) \
-         AND ($6::boolean IS NULL OR {alias}.is_ai_enabled = $6) \
-         AND ($7::boolean IS NULL OR {alias}.is_group = $7)"
-    )
-}
+/// How many hits of a search are many: about as long as it takes to look up as many contacts, it
+/// takes to walk to a page of them in a company of a million.
+const MANY_HITS: u32 = 2_000;
 
 /// The values of `$1` to `$7`.
 fn exact_params(company: CompanyId, filter: &ContactFilter) -> Vec<Param> {
@@ -150,17 +143,22 @@ fn exact_params(company: CompanyId, filter: &ContactFilter) -> Vec<Param> {
     ]
 }
 
-/// `facets`: the combinations that pass, and how many contacts have each; `total`: their sum.
-fn facets() -> String {
-    format!(
-        "facets AS MATERIALIZED (SELECT f.facet, sum(f.n)::bigint AS n FROM (\
-         SELECT * FROM contact_facets WHERE company_id = $1 \
-         UNION ALL SELECT * FROM contact_facet_deltas WHERE company_id = $1) AS f \
-         WHERE {} GROUP BY f.facet HAVING sum(f.n) > 0), \
-         total AS (SELECT coalesce(sum(n), 0)::bigint AS total FROM facets)",
-        exact("f")
-    )
-}
+/// `facets`: the combinations that pass the exact filters `$2` to `$7`, and how many contacts have
+/// each.
+const FACETS: &str = "\
+facets AS MATERIALIZED (SELECT f.facet, sum(f.n)::bigint AS n FROM (\
+SELECT * FROM contact_facets WHERE company_id = $1 \
+UNION ALL SELECT * FROM contact_facet_deltas WHERE company_id = $1) AS f \
+WHERE ($2::text IS NULL OR f.source_platform = $2) \
+AND ($3::text IS NULL OR f.inbox_status = $3) \
+AND ($4::uuid IS NULL OR f.pipeline_stage_id = $4) \
+AND ($5::text IS NULL OR f.crm_status = $5) \
+AND ($6::boolean IS NULL OR f.is_ai_enabled = $6) \
+AND ($7::boolean IS NULL OR f.is_group = $7) \
+GROUP BY f.facet HAVING sum(f.n) > 0)";
+
+/// `total`: how many contacts pass.
+const TOTAL: &str = "total AS (SELECT coalesce(sum(n), 0)::bigint AS total FROM facets)";
 
 /// `ids`: the contacts of the company in order, of which the first `bound` matter.
 fn unfiltered(order: Order, bound: u64) -> String {
@@ -196,26 +194,38 @@ fn filtered(order: Order, bound: u64) -> String {
     )
 }
 
-/// `found`: all contacts that a search finds and the exact filters let pass; `total`: how many;
-/// `ids`: those after the position of an export. The first parameter narrows by trigrams, the next
-/// two decide. The texts are looked up first, and then each contact by its key: `OFFSET 0` keeps
-/// the planner from going the other way.
-fn searched(order: Order) -> String {
+/// `hits`: all contacts that a search finds and the exact filters let pass; `total`: how many;
+/// `ids`: those among which the first `$8 + $9` matter. The first parameter of the search narrows
+/// by trigrams, the next two decide.
+///
+/// Many hits are found early in the order of the listing, so that order is walked until there are
+/// enough, yet never beyond a small multiple of the hits; else each hit is looked up and all are
+/// sorted. `OFFSET 0` and `IS TRUE` keep the planner from other ways, whatever the statistics say.
+fn searched(filter: &ContactFilter, order: Order) -> String {
     let query = order.search_parameters();
     let (first, last) = (query + 1, query + 2);
+    let exact = if filter.has_exact() { "AND t.facet IN (SELECT facet FROM facets)" } else { "" };
     format!(
-        "hits AS MATERIALIZED (SELECT t.contact_id FROM contact_search t \
-         WHERE t.company_id = $1 \
-         AND recado_trigrams(t.company_id, t.search_text) @@ ${query}::text::tsquery \
-         AND (strpos(t.search_text, ${first}) > 0 OR strpos(t.search_text, ${last}) > 0)), \
-         found AS MATERIALIZED (SELECT c.id, c.{column} FROM hits CROSS JOIN LATERAL \
+        "hits AS MATERIALIZED (SELECT t.contact_id FROM (SELECT * FROM contact_search s \
+         WHERE recado_trigrams(s.company_id, s.search_text) @@ ${query}::text::tsquery OFFSET 0) \
+         AS t WHERE t.company_id = $1 \
+         AND (strpos(t.search_text, ${first}) > 0 OR strpos(t.search_text, ${last}) > 0) {exact}), \
+         total AS MATERIALIZED (SELECT count(*) AS total FROM hits), \
+         walked AS MATERIALIZED (SELECT w.id, w.{column} FROM (\
+         SELECT c.id, c.{column} FROM contacts c WHERE c.company_id = $1 {condition} \
+         AND (SELECT total FROM total) > {MANY_HITS} ORDER BY {by_c} \
+         LIMIT (SELECT 4 * total FROM total)) AS w \
+         WHERE (w.id IN (SELECT contact_id FROM hits)) IS TRUE ORDER BY {by_w} \
+         LIMIT $8::bigint + $9::bigint), \
+         enough AS MATERIALIZED (SELECT count(*) >= $8::bigint + $9::bigint AS enough FROM walked), \
+         ids AS (SELECT * FROM walked WHERE (SELECT enough FROM enough) \
+         UNION ALL SELECT c.id, c.{column} FROM hits CROSS JOIN LATERAL \
          (SELECT * FROM contacts c WHERE c.company_id = $1 AND c.id = hits.contact_id OFFSET 0) \
-         AS c WHERE {exact}), \
-         total AS (SELECT count(*) AS total FROM found), \
-         ids AS (SELECT c.id, c.{column} FROM found c WHERE true {condition})",
+         AS c WHERE NOT (SELECT enough FROM enough) {condition})",
         column = order.column(),
-        exact = exact("c"),
         condition = order.condition(),
+        by_c = order.by("c"),
+        by_w = order.by("w"),
     )
 }
 
@@ -224,12 +234,12 @@ fn page_of(filter: &ContactFilter, order: Order, offset: u64, limit: u32) -> Str
     let bound = offset.saturating_add(u64::from(limit)).next_power_of_two().max(1024);
     let rows = limit.next_power_of_two().max(128);
     let ids = match filter {
-        ContactFilter { search: Some(_), .. } => searched(order),
-        filter if filter.has_exact() => format!("{}, {}", facets(), filtered(order, bound)),
-        _ => format!("{}, {}", facets(), unfiltered(order, bound)),
+        ContactFilter { search: Some(_), .. } => searched(filter, order),
+        filter if filter.has_exact() => format!("{TOTAL}, {}", filtered(order, bound)),
+        _ => format!("{TOTAL}, {}", unfiltered(order, bound)),
     };
     format!(
-        "{ids}, page AS MATERIALIZED (SELECT p.id, p.{column}, \
+        "{FACETS}, {ids}, page AS MATERIALIZED (SELECT p.id, p.{column}, \
          row_number() OVER (ORDER BY {by}) AS place FROM \
          (SELECT * FROM ids ORDER BY {by_ids} LIMIT $8::bigint OFFSET $9::bigint) AS p LIMIT {rows})",
         column = order.column(),
@@ -238,8 +248,8 @@ fn page_of(filter: &ContactFilter, order: Order, offset: u64, limit: u32) -> Str
     )
 }
 
-/// The records of `page` that `shown` holds for, with the total and the definitions beside the
-/// first one.
+/// The records of `page` that `shown` holds for, with the total, what `more` says, and the
+/// definitions beside the first one.
 fn records(shown: &str, more: &str, clicks: bool) -> String {
     format!(
         "SELECT total.total, {more}, CASE WHEN coalesce(page.place, 1) = 1 THEN \
@@ -263,7 +273,7 @@ pub(crate) fn page_statement(
     let sql = format!(
         "WITH {} {}",
         page_of(filter, Order::Message, page.offset(), page.limit),
-        records("true", "false", clicks),
+        records("true", "false, false", clicks),
     );
     let mut params = exact_params(company, filter);
     params.extend(params![i64::from(page.limit), signed(page.offset())]);
@@ -271,18 +281,15 @@ pub(crate) fn page_statement(
     (sql, params)
 }
 
-/// Raises the frontier to the last contact that is handed out, if another one follows. A frontier
-/// that is far enough is left alone, so that most exports write nothing.
-const RAISE: &str = "\
-raised AS (INSERT INTO export_frontiers AS f (company_id, created_at) \
-SELECT $1::uuid, p.created_at FROM page p WHERE p.place = $8::bigint - 1 \
-AND EXISTS (SELECT FROM page q WHERE q.place = $8::bigint) \
-AND NOT EXISTS (SELECT FROM export_frontiers e \
-WHERE e.company_id = $1 AND e.created_at >= p.created_at) \
-ON CONFLICT (company_id) DO UPDATE SET created_at = excluded.created_at)";
+/// Whether another contact follows those that are handed out: `$8` is one more than they may be.
+const MORE: &str = "EXISTS (SELECT FROM page q WHERE q.place = $8::bigint)";
 
-/// The statement of one part of an export, which raises the frontier. `$8` is one more than its
-/// size, so that it shows whether another contact follows.
+/// Whether the frontier of exports is before the last contact that is handed out.
+const BEYOND: &str = "EXISTS (SELECT FROM page q WHERE q.place = $8::bigint - 1 \
+AND NOT EXISTS (SELECT FROM export_frontiers e \
+WHERE e.company_id = $1 AND e.created_at >= q.created_at))";
+
+/// The statement of one part of an export.
 pub(crate) fn export_statement(
     company: CompanyId,
     filter: &ContactFilter,
@@ -291,11 +298,11 @@ pub(crate) fn export_statement(
     clicks: bool,
 ) -> (String, Vec<Param>) {
     let wanted = limit.saturating_add(1);
-    let more = "EXISTS (SELECT FROM page q WHERE q.place = $8::bigint)";
+    let columns = format!("{MORE}, {MORE} AND {BEYOND}");
     let sql = format!(
-        "WITH {}, {RAISE} {}",
+        "WITH {} {}",
         page_of(filter, Order::Creation, 0, wanted),
-        records("page.place < $8::bigint", more, clicks),
+        records("page.place < $8::bigint", &columns, clicks),
     );
     let (created_at, id) = match after {
         Some(position) => (position.created_at.millis(), position.id.uuid()),
@@ -343,12 +350,15 @@ fn search_params(company: CompanyId, search: &SearchQuery) -> Vec<Param> {
     params![trigram_query(company, search), first, last]
 }
 
-fn read_slice(found: &[Row], clicks: bool) -> Result<ContactSlice, StoreError> {
+/// A slice, and whether handing it out takes a later frontier.
+fn read_slice(found: &[Row], clicks: bool) -> Result<(ContactSlice, bool), StoreError> {
     let mut slice = ContactSlice::default();
+    let mut beyond = false;
     for row in found {
         let mut columns = Columns::new(row);
         slice.total = columns.number()?;
         slice.more = columns.get()?;
+        beyond = columns.get()?;
         if let Some(fields) = columns.get()? {
             slice.fields = scattered(Some(fields), gathered_field)?;
         }
@@ -356,8 +366,15 @@ fn read_slice(found: &[Row], clicks: bool) -> Result<ContactSlice, StoreError> {
             slice.records.push(read_record(&mut columns, clicks)?);
         }
     }
-    Ok(slice)
+    Ok((slice, beyond))
 }
+
+/// Moves the frontier to `$2`, never back.
+const RAISE: &str = "INSERT INTO export_frontiers AS f (company_id, created_at) VALUES ($1, $2) \
+ON CONFLICT (company_id) DO UPDATE SET created_at = greatest(f.created_at, excluded.created_at)";
+
+/// How often a part of an export is read again while contacts are deleted from it.
+const READS: usize = 10;
 
 impl PostgresStore {
     pub(crate) async fn page(
@@ -368,11 +385,13 @@ impl PostgresStore {
         clicks: bool,
     ) -> Result<ContactSlice, StoreError> {
         let (sql, params) = page_statement(company, filter, page, clicks);
-        read_slice(&rows(&self.pool, sql, params).await?, clicks)
+        Ok(read_slice(&rows(&self.pool, sql, params).await?, clicks)?.0)
     }
 
-    /// Reads under the company's lock, so that nobody is creating a contact meanwhile: whoever
-    /// creates one later sees the frontier that is raised here, and whoever did so before is seen.
+    /// Reads a part; if its last position is beyond the frontier, raises the frontier to it and
+    /// reads again. A part that is handed out was thus read when the frontier was at its end
+    /// already: whoever creates a contact before it was either done, and is seen, or is refused.
+    /// The second time the part ends where it did or earlier, unless contacts were deleted.
     pub(crate) async fn export(
         &self,
         company: CompanyId,
@@ -381,13 +400,27 @@ impl PostgresStore {
         limit: u32,
         clicks: bool,
     ) -> Result<ContactSlice, StoreError> {
-        let (sql, params) = export_statement(company, filter, after, limit, clicks);
+        for _ in 0..READS {
+            let (sql, params) = export_statement(company, filter, after, limit, clicks);
+            let (slice, beyond) = read_slice(&rows(&self.pool, sql, params).await?, clicks)?;
+            match slice.records.last() {
+                Some(last) if beyond => self.raise(company, last.contact.created_at).await?,
+                _ => return Ok(slice),
+            }
+        }
+        Err(StoreError::unavailable("the contacts of an export are being deleted too fast"))
+    }
+
+    /// Raises the frontier while nobody is creating a contact: whoever does so later sees it.
+    async fn raise(&self, company: CompanyId, frontier: Timestamp) -> Result<(), StoreError> {
         let lock = "SELECT pg_advisory_xact_lock($1)";
-        let statements =
-            vec![Statement::new(lock, params![company_lock(company)]), Statement::new(sql, params)];
+        let statements = vec![
+            Statement::new(lock, params![company_lock(company)]),
+            Statement::new(RAISE, params![company.uuid(), frontier.millis()]),
+        ];
         let session = Session::take(&self.pool).await?;
         let outcome = session.run(Around::Transaction, statements).await?;
-        let found = outcome.into_rows().map_err(|(_, error)| failed(error))?;
-        read_slice(found.get(1).map_or(&[], Vec::as_slice), clicks)
+        outcome.into_rows().map_err(|(_, error)| failed(error))?;
+        Ok(())
     }
 }

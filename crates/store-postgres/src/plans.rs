@@ -184,3 +184,17 @@ async fn a_search_touches_little_more_than_it_finds() {
         assert_few(&format!("the search {search:?}"), &plan, FEW);
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_search_that_finds_much_sorts_little_of_it() {
+    let (store, _database) = seeded().await;
+    let page = PageRequest { page: 1, limit: 50 };
+    for filter in [searched("silva"), ContactFilter { is_group: Some(false), ..searched("silva") }]
+    {
+        let (sql, _) = page_statement(company(), &filter, page, false);
+        let plan = plan(&store, &sql, &arguments(&filter, 50, 0, None)).await;
+        // Each text that is found, and a page of contacts.
+        let third = CONTACTS as f64 / 3.0;
+        assert_few("a search for one in three", &plan, third + FEW);
+    }
+}

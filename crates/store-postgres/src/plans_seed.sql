@@ -31,5 +31,5 @@ FROM (
     FROM companies c, generate_series(1, :contacts) AS i) AS made;
 
 INSERT INTO contact_search
-SELECT company_id, id, lower(name) || E'\x1f' || phone || E'\x1f\x1f' FROM contacts;
+SELECT company_id, id, facet, lower(name) || E'\x1f' || phone || E'\x1f\x1f' FROM contacts;
 ANALYZE companies, stages, contacts, contact_search;

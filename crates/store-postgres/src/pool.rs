@@ -50,12 +50,13 @@ impl fmt::Debug for PostgresStore {
 ///
 /// Statements are written for one plan whatever their parameters, so they are planned once. Each
 /// has an index that bounds its cost; a plan that was made while a table was small must not scan it
-/// when it has grown. None gains by compilation.
+/// when it has grown. None gains by compilation or by several workers.
 fn settings(options: &Options) -> String {
     format!(
         "SET statement_timeout = {}; SET lock_timeout = {}; \
          SET idle_in_transaction_session_timeout = 60000; \
-         SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off",
+         SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; \
+         SET random_page_cost = 1.1; SET jit = off; SET max_parallel_workers_per_gather = 0",
         options.statement_timeout.as_millis(),
         options.statement_timeout.as_millis() / 2,
     )

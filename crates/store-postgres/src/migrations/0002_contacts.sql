@@ -131,14 +131,15 @@ CREATE TRIGGER contact_moved AFTER UPDATE ON contacts
     FOR EACH ROW WHEN (OLD.facet <> NEW.facet) EXECUTE FUNCTION recado_count_contact();
 
 -- What a search looks in. It is kept apart from the contact, so that a contact that only moves in
--- the order of the listing leaves the index of searches alone.
+-- the order of the listing leaves the index of searches alone. The facet is that of the contact.
 CREATE TABLE contact_search (
     company_id uuid NOT NULL,
     contact_id uuid NOT NULL,
+    facet uuid NOT NULL,
     search_text text COLLATE "C" NOT NULL,
     PRIMARY KEY (company_id, contact_id),
     FOREIGN KEY (company_id, contact_id) REFERENCES contacts ON DELETE CASCADE
-);
+) WITH (fillfactor = 90);
 
 -- The three characters that begin at each place of a text, and what is left of it at its end, each
 -- with the last digits of the company before it: a search of one company reads nothing of another.
