@@ -5,7 +5,6 @@ macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal,)+ }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
-        #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
         pub enum $name {
             $($(#[$vdoc])* #[serde(rename = $word)] $variant,)+
         }
@@ -30,6 +29,20 @@ macro_rules! words {
                     $($word => Some(Self::$variant),)+
                     _ => None,
                 }
+            }
+        }
+
+        // Not derived: the derivation takes no names from words that a macro handed on.
+        #[cfg(feature = "openapi")]
+        impl utoipa::ToSchema for $name {}
+
+        #[cfg(feature = "openapi")]
+        impl utoipa::PartialSchema for $name {
+            fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+                utoipa::openapi::ObjectBuilder::new()
+                    .schema_type(utoipa::openapi::schema::Type::String)
+                    .enum_values(Some(Self::WORDS.iter().copied()))
+                    .into()
             }
         }
 

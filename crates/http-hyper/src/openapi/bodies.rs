@@ -58,6 +58,7 @@ pub(crate) struct CreateContact {
 #[derive(ToSchema)]
 pub(crate) struct UpdateContact {
     /// Only the number the contact has, in any form.
+    #[schema(nullable = false)]
     phone: Option<String>,
     /// Only the identifier the contact has.
     identifier: Option<String>,
@@ -87,8 +88,10 @@ pub(crate) struct UpdateContact {
     /// Ignored when the contact has an organization.
     cnpj: Option<String>,
     /// Merged value by value; an empty one removes the value.
+    #[schema(nullable = false)]
     custom_fields: Option<BTreeMap<String, String>>,
     /// Lists to add the contact to; it stays in the others.
+    #[schema(nullable = false)]
     list_ids: Option<Vec<ListId>>,
 }
 

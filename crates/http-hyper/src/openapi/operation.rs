@@ -91,7 +91,7 @@ impl Operation {
     /// A JSON body, with an example that is accepted as it stands.
     pub(crate) fn body<T: ToSchema>(mut self, example: &'static str) -> Self {
         let example: Value = serde_json::from_str(example).expect("the example is JSON");
-        let schema = self.refer::<T>();
+        let schema = self.refer_with::<T>(|_, _| {});
         let content = json!({"application/json": {"schema": schema, "example": example}});
         self.body = Some(json!({"required": true, "content": content}));
         self
@@ -173,13 +173,20 @@ impl Operation {
         self
     }
 
-    /// A reference to the schema of `T`, which is kept with all that it refers to.
+    /// A reference to the schema of `T` as a part of an answer.
     pub(crate) fn refer<T: ToSchema>(&mut self) -> Value {
+        self.refer_with::<T>(complete)
+    }
+
+    /// A reference to the schema of `T`, which is kept with all that it refers to, each after
+    /// `finish` saw it with its name.
+    fn refer_with<T: ToSchema>(&mut self, finish: fn(&str, &mut Value)) -> Value {
         let mut schemas = Vec::new();
         T::schemas(&mut schemas);
         schemas.push((T::name().into_owned(), T::schema()));
         for (name, schema) in schemas {
-            let schema = serde_json::to_value(schema).expect("a schema is JSON");
+            let mut schema = serde_json::to_value(schema).expect("a schema is JSON");
+            finish(&name, &mut schema);
             self.schemas.insert(name, schema);
         }
         json!({"$ref": format!("#/components/schemas/{}", T::name())})
@@ -191,6 +198,30 @@ impl Operation {
             .insert(status.to_string(), json!({"description": description, "content": content}));
         self
     }
+}
+
+/// Fields of answers that are sometimes absent; every other field is always there, if only as null.
+const SOMETIMES: &[(&str, &str)] = &[
+    ("ContactSummary", "shared_email"),
+    ("ContactListItem", "link_clicks"),
+    ("ContactDetail", "lead_memory"),
+];
+
+/// Says of an answer's schema what its derivation leaves open: that fields which may be null are
+/// there all the same, and that a part which may be absent is absent, not null.
+fn complete(name: &str, schema: &mut Value) {
+    let parts = schema.get_mut("allOf").and_then(Value::as_array_mut);
+    for part in parts.into_iter().flatten() {
+        if let Some(choice) = part.get_mut("oneOf").map(Value::take) {
+            *part = json!({"anyOf": [choice[0], {"type": "object"}]});
+        } else {
+            complete(name, part);
+        }
+    }
+    let Some(properties) = schema["properties"].as_object() else { return };
+    let always = |field: &&String| !SOMETIMES.contains(&(name, field.as_str()));
+    let required: Vec<String> = properties.keys().filter(always).cloned().collect();
+    schema["required"] = json!(required);
 }
 
 fn binary() -> Value {

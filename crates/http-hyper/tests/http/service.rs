@@ -6,9 +6,9 @@ use bytes::Bytes;
 use http::Request;
 use http_body_util::{BodyExt, Full};
 use recado_http_hyper::{HttpOptions, RecadoHttp, RenderMetrics};
-use recado_testkit::Kit;
+use recado_testkit::{FaultyStore, Kit, MemoryStore, StoreFailure};
 
-use crate::site::{Setup, Site};
+use crate::site::{Setup, Site, TOKEN};
 
 #[tokio::test]
 async fn probes_metrics_and_the_document_need_no_key() {
@@ -76,4 +76,26 @@ async fn a_write_whose_caller_hangs_up_is_carried_to_its_end() {
     let first = recado_core::page::PageRequest::FIRST;
     let page = kit.app.contacts().page(&kit.caller, &filter, first, false).await;
     assert_eq!(page.expect("a page").total, 1);
+}
+
+#[tokio::test]
+async fn an_unreachable_store_is_503_everywhere_and_not_ready() {
+    let store = FaultyStore::new(Arc::new(MemoryStore::new()));
+    let kit = Kit::on(Arc::new(store.clone())).await;
+    let site = Setup { kit, ..Setup::new().await }.start().await;
+    store.fail_all(StoreFailure::Unavailable);
+    for (path, headers) in [
+        ("/readyz", String::new()),
+        ("/api/v1/contacts", site.bearer()),
+        ("/operator/v1/companies", format!("Authorization: Bearer {TOKEN}\r\n")),
+        ("/l/AAAAAAAAAAAAAAAAAAAAAA", String::new()),
+    ] {
+        let reply = site.send("GET", path, &headers, b"").await;
+        assert_eq!(reply.refusal(), (503, "UNAVAILABLE".to_owned()), "{path}");
+        assert_eq!(reply.header("retry-after"), Some("5"), "{path}");
+    }
+    assert_eq!(site.send("GET", "/healthz", "", b"").await.status, 200);
+    store.heal();
+    assert_eq!(site.send("GET", "/readyz", "", b"").await.status, 200);
+    assert_eq!(site.api("GET", "/contacts", "").await.status, 200);
 }
