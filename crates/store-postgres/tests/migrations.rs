@@ -1,0 +1,83 @@
+//! The schema is applied once, in order, and only to databases that are ours.
+
+mod support;
+
+use recado_core::store::{StoreError, Upkeep};
+use recado_store_postgres::{MigrateError, PostgresStore};
+use recado_testkit::postgres::{TestDatabase, TestPostgres};
+use support::{connect, options};
+
+async fn empty() -> (PostgresStore, TestDatabase) {
+    let database = TestPostgres::shared().fresh_database();
+    let store = PostgresStore::connect(database.url(), options()).await.unwrap();
+    (store, database)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn several_processes_that_migrate_at_once_apply_each_step_once() {
+    let (first, database) = empty().await;
+    let mut migrating = tokio::task::JoinSet::new();
+    for _ in 0..4 {
+        let store = PostgresStore::connect(database.url(), options()).await.unwrap();
+        migrating.spawn(async move { store.migrate().await });
+    }
+    while let Some(migrated) = migrating.join_next().await {
+        migrated.unwrap().unwrap();
+    }
+    first.ready().await.unwrap();
+    let client = connect(database.url()).await;
+    let steps =
+        client.query("SELECT version FROM recado_migrations ORDER BY 1", &[]).await.unwrap();
+    let steps: Vec<i32> = steps.iter().map(|row| row.get(0)).collect();
+    assert_eq!(steps, (1..=steps.len() as i32).collect::<Vec<_>>());
+    assert!(!steps.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn migrating_again_changes_nothing() {
+    let (store, database) = empty().await;
+    store.migrate().await.unwrap();
+    let client = connect(database.url()).await;
+    let applied = "SELECT max(applied_at)::text FROM recado_migrations";
+    let before: String = client.query_one(applied, &[]).await.unwrap().get(0);
+    store.migrate().await.unwrap();
+    let after: String = client.query_one(applied, &[]).await.unwrap().get(0);
+    assert_eq!(after, before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_without_the_schema_is_not_ready() {
+    let (store, _database) = empty().await;
+    assert!(store.ready().await.is_err());
+    store.migrate().await.unwrap();
+    store.ready().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_whose_history_is_not_ours_is_refused() {
+    let (store, database) = empty().await;
+    store.migrate().await.unwrap();
+    let client = connect(database.url()).await;
+    let newer = "INSERT INTO recado_migrations (version, name, checksum) VALUES (999, 'x', 'x')";
+    client.batch_execute(newer).await.unwrap();
+    assert!(matches!(store.migrate().await, Err(MigrateError::Newer { version: 999 })));
+    assert!(store.ready().await.is_err());
+    let changed = "DELETE FROM recado_migrations WHERE version = 999; \
+                   UPDATE recado_migrations SET checksum = 'x' WHERE version = 1";
+    client.batch_execute(changed).await.unwrap();
+    assert!(matches!(store.migrate().await, Err(MigrateError::Changed { version: 1 })));
+    assert!(store.ready().await.is_err());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_step_that_fails_leaves_nothing_behind() {
+    let (store, database) = empty().await;
+    let client = connect(database.url()).await;
+    // The second step cannot make its first table.
+    client.batch_execute("CREATE TABLE contacts (id int)").await.unwrap();
+    assert!(matches!(store.migrate().await, Err(MigrateError::Store(StoreError::Corrupt(_)))));
+    assert!(store.ready().await.is_err());
+    client.batch_execute("DROP TABLE contacts").await.unwrap();
+    store.migrate().await.unwrap();
+    store.ready().await.unwrap();
+}
