@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http::{Method, StatusCode};
 use metrics::{
-    Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram,
+    Label, Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram,
 };
 
 const REQUESTS: &str = "recado_http_requests_total";
@@ -14,7 +14,11 @@ const IN_FLIGHT: &str = "recado_http_requests_in_flight";
 /// Says what the metrics mean; a recorder has to be installed before.
 pub(crate) fn describe() {
     describe_counter!(REQUESTS, Unit::Count, "Requests answered, by route, method and status.");
-    describe_histogram!(DURATION, Unit::Seconds, "Time from request to answer, by route.");
+    describe_histogram!(
+        DURATION,
+        Unit::Seconds,
+        "Time from request to answer, by route, method and status."
+    );
     describe_gauge!(IN_FLIGHT, Unit::Count, "Requests being answered.");
 }
 
@@ -39,9 +43,13 @@ pub(crate) fn answered(
     status: StatusCode,
     duration: Duration,
 ) {
-    let status = status.as_str().to_owned();
-    counter!(REQUESTS, "route" => route, "method" => method, "status" => status).increment(1);
-    histogram!(DURATION, "route" => route, "method" => method).record(duration.as_secs_f64());
+    let labels = [
+        Label::from_static_parts("route", route),
+        Label::from_static_parts("method", method),
+        Label::new("status", status.as_str().to_owned()),
+    ];
+    counter!(REQUESTS, labels.iter()).increment(1);
+    histogram!(DURATION, labels.iter()).record(duration.as_secs_f64());
 }
 
 /// Counts a request as in flight until it is dropped, however it ends.

@@ -30,6 +30,8 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 const LINGER_BYTES: usize = 4 * 1024 * 1024;
 /// For how long it is.
 const LINGER: Duration = Duration::from_secs(2);
+/// For how long while stopping.
+const LINGER_STOPPING: Duration = Duration::from_millis(200);
 
 /// How connections are treated.
 #[derive(Clone, Copy, Debug)]
@@ -182,14 +184,15 @@ async fn connection(
         Err(error) => error.is_parse(),
     };
     if answered {
-        linger(connection.into_parts().io.into_inner().into_inner()).await;
+        let patience = if draining { LINGER_STOPPING } else { LINGER };
+        linger(connection.into_parts().io.into_inner().into_inner(), patience).await;
     }
 }
 
 /// Closes our side and throws away, within bounds, what the peer is still sending: closing with
 /// unread bytes would reset the connection and could take the answer with it.
-async fn linger(mut stream: TcpStream) {
-    let _ = tokio::time::timeout(LINGER, async {
+async fn linger(mut stream: TcpStream, patience: Duration) {
+    let _ = tokio::time::timeout(patience, async {
         if stream.shutdown().await.is_err() {
             return;
         }

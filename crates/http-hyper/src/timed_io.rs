@@ -132,6 +132,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for TimedIo<T> {
                 // from each byte, so that a trickle does not renew it.
                 if buf.filled().len() > before && self.phase.get() == IDLE {
                     self.phase.0.store(HEAD, Ordering::Relaxed);
+                    self.reading = None;
                 }
                 Poll::Ready(read)
             }
@@ -235,6 +236,20 @@ mod tests {
             () = late => {}
         }
         assert_eq!(began.elapsed().as_secs(), 60);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_head_after_a_slow_answer_has_its_full_time() {
+        let (mut peer, mut timed, phase) = pair();
+        peer.write_all(b"GET").await.expect("open");
+        timed.read_exact(&mut [0; 3]).await.expect("the first head");
+        phase.busy();
+        tokio::time::advance(Duration::from_secs(20)).await;
+        phase.idle();
+        peer.write_all(b"G").await.expect("open");
+        let began = Instant::now();
+        assert_eq!(read_error(&mut timed).await, io::ErrorKind::TimedOut);
+        assert_eq!(began.elapsed().as_secs(), 10);
     }
 
     #[tokio::test(start_paused = true)]

@@ -51,20 +51,18 @@ fn is_of_type(value: &Value, name: &str) -> bool {
 fn misfit(document: &Value, schema: &Value, value: &Value) -> Option<String> {
     let schema = resolved(document, schema);
     let fits = |schema: &Value| misfit(document, schema, value).is_none();
-    if let Some(all) = schema["allOf"].as_array() {
-        if let Some(why) = all.iter().find_map(|schema| misfit(document, schema, value)) {
+    for part in schema["allOf"].as_array().into_iter().flatten() {
+        if let Some(why) = misfit(document, part, value) {
             return Some(why);
         }
     }
-    if let Some(any) = schema["anyOf"].as_array() {
-        if !any.iter().any(fits) {
-            return Some(format!("{value} fits none of {any:?}"));
-        }
+    let any = schema["anyOf"].as_array();
+    if any.is_some_and(|any| !any.iter().any(fits)) {
+        return Some(format!("{value} fits none of {any:?}"));
     }
-    if let Some(one) = schema["oneOf"].as_array() {
-        if one.iter().filter(|schema| fits(schema)).count() != 1 {
-            return Some(format!("{value} does not fit exactly one of {one:?}"));
-        }
+    let one = schema["oneOf"].as_array();
+    if one.is_some_and(|one| one.iter().filter(|schema| fits(schema)).count() != 1) {
+        return Some(format!("{value} does not fit exactly one of {one:?}"));
     }
     let types: Vec<&str> = match &schema["type"] {
         Value::String(name) => vec![name],
