@@ -4,13 +4,15 @@
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use recado_core::secret::SecretText;
 use recado_core::{Clock, Timestamp};
 use recado_server::{LocalFiles, Options, Overrides, Running, start};
 use recado_testkit::files::FaultyFiles;
+use recado_store_postgres::{Options as PostgresOptions, PostgresStore};
+use recado_testkit::FaultyStore;
 use recado_testkit::postgres::{TestDatabase, TestPostgres};
 use recado_testkit::transport::ScriptedTransport;
 use recado_testkit::TestClock;
@@ -43,10 +45,20 @@ impl fmt::Debug for Database {
 
 impl Database {
     /// An empty database, not yet migrated.
-    pub async fn fresh(kind: StoreKind) -> Self {
+    pub fn fresh(kind: StoreKind) -> Self {
         match kind {
             StoreKind::Sqlite => Self::Sqlite(tempfile::tempdir().expect("a temporary folder")),
             StoreKind::Postgres => Self::Postgres(TestPostgres::shared().fresh_database()),
+        }
+    }
+
+    /// A database with the current schema and nothing in it.
+    pub fn migrated(kind: StoreKind) -> Self {
+        static TEMPLATE: OnceLock<TestDatabase> = OnceLock::new();
+        match kind {
+            // A new file is migrated faster than one is copied.
+            StoreKind::Sqlite => Self::fresh(kind),
+            StoreKind::Postgres => Self::Postgres(TEMPLATE.get_or_init(template).copy()),
         }
     }
 
@@ -80,6 +92,39 @@ impl Database {
             Self::Postgres(database) => dump(database.url()).await,
         }
     }
+}
+
+/// Migrates a database that others are copied from, and leaves nobody connected to it.
+fn template() -> TestDatabase {
+    let migrating = || {
+        let database = TestPostgres::shared().fresh_database();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.expect("a runtime").block_on(async {
+            let options = PostgresOptions::default();
+            let store = PostgresStore::connect(database.url(), options).await.expect("connects");
+            store.migrate().await.expect("migrates");
+            drop(store);
+            alone(&database).await;
+        });
+        database
+    };
+    // Tests run on a runtime of their own already.
+    std::thread::scope(|scope| scope.spawn(migrating).join().expect("a template"))
+}
+
+/// Waits until the server has noticed that all connections to a database were closed.
+async fn alone(database: &TestDatabase) {
+    let server = TestPostgres::shared().url();
+    let (client, connection) =
+        tokio_postgres::connect(server, tokio_postgres::NoTls).await.expect("connects");
+    tokio::spawn(connection);
+    let name = database.url().rsplit('/').next().expect("a name").to_owned();
+    let count = "SELECT count(*) FROM pg_stat_activity WHERE datname = $1";
+    crate::world::eventually("nobody is connected", || async {
+        let row = client.query_one(count, &[&name]).await.expect("an answer");
+        (row.get::<_, i64>(0) == 0).then_some(())
+    })
+    .await;
 }
 
 async fn dump(url: &str) -> String {
@@ -145,6 +190,8 @@ pub struct TestServer {
     pub files: FaultyFiles,
     /// Its calls to the outside.
     pub transport: ScriptedTransport,
+    /// Its store, which fails on demand.
+    pub store: FaultyStore,
     documents: Arc<TempDir>,
     setup: Setup,
     running: Option<Running>,
@@ -159,36 +206,14 @@ impl fmt::Debug for TestServer {
 impl TestServer {
     /// Starts a server on a database.
     pub async fn start(database: &Database, setup: Setup) -> Self {
-        let documents = Arc::new(tempfile::tempdir().expect("a temporary folder"));
         let clock = setup.clock.clone().unwrap_or_default();
-        let local = LocalFiles::new(documents.path());
-        let files = FaultyFiles::new(local);
+        let documents = Arc::new(tempfile::tempdir().expect("a temporary folder"));
+        let files = FaultyFiles::new(LocalFiles::new(documents.path()));
         let transport = ScriptedTransport::new();
-        let addr = SocketAddr::from(([127, 0, 0, 1], 0));
-        let mut server = Self { addr, clock, files, transport, documents, setup, running: None };
-        server.launch(database).await;
-        server
-    }
-
-    async fn launch(&mut self, database: &Database) {
-        let url = self.setup.database_url.clone().unwrap_or_else(|| database.url());
-        let options = Options {
-            database: url.parse().expect("a database address"),
-            operator_token: (!self.setup.no_operator).then(|| SecretText::new(OPERATOR)),
-            no_migrate: self.setup.no_migrate,
-            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
-            ..Options::default()
-        };
-        let overrides = Overrides {
-            clock: Some(Arc::new(self.clock.0.clone())),
-            files: Some(Arc::new(self.files.clone())),
-            transport: Some(Arc::new(self.transport.clone())),
-            no_background: self.setup.no_background,
-            ..Overrides::default()
-        };
-        let running = start(options, overrides).await.expect("the server starts");
-        self.addr = running.addr;
-        self.running = Some(running);
+        let (running, store) = launch(database, &setup, &clock, &files, &transport).await;
+        let addr = running.addr;
+        let running = Some(running);
+        Self { addr, clock, files, transport, store, documents, setup, running }
     }
 
     /// Stops it gracefully and starts another one with the same clock, documents and calls.
@@ -196,7 +221,11 @@ impl TestServer {
         if let Some(running) = self.running.take() {
             running.stop().await;
         }
-        self.launch(database).await;
+        let (setup, clock, files) = (&self.setup, &self.clock, &self.files);
+        let (running, store) = launch(database, setup, clock, files, &self.transport).await;
+        self.addr = running.addr;
+        self.store = store;
+        self.running = Some(running);
     }
 
     /// Does all background work that is due now.
@@ -216,6 +245,40 @@ impl TestServer {
             std::fs::remove_file(self.documents.path().join(file)).expect("removable");
         }
     }
+}
+
+async fn launch(
+    database: &Database,
+    setup: &Setup,
+    clock: &HandClock,
+    files: &FaultyFiles,
+    transport: &ScriptedTransport,
+) -> (Running, FaultyStore) {
+    let url = setup.database_url.clone().unwrap_or_else(|| database.url());
+    let options = Options {
+        database: url.parse().expect("a database address"),
+        operator_token: (!setup.no_operator).then(|| SecretText::new(OPERATOR)),
+        no_migrate: setup.no_migrate,
+        listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+        ..Options::default()
+    };
+    let wrapped = Arc::new(Mutex::new(None));
+    let keep = Arc::clone(&wrapped);
+    let overrides = Overrides {
+        clock: Some(Arc::new(clock.0.clone())),
+        files: Some(Arc::new(files.clone())),
+        transport: Some(Arc::new(transport.clone())),
+        no_background: setup.no_background,
+        wrap_store: Some(Box::new(move |store| {
+            let faulty = FaultyStore::new(store);
+            *keep.lock().unwrap_or_else(PoisonError::into_inner) = Some(faulty.clone());
+            Arc::new(faulty)
+        })),
+        ..Overrides::default()
+    };
+    let running = start(options, overrides).await.expect("the server starts");
+    let store = wrapped.lock().unwrap_or_else(PoisonError::into_inner).take();
+    (running, store.expect("the store was wrapped"))
 }
 
 /// All files below a folder, as relative paths.

@@ -65,7 +65,7 @@ impl World {
 
     /// A world on a fresh database with other settings.
     pub async fn with(kind: StoreKind, setup: Setup) -> Self {
-        let database = Database::fresh(kind).await;
+        let database = Database::migrated(kind);
         let server = TestServer::start(&database, setup).await;
         let addr = server.addr;
         let us = tenant_at(addr, "Acme", "enterprise").await;

@@ -89,7 +89,7 @@ fn help_shows_flag_variable_and_default_of_each_option() {
 
 both_stores! {
     async fn a_flag_wins_over_the_environment_and_that_over_the_file(kind: StoreKind) {
-        let database = Database::fresh(kind).await;
+        let database = Database::migrated(kind);
         let folder = Arc::new(tempfile::tempdir().expect("a folder"));
         let file = folder.path().join("recado.toml");
         let content = format!("database = {:?}\noperator-token = \"from-file\"\nlisten = \"127.0.0.1:0\"\n", database.url());
@@ -105,7 +105,7 @@ both_stores! {
     }
 
     async fn without_an_operator_token_the_operator_api_is_404(kind: StoreKind) {
-        let database = Database::fresh(kind).await;
+        let database = Database::migrated(kind);
         for args in [vec![], vec!["--operator-token", ""]] {
             let folder = Arc::new(tempfile::tempdir().expect("a folder"));
             let url = database.url();
@@ -124,7 +124,7 @@ both_stores! {
     }
 
     async fn sigterm_and_sigint_end_with_code_0(kind: StoreKind) {
-        let database = Database::fresh(kind).await;
+        let database = Database::migrated(kind);
         for signal in ["TERM", "INT"] {
             let process = Process::serve(&database, &[]).await;
             // An idle kept-alive connection must not hold it up.
@@ -136,7 +136,7 @@ both_stores! {
     }
 
     async fn a_graceful_stop_finishes_what_is_in_flight_and_takes_nothing_new(kind: StoreKind) {
-        let database = Database::fresh(kind).await;
+        let database = Database::migrated(kind);
         let process = Process::serve(&database, &[]).await;
         let us = tenant_at(process.addr, "Acme", "enterprise").await;
         let body = json!({"phone": phone(1)}).to_string();
@@ -177,7 +177,7 @@ both_stores! {
     }
 
     async fn no_log_line_shows_keys_tokens_phones_or_names(kind: StoreKind) {
-        let database = Database::fresh(kind).await;
+        let database = Database::migrated(kind);
         let process = Process::serve(&database, &["--log", "trace"]).await;
         let addr = process.addr;
         let us = tenant_at(addr, "Acme", "enterprise").await;
@@ -221,7 +221,7 @@ both_stores! {
     }
 
     async fn each_log_line_of_a_request_has_its_id(kind: StoreKind) {
-        let database = Database::fresh(kind).await;
+        let database = Database::migrated(kind);
         let process = Process::serve(&database, &["--log", "debug"]).await;
         let request = Request::new("GET", "/api/v1/contacts").header("x-request-id", "id-to-find-42");
         request.send(process.addr).await;
@@ -229,7 +229,7 @@ both_stores! {
     }
 
     async fn openapi_prints_the_document_that_is_served(kind: StoreKind) {
-        let database = Database::fresh(kind).await;
+        let database = Database::migrated(kind);
         let process = Process::serve(&database, &[]).await;
         let served = Request::new("GET", "/api/openapi.json").send(process.addr).await.json();
         let printed = run_recado(["openapi"], &[]).await;
@@ -239,7 +239,7 @@ both_stores! {
     }
 
     async fn migrate_brings_the_schema_and_may_be_repeated(kind: StoreKind) {
-        let database = Database::fresh(kind).await;
+        let database = Database::fresh(kind);
         for _ in 0..2 {
             let ended = run_recado(["migrate", "--database", &database.url()], &[]).await;
             assert_eq!(ended.code, Some(0), "{ended:?}");
@@ -252,7 +252,7 @@ both_stores! {
         if kind == StoreKind::Sqlite {
             return; // One server process per file.
         }
-        let database = Database::fresh(kind).await;
+        let database = Database::fresh(kind);
         let (a, b) = tokio::join!(Process::serve(&database, &[]), Process::serve(&database, &[]));
         for process in [&a, &b] {
             assert_eq!(Request::new("GET", "/readyz").send(process.addr).await.status, 200);
@@ -260,7 +260,7 @@ both_stores! {
     }
 
     async fn a_company_and_a_key_made_by_commands_work(kind: StoreKind) {
-        let database = Database::fresh(kind).await;
+        let database = Database::fresh(kind);
         let url = database.url();
         let ended = run_recado(["company", "create", "--database", &url, "Padaria", "--json"], &[]).await;
         assert_eq!(ended.code, Some(0), "{ended:?}");

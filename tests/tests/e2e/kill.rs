@@ -7,12 +7,12 @@ use recado_tests::backend::Database;
 use recado_tests::binary::Process;
 use recado_tests::registry::FakeRegistry;
 use recado_tests::world::{export_at, tenant_at};
-use recado_tests::{Request, StoreKind, both_stores, eventually, join_all, phone, text};
+use recado_tests::{OPERATOR, Request, StoreKind, both_stores, eventually, join_all, phone, text};
 use serde_json::json;
 
 both_stores! {
     async fn a_killed_process_loses_no_acknowledged_contact(kind: StoreKind) {
-        let database = Database::fresh(kind).await;
+        let database = Database::migrated(kind);
         let mut process = Process::serve(&database, &[]).await;
         let us = tenant_at(process.addr, "Acme", "enterprise").await;
         let mut acknowledged = Vec::new();
@@ -65,7 +65,7 @@ both_stores! {
     }
 
     async fn a_killed_process_loses_no_acknowledged_change(kind: StoreKind) {
-        let database = Database::fresh(kind).await;
+        let database = Database::migrated(kind);
         let process = Process::serve(&database, &[]).await;
         let us = tenant_at(process.addr, "Acme", "enterprise").await;
         let addr = process.addr;
@@ -83,7 +83,7 @@ both_stores! {
     }
 
     async fn a_restart_while_the_registry_was_being_asked_still_enriches(kind: StoreKind) {
-        let database = Database::fresh(kind).await;
+        let database = Database::migrated(kind);
         let registry = FakeRegistry::start().await;
         let url = format!("http://{}", registry.addr);
         let args = ["--cnpj-registry", url.as_str(), "--allow-private-destinations"];
@@ -107,5 +107,63 @@ both_stores! {
         assert_eq!(organization["name"], "Aurora");
         assert_eq!(organization["razao_social"], "PADARIA AURORA LTDA");
         assert!(restarted.elapsed() < Duration::from_secs(15), "{:?}", restarted.elapsed());
+    }
+
+    async fn a_process_killed_while_deleting_leaves_each_contact_whole_or_gone(kind: StoreKind) {
+        let database = Database::migrated(kind);
+        let mut process = Process::serve(&database, &[]).await;
+        let us = tenant_at(process.addr, "Acme", "enterprise").await;
+        let mut contacts = Vec::new();
+        for n in 0..8 {
+            let body = json!({"phone": phone(n)});
+            let create = Request::new("POST", "/api/v1/contacts").bearer(&us.key).json(&body);
+            let id = text(&create.send(process.addr).await.expect(201)["contact"]["id"]);
+            let documents = format!("/operator/v1/companies/{}/contacts/{id}/documents", us.id);
+            let uploads = (0..12).map(|n| {
+                let path = format!("{documents}?filename=d{n}");
+                Request::new("POST", path).bearer(OPERATOR).body(format!("{id} {n}")).send(process.addr)
+            });
+            for answer in join_all(uploads.collect()).await {
+                answer.expect(201);
+            }
+            contacts.push((id, documents));
+        }
+        let folder = process.folder.clone();
+        let addr = process.addr;
+        let first = AtomicBool::new(false);
+        let deletions = contacts.iter().map(|(id, _)| {
+            let (us, first) = (&us, &first);
+            async move {
+                let path = format!("/api/v1/contacts/{id}");
+                let answer = Request::new("DELETE", path).bearer(&us.key).try_send(addr).await?;
+                first.store(true, Ordering::SeqCst);
+                Some(answer.status)
+            }
+        });
+        let killer = async {
+            eventually("a deletion", || async { first.load(Ordering::SeqCst).then_some(()) }).await;
+            process.kill().await;
+        };
+        let (answers, ()) = tokio::join!(join_all(deletions.collect()), killer);
+        process = Process::serve_in(folder, &database, &[]).await;
+        for ((id, documents), answer) in contacts.iter().zip(answers) {
+            let path = format!("/api/v1/contacts/{id}");
+            let found = Request::new("GET", &path).bearer(&us.key).send(process.addr).await;
+            if answer == Some(200) {
+                found.expect_error(404, "NOT_FOUND");
+            }
+            if found.status == 404 {
+                continue;
+            }
+            found.expect(200);
+            let listed = Request::new("GET", documents).bearer(OPERATOR).send(process.addr).await;
+            assert_eq!(listed.items().len(), 12, "{}", listed.show());
+            for document in listed.items() {
+                let one = format!("{documents}/{}", text(&document["id"]));
+                let bytes = Request::new("GET", one).bearer(OPERATOR).send(process.addr).await;
+                assert_eq!(bytes.status, 200, "{}", bytes.show());
+                assert!(bytes.body.starts_with(id.as_bytes()));
+            }
+        }
     }
 }

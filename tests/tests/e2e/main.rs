@@ -3,6 +3,7 @@
 //! Each test runs over a real socket, as `name::sqlite` and `name::postgres`.
 
 mod access;
+mod attacks;
 mod bad_input;
 mod binary;
 mod contacts_create;
