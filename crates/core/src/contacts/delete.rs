@@ -93,7 +93,9 @@ impl Contacts<'_> {
             undo(self.app, company, &purge.job, &purge.documents).await?;
             return Err(Error::Busy);
         };
-        finish(self.app, company, &erasing, &purge.documents).await?;
+        // The contact is gone for good, whatever happens now: what is left over is the job's.
+        let _: Result<bool, Error<DeleteContactError>> =
+            finish(self.app, company, &erasing, &purge.documents).await;
         Ok(())
     }
 

@@ -74,8 +74,9 @@ impl Rejection for ImportContactError {
 /// A body of the import, read.
 #[derive(Clone, Debug)]
 pub struct ImportDraft {
-    /// The contact as it will be stored, but for id, company, times and e-mail.
-    contact: Option<Contact>,
+    /// The contact as it will be stored, but for id, company, times and e-mail. Without a phone or
+    /// identifier, which is a problem, it has a stand-in.
+    contact: Contact,
     email: Given<Email>,
     custom_fields: BTreeMap<CustomFieldId, String>,
     tags: Vec<TagId>,
@@ -155,7 +156,7 @@ fn read_contact(
     company: CompanyId,
     region: &Region,
     now: Timestamp,
-) -> Option<Contact> {
+) -> Contact {
     let identity = read_identity(input, region);
     let platform = input
         .given("source_platform", |value| {
@@ -168,7 +169,6 @@ fn read_contact(
         .unwrap_or_else(Platform::whatsapp);
     // Read into a stand-in even without an identity, so that one answer names every problem.
     let (identifier, phone) = identity
-        .clone()
         .unwrap_or_else(|| (Identifier::parse("none").expect("a word is an identifier"), None));
     let mut contact = Contact::new(id, company, platform, identifier, phone, now);
     read_texts(input, &mut contact);
@@ -177,7 +177,7 @@ fn read_contact(
     if input.raw("last_connection_id").is_some_and(|value| !value.is_null()) {
         input.problem("last_connection_id", "names a connection that the company does not have");
     }
-    identity.map(|_| contact)
+    contact
 }
 
 fn read_texts(input: &mut Input<'_>, contact: &mut Contact) {
@@ -256,7 +256,7 @@ impl ImportContact {
     fn check_references(&self, facts: &DraftFacts, problems: &mut Problems) {
         check_fields(&self.draft.custom_fields, facts, problems);
         check_tags(&self.draft.tags, facts, problems);
-        let Some(contact) = &self.draft.contact else { return };
+        let contact = &self.draft.contact;
         if contact.assigned_to_member_id.is_some() && !facts.member {
             problems.add("assigned_to_member_id", "names a member that the company does not have");
         }
@@ -277,24 +277,19 @@ impl UseCase for ImportContact {
     type Error = ImportContactError;
 
     async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
-        let contact = self.draft.contact.as_ref();
+        let contact = &self.draft.contact;
         let query = DraftQuery {
             email: self.draft.email.as_ref().cloned(),
             fields: self.draft.custom_fields.keys().copied().collect(),
             tags: self.draft.tags.clone(),
-            member: contact.and_then(|contact| contact.assigned_to_member_id),
-            close_reason: contact.and_then(|contact| contact.last_close_reason_id),
-            organization: contact.and_then(|contact| contact.organization_id),
+            member: contact.assigned_to_member_id,
+            close_reason: contact.last_close_reason_id,
+            organization: contact.organization_id,
             ..DraftQuery::default()
         };
         let facts = store.draft_facts(self.company, &query).await?;
-        let holder = match contact {
-            None => None,
-            Some(contact) => {
-                let (platform, identifier) = (&contact.source_platform, &contact.identifier);
-                store.contact_by_identifier(self.company, platform, identifier).await?
-            }
-        };
+        let (platform, identifier) = (&contact.source_platform, &contact.identifier);
+        let holder = store.contact_by_identifier(self.company, platform, identifier).await?;
         Ok((facts, holder.map(|holder| holder.id)))
     }
 
@@ -306,12 +301,10 @@ impl UseCase for ImportContact {
         let mut problems = self.draft.problems.clone();
         self.check_references(&facts, &mut problems);
         problems.into_result()?;
-        let Some(mut contact) = self.draft.contact.clone() else {
-            return Err(Problems::of("phone", "or identifier is required").into());
-        };
         if let Some(by) = holder {
             return Err(ImportContactError::IdentifierTaken { by });
         }
+        let mut contact = self.draft.contact.clone();
         let mut changes = ChangeSet::new();
         contact.created_at = match self.draft.created_at {
             Some(at) => at,

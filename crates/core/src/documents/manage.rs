@@ -81,20 +81,29 @@ impl Documents<'_> {
         let announced = self.announce(company, contact, filename, bytes.len()).await?;
         let key = file_key(company, announced.id);
         if let Err(error) = self.app.files().put(&key, bytes).await {
-            self.forget(&announced).await?;
+            // The bytes may be there all the same: the record stays until they are surely not, so
+            // that they go with the contact at the latest.
+            if self.app.files().remove(&key).await.is_ok() {
+                self.forget(&announced).await?;
+            }
             return Err(Error::Rejected(AttachError::Files(error)));
         }
         let stored = Document { state: DocumentState::Stored, ..announced.value().clone() };
-        let changes = ChangeSet::new().with(announced.update(stored.clone()));
-        match self.app.settle(Decided::new(changes, stored)).await? {
-            Some(document) => Ok(document),
-            None => {
-                // The contact was deleted meanwhile, and the record with it.
-                let removed = self.app.files().remove(&key).await;
-                removed.map_err(|error| Error::Rejected(AttachError::Files(error)))?;
-                Err(Error::Rejected(AttachError::NotFound))
+        let mut attempts = self.app.attempts();
+        loop {
+            attempts.next::<AttachError>()?;
+            let changes = ChangeSet::new().with(announced.update(stored.clone()));
+            if self.app.settle(Decided::new(changes, ())).await?.is_some() {
+                return Ok(stored);
+            }
+            if self.app.store().document(company, announced.id).await?.is_none() {
+                break;
             }
         }
+        // The contact was deleted meanwhile, and the record with it.
+        let removed = self.app.files().remove(&key).await;
+        removed.map_err(|error| Error::Rejected(AttachError::Files(error)))?;
+        Err(Error::Rejected(AttachError::NotFound))
     }
 
     async fn announce(

@@ -1,0 +1,132 @@
+//! The operator's import of one contact.
+
+use recado_core::contacts::{ContactFilter, ExportQuery};
+use recado_core::{Error, Rejection, Timestamp};
+use recado_testkit::kit::body;
+use recado_testkit::{Kit, MemoryStore};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use uuid::Uuid;
+
+use super::{code, create_phone, refused, shown};
+
+async fn import(kit: &Kit, new: Value) -> recado_core::ids::ContactId {
+    kit.app.contacts().import(&kit.company, &body(new)).await.expect("acceptable").0
+}
+
+#[tokio::test]
+async fn any_stored_field_is_kept_and_no_event_is_emitted() {
+    let store = MemoryStore::new();
+    let kit = Kit::on(Arc::new(store.clone())).await;
+    let member = body(json!({ "display_name": "Bia" }));
+    let member = kit.app.access().create_member(kit.company.id, &member).await.unwrap();
+    let reason = body(json!({ "name": "Vendido" }));
+    let reason = kit.app.tags().create_close_reason(kit.company.id, &reason).await.unwrap();
+    let sent = json!({
+        "identifier": "lid-1", "source_platform": "telegram", "phone": "34991230001",
+        "name": "Ana", "wa_push_name": "aninha", "inbox_status": "resolved",
+        "priority": "high", "crm_status": "customer", "is_ai_enabled": false,
+        "is_archived": true, "is_pinned": true, "is_muted": true, "is_blocked": true,
+        "external_ai_enabled": false, "opted_out_at": "2026-01-02T03:04:05.006Z",
+        "last_message_at": "2026-01-02T03:04:05.006Z", "street": "Rua A", "country": "Brasil",
+        "created_at": "2020-01-01T00:00:00.000Z", "updated_at": "2021-01-01T00:00:00.000Z",
+        "assigned_to_member_id": member.id, "last_close_reason_id": reason.id,
+    });
+    let id = import(&kit, sent.clone()).await;
+    let now = shown(&kit, id).await;
+    for (field, value) in sent.as_object().unwrap() {
+        match field.as_str() {
+            "phone" => assert_eq!(now[field], "+5534991230001"),
+            "assigned_to_member_id" => assert_eq!(now["assigned_to"]["display_name"], "Bia"),
+            _ => assert_eq!(now[field], *value, "{field}"),
+        }
+    }
+    assert_eq!(store.events(kit.company.id), []);
+    let in_use = kit.app.access().delete_member(kit.company.id, member.id).await;
+    assert_eq!(code(in_use), "IN_USE");
+    let in_use = kit.app.tags().delete_close_reason(kit.company.id, reason.id).await;
+    assert_eq!(code(in_use), "IN_USE");
+}
+
+#[tokio::test]
+async fn phones_may_repeat_but_not_identifiers_of_a_channel() {
+    let kit = Kit::new().await;
+    let first = import(&kit, json!({ "phone": "34991230001" })).await;
+    let again = body(json!({ "phone": "34991230001" }));
+    match kit.app.contacts().import(&kit.company, &again).await {
+        Err(Error::Rejected(error)) => {
+            assert_eq!(error.code().as_str(), "CONTACT_EXISTS");
+            assert_eq!(json!(error.extra()), json!({ "contact_id": first }));
+        }
+        other => panic!("the identifier is taken, not {other:?}"),
+    }
+    import(&kit, json!({ "phone": "34991230001", "source_platform": "telegram" })).await;
+    import(&kit, json!({ "phone": "34991230001", "identifier": "lid-1" })).await;
+    // The public API names the oldest of them.
+    kit.clock.advance(std::time::Duration::from_secs(1));
+    let older = json!({ "phone": "34991230001", "identifier": "lid-2",
+                        "created_at": "2020-01-01T00:00:00Z" });
+    let older = import(&kit, older).await;
+    let taken = body(json!({ "phone": "34991230001" }));
+    match kit.app.contacts().create(&kit.caller, &taken).await {
+        Err(Error::Rejected(error)) => {
+            assert_eq!(json!(error.extra()), json!({ "contact_id": older }));
+        }
+        other => panic!("the phone is taken, not {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_taken_email_is_shared() {
+    let kit = Kit::new().await;
+    import(&kit, json!({ "identifier": "a", "email": "a@b.co" })).await;
+    let new = body(json!({ "identifier": "b", "email": "a@b.co", "shared_email": "c@b.co" }));
+    let (id, warnings) = kit.app.contacts().import(&kit.company, &new).await.unwrap();
+    assert_eq!(warnings.len(), 1);
+    let now = shown(&kit, id).await;
+    assert_eq!((&now["email"], &now["shared_email"]), (&Value::Null, &json!("a@b.co")));
+}
+
+#[tokio::test]
+async fn references_to_nothing_and_times_to_come_are_refused_together() {
+    let kit = Kit::new().await;
+    let unknown = Uuid::from_u128(3).to_string();
+    let wrong = json!({
+        "assigned_to_member_id": unknown, "last_close_reason_id": unknown,
+        "organization_id": unknown, "tag_ids": [unknown], "last_connection_id": unknown,
+        "custom_fields": { (unknown.clone()): "1" }, "created_at": "2999-01-01T00:00:00Z",
+        "pipeline_stage": {}, "crm_status": "friend",
+    });
+    let (code, details) = refused(kit.app.contacts().import(&kit.company, &body(wrong)).await);
+    assert_eq!(code, "VALIDATION_ERROR");
+    let text = details.to_string();
+    for named in [
+        "phone",
+        "assigned_to_member_id",
+        "last_close_reason_id",
+        "organization_id",
+        "tag_ids",
+        "last_connection_id",
+        "created_at",
+        "pipeline_stage",
+        "crm_status",
+        &unknown,
+    ] {
+        assert!(text.contains(named), "{named} is not in {text}");
+    }
+}
+
+#[tokio::test]
+async fn an_import_without_a_creation_time_is_met_by_a_running_export() {
+    let kit = Kit::new().await;
+    for n in 0..3 {
+        create_phone(&kit, &format!("3499123000{n}")).await;
+    }
+    let query =
+        |cursor| ExportQuery { filter: ContactFilter::default(), cursor, limit: 2, clicks: false };
+    let part = kit.app.contacts().export(&kit.caller, &query(None)).await.unwrap();
+    kit.clock.set(Timestamp::from_millis(0));
+    import(&kit, json!({ "identifier": "late" })).await;
+    let rest = kit.app.contacts().export(&kit.caller, &query(part.next_cursor)).await.unwrap();
+    assert_eq!((rest.items.len(), rest.total), (2, 4));
+}
