@@ -97,3 +97,9 @@ pub(super) const SLUGS: &[&str] = &["cidade", "time", "Cidade", "a.b-c_d", "not 
 
 /// Values of custom fields.
 pub(super) const VALUES: &[&str] = &["", "Uberlândia", "São Paulo", "a\"b\\c", "  x  "];
+
+/// Who follows links: a person and a preview.
+pub(super) const AGENTS: &[&str] = &[
+    "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
+    "WhatsApp/2.23.20.0",
+];

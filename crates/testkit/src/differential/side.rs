@@ -481,7 +481,7 @@ impl<'a> Side<'a> {
             Verb::Follow => {
                 let code = world.codes.get(command.number(0) % (world.codes.len() + 1));
                 let code = code.map_or("abcdefghijklmnopqrstuv", String::as_str);
-                let agent = command.pick(1, &["Mozilla/5.0 (X11; Linux)", "WhatsApp/2.23.20.0"]);
+                let agent = command.pick(1, pools::AGENTS);
                 let visit = Visit { user_agent: Some(agent), ..Visit::default() };
                 show(self.app.links().follow(code, visit).await)
             }

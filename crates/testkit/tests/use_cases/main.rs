@@ -1,0 +1,61 @@
+//! The use cases of the core, over the model: what an integrator or an operator is promised.
+//!
+//! Answers over HTTP have tests of their own; these here are about what is kept and what is not,
+//! also when the store, the document store or the outside fails.
+
+mod contacts;
+mod deals;
+mod enrichment;
+mod import;
+mod purge;
+mod purge_crash;
+mod records;
+mod simulation;
+mod store_failures;
+
+use recado_core::contacts::{ContactSummary, Created};
+use recado_core::ids::ContactId;
+use recado_core::{Error, Rejection};
+use recado_testkit::Kit;
+use recado_testkit::kit::body;
+use serde_json::{Value, json};
+
+/// Creates a contact that is acceptable.
+async fn create(kit: &Kit, new: Value) -> Created {
+    kit.app.contacts().create(&kit.caller, &body(new)).await.expect("the contact is acceptable")
+}
+
+/// Creates a contact of which only the phone matters.
+async fn create_phone(kit: &Kit, phone: &str) -> ContactId {
+    create(kit, json!({ "phone": phone })).await.contact.id
+}
+
+/// Changes a contact in a way that is acceptable.
+async fn update(kit: &Kit, id: ContactId, change: Value) -> Created {
+    let updated = kit.app.contacts().update(&kit.caller, id, &body(change)).await;
+    updated.expect("the change is acceptable")
+}
+
+/// A contact as the operator sees it.
+async fn shown(kit: &Kit, id: ContactId) -> Value {
+    let contact = kit.app.contacts().get_for_operator(kit.company.id, id).await;
+    serde_json::to_value(contact.expect("the contact is there")).expect("a contact is JSON")
+}
+
+/// The answer of a creation or change as it is shown.
+fn answer(created: &Created) -> Value {
+    serde_json::to_value(ContactSummary::created(&created.contact)).expect("a summary is JSON")
+}
+
+/// The code and details of a refusal.
+fn refused<T: std::fmt::Debug, E: Rejection>(outcome: Result<T, Error<E>>) -> (String, Value) {
+    match outcome {
+        Err(Error::Rejected(error)) => (error.code().as_str().to_owned(), json!(error.details())),
+        other => panic!("a refusal was expected, not {other:?}"),
+    }
+}
+
+/// The code of a refusal.
+fn code<T: std::fmt::Debug, E: Rejection>(outcome: Result<T, Error<E>>) -> String {
+    refused(outcome).0
+}

@@ -1,0 +1,132 @@
+//! Lists, fields, tags, keys, plans, links.
+
+use recado_core::Error;
+use recado_core::access::{KeyDraft, RateDecision, Scope, Scopes};
+use recado_core::contacts::ContactFilter;
+use recado_core::ids::ContactId;
+use recado_core::links::Visit;
+use recado_core::page::PageRequest;
+use recado_testkit::Kit;
+use recado_testkit::kit::body;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::{code, create, create_phone, refused, shown};
+
+const BROWSER: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
+
+#[tokio::test]
+async fn contacts_are_added_to_a_list_all_or_none() {
+    let kit = Kit::new().await;
+    let list = kit.app.lists().create(kit.company.id, &body(json!({ "name": "VIP" }))).await;
+    let list = list.unwrap().id;
+    let (a, b) = (create_phone(&kit, "34991230001").await, create_phone(&kit, "34991230002").await);
+    let unknown = ContactId::new(Uuid::from_u128(1));
+    let add = async |ids: Vec<ContactId>| {
+        let ids = body(json!({ "contact_ids": ids }));
+        kit.app.lists().add_contacts(kit.company.id, list, &ids).await
+    };
+    let (code, details) = refused(add(vec![a, unknown]).await);
+    assert_eq!((code.as_str(), &details["contact_ids"]), ("NOT_FOUND", &json!([unknown])));
+    assert_eq!(kit.app.lists().get(kit.company.id, list).await.unwrap().contacts_count, 0);
+    let added = add(vec![a, a]).await.unwrap();
+    assert_eq!((added.added, added.already_in_list), (1, 0));
+    let added = add(vec![a, b]).await.unwrap();
+    assert_eq!((added.added, added.already_in_list), (1, 1));
+    kit.app.contacts().delete(&kit.caller, a).await.unwrap();
+    assert_eq!(kit.app.lists().get(kit.company.id, list).await.unwrap().contacts_count, 1);
+    kit.app.lists().delete(kit.company.id, list).await.unwrap();
+    assert_eq!(shown(&kit, b).await["lists"], json!([]));
+}
+
+#[tokio::test]
+async fn values_of_an_inactive_field_are_hidden_in_the_detail_and_shown_in_the_list() {
+    let kit = Kit::new().await;
+    let new = body(json!({ "label": "Cidade", "slug": "cidade" }));
+    let field = kit.app.custom_fields().create(kit.company.id, &new).await.unwrap().id;
+    let again = kit.app.custom_fields().create(kit.company.id, &new).await;
+    assert_eq!(code(again), "SLUG_TAKEN");
+    let new = json!({ "phone": "34991230001", "custom_fields": { field.to_string(): "x" } });
+    let id = create(&kit, new).await.contact.id;
+    let change = async |status: &str| {
+        let change = body(json!({ "status": status }));
+        kit.app.custom_fields().change(kit.company.id, field, &change).await.unwrap();
+    };
+    let listed = async || {
+        let filter = ContactFilter::default();
+        let page = kit.app.contacts().page(&kit.caller, &filter, PageRequest::FIRST, false).await;
+        serde_json::to_value(&page.unwrap().items[0]).unwrap()["custom_fields"].clone()
+    };
+    change("inactive").await;
+    assert_eq!(shown(&kit, id).await["custom_fields"], json!({}));
+    assert_eq!(listed().await, json!({ "cidade": "x" }));
+    change("active").await;
+    assert_eq!(shown(&kit, id).await["custom_fields"], json!({ field.to_string(): "x" }));
+    kit.app.custom_fields().delete(kit.company.id, field).await.unwrap();
+    assert_eq!(shown(&kit, id).await["custom_fields"], json!({}));
+    assert_eq!(listed().await, json!({}));
+    let change = body(json!({ "name": "Ana" }));
+    kit.app.contacts().update(&kit.caller, id, &change).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_key_may_do_what_its_scopes_and_the_plan_allow() {
+    let kit = Kit::new().await;
+    let scopes = Scopes::of(&[Scope::ContactsRead]);
+    let made = kit.app.access().add_key(kit.company.id, KeyDraft::new("r", scopes)).await.unwrap();
+    let reader = kit.app.access().authenticate(made.secret.expose()).await.unwrap();
+    let id = create_phone(&kit, "34991230001").await;
+    kit.app.contacts().get(&reader, id, false).await.unwrap();
+    let denied = kit.app.contacts().delete(&reader, id).await;
+    assert!(matches!(denied, Err(Error::Denied(_))), "{denied:?}");
+
+    let starter = body(json!({ "plan": "professional" }));
+    kit.app.access().change_company(kit.company.id, &starter).await.unwrap();
+    let reader = kit.app.access().authenticate(made.secret.expose()).await.unwrap();
+    let denied = kit.app.contacts().get(&reader, id, false).await;
+    assert!(matches!(denied, Err(Error::Denied(_))), "{denied:?}");
+
+    kit.app.access().revoke_key(kit.company.id, made.key.id).await.unwrap();
+    for presented in [made.secret.expose(), "", "rk_", &"x".repeat(10_000)] {
+        let unknown = kit.app.access().authenticate(presented).await;
+        assert_eq!(code(unknown), "UNAUTHORIZED");
+    }
+}
+
+#[tokio::test]
+async fn a_change_of_a_keys_rates_holds_from_the_next_call_on() {
+    let kit = Kit::new().await;
+    let draft = KeyDraft::new("slow", Scopes::all());
+    let made = kit.app.access().add_key(kit.company.id, draft).await.unwrap();
+    let slow = body(json!({ "rate_per_minute": 3, "export_rate_per_minute": 1 }));
+    kit.app.access().change_key(kit.company.id, made.key.id, &slow).await.unwrap();
+    let caller = kit.app.access().authenticate(made.secret.expose()).await.unwrap();
+    let charge = async |export| kit.app.access().charge(&caller, export).await.unwrap();
+    assert_eq!(charge(true).await, RateDecision::Allowed);
+    assert!(matches!(charge(true).await, RateDecision::Limited { .. }));
+    assert_eq!(charge(false).await, RateDecision::Allowed);
+    assert_eq!(charge(false).await, RateDecision::Allowed);
+    assert!(matches!(charge(false).await, RateDecision::Limited { .. }));
+}
+
+#[tokio::test]
+async fn only_people_count_as_clicks() {
+    let kit = Kit::new().await;
+    let id = create_phone(&kit, "34991230001").await;
+    let new = body(json!({ "contact_id": id, "url": "https://example.com/x" }));
+    let link = kit.app.links().create(kit.company.id, &new).await.unwrap();
+    let link = serde_json::to_value(link).unwrap();
+    let code = link["code"].as_str().unwrap();
+    let person = Visit { user_agent: Some(BROWSER), ..Visit::default() };
+    let bot = Visit { user_agent: Some("WhatsApp/2.23"), ..Visit::default() };
+    for visit in [person, bot, person, Visit::default(), Visit { head: true, ..person }] {
+        let url = kit.app.links().follow(code, visit).await.unwrap();
+        assert_eq!(url, "https://example.com/x");
+    }
+    let filter = ContactFilter::default();
+    let page = kit.app.contacts().page(&kit.caller, &filter, PageRequest::FIRST, true).await;
+    let item = serde_json::to_value(&page.unwrap().items[0]).unwrap();
+    assert_eq!(item["link_clicks"]["total"], 2);
+    kit.app.contacts().delete(&kit.caller, id).await.unwrap();
+    assert!(kit.app.links().follow(code, person).await.is_err());
+}
