@@ -126,9 +126,10 @@ CREATE TABLE contacts (
     facet_id INTEGER NOT NULL,
     created_at INTEGER NOT NULL,
     last_message_at INTEGER,
-    -- Ascending, it is the order of the listing: latest message first, none last.
+    -- Ascending, it is the order of the listing: latest message first, none last. Not a generated
+    -- column, as SQLite does not read those from an index alone.
     recency INTEGER NOT NULL
-        GENERATED ALWAYS AS (coalesce(-last_message_at, 9223372036854775807)) VIRTUAL,
+        CHECK (recency = coalesce(-last_message_at, 9223372036854775807)),
     version INTEGER NOT NULL,
     source_platform TEXT NOT NULL,
     identifier TEXT NOT NULL,

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 /// How long a statement waits for a lock that another process holds.
@@ -44,6 +45,8 @@ fn open(path: &Path, more: OpenFlags, cache: u32) -> rusqlite::Result<Connection
     let conn = Connection::open_with_flags(path, flags)?;
     conn.busy_timeout(BUSY_TIMEOUT)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
+    // Plans never depend on bound values; otherwise some joins would be planned anew at each call.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     conn.pragma_update(None, "foreign_keys", true)?;
     conn.pragma_update(None, "cache_size", -i64::from(cache))?;
     conn.pragma_update(None, "temp_store", "MEMORY")?;

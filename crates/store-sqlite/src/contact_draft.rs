@@ -72,7 +72,8 @@ fn read_holder(conn: &Connection, query: &str, values: &[Cell<'_>]) -> ReadResul
         .optional()
 }
 
-/// The oldest contact that has the phone or one of the identifiers.
+/// The oldest contact that has the phone or one of the identifiers. The indexes are named: rather
+/// than sort the few that match, SQLite would walk all contacts in the order of creation.
 fn holder(
     conn: &Connection,
     company: CompanyId,
@@ -80,12 +81,13 @@ fn holder(
 ) -> ReadResult<Option<ContactId>> {
     let mut oldest: Option<Holder> = None;
     if let Some(phone) = &query.phone {
-        let by_phone = "SELECT created_at, id FROM contacts \
+        let by_phone = "SELECT created_at, id FROM contacts INDEXED BY contacts_by_phone \
                         WHERE company_id = ?1 AND phone = ?2 ORDER BY created_at, id LIMIT 1";
         oldest = read_holder(conn, by_phone, &[company.into(), phone.as_str().into()])?;
     }
     for identifier in &query.identifiers {
         let by_identifier = "SELECT created_at, id FROM contacts \
+                             INDEXED BY contacts_by_identifier \
                              WHERE company_id = ?1 AND identifier = ?2 \
                              ORDER BY created_at, id LIMIT 1";
         let values = [company.into(), identifier.as_str().into()];

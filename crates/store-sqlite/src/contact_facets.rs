@@ -2,7 +2,7 @@
 
 use recado_core::contacts::{Contact, ContactFilter, CrmStatus, Facets, InboxStatus, Platform};
 use recado_core::ids::{CompanyId, StageId};
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, params_from_iter};
 
 use crate::cell::{Cell, Columns};
 use crate::error::ReadResult;
@@ -11,7 +11,8 @@ use crate::error::ReadResult;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FacetId(pub(crate) i64);
 
-/// Counts one more contact of this combination.
+/// Counts one more contact of this combination. Two plain statements: an upsert that returns the id
+/// would make SQLite keep a journal of each statement.
 pub(crate) fn add(conn: &Connection, contact: &Contact) -> ReadResult<FacetId> {
     let facets = contact.facets();
     let key = facets.key();
@@ -25,14 +26,23 @@ pub(crate) fn add(conn: &Connection, contact: &Contact) -> ReadResult<FacetId> {
         facets.is_ai_enabled.into(),
         facets.is_group.into(),
     ];
+    let known = "SELECT id FROM contact_facets WHERE company_id = ?1 AND key = ?2";
+    let known: Option<i64> = conn
+        .prepare_cached(known)?
+        .query_row(params_from_iter(&values[..2]), |row| row.get(0))
+        .optional()?;
+    if let Some(id) = known {
+        conn.prepare_cached("UPDATE contact_facets SET contacts = contacts + 1 WHERE id = ?1")?
+            .execute([id])?;
+        return Ok(FacetId(id));
+    }
     conn.prepare_cached(
         "INSERT INTO contact_facets (company_id, key, source_platform, inbox_status, \
          pipeline_stage_id, crm_status, is_ai_enabled, is_group, contacts) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 1) \
-         ON CONFLICT (company_id, key) DO UPDATE SET contacts = contacts + 1 \
-         RETURNING id",
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 1)",
     )?
-    .query_row(params_from_iter(&values), |row| row.get(0).map(FacetId))
+    .insert(params_from_iter(&values))
+    .map(FacetId)
 }
 
 /// Counts one contact less. A combination that nobody has any more is forgotten.

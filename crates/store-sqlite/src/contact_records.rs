@@ -88,22 +88,23 @@ where
     Ok(found)
 }
 
+static TAGS_OF: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT {} FROM contact_tags AS g \
+         JOIN tags AS t ON t.company_id = g.company_id AND t.id = g.tag_id \
+         WHERE g.company_id = ?1 AND g.contact_id = ?2 ORDER BY t.created_at, t.id",
+        Tag::statements().qualified("t")
+    )
+});
+
 /// The tags of a contact by `created_at`, then `id`.
 pub(crate) fn tags_of(
     conn: &Connection,
     company: CompanyId,
     contact: ContactId,
 ) -> ReadResult<Vec<Tag>> {
-    static SELECT: LazyLock<String> = LazyLock::new(|| {
-        format!(
-            "SELECT {} FROM contact_tags AS g \
-             JOIN tags AS t ON t.company_id = g.company_id AND t.id = g.tag_id \
-             WHERE g.company_id = ?1 AND g.contact_id = ?2 ORDER BY t.created_at, t.id",
-            Tag::statements().qualified("t")
-        )
-    });
     let key: [Cell<'_>; 2] = [company.into(), contact.into()];
-    let mut statement = conn.prepare_cached(&SELECT)?;
+    let mut statement = conn.prepare_cached(&TAGS_OF)?;
     let tags = statement.query_map(params_from_iter(&key), read_stored::<Tag>)?;
     tags.map(|tag| tag.map(Stored::into_value)).collect()
 }
@@ -143,4 +144,29 @@ pub(crate) fn whole(
     record.related.assigned_to = assigned_to.map(Stored::into_value);
     record.related.lists = lists_of(conn, company, id)?;
     Ok(Some((record, table::all(conn, company)?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::StatementStatus;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::{connection, schema};
+
+    #[test]
+    fn a_join_is_planned_once_whatever_is_bound_to_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("recado.db");
+        schema::migrate(&mut connection::writer(&path).unwrap()).unwrap();
+        let conn = connection::reader(&path).unwrap();
+        let company = CompanyId::new(Uuid::from_u128(1));
+        for contact in 0..3 {
+            let contact = ContactId::new(Uuid::from_u128(contact));
+            assert!(tags_of(&conn, company, contact).unwrap().is_empty());
+        }
+        let statement = conn.prepare_cached(&TAGS_OF).unwrap();
+        assert_eq!(statement.get_status(StatementStatus::Run), 3);
+        assert_eq!(statement.get_status(StatementStatus::RePrepare), 0);
+    }
 }

@@ -268,6 +268,11 @@ impl SeqRange {
     }
 }
 
+/// What the listing by last message compares, ascending.
+fn recency(contact: &Contact) -> Cell<'static> {
+    Cell::Int(contact.last_message_at.map_or(i64::MAX, |at| -at.millis()))
+}
+
 /// Inserts a contact, counts it and indexes its search text.
 pub(crate) fn insert(tx: &mut Transaction<'_>, contact: &Contact) -> Result<(), CommitError> {
     let range = SeqRange::find(tx.conn, contact.company).map_err(read_error)?;
@@ -275,7 +280,7 @@ pub(crate) fn insert(tx: &mut Transaction<'_>, contact: &Contact) -> Result<(), 
     let seq = range.next_free(tx.conn).map_err(read_error)?;
     let facet = contact_facets::add(tx.conn, contact).map_err(read_error)?;
     let mut values = contact.values();
-    values.extend([Cell::Int(seq.0), Cell::Int(facet.0)]);
+    values.extend([Cell::Int(seq.0), Cell::Int(facet.0), recency(contact)]);
     tx.conn
         .prepare_cached(&INSERT)
         .and_then(|mut statement| statement.execute(params_from_iter(values)))
@@ -287,9 +292,9 @@ pub(crate) fn insert(tx: &mut Transaction<'_>, contact: &Contact) -> Result<(), 
 static INSERT: std::sync::LazyLock<String> = std::sync::LazyLock::new(|| {
     let columns = &Contact::statements().columns;
     format!(
-        "INSERT INTO contacts ({}, seq, facet_id, version) VALUES ({}, 1)",
+        "INSERT INTO contacts ({}, seq, facet_id, recency, version) VALUES ({}, 1)",
         columns.join(", "),
-        placeholders(columns.len() + 2)
+        placeholders(columns.len() + 3)
     )
 });
 
@@ -363,6 +368,9 @@ pub(crate) fn update(
     }
     if facet != before.facet {
         change("facet_id", Cell::Int(facet.0));
+    }
+    if old.last_message_at != contact.last_message_at {
+        change("recency", recency(contact));
     }
     tx.conn
         .prepare_cached(&format!("UPDATE contacts SET {set} WHERE seq = ?1"))

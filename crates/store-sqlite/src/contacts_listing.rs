@@ -363,3 +363,29 @@ impl Merged {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema;
+
+    #[test]
+    fn a_listing_is_one_range_of_one_index_which_holds_all_that_is_compared() {
+        let mut conn = Connection::open_in_memory().unwrap();
+        schema::migrate(&mut conn).unwrap();
+        for order in [Order::LastMessage, Order::Creation] {
+            for query in [order.company_query(), order.facet_query()] {
+                let mut plan = conn.prepare(&format!("EXPLAIN QUERY PLAN {query}")).unwrap();
+                let values = Scope::Facet(FacetId(1)).values(Place::START, 1, 0);
+                let steps: Vec<String> = plan
+                    .query_map(params_from_iter(values), |row| row.get("detail"))
+                    .unwrap()
+                    .collect::<Result<_, _>>()
+                    .unwrap();
+                let [step] = steps.as_slice() else { panic!("{query}: {steps:?}") };
+                assert!(step.starts_with("SEARCH contacts USING COVERING INDEX"), "{step}");
+                assert!(step.ends_with(",id)>(?,?))"), "{step}");
+            }
+        }
+    }
+}

@@ -1,14 +1,12 @@
 //! One transaction for all change sets that wait, each on its own feet.
 
-mod support;
-
 use std::sync::Arc;
 
+use crate::support::{Scene, company, contact};
 use recado_core::contacts::{ContactFilter, ContactReads};
 use recado_core::page::PageRequest;
 use recado_core::store::{ChangeSet, Commit, CommitError, Conflict, UniqueKey};
 use rusqlite::Connection;
-use support::{Scene, company, contact};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn change_sets_that_wait_for_each_other_share_a_transaction() {
@@ -45,7 +43,7 @@ async fn a_change_set_that_fails_does_not_take_its_neighbours_along() {
         .map(|n| {
             let store = Arc::clone(&scene.store);
             let mut contact = contact(scene.company, n, "Beatriz");
-            contact.identifier = support::contact(scene.company, n / 2, "").identifier;
+            contact.identifier = crate::support::contact(scene.company, n / 2, "").identifier;
             let members = ChangeSet::new().insert(company(1000 + u128::from(n)));
             let changes = members.insert(contact);
             tokio::spawn(async move { store.commit(changes).await })

@@ -1,14 +1,12 @@
 //! The search index answers exactly as the core's own comparison does.
 
-mod support;
-
+use crate::support::{Scene, company, contact};
 use proptest::prelude::*;
 use recado_core::contacts::{Contact, ContactFilter, ContactReads, SearchQuery};
 use recado_core::ids::CompanyId;
 use recado_core::page::PageRequest;
 use recado_core::store::{ChangeSet, Commit};
 use recado_store_sqlite::SqliteStore;
-use support::{Scene, company, contact};
 
 /// Pieces that names and searches are put together of, so that they meet often.
 const PIECES: &[&str] = &[

@@ -1,0 +1,6 @@
+//! What the store contract leaves to SQLite: the file, its migrations, group commit, the index.
+
+mod group_commit;
+mod migrations;
+mod search;
+mod support;
