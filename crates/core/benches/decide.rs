@@ -50,9 +50,7 @@ fn create(criterion: &mut Criterion) {
         let made = use_case(body);
         assert!(made.decide(DraftFacts::default(), now).is_ok(), "the body is acceptable");
         group.bench_function(format!("parse_{name}"), |bench| {
-            bench.iter(|| {
-                ContactDraft::parse(black_box(body), DraftMode::Create, &Region::br())
-            });
+            bench.iter(|| ContactDraft::parse(black_box(body), DraftMode::Create, &Region::br()));
         });
         group.bench_function(format!("decide_{name}"), |bench| {
             bench.iter(|| made.decide(black_box(DraftFacts::default()), now));
