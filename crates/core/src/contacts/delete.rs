@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::{Contact, Contacts};
 use crate::access::{Caller, Scope};
-use crate::documents::{Document, FileError, Files, file_key, undo_key};
+use crate::documents::{Document, DocumentState, FileError, Files, file_key, undo_key};
 use crate::error::{Code, Error, Kind, NotFound, Rejection};
 use crate::ids::{CompanyId, ContactId, DocumentId, JobId};
 use crate::jobs::{Job, JobKind, PurgeStage};
@@ -166,7 +166,8 @@ impl Contacts<'_> {
 }
 
 /// What to write first: the contact's deletion when it has no documents, else the durable record
-/// of the purge. The contact is written too, so that no document can be attached meanwhile.
+/// of the purge. The contact is written too, so that no document can be announced meanwhile, and so
+/// are the uploads under way, so that none of them can be completed: its bytes would outlive it.
 fn begin_purge(
     contact: &Stored<Contact>,
     documents: &[Stored<Document>],
@@ -176,6 +177,9 @@ fn begin_purge(
     if documents.is_empty() {
         return Decided::new(ChangeSet::new().with(contact.delete()), None);
     }
+    let uploads = documents.iter().filter(|document| document.state == DocumentState::Uploading);
+    let uploads: Vec<_> =
+        uploads.map(|document| document.update(document.value().clone())).collect();
     let documents: Vec<DocumentId> = documents.iter().map(|document| document.id).collect();
     let kind = JobKind::Purge {
         contact: contact.id,
@@ -184,8 +188,11 @@ fn begin_purge(
     };
     let job =
         Job { leased_until: Some(now.plus(LEASE)), ..Job::due_now(id, contact.company, kind, now) };
-    let changes =
+    let mut changes =
         ChangeSet::new().insert(job.clone()).with(contact.update(contact.value().clone()));
+    for upload in uploads {
+        changes = changes.with(upload);
+    }
     let job = Stored::new(job, crate::store::Version::FIRST);
     Decided::new(changes, Some(Purge { job, documents }))
 }

@@ -90,19 +90,23 @@ impl Documents<'_> {
         }
         let stored = Document { state: DocumentState::Stored, ..announced.value().clone() };
         let mut attempts = self.app.attempts();
-        loop {
+        let claimed = loop {
             attempts.next::<AttachError>()?;
             let changes = ChangeSet::new().with(announced.update(stored.clone()));
             if self.app.settle(Decided::new(changes, ())).await?.is_some() {
                 return Ok(stored);
             }
-            if self.app.store().document(company, announced.id).await?.is_none() {
-                break;
+            match self.app.store().document(company, announced.id).await? {
+                Some(now) if now.version() == announced.version() => {}
+                other => break other,
             }
-        }
-        // The contact was deleted meanwhile, and the record with it.
+        };
+        // The contact was deleted meanwhile and the record with it, or it is being deleted.
         let removed = self.app.files().remove(&key).await;
         removed.map_err(|error| Error::Rejected(AttachError::Files(error)))?;
+        if claimed.is_some() {
+            return Err(Error::Busy);
+        }
         Err(Error::Rejected(AttachError::NotFound))
     }
 
