@@ -65,7 +65,7 @@ pub(crate) async fn settle(url: &str) -> Result<(), AnyError> {
     match Database::parse(url)? {
         Database::Sqlite(path) => {
             let connection = rusqlite::Connection::open(path)?;
-            connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA optimize;")?;
+            connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")?;
         }
         Database::Postgres(url) => {
             let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await?;

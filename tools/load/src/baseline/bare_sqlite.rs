@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::hint::black_box;
 
 use recado_core::ids::CompanyId;
+use rusqlite::config::DbConfig;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, params};
 
@@ -32,6 +33,8 @@ pub(crate) fn pages(path: &str, company: CompanyId) -> Result<Work, AnyError> {
         path,
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
     )?;
+    // As the store's connections: plans never depend on bound values.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.pragma_update(None, "cache_size", CACHE)?;
     connection.set_prepared_statement_cache_capacity(64);
     let company = company.uuid().into_bytes();

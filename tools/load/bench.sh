@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# Measures everything in docs/benchmarks.md in one run and prints tables in Markdown.
+#
+#   tools/load/bench.sh [sqlite] [postgres]      both without arguments
+#
+# BENCH_DIR       where datasets and results are kept (default: target/bench); datasets that are
+#                 there already are used again, so delete the directory to make new ones
+# BENCH_LARGE     contacts of the large company (default: 1000000)
+# BENCH_SECONDS   how long each measurement takes (default: 4)
+# RECADO_POSTGRES_BIN   the directory of other Postgres binaries
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+target="${CARGO_TARGET_DIR:-target}"
+dir="${BENCH_DIR:-$target/bench}"
+large="${BENCH_LARGE:-1000000}"
+seconds="${BENCH_SECONDS:-4}"
+mkdir -p "$dir"
+dir="$(cd "$dir" && pwd)"
+
+cargo build --release -p recado-server -p recado-load
+load="$target/release/recado-load"
+server="$target/release/recado"
+
+find_binaries() {
+    local candidate
+    for candidate in "${RECADO_POSTGRES_BIN:-}" \
+        "$(dirname "$(command -v initdb 2>/dev/null || true)")" \
+        $(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -t/ -k5 -rn); do
+        if [ -x "$candidate/initdb" ] && [ -x "$candidate/postgres" ]; then
+            echo "$candidate"
+            return
+        fi
+    done
+    echo "no Postgres found: install the package 'postgresql' or set RECADO_POSTGRES_BIN" >&2
+    exit 1
+}
+
+# Postgres refuses to run as root.
+as_server() {
+    if [ "$(id -u)" = 0 ]; then
+        (cd / && exec runuser -u "$server_user" -- "$@")
+    else
+        (cd / && exec "$@")
+    fi
+}
+
+# As shipped but for its memory and for keeping whole statements for pg_stat_activity. Durability
+# stays on: fsync, full_page_writes and synchronous_commit are what they are in production.
+start_postgres() {
+    bin="$(find_binaries)"
+    server_user=postgres
+    id -u postgres >/dev/null 2>&1 || server_user=nobody
+    cluster="$dir/postgres"
+    if [ ! -d "$cluster/data" ]; then
+        mkdir -p "$cluster"
+        [ "$(id -u)" != 0 ] || chown "$server_user" "$cluster"
+        as_server "$bin/initdb" -U postgres -A trust -E UTF8 --locale=C -D "$cluster/data" >/dev/null
+    fi
+    port="${BENCH_PORT:-54329}"
+    local options="-c listen_addresses=127.0.0.1 -p $port -c unix_socket_directories='$cluster'"
+    options="$options -c shared_buffers=1GB -c max_wal_size=4GB -c max_connections=200"
+    options="$options -c track_activity_query_size=65536"
+    as_server "$bin/pg_ctl" -s -w -D "$cluster/data" -l "$cluster/log" -o "$options" start
+    trap 'as_server "$bin/pg_ctl" -s -m fast -D "$cluster/data" stop' EXIT
+}
+
+dataset() { # NAME DATABASE CONTACTS
+    if [ ! -s "$dir/$1.json" ]; then
+        echo "making $3 contacts in $2" >&2
+        "$load" dataset --database "$2" --contacts "$3" --manifest "$dir/$1.json.part" >/dev/null
+        mv "$dir/$1.json.part" "$dir/$1.json"
+    fi
+}
+
+measure() { # STORE
+    printf '\n## %s\n\n' "$1"
+    "$load" baseline --server "$server" --seconds "$seconds" \
+        --small "$dir/$1-small.json" --large "$dir/$1-large.json" \
+        --scratch "$dir/$1-scratch.json" --json "$dir/$1-results.json"
+}
+
+stores=("$@")
+[ "${#stores[@]}" -gt 0 ] || stores=(sqlite postgres)
+
+printf '%s, %s cores, %s\n' "$(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release)" \
+    "$(nproc)" "$(date -u +%Y-%m-%dT%H:%MZ)"
+for store in "${stores[@]}"; do
+    case "$store" in
+    sqlite)
+        for size in small:10000 large:"$large" scratch:1000; do
+            # An interrupted run leaves half a dataset.
+            [ -s "$dir/sqlite-${size%%:*}.json" ] || rm -f "$dir/sqlite-${size%%:*}.db"*
+            dataset "sqlite-${size%%:*}" "sqlite:$dir/sqlite-${size%%:*}.db" "${size##*:}"
+        done
+        ;;
+    postgres)
+        start_postgres
+        for size in small:10000 large:"$large" scratch:1000; do
+            name="recado_${size%%:*}"
+            url="postgres://postgres@127.0.0.1:$port/$name"
+            if [ ! -s "$dir/postgres-${size%%:*}.json" ]; then
+                "$bin/dropdb" -h 127.0.0.1 -p "$port" -U postgres --if-exists "$name"
+                "$bin/createdb" -h 127.0.0.1 -p "$port" -U postgres -T template0 "$name"
+            fi
+            dataset "postgres-${size%%:*}" "$url" "${size##*:}"
+        done
+        ;;
+    *)
+        echo "unknown store $store" >&2
+        exit 2
+        ;;
+    esac
+    measure "$store"
+done
