@@ -10,12 +10,12 @@ use std::time::Duration;
 use recado_core::secret::SecretText;
 use recado_core::{Clock, Timestamp};
 use recado_server::{LocalFiles, Options, Overrides, Running, start};
-use recado_testkit::files::FaultyFiles;
 use recado_store_postgres::{Options as PostgresOptions, PostgresStore};
 use recado_testkit::FaultyStore;
+use recado_testkit::TestClock;
+use recado_testkit::files::FaultyFiles;
 use recado_testkit::postgres::{TestDatabase, TestPostgres};
 use recado_testkit::transport::ScriptedTransport;
-use recado_testkit::TestClock;
 use tempfile::TempDir;
 
 use crate::world::OPERATOR;
@@ -136,7 +136,8 @@ async fn dump(url: &str) -> String {
     let mut all = String::new();
     for table in client.query(tables, &[]).await.expect("tables") {
         let table: String = table.get(0);
-        for row in client.query(&format!("SELECT t::text FROM {table} t"), &[]).await.expect("rows") {
+        for row in client.query(&format!("SELECT t::text FROM {table} t"), &[]).await.expect("rows")
+        {
             all.push_str(row.get(0));
             all.push('\n');
         }

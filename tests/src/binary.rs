@@ -45,7 +45,10 @@ pub struct Ended {
 }
 
 /// Runs a command of the binary to its end, in an empty folder, with a clean environment.
-pub async fn run_recado<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>, env: &[(&str, &str)]) -> Ended {
+pub async fn run_recado<S: AsRef<OsStr>>(
+    args: impl IntoIterator<Item = S>,
+    env: &[(&str, &str)],
+) -> Ended {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut command = command(folder.path());
     command.args(args).envs(env.iter().copied());

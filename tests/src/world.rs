@@ -237,8 +237,9 @@ impl World {
     /// Stores a document of a contact and returns its id.
     pub async fn document(&self, contact: &str, name: &str, bytes: &'static [u8]) -> String {
         let company = &self.us.id;
-        let path =
-            format!("/operator/v1/companies/{company}/contacts/{contact}/documents?filename={name}");
+        let path = format!(
+            "/operator/v1/companies/{company}/contacts/{contact}/documents?filename={name}"
+        );
         let answer = Request::new("POST", path).bearer(OPERATOR).body(bytes).send(self.addr).await;
         text(&answer.expect(201)["id"])
     }

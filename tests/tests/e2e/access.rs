@@ -29,7 +29,13 @@ both_stores! {
         for (method, path, _) in ROUTES {
             assert_unauthorized(&world, Request::new(method, path)).await;
         }
-        for path in ["/api/v1", "/api/v1/", "/api/v1/nothing", "/api/v1/contacts/", "/api/v1/contacts/x/y/z"] {
+        for path in [
+            "/api/v1",
+            "/api/v1/",
+            "/api/v1/nothing",
+            "/api/v1/contacts/",
+            "/api/v1/contacts/x/y/z",
+        ] {
             assert_unauthorized(&world, Request::new("GET", path)).await;
         }
         assert_unauthorized(&world, Request::new("PUT", "/api/v1/contacts")).await;
@@ -37,7 +43,14 @@ both_stores! {
 
     async fn an_unknown_key_is_401(world: World) {
         let unknown = format!("rk_{}", "A".repeat(43));
-        for key in [unknown.as_str(), "x", "rk_", OPERATOR, &world.us.key[3..], &format!("{}A", world.us.key)] {
+        for key in [
+            unknown.as_str(),
+            "x",
+            "rk_",
+            OPERATOR,
+            &world.us.key[3..],
+            &format!("{}A", world.us.key),
+        ] {
             assert_unauthorized(&world, Request::new("GET", "/api/v1/contacts").bearer(key)).await;
         }
     }
@@ -45,24 +58,39 @@ both_stores! {
     async fn a_malformed_authorization_header_is_401(world: World) {
         let key = &world.us.key;
         for value in [
-            key.clone(), String::new(), "Bearer".to_owned(), "Bearer ".to_owned(), format!("Basic {key}"),
-            format!("Bearer{key}"), format!("Bearer {key} x"), format!("Bearer {key},"), format!("Bearer \"{key}\""),
+            key.clone(),
+            String::new(),
+            "Bearer".to_owned(),
+            "Bearer ".to_owned(),
+            format!("Basic {key}"),
+            format!("Bearer{key}"),
+            format!("Bearer {key} x"),
+            format!("Bearer {key},"),
+            format!("Bearer \"{key}\""),
             format!("Bearer {}", key.to_lowercase()),
         ] {
-            assert_unauthorized(&world, Request::new("GET", "/api/v1/contacts").header("authorization", value)).await;
+            assert_unauthorized(
+                &world,
+                Request::new("GET", "/api/v1/contacts").header("authorization", value),
+            )
+            .await;
         }
     }
 
     async fn two_authorization_headers_are_401_even_if_both_are_right(world: World) {
-        let request = Request::new("GET", "/api/v1/contacts").bearer(&world.us.key).bearer(&world.us.key);
+        let request =
+            Request::new("GET", "/api/v1/contacts").bearer(&world.us.key).bearer(&world.us.key);
         assert_unauthorized(&world, request).await;
-        let request = Request::new("GET", "/api/v1/contacts").bearer(&world.us.key).header("authorization", "x");
+        let request = Request::new("GET", "/api/v1/contacts")
+            .bearer(&world.us.key)
+            .header("authorization", "x");
         assert_unauthorized(&world, request).await;
     }
 
     async fn a_key_in_the_query_does_not_count(world: World) {
         let key = &world.us.key;
-        let request = Request::new("GET", format!("/api/v1/contacts?api_key={key}&access_token={key}"));
+        let request =
+            Request::new("GET", format!("/api/v1/contacts?api_key={key}&access_token={key}"));
         assert_unauthorized(&world, request).await;
     }
 
@@ -89,8 +117,11 @@ both_stores! {
         let unknown = uuid::Uuid::now_v7();
         let mut answers = Vec::new();
         for path in [
-            format!("/api/v1/contacts/{id}"), format!("/api/v1/contacts/{unknown}"),
-            "/api/v1/contacts/x".to_owned(), "/api/v1/nowhere".to_owned(), "/api/v1/lists".to_owned(),
+            format!("/api/v1/contacts/{id}"),
+            format!("/api/v1/contacts/{unknown}"),
+            "/api/v1/contacts/x".to_owned(),
+            "/api/v1/nowhere".to_owned(),
+            "/api/v1/lists".to_owned(),
         ] {
             let answer = world.send(Request::new("GET", path)).await;
             answers.push((answer.status, answer.body));
@@ -107,7 +138,10 @@ both_stores! {
             let key = world.key_with(&["contacts:read"]).await;
             let rest = key.strip_prefix("rk_").expect("the prefix");
             assert_eq!(rest.len(), 43);
-            assert!(rest.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_'), "{key}");
+            assert!(
+                rest.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_'),
+                "{key}"
+            );
             keys.insert(key);
         }
         assert_eq!(keys.len(), 5);
@@ -155,7 +189,9 @@ both_stores! {
         for (method, path, scope) in ROUTES {
             let others: Vec<&str> = SCOPES.into_iter().filter(|other| *other != scope).collect();
             let without = world.key_with(&others).await;
-            let details = world.send(Request::new(method, path).bearer(&without)).await
+            let details = world
+                .send(Request::new(method, path).bearer(&without))
+                .await
                 .expect_error(403, "INSUFFICIENT_SCOPE");
             assert_eq!(details["required_scope"], scope, "{method} {path}");
             let with = world.key_with(&[scope]).await;
@@ -168,31 +204,50 @@ both_stores! {
         let key = world.key_with(&["contacts:write"]).await;
         let answer = world.post_as(&key, "/api/v1/contacts", json!({"phone": phone(1)})).await;
         let id = text(&answer.expect(201)["contact"]["id"]);
-        world.get_as(&key, &format!("/api/v1/contacts/{id}")).await.expect_error(403, "INSUFFICIENT_SCOPE");
+        world
+            .get_as(&key, &format!("/api/v1/contacts/{id}"))
+            .await
+            .expect_error(403, "INSUFFICIENT_SCOPE");
     }
 
     // Routes and methods (D5, D8a)
 
     async fn an_unknown_path_with_a_key_is_404(world: World) {
         for path in [
-            "/api/v1", "/api/v1/", "/api/v1/nothing", "/api/v1/contacts/", "/api/v1//contacts",
-            "/api/v1/Contacts", "/api/v1/contacts/0192f0c1-0000-7000-8000-000000000000/",
-            "/api/v1/contacts/0192f0c1-0000-7000-8000-000000000000/nothing", "/api/v2/contacts", "/api/v1/contacts%2f",
+            "/api/v1",
+            "/api/v1/",
+            "/api/v1/nothing",
+            "/api/v1/contacts/",
+            "/api/v1//contacts",
+            "/api/v1/Contacts",
+            "/api/v1/contacts/0192f0c1-0000-7000-8000-000000000000/",
+            "/api/v1/contacts/0192f0c1-0000-7000-8000-000000000000/nothing",
+            "/api/v2/contacts",
+            "/api/v1/contacts%2f",
         ] {
             world.get(path).await.expect_error(404, "NOT_FOUND");
         }
     }
 
     async fn a_path_outside_the_api_is_404_in_the_same_form_without_a_key(world: World) {
-        for path in ["/", "/nothing", "/api", "/api/v2/contacts", "/l", "/healthz/", "/favicon.ico"] {
+        for path in ["/", "/nothing", "/api", "/api/v2/contacts", "/l", "/healthz/", "/favicon.ico"]
+        {
             world.send(Request::new("GET", path)).await.expect_error(404, "NOT_FOUND");
         }
     }
 
     async fn a_wrong_method_is_405_with_allow(world: World) {
         for (path, wrong, allowed) in [
-            ("/api/v1/contacts", vec!["PUT", "PATCH", "DELETE", "OPTIONS", "BREW"], vec!["GET", "POST"]),
-            ("/api/v1/contacts/0192f0c1-0000-7000-8000-000000000000", vec!["PUT", "POST"], vec!["GET", "PATCH", "DELETE"]),
+            (
+                "/api/v1/contacts",
+                vec!["PUT", "PATCH", "DELETE", "OPTIONS", "BREW"],
+                vec!["GET", "POST"],
+            ),
+            (
+                "/api/v1/contacts/0192f0c1-0000-7000-8000-000000000000",
+                vec!["PUT", "POST"],
+                vec!["GET", "PATCH", "DELETE"],
+            ),
             ("/api/v1/custom-fields", vec!["POST", "DELETE"], vec!["GET"]),
             ("/api/v1/lists", vec!["POST", "DELETE"], vec!["GET"]),
         ] {
@@ -201,19 +256,24 @@ both_stores! {
                 answer.expect_error(405, "METHOD_NOT_ALLOWED");
                 let allow = answer.header("allow");
                 for allowed in &allowed {
-                    assert!(allow.split(", ").any(|method| method == *allowed), "{path}: Allow: {allow}");
+                    assert!(
+                        allow.split(", ").any(|method| method == *allowed),
+                        "{path}: Allow: {allow}"
+                    );
                 }
             }
         }
     }
 
     async fn there_is_no_cors(world: World) {
-        let request = Request::new("GET", "/api/v1/contacts").header("origin", "https://evil.example");
+        let request =
+            Request::new("GET", "/api/v1/contacts").header("origin", "https://evil.example");
         let answer = world.call(request).await;
         answer.expect(200);
         assert!(!answer.headers.keys().any(|name| name.as_str().starts_with("access-control")));
         let request = Request::new("OPTIONS", "/api/v1/contacts")
-            .header("origin", "https://evil.example").header("access-control-request-method", "GET");
+            .header("origin", "https://evil.example")
+            .header("access-control-request-method", "GET");
         assert_eq!(world.send(request).await.status, 401, "a preflight has no key");
     }
 
@@ -237,7 +297,8 @@ both_stores! {
         send("POST", "/api/v1/contacts").await.expect_error(403, "INSUFFICIENT_SCOPE");
         let key = json!({"name": "k", "scopes": ["contacts:write"], "rate_per_minute": 1});
         let key = text(&world.make_for(&tenant, "C/keys", key).await["key"]);
-        let send = |path: &str| world.send(Request::new("POST", path).bearer(&key).body(huge.clone()));
+        let send =
+            |path: &str| world.send(Request::new("POST", path).bearer(&key).body(huge.clone()));
         send("/api/v1/contacts").await.expect_error(413, "PAYLOAD_TOO_LARGE");
         send("/api/v1/contacts").await.expect_error(429, "RATE_LIMITED");
     }

@@ -53,12 +53,16 @@ async fn check_listings(world: &World, dice: &mut Dice, stages: &[String]) {
         if dice.roll(4) == 0 {
             query.insert("pipeline_stage_id", stages[dice.roll(stages.len())].clone());
         }
-        let text_of_query: String = query.iter().map(|(name, value)| format!("&{name}={value}")).collect();
-        let mut expected: Vec<&Value> = all.iter().filter(|contact| passes(contact, &query)).collect();
+        let text_of_query: String =
+            query.iter().map(|(name, value)| format!("&{name}={value}")).collect();
+        let mut expected: Vec<&Value> =
+            all.iter().filter(|contact| passes(contact, &query)).collect();
         let limit = 1 + dice.roll(9);
         let mut seen = Vec::new();
         for page in 1..=expected.len() / limit + 1 {
-            let answer = world.get(&format!("/api/v1/contacts?limit={limit}&page={page}{text_of_query}")).await;
+            let answer = world
+                .get(&format!("/api/v1/contacts?limit={limit}&page={page}{text_of_query}"))
+                .await;
             answer.expect(200);
             assert_eq!(answer.json()["pagination"]["total"], expected.len(), "{text_of_query}");
             seen.extend(answer.ids());
@@ -74,7 +78,9 @@ async fn check_listings(world: &World, dice: &mut Dice, stages: &[String]) {
         expected.sort_by_key(|contact| (text(&contact["created_at"]), text(&contact["id"])));
         let (mut exported, mut cursor) = (Vec::new(), String::new());
         loop {
-            let path = format!("/api/v1/contacts?order_by=created_at&limit={limit}{text_of_query}{cursor}");
+            let path = format!(
+                "/api/v1/contacts?order_by=created_at&limit={limit}{text_of_query}{cursor}"
+            );
             let answer = world.get(&path).await;
             assert_eq!(answer.json()["pagination"]["total"], expected.len(), "{text_of_query}");
             exported.extend(answer.ids());
@@ -95,10 +101,14 @@ async fn everything(world: &World) -> Vec<Value> {
 }
 
 both_stores! {
-    async fn listings_totals_and_exports_agree_with_a_filter_by_hand_through_random_changes(world: World) {
+    async fn listings_totals_and_exports_agree_with_a_filter_by_hand_through_random_changes(
+        world: World,
+    ) {
         let mut dice = Dice(0x5eed_1234_abcd_0001);
         let stage = |name: &str| json!({"name": name, "color": "#123456"});
-        let pipeline = world.make("C/pipelines", json!({"name": "p", "stages": [stage("a"), stage("b")]})).await;
+        let pipeline = world
+            .make("C/pipelines", json!({"name": "p", "stages": [stage("a"), stage("b")]}))
+            .await;
         let stages: Vec<String> =
             pipeline["stages"].as_array().expect("stages").iter().map(|s| text(&s["id"])).collect();
         let mut ids = Vec::new();
@@ -111,7 +121,8 @@ both_stores! {
                 "created_at": format!("2026-01-{:02}T00:00:00.000Z", 1 + dice.roll(9)),
             });
             if dice.roll(2) == 0 {
-                body["last_message_at"] = json!(format!("2026-02-{:02}T00:00:00.000Z", 1 + dice.roll(5)));
+                body["last_message_at"] =
+                    json!(format!("2026-02-{:02}T00:00:00.000Z", 1 + dice.roll(5)));
             }
             ids.push(world.import(body).await);
         }
@@ -148,7 +159,8 @@ both_stores! {
         let list = world.list("l").await;
         let field = world.field("fff").await;
         for round in 0..4 {
-            let mut calls: Vec<std::pin::Pin<Box<dyn Future<Output = recado_tests::Answer> + '_>>> = Vec::new();
+            let mut calls: Vec<std::pin::Pin<Box<dyn Future<Output = recado_tests::Answer> + '_>>> =
+                Vec::new();
             let known = world.list_ids("limit=100").await;
             for n in 0..10_u32 {
                 let (list, field) = (&list, &field);
@@ -160,10 +172,14 @@ both_stores! {
                 if let Some(id) = known.get(n as usize % known.len().max(1)) {
                     let (id, email) = (id.clone(), format!("e{}@example.com", (n + 1) % 3));
                     let world = &world;
-                    calls.push(Box::pin(async move { world.patch_contact(&id, json!({"email": email})).await }));
+                    calls.push(Box::pin(async move {
+                        world.patch_contact(&id, json!({"email": email})).await
+                    }));
                     let id = known[(n as usize + 1) % known.len()].clone();
                     if (n + round) % 4 == 0 {
-                        calls.push(Box::pin(async move { world.delete(&format!("/api/v1/contacts/{id}")).await }));
+                        calls.push(Box::pin(async move {
+                            world.delete(&format!("/api/v1/contacts/{id}")).await
+                        }));
                     }
                 }
             }
@@ -173,10 +189,19 @@ both_stores! {
         }
         let all = everything(&world).await;
         let mut phones: Vec<String> = all.iter().map(|contact| text(&contact["phone"])).collect();
-        let mut emails: Vec<&str> = all.iter().filter_map(|contact| contact["email"].as_str()).collect();
+        let mut emails: Vec<&str> =
+            all.iter().filter_map(|contact| contact["email"].as_str()).collect();
         for (count, unique) in [
-            (phones.len(), { phones.sort(); phones.dedup(); phones.len() }),
-            (emails.len(), { emails.sort_unstable(); emails.dedup(); emails.len() }),
+            (phones.len(), {
+                phones.sort();
+                phones.dedup();
+                phones.len()
+            }),
+            (emails.len(), {
+                emails.sort_unstable();
+                emails.dedup();
+                emails.len()
+            }),
         ] {
             assert_eq!(count, unique, "one phone and one e-mail each");
         }
@@ -191,7 +216,8 @@ both_stores! {
                 world.document(&id, "a", b"bytes").await;
             }
             let path = format!("/api/v1/contacts/{id}");
-            let answers = join_all(vec![world.delete(&path), world.delete(&path), world.delete(&path)]).await;
+            let answers =
+                join_all(vec![world.delete(&path), world.delete(&path), world.delete(&path)]).await;
             assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1);
             for answer in answers.iter().filter(|answer| answer.status != 200) {
                 assert!([404, 503].contains(&answer.status), "{}", answer.show());
@@ -205,8 +231,13 @@ both_stores! {
             let id = world.create_id(json!({"phone": phone(n)})).await;
             world.document(&id, "a", b"bytes").await;
             let contact = format!("/api/v1/contacts/{id}");
-            let upload = format!("/operator/v1/companies/{}/contacts/{id}/documents?filename=b", world.us.id);
-            let upload = recado_tests::Request::new("POST", upload).bearer(recado_tests::OPERATOR).body("late");
+            let upload = format!(
+                "/operator/v1/companies/{}/contacts/{id}/documents?filename=b",
+                world.us.id
+            );
+            let upload = recado_tests::Request::new("POST", upload)
+                .bearer(recado_tests::OPERATOR)
+                .body("late");
             let (deleted, attached) = tokio::join!(world.delete(&contact), world.send(upload));
             assert!([200, 503].contains(&deleted.status), "{}", deleted.show());
             assert!([201, 404, 503].contains(&attached.status), "{}", attached.show());
@@ -235,7 +266,10 @@ both_stores! {
 
     async fn a_contact_without_a_phone_cannot_be_given_one(world: World) {
         let id = world.import(json!({"identifier": "only-an-id"})).await;
-        assert_eq!(world.patch_contact(&id, json!({"phone": phone(1)})).await.expect_invalid(), ["phone"]);
+        assert_eq!(
+            world.patch_contact(&id, json!({"phone": phone(1)})).await.expect_invalid(),
+            ["phone"]
+        );
     }
 
     // Ways to write an id
@@ -245,10 +279,13 @@ both_stores! {
         let id = world.create_id(json!({
             "phone": phone(1), "list_ids": [list.to_uppercase()], "custom_fields": {field.to_uppercase(): "x"},
         })).await;
-        let detail = world.get(&format!("/api/v1/contacts/{}", id.to_uppercase())).await.expect(200);
+        let detail =
+            world.get(&format!("/api/v1/contacts/{}", id.to_uppercase())).await.expect(200);
         assert_eq!(detail["id"], id.as_str());
         assert_eq!(detail["custom_fields"], json!({&field: "x"}));
-        let answer = world.patch_contact(&id, json!({"custom_fields": {&field: "a", field.to_uppercase(): "b"}})).await;
+        let answer = world
+            .patch_contact(&id, json!({"custom_fields": {&field: "a", field.to_uppercase(): "b"}}))
+            .await;
         assert!([200, 422].contains(&answer.status), "{}", answer.show());
     }
 }

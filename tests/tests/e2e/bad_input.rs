@@ -60,13 +60,38 @@ both_stores! {
 
     async fn what_is_no_json_object_is_400(world: World) {
         let bodies: [&[u8]; 22] = [
-            b"", b" ", b"{", b"}", b"{\"phone\":", b"{\"phone\":\"+5511987654321\"", b"[]", b"[{}]", b"null",
-            b"\"x\"", b"1", b"true", b"nope", b"{'phone':'1'}", b"{\"a\":1,}", b"{\"a\" 1}", b"{}{}", b"{} x",
-            b"{\"a\":01}", b"{\"a\":NaN}", b"\x00", b"phone=%2B5511987654321",
+            b"",
+            b" ",
+            b"{",
+            b"}",
+            b"{\"phone\":",
+            b"{\"phone\":\"+5511987654321\"",
+            b"[]",
+            b"[{}]",
+            b"null",
+            b"\"x\"",
+            b"1",
+            b"true",
+            b"nope",
+            b"{'phone':'1'}",
+            b"{\"a\":1,}",
+            b"{\"a\" 1}",
+            b"{}{}",
+            b"{} x",
+            b"{\"a\":01}",
+            b"{\"a\":NaN}",
+            b"\x00",
+            b"phone=%2B5511987654321",
         ];
         for body in bodies {
             let answer = post_bytes(&world, body).await;
-            assert_eq!(answer.status, 400, "{:?}: {}", String::from_utf8_lossy(body), answer.show());
+            assert_eq!(
+                answer.status,
+                400,
+                "{:?}: {}",
+                String::from_utf8_lossy(body),
+                answer.show()
+            );
             answer.expect_error(400, "INVALID_BODY");
         }
         let id = world.create_id(json!({"phone": phone(1)})).await;
@@ -89,8 +114,12 @@ both_stores! {
         let nested = |n: usize| format!("{}{}", "[".repeat(n), "]".repeat(n));
         let objects = format!("{}1{}", "{\"a\":".repeat(100_000), "}".repeat(100_000));
         for body in [
-            nested(100_000), "[".repeat(100_000), objects, format!("{{\"name\":{}}}", nested(100_000)),
-            format!("{{\"custom_fields\":{}}}", nested(100_000)), format!("{{\"unknown\":{}}}", nested(100_000)),
+            nested(100_000),
+            "[".repeat(100_000),
+            objects,
+            format!("{{\"name\":{}}}", nested(100_000)),
+            format!("{{\"custom_fields\":{}}}", nested(100_000)),
+            format!("{{\"unknown\":{}}}", nested(100_000)),
         ] {
             let answer = post_bytes(&world, body).await;
             assert!((400..500).contains(&answer.status), "{}", answer.show());
@@ -100,7 +129,13 @@ both_stores! {
     }
 
     async fn invalid_utf8_is_400(world: World) {
-        for bytes in [&b"{\"name\":\"\xff\xfe\"}"[..], b"\xff\xfe{}", b"{\"name\":\"\xed\xa0\x80\"}", b"{\"\xc3\x28\":1}", b"{\"name\":\"\xc0\xaf\"}"] {
+        for bytes in [
+            &b"{\"name\":\"\xff\xfe\"}"[..],
+            b"\xff\xfe{}",
+            b"{\"name\":\"\xed\xa0\x80\"}",
+            b"{\"\xc3\x28\":1}",
+            b"{\"name\":\"\xc0\xaf\"}",
+        ] {
             post_bytes(&world, bytes).await.expect_error(400, "INVALID_BODY");
         }
         assert_well(&world).await;
@@ -119,13 +154,18 @@ both_stores! {
     }
 
     async fn utf16_is_400(world: World) {
-        let body: Vec<u8> = json!({"phone": phone(1)}).to_string().encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let body: Vec<u8> = json!({"phone": phone(1)})
+            .to_string()
+            .encode_utf16()
+            .flat_map(u16::to_le_bytes)
+            .collect();
         post_bytes(&world, body).await.expect_error(400, "INVALID_BODY");
     }
 
     async fn a_content_encoding_is_415(world: World) {
         for encoding in ["gzip", "br", "deflate", "nonsense"] {
-            let request = Request::new("POST", PATH).header("content-encoding", encoding)
+            let request = Request::new("POST", PATH)
+                .header("content-encoding", encoding)
                 .body(json!({"phone": phone(1)}).to_string());
             world.call(request).await.expect_error(415, "UNSUPPORTED_MEDIA_TYPE");
         }
@@ -135,9 +175,13 @@ both_stores! {
     async fn huge_numbers_and_long_strings_are_refused_politely(world: World) {
         let digits = "9".repeat(100_000);
         for body in [
-            format!(r#"{{"phone":{digits}}}"#), format!(r#"{{"phone":"{digits}"}}"#), r#"{"phone":1e999}"#.to_owned(),
-            format!(r#"{{"name":"{}"}}"#, "x".repeat(500_000)), format!(r#"{{"cnpj":"{digits}"}}"#),
-            format!(r#"{{"email":"{}@x.com"}}"#, "a".repeat(500_000)), format!(r#"{{"cpf":"{}"}}"#, ".".repeat(500_000)),
+            format!(r#"{{"phone":{digits}}}"#),
+            format!(r#"{{"phone":"{digits}"}}"#),
+            r#"{"phone":1e999}"#.to_owned(),
+            format!(r#"{{"name":"{}"}}"#, "x".repeat(500_000)),
+            format!(r#"{{"cnpj":"{digits}"}}"#),
+            format!(r#"{{"email":"{}@x.com"}}"#, "a".repeat(500_000)),
+            format!(r#"{{"cpf":"{}"}}"#, ".".repeat(500_000)),
             format!(r#"{{"birthday":"{digits}"}}"#),
         ] {
             let answer = post_bytes(&world, body).await;
@@ -148,7 +192,8 @@ both_stores! {
     }
 
     async fn very_many_unknown_keys_are_one_422(world: World) {
-        let keys: serde_json::Map<String, Value> = (0..20_000).map(|n| (format!("key{n}"), json!(n))).collect();
+        let keys: serde_json::Map<String, Value> =
+            (0..20_000).map(|n| (format!("key{n}"), json!(n))).collect();
         let answer = post_bytes(&world, Value::Object(keys).to_string()).await;
         answer.expect_error(422, "VALIDATION_ERROR");
         assert_well(&world).await;
@@ -159,7 +204,10 @@ both_stores! {
         let answer = world.post_contact(json!({"phone": phone(1), "list_ids": ids})).await;
         assert!([404, 422].contains(&answer.status), "{}", answer.show());
         let ids: Vec<String> = (0..20_000).map(|n| format!("no-{n}")).collect();
-        world.post_contact(json!({"phone": phone(1), "list_ids": ids})).await.expect_error(422, "VALIDATION_ERROR");
+        world
+            .post_contact(json!({"phone": phone(1), "list_ids": ids}))
+            .await
+            .expect_error(422, "VALIDATION_ERROR");
         assert_well(&world).await;
     }
 
@@ -172,7 +220,9 @@ both_stores! {
 
     // Raw requests
 
-    async fn malformed_requests_get_a_4xx_or_a_closed_connection_and_the_server_stays_well(world: World) {
+    async fn malformed_requests_get_a_4xx_or_a_closed_connection_and_the_server_stays_well(
+        world: World,
+    ) {
         let key = &world.us.key;
         let many: String = (0..5_000).map(|n| format!("x-h{n}: y\r\n")).collect();
         let requests: Vec<Vec<u8>> = vec![
@@ -201,10 +251,16 @@ both_stores! {
 
     async fn absurd_header_values_change_nothing(world: World) {
         let request = Request::new("GET", PATH)
-            .header("accept", "text/html;q=nonsense, */*;;;").header("accept-encoding", "x".repeat(1_000))
-            .header("content-type", "\u{7f}x".replace('\u{7f}', "~")).header("x-forwarded-for", "not an address, ,,")
-            .header("forwarded", "for=\"[::1]\";;").header("if-none-match", "*").header("range", "bytes=5-1")
-            .header("expect", "nothing").header("cookie", "a=b; c").header("host", "evil.example:99999");
+            .header("accept", "text/html;q=nonsense, */*;;;")
+            .header("accept-encoding", "x".repeat(1_000))
+            .header("content-type", "\u{7f}x".replace('\u{7f}', "~"))
+            .header("x-forwarded-for", "not an address, ,,")
+            .header("forwarded", "for=\"[::1]\";;")
+            .header("if-none-match", "*")
+            .header("range", "bytes=5-1")
+            .header("expect", "nothing")
+            .header("cookie", "a=b; c")
+            .header("host", "evil.example:99999");
         let answer = world.call(request).await;
         assert!(answer.status == 200 || (400..500).contains(&answer.status), "{}", answer.show());
         assert_well(&world).await;
@@ -216,8 +272,20 @@ both_stores! {
 
     async fn odd_text_is_stored_as_it_is(world: World) {
         for (n, name) in (0..).zip([
-            "'; DROP TABLE contacts; --", "<script>alert(1)</script>", "\u{202e}evil", "👩‍👩‍👧‍👦", "%s%n%x", "${jndi:ldap://x}",
-            "../../etc/passwd", "a\u{300}\u{301}\u{302}", "\u{fdfa}", "ﬁ", "İstanbul", "\\u0000", "NULL", "\u{10ffff}",
+            "'; DROP TABLE contacts; --",
+            "<script>alert(1)</script>",
+            "\u{202e}evil",
+            "👩‍👩‍👧‍👦",
+            "%s%n%x",
+            "${jndi:ldap://x}",
+            "../../etc/passwd",
+            "a\u{300}\u{301}\u{302}",
+            "\u{fdfa}",
+            "ﬁ",
+            "İstanbul",
+            "\\u0000",
+            "NULL",
+            "\u{10ffff}",
         ]) {
             let id = world.create_id(json!({"phone": phone(n), "name": name})).await;
             assert_eq!(world.detail(&id).await["name"], name);
@@ -229,8 +297,24 @@ both_stores! {
     async fn odd_searches_are_answered(world: World) {
         world.create(json!({"phone": phone(1), "name": "Ana"})).await;
         for term in [
-            "%00", "%27", "%22", "%5C", "%25%25%25", "%F0%9F%98%80", "%E2%80%AE", "*", "AND", "NEAR%281%2C2%29", "%28%28%28",
-            "%2B%2B%2B", "-", "---", "%EF%B7%BA", "%CC%81", "a%CC%81%CC%81", "%0A",
+            "%00",
+            "%27",
+            "%22",
+            "%5C",
+            "%25%25%25",
+            "%F0%9F%98%80",
+            "%E2%80%AE",
+            "*",
+            "AND",
+            "NEAR%281%2C2%29",
+            "%28%28%28",
+            "%2B%2B%2B",
+            "-",
+            "---",
+            "%EF%B7%BA",
+            "%CC%81",
+            "a%CC%81%CC%81",
+            "%0A",
         ] {
             let answer = world.get(&format!("{PATH}?search={term}")).await;
             assert!([200, 400].contains(&answer.status), "{term}: {}", answer.show());
@@ -246,7 +330,10 @@ both_stores! {
         for _ in 0..100 {
             use tokio::io::AsyncWriteExt;
             let mut stream = tokio::net::TcpStream::connect(world.addr).await.expect("connects");
-            stream.write_all(b"POST /api/v1/contacts HTTP/1.1\r\nhost: x\r\ncontent-le").await.expect("writes");
+            stream
+                .write_all(b"POST /api/v1/contacts HTTP/1.1\r\nhost: x\r\ncontent-le")
+                .await
+                .expect("writes");
             half_open.push(stream);
         }
         assert_well(&world).await;
@@ -258,7 +345,8 @@ both_stores! {
         let body = json!({"phone": phone(1)}).to_string();
         let request = format!(
             "POST {PATH} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\ncontent-length: {}\r\n\r\n{body}",
-            world.us.key, body.len()
+            world.us.key,
+            body.len()
         );
         for _ in 0..30 {
             use tokio::io::AsyncWriteExt;
@@ -270,10 +358,17 @@ both_stores! {
     }
 
     async fn several_requests_on_one_connection_are_answered_in_order(world: World) {
-        let get = |path: &str, close: &str| format!(
-            "GET {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\n{close}\r\n", world.us.key
+        let get = |path: &str, close: &str| {
+            format!(
+                "GET {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\n{close}\r\n",
+                world.us.key
+            )
+        };
+        let both = format!(
+            "{}{}",
+            get("/api/v1/lists", ""),
+            get("/api/v1/nothing", "connection: close\r\n")
         );
-        let both = format!("{}{}", get("/api/v1/lists", ""), get("/api/v1/nothing", "connection: close\r\n"));
         use tokio::io::{AsyncReadExt, AsyncWriteExt};
         let mut stream = tokio::net::TcpStream::connect(world.addr).await.expect("connects");
         stream.write_all(both.as_bytes()).await.expect("writes");
@@ -285,8 +380,10 @@ both_stores! {
 
     async fn no_error_leaks_internals(world: World) {
         let answers = join_all(vec![
-            world.get(&format!("{PATH}?cursor=x&order_by=created_at")), world.get(&format!("{PATH}/x")),
-        ]).await;
+            world.get(&format!("{PATH}?cursor=x&order_by=created_at")),
+            world.get(&format!("{PATH}/x")),
+        ])
+        .await;
         for answer in answers {
             let body = String::from_utf8_lossy(&answer.body).to_lowercase();
             for word in ["sql", "panic", "rusqlite", "tokio", "postgres", ".rs", "table"] {

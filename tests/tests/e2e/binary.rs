@@ -25,11 +25,19 @@ fn block_on<F: Future>(future: F) -> F::Output {
 fn a_wrong_option_ends_with_code_2_and_a_message_that_names_it() {
     block_on(async {
         for (option, value) in [
-            ("--listen", "nonsense"), ("--database", "mysql://x"), ("--database", "sqlite:"), ("--documents", "ftp://x"),
-            ("--webhook-retry-waits", "1s"), ("--webhook-retry-waits", "1s,2s,3s,4s,5s"), ("--webhook-timeout", "soon"),
-            ("--retention", "5"), ("--trusted-proxies", "10.0.0.0/99"), ("--allow-private-destinations=maybe", ""),
+            ("--listen", "nonsense"),
+            ("--database", "mysql://x"),
+            ("--database", "sqlite:"),
+            ("--documents", "ftp://x"),
+            ("--webhook-retry-waits", "1s"),
+            ("--webhook-retry-waits", "1s,2s,3s,4s,5s"),
+            ("--webhook-timeout", "soon"),
+            ("--retention", "5"),
+            ("--trusted-proxies", "10.0.0.0/99"),
+            ("--allow-private-destinations=maybe", ""),
         ] {
-            let args: Vec<&str> = ["serve", option, value].into_iter().filter(|arg| !arg.is_empty()).collect();
+            let args: Vec<&str> =
+                ["serve", option, value].into_iter().filter(|arg| !arg.is_empty()).collect();
             let ended = run_recado(args, &[]).await;
             assert_wrong_configuration(&ended, option.split('=').next().expect("a name"));
         }
@@ -45,11 +53,14 @@ fn a_wrong_environment_variable_or_file_is_named_too() {
         assert_wrong_configuration(&ended, "RECADO_LISTEN");
         let folder = tempfile::tempdir().expect("a folder");
         for (content, names) in [
-            ("listen = \"nonsense\"\n", "listen"), ("lisden = \"127.0.0.1:0\"\n", "lisden"), ("listen = \n", "recado.toml"),
+            ("listen = \"nonsense\"\n", "listen"),
+            ("lisden = \"127.0.0.1:0\"\n", "lisden"),
+            ("listen = \n", "recado.toml"),
         ] {
             let file = folder.path().join("recado.toml");
             std::fs::write(&file, content).expect("writable");
-            let ended = run_recado(["serve".as_ref(), "--config".as_ref(), file.as_os_str()], &[]).await;
+            let ended =
+                run_recado(["serve".as_ref(), "--config".as_ref(), file.as_os_str()], &[]).await;
             assert_wrong_configuration(&ended, names);
         }
         let ended = run_recado(["serve", "--config", "/nowhere/recado.toml"], &[]).await;
@@ -61,9 +72,17 @@ fn a_wrong_environment_variable_or_file_is_named_too() {
 fn a_wrong_configuration_never_shows_secrets() {
     block_on(async {
         let url = "postgres://user:hunter2@localhost:nonsense/db";
-        let ended = run_recado(["serve", "--database", url, "--operator-token", "opsecret", "--listen", "x"], &[]).await;
+        let ended = run_recado(
+            ["serve", "--database", url, "--operator-token", "opsecret", "--listen", "x"],
+            &[],
+        )
+        .await;
         assert_eq!(ended.code, Some(2), "{ended:?}");
-        assert!(!ended.stderr.contains("hunter2") && !ended.stderr.contains("opsecret"), "{}", ended.stderr);
+        assert!(
+            !ended.stderr.contains("hunter2") && !ended.stderr.contains("opsecret"),
+            "{}",
+            ended.stderr
+        );
     });
 }
 
@@ -73,11 +92,22 @@ fn help_shows_flag_variable_and_default_of_each_option() {
         let help = run_recado(["serve", "--help"], &[]).await;
         assert_eq!(help.code, Some(0));
         for (option, default) in [
-            ("database", "sqlite:recado.db"), ("listen", "127.0.0.1:8080"), ("operator-token", ""),
-            ("documents", "file:recado-documents"), ("public-url", ""), ("group-suffix", "g.us"),
-            ("webhook-retry-waits", "30s,2m,10m,30m"), ("webhook-timeout", "10s"), ("retention", "30d"),
-            ("allow-private-destinations", ""), ("trusted-proxies", ""), ("cnpj-registry", "https://brasilapi.com.br"),
-            ("stop-words", ""), ("no-migrate", ""), ("log", "info"), ("config", ""),
+            ("database", "sqlite:recado.db"),
+            ("listen", "127.0.0.1:8080"),
+            ("operator-token", ""),
+            ("documents", "file:recado-documents"),
+            ("public-url", ""),
+            ("group-suffix", "g.us"),
+            ("webhook-retry-waits", "30s,2m,10m,30m"),
+            ("webhook-timeout", "10s"),
+            ("retention", "30d"),
+            ("allow-private-destinations", ""),
+            ("trusted-proxies", ""),
+            ("cnpj-registry", "https://brasilapi.com.br"),
+            ("stop-words", ""),
+            ("no-migrate", ""),
+            ("log", "info"),
+            ("config", ""),
         ] {
             assert!(help.stdout.contains(&format!("--{option}")), "--{option} is missing");
             let variable = format!("RECADO_{}", option.replace('-', "_").to_uppercase());
@@ -92,14 +122,21 @@ both_stores! {
         let database = Database::migrated(kind);
         let folder = Arc::new(tempfile::tempdir().expect("a folder"));
         let file = folder.path().join("recado.toml");
-        let content = format!("database = {:?}\noperator-token = \"from-file\"\nlisten = \"127.0.0.1:0\"\n", database.url());
+        let content = format!(
+            "database = {:?}\noperator-token = \"from-file\"\nlisten = \"127.0.0.1:0\"\n",
+            database.url()
+        );
         std::fs::write(&file, content).expect("writable");
         let path = file.display().to_string();
         let process = Process::start(Arc::clone(&folder), &["serve", "--config", &path]).await;
-        let get = |token: &'static str, addr| Request::new("GET", "/operator/v1/companies").bearer(token).send(addr);
+        let get = |token: &'static str, addr| {
+            Request::new("GET", "/operator/v1/companies").bearer(token).send(addr)
+        };
         get("from-file", process.addr).await.expect(200);
         process.kill().await;
-        let process = Process::start(folder, &["serve", "--config", &path, "--operator-token", "from-flag"]).await;
+        let process =
+            Process::start(folder, &["serve", "--config", &path, "--operator-token", "from-flag"])
+                .await;
         get("from-flag", process.addr).await.expect(200);
         get("from-file", process.addr).await.expect_error(401, "UNAUTHORIZED");
     }
@@ -143,7 +180,9 @@ both_stores! {
         let mut slow = TcpStream::connect(process.addr).await.expect("connects");
         let head = format!(
             "POST /api/v1/contacts HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\ncontent-length: {}\r\n\r\n{}",
-            us.key, body.len(), &body[..5]
+            us.key,
+            body.len(),
+            &body[..5]
         );
         slow.write_all(head.as_bytes()).await.expect("writes");
         // Another call makes sure that the server has read the first one's head.
@@ -158,7 +197,8 @@ both_stores! {
                     Some(answer) => (answer.status == 503).then_some(()),
                 },
             }
-        }).await;
+        })
+        .await;
         slow.write_all(body[5..].as_bytes()).await.expect("the connection is still open");
         let mut answer = Vec::new();
         let mut chunk = [0; 4096];
@@ -190,30 +230,63 @@ both_stores! {
             "phone": "+5511987654321", "name": "Fulana Sigilosa", "email": "sigilo@privado.example", "cpf": "52998224725",
             "observation": "segredo-da-observacao", "cnpj": "19131243000197",
         });
-        let id = text(&call("POST", contacts.to_owned(), body.clone()).await.expect(201)["contact"]["id"]);
+        let id = text(
+            &call("POST", contacts.to_owned(), body.clone()).await.expect(201)["contact"]["id"],
+        );
         call("POST", contacts.to_owned(), body).await.expect_error(409, "CONTACT_EXISTS");
         call("POST", contacts.to_owned(), json!({"phone": "11 98765-4321 x", "email": "sigilo privado.example", "cpf": "52998224726"})).await;
         call("GET", format!("{contacts}/{id}"), Value::Null).await.expect(200);
         call("GET", format!("{contacts}?search=98765-4321"), Value::Null).await.expect(200);
-        call("GET", format!("{contacts}?search=sigilo%40privado.example"), Value::Null).await.expect(200);
+        call("GET", format!("{contacts}?search=sigilo%40privado.example"), Value::Null)
+            .await
+            .expect(200);
         call("GET", format!("{contacts}?order_by=created_at&cursor=x"), Value::Null).await;
         call("GET", "/api/v1/+5511987654321".to_owned(), Value::Null).await;
-        call("PATCH", format!("{contacts}/{id}"), json!({"name": "Fulana Sigilosa B", "phone": "+5511987654322"})).await;
-        let upload = format!("/operator/v1/companies/{}/contacts/{id}/documents?filename=sigiloso.txt", us.id);
-        Request::new("POST", upload).bearer(OPERATOR).body("conteudo-sigiloso").send(addr).await.expect(201);
+        call(
+            "PATCH",
+            format!("{contacts}/{id}"),
+            json!({"name": "Fulana Sigilosa B", "phone": "+5511987654322"}),
+        )
+        .await;
+        let upload = format!(
+            "/operator/v1/companies/{}/contacts/{id}/documents?filename=sigiloso.txt",
+            us.id
+        );
+        Request::new("POST", upload)
+            .bearer(OPERATOR)
+            .body("conteudo-sigiloso")
+            .send(addr)
+            .await
+            .expect(201);
         let link = json!({"contact_id": id, "url": "https://example.com/?token=sigilo-da-url"});
         let link = operator_at(addr, &us.id, "POST", "C/links", link).await.expect(201);
         let code = text(&link["code"]);
         Request::new("GET", format!("/l/{code}")).send(addr).await;
         let wrong = "rk_WRONGWRONGWRONGWRONGWRONGWRONGWRONGWRONGWRO";
-        Request::new("GET", contacts).bearer(wrong).send(addr).await.expect_error(401, "UNAUTHORIZED");
+        Request::new("GET", contacts)
+            .bearer(wrong)
+            .send(addr)
+            .await
+            .expect_error(401, "UNAUTHORIZED");
         call("DELETE", format!("{contacts}/{id}"), Value::Null).await.expect_deleted();
         process.signal("TERM").await;
         let (_, log) = process.ended().await;
         assert!(log.lines().count() > 20, "there is a log at trace level:\n{log}");
         for secret in [
-            us.key.as_str(), &us.key[3..], OPERATOR, wrong, "987654321", "98765-4321", "98765432", "Sigilosa", "sigilo", "52998224725",
-            "52998224726", "segredo-da-observacao", "19131243000197", &code,
+            us.key.as_str(),
+            &us.key[3..],
+            OPERATOR,
+            wrong,
+            "987654321",
+            "98765-4321",
+            "98765432",
+            "Sigilosa",
+            "sigilo",
+            "52998224725",
+            "52998224726",
+            "segredo-da-observacao",
+            "19131243000197",
+            &code,
         ] {
             let line = log.lines().find(|line| line.contains(secret));
             assert!(line.is_none(), "{secret} is in the log: {}", line.unwrap_or_default());
@@ -223,9 +296,13 @@ both_stores! {
     async fn each_log_line_of_a_request_has_its_id(kind: StoreKind) {
         let database = Database::migrated(kind);
         let process = Process::serve(&database, &["--log", "debug"]).await;
-        let request = Request::new("GET", "/api/v1/contacts").header("x-request-id", "id-to-find-42");
+        let request =
+            Request::new("GET", "/api/v1/contacts").header("x-request-id", "id-to-find-42");
         request.send(process.addr).await;
-        eventually("the log line", || async { process.output().contains("id-to-find-42").then_some(()) }).await;
+        eventually("the log line", || async {
+            process.output().contains("id-to-find-42").then_some(())
+        })
+        .await;
     }
 
     async fn openapi_prints_the_document_that_is_served(kind: StoreKind) {
@@ -262,15 +339,36 @@ both_stores! {
     async fn a_company_and_a_key_made_by_commands_work(kind: StoreKind) {
         let database = Database::fresh(kind);
         let url = database.url();
-        let ended = run_recado(["company", "create", "--database", &url, "Padaria", "--json"], &[]).await;
+        let ended =
+            run_recado(["company", "create", "--database", &url, "Padaria", "--json"], &[]).await;
         assert_eq!(ended.code, Some(0), "{ended:?}");
         let company: Value = serde_json::from_str(&ended.stdout).expect("JSON");
         let id = text(&company["id"]);
-        let ended = run_recado(["key", "create", "--database", &url, "--company", &id, "--name", "CRM", "--scopes", "all", "--json"], &[]).await;
+        let ended = run_recado(
+            [
+                "key",
+                "create",
+                "--database",
+                &url,
+                "--company",
+                &id,
+                "--name",
+                "CRM",
+                "--scopes",
+                "all",
+                "--json",
+            ],
+            &[],
+        )
+        .await;
         assert_eq!(ended.code, Some(0), "{ended:?}");
         let key: Value = serde_json::from_str(&ended.stdout).expect("JSON");
         let process = Process::serve(&database, &[]).await;
-        Request::new("GET", "/api/v1/contacts").bearer(&text(&key["key"])).send(process.addr).await.expect(200);
+        Request::new("GET", "/api/v1/contacts")
+            .bearer(&text(&key["key"]))
+            .send(process.addr)
+            .await
+            .expect(200);
     }
 }
 
@@ -278,28 +376,35 @@ both_stores! {
 fn the_demo_prints_a_key_and_curl_lines_that_work_and_keeps_its_data() {
     block_on(async {
         let folder = Arc::new(tempfile::tempdir().expect("a folder"));
-        let process = Process::start(Arc::clone(&folder), &["demo", "--listen", "127.0.0.1:0"]).await;
+        let process =
+            Process::start(Arc::clone(&folder), &["demo", "--listen", "127.0.0.1:0"]).await;
         let lines = eventually("curl lines", || async {
             let output = process.output();
             let lines: Vec<String> = curl_lines(&output);
             (lines.len() >= 2 && output.contains("rk_")).then_some(lines)
-        }).await;
+        })
+        .await;
         for line in &lines {
             let mut shell = tokio::process::Command::new("sh");
             shell.args(["-c", line]).current_dir(folder.path());
             let output = shell.output().await.expect("sh runs");
             let answer = String::from_utf8_lossy(&output.stdout);
-            assert!(output.status.success() && answer.contains("\"success\":true"), "{line}\n{answer}");
+            assert!(
+                output.status.success() && answer.contains("\"success\":true"),
+                "{line}\n{answer}"
+            );
         }
         let output = process.output();
         let start = output.find("rk_").expect("a key");
         let key = output[start..start + 46].to_owned();
-        let before = Request::new("GET", "/api/v1/contacts?limit=100").bearer(&key).send(process.addr).await;
+        let before =
+            Request::new("GET", "/api/v1/contacts?limit=100").bearer(&key).send(process.addr).await;
         assert!(!before.items().is_empty(), "there are sample contacts");
         process.signal("TERM").await;
         assert_eq!(process.ended().await.0.code(), Some(0));
         let process = Process::start(folder, &["demo", "--listen", "127.0.0.1:0"]).await;
-        let after = Request::new("GET", "/api/v1/contacts?limit=100").bearer(&key).send(process.addr).await;
+        let after =
+            Request::new("GET", "/api/v1/contacts?limit=100").bearer(&key).send(process.addr).await;
         assert_eq!(after.ids(), before.ids(), "a second start keeps the data and the key");
     });
 }

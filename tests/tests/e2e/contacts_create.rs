@@ -34,7 +34,8 @@ const KEYS: [&str; 24] = [
 ];
 
 fn keys(value: &Value) -> Vec<&str> {
-    let mut keys: Vec<&str> = value.as_object().expect("an object").keys().map(String::as_str).collect();
+    let mut keys: Vec<&str> =
+        value.as_object().expect("an object").keys().map(String::as_str).collect();
     keys.sort_unstable();
     keys
 }
@@ -60,8 +61,13 @@ both_stores! {
             assert_eq!(contact[flag], false, "{flag}");
         }
         for empty in [
-            "first_message_at", "last_message_at", "last_inbound_at", "last_closed_at",
-            "last_close_reason_id", "pipeline_stage_id", "assigned_to_member_id",
+            "first_message_at",
+            "last_message_at",
+            "last_inbound_at",
+            "last_closed_at",
+            "last_close_reason_id",
+            "pipeline_stage_id",
+            "assigned_to_member_id",
             "last_connection_id",
         ] {
             assert_eq!(contact[empty], Value::Null, "{empty}");
@@ -119,9 +125,17 @@ both_stores! {
     async fn every_way_to_write_a_brazilian_mobile_is_one_phone(world: World) {
         let first = world.create(json!({"phone": "+55 11 98765-4321"})).await;
         for same in [
-            "+5511987654321", "5511987654321", "11987654321", "(11) 98765-4321", "011987654321",
-            "0 15 11 98765-4321", "+55 11 8765-4321", "551187654321", "1187654321",
-            "  11 98765 4321  ", "+55 (11) 9.8765.4321",
+            "+5511987654321",
+            "5511987654321",
+            "11987654321",
+            "(11) 98765-4321",
+            "011987654321",
+            "0 15 11 98765-4321",
+            "+55 11 8765-4321",
+            "551187654321",
+            "1187654321",
+            "  11 98765 4321  ",
+            "+55 (11) 9.8765.4321",
         ] {
             let answer = world.post_contact(json!({"phone": same})).await;
             answer.expect_error(409, "CONTACT_EXISTS");
@@ -159,7 +173,8 @@ both_stores! {
         let tenant = recado_tests::Tenant { id, key: String::new() };
         let key = json!({"name": "k", "scopes": ["contacts:write"]});
         let key = text(&world.make_for(&tenant, "C/keys", key).await["key"]);
-        for (given, stored) in [("912 345 678", "+351912345678"), ("351912345679", "+351912345679")] {
+        for (given, stored) in [("912 345 678", "+351912345678"), ("351912345679", "+351912345679")]
+        {
             let answer = world.post_as(&key, PATH, json!({"phone": given})).await;
             assert_eq!(answer.expect(201)["contact"]["phone"], stored);
         }
@@ -167,9 +182,20 @@ both_stores! {
 
     async fn what_is_no_phone_number_is_422_naming_phone(world: World) {
         for wrong in [
-            "", "   ", "abc", "123", "+55", "+5511", "0000000000", "11 98765-4321 ramal 5",
-            "1198765432x", "+55 11 98765-4321;ext=1", "++5511987654321", "+999123456789",
-            "11987654321\u{0}", "00000000000000000000000000000000000000000000000000",
+            "",
+            "   ",
+            "abc",
+            "123",
+            "+55",
+            "+5511",
+            "0000000000",
+            "11 98765-4321 ramal 5",
+            "1198765432x",
+            "+55 11 98765-4321;ext=1",
+            "++5511987654321",
+            "+999123456789",
+            "11987654321\u{0}",
+            "00000000000000000000000000000000000000000000000000",
         ] {
             let answer = world.post_contact(json!({"phone": wrong})).await;
             assert_eq!(answer.expect_invalid(), ["phone"], "{wrong:?}");
@@ -178,9 +204,13 @@ both_stores! {
     }
 
     async fn the_phone_is_required_and_must_be_a_string(world: World) {
-        for body in [json!({}), json!({"phone": 5_511_987_654_321_u64}), json!({"phone": null}),
-            json!({"phone": ["+5511987654321"]}), json!({"name": "sem telefone"})]
-        {
+        for body in [
+            json!({}),
+            json!({"phone": 5_511_987_654_321_u64}),
+            json!({"phone": null}),
+            json!({"phone": ["+5511987654321"]}),
+            json!({"name": "sem telefone"}),
+        ] {
             let answer = world.post_contact(body.clone()).await;
             assert_eq!(answer.expect_invalid(), ["phone"], "{body}");
         }
@@ -236,7 +266,8 @@ both_stores! {
     }
 
     async fn of_many_simultaneous_creations_of_one_phone_exactly_one_wins(world: World) {
-        let calls: Vec<_> = (0..12).map(|_| world.post_contact(json!({"phone": phone(7)}))).collect();
+        let calls: Vec<_> =
+            (0..12).map(|_| world.post_contact(json!({"phone": phone(7)}))).collect();
         let answers = join(calls).await;
         let winners: Vec<_> = answers.iter().filter(|answer| answer.status == 201).collect();
         assert_eq!(winners.len(), 1);
@@ -252,7 +283,8 @@ both_stores! {
 
     async fn a_taken_email_goes_to_shared_email_with_a_warning(world: World) {
         world.create(json!({"phone": phone(1), "email": "ana@example.com"})).await;
-        let answer = world.post_contact(json!({"phone": phone(2), "email": " ANA@Example.com "})).await;
+        let answer =
+            world.post_contact(json!({"phone": phone(2), "email": " ANA@Example.com "})).await;
         let contact = &answer.expect(201)["contact"];
         assert_eq!(contact["email"], Value::Null);
         assert_eq!(contact["shared_email"], "ana@example.com");
@@ -272,7 +304,8 @@ both_stores! {
             join(calls).await.iter().map(|answer| answer.expect(201)["contact"].clone()).collect();
         let owners = contacts.iter().filter(|contact| contact["email"] == "one@example.com");
         assert_eq!(owners.count(), 1);
-        let sharers = contacts.iter().filter(|contact| contact["shared_email"] == "one@example.com");
+        let sharers =
+            contacts.iter().filter(|contact| contact["shared_email"] == "one@example.com");
         assert_eq!(sharers.count(), 7);
     }
 
@@ -291,7 +324,8 @@ both_stores! {
     // D21
 
     async fn cpf_and_postal_code_are_stored_as_digits(world: World) {
-        let body = json!({"phone": phone(1), "cpf": " 111.444.777-35 ", "postal_code": "01310-100"});
+        let body =
+            json!({"phone": phone(1), "cpf": " 111.444.777-35 ", "postal_code": "01310-100"});
         let contact = world.listed(&world.create_id(body).await).await;
         assert_eq!(contact["cpf"], "11144477735");
         assert_eq!(contact["postal_code"], "01310100");
@@ -299,11 +333,21 @@ both_stores! {
 
     async fn a_wrong_cpf_postal_code_or_cnpj_is_422(world: World) {
         for (name, wrong) in [
-            ("cpf", "529.982.247-26"), ("cpf", "11111111111"), ("cpf", "5299822472"),
-            ("cpf", "529982247251"), ("cpf", "5299822472a"), ("cpf", "529_982_247_25"),
-            ("postal_code", "0131010"), ("postal_code", "013101000"), ("postal_code", "01310a00"),
-            ("cnpj", "19.131.243/0001-98"), ("cnpj", "11111111111111"), ("cnpj", "1913124300019"),
-            ("cnpj", "12.ABC.345/01DE-36"), ("cnpj", "12ABC34501DEAB"), ("cnpj", "19131243+000197"),
+            ("cpf", "529.982.247-26"),
+            ("cpf", "11111111111"),
+            ("cpf", "5299822472"),
+            ("cpf", "529982247251"),
+            ("cpf", "5299822472a"),
+            ("cpf", "529_982_247_25"),
+            ("postal_code", "0131010"),
+            ("postal_code", "013101000"),
+            ("postal_code", "01310a00"),
+            ("cnpj", "19.131.243/0001-98"),
+            ("cnpj", "11111111111111"),
+            ("cnpj", "1913124300019"),
+            ("cnpj", "12.ABC.345/01DE-36"),
+            ("cnpj", "12ABC34501DEAB"),
+            ("cnpj", "19131243+000197"),
         ] {
             let answer = world.post_contact(json!({"phone": phone(1), name: wrong})).await;
             assert_eq!(answer.expect_invalid(), [name], "{wrong}");
@@ -317,7 +361,9 @@ both_stores! {
     }
 
     async fn a_birthday_is_a_real_date(world: World) {
-        for wrong in ["1990-02-30", "1990-2-3", "28/02/1990", "1990-02-28T00:00:00Z", "1990-13-01", "0"] {
+        for wrong in
+            ["1990-02-30", "1990-2-3", "28/02/1990", "1990-02-28T00:00:00Z", "1990-13-01", "0"]
+        {
             let answer = world.post_contact(json!({"phone": phone(1), "birthday": wrong})).await;
             assert_eq!(answer.expect_invalid(), ["birthday"], "{wrong}");
         }
@@ -329,25 +375,38 @@ both_stores! {
 
     async fn texts_have_their_limits_in_characters(world: World) {
         let limits = [
-            ("name", 200), ("observation", 10_000), ("rg", 200), ("genero", 200),
-            ("estado_civil", 200), ("profissao", 200), ("city", 200), ("state", 200),
+            ("name", 200),
+            ("observation", 10_000),
+            ("rg", 200),
+            ("genero", 200),
+            ("estado_civil", 200),
+            ("profissao", 200),
+            ("city", 200),
+            ("state", 200),
         ];
         for (n, (name, limit)) in (0..).zip(limits) {
             let fits = "ç".repeat(limit);
             let id = world.create_id(json!({"phone": phone(n), name: format!("  {fits} ")})).await;
-            assert_eq!(world.listed(&id).await[name], fits.as_str(), "{name} at its limit, trimmed");
+            assert_eq!(
+                world.listed(&id).await[name],
+                fits.as_str(),
+                "{name} at its limit, trimmed"
+            );
             let over = "ç".repeat(limit + 1);
             let answer = world.post_contact(json!({"phone": phone(99), name: over})).await;
             assert_eq!(answer.expect_invalid(), [name]);
         }
         let email = format!("{}@example.com", "a".repeat(254 - 12));
         world.create(json!({"phone": phone(50), "email": email})).await;
-        let answer = world.post_contact(json!({"phone": phone(99), "email": format!("a{email}")})).await;
+        let answer =
+            world.post_contact(json!({"phone": phone(99), "email": format!("a{email}")})).await;
         assert_eq!(answer.expect_invalid(), ["email"]);
     }
 
     async fn control_characters_are_422_but_newline_and_tab_pass(world: World) {
-        for (code, name) in [(0_u32, "name"), (7, "observation"), (0x1b, "city"), (0x7f, "rg"), (0x85, "state")] {
+        for (code, name) in
+            [(0_u32, "name"), (7, "observation"), (0x1b, "city"), (0x7f, "rg"), (0x85, "state")]
+        {
             let character = char::from_u32(code).expect("a character");
             let body = json!({"phone": phone(1), name: format!("a{character}b")});
             assert_eq!(world.post_contact(body).await.expect_invalid(), [name], "U+{code:04X}");
@@ -359,16 +418,33 @@ both_stores! {
     // D8
 
     async fn every_field_wrong_at_once_is_one_422_that_names_all(world: World) {
-        let answer = world.post_contact(json!({
-            "phone": "abc", "name": 1, "email": "no", "birthday": "x", "observation": [],
-            "cpf": "1", "rg": {}, "genero": true, "estado_civil": 1.5, "profissao": ["x"],
-            "city": "a\u{0}", "state": "x".repeat(201), "postal_code": "1", "cnpj": "1",
-            "custom_fields": {"nope": "x"}, "list_ids": ["nope"], "nmae": "x", "\u{1f600}": 1,
-        })).await;
+        let answer = world
+            .post_contact(json!({
+                "phone": "abc", "name": 1, "email": "no", "birthday": "x", "observation": [],
+                "cpf": "1", "rg": {}, "genero": true, "estado_civil": 1.5, "profissao": ["x"],
+                "city": "a\u{0}", "state": "x".repeat(201), "postal_code": "1", "cnpj": "1",
+                "custom_fields": {"nope": "x"}, "list_ids": ["nope"], "nmae": "x", "\u{1f600}": 1,
+            }))
+            .await;
         let mut all = [
-            "phone", "name", "email", "birthday", "observation", "cpf", "rg", "genero",
-            "estado_civil", "profissao", "city", "state", "postal_code", "cnpj", "custom_fields",
-            "list_ids", "nmae", "\u{1f600}",
+            "phone",
+            "name",
+            "email",
+            "birthday",
+            "observation",
+            "cpf",
+            "rg",
+            "genero",
+            "estado_civil",
+            "profissao",
+            "city",
+            "state",
+            "postal_code",
+            "cnpj",
+            "custom_fields",
+            "list_ids",
+            "nmae",
+            "\u{1f600}",
         ];
         all.sort_unstable();
         assert_eq!(answer.expect_invalid(), all);
@@ -399,18 +475,23 @@ both_stores! {
     }
 
     async fn a_native_field_that_is_null_counts_as_absent(world: World) {
-        let contact = world.create(json!({
-            "phone": phone(1), "name": null, "email": null, "birthday": null, "cpf": null,
-            "cnpj": null, "observation": null, "postal_code": null,
-        })).await;
+        let contact = world
+            .create(json!({
+                "phone": phone(1), "name": null, "email": null, "birthday": null, "cpf": null,
+                "cnpj": null, "observation": null, "postal_code": null,
+            }))
+            .await;
         assert_eq!(contact["name"], "");
         assert_eq!(contact["email"], Value::Null);
     }
 
     async fn a_null_or_ill_typed_custom_fields_or_list_ids_is_422(world: World) {
         for (name, wrong) in [
-            ("custom_fields", json!([])), ("custom_fields", json!("x")),
-            ("list_ids", json!({})), ("list_ids", json!("x")), ("list_ids", json!([1])),
+            ("custom_fields", json!([])),
+            ("custom_fields", json!("x")),
+            ("list_ids", json!({})),
+            ("list_ids", json!("x")),
+            ("list_ids", json!([1])),
         ] {
             let answer = world.post_contact(json!({"phone": phone(1), name: wrong})).await;
             assert_eq!(answer.expect_invalid(), [name], "{wrong}");
@@ -421,18 +502,25 @@ both_stores! {
 
     async fn custom_fields_that_are_not_active_fields_of_ours_are_422_with_a_hint(world: World) {
         let good = world.field("good").await;
-        let inactive = world.make("C/custom-fields", json!({"label": "i", "slug": "iii", "status": "inactive"})).await;
-        let pending = world.make("C/custom-fields", json!({"label": "p", "slug": "ppp", "status": "pending"})).await;
+        let inactive = world
+            .make("C/custom-fields", json!({"label": "i", "slug": "iii", "status": "inactive"}))
+            .await;
+        let pending = world
+            .make("C/custom-fields", json!({"label": "p", "slug": "ppp", "status": "pending"}))
+            .await;
         let other = world.tenant("Other").await;
-        let foreign = world.make_for(&other, "C/custom-fields", json!({"label": "f", "slug": "fff"})).await;
-        let (inactive, pending, foreign) = (text(&inactive["id"]), text(&pending["id"]), text(&foreign["id"]));
+        let foreign =
+            world.make_for(&other, "C/custom-fields", json!({"label": "f", "slug": "fff"})).await;
+        let (inactive, pending, foreign) =
+            (text(&inactive["id"]), text(&pending["id"]), text(&foreign["id"]));
         let unknown = uuid::Uuid::now_v7().to_string();
         let answer = world.post_contact(json!({"phone": phone(1), "custom_fields": {
             &good: "x", &inactive: "x", &pending: "x", &foreign: "x", &unknown: "x", "slug": "x",
         }})).await;
         assert_eq!(answer.expect_invalid(), ["custom_fields"]);
         let details = answer.json()["details"].clone();
-        let mut named: Vec<String> = details["custom_fields"].as_array().expect("a list").iter().map(text).collect();
+        let mut named: Vec<String> =
+            details["custom_fields"].as_array().expect("a list").iter().map(text).collect();
         named.sort();
         let mut wrong = vec![inactive, pending, foreign, unknown, "slug".to_owned()];
         wrong.sort();
@@ -443,13 +531,18 @@ both_stores! {
 
     async fn custom_field_values_are_strings_of_at_most_500_characters(world: World) {
         let field = world.field("field").await;
-        for wrong in [json!(1), json!(true), json!(null), json!(["x"]), json!({}), json!("é".repeat(501))] {
-            let answer = world.post_contact(json!({"phone": phone(1), "custom_fields": {&field: wrong}})).await;
+        for wrong in
+            [json!(1), json!(true), json!(null), json!(["x"]), json!({}), json!("é".repeat(501))]
+        {
+            let answer = world
+                .post_contact(json!({"phone": phone(1), "custom_fields": {&field: wrong}}))
+                .await;
             assert_eq!(answer.expect_invalid(), ["custom_fields"], "{wrong}");
             assert_eq!(answer.json()["details"]["custom_fields"], json!([field]));
         }
         let value = "é".repeat(500);
-        let id = world.create_id(json!({"phone": phone(1), "custom_fields": {&field: value}})).await;
+        let id =
+            world.create_id(json!({"phone": phone(1), "custom_fields": {&field: value}})).await;
         assert_eq!(world.detail(&id).await["custom_fields"][&field], value.as_str());
     }
 
@@ -473,13 +566,15 @@ both_stores! {
 
     async fn a_list_not_of_ours_or_inactive_is_404_and_nothing_is_created(world: World) {
         let good = world.list("good").await;
-        let inactive = text(&world.make("C/lists", json!({"name": "i", "is_active": false})).await["id"]);
+        let inactive =
+            text(&world.make("C/lists", json!({"name": "i", "is_active": false})).await["id"]);
         let other = world.tenant("Other").await;
         let foreign = text(&world.make_for(&other, "C/lists", json!({"name": "f"})).await["id"]);
         let unknown = uuid::Uuid::now_v7().to_string();
         let body = json!({"phone": phone(1), "list_ids": [&good, &inactive, &foreign, &unknown]});
         let details = world.post_contact(body).await.expect_error(404, "NOT_FOUND");
-        let mut named: Vec<String> = details["list_ids"].as_array().expect("a list").iter().map(text).collect();
+        let mut named: Vec<String> =
+            details["list_ids"].as_array().expect("a list").iter().map(text).collect();
         named.sort();
         let mut wrong = vec![inactive, foreign, unknown];
         wrong.sort();
@@ -487,7 +582,9 @@ both_stores! {
         assert!(world.list_ids("").await.is_empty());
     }
 
-    async fn what_is_invalid_comes_before_a_missing_list_and_that_before_a_taken_phone(world: World) {
+    async fn what_is_invalid_comes_before_a_missing_list_and_that_before_a_taken_phone(
+        world: World,
+    ) {
         world.create(json!({"phone": phone(1)})).await;
         let missing = uuid::Uuid::now_v7().to_string();
         let body = json!({"phone": phone(1), "email": "no", "list_ids": [&missing]});
@@ -501,7 +598,10 @@ both_stores! {
         let (a, b) = (world.list("a").await, world.list("b").await);
         world.create(json!({"phone": phone(1), "list_ids": [&a, &b, &a]})).await;
         let lists = world.get("/api/v1/lists").await.items();
-        assert_eq!(lists.iter().map(|list| list["contacts_count"].clone()).collect::<Vec<_>>(), [1, 1]);
+        assert_eq!(
+            lists.iter().map(|list| list["contacts_count"].clone()).collect::<Vec<_>>(),
+            [1, 1]
+        );
     }
 
     // D18
@@ -518,7 +618,8 @@ both_stores! {
             .header("content-type", "text/plain")
             .body(json!({"phone": phone(1)}).to_string());
         world.call(request).await.expect(201);
-        let request = recado_tests::Request::new("POST", PATH).body(json!({"phone": phone(2)}).to_string());
+        let request =
+            recado_tests::Request::new("POST", PATH).body(json!({"phone": phone(2)}).to_string());
         world.call(request).await.expect(201);
     }
 }

@@ -62,11 +62,19 @@ both_stores! {
     async fn deals_links_and_tags_go_with_the_contact(world: World) {
         let tag = world.make("C/tags", json!({"name": "vip", "color": "#ff0000"})).await;
         let id = world.create_id(json!({"phone": phone(1)})).await;
-        world.operator("PATCH", &format!("C/contacts/{id}"), json!({"tag_ids": [tag["id"]]})).await.expect(200);
-        let deal = text(&world.make("C/deals", json!({"contact_id": id, "title": "d"})).await["id"]);
-        let link = world.make("C/links", json!({"contact_id": id, "url": "https://example.com/"})).await;
+        world
+            .operator("PATCH", &format!("C/contacts/{id}"), json!({"tag_ids": [tag["id"]]}))
+            .await
+            .expect(200);
+        let deal =
+            text(&world.make("C/deals", json!({"contact_id": id, "title": "d"})).await["id"]);
+        let link =
+            world.make("C/links", json!({"contact_id": id, "url": "https://example.com/"})).await;
         world.delete(&format!("/api/v1/contacts/{id}")).await.expect_deleted();
-        world.operator("GET", &format!("C/deals/{deal}"), Value::Null).await.expect_error(404, "NOT_FOUND");
+        world
+            .operator("GET", &format!("C/deals/{deal}"), Value::Null)
+            .await
+            .expect_error(404, "NOT_FOUND");
         let code = text(&link["code"]);
         let click = world.send(recado_tests::Request::new("GET", format!("/l/{code}"))).await;
         assert_eq!(click.status, 404);
@@ -74,7 +82,10 @@ both_stores! {
 
     async fn an_unknown_id_is_404(world: World) {
         for unknown in [uuid::Uuid::now_v7().to_string(), "x".to_owned()] {
-            world.delete(&format!("/api/v1/contacts/{unknown}")).await.expect_error(404, "NOT_FOUND");
+            world
+                .delete(&format!("/api/v1/contacts/{unknown}"))
+                .await
+                .expect_error(404, "NOT_FOUND");
         }
     }
 
@@ -139,7 +150,10 @@ both_stores! {
             format!("C/contacts/{id}/documents"),
             format!("C/contacts/{id}/documents/{}", documents[0]),
         ] {
-            world.operator_for(&other, "GET", &path, Value::Null).await.expect_error(404, "NOT_FOUND");
+            world
+                .operator_for(&other, "GET", &path, Value::Null)
+                .await
+                .expect_error(404, "NOT_FOUND");
         }
     }
 }

@@ -34,7 +34,10 @@ both_stores! {
         assert!(pagination["next_cursor"].is_string());
         assert_eq!(pagination.as_object().expect("an object").len(), 3);
         let answer = world.get(EXPORT).await;
-        assert_eq!(answer.json()["pagination"], json!({"limit": 50, "total": 3, "next_cursor": null}));
+        assert_eq!(
+            answer.json()["pagination"],
+            json!({"limit": 50, "total": 3, "next_cursor": null})
+        );
     }
 
     async fn the_cursor_ends_as_soon_as_nothing_follows(world: World) {
@@ -44,13 +47,20 @@ both_stores! {
         let second = world.get(&format!("{EXPORT}&limit=2&cursor={cursor}")).await;
         assert_eq!(second.ids(), ids[2..]);
         assert_eq!(second.json()["pagination"]["next_cursor"], Value::Null);
-        assert_eq!(second.json()["pagination"]["total"], 4, "the total of the filters, not of the rest");
+        assert_eq!(
+            second.json()["pagination"]["total"],
+            4,
+            "the total of the filters, not of the rest"
+        );
     }
 
     async fn an_empty_export_ends_at_once(world: World) {
         let answer = world.get(EXPORT).await;
         assert_eq!(answer.expect(200), json!([]));
-        assert_eq!(answer.json()["pagination"], json!({"limit": 50, "total": 0, "next_cursor": null}));
+        assert_eq!(
+            answer.json()["pagination"],
+            json!({"limit": 50, "total": 0, "next_cursor": null})
+        );
     }
 
     async fn ties_in_time_are_broken_by_id(world: World) {
@@ -82,7 +92,10 @@ both_stores! {
         let first = world.get(&format!("{EXPORT}&limit=2")).await;
         let cursor = text(&first.json()["pagination"]["next_cursor"]);
         for _ in 0..2 {
-            assert_eq!(world.list_ids(&format!("order_by=created_at&cursor={cursor}")).await, ids[2..]);
+            assert_eq!(
+                world.list_ids(&format!("order_by=created_at&cursor={cursor}")).await,
+                ids[2..]
+            );
         }
         world.advance(Duration::from_secs(400 * 24 * 3600));
         assert_eq!(world.list_ids(&format!("order_by=created_at&cursor={cursor}")).await, ids[2..]);
@@ -102,9 +115,15 @@ both_stores! {
         let first = world.get(&format!("{EXPORT}&limit=2&crm_status=lead")).await;
         let cursor = text(&first.json()["pagination"]["next_cursor"]);
         world.get(&format!("{EXPORT}&crm_status=lead&cursor={cursor}")).await.expect(200);
-        for filters in ["", "&crm_status=customer", "&crm_status=lead&is_group=false", "&crm_status=lead&search=a",
-            "&is_ai_enabled=true", "&inbox_status=open", "&source_platform=lead"]
-        {
+        for filters in [
+            "",
+            "&crm_status=customer",
+            "&crm_status=lead&is_group=false",
+            "&crm_status=lead&search=a",
+            "&is_ai_enabled=true",
+            "&inbox_status=open",
+            "&source_platform=lead",
+        ] {
             let answer = world.get(&format!("{EXPORT}{filters}&cursor={cursor}")).await;
             answer.expect_bad_parameter("cursor");
         }
@@ -114,7 +133,9 @@ both_stores! {
         some(&world, 4).await;
         let first = world.get(&format!("{EXPORT}&limit=2&crm_status=lead&is_group=false")).await;
         let cursor = text(&first.json()["pagination"]["next_cursor"]);
-        let path = format!("/api/v1/contacts?cursor={cursor}&is_group=false&order_by=created_at&crm_status=lead");
+        let path = format!(
+            "/api/v1/contacts?cursor={cursor}&is_group=false&order_by=created_at&crm_status=lead"
+        );
         world.get(&path).await.expect(200);
     }
 
@@ -129,9 +150,16 @@ both_stores! {
         };
         let mut wrong: Vec<String> = (0..cursor.len() - 1).map(flip).collect();
         wrong.extend([
-            String::new(), "a".to_owned(), "%00".to_owned(), "=".to_owned(), cursor[1..].to_owned(),
-            cursor[..cursor.len() - 4].to_owned(), format!("{cursor}AAAA"), format!("{cursor}{cursor}"),
-            "A".repeat(5_000), "%F0%9F%98%80".to_owned(),
+            String::new(),
+            "a".to_owned(),
+            "%00".to_owned(),
+            "=".to_owned(),
+            cursor[1..].to_owned(),
+            cursor[..cursor.len() - 4].to_owned(),
+            format!("{cursor}AAAA"),
+            format!("{cursor}{cursor}"),
+            "A".repeat(5_000),
+            "%F0%9F%98%80".to_owned(),
         ]);
         for wrong in wrong {
             let answer = world.get(&format!("{EXPORT}&cursor={wrong}")).await;
@@ -185,7 +213,9 @@ both_stores! {
 
     // D25: no contact becomes visible at or before a position already handed out.
 
-    async fn a_contact_created_between_two_pages_comes_later_in_the_same_millisecond_too(world: World) {
+    async fn a_contact_created_between_two_pages_comes_later_in_the_same_millisecond_too(
+        world: World,
+    ) {
         let mut created = Vec::new();
         created.push(world.create_id(json!({"phone": phone(0)})).await);
         created.push(world.create_id(json!({"phone": phone(1)})).await);
@@ -228,7 +258,9 @@ both_stores! {
             Box::pin(async move {
                 let mut ids = Vec::new();
                 for n in 0..15 {
-                    ids.push(world.create_id(json!({"phone": phone(1_000 + worker * 100 + n)})).await);
+                    ids.push(
+                        world.create_id(json!({"phone": phone(1_000 + worker * 100 + n)})).await,
+                    );
                     world.advance(Duration::from_millis(1));
                 }
                 ids

@@ -5,12 +5,39 @@ use serde_json::{Value, json};
 
 /// The keys of the detail form (2.2) without `lead_memory`.
 const KEYS: [&str; 33] = [
-    "assigned_to", "assigned_to_member_id", "connections", "created_at", "crm_status",
-    "custom_fields", "display_name", "email", "first_message_at", "id", "identifier",
-    "inbox_status", "is_ai_enabled", "is_archived", "is_blocked", "is_muted", "is_pinned",
-    "last_close_reason_id", "last_closed_at", "last_connection_id", "last_inbound_at",
-    "last_message_at", "last_read_at", "name", "phone", "pipeline_stage", "pipeline_stage_id",
-    "priority", "source_platform", "tags", "updated_at", "wa_profile_name", "wa_push_name",
+    "assigned_to",
+    "assigned_to_member_id",
+    "connections",
+    "created_at",
+    "crm_status",
+    "custom_fields",
+    "display_name",
+    "email",
+    "first_message_at",
+    "id",
+    "identifier",
+    "inbox_status",
+    "is_ai_enabled",
+    "is_archived",
+    "is_blocked",
+    "is_muted",
+    "is_pinned",
+    "last_close_reason_id",
+    "last_closed_at",
+    "last_connection_id",
+    "last_inbound_at",
+    "last_message_at",
+    "last_read_at",
+    "name",
+    "phone",
+    "pipeline_stage",
+    "pipeline_stage_id",
+    "priority",
+    "source_platform",
+    "tags",
+    "updated_at",
+    "wa_profile_name",
+    "wa_push_name",
 ];
 
 fn keys(value: &Value) -> Vec<String> {
@@ -55,11 +82,23 @@ both_stores! {
 
     async fn custom_fields_are_keyed_by_id_and_show_active_filled_ones_only(world: World) {
         let (active, later) = (world.field("active").await, world.field("later").await);
-        let id = world.create_id(json!({"phone": phone(1), "custom_fields": {&active: "x", &later: "y"}})).await;
-        world.operator("PATCH", &format!("C/custom-fields/{later}"), json!({"status": "inactive"})).await.expect(200);
+        let id = world
+            .create_id(json!({"phone": phone(1), "custom_fields": {&active: "x", &later: "y"}}))
+            .await;
+        world
+            .operator("PATCH", &format!("C/custom-fields/{later}"), json!({"status": "inactive"}))
+            .await
+            .expect(200);
         assert_eq!(world.detail(&id).await["custom_fields"], json!({&active: "x"}));
-        world.operator("PATCH", &format!("C/custom-fields/{later}"), json!({"status": "active"})).await.expect(200);
-        assert_eq!(world.detail(&id).await["custom_fields"], json!({&active: "x", &later: "y"}), "the value was kept");
+        world
+            .operator("PATCH", &format!("C/custom-fields/{later}"), json!({"status": "active"}))
+            .await
+            .expect(200);
+        assert_eq!(
+            world.detail(&id).await["custom_fields"],
+            json!({&active: "x", &later: "y"}),
+            "the value was kept"
+        );
     }
 
     async fn custom_fields_can_be_sent_back_in_post_and_patch(world: World) {
@@ -73,7 +112,9 @@ both_stores! {
 
     async fn the_whole_detail_body_with_another_phone_makes_a_copy_by_post(world: World) {
         let field = world.field("field").await;
-        let id = world.create_id(json!({"phone": phone(1), "name": "Ana", "custom_fields": {&field: "x"}})).await;
+        let id = world
+            .create_id(json!({"phone": phone(1), "name": "Ana", "custom_fields": {&field: "x"}}))
+            .await;
         let mut body = world.detail(&id).await;
         body["phone"] = json!(phone(2));
         body.as_object_mut().expect("an object").remove("identifier");
@@ -85,10 +126,14 @@ both_stores! {
 
     async fn the_assignee_shows_with_id_name_and_role(world: World) {
         let member = world.make("C/members", json!({"display_name": "Bia", "role": "admin"})).await;
-        let id = world.import(json!({"phone": phone(1), "assigned_to_member_id": member["id"]})).await;
+        let id =
+            world.import(json!({"phone": phone(1), "assigned_to_member_id": member["id"]})).await;
         let detail = world.detail(&id).await;
         assert_eq!(detail["assigned_to_member_id"], member["id"]);
-        assert_eq!(detail["assigned_to"], json!({"id": member["id"], "display_name": "Bia", "role": "admin"}));
+        assert_eq!(
+            detail["assigned_to"],
+            json!({"id": member["id"], "display_name": "Bia", "role": "admin"})
+        );
     }
 
     async fn the_focus_stage_shows_with_its_name_color_and_order(world: World) {
@@ -106,16 +151,33 @@ both_stores! {
     }
 
     async fn include_profile_adds_the_native_fields_of_the_list_form(world: World) {
-        let id = world.create_id(json!({"phone": phone(1), "city": "Recife", "cpf": "52998224725"})).await;
+        let id = world
+            .create_id(json!({"phone": phone(1), "city": "Recife", "cpf": "52998224725"}))
+            .await;
         let plain = world.detail(&id).await;
-        let profile = world.get(&format!("/api/v1/contacts/{id}?include=profile")).await.expect(200);
+        let profile =
+            world.get(&format!("/api/v1/contacts/{id}?include=profile")).await.expect(200);
         for (name, value) in plain.as_object().expect("an object") {
             assert_eq!(&profile[name], value, "{name}");
         }
         for name in [
-            "avatar_url", "observation", "street", "street_number", "address_complement", "neighborhood",
-            "city", "state", "postal_code", "country", "birthday", "cpf", "rg", "genero", "estado_civil",
-            "profissao", "cargo",
+            "avatar_url",
+            "observation",
+            "street",
+            "street_number",
+            "address_complement",
+            "neighborhood",
+            "city",
+            "state",
+            "postal_code",
+            "country",
+            "birthday",
+            "cpf",
+            "rg",
+            "genero",
+            "estado_civil",
+            "profissao",
+            "cargo",
         ] {
             assert!(profile.get(name).is_some(), "{name} is missing");
             assert!(plain.get(name).is_none(), "{name} is not in the detail form");
@@ -136,7 +198,16 @@ both_stores! {
     }
 
     async fn what_is_no_uuid_is_404(world: World) {
-        for wrong in ["x", "1", "%00", "..", "%2e%2e", "null", "0192f0c1-0000-7000-8000-00000000000g", "%F0%9F%98%80"] {
+        for wrong in [
+            "x",
+            "1",
+            "%00",
+            "..",
+            "%2e%2e",
+            "null",
+            "0192f0c1-0000-7000-8000-00000000000g",
+            "%F0%9F%98%80",
+        ] {
             let answer = world.get(&format!("/api/v1/contacts/{wrong}")).await;
             answer.expect_error(404, "NOT_FOUND");
         }
@@ -148,7 +219,10 @@ both_stores! {
         let bare = json!({"identifier": "c", "phone": "+5511987654321"});
         let nothing = json!({"identifier": "only-an-id"});
         for (body, shown) in [
-            (profile, "Perfil"), (push, "Push"), (bare, "+55 11 98765-4321"), (nothing, "only-an-id"),
+            (profile, "Perfil"),
+            (push, "Push"),
+            (bare, "+55 11 98765-4321"),
+            (nothing, "only-an-id"),
         ] {
             let id = world.import(body).await;
             assert_eq!(world.detail(&id).await["display_name"], shown, "D18");
@@ -163,7 +237,11 @@ both_stores! {
     async fn close_data_shows_in_both_forms(world: World) {
         let reason = text(&world.make("C/close-reasons", json!({"name": "done"})).await["id"]);
         let at = "2026-01-04T00:00:00.000Z";
-        let id = world.import(json!({"phone": phone(1), "last_closed_at": at, "last_close_reason_id": reason})).await;
+        let id = world
+            .import(
+                json!({"phone": phone(1), "last_closed_at": at, "last_close_reason_id": reason}),
+            )
+            .await;
         for form in [world.detail(&id).await, world.listed(&id).await] {
             assert_eq!(form["last_closed_at"], at);
             assert_eq!(form["last_close_reason_id"], reason.as_str());

@@ -8,14 +8,55 @@ use serde_json::{Value, json};
 
 /// The keys of the list form (2.1).
 const KEYS: [&str; 49] = [
-    "address_complement", "assigned_to_member_id", "avatar_url", "birthday", "cargo", "city",
-    "country", "cpf", "created_at", "crm_status", "custom_fields", "display_name", "email",
-    "estado_civil", "external_chat_id", "first_message_at", "genero", "id", "identifier",
-    "inbox_status", "is_ai_enabled", "is_archived", "is_blocked", "is_group", "is_simulated",
-    "last_close_reason_id", "last_closed_at", "last_connection_id", "last_inbound_at",
-    "last_message_at", "name", "neighborhood", "observation", "organization", "organization_id",
-    "phone", "pipeline_stage", "pipeline_stage_id", "postal_code", "priority", "profissao", "rg",
-    "source_platform", "state", "street", "street_number", "tags", "updated_at", "wa_push_name",
+    "address_complement",
+    "assigned_to_member_id",
+    "avatar_url",
+    "birthday",
+    "cargo",
+    "city",
+    "country",
+    "cpf",
+    "created_at",
+    "crm_status",
+    "custom_fields",
+    "display_name",
+    "email",
+    "estado_civil",
+    "external_chat_id",
+    "first_message_at",
+    "genero",
+    "id",
+    "identifier",
+    "inbox_status",
+    "is_ai_enabled",
+    "is_archived",
+    "is_blocked",
+    "is_group",
+    "is_simulated",
+    "last_close_reason_id",
+    "last_closed_at",
+    "last_connection_id",
+    "last_inbound_at",
+    "last_message_at",
+    "name",
+    "neighborhood",
+    "observation",
+    "organization",
+    "organization_id",
+    "phone",
+    "pipeline_stage",
+    "pipeline_stage_id",
+    "postal_code",
+    "priority",
+    "profissao",
+    "rg",
+    "source_platform",
+    "state",
+    "street",
+    "street_number",
+    "tags",
+    "updated_at",
+    "wa_push_name",
 ];
 
 async fn search(world: &World, term: &str) -> Vec<String> {
@@ -73,9 +114,11 @@ both_stores! {
 
     async fn a_group_shows_its_code_and_its_identifier_as_phone(world: World) {
         let code = "120363000000000001@g.us";
-        let id = world.import(json!({
-            "identifier": code, "name": "Time", "is_group": true, "external_chat_id": code,
-        })).await;
+        let id = world
+            .import(json!({
+                "identifier": code, "name": "Time", "is_group": true, "external_chat_id": code,
+            }))
+            .await;
         let contact = world.listed(&id).await;
         assert_eq!(contact["is_group"], true);
         assert_eq!(contact["external_chat_id"], code);
@@ -85,7 +128,10 @@ both_stores! {
     async fn tags_show_with_id_name_and_color(world: World) {
         let tag = world.make("C/tags", json!({"name": "vip", "color": "#ff0000"})).await;
         let id = world.create_id(json!({"phone": phone(1)})).await;
-        world.operator("PATCH", &format!("C/contacts/{id}"), json!({"tag_ids": [tag["id"]]})).await.expect(200);
+        world
+            .operator("PATCH", &format!("C/contacts/{id}"), json!({"tag_ids": [tag["id"]]}))
+            .await
+            .expect(200);
         let shown = json!([{"id": tag["id"], "name": "vip", "color": "#ff0000"}]);
         assert_eq!(world.listed(&id).await["tags"], shown);
         assert_eq!(world.detail(&id).await["tags"], shown);
@@ -93,8 +139,12 @@ both_stores! {
 
     async fn custom_fields_are_keyed_by_slug_whatever_the_definitions_status(world: World) {
         let field = world.field("plano").await;
-        let id = world.create_id(json!({"phone": phone(1), "custom_fields": {&field: "ouro"}})).await;
-        world.operator("PATCH", &format!("C/custom-fields/{field}"), json!({"status": "inactive"})).await.expect(200);
+        let id =
+            world.create_id(json!({"phone": phone(1), "custom_fields": {&field: "ouro"}})).await;
+        world
+            .operator("PATCH", &format!("C/custom-fields/{field}"), json!({"status": "inactive"}))
+            .await
+            .expect(200);
         assert_eq!(world.listed(&id).await["custom_fields"], json!({"plano": "ouro"}), "D58");
         assert_eq!(world.detail(&id).await["custom_fields"], json!({}), "2.2: active only");
     }
@@ -143,12 +193,18 @@ both_stores! {
         for n in 0..6 {
             ids.push(world.create_id(json!({"phone": phone(n)})).await);
         }
-        world.operator("PATCH", &format!("C/contacts/{}", ids[0]), json!({"crm_status": "customer"})).await.expect(200);
+        world
+            .operator("PATCH", &format!("C/contacts/{}", ids[0]), json!({"crm_status": "customer"}))
+            .await
+            .expect(200);
         world.delete(&format!("/api/v1/contacts/{}", ids[1])).await.expect_deleted();
         for (query, total) in [
-            ("", 5), ("crm_status=customer", 1), ("crm_status=lead", 4),
+            ("", 5),
+            ("crm_status=customer", 1),
+            ("crm_status=lead", 4),
             ("crm_status=lead&is_ai_enabled=true&is_group=false&inbox_status=open", 4),
-            ("crm_status=lead&is_ai_enabled=false", 0), ("source_platform=whatsapp", 5),
+            ("crm_status=lead&is_ai_enabled=false", 0),
+            ("source_platform=whatsapp", 5),
         ] {
             let answer = world.get(&format!("/api/v1/contacts?limit=2&{query}")).await;
             assert_eq!(answer.json()["pagination"]["total"], total, "{query}");
@@ -161,10 +217,19 @@ both_stores! {
 
     async fn the_newest_conversation_is_first_and_silent_contacts_are_last(world: World) {
         let silent = world.import(json!({"phone": phone(1)})).await;
-        let old = world.import(json!({"phone": phone(2), "last_message_at": "2026-01-01T00:00:00.000Z"})).await;
-        let new = world.import(json!({"phone": phone(3), "last_message_at": "2026-02-01T00:00:00.001Z"})).await;
-        let middle = world.import(json!({"phone": phone(4), "last_message_at": "2026-02-01T00:00:00.000Z"})).await;
-        assert_eq!(world.list_ids("").await, [new.clone(), middle.clone(), old.clone(), silent.clone()]);
+        let old = world
+            .import(json!({"phone": phone(2), "last_message_at": "2026-01-01T00:00:00.000Z"}))
+            .await;
+        let new = world
+            .import(json!({"phone": phone(3), "last_message_at": "2026-02-01T00:00:00.001Z"}))
+            .await;
+        let middle = world
+            .import(json!({"phone": phone(4), "last_message_at": "2026-02-01T00:00:00.000Z"}))
+            .await;
+        assert_eq!(
+            world.list_ids("").await,
+            [new.clone(), middle.clone(), old.clone(), silent.clone()]
+        );
         assert_eq!(world.list_ids("order_by=last_message_at").await, [new, middle, old, silent]);
     }
 
@@ -172,7 +237,13 @@ both_stores! {
         let mut talked = Vec::new();
         let mut silent = Vec::new();
         for n in 0..7 {
-            talked.push(world.import(json!({"phone": phone(n), "last_message_at": "2026-01-01T00:00:00.000Z"})).await);
+            talked.push(
+                world
+                    .import(
+                        json!({"phone": phone(n), "last_message_at": "2026-01-01T00:00:00.000Z"}),
+                    )
+                    .await,
+            );
             silent.push(world.import(json!({"phone": phone(100 + n)})).await);
         }
         talked.sort();
@@ -190,26 +261,35 @@ both_stores! {
     // Filters
 
     async fn each_filter_picks_its_contacts(world: World) {
-        let a = world.import(json!({
-            "phone": phone(1), "identifier": "a", "source_platform": "instagram",
-            "inbox_status": "resolved", "crm_status": "customer", "is_ai_enabled": false,
-        })).await;
+        let a = world
+            .import(json!({
+                "phone": phone(1), "identifier": "a", "source_platform": "instagram",
+                "inbox_status": "resolved", "crm_status": "customer", "is_ai_enabled": false,
+            }))
+            .await;
         let b = world.import(json!({"phone": phone(2)})).await;
-        let group = world.import(json!({
-            "identifier": "1203@g.us", "is_group": true, "external_chat_id": "1203@g.us",
-        })).await;
+        let group = world
+            .import(json!({
+                "identifier": "1203@g.us", "is_group": true, "external_chat_id": "1203@g.us",
+            }))
+            .await;
         let people = sorted(&[&a, &b]);
         let normal = sorted(&[&b, &group]);
         for (query, expected) in [
             ("source_platform=instagram", vec![a.clone()]),
             ("source_platform=whatsapp", normal.clone()),
-            ("inbox_status=resolved", vec![a.clone()]), ("inbox_status=open", normal.clone()),
-            ("crm_status=customer", vec![a.clone()]), ("crm_status=lead", normal.clone()),
-            ("is_ai_enabled=false", vec![a.clone()]), ("is_ai_enabled=true", normal.clone()),
-            ("is_group=true", vec![group.clone()]), ("is_group=false", people.clone()),
+            ("inbox_status=resolved", vec![a.clone()]),
+            ("inbox_status=open", normal.clone()),
+            ("crm_status=customer", vec![a.clone()]),
+            ("crm_status=lead", normal.clone()),
+            ("is_ai_enabled=false", vec![a.clone()]),
+            ("is_ai_enabled=true", normal.clone()),
+            ("is_group=true", vec![group.clone()]),
+            ("is_group=false", people.clone()),
             ("is_group=false&is_ai_enabled=true", vec![b.clone()]),
             ("is_group=true&crm_status=customer", vec![]),
-            ("crm_status=nothing-has-this", vec![]), ("source_platform=nowhere", vec![]),
+            ("crm_status=nothing-has-this", vec![]),
+            ("source_platform=nowhere", vec![]),
             ("source_platform=WHATSAPP", vec![]),
         ] {
             assert_eq!(world.list_ids(query).await, expected, "{query}");
@@ -230,7 +310,10 @@ both_stores! {
         world.advance(Duration::from_secs(1));
         world.make("C/deals", json!({"contact_id": id, "title": "e", "stage_id": two})).await;
         assert_eq!(world.list_ids(&format!("pipeline_stage_id={two}")).await, [id]);
-        assert!(world.list_ids(&format!("pipeline_stage_id={one}")).await.is_empty(), "one stage only");
+        assert!(
+            world.list_ids(&format!("pipeline_stage_id={one}")).await.is_empty(),
+            "one stage only"
+        );
         let answer = world.get(&format!("/api/v1/contacts?pipeline_stage_id={one}")).await;
         assert_eq!(answer.json()["pagination"]["total"], 0);
         let unknown = uuid::Uuid::now_v7();
@@ -239,7 +322,13 @@ both_stores! {
 
     async fn a_stage_of_another_company_matches_nothing(world: World) {
         let other = world.tenant("Other").await;
-        let pipeline = world.make_for(&other, "C/pipelines", json!({"name": "p", "stages": [{"name": "s", "color": "#111111"}]})).await;
+        let pipeline = world
+            .make_for(
+                &other,
+                "C/pipelines",
+                json!({"name": "p", "stages": [{"name": "s", "color": "#111111"}]}),
+            )
+            .await;
         world.create(json!({"phone": phone(1)})).await;
         let stage = text(&pipeline["stages"][0]["id"]);
         assert!(world.list_ids(&format!("pipeline_stage_id={stage}")).await.is_empty());
@@ -249,18 +338,34 @@ both_stores! {
 
     async fn wrong_parameters_are_400_naming_the_parameter(world: World) {
         for (query, name) in [
-            ("page=0", "page"), ("page=-1", "page"), ("page=1.5", "page"), ("page=x", "page"),
-            ("page=", "page"), ("page=99999999999999999999999", "page"),
-            ("limit=0", "limit"), ("limit=101", "limit"), ("limit=-1", "limit"), ("limit=ten", "limit"),
-            ("is_ai_enabled=1", "is_ai_enabled"), ("is_ai_enabled=TRUE", "is_ai_enabled"),
-            ("is_group=yes", "is_group"), ("is_group=", "is_group"),
+            ("page=0", "page"),
+            ("page=-1", "page"),
+            ("page=1.5", "page"),
+            ("page=x", "page"),
+            ("page=", "page"),
+            ("page=99999999999999999999999", "page"),
+            ("limit=0", "limit"),
+            ("limit=101", "limit"),
+            ("limit=-1", "limit"),
+            ("limit=ten", "limit"),
+            ("is_ai_enabled=1", "is_ai_enabled"),
+            ("is_ai_enabled=TRUE", "is_ai_enabled"),
+            ("is_group=yes", "is_group"),
+            ("is_group=", "is_group"),
             ("pipeline_stage_id=x", "pipeline_stage_id"),
-            ("include=clicks", "include"), ("include=link_clicks,nope", "include"),
+            ("include=clicks", "include"),
+            ("include=link_clicks,nope", "include"),
             ("inbox_status=closed", "inbox_status"),
-            ("order_by=name", "order_by"), ("order_by=", "order_by"), ("order_by=Created_at", "order_by"),
-            ("cursor=abc", "cursor"), ("order_by=last_message_at&cursor=abc", "cursor"),
-            ("order_by=created_at&page=1", "page"), ("order_by=created_at&cursor=abc", "cursor"),
-            ("limit=10&limit=10", "limit"), ("page=1&page=1", "page"), ("search=a&search=b", "search"),
+            ("order_by=name", "order_by"),
+            ("order_by=", "order_by"),
+            ("order_by=Created_at", "order_by"),
+            ("cursor=abc", "cursor"),
+            ("order_by=last_message_at&cursor=abc", "cursor"),
+            ("order_by=created_at&page=1", "page"),
+            ("order_by=created_at&cursor=abc", "cursor"),
+            ("limit=10&limit=10", "limit"),
+            ("page=1&page=1", "page"),
+            ("search=a&search=b", "search"),
             ("is_group=true&is_group=true", "is_group"),
         ] {
             let answer = world.get(&format!("/api/v1/contacts?{query}")).await;
@@ -270,7 +375,9 @@ both_stores! {
     }
 
     async fn the_extremes_of_page_and_limit_are_accepted(world: World) {
-        for query in ["limit=1", "limit=100", "page=1&limit=100", "is_group=true&is_ai_enabled=false"] {
+        for query in
+            ["limit=1", "limit=100", "page=1&limit=100", "is_group=true&is_ai_enabled=false"]
+        {
             world.get(&format!("/api/v1/contacts?{query}")).await.expect(200);
         }
     }
@@ -290,9 +397,24 @@ both_stores! {
     // D24
 
     async fn search_finds_substrings_without_case_or_accents(world: World) {
-        let id = world.create_id(json!({"phone": phone(1), "name": "João Conceição", "email": "jc@empresa.com.br"})).await;
+        let id = world
+            .create_id(
+                json!({"phone": phone(1), "name": "João Conceição", "email": "jc@empresa.com.br"}),
+            )
+            .await;
         world.create(json!({"phone": phone(2), "name": "Maria"})).await;
-        for term in ["João", "joao", "JOAO", "jOãO", "oao con", "conceicao", "CEIÇÃO", "jc@EMPRESA", "empresa.com", "  joão  "] {
+        for term in [
+            "João",
+            "joao",
+            "JOAO",
+            "jOãO",
+            "oao con",
+            "conceicao",
+            "CEIÇÃO",
+            "jc@EMPRESA",
+            "empresa.com",
+            "  joão  ",
+        ] {
             assert_eq!(search(&world, term).await, [id.clone()], "{term}");
         }
         // The accent may also be written as a mark of its own.
@@ -310,7 +432,9 @@ both_stores! {
     }
 
     async fn a_short_search_matches_anywhere_in_a_text(world: World) {
-        let id = world.create_id(json!({"phone": "+14155552671", "name": "Qwk Xyzt", "email": "jv@bc.de"})).await;
+        let id = world
+            .create_id(json!({"phone": "+14155552671", "name": "Qwk Xyzt", "email": "jv@bc.de"}))
+            .await;
         world.create(json!({"phone": "+351912345678", "name": "Oooo"})).await;
         for term in ["q", "k", "wk", "x", "yz", "zt", "t", "jv", "v@", "de", "c.", "k x"] {
             assert_eq!(search(&world, term).await, [id.clone()], "{term}");
@@ -331,8 +455,18 @@ both_stores! {
         let id = world.create_id(json!({"phone": "+5511987654321", "name": "A"})).await;
         world.create(json!({"phone": "+5521912340000", "name": "B"})).await;
         for term in [
-            "+5511987654321", "11987654321", "(11) 98765-4321", "98765-4321", "987654321", "654",
-            "8765-4321", "1187654321", "+55 11 8765-4321", "551187654321", "11 98765", "4321",
+            "+5511987654321",
+            "11987654321",
+            "(11) 98765-4321",
+            "98765-4321",
+            "987654321",
+            "654",
+            "8765-4321",
+            "1187654321",
+            "+55 11 8765-4321",
+            "551187654321",
+            "11 98765",
+            "4321",
         ] {
             assert_eq!(search(&world, term).await, [id.clone()], "{term}");
         }
@@ -340,9 +474,14 @@ both_stores! {
     }
 
     async fn search_takes_wildcards_and_quotes_literally(world: World) {
-        let id = world.create_id(json!({"phone": phone(1), "name": r#"50%_off "now" \o/ it's * [x] -- ok"#})).await;
+        let id = world
+            .create_id(json!({"phone": phone(1), "name": r#"50%_off "now" \o/ it's * [x] -- ok"#}))
+            .await;
         world.create(json!({"phone": phone(2), "name": "500 off now"})).await;
-        for term in ["50%_", "%_o", "\"now\"", "\\o/", "it's", "w\" \\", " * ", "[x]", "-- ok", "%", "_", "*", "'"] {
+        for term in [
+            "50%_", "%_o", "\"now\"", "\\o/", "it's", "w\" \\", " * ", "[x]", "-- ok", "%", "_",
+            "*", "'",
+        ] {
             assert_eq!(search(&world, term).await, [id.clone()], "{term}");
         }
         for term in ["5%0", "50__off", "a* OR b", "name:x", "NEAR(", "\" OR \"\"=\""] {
@@ -358,14 +497,20 @@ both_stores! {
 
     async fn search_follows_changes_and_combines_with_filters_and_totals(world: World) {
         let id = world.create_id(json!({"phone": phone(1), "name": "Antes"})).await;
-        world.patch_contact(&id, json!({"name": "Depois", "email": "novo@example.com"})).await.expect(200);
+        world
+            .patch_contact(&id, json!({"name": "Depois", "email": "novo@example.com"}))
+            .await
+            .expect(200);
         assert!(search(&world, "antes").await.is_empty());
         assert_eq!(search(&world, "depois").await, [id.clone()]);
         assert_eq!(search(&world, "novo@").await, [id.clone()]);
         assert_eq!(world.list_ids("search=depois&crm_status=lead").await, [id.clone()]);
         assert!(world.list_ids("search=depois&crm_status=customer").await.is_empty());
         let answer = world.get("/api/v1/contacts?search=depois&limit=1&page=2").await;
-        assert_eq!(answer.json()["pagination"], json!({"page": 2, "limit": 1, "total": 1, "total_pages": 1}));
+        assert_eq!(
+            answer.json()["pagination"],
+            json!({"page": 2, "limit": 1, "total": 1, "total_pages": 1})
+        );
         world.delete(&format!("/api/v1/contacts/{id}")).await.expect_deleted();
         assert!(search(&world, "depois").await.is_empty());
     }

@@ -49,17 +49,30 @@ both_stores! {
         let created = world.create(json!({"phone": phone(1)})).await;
         let answer = world.patch_contact(&text(&created["id"]), json!({"name": "Ana"})).await;
         let data = answer.expect(200);
-        let mut expected: Vec<String> = created.as_object().expect("an object").keys().cloned().collect();
+        let mut expected: Vec<String> =
+            created.as_object().expect("an object").keys().cloned().collect();
         expected.retain(|key| key != "shared_email");
-        let found: Vec<String> = data["contact"].as_object().expect("an object").keys().cloned().collect();
+        let found: Vec<String> =
+            data["contact"].as_object().expect("an object").keys().cloned().collect();
         assert_eq!(found, expected);
         assert_eq!(data["contact"]["name"], "Ana");
         assert!(answer.json().get("warnings").is_none());
     }
 
     async fn the_empty_string_and_null_clear_a_native_field(world: World) {
-        let names = ["email", "birthday", "observation", "city", "state", "postal_code", "cpf", "rg",
-            "genero", "estado_civil", "profissao"];
+        let names = [
+            "email",
+            "birthday",
+            "observation",
+            "city",
+            "state",
+            "postal_code",
+            "cpf",
+            "rg",
+            "genero",
+            "estado_civil",
+            "profissao",
+        ];
         for empty in [json!(""), json!("  "), Value::Null] {
             let (id, field) = rich_again(&world).await;
             for name in names {
@@ -92,7 +105,8 @@ both_stores! {
 
     async fn the_empty_string_removes_a_custom_value(world: World) {
         let (a, b) = (world.field("aaa").await, world.field("bbb").await);
-        let id = world.create_id(json!({"phone": phone(1), "custom_fields": {&a: "1", &b: "2"}})).await;
+        let id =
+            world.create_id(json!({"phone": phone(1), "custom_fields": {&a: "1", &b: "2"}})).await;
         world.patch_contact(&id, json!({"custom_fields": {&a: ""}})).await.expect(200);
         assert_eq!(world.detail(&id).await["custom_fields"], json!({&b: "2"}));
         assert_eq!(world.listed(&id).await["custom_fields"], json!({"bbb": "2"}));
@@ -107,14 +121,25 @@ both_stores! {
             ("list_ids", json!({"list_ids": null})),
             ("phone", json!({"phone": null})),
         ] {
-            assert_eq!(world.patch_contact(&id, body.clone()).await.expect_invalid(), [name], "{body}");
+            assert_eq!(
+                world.patch_contact(&id, body.clone()).await.expect_invalid(),
+                [name],
+                "{body}"
+            );
         }
     }
 
     async fn custom_fields_of_unknown_inactive_or_foreign_definitions_are_422(world: World) {
-        let inactive = text(&world.make("C/custom-fields", json!({"label": "i", "slug": "iii", "status": "inactive"})).await["id"]);
+        let inactive = text(
+            &world
+                .make("C/custom-fields", json!({"label": "i", "slug": "iii", "status": "inactive"}))
+                .await["id"],
+        );
         let other = world.tenant("Other").await;
-        let foreign = text(&world.make_for(&other, "C/custom-fields", json!({"label": "f", "slug": "fff"})).await["id"]);
+        let foreign = text(
+            &world.make_for(&other, "C/custom-fields", json!({"label": "f", "slug": "fff"})).await
+                ["id"],
+        );
         let unknown = uuid::Uuid::now_v7().to_string();
         let id = world.create_id(json!({"phone": phone(1)})).await;
         for wrong in [&inactive, &foreign, &unknown] {
@@ -144,8 +169,12 @@ both_stores! {
 
     async fn the_whole_detail_body_can_be_sent_back_unchanged(world: World) {
         let (id, _) = rich(&world).await;
-        let tag = text(&world.make("C/tags", json!({"name": "vip", "color": "#ff0000"})).await["id"]);
-        world.operator("PATCH", &format!("C/contacts/{id}"), json!({"tag_ids": [tag]})).await.expect(200);
+        let tag =
+            text(&world.make("C/tags", json!({"name": "vip", "color": "#ff0000"})).await["id"]);
+        world
+            .operator("PATCH", &format!("C/contacts/{id}"), json!({"tag_ids": [tag]}))
+            .await
+            .expect(200);
         let before = world.detail(&id).await;
         world.advance(Duration::from_secs(60));
         world.patch_contact(&id, before.clone()).await.expect(200);
@@ -166,11 +195,24 @@ both_stores! {
     async fn keys_of_the_list_form_that_are_not_writable_are_422(world: World) {
         let id = world.create_id(json!({"phone": phone(1)})).await;
         let names = [
-            "address_complement", "avatar_url", "cargo", "country", "external_chat_id", "is_group",
-            "is_simulated", "neighborhood", "organization", "organization_id", "street", "street_number",
+            "address_complement",
+            "avatar_url",
+            "cargo",
+            "country",
+            "external_chat_id",
+            "is_group",
+            "is_simulated",
+            "neighborhood",
+            "organization",
+            "organization_id",
+            "street",
+            "street_number",
         ];
         for name in names {
-            assert_eq!(world.patch_contact(&id, json!({name: null})).await.expect_invalid(), [name]);
+            assert_eq!(
+                world.patch_contact(&id, json!({name: null})).await.expect_invalid(),
+                [name]
+            );
         }
     }
 
@@ -179,12 +221,36 @@ both_stores! {
         let before = world.detail(&id).await;
         let mut body = serde_json::Map::new();
         for name in [
-            "id", "display_name", "crm_status", "inbox_status", "tags", "connections", "assigned_to",
-            "lead_memory", "created_at", "updated_at", "last_closed_at", "last_close_reason_id",
-            "shared_email", "wa_profile_name", "wa_push_name", "source_platform", "priority",
-            "is_ai_enabled", "is_archived", "is_pinned", "is_muted", "is_blocked",
-            "first_message_at", "last_message_at", "last_inbound_at", "last_read_at",
-            "pipeline_stage_id", "assigned_to_member_id", "last_connection_id", "pipeline_stage",
+            "id",
+            "display_name",
+            "crm_status",
+            "inbox_status",
+            "tags",
+            "connections",
+            "assigned_to",
+            "lead_memory",
+            "created_at",
+            "updated_at",
+            "last_closed_at",
+            "last_close_reason_id",
+            "shared_email",
+            "wa_profile_name",
+            "wa_push_name",
+            "source_platform",
+            "priority",
+            "is_ai_enabled",
+            "is_archived",
+            "is_pinned",
+            "is_muted",
+            "is_blocked",
+            "first_message_at",
+            "last_message_at",
+            "last_inbound_at",
+            "last_read_at",
+            "pipeline_stage_id",
+            "assigned_to_member_id",
+            "last_connection_id",
+            "pipeline_stage",
         ] {
             body.insert(name.to_owned(), json!({"anything": [1, 2]}));
         }
@@ -206,8 +272,11 @@ both_stores! {
     async fn another_phone_or_identifier_is_422_with_details_fields(world: World) {
         let id = world.create_id(json!({"phone": "+5511987654321", "name": "Ana"})).await;
         for (name, value) in [
-            ("phone", "+5511987654322"), ("phone", "abc"), ("phone", ""),
-            ("identifier", "5511987654322"), ("identifier", "other"),
+            ("phone", "+5511987654322"),
+            ("phone", "abc"),
+            ("phone", ""),
+            ("identifier", "5511987654322"),
+            ("identifier", "other"),
         ] {
             let answer = world.patch_contact(&id, json!({name: value, "name": "Bia"})).await;
             assert_eq!(answer.expect_invalid(), [name], "{name}={value:?}");
@@ -219,7 +288,8 @@ both_stores! {
 
     async fn any_unknown_key_is_422_and_nothing_changes(world: World) {
         let id = world.create_id(json!({"phone": phone(1), "name": "Ana"})).await;
-        let answer = world.patch_contact(&id, json!({"name": "Bia", "nmae": "x", "avatar": 1})).await;
+        let answer =
+            world.patch_contact(&id, json!({"name": "Bia", "nmae": "x", "avatar": 1})).await;
         assert_eq!(answer.expect_invalid(), ["avatar", "nmae"]);
         assert_eq!(world.detail(&id).await["name"], "Ana");
     }
@@ -233,8 +303,22 @@ both_stores! {
             "custom_fields": {"nope": "x"}, "list_ids": ["nope"], "nmae": "x",
         })).await;
         let mut all = [
-            "name", "email", "birthday", "observation", "cpf", "rg", "genero", "estado_civil",
-            "profissao", "city", "state", "postal_code", "cnpj", "custom_fields", "list_ids", "nmae",
+            "name",
+            "email",
+            "birthday",
+            "observation",
+            "cpf",
+            "rg",
+            "genero",
+            "estado_civil",
+            "profissao",
+            "city",
+            "state",
+            "postal_code",
+            "cnpj",
+            "custom_fields",
+            "list_ids",
+            "nmae",
         ];
         all.sort_unstable();
         assert_eq!(answer.expect_invalid(), all);
@@ -259,12 +343,16 @@ both_stores! {
         world.patch_contact(&id, json!({"list_ids": []})).await.expect(200);
         world.patch_contact(&id, json!({"list_ids": [&b, &b]})).await.expect(200);
         let lists = world.get("/api/v1/lists").await.items();
-        assert_eq!(lists.iter().map(|list| list["contacts_count"].clone()).collect::<Vec<_>>(), [1, 1]);
+        assert_eq!(
+            lists.iter().map(|list| list["contacts_count"].clone()).collect::<Vec<_>>(),
+            [1, 1]
+        );
     }
 
     async fn a_list_not_of_ours_or_inactive_is_404_and_nothing_changes(world: World) {
         let good = world.list("good").await;
-        let inactive = text(&world.make("C/lists", json!({"name": "i", "is_active": false})).await["id"]);
+        let inactive =
+            text(&world.make("C/lists", json!({"name": "i", "is_active": false})).await["id"]);
         let unknown = uuid::Uuid::now_v7().to_string();
         let id = world.create_id(json!({"phone": phone(1), "name": "Ana"})).await;
         for wrong in [&inactive, &unknown] {
@@ -293,7 +381,8 @@ both_stores! {
     async fn storing_or_clearing_an_email_clears_the_shared_one(world: World) {
         world.create(json!({"phone": phone(1), "email": "taken@example.com"})).await;
         for (n, value) in [(2, json!("own@example.com")), (3, json!("")), (4, Value::Null)] {
-            let id = world.create_id(json!({"phone": phone(n), "email": "taken@example.com"})).await;
+            let id =
+                world.create_id(json!({"phone": phone(n), "email": "taken@example.com"})).await;
             world.patch_contact(&id, json!({"email": value})).await.expect(200);
             let stored = world.operator_get(&format!("C/contacts/{id}")).await;
             assert_eq!(stored["shared_email"], Value::Null, "after {value}");
@@ -334,7 +423,9 @@ both_stores! {
             fields.push(world.field(&format!("field-{n}")).await);
         }
         let id = world.create_id(json!({"phone": phone(1)})).await;
-        let calls = fields.iter().map(|field| world.patch_contact(&id, json!({"custom_fields": {field: "x"}})));
+        let calls = fields
+            .iter()
+            .map(|field| world.patch_contact(&id, json!({"custom_fields": {field: "x"}})));
         for answer in join_all(calls.collect()).await {
             answer.expect(200);
         }
@@ -347,8 +438,14 @@ both_stores! {
     async fn an_unknown_contact_is_404_but_a_wrong_body_comes_first(world: World) {
         let unknown = uuid::Uuid::now_v7().to_string();
         world.patch_contact(&unknown, json!({"name": "x"})).await.expect_error(404, "NOT_FOUND");
-        assert_eq!(world.patch_contact(&unknown, json!({"nmae": "x"})).await.expect_invalid(), ["nmae"]);
-        world.patch_contact(&unknown, json!({"phone": phone(1)})).await.expect_error(404, "NOT_FOUND");
+        assert_eq!(
+            world.patch_contact(&unknown, json!({"nmae": "x"})).await.expect_invalid(),
+            ["nmae"]
+        );
+        world
+            .patch_contact(&unknown, json!({"phone": phone(1)}))
+            .await
+            .expect_error(404, "NOT_FOUND");
     }
 }
 

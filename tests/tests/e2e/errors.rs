@@ -4,7 +4,8 @@ use recado_tests::{Request, World, both_stores, phone};
 use serde_json::json;
 
 fn keys(answer: &recado_tests::Answer) -> Vec<String> {
-    let mut keys: Vec<String> = answer.json().as_object().expect("an object").keys().cloned().collect();
+    let mut keys: Vec<String> =
+        answer.json().as_object().expect("an object").keys().cloned().collect();
     keys.sort();
     keys
 }
@@ -30,8 +31,10 @@ both_stores! {
 
     async fn every_answer_has_a_request_id(world: World) {
         for answer in [
-            world.get("/api/v1/contacts").await, world.get("/api/v1/nothing").await,
-            world.send(Request::new("GET", "/healthz")).await, world.send(Request::new("GET", "/nothing")).await,
+            world.get("/api/v1/contacts").await,
+            world.get("/api/v1/nothing").await,
+            world.send(Request::new("GET", "/healthz")).await,
+            world.send(Request::new("GET", "/nothing")).await,
         ] {
             assert!(!answer.header("x-request-id").is_empty(), "{}", answer.show());
         }
@@ -47,7 +50,12 @@ both_stores! {
 
     async fn successes_have_success_true_and_json_content_type(world: World) {
         world.create(json!({"phone": phone(1)})).await;
-        for path in ["/api/v1/contacts", "/api/v1/contacts?order_by=created_at", "/api/v1/lists", "/api/v1/custom-fields"] {
+        for path in [
+            "/api/v1/contacts",
+            "/api/v1/contacts?order_by=created_at",
+            "/api/v1/lists",
+            "/api/v1/custom-fields",
+        ] {
             world.get(path).await.expect(200);
         }
     }

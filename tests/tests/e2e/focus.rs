@@ -14,7 +14,8 @@ async fn board(world: &World) -> Board {
     let stage = |name: &str| json!({"name": name, "color": "#123456"});
     let body = json!({"name": "Vendas", "stages": [stage("a"), stage("b"), stage("c")]});
     let pipeline = world.make("C/pipelines", body).await;
-    let stages = pipeline["stages"].as_array().expect("stages").iter().map(|s| text(&s["id"])).collect();
+    let stages =
+        pipeline["stages"].as_array().expect("stages").iter().map(|s| text(&s["id"])).collect();
     Board { contact: world.create_id(json!({"phone": phone(1)})).await, stages }
 }
 
@@ -108,10 +109,15 @@ both_stores! {
     async fn an_imported_deal_brings_the_time_of_its_stage(world: World) {
         let board = board(&world).await;
         board.deal(&world, Some(0), "open").await;
-        world.make("C/deals", json!({
-            "contact_id": board.contact, "title": "old", "stage_id": board.stages[1],
-            "stage_entered_at": "2020-01-01T00:00:00.000Z",
-        })).await;
+        world
+            .make(
+                "C/deals",
+                json!({
+                    "contact_id": board.contact, "title": "old", "stage_id": board.stages[1],
+                    "stage_entered_at": "2020-01-01T00:00:00.000Z",
+                }),
+            )
+            .await;
         assert_eq!(board.focus(&world).await, Some(0));
     }
 
@@ -119,10 +125,15 @@ both_stores! {
         let board = board(&world).await;
         let mut deals = Vec::new();
         for stage in [0, 1, 2] {
-            let deal = world.make("C/deals", json!({
-                "contact_id": board.contact, "title": "t", "stage_id": board.stages[stage],
-                "stage_entered_at": "2026-01-01T00:00:00.000Z",
-            })).await;
+            let deal = world
+                .make(
+                    "C/deals",
+                    json!({
+                        "contact_id": board.contact, "title": "t", "stage_id": board.stages[stage],
+                        "stage_entered_at": "2026-01-01T00:00:00.000Z",
+                    }),
+                )
+                .await;
             deals.push((text(&deal["id"]), stage));
         }
         deals.sort();

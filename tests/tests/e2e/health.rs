@@ -17,7 +17,8 @@ both_stores! {
         let get = |path: &str| Request::new("GET", path).send(server.addr);
         assert_eq!(get("/healthz").await.status, 200);
         assert_eq!(get("/readyz").await.status, 503);
-        let call = Request::new("GET", "/api/v1/contacts").bearer(&format!("rk_{}", "A".repeat(43)));
+        let call =
+            Request::new("GET", "/api/v1/contacts").bearer(&format!("rk_{}", "A".repeat(43)));
         let answer = call.send(server.addr).await;
         assert!([500, 503].contains(&answer.status), "{}", answer.show());
         assert!(!String::from_utf8_lossy(&answer.body).contains("table"), "{}", answer.show());
@@ -26,7 +27,8 @@ both_stores! {
         assert_eq!(Request::new("GET", "/readyz").send(migrator.addr).await.status, 200);
         recado_tests::eventually("ready", || async {
             (get("/readyz").await.status == 200).then_some(())
-        }).await;
+        })
+        .await;
     }
 
     async fn metrics_need_no_key_and_are_labelled_by_route_template(world: World) {
@@ -39,7 +41,14 @@ both_stores! {
         assert!(answer.header("content-type").starts_with("text/plain"), "{}", answer.show());
         let body = String::from_utf8_lossy(&answer.body).into_owned();
         assert!(body.contains("/api/v1/contacts/{id}"), "{body}");
-        for secret in [id.as_str(), "secret-path-of-nobody", "secretcode", &world.us.id, &world.us.key, &phone(1)[1..]] {
+        for secret in [
+            id.as_str(),
+            "secret-path-of-nobody",
+            "secretcode",
+            &world.us.id,
+            &world.us.key,
+            &phone(1)[1..],
+        ] {
             assert!(!body.contains(secret), "{secret} in the metrics");
         }
         for line in body.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
@@ -54,8 +63,11 @@ both_stores! {
         let document = answer.json();
         assert!(document["openapi"].as_str().expect("a version").starts_with("3.1"));
         for (path, methods) in [
-            ("/api/v1/contacts", vec!["get", "post"]), ("/api/v1/contacts/{id}", vec!["get", "patch", "delete"]),
-            ("/api/v1/custom-fields", vec!["get"]), ("/api/v1/lists", vec!["get"]), ("/operator/v1/companies", vec!["get", "post"]),
+            ("/api/v1/contacts", vec!["get", "post"]),
+            ("/api/v1/contacts/{id}", vec!["get", "patch", "delete"]),
+            ("/api/v1/custom-fields", vec!["get"]),
+            ("/api/v1/lists", vec!["get"]),
+            ("/operator/v1/companies", vec!["get", "post"]),
         ] {
             for method in methods {
                 assert!(document["paths"][path][method].is_object(), "{method} {path} is missing");
@@ -71,16 +83,29 @@ both_stores! {
                 if !["get", "post", "patch", "delete", "put"].contains(&method.as_str()) {
                     continue;
                 }
-                let concrete: String = path.split('/').map(|part| match part {
-                    "{company_id}" | "{company}" => world.us.id.clone(),
-                    part if part.starts_with('{') => unknown.clone(),
-                    part => part.to_owned(),
-                }).collect::<Vec<_>>().join("/");
-                let key = if path.starts_with("/operator") { recado_tests::OPERATOR } else { &world.us.key };
-                let answer = world.send(Request::new(&method.to_uppercase(), concrete).bearer(key).body("{}")).await;
+                let concrete: String = path
+                    .split('/')
+                    .map(|part| match part {
+                        "{company_id}" | "{company}" => world.us.id.clone(),
+                        part if part.starts_with('{') => unknown.clone(),
+                        part => part.to_owned(),
+                    })
+                    .collect::<Vec<_>>()
+                    .join("/");
+                let key = if path.starts_with("/operator") {
+                    recado_tests::OPERATOR
+                } else {
+                    &world.us.key
+                };
+                let answer = world
+                    .send(Request::new(&method.to_uppercase(), concrete).bearer(key).body("{}"))
+                    .await;
                 assert_ne!(answer.status, 405, "{method} {path}");
                 assert!(answer.status < 500, "{method} {path}: {}", answer.show());
-                if !path.contains("{id}") && !path.contains("{code}") && path.matches('{').count() <= usize::from(path.contains("{company")) {
+                if !path.contains("{id}")
+                    && !path.contains("{code}")
+                    && path.matches('{').count() <= usize::from(path.contains("{company"))
+                {
                     assert_ne!(answer.status, 404, "{method} {path}");
                 }
             }

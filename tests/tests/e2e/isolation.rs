@@ -33,19 +33,31 @@ struct Theirs {
 async fn theirs(world: &World) -> Theirs {
     let other = world.tenant("Other").await;
     let id = |value: Value| text(&value["id"]);
-    let contact = id(world.create_as(&other, json!({"phone": phone(1), "email": "a@example.com"})).await);
-    let pipeline = world.make_for(&other, "C/pipelines", json!({"name": "p", "stages": [{"name": "s", "color": "#111111"}]})).await;
+    let contact =
+        id(world.create_as(&other, json!({"phone": phone(1), "email": "a@example.com"})).await);
+    let pipeline = world
+        .make_for(
+            &other,
+            "C/pipelines",
+            json!({"name": "p", "stages": [{"name": "s", "color": "#111111"}]}),
+        )
+        .await;
     let stage = text(&pipeline["stages"][0]["id"]);
     let deal = json!({"contact_id": contact, "title": "d", "stage_id": stage});
-    let upload = format!("/operator/v1/companies/{}/contacts/{contact}/documents?filename=a", other.id);
+    let upload =
+        format!("/operator/v1/companies/{}/contacts/{contact}/documents?filename=a", other.id);
     let document = Request::new("POST", upload).bearer(OPERATOR).body("x");
     Theirs {
         list: id(world.make_for(&other, "C/lists", json!({"name": "l"})).await),
-        field: id(world.make_for(&other, "C/custom-fields", json!({"label": "f", "slug": "fff"})).await),
+        field: id(world
+            .make_for(&other, "C/custom-fields", json!({"label": "f", "slug": "fff"}))
+            .await),
         tag: id(world.make_for(&other, "C/tags", json!({"name": "t", "color": "#111111"})).await),
         member: id(world.make_for(&other, "C/members", json!({"display_name": "m"})).await),
         deal: id(world.make_for(&other, "C/deals", deal).await),
-        key: id(world.make_for(&other, "C/keys", json!({"name": "k", "scopes": ["contacts:read"]})).await),
+        key: id(world
+            .make_for(&other, "C/keys", json!({"name": "k", "scopes": ["contacts:read"]}))
+            .await),
         reason: id(world.make_for(&other, "C/close-reasons", json!({"name": "r"})).await),
         document: id(world.send(document).await.expect(201)),
         pipeline: id(pipeline),
@@ -62,19 +74,97 @@ both_stores! {
         type Ask = Box<dyn Fn(&str) -> Request>;
         let asks: Vec<(&str, &str, Ask)> = vec![
             ("GET contact", &theirs.contact, Box::new(move |id| Request::new("GET", contact(id)))),
-            ("GET contact with profile", &theirs.contact, Box::new(move |id| Request::new("GET", format!("{}?include=profile", contact(id))))),
-            ("HEAD contact", &theirs.contact, Box::new(move |id| Request::new("HEAD", contact(id)))),
-            ("PATCH contact", &theirs.contact, Box::new(move |id| Request::new("PATCH", contact(id)).json(&json!({"name": "x"})))),
-            ("PATCH contact, its phone", &theirs.contact, Box::new(move |id| Request::new("PATCH", contact(id)).json(&json!({"phone": phone(1)})))),
-            ("PATCH contact, another phone", &theirs.contact, Box::new(move |id| Request::new("PATCH", contact(id)).json(&json!({"phone": phone(9)})))),
-            ("DELETE contact", &theirs.contact, Box::new(move |id| Request::new("DELETE", contact(id)))),
-            ("POST with a list", &theirs.list, Box::new(|id| Request::new("POST", "/api/v1/contacts").json(&json!({"phone": phone(2), "list_ids": [id]})))),
-            ("POST with a field", &theirs.field, Box::new(|id| Request::new("POST", "/api/v1/contacts").json(&json!({"phone": phone(2), "custom_fields": {id: "x"}})))),
-            ("PATCH with a list", &theirs.list, Box::new({ let ours = ours.clone(); move |id| Request::new("PATCH", contact(&ours)).json(&json!({"list_ids": [id]})) })),
-            ("PATCH with a field", &theirs.field, Box::new({ let ours = ours.clone(); move |id| Request::new("PATCH", contact(&ours)).json(&json!({"custom_fields": {id: "x"}})) })),
-            ("filter by stage", &theirs.stage, Box::new(|id| Request::new("GET", format!("/api/v1/contacts?pipeline_stage_id={id}")))),
-            ("export by stage", &theirs.stage, Box::new(|id| Request::new("GET", format!("/api/v1/contacts?order_by=created_at&pipeline_stage_id={id}")))),
-            ("search by id", &theirs.contact, Box::new(|id| Request::new("GET", format!("/api/v1/contacts?search={id}")))),
+            (
+                "GET contact with profile",
+                &theirs.contact,
+                Box::new(move |id| Request::new("GET", format!("{}?include=profile", contact(id)))),
+            ),
+            (
+                "HEAD contact",
+                &theirs.contact,
+                Box::new(move |id| Request::new("HEAD", contact(id))),
+            ),
+            (
+                "PATCH contact",
+                &theirs.contact,
+                Box::new(move |id| Request::new("PATCH", contact(id)).json(&json!({"name": "x"}))),
+            ),
+            (
+                "PATCH contact, its phone",
+                &theirs.contact,
+                Box::new(move |id| {
+                    Request::new("PATCH", contact(id)).json(&json!({"phone": phone(1)}))
+                }),
+            ),
+            (
+                "PATCH contact, another phone",
+                &theirs.contact,
+                Box::new(move |id| {
+                    Request::new("PATCH", contact(id)).json(&json!({"phone": phone(9)}))
+                }),
+            ),
+            (
+                "DELETE contact",
+                &theirs.contact,
+                Box::new(move |id| Request::new("DELETE", contact(id))),
+            ),
+            (
+                "POST with a list",
+                &theirs.list,
+                Box::new(|id| {
+                    Request::new("POST", "/api/v1/contacts")
+                        .json(&json!({"phone": phone(2), "list_ids": [id]}))
+                }),
+            ),
+            (
+                "POST with a field",
+                &theirs.field,
+                Box::new(|id| {
+                    Request::new("POST", "/api/v1/contacts")
+                        .json(&json!({"phone": phone(2), "custom_fields": {id: "x"}}))
+                }),
+            ),
+            (
+                "PATCH with a list",
+                &theirs.list,
+                Box::new({
+                    let ours = ours.clone();
+                    move |id| Request::new("PATCH", contact(&ours)).json(&json!({"list_ids": [id]}))
+                }),
+            ),
+            (
+                "PATCH with a field",
+                &theirs.field,
+                Box::new({
+                    let ours = ours.clone();
+                    move |id| {
+                        Request::new("PATCH", contact(&ours))
+                            .json(&json!({"custom_fields": {id: "x"}}))
+                    }
+                }),
+            ),
+            (
+                "filter by stage",
+                &theirs.stage,
+                Box::new(|id| {
+                    Request::new("GET", format!("/api/v1/contacts?pipeline_stage_id={id}"))
+                }),
+            ),
+            (
+                "export by stage",
+                &theirs.stage,
+                Box::new(|id| {
+                    Request::new(
+                        "GET",
+                        format!("/api/v1/contacts?order_by=created_at&pipeline_stage_id={id}"),
+                    )
+                }),
+            ),
+            (
+                "search by id",
+                &theirs.contact,
+                Box::new(|id| Request::new("GET", format!("/api/v1/contacts?search={id}"))),
+            ),
         ];
         for (what, id, ask) in asks {
             let never = uuid::Uuid::now_v7().to_string();
@@ -102,23 +192,34 @@ both_stores! {
         type Ask = Box<dyn Fn(&str) -> Request>;
         let mut asks: Vec<(String, String, Ask)> = Vec::new();
         for (place, id) in [
-            ("contacts", &theirs.contact), ("lists", &theirs.list), ("custom-fields", &theirs.field),
-            ("tags", &theirs.tag), ("members", &theirs.member), ("deals", &theirs.deal),
-            ("pipelines", &theirs.pipeline), ("keys", &theirs.key), ("close-reasons", &theirs.reason),
+            ("contacts", &theirs.contact),
+            ("lists", &theirs.list),
+            ("custom-fields", &theirs.field),
+            ("tags", &theirs.tag),
+            ("members", &theirs.member),
+            ("deals", &theirs.deal),
+            ("pipelines", &theirs.pipeline),
+            ("keys", &theirs.key),
+            ("close-reasons", &theirs.reason),
         ] {
             for method in ["GET", "DELETE"] {
                 let under = under.clone();
-                let ask: Ask = Box::new(move |id| Request::new(method, under(&format!("{place}/{id}"))));
+                let ask: Ask =
+                    Box::new(move |id| Request::new(method, under(&format!("{place}/{id}"))));
                 asks.push((format!("{method} {place}"), id.clone(), ask));
             }
         }
         for (place, id, body) in [
-            ("contacts", &theirs.contact, json!({"is_pinned": true})), ("lists", &theirs.list, json!({"is_active": false})),
-            ("custom-fields", &theirs.field, json!({"label": "x"})), ("deals", &theirs.deal, json!({"status": "won"})),
+            ("contacts", &theirs.contact, json!({"is_pinned": true})),
+            ("lists", &theirs.list, json!({"is_active": false})),
+            ("custom-fields", &theirs.field, json!({"label": "x"})),
+            ("deals", &theirs.deal, json!({"status": "won"})),
             ("keys", &theirs.key, json!({"rate_per_minute": 1})),
         ] {
             let under = under.clone();
-            let ask: Ask = Box::new(move |id| Request::new("PATCH", under(&format!("{place}/{id}"))).json(&body));
+            let ask: Ask = Box::new(move |id| {
+                Request::new("PATCH", under(&format!("{place}/{id}"))).json(&body)
+            });
             asks.push((format!("PATCH {place}"), id.clone(), ask));
         }
         let with = |method: &'static str, rest: String, body: Box<dyn Fn(&str) -> Value>| -> Ask {
@@ -126,20 +227,81 @@ both_stores! {
             Box::new(move |id| Request::new(method, under(&rest)).json(&body(id)))
         };
         let o = ours.clone();
-        asks.push(("deal of a contact".into(), theirs.contact.clone(), with("POST", "deals".into(), Box::new(|id| json!({"contact_id": id, "title": "t"})))));
-        asks.push(("deal in a stage".into(), theirs.stage.clone(), with("POST", "deals".into(), Box::new(move |id| json!({"contact_id": o, "title": "t", "stage_id": id})))));
-        asks.push(("link of a contact".into(), theirs.contact.clone(), with("POST", "links".into(), Box::new(|id| json!({"contact_id": id, "url": "https://example.com/"})))));
-        asks.push(("list member".into(), theirs.contact.clone(), with("POST", format!("lists/{list}/contacts"), Box::new(|id| json!({"contact_ids": [id]})))));
-        asks.push(("tag of a contact".into(), theirs.tag.clone(), with("PATCH", format!("contacts/{ours}"), Box::new(|id| json!({"tag_ids": [id]})))));
-        asks.push(("import with a member".into(), theirs.member.clone(), with("POST", "contacts".into(), Box::new(|id| json!({"phone": phone(8), "assigned_to_member_id": id})))));
-        asks.push(("import with a reason".into(), theirs.reason.clone(), with("POST", "contacts".into(), Box::new(|id| json!({"phone": phone(8), "last_close_reason_id": id})))));
+        asks.push((
+            "deal of a contact".into(),
+            theirs.contact.clone(),
+            with("POST", "deals".into(), Box::new(|id| json!({"contact_id": id, "title": "t"}))),
+        ));
+        asks.push((
+            "deal in a stage".into(),
+            theirs.stage.clone(),
+            with(
+                "POST",
+                "deals".into(),
+                Box::new(move |id| json!({"contact_id": o, "title": "t", "stage_id": id})),
+            ),
+        ));
+        asks.push((
+            "link of a contact".into(),
+            theirs.contact.clone(),
+            with(
+                "POST",
+                "links".into(),
+                Box::new(|id| json!({"contact_id": id, "url": "https://example.com/"})),
+            ),
+        ));
+        asks.push((
+            "list member".into(),
+            theirs.contact.clone(),
+            with(
+                "POST",
+                format!("lists/{list}/contacts"),
+                Box::new(|id| json!({"contact_ids": [id]})),
+            ),
+        ));
+        asks.push((
+            "tag of a contact".into(),
+            theirs.tag.clone(),
+            with("PATCH", format!("contacts/{ours}"), Box::new(|id| json!({"tag_ids": [id]}))),
+        ));
+        asks.push((
+            "import with a member".into(),
+            theirs.member.clone(),
+            with(
+                "POST",
+                "contacts".into(),
+                Box::new(|id| json!({"phone": phone(8), "assigned_to_member_id": id})),
+            ),
+        ));
+        asks.push((
+            "import with a reason".into(),
+            theirs.reason.clone(),
+            with(
+                "POST",
+                "contacts".into(),
+                Box::new(|id| json!({"phone": phone(8), "last_close_reason_id": id})),
+            ),
+        ));
         let contact = theirs.contact.clone();
         for method in ["GET", "POST"] {
             let under = under.clone();
-            asks.push((format!("{method} documents"), contact.clone(), Box::new(move |id| Request::new(method, under(&format!("contacts/{id}/documents?filename=x"))).body(if method == "POST" { "x" } else { "" }))));
+            asks.push((
+                format!("{method} documents"),
+                contact.clone(),
+                Box::new(move |id| {
+                    Request::new(method, under(&format!("contacts/{id}/documents?filename=x")))
+                        .body(if method == "POST" { "x" } else { "" })
+                }),
+            ));
         }
         let under_doc = under.clone();
-        asks.push(("GET document".into(), theirs.document.clone(), Box::new(move |id| Request::new("GET", under_doc(&format!("contacts/{ours}/documents/{id}"))))));
+        asks.push((
+            "GET document".into(),
+            theirs.document.clone(),
+            Box::new(move |id| {
+                Request::new("GET", under_doc(&format!("contacts/{ours}/documents/{id}")))
+            }),
+        ));
         for (what, id, ask) in asks {
             let never = uuid::Uuid::now_v7().to_string();
             let found = seen(&world.send(ask(&id).bearer(OPERATOR)).await, &id);

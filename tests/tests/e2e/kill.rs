@@ -26,7 +26,8 @@ both_stores! {
                     for n in 0..10_000 {
                         let number = round * 1_000_000 + worker * 100_000 + n;
                         let body = json!({"phone": phone(number), "name": format!("c{number}")});
-                        let request = Request::new("POST", "/api/v1/contacts").bearer(&us.key).json(&body);
+                        let request =
+                            Request::new("POST", "/api/v1/contacts").bearer(&us.key).json(&body);
                         let Some(answer) = request.try_send(addr).await else { break };
                         if answer.status != 201 {
                             break;
@@ -42,7 +43,8 @@ both_stores! {
             let killer = async {
                 eventually("forty creations of one worker", || async {
                     enough.load(Ordering::SeqCst).then_some(())
-                }).await;
+                })
+                .await;
                 process.kill().await;
             };
             let (ids, ()) = tokio::join!(join_all(creators.collect()), killer);
@@ -56,7 +58,11 @@ both_stores! {
             }
             let path = "/api/v1/contacts?limit=1";
             let answer = Request::new("GET", path).bearer(&us.key).send(process.addr).await;
-            assert_eq!(answer.json()["pagination"]["total"], exported.len(), "the total is exact after a crash");
+            assert_eq!(
+                answer.json()["pagination"]["total"],
+                exported.len(),
+                "the total is exact after a crash"
+            );
         }
         let (id, name) = acknowledged.last().expect("a contact");
         let path = format!("/api/v1/contacts/{id}");
@@ -69,7 +75,9 @@ both_stores! {
         let process = Process::serve(&database, &[]).await;
         let us = tenant_at(process.addr, "Acme", "enterprise").await;
         let addr = process.addr;
-        let create = Request::new("POST", "/api/v1/contacts").bearer(&us.key).json(&json!({"phone": phone(1)}));
+        let create = Request::new("POST", "/api/v1/contacts")
+            .bearer(&us.key)
+            .json(&json!({"phone": phone(1)}));
         let id = text(&create.send(addr).await.expect(201)["contact"]["id"]);
         let path = format!("/api/v1/contacts/{id}");
         for n in 0..50 {
@@ -93,17 +101,22 @@ both_stores! {
         let create = Request::new("POST", "/api/v1/contacts").bearer(&us.key).json(&body);
         let started = Instant::now();
         create.send(process.addr).await.expect(201);
-        assert!(started.elapsed() < Duration::from_secs(3), "the request does not wait for the registry");
+        assert!(
+            started.elapsed() < Duration::from_secs(3),
+            "the request does not wait for the registry"
+        );
         eventually("the question", || async { (registry.asked() > 0).then_some(()) }).await;
         process.kill().await;
         registry.answer();
         let process = Process::serve(&database, &args).await;
         let restarted = Instant::now();
         let organization = eventually("enrichment", || async {
-            let list = Request::new("GET", "/api/v1/contacts").bearer(&us.key).send(process.addr).await;
+            let list =
+                Request::new("GET", "/api/v1/contacts").bearer(&us.key).send(process.addr).await;
             let organization = list.items()[0]["organization"].clone();
             (!organization["enriched_at"].is_null()).then_some(organization)
-        }).await;
+        })
+        .await;
         assert_eq!(organization["name"], "Aurora");
         assert_eq!(organization["razao_social"], "PADARIA AURORA LTDA");
         assert!(restarted.elapsed() < Duration::from_secs(15), "{:?}", restarted.elapsed());
@@ -121,7 +134,10 @@ both_stores! {
             let documents = format!("/operator/v1/companies/{}/contacts/{id}/documents", us.id);
             let uploads = (0..12).map(|n| {
                 let path = format!("{documents}?filename=d{n}");
-                Request::new("POST", path).bearer(OPERATOR).body(format!("{id} {n}")).send(process.addr)
+                Request::new("POST", path)
+                    .bearer(OPERATOR)
+                    .body(format!("{id} {n}"))
+                    .send(process.addr)
             });
             for answer in join_all(uploads.collect()).await {
                 answer.expect(201);

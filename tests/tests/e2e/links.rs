@@ -5,8 +5,7 @@ use std::time::Duration;
 use recado_tests::{Answer, Request, World, both_stores, phone, text};
 use serde_json::{Value, json};
 
-const BROWSER: &str =
-    "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36";
+const BROWSER: &str = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36";
 
 async fn link(world: &World, contact: &str) -> String {
     let body = json!({"contact_id": contact, "url": "https://example.com/promo?x=1#top"});
@@ -42,7 +41,10 @@ both_stores! {
     }
 
     async fn clicks_of_all_links_of_a_contact_are_added_up(world: World) {
-        let (a, b) = (world.create_id(json!({"phone": phone(1)})).await, world.create_id(json!({"phone": phone(2)})).await);
+        let (a, b) = (
+            world.create_id(json!({"phone": phone(1)})).await,
+            world.create_id(json!({"phone": phone(2)})).await,
+        );
         let (one, two) = (link(&world, &a).await, link(&world, &a).await);
         assert_ne!(one, two);
         click(&world, &one, BROWSER).await;
@@ -54,7 +56,11 @@ both_stores! {
     async fn link_clicks_show_only_when_asked_for(world: World) {
         let id = world.create_id(json!({"phone": phone(1)})).await;
         assert!(world.listed(&id).await.get("link_clicks").is_none());
-        for query in ["include=link_clicks", "include=link_clicks,link_clicks", "order_by=created_at&include=link_clicks"] {
+        for query in [
+            "include=link_clicks",
+            "include=link_clicks,link_clicks",
+            "order_by=created_at&include=link_clicks",
+        ] {
             let answer = world.get(&format!("/api/v1/contacts?{query}")).await;
             answer.expect(200);
             assert!(answer.items()[0].get("link_clicks").is_some(), "{query}");
@@ -65,10 +71,18 @@ both_stores! {
         let id = world.create_id(json!({"phone": phone(1)})).await;
         let code = link(&world, &id).await;
         for agent in [
-            "WhatsApp/2.23.20.0", "facebookexternalhit/1.1", "TelegramBot (like TwitterBot)", "Twitterbot/1.0",
-            "Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)", "Googlebot/2.1 (+http://www.google.com/bot.html)",
-            "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)", "LinkedInBot/1.0", "curl/8.5.0",
-            "Discordbot/2.0", "python-requests/2.31", "",
+            "WhatsApp/2.23.20.0",
+            "facebookexternalhit/1.1",
+            "TelegramBot (like TwitterBot)",
+            "Twitterbot/1.0",
+            "Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)",
+            "Googlebot/2.1 (+http://www.google.com/bot.html)",
+            "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)",
+            "LinkedInBot/1.0",
+            "curl/8.5.0",
+            "Discordbot/2.0",
+            "python-requests/2.31",
+            "",
         ] {
             let answer = click(&world, &code, agent).await;
             assert_eq!(answer.status, 302, "{agent}");
@@ -84,8 +98,14 @@ both_stores! {
         let code = link(&world, &id).await;
         let head = Request::new("HEAD", format!("/l/{code}")).header("user-agent", BROWSER);
         assert_eq!(world.send(head).await.status, 302);
-        for (name, value) in [("purpose", "prefetch"), ("sec-purpose", "prefetch"), ("sec-purpose", "prefetch;prerender")] {
-            let get = Request::new("GET", format!("/l/{code}")).header("user-agent", BROWSER).header(name, value);
+        for (name, value) in [
+            ("purpose", "prefetch"),
+            ("sec-purpose", "prefetch"),
+            ("sec-purpose", "prefetch;prerender"),
+        ] {
+            let get = Request::new("GET", format!("/l/{code}"))
+                .header("user-agent", BROWSER)
+                .header(name, value);
             assert_eq!(world.send(get).await.status, 302);
         }
         assert_eq!(clicks(&world, &id).await["total"], 0);
@@ -112,8 +132,18 @@ both_stores! {
 
     async fn only_http_and_https_targets_are_taken(world: World) {
         let id = world.create_id(json!({"phone": phone(1)})).await;
-        for url in ["javascript:alert(1)", "ftp://example.com/", "data:text/html,x", "//example.com", "example.com", "", "https://", "https://exa mple.com/\r\nx: y"] {
-            let answer = world.operator("POST", "C/links", json!({"contact_id": id, "url": url})).await;
+        for url in [
+            "javascript:alert(1)",
+            "ftp://example.com/",
+            "data:text/html,x",
+            "//example.com",
+            "example.com",
+            "",
+            "https://",
+            "https://exa mple.com/\r\nx: y",
+        ] {
+            let answer =
+                world.operator("POST", "C/links", json!({"contact_id": id, "url": url})).await;
             assert_eq!(answer.expect_invalid(), ["url"], "{url}");
         }
         for url in ["http://example.com/", "https://example.com/"] {
@@ -123,7 +153,8 @@ both_stores! {
 
     async fn the_short_url_is_the_public_address_and_the_code(world: World) {
         let id = world.create_id(json!({"phone": phone(1)})).await;
-        let made = world.make("C/links", json!({"contact_id": id, "url": "https://example.com/"})).await;
+        let made =
+            world.make("C/links", json!({"contact_id": id, "url": "https://example.com/"})).await;
         let short = text(&made["short_url"]);
         assert!(short.ends_with(&format!("/l/{}", text(&made["code"]))), "{short}");
         assert!(short.starts_with("http"), "{short}");

@@ -40,7 +40,10 @@ both_stores! {
 
     async fn the_operator_adds_contacts_to_a_list_once_each(world: World) {
         let list = world.list("VIP").await;
-        let (a, b) = (world.create_id(json!({"phone": phone(1)})).await, world.create_id(json!({"phone": phone(2)})).await);
+        let (a, b) = (
+            world.create_id(json!({"phone": phone(1)})).await,
+            world.create_id(json!({"phone": phone(2)})).await,
+        );
         let path = format!("C/lists/{list}/contacts");
         for _ in 0..2 {
             let answer = world.operator("POST", &path, json!({"contact_ids": [&a, &b, &a]})).await;
@@ -58,7 +61,10 @@ both_stores! {
         let foreign = text(&world.create_as(&other, json!({"phone": phone(1)})).await["id"]);
         for wrong in [foreign, uuid::Uuid::now_v7().to_string()] {
             let body = json!({"contact_ids": [&ours, wrong]});
-            world.operator("POST", &format!("C/lists/{list}/contacts"), body).await.expect_error(404, "NOT_FOUND");
+            world
+                .operator("POST", &format!("C/lists/{list}/contacts"), body)
+                .await
+                .expect_error(404, "NOT_FOUND");
         }
         assert_eq!(count(&world).await, 0);
     }
@@ -75,8 +81,14 @@ both_stores! {
     async fn a_deactivated_list_takes_no_more_contacts_and_keeps_its_own(world: World) {
         let list = world.list("VIP").await;
         world.create(json!({"phone": phone(1), "list_ids": [&list]})).await;
-        world.operator("PATCH", &format!("C/lists/{list}"), json!({"is_active": false})).await.expect(200);
-        world.post_contact(json!({"phone": phone(2), "list_ids": [&list]})).await.expect_error(404, "NOT_FOUND");
+        world
+            .operator("PATCH", &format!("C/lists/{list}"), json!({"is_active": false}))
+            .await
+            .expect(200);
+        world
+            .post_contact(json!({"phone": phone(2), "list_ids": [&list]}))
+            .await
+            .expect_error(404, "NOT_FOUND");
         assert_eq!(count(&world).await, 1);
         assert_eq!(world.get("/api/v1/lists").await.items()[0]["is_active"], false);
     }

@@ -14,7 +14,12 @@ both_stores! {
     }
 
     async fn an_import_answers_with_the_whole_record(world: World) {
-        let made = world.make("C/contacts", json!({"phone": phone(1), "name": "Ana", "external_ai_enabled": false})).await;
+        let made = world
+            .make(
+                "C/contacts",
+                json!({"phone": phone(1), "name": "Ana", "external_ai_enabled": false}),
+            )
+            .await;
         let read = world.operator_get(&format!("C/contacts/{}", text(&made["id"]))).await;
         assert_eq!(made["name"], "Ana");
         assert_eq!(made["id"], read["id"]);
@@ -25,7 +30,9 @@ both_stores! {
         let first = world.import(json!({"phone": phone(1), "identifier": "a"})).await;
         let second = world.import(json!({"phone": phone(1), "identifier": "b"})).await;
         assert_ne!(first, second);
-        let answer = world.operator("POST", "C/contacts", json!({"phone": phone(2), "identifier": "a"})).await;
+        let answer = world
+            .operator("POST", "C/contacts", json!({"phone": phone(2), "identifier": "a"}))
+            .await;
         answer.expect_error(409, "CONTACT_EXISTS");
         assert_eq!(answer.json()["contact_id"], first.as_str());
         world.import(json!({"identifier": "a", "source_platform": "instagram"})).await;
@@ -62,9 +69,13 @@ both_stores! {
         assert_eq!(stored["tags"][0]["id"], tag.as_str());
     }
 
-    async fn an_import_refuses_computed_and_unknown_fields_and_names_all_that_is_wrong(world: World) {
+    async fn an_import_refuses_computed_and_unknown_fields_and_names_all_that_is_wrong(
+        world: World,
+    ) {
         for computed in ["display_name", "pipeline_stage", "connections", "lead_memory"] {
-            let answer = world.operator("POST", "C/contacts", json!({"phone": phone(1), computed: null})).await;
+            let answer = world
+                .operator("POST", "C/contacts", json!({"phone": phone(1), computed: null}))
+                .await;
             if answer.status != 201 {
                 assert_eq!(answer.expect_invalid(), [computed]);
             } else {
@@ -74,7 +85,10 @@ both_stores! {
         let answer = world.operator("POST", "C/contacts", json!({
             "phone": "x", "priority": "huge", "crm_status": "x", "inbox_status": "x", "is_group": 1, "created_at": "never", "nope": 1,
         })).await;
-        assert_eq!(answer.expect_invalid(), ["created_at", "crm_status", "inbox_status", "is_group", "nope", "phone", "priority"]);
+        assert_eq!(
+            answer.expect_invalid(),
+            ["created_at", "crm_status", "inbox_status", "is_group", "nope", "phone", "priority"]
+        );
     }
 
     async fn the_operators_patch_changes_what_the_platform_changes(world: World) {
@@ -97,7 +111,10 @@ both_stores! {
         let answer = world.operator("PATCH", &format!("C/contacts/{id}"), json!({
             "priority": "huge", "crm_status": 1, "is_pinned": "yes", "tag_ids": "x", "name": "x", "is_archived": true,
         })).await;
-        assert_eq!(answer.expect_invalid(), ["crm_status", "is_pinned", "name", "priority", "tag_ids"]);
+        assert_eq!(
+            answer.expect_invalid(),
+            ["crm_status", "is_pinned", "name", "priority", "tag_ids"]
+        );
         assert_eq!(world.detail(&id).await["is_archived"], false);
     }
 
@@ -109,8 +126,11 @@ both_stores! {
             assert_eq!(&stored[name], value, "{name}");
         }
         for (name, value) in [
-            ("external_ai_enabled", json!(true)), ("ai_paused_until", Value::Null), ("opted_out_at", Value::Null),
-            ("shared_email", Value::Null), ("lists", json!([])),
+            ("external_ai_enabled", json!(true)),
+            ("ai_paused_until", Value::Null),
+            ("opted_out_at", Value::Null),
+            ("shared_email", Value::Null),
+            ("lists", json!([])),
         ] {
             assert_eq!(stored[name], value, "{name}");
             assert!(detail.get(name).is_none(), "{name} is the operator's");
@@ -127,13 +147,22 @@ both_stores! {
         assert_eq!(answer.json()["pagination"], pagination);
         let answer = world.operator("GET", "C/contacts?limit=2&page=2", Value::Null).await;
         assert_eq!(answer.items().len(), 1);
-        world.operator("GET", "C/contacts?limit=0", Value::Null).await.expect_bad_parameter("limit");
+        world
+            .operator("GET", "C/contacts?limit=0", Value::Null)
+            .await
+            .expect_bad_parameter("limit");
     }
 
     async fn an_unknown_contact_is_404_for_the_operator(world: World) {
         let unknown = uuid::Uuid::now_v7();
-        world.operator("GET", &format!("C/contacts/{unknown}"), Value::Null).await.expect_error(404, "NOT_FOUND");
-        world.operator("PATCH", &format!("C/contacts/{unknown}"), json!({"is_pinned": true})).await.expect_error(404, "NOT_FOUND");
+        world
+            .operator("GET", &format!("C/contacts/{unknown}"), Value::Null)
+            .await
+            .expect_error(404, "NOT_FOUND");
+        world
+            .operator("PATCH", &format!("C/contacts/{unknown}"), json!({"is_pinned": true}))
+            .await
+            .expect_error(404, "NOT_FOUND");
         world.operator("GET", "C/contacts/x", Value::Null).await.expect_error(404, "NOT_FOUND");
     }
 }

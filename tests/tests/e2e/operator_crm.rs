@@ -6,15 +6,28 @@ use serde_json::{Value, json};
 async fn tagged(world: &World) -> (String, String) {
     let tag = text(&world.make("C/tags", json!({"name": "vip", "color": "#ff0000"})).await["id"]);
     let id = world.create_id(json!({"phone": phone(1)})).await;
-    world.operator("PATCH", &format!("C/contacts/{id}"), json!({"tag_ids": [tag]})).await.expect(200);
+    world
+        .operator("PATCH", &format!("C/contacts/{id}"), json!({"tag_ids": [tag]}))
+        .await
+        .expect(200);
     (id, tag)
 }
 
 both_stores! {
     async fn a_renamed_tag_shows_on_its_contacts(world: World) {
         let (id, tag) = tagged(&world).await;
-        world.operator("PATCH", &format!("C/tags/{tag}"), json!({"name": "ouro", "color": "#00ff00"})).await.expect(200);
-        assert_eq!(world.detail(&id).await["tags"], json!([{"id": tag, "name": "ouro", "color": "#00ff00"}]));
+        world
+            .operator(
+                "PATCH",
+                &format!("C/tags/{tag}"),
+                json!({"name": "ouro", "color": "#00ff00"}),
+            )
+            .await
+            .expect(200);
+        assert_eq!(
+            world.detail(&id).await["tags"],
+            json!([{"id": tag, "name": "ouro", "color": "#00ff00"}])
+        );
     }
 
     async fn a_deleted_tag_is_taken_off_its_contacts(world: World) {
@@ -27,18 +40,28 @@ both_stores! {
 
     async fn tag_ids_replace_the_tags_of_a_contact(world: World) {
         let (id, _) = tagged(&world).await;
-        let other = text(&world.make("C/tags", json!({"name": "b", "color": "#111111"})).await["id"]);
-        world.operator("PATCH", &format!("C/contacts/{id}"), json!({"tag_ids": [other]})).await.expect(200);
+        let other =
+            text(&world.make("C/tags", json!({"name": "b", "color": "#111111"})).await["id"]);
+        world
+            .operator("PATCH", &format!("C/contacts/{id}"), json!({"tag_ids": [other]}))
+            .await
+            .expect(200);
         assert_eq!(world.detail(&id).await["tags"][0]["id"], other.as_str());
-        world.operator("PATCH", &format!("C/contacts/{id}"), json!({"tag_ids": []})).await.expect(200);
+        world
+            .operator("PATCH", &format!("C/contacts/{id}"), json!({"tag_ids": []}))
+            .await
+            .expect(200);
         assert_eq!(world.detail(&id).await["tags"], json!([]));
     }
 
     async fn tags_and_reasons_and_pipelines_name_what_is_wrong(world: World) {
         for (path, wrong) in [
-            ("C/tags", vec!["color", "name", "nope"]), ("C/close-reasons", vec!["name", "nope"]),
-            ("C/pipelines", vec!["name", "nope", "stages"]), ("C/deals", vec!["contact_id", "nope", "title"]),
-            ("C/lists", vec!["name", "nope"]), ("C/links", vec!["contact_id", "nope", "url"]),
+            ("C/tags", vec!["color", "name", "nope"]),
+            ("C/close-reasons", vec!["name", "nope"]),
+            ("C/pipelines", vec!["name", "nope", "stages"]),
+            ("C/deals", vec!["contact_id", "nope", "title"]),
+            ("C/lists", vec!["name", "nope"]),
+            ("C/links", vec!["contact_id", "nope", "url"]),
         ] {
             let answer = world.operator("POST", path, json!({"nope": 1})).await;
             assert_eq!(answer.expect_invalid(), wrong, "{path}");
@@ -64,7 +87,10 @@ both_stores! {
             assert!(stage["id"].is_string());
         }
         let id = text(&pipeline["id"]);
-        assert_eq!(world.operator_get(&format!("C/pipelines/{id}")).await["stages"], pipeline["stages"]);
+        assert_eq!(
+            world.operator_get(&format!("C/pipelines/{id}")).await["stages"],
+            pipeline["stages"]
+        );
     }
 
     async fn a_deal_is_open_unless_said_otherwise_and_keeps_its_title(world: World) {
@@ -75,7 +101,10 @@ both_stores! {
         assert_eq!(deal["contact_id"], id.as_str());
         for status in ["won", "lost", "open"] {
             let path = format!("C/deals/{}", text(&deal["id"]));
-            assert_eq!(world.operator("PATCH", &path, json!({"status": status})).await.expect(200)["status"], status);
+            assert_eq!(
+                world.operator("PATCH", &path, json!({"status": status})).await.expect(200)["status"],
+                status
+            );
         }
     }
 
@@ -83,7 +112,8 @@ both_stores! {
 
     async fn a_documents_bytes_come_back_as_they_were(world: World) {
         let id = world.create_id(json!({"phone": phone(1)})).await;
-        let document = world.document(&id, "contrato%20final.pdf", b"%PDF-1.7 \x00\xff bytes").await;
+        let document =
+            world.document(&id, "contrato%20final.pdf", b"%PDF-1.7 \x00\xff bytes").await;
         let bytes = world.document_bytes(&id, &document).await.expect("readable");
         assert_eq!(bytes, b"%PDF-1.7 \x00\xff bytes");
         let listed = world.operator_get(&format!("C/contacts/{id}/documents")).await;
@@ -93,21 +123,32 @@ both_stores! {
 
     async fn a_document_may_have_25_mebibytes(world: World) {
         let id = world.create_id(json!({"phone": phone(1)})).await;
-        let path = format!("/operator/v1/companies/{}/contacts/{id}/documents?filename=a", world.us.id);
+        let path =
+            format!("/operator/v1/companies/{}/contacts/{id}/documents?filename=a", world.us.id);
         let upload = |size: usize| Request::new("POST", &path).bearer(OPERATOR).body(vec![7; size]);
         let document = text(&world.send(upload(25 * 1024 * 1024)).await.expect(201)["id"]);
-        assert_eq!(world.document_bytes(&id, &document).await.expect("readable").len(), 25 * 1024 * 1024);
+        assert_eq!(
+            world.document_bytes(&id, &document).await.expect("readable").len(),
+            25 * 1024 * 1024
+        );
         world.send(upload(25 * 1024 * 1024 + 1)).await.expect_error(413, "PAYLOAD_TOO_LARGE");
     }
 
     async fn a_hostile_file_name_stays_a_name(world: World) {
         let id = world.create_id(json!({"phone": phone(1)})).await;
-        for name in ["..%2F..%2Fetc%2Fpasswd", "%2Fetc%2Fpasswd", "a%0D%0Ax-evil:%201", "%22%3B%20x"] {
-            let path = format!("/operator/v1/companies/{}/contacts/{id}/documents?filename={name}", world.us.id);
+        for name in
+            ["..%2F..%2Fetc%2Fpasswd", "%2Fetc%2Fpasswd", "a%0D%0Ax-evil:%201", "%22%3B%20x"]
+        {
+            let path = format!(
+                "/operator/v1/companies/{}/contacts/{id}/documents?filename={name}",
+                world.us.id
+            );
             let answer = world.send(Request::new("POST", path).bearer(OPERATOR).body("x")).await;
             if answer.status == 201 {
                 let document = text(&answer.data()["id"]);
-                let got = world.operator("GET", &format!("C/contacts/{id}/documents/{document}"), Value::Null).await;
+                let got = world
+                    .operator("GET", &format!("C/contacts/{id}/documents/{document}"), Value::Null)
+                    .await;
                 assert_eq!(got.status, 200, "{}", got.show());
                 assert_eq!(&got.body[..], b"x");
                 assert!(got.headers.get("x-evil").is_none());

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use recado_testkit::transport::json_answer;
 use recado_core::transport::TransportError;
+use recado_testkit::transport::json_answer;
 use recado_tests::{Setup, StoreKind, World, both_stores, eventually, phone, text};
 use serde_json::{Value, json};
 
@@ -39,9 +39,12 @@ both_stores! {
     async fn a_cnpj_makes_an_organization_named_by_its_number_at_once(world: World) {
         let id = world.create_id(json!({"phone": phone(1), "cnpj": "19.131.243/0001-97"})).await;
         let contact = world.listed(&id).await;
-        assert_eq!(contact["organization"], json!({
-            "id": contact["organization_id"], "name": CNPJ, "cnpj": CNPJ, "razao_social": null, "enriched_at": null,
-        }));
+        assert_eq!(
+            contact["organization"],
+            json!({
+                "id": contact["organization_id"], "name": CNPJ, "cnpj": CNPJ, "razao_social": null, "enriched_at": null,
+            })
+        );
         assert!(contact["organization_id"].is_string());
     }
 
@@ -51,12 +54,15 @@ both_stores! {
         assert_eq!(organization(&world, &a).await["id"], organization(&world, &b).await["id"]);
         let other = world.tenant("Other").await;
         world.create_as(&other, json!({"phone": phone(1), "cnpj": CNPJ})).await;
-        let theirs = world.get_as(&other.key, "/api/v1/contacts").await.items()[0]["organization_id"].clone();
+        let theirs =
+            world.get_as(&other.key, "/api/v1/contacts").await.items()[0]["organization_id"]
+                .clone();
         assert_ne!(theirs, organization(&world, &a).await["id"]);
     }
 
     async fn simultaneous_creations_with_one_cnpj_share_one_organization(world: World) {
-        let calls = (0..8).map(|n| world.post_contact(json!({"phone": phone(n), "cnpj": CNPJ}))).collect();
+        let calls =
+            (0..8).map(|n| world.post_contact(json!({"phone": phone(n), "cnpj": CNPJ}))).collect();
         for answer in recado_tests::join_all(calls).await {
             answer.expect(201);
         }
@@ -67,7 +73,10 @@ both_stores! {
     }
 
     async fn the_registry_fills_names_and_the_trade_name_comes_first(world: World) {
-        world.server.transport.then_json(200, &json!({"razao_social": "OPEN KNOWLEDGE BRASIL", "nome_fantasia": "Rede"}));
+        world.server.transport.then_json(
+            200,
+            &json!({"razao_social": "OPEN KNOWLEDGE BRASIL", "nome_fantasia": "Rede"}),
+        );
         let id = world.create_id(json!({"phone": phone(1), "cnpj": CNPJ})).await;
         let organization = enriched(&world, &id).await;
         assert_eq!(organization["name"], "Rede");
@@ -80,7 +89,10 @@ both_stores! {
 
     async fn without_a_trade_name_the_legal_name_is_the_name(world: World) {
         for (n, (cnpj, trade)) in (0..).zip([(CNPJ, json!("")), ("11222333000181", Value::Null)]) {
-            world.server.transport.then_json(200, &json!({"razao_social": "EMPRESA LTDA", "nome_fantasia": trade}));
+            world
+                .server
+                .transport
+                .then_json(200, &json!({"razao_social": "EMPRESA LTDA", "nome_fantasia": trade}));
             let id = world.create_id(json!({"phone": phone(n), "cnpj": cnpj})).await;
             assert_eq!(enriched(&world, &id).await["name"], "EMPRESA LTDA");
         }
@@ -89,8 +101,11 @@ both_stores! {
     async fn a_registry_that_is_down_is_asked_again_after_growing_waits(kind: StoreKind) {
         let world = stepped(kind).await;
         let transport = &world.server.transport;
-        transport.then(Err(TransportError::Refused)).then(json_answer(500, &json!({})))
-            .then(json_answer(429, &json!({}))).then(json_answer(200, &json!("not an object")))
+        transport
+            .then(Err(TransportError::Refused))
+            .then(json_answer(500, &json!({})))
+            .then(json_answer(429, &json!({})))
+            .then(json_answer(200, &json!("not an object")))
             .then_json(200, &json!({"razao_social": "EMPRESA LTDA", "nome_fantasia": "E"}));
         let id = world.create_id(json!({"phone": phone(1), "cnpj": CNPJ})).await;
         world.server.settle_jobs().await;
@@ -148,7 +163,10 @@ both_stores! {
         let id = world.create_id(json!({"phone": phone(1), "cnpj": CNPJ})).await;
         asked(&world, 1).await;
         world.restart().await;
-        world.server.transport.otherwise(json_answer(200, &json!({"razao_social": "A", "nome_fantasia": "B"})));
+        world
+            .server
+            .transport
+            .otherwise(json_answer(200, &json!({"razao_social": "A", "nome_fantasia": "B"})));
         world.advance(Duration::from_secs(30));
         assert_eq!(enriched(&world, &id).await["name"], "B");
     }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use recado_testkit::store::{StoreFailure, StoreOp};
 use recado_tests::backend::{Database, TestServer};
 use recado_tests::world::tenant_at;
-use recado_testkit::store::{StoreFailure, StoreOp};
 use recado_tests::{Request, Setup, StoreKind, World, both_stores, eventually, on_postgres, phone};
 use serde_json::json;
 use tokio::io::copy_bidirectional;
@@ -37,7 +37,8 @@ impl Wire {
                 }
                 let (host, cut) = (host.clone(), Arc::clone(&cut));
                 tokio::spawn(async move {
-                    let mut far = TcpStream::connect((host.as_str(), port)).await.expect("Postgres");
+                    let mut far =
+                        TcpStream::connect((host.as_str(), port)).await.expect("Postgres");
                     let severed = async {
                         while !cut.load(Ordering::SeqCst) {
                             tokio::time::sleep(std::time::Duration::from_millis(5)).await;
@@ -81,9 +82,15 @@ on_postgres! {
         assert!(answer.header("retry-after").parse::<u64>().is_ok_and(|wait| wait >= 1));
         let body = String::from_utf8_lossy(&answer.body).to_lowercase();
         assert!(!body.contains("postgres") && !body.contains("connection"), "{body}");
-        let post = Request::new("POST", "/api/v1/contacts").bearer(&us.key).json(&json!({"phone": phone(1)}));
+        let post = Request::new("POST", "/api/v1/contacts")
+            .bearer(&us.key)
+            .json(&json!({"phone": phone(1)}));
         post.send(server.addr).await.expect_error(503, "UNAVAILABLE");
-        assert_eq!(Request::new("GET", "/healthz").send(server.addr).await.status, 200, "alive all the same");
+        assert_eq!(
+            Request::new("GET", "/healthz").send(server.addr).await.status,
+            200,
+            "alive all the same"
+        );
         wire.set(false);
         eventually("ready again", || async { (ready().await.status == 200).then_some(()) }).await;
         list().await.expect(200);
@@ -96,8 +103,14 @@ both_stores! {
         let one = format!("/api/v1/contacts/{id}");
         world.server.store.fail_all(StoreFailure::Unavailable);
         for (method, path) in [
-            ("GET", "/api/v1/contacts"), ("GET", "/api/v1/contacts?order_by=created_at"), ("POST", "/api/v1/contacts"),
-            ("GET", &one), ("PATCH", &one), ("DELETE", &one), ("GET", "/api/v1/lists"), ("GET", "/api/v1/custom-fields"),
+            ("GET", "/api/v1/contacts"),
+            ("GET", "/api/v1/contacts?order_by=created_at"),
+            ("POST", "/api/v1/contacts"),
+            ("GET", &one),
+            ("PATCH", &one),
+            ("DELETE", &one),
+            ("GET", "/api/v1/lists"),
+            ("GET", "/api/v1/custom-fields"),
         ] {
             let answer = world.call(Request::new(method, path).body("{}")).await;
             answer.expect_error(503, "UNAVAILABLE");
@@ -137,16 +150,22 @@ both_stores! {
         assert_eq!(world.detail(&id).await["name"], "a");
     }
 
-    async fn a_database_that_fails_at_any_step_of_a_delete_leaves_the_contact_whole_or_gone(kind: StoreKind) {
+    async fn a_database_that_fails_at_any_step_of_a_delete_leaves_the_contact_whole_or_gone(
+        kind: StoreKind,
+    ) {
         let world = World::with(kind, Setup { no_background: true, ..Setup::default() }).await;
         let mut n = 0;
         for op in [StoreOp::Read, StoreOp::Commit] {
-            for failure in [StoreFailure::Unavailable, StoreFailure::UnknownBefore, StoreFailure::UnknownAfter] {
+            for failure in
+                [StoreFailure::Unavailable, StoreFailure::UnknownBefore, StoreFailure::UnknownAfter]
+            {
                 for step in 0..30 {
                     n += 1;
                     let id = world.create_id(json!({"phone": phone(n)})).await;
-                    let documents =
-                        [world.document(&id, "a", b"one").await, world.document(&id, "b", b"two").await];
+                    let documents = [
+                        world.document(&id, "a", b"one").await,
+                        world.document(&id, "b", b"two").await,
+                    ];
                     let path = format!("/api/v1/contacts/{id}");
                     world.server.store.fail_nth(op, step, failure);
                     let answer = world.delete(&path).await;
@@ -160,7 +179,10 @@ both_stores! {
                         if found == 200 {
                             for (document, bytes) in documents.iter().zip([b"one", b"two"]) {
                                 let read = world.document_bytes(&id, document).await;
-                                assert_eq!(read.unwrap_or_else(|a| panic!("{what}\n{}", a.show())), bytes);
+                                assert_eq!(
+                                    read.unwrap_or_else(|a| panic!("{what}\n{}", a.show())),
+                                    bytes
+                                );
                             }
                         }
                         world.advance(std::time::Duration::from_secs(600));

@@ -87,7 +87,10 @@ both_stores! {
         world.post_as(&key, LIST, json!({"phone": phone(1)})).await.expect(201);
         world.get_as(&key, EXPORT).await.expect(200);
         world.get_as(&key, LIST).await.expect_error(429, "RATE_LIMITED");
-        world.post_as(&key, LIST, json!({"phone": phone(2)})).await.expect_error(429, "RATE_LIMITED");
+        world
+            .post_as(&key, LIST, json!({"phone": phone(2)}))
+            .await
+            .expect_error(429, "RATE_LIMITED");
     }
 
     async fn refusals_after_the_rate_check_are_charged(world: World) {
@@ -96,7 +99,10 @@ both_stores! {
         world.get_as(&key, "/api/v1/contacts?page=0").await.expect_error(400, "INVALID_PARAMETER");
         let huge = Request::new("POST", LIST).bearer(&key).body(vec![b'x'; 1024 * 1024 + 1]);
         world.send(huge).await.expect_error(413, "PAYLOAD_TOO_LARGE");
-        world.send(Request::new("POST", LIST).bearer(&key).body("{")).await.expect_error(400, "INVALID_BODY");
+        world
+            .send(Request::new("POST", LIST).bearer(&key).body("{"))
+            .await
+            .expect_error(400, "INVALID_BODY");
         world.get_as(&key, LIST).await.expect_error(429, "RATE_LIMITED");
     }
 
@@ -189,7 +195,10 @@ both_stores! {
         let key = world.key_rated(2, 1).await;
         assert_eq!(burst(&world, &key, LIST).await, 2);
         let path = format!("C/keys/{}", key_id(&world).await);
-        world.operator("PATCH", &path, json!({"rate_per_minute": 600, "export_rate_per_minute": 30})).await.expect(200);
+        world
+            .operator("PATCH", &path, json!({"rate_per_minute": 600, "export_rate_per_minute": 30}))
+            .await
+            .expect(200);
         world.advance(Duration::from_millis(100));
         assert!(burst(&world, &key, LIST).await >= 1);
         world.advance(Duration::from_secs(120));

@@ -25,12 +25,22 @@ on_postgres! {
     async fn they_share_the_allowance_of_a_key(world: World) {
         let other = second(&world).await;
         let key = world.key_rated(10, 4).await;
-        let calls = (0..20).map(|n| get(if n % 2 == 0 { &world.server } else { &other }, &key, "/api/v1/contacts")).collect();
+        let calls = (0..20)
+            .map(|n| get(if n % 2 == 0 { &world.server } else { &other }, &key, "/api/v1/contacts"))
+            .collect();
         let answers = join_all(calls).await;
         assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 10);
         assert_eq!(answers.iter().filter(|answer| answer.status == 429).count(), 10);
         world.advance(Duration::from_secs(60));
-        let calls = (0..8).map(|n| get(if n % 2 == 0 { &world.server } else { &other }, &key, "/api/v1/contacts?order_by=created_at")).collect();
+        let calls = (0..8)
+            .map(|n| {
+                get(
+                    if n % 2 == 0 { &world.server } else { &other },
+                    &key,
+                    "/api/v1/contacts?order_by=created_at",
+                )
+            })
+            .collect();
         let answers = join_all(calls).await;
         assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 4);
     }
@@ -71,7 +81,15 @@ on_postgres! {
     async fn of_simultaneous_creations_of_one_phone_in_both_exactly_one_wins(world: World) {
         let other = second(&world).await;
         for n in 0..5 {
-            let calls = (0..8).map(|k| post(if k % 2 == 0 { &world.server } else { &other }, &world.us.key, json!({"phone": phone(n)}))).collect();
+            let calls = (0..8)
+                .map(|k| {
+                    post(
+                        if k % 2 == 0 { &world.server } else { &other },
+                        &world.us.key,
+                        json!({"phone": phone(n)}),
+                    )
+                })
+                .collect();
             let answers = join_all(calls).await;
             assert_eq!(answers.iter().filter(|answer| answer.status == 201).count(), 1);
             assert_eq!(answers.iter().filter(|answer| answer.status == 409).count(), 7);
@@ -92,12 +110,14 @@ on_postgres! {
     async fn the_registry_is_asked_by_one_of_them(world: World) {
         let other = second(&world).await;
         for transport in [&world.server.transport, &other.transport] {
-            transport.otherwise(json_answer(200, &json!({"razao_social": "A", "nome_fantasia": "B"})));
+            transport
+                .otherwise(json_answer(200, &json!({"razao_social": "A", "nome_fantasia": "B"})));
         }
         let id = world.create_id(json!({"phone": phone(1), "cnpj": "19131243000197"})).await;
         recado_tests::eventually("enrichment", || async {
             (world.listed(&id).await["organization"]["name"] == "B").then_some(())
-        }).await;
+        })
+        .await;
         let asked = world.server.transport.requests().len() + other.transport.requests().len();
         assert_eq!(asked, 1);
     }
@@ -155,7 +175,11 @@ async fn export_while_creating(world: &World, other: TestServer) {
     unique.dedup();
     assert_eq!(unique.len(), seen.len(), "nothing repeated");
     let whole = export_at(world.addr, key, 100).await;
-    assert_eq!(seen, whole[..seen.len()], "what was read is the export's beginning: nothing skipped");
+    assert_eq!(
+        seen,
+        whole[..seen.len()],
+        "what was read is the export's beginning: nothing skipped"
+    );
     let mut all = whole;
     all.sort();
     created.sort();
