@@ -39,7 +39,7 @@ pub use filter::ContactFilter;
 pub use import::{ImportContact, ImportContactError, ImportDraft};
 pub use link_facts::{OrganizationIds, Warning};
 pub use list::{ExportQuery, ListQuery, ListedPage};
-pub use operator::{OperatorPatch, OperatorPatchError, PatchContact};
+pub use operator::{OperatorPatch, PatchContact};
 pub use phone::{Phone, PhoneError, Region};
 pub use postal_code::{PostalCode, PostalCodeError};
 pub use reads::{

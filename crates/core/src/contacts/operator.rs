@@ -6,45 +6,11 @@ use serde_json::{Map, Value};
 use super::{ContactTag, Contacts, CrmStatus, DraftFacts, DraftQuery, Priority};
 use crate::Timestamp;
 use crate::app::UseCase;
-use crate::error::{Code, Error, Kind, Rejection};
 use crate::ids::{CompanyId, ContactId, TagId};
 use crate::input::{Input, read_bool, read_id, read_word};
+use crate::manage::{ManageError, ManageResult};
 use crate::problems::Problems;
 use crate::store::{ChangeSet, Decided, Reads, StoreError, Stored, Version};
-
-/// Why the operator's change was refused.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum OperatorPatchError {
-    /// The body is not acceptable; correct what it names.
-    #[error(transparent)]
-    Invalid(#[from] Problems),
-    /// There is no such contact in the company.
-    #[error("no such contact")]
-    NotFound,
-}
-
-impl Rejection for OperatorPatchError {
-    fn code(&self) -> Code {
-        match self {
-            Self::Invalid(problems) => problems.code(),
-            Self::NotFound => Code::NotFound,
-        }
-    }
-
-    fn kind(&self) -> Kind {
-        match self {
-            Self::Invalid(problems) => problems.kind(),
-            Self::NotFound => Kind::NotFound,
-        }
-    }
-
-    fn details(&self) -> Option<Map<String, Value>> {
-        match self {
-            Self::Invalid(problems) => problems.details(),
-            Self::NotFound => None,
-        }
-    }
-}
 
 /// A body of the operator's PATCH.
 #[derive(Clone, Debug)]
@@ -126,7 +92,7 @@ pub struct PatchContact {
 impl UseCase for PatchContact {
     type Loaded = DraftFacts;
     type Output = ();
-    type Error = OperatorPatchError;
+    type Error = ManageError;
 
     async fn load(&self, store: &dyn Reads) -> Result<DraftFacts, StoreError> {
         let query = DraftQuery {
@@ -137,7 +103,7 @@ impl UseCase for PatchContact {
         store.draft_facts(self.company, &query).await
     }
 
-    fn decide(&self, facts: DraftFacts, now: Timestamp) -> Result<Decided<()>, OperatorPatchError> {
+    fn decide(&self, facts: DraftFacts, now: Timestamp) -> Result<Decided<()>, ManageError> {
         let patch = &self.patch;
         let mut problems = patch.problems.clone();
         if let Some(tags) = &patch.tags {
@@ -145,7 +111,7 @@ impl UseCase for PatchContact {
         }
         problems.into_result()?;
         let Some(stored) = facts.contact.as_ref() else {
-            return Err(OperatorPatchError::NotFound);
+            return Err(ManageError::NotFound);
         };
         let mut contact = stored.changed(now, |contact| {
             contact.priority = patch.priority.unwrap_or(contact.priority);
@@ -179,13 +145,13 @@ impl Contacts<'_> {
     ///
     /// # Errors
     ///
-    /// [`OperatorPatchError`]; nothing was changed.
+    /// [`ManageError`]; nothing was changed.
     pub async fn patch_as_operator(
         &self,
         company: CompanyId,
         id: ContactId,
         body: &Map<String, Value>,
-    ) -> Result<(), Error<OperatorPatchError>> {
+    ) -> ManageResult<()> {
         self.app.run(&PatchContact { company, id, patch: OperatorPatch::parse(body) }).await
     }
 }

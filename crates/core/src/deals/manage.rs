@@ -9,9 +9,9 @@ use super::{
 };
 use crate::app::UseCase;
 use crate::contacts::Contact;
-use crate::error::{Code, Error, Kind, NotFound, Rejection};
+use crate::error::{Error, NotFound};
 use crate::ids::{CompanyId, ContactId, DealId, PipelineId, StageId};
-use crate::manage::{IN_USE, ManageResult, NOT_FOUND, invalid};
+use crate::manage::{IN_USE, ManageError, ManageResult, NOT_FOUND, invalid};
 use crate::problems::Problems;
 use crate::store::{ChangeSet, Decided, Reads, StoreError, Stored};
 use crate::{Recado, Timestamp};
@@ -20,40 +20,6 @@ use crate::{Recado, Timestamp};
 #[derive(Clone, Copy, Debug)]
 pub struct Deals<'a> {
     pub(crate) app: &'a Recado,
-}
-
-/// Why a deal was not written.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum DealError {
-    /// The body is not acceptable, or names a contact or stage that the company does not have.
-    #[error(transparent)]
-    Invalid(#[from] Problems),
-    /// There is no such deal in the company.
-    #[error("no such deal")]
-    NotFound,
-}
-
-impl Rejection for DealError {
-    fn code(&self) -> Code {
-        match self {
-            Self::Invalid(problems) => problems.code(),
-            Self::NotFound => Code::NotFound,
-        }
-    }
-
-    fn kind(&self) -> Kind {
-        match self {
-            Self::Invalid(problems) => problems.kind(),
-            Self::NotFound => Kind::NotFound,
-        }
-    }
-
-    fn details(&self) -> Option<Map<String, Value>> {
-        match self {
-            Self::Invalid(problems) => problems.details(),
-            Self::NotFound => None,
-        }
-    }
 }
 
 /// What happens to a deal.
@@ -96,7 +62,7 @@ impl ChangeDeal {
         &self,
         facts: &DealFacts,
         now: Timestamp,
-    ) -> Result<(Option<Deal>, ChangeSet), DealError> {
+    ) -> Result<(Option<Deal>, ChangeSet), ManageError> {
         let mut changes = ChangeSet::new();
         if self.wanted_stage().is_some() {
             match &facts.stage {
@@ -122,7 +88,7 @@ impl ChangeDeal {
                 };
                 Ok((Some(deal.clone()), changes.insert(deal)))
             }
-            (_, None) => Err(DealError::NotFound),
+            (_, None) => Err(ManageError::NotFound),
             (DealChange::Patch(patch), Some(stored)) => {
                 let deal = patch.apply(stored, now);
                 let change = stored.update(deal.clone());
@@ -137,7 +103,7 @@ impl ChangeDeal {
 impl UseCase for ChangeDeal {
     type Loaded = DealFacts;
     type Output = Option<Deal>;
-    type Error = DealError;
+    type Error = ManageError;
 
     async fn load(&self, store: &dyn Reads) -> Result<DealFacts, StoreError> {
         let deal = store.deal(self.company, self.id).await?;
@@ -158,9 +124,13 @@ impl UseCase for ChangeDeal {
         Ok(DealFacts { deal, contact, deals, stage })
     }
 
-    fn decide(&self, facts: DealFacts, now: Timestamp) -> Result<Decided<Option<Deal>>, DealError> {
+    fn decide(
+        &self,
+        facts: DealFacts,
+        now: Timestamp,
+    ) -> Result<Decided<Option<Deal>>, ManageError> {
         if !matches!(self.change, DealChange::Create(_)) && facts.deal.is_none() {
-            return Err(DealError::NotFound);
+            return Err(ManageError::NotFound);
         }
         let Some(contact) = &facts.contact else {
             let reason = "names a contact that the company does not have";
@@ -201,12 +171,12 @@ impl Deals<'_> {
     ///
     /// # Errors
     ///
-    /// [`DealError::Invalid`].
+    /// [`ManageError::Invalid`].
     pub async fn create(
         &self,
         company: CompanyId,
         body: &Map<String, Value>,
-    ) -> Result<Deal, Error<DealError>> {
+    ) -> Result<Deal, Error<ManageError>> {
         let draft = DealDraft::parse(body).map_err(|problems| Error::Rejected(problems.into()))?;
         let id = DealId::new(self.app.uuid(self.app.now()));
         self.write(ChangeDeal { company, id, change: DealChange::Create(draft) }).await
@@ -216,27 +186,27 @@ impl Deals<'_> {
     ///
     /// # Errors
     ///
-    /// [`DealError`].
+    /// [`ManageError`].
     pub async fn change(
         &self,
         company: CompanyId,
         id: DealId,
         body: &Map<String, Value>,
-    ) -> Result<Deal, Error<DealError>> {
+    ) -> Result<Deal, Error<ManageError>> {
         let patch = DealPatch::parse(body).map_err(|problems| Error::Rejected(problems.into()))?;
         self.write(ChangeDeal { company, id, change: DealChange::Patch(patch) }).await
     }
 
-    async fn write(&self, change: ChangeDeal) -> Result<Deal, Error<DealError>> {
-        self.app.run(&change).await?.ok_or(Error::Rejected(DealError::NotFound))
+    async fn write(&self, change: ChangeDeal) -> Result<Deal, Error<ManageError>> {
+        self.app.run(&change).await?.ok_or(Error::Rejected(ManageError::NotFound))
     }
 
     /// Deletes a deal.
     ///
     /// # Errors
     ///
-    /// [`DealError::NotFound`].
-    pub async fn delete(&self, company: CompanyId, id: DealId) -> Result<(), Error<DealError>> {
+    /// [`ManageError::NotFound`].
+    pub async fn delete(&self, company: CompanyId, id: DealId) -> Result<(), Error<ManageError>> {
         self.app.run(&ChangeDeal { company, id, change: DealChange::Delete }).await.map(drop)
     }
 

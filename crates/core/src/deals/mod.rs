@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 pub use focus::focus_stage;
-pub use manage::{ChangeDeal, DealError, Deals};
+pub use manage::{ChangeDeal, DealFacts, Deals};
 pub use pipeline::{Pipeline, PipelineDraft, PipelineView, Stage, StageDraft};
 
 use crate::Timestamp;
