@@ -127,7 +127,7 @@ pub async fn one_and_two_characters_find_too(harness: &dyn Harness) {
 pub async fn phones_are_found_with_and_without_the_ninth_digit(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let contacts = people(&scene).await;
-    let number = contacts.iter().filter(|contact| contact.phone.is_some()).next();
+    let number = contacts.iter().find(|contact| contact.phone.is_some());
     let number = number.expect("there are phones").id;
     for query in [
         "+5534991234567",

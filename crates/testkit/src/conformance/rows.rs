@@ -100,7 +100,7 @@ async fn full_contact(scene: &Scene) -> Contact {
 pub async fn every_field_of_a_contact_is_read_back(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let contact = full_contact(&scene).await;
-    assert_eq!(contact.profile.birthday.is_some() && contact.profile.cpf.is_some(), true);
+    assert!(contact.profile.birthday.is_some() && contact.profile.cpf.is_some());
     assert!(contact.address.postal_code.is_some() && contact.email.is_some());
     let plain = scene.contact();
     scene.add_all([contact.clone(), plain.clone()]).await;

@@ -110,7 +110,7 @@ impl Command {
 
     /// The `n`-th decision, taken once in `times`.
     pub(super) fn once_in(&self, n: usize, times: usize) -> bool {
-        self.number(n) % times == 0
+        self.number(n).is_multiple_of(times)
     }
 }
 

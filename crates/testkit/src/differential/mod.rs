@@ -1,9 +1,11 @@
 //! Comparing a store with the model: both are given the same random commands, through the same use
 //! cases, with the same time and the same ids; every answer must be the same.
 
+mod bodies;
 mod command;
 mod pools;
 mod side;
+mod world;
 
 use std::fmt::Write as _;
 
@@ -14,7 +16,8 @@ pub use command::{Command, Verb, command, commands};
 
 use crate::MemoryStore;
 use crate::conformance::Harness;
-use side::{Side, World};
+use side::Side;
+use world::World;
 
 /// The commands that a seed stands for: the same in every run.
 pub fn commands_of(seed: u64, count: usize) -> Vec<Command> {
@@ -38,7 +41,7 @@ pub async fn differential(stores: &[(&str, &dyn Harness)], commands: &[Command])
     for (name, harness) in stores {
         sides.push(Side::start(name, *harness).await);
     }
-    let mut world = World::of(&sides[0]);
+    let mut world = World::default();
     for (number, command) in commands.iter().enumerate() {
         let mut answers = Vec::new();
         for side in &sides {
@@ -129,7 +132,7 @@ mod tests {
         for seed in 0..6 {
             let model = MemoryStore::new();
             let side = Side::start("model", &model).await;
-            let mut world = World::of(&side);
+            let mut world = World::default();
             for command in commands_of(seed, 250) {
                 let answer = side.run(&command, &world).await;
                 let succeeded = answer.get("rejected").is_none()

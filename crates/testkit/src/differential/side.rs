@@ -1,6 +1,5 @@
 //! One store under test with a core of its own: runs commands and shows the answers.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use recado_core::access::{ApiKeyView, Caller, Company};
@@ -15,83 +14,12 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::command::{Command, Verb};
-use super::pools;
+use super::world::World;
+use super::{bodies, pools};
 use crate::conformance::Harness;
 use crate::kit::body;
 use crate::transport::json_answer;
 use crate::{Kit, MemoryFiles, ScriptedTransport, SeededIds, TestClock};
-
-/// What is known by now, learnt from the model's answers.
-#[derive(Debug, Default)]
-pub(super) struct World {
-    /// The ids of each kind of record, those of deleted records too.
-    ids: BTreeMap<&'static str, Vec<String>>,
-    /// The codes of links.
-    codes: Vec<String>,
-    /// An export under way: its parameters and its cursor.
-    export: Option<(Vec<(String, String)>, String)>,
-}
-
-impl World {
-    pub(super) fn of(side: &Side<'_>) -> Self {
-        let mut world = Self::default();
-        let companies = side.companies.iter().map(|(company, _)| company.id.to_string());
-        world.ids.insert("company", companies.collect());
-        world
-    }
-
-    /// Remembers what a command made.
-    pub(super) fn learn(&mut self, command: &Command, answer: &Value) {
-        let kind = match command.verb {
-            Verb::CreateContact | Verb::ImportContact => "contact",
-            Verb::CreateList => "list",
-            Verb::CreateTag => "tag",
-            Verb::CreateReason => "reason",
-            Verb::CreateMember => "member",
-            Verb::CreateField => "field",
-            Verb::CreatePipeline => "pipeline",
-            Verb::CreateDeal => "deal",
-            Verb::CreateLink => "link",
-            Verb::Attach => "document",
-            Verb::Export => {
-                let cursor = answer["ok"]["next_cursor"].as_str();
-                let params = serde_json::from_value(answer["ok"]["params"].clone()).ok();
-                self.export = params.zip(cursor.map(str::to_owned));
-                return;
-            }
-            _ => return,
-        };
-        let made = &answer["ok"];
-        if let Some(id) = made["id"].as_str() {
-            self.ids.entry(kind).or_default().push(id.to_owned());
-        }
-        if let Some(code) = made["code"].as_str() {
-            self.codes.push(code.to_owned());
-        }
-        for stage in made["stages"].as_array().into_iter().flatten() {
-            if let Some(id) = stage["id"].as_str() {
-                self.ids.entry("stage").or_default().push(id.to_owned());
-            }
-        }
-        let organization = made["organization_id"].as_str();
-        if let Some(id) = organization {
-            self.ids.entry("organization").or_default().push(id.to_owned());
-        }
-    }
-
-    /// An id of this kind, now and then one that nothing has.
-    fn id(&self, kind: &str, command: &Command, n: usize) -> String {
-        let known = self.ids.get(kind).map(Vec::as_slice).unwrap_or_default();
-        match known.get(command.number(n) % (known.len() + 1 + known.len() / 8)) {
-            Some(id) => id.clone(),
-            None => Uuid::from_u128(0xdead).to_string(),
-        }
-    }
-
-    fn ids_of(&self, kind: &str, command: &Command, n: usize, most: usize) -> Vec<String> {
-        (0..command.number(n) % (most + 1)).map(|i| self.id(kind, command, n + 1 + i)).collect()
-    }
-}
 
 /// One store with a core of its own.
 pub(super) struct Side<'a> {
@@ -191,7 +119,7 @@ impl<'a> Side<'a> {
         let contacts = self.app.contacts();
         match command.verb {
             Verb::CreateContact => {
-                let mut new = self.draft(command, world);
+                let mut new = bodies::draft(command, world);
                 new["phone"] = match command.number(1) % 3 {
                     0 => json!(command.pick(2, pools::PHONES)),
                     _ => json!(format!("+5534998{:06}", command.number(3) % 300)),
@@ -199,11 +127,11 @@ impl<'a> Side<'a> {
                 show(contacts.create(caller, &body(new)).await.map(created))
             }
             Verb::UpdateContact => {
-                let change = self.draft(command, world);
+                let change = bodies::draft(command, world);
                 show(contacts.update(caller, id, &body(change)).await.map(created))
             }
             Verb::ImportContact => {
-                let new = self.import(command, world);
+                let new = bodies::import(command, world);
                 let outcome = contacts.import(company, &body(new)).await;
                 show(outcome.map(|(id, warnings)| json!({ "id": id, "warnings": warnings })))
             }
@@ -229,110 +157,6 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// A body that creates or changes a contact.
-    fn draft(&self, command: &Command, world: &World) -> Value {
-        let mut draft = json!({});
-        if command.once_in(10, 2) {
-            draft["name"] = json!(command.pick(11, pools::NAMES));
-        }
-        if command.once_in(12, 3) {
-            draft["email"] = match command.number(13) % 6 {
-                0 => Value::Null,
-                _ => json!(command.pick(14, pools::EMAILS)),
-            };
-        }
-        if command.once_in(15, 4) {
-            draft["cnpj"] = json!(command.pick(16, pools::CNPJS));
-        }
-        if command.once_in(17, 3) {
-            draft["list_ids"] = json!(world.ids_of("list", command, 18, 3));
-        }
-        if command.once_in(22, 3) {
-            let fields = world.ids_of("field", command, 23, 3);
-            let values = (0..).map(|n| json!(command.pick(28 + n, pools::VALUES)));
-            draft["custom_fields"] = Value::Object(fields.into_iter().zip(values).collect());
-        }
-        if command.once_in(34, 12) {
-            draft["cpf"] = json!("52998224725");
-            draft["birthday"] = json!("1990-02-28");
-            draft["postal_code"] = json!("38400-100");
-        }
-        if command.once_in(35, 30) {
-            draft["unknown"] = json!(1);
-        }
-        draft
-    }
-
-    /// A body of an import.
-    fn import(&self, command: &Command, world: &World) -> Value {
-        let mut new = self.draft(command, world);
-        for key in ["list_ids", "cnpj"] {
-            new.as_object_mut().and_then(|new| new.remove(key));
-        }
-        match command.number(1) % 3 {
-            0 => new["phone"] = json!(format!("3498{:06}", command.number(2) % 300)),
-            1 => new["identifier"] = json!(command.pick(3, pools::IDENTIFIERS)),
-            _ => new["identifier"] = json!(format!("lid {}", command.number(4))),
-        }
-        if command.once_in(5, 3) {
-            new["source_platform"] = json!(command.pick(6, pools::PLATFORMS));
-        }
-        let time = |n: usize| {
-            let millis = TestClock::START.millis() - (command.number(n) % 5) as i64 * 1000;
-            json!(recado_core::Timestamp::from_millis(millis).to_string())
-        };
-        if command.once_in(40, 2) {
-            new["last_message_at"] = time(41);
-        }
-        if command.once_in(42, 4) {
-            new["created_at"] = time(43);
-        }
-        if command.once_in(44, 3) {
-            new["inbox_status"] = json!(command.pick(45, pools::INBOX));
-        }
-        if command.once_in(46, 2) {
-            new["crm_status"] = json!(command.pick(47, pools::CRM));
-        }
-        if command.once_in(48, 3) {
-            new["is_group"] = json!(command.once_in(49, 2));
-            new["is_ai_enabled"] = json!(command.once_in(50, 2));
-        }
-        if command.once_in(51, 4) {
-            new["tag_ids"] = json!(world.ids_of("tag", command, 52, 3));
-        }
-        for (n, key, kind) in [
-            (56, "assigned_to_member_id", "member"),
-            (58, "last_close_reason_id", "reason"),
-            (60, "organization_id", "organization"),
-        ] {
-            if command.once_in(n, 6) {
-                new[key] = json!(world.id(kind, command, n + 1));
-            }
-        }
-        new
-    }
-
-    /// The parameters of a listing.
-    fn filters(&self, command: &Command, world: &World) -> Vec<(String, String)> {
-        let mut params = Vec::new();
-        let mut give = |n: usize, times: usize, name: &str, value: &str| {
-            if command.once_in(n, times) {
-                params.push((name.to_owned(), value.to_owned()));
-            }
-        };
-        let switch = |n: usize| if command.once_in(n, 2) { "true" } else { "false" };
-        give(10, 2, "search", command.pick(11, pools::SEARCHES));
-        give(12, 5, "source_platform", command.pick(13, pools::PLATFORMS));
-        give(14, 5, "inbox_status", command.pick(15, pools::INBOX));
-        give(16, 5, "pipeline_stage_id", &world.id("stage", command, 17));
-        give(18, 5, "crm_status", command.pick(19, pools::CRM));
-        give(20, 6, "is_ai_enabled", switch(21));
-        give(22, 6, "is_group", switch(23));
-        give(24, 3, "include", "link_clicks");
-        give(26, 2, "limit", &(1 + command.number(27) % 7).to_string());
-        params
-    }
-
     async fn listing(&self, command: &Command, world: &World) -> Value {
         let (_, caller) = self.company(command);
         let mut params = match &world.export {
@@ -342,7 +166,7 @@ impl<'a> Side<'a> {
                 params.push(("cursor".to_owned(), cursor.clone()));
                 params
             }
-            _ => self.filters(command, world),
+            _ => bodies::filters(command, world),
         };
         let by_creation = command.verb == Verb::Export;
         if by_creation && !params.iter().any(|(name, _)| name == "order_by") {

@@ -335,10 +335,8 @@ impl World {
 
 #[tokio::test]
 async fn whatever_fails_in_between_the_data_is_sound_in_the_end() {
-    let seeds = match std::env::var("RECADO_SEED").ok().and_then(|seed| seed.parse().ok()) {
-        Some(seed) => seed..seed + 1,
-        None => 0..12_u64,
-    };
+    let picked = std::env::var("RECADO_SEED").ok().and_then(|seed| seed.parse().ok());
+    let seeds = picked.map_or(0..12, |seed: u64| seed..seed + 1);
     let mut documents = 0;
     for seed in seeds {
         println!("RECADO_SEED={seed}");
@@ -359,5 +357,5 @@ async fn whatever_fails_in_between_the_data_is_sound_in_the_end() {
         documents += world.documents.len();
         assert!(world.created.len() > 10, "the simulation creates contacts");
     }
-    assert!(documents > 10, "the simulation keeps documents");
+    assert!(documents > 10 || picked.is_some(), "the simulation keeps documents");
 }
