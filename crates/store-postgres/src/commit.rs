@@ -21,7 +21,7 @@ use recado_core::lists::{List, ListMember};
 use recado_core::organizations::Organization;
 use recado_core::store::{
     Change, ChangeKind, ChangeSet, Commit, CommitError, Conflict, Precondition, Row, RowKey,
-    StoreError, Version,
+    Version,
 };
 use recado_core::tags::{CloseReason, Tag};
 use uuid::Uuid;
@@ -315,7 +315,7 @@ impl Commit for PostgresStore {
             statements.push(step.statement);
         }
         let session = Session::take(&self.pool).await?;
-        let outcome = session.run(around, statements).await.map_err(StoreError::from)?;
+        let outcome = session.run(around, statements).await?;
         match outcome.into_rows() {
             Ok(_) => Ok(()),
             Err((at, error)) => {

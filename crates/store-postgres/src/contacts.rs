@@ -20,7 +20,7 @@ use recado_core::store::{StoreError, Stored};
 use uuid::Uuid;
 
 use crate::PostgresStore;
-use crate::contacts_listing::{RECORD_COLUMNS, RECORD_JOINS, read_record};
+use crate::contacts_record::{RECORD_COLUMNS, RECORD_JOINS, read_record};
 use crate::custom_fields::gathered_field;
 use crate::session::{get, rows, select};
 use crate::table::{

@@ -12,7 +12,6 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::PostgresStore;
-use crate::contacts_listing::first_id;
 use crate::session::{Statement, all_stored, first_stored, snapshot};
 use crate::table::{Columns, Param, Table, params};
 
@@ -48,6 +47,11 @@ impl Lookups {
 /// The statement for those records of a company that are named.
 fn named<T: Table>() -> String {
     format!("{} WHERE company_id = $1 AND id = ANY($2)", T::sql().select)
+}
+
+/// The id in the first row, if there is one.
+fn first_id<T>(rows: &[Row], wrap: fn(Uuid) -> T) -> Result<Option<T>, StoreError> {
+    rows.first().map(|row| Columns::new(row).id(wrap)).transpose()
 }
 
 fn ids<T>(rows: &[Row], wrap: fn(Uuid) -> T) -> Result<Vec<T>, StoreError> {

@@ -8,86 +8,29 @@
 //! Limits are written twice: as a parameter, and rounded up as a literal below it, which tells the
 //! planner what to expect without a plan for each page.
 
-use std::sync::LazyLock;
-
 use recado_core::Timestamp;
 use recado_core::contacts::{
-    Contact, ContactFilter, ContactRecord, ContactSlice, CrmStatus, ExportPosition, InboxStatus,
-    Platform, Related, SearchQuery,
+    ContactFilter, ContactSlice, CrmStatus, ExportPosition, InboxStatus, Platform,
 };
 use recado_core::custom_fields::CustomField;
-use recado_core::deals::Stage;
 use recado_core::ids::{CompanyId, StageId};
-use recado_core::links::LinkClicks;
-use recado_core::organizations::Organization;
 use recado_core::page::PageRequest;
 use recado_core::store::StoreError;
-use recado_core::tags::Tag;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::PostgresStore;
 use crate::commit::company_lock;
+use crate::contacts_record::{RECORD_COLUMNS, RECORD_JOINS, read_record};
+use crate::contacts_search::{search_params, searched};
 use crate::custom_fields::gathered_field;
 use crate::error::failed;
 use crate::session::{Around, Session, Statement, rows};
-use crate::table::{Columns, Param, columns_of, gathered, params, scattered};
-use crate::tags::gathered_tag;
-
-/// The columns of a contact `c` with what it refers to.
-pub(crate) static RECORD_COLUMNS: LazyLock<String> = LazyLock::new(|| {
-    format!(
-        "{}, {}, {}, tagged.tags, clicked.total, clicked.last_at",
-        columns_of::<Contact>("c"),
-        columns_of::<Organization>("o"),
-        columns_of::<Stage>("s"),
-    )
-});
-
-/// Joins what a contact `c` of the company `$1` refers to. `$clicks` says whether clicks are
-/// wanted.
-pub(crate) static RECORD_JOINS: LazyLock<String> = LazyLock::new(|| {
-    format!(
-        "LEFT JOIN organizations o ON o.company_id = $1 AND o.id = c.organization_id \
-         LEFT JOIN stages s ON s.company_id = $1 AND s.id = c.pipeline_stage_id \
-         LEFT JOIN LATERAL (SELECT {} AS tags FROM contact_tags ct \
-         JOIN tags t ON t.company_id = ct.company_id AND t.id = ct.tag_id \
-         WHERE ct.company_id = $1 AND ct.contact_id = c.id) AS tagged ON true \
-         LEFT JOIN LATERAL (SELECT count(*) AS total, max(k.at) AS last_at FROM clicks k \
-         WHERE $clicks AND k.company_id = $1 AND k.contact_id = c.id AND k.human) AS clicked \
-         ON true",
-        gathered::<Tag>("t"),
-    )
-});
-
-/// Reads the columns of [`RECORD_COLUMNS`].
-pub(crate) fn read_record(
-    columns: &mut Columns<'_>,
-    clicks: bool,
-) -> Result<ContactRecord, StoreError> {
-    let contact = columns.stored()?;
-    let organization = columns.joined()?;
-    let stage = columns.joined()?;
-    let tags = scattered(columns.get()?, gathered_tag)?;
-    let counted = LinkClicks { total: columns.number()?, last_at: columns.time_or_null()? };
-    let related = Related {
-        organization,
-        stage,
-        tags,
-        clicks: clicks.then_some(counted),
-        ..Related::default()
-    };
-    Ok(ContactRecord { contact, related })
-}
-
-/// The id in the first row, if there is one.
-pub(crate) fn first_id<T>(rows: &[Row], wrap: fn(Uuid) -> T) -> Result<Option<T>, StoreError> {
-    rows.first().map(|row| Columns::new(row).id(wrap)).transpose()
-}
+use crate::table::{Columns, Param, gathered, params, scattered};
 
 /// An order of contacts, and the indexes that hold them in it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Order {
+pub(crate) enum Order {
     /// By last message: pages.
     Message,
     /// By creation, after the position `$10`, `$11`: exports.
@@ -95,14 +38,14 @@ enum Order {
 }
 
 impl Order {
-    const fn column(self) -> &'static str {
+    pub(crate) const fn column(self) -> &'static str {
         match self {
             Self::Message => "last_message_at",
             Self::Creation => "created_at",
         }
     }
 
-    fn by(self, alias: &str) -> String {
+    pub(crate) fn by(self, alias: &str) -> String {
         match self {
             Self::Message => format!("{alias}.last_message_at DESC NULLS LAST, {alias}.id"),
             Self::Creation => format!("{alias}.created_at, {alias}.id"),
@@ -110,7 +53,7 @@ impl Order {
     }
 
     /// The number of the first parameter of a search.
-    const fn search_parameters(self) -> usize {
+    pub(crate) const fn search_parameters(self) -> usize {
         match self {
             Self::Message => 10,
             Self::Creation => 12,
@@ -118,17 +61,13 @@ impl Order {
     }
 
     /// Which contacts come into question.
-    const fn condition(self) -> &'static str {
+    pub(crate) const fn condition(self) -> &'static str {
         match self {
             Self::Message => "",
             Self::Creation => "AND (c.created_at, c.id) > ($10::bigint, $11::uuid)",
         }
     }
 }
-
-/// How many hits of a search are many: about as long as it takes to look up as many contacts, it
-/// takes to walk to a page of them in a company of a million.
-const MANY_HITS: u32 = 2_000;
 
 /// The values of `$1` to `$7`.
 fn exact_params(company: CompanyId, filter: &ContactFilter) -> Vec<Param> {
@@ -194,41 +133,6 @@ fn filtered(order: Order, bound: u64) -> String {
     )
 }
 
-/// `hits`: all contacts that a search finds and the exact filters let pass; `total`: how many;
-/// `ids`: those among which the first `$8 + $9` matter. The first parameter of the search narrows
-/// by trigrams, the next two decide.
-///
-/// Many hits are found early in the order of the listing, so that order is walked until there are
-/// enough, yet never beyond a small multiple of the hits; else each hit is looked up and all are
-/// sorted. `OFFSET 0` and `IS TRUE` keep the planner from other ways, whatever the statistics say.
-fn searched(filter: &ContactFilter, order: Order) -> String {
-    let query = order.search_parameters();
-    let (first, last) = (query + 1, query + 2);
-    let exact = if filter.has_exact() { "AND t.facet IN (SELECT facet FROM facets)" } else { "" };
-    format!(
-        "hits AS MATERIALIZED (SELECT t.contact_id FROM (SELECT * FROM contact_search s \
-         WHERE recado_trigrams(s.company_id, s.search_text) @@ ${query}::text::tsquery OFFSET 0) \
-         AS t WHERE t.company_id = $1 \
-         AND (strpos(t.search_text, ${first}) > 0 OR strpos(t.search_text, ${last}) > 0) {exact}), \
-         total AS MATERIALIZED (SELECT count(*) AS total FROM hits), \
-         walked AS MATERIALIZED (SELECT w.id, w.{column} FROM (\
-         SELECT c.id, c.{column} FROM contacts c WHERE c.company_id = $1 {condition} \
-         AND (SELECT total FROM total) > {MANY_HITS} ORDER BY {by_c} \
-         LIMIT (SELECT 4 * total FROM total)) AS w \
-         WHERE (w.id IN (SELECT contact_id FROM hits)) IS TRUE ORDER BY {by_w} \
-         LIMIT $8::bigint + $9::bigint), \
-         enough AS MATERIALIZED (SELECT count(*) >= $8::bigint + $9::bigint AS enough FROM walked), \
-         ids AS (SELECT * FROM walked WHERE (SELECT enough FROM enough) \
-         UNION ALL SELECT c.id, c.{column} FROM hits CROSS JOIN LATERAL \
-         (SELECT * FROM contacts c WHERE c.company_id = $1 AND c.id = hits.contact_id OFFSET 0) \
-         AS c WHERE NOT (SELECT enough FROM enough) {condition})",
-        column = order.column(),
-        condition = order.condition(),
-        by_c = order.by("c"),
-        by_w = order.by("w"),
-    )
-}
-
 /// The parts of a listing's statement up to `page`: the ids of the page with their places.
 fn page_of(filter: &ContactFilter, order: Order, offset: u64, limit: u32) -> String {
     let bound = offset.saturating_add(u64::from(limit)).next_power_of_two().max(1024);
@@ -241,7 +145,8 @@ fn page_of(filter: &ContactFilter, order: Order, offset: u64, limit: u32) -> Str
     format!(
         "{FACETS}, {ids}, page AS MATERIALIZED (SELECT p.id, p.{column}, \
          row_number() OVER (ORDER BY {by}) AS place FROM \
-         (SELECT * FROM ids ORDER BY {by_ids} LIMIT $8::bigint OFFSET $9::bigint) AS p LIMIT {rows})",
+         (SELECT * FROM ids WHERE (SELECT total FROM total) > $9::bigint \
+         ORDER BY {by_ids} LIMIT $8::bigint OFFSET $9::bigint) AS p LIMIT {rows})",
         column = order.column(),
         by = order.by("p"),
         by_ids = order.by("ids"),
@@ -316,38 +221,6 @@ pub(crate) fn export_statement(
 
 fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
-}
-
-/// Quotes a lexeme for a text search query.
-fn quoted(lexeme: &str) -> String {
-    format!("'{}'", lexeme.replace('\\', "\\\\").replace('\'', "''"))
-}
-
-/// The query that holds for every text that holds one of the needles: all trigrams of a needle, or
-/// the beginning of one for needles that are shorter. The counterpart of `recado_trigrams`.
-pub(crate) fn trigram_query(company: CompanyId, search: &SearchQuery) -> String {
-    let company = company.to_string();
-    let prefix = &company[company.len() - 8..];
-    let all_of = |needle: &String| {
-        let chars: Vec<char> = needle.chars().collect();
-        if chars.len() < 3 {
-            return format!("{}:*", quoted(&format!("{prefix}{needle}")));
-        }
-        let lexeme = |three: &[char]| quoted(&format!("{prefix}{}", String::from_iter(three)));
-        let mut lexemes: Vec<String> = chars.windows(3).map(lexeme).collect();
-        lexemes.sort_unstable();
-        lexemes.dedup();
-        format!("({})", lexemes.join(" & "))
-    };
-    search.needles().iter().map(all_of).collect::<Vec<_>>().join(" | ")
-}
-
-/// The values of the parameters of [`searched`].
-fn search_params(company: CompanyId, search: &SearchQuery) -> Vec<Param> {
-    let needles = search.needles();
-    let first = needles.first().cloned().unwrap_or_default();
-    let last = needles.last().cloned().unwrap_or_default();
-    params![trigram_query(company, search), first, last]
 }
 
 /// A slice, and whether handing it out takes a later frontier.

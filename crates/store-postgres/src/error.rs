@@ -48,10 +48,8 @@ pub(crate) fn refused(error: Error, stale: Option<&RowKey>) -> CommitError {
         return StoreError::outcome_unknown(error).into();
     };
     let code = db.code();
-    if *code == SqlState::DIVISION_BY_ZERO {
-        if let Some(key) = stale {
-            return Conflict::Stale(key.clone()).into();
-        }
+    if let (true, Some(key)) = (*code == SqlState::DIVISION_BY_ZERO, stale) {
+        return Conflict::Stale(key.clone()).into();
     }
     if *code == SqlState::UNIQUE_VIOLATION {
         return Conflict::Taken(unique_key(db.constraint().unwrap_or_default())).into();

@@ -32,6 +32,8 @@ mod commit;
 mod contacts;
 mod contacts_draft;
 mod contacts_listing;
+mod contacts_record;
+mod contacts_search;
 mod custom_fields;
 mod deals;
 mod documents;

@@ -9,7 +9,8 @@ use recado_testkit::postgres::{TestDatabase, TestPostgres};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::contacts_listing::{export_statement, page_statement, trigram_query};
+use crate::contacts_listing::{export_statement, page_statement};
+use crate::contacts_search::trigram_query;
 use crate::{Options, PostgresStore};
 
 /// How many contacts the company has; another one has as many.

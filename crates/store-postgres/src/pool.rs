@@ -66,7 +66,7 @@ impl PostgresStore {
     /// Connects to the database of a URL (`postgres://user:password@host/name`) or a connection
     /// string of key-value pairs. Its `sslmode` is honoured: `disable`, `prefer` (the default) or
     /// `require`; a certificate is always checked against the host's name and the roots of the
-    /// operating system.
+    /// operating system (`SSL_CERT_FILE` names others).
     ///
     /// # Errors
     ///

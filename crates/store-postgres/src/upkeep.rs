@@ -12,7 +12,7 @@ use crate::table::params;
 /// The lock of whoever folds; others need not.
 const LOCK: i64 = 0x7265_6361_646f_0002;
 /// How many rows one statement handles.
-const BATCH: i64 = 5_000;
+const BATCH: i64 = 10_000;
 /// How many batches one call handles, so that it ends also under load.
 const BATCHES: usize = 20;
 
@@ -69,7 +69,7 @@ impl Upkeep for PostgresStore {
     async fn upkeep(&self, now: Timestamp) -> Result<(), StoreError> {
         self.fold(FOLD_FACETS).await?;
         self.fold(FOLD_LISTS).await?;
-        rows(&self.pool, FORGET_RATES, params![now.millis() * 1000, 4 * BATCH]).await?;
+        rows(&self.pool, FORGET_RATES, params![now.millis() * 1000, BATCH]).await?;
         Ok(())
     }
 }

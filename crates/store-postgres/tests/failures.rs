@@ -26,7 +26,7 @@ fn company(id: u128) -> Company {
 }
 
 async fn with_options(database: &Database, options: Options) -> PostgresStore {
-    PostgresStore::connect(database.url(), options).await.unwrap()
+    PostgresStore::connect(database.url(), options).await.expect("it is there")
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -34,6 +34,14 @@ async fn a_server_that_is_not_there_is_unavailable() {
     let options = Options { connect_timeout: Duration::from_secs(1), ..Options::default() };
     // Port 1 is reserved; nothing listens there.
     let connected = PostgresStore::connect("postgres://nobody@127.0.0.1:1/none", options).await;
+    assert!(matches!(connected, Err(StoreError::Unavailable(_))));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_without_encryption_is_unavailable_where_it_is_required() {
+    let database = Database::fresh().await;
+    let url = format!("{}?sslmode=require", database.url());
+    let connected = PostgresStore::connect(&url, support::options()).await;
     assert!(matches!(connected, Err(StoreError::Unavailable(_))));
 }
 

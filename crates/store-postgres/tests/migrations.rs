@@ -9,7 +9,7 @@ use support::{connect, options};
 
 async fn empty() -> (PostgresStore, TestDatabase) {
     let database = TestPostgres::shared().fresh_database();
-    let store = PostgresStore::connect(database.url(), options()).await.unwrap();
+    let store = PostgresStore::connect(database.url(), options()).await.expect("it was made");
     (store, database)
 }
 
