@@ -35,8 +35,8 @@ fn contact(number: u64) -> Contact {
         Contact::new(id, company(), Platform::whatsapp(), identifier, Some(phone), at);
     contact.name = format!("Maria da Silva {number}");
     contact.last_message_at = Some(at);
-    contact.is_ai_enabled = number % 2 == 0;
-    if number % 3 == 0 {
+    contact.is_ai_enabled = number.is_multiple_of(2);
+    if number.is_multiple_of(3) {
         contact.inbox_status = InboxStatus::Resolved;
     }
     contact.derive();

@@ -18,9 +18,9 @@ pub(crate) struct Sqlite {
 
 /// A database that nobody else uses.
 pub(crate) async fn fresh() -> Sqlite {
-    let folder = tempfile::tempdir().unwrap();
-    let store = SqliteStore::open(folder.path().join("recado.db")).unwrap();
-    store.migrate().unwrap();
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = SqliteStore::open(folder.path().join("recado.db")).expect("a database");
+    store.migrate().expect("a new database");
     Sqlite { folder, store: Arc::new(store) }
 }
 
@@ -31,11 +31,11 @@ impl Harness for Sqlite {
     }
 
     async fn second(&self) -> Option<Arc<dyn Store>> {
-        let second = SqliteStore::open(self.folder.path().join("recado.db")).unwrap();
+        let second = SqliteStore::open(self.folder.path().join("recado.db")).expect("a database");
         Some(Arc::new(second))
     }
 
     async fn events(&self, company: CompanyId) -> Vec<Event> {
-        self.store.events(company).await.unwrap()
+        self.store.events(company).await.expect("a database")
     }
 }

@@ -56,7 +56,7 @@ fn text(pieces: std::ops::Range<usize>) -> impl Strategy<Value = String> {
 async fn found(store: &SqliteStore, company: CompanyId, query: &SearchQuery) -> Vec<Contact> {
     let filter = ContactFilter { search: Some(query.clone()), ..ContactFilter::default() };
     let page = PageRequest { page: 1, limit: 100 };
-    let slice = store.contact_page(company, &filter, page, false).await.unwrap();
+    let slice = store.contact_page(company, &filter, page, false).await.expect("a page");
     assert_eq!(slice.total, slice.records.len() as u64);
     slice.records.into_iter().map(|record| record.contact.into_value()).collect()
 }

@@ -34,7 +34,7 @@ pub(crate) fn contact(company: CompanyId, n: u32, name: &str) -> Contact {
         ContactId::new(Uuid::from_u128(n.into())),
         company,
         Platform::whatsapp(),
-        Identifier::parse(&format!("id-{n}")).unwrap(),
+        Identifier::parse(&format!("id-{n}")).expect("an identifier"),
         None,
         Timestamp::from_millis(n.into()),
     );
@@ -45,12 +45,12 @@ pub(crate) fn contact(company: CompanyId, n: u32, name: &str) -> Contact {
 
 impl Scene {
     pub(crate) async fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let store = SqliteStore::open(folder.path().join("recado.db")).unwrap();
-        store.migrate().unwrap();
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = SqliteStore::open(folder.path().join("recado.db")).expect("a database");
+        store.migrate().expect("a new database");
         let company = company(1);
         let id = company.id;
-        store.commit(ChangeSet::new().insert(company)).await.unwrap();
+        store.commit(ChangeSet::new().insert(company)).await.expect("a new company");
         Self { folder, store: Arc::new(store), company: id }
     }
 }
