@@ -7,6 +7,8 @@ use std::time::Duration;
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
+use crate::run::Effort;
+
 /// The longest latency that is told apart: one minute, in microseconds.
 const MAX_MICROS: u64 = 60_000_000;
 
@@ -76,6 +78,8 @@ pub(crate) struct Report {
     pub(crate) statuses: BTreeMap<u16, u64>,
     /// Calls that got no answer.
     pub(crate) broken: u64,
+    /// Processor time of one call on the answering side, where it was measured.
+    pub(crate) cpu_us: Option<u64>,
 }
 
 impl Report {
@@ -95,7 +99,18 @@ impl Report {
             mean_bytes: tally.bytes / requests.max(1),
             statuses: tally.statuses.clone(),
             broken: tally.broken,
+            cpu_us: None,
         }
+    }
+
+    /// The same with the processor time that was used from the start of the run to its end, of
+    /// which the calls of the warm-up had their share.
+    #[must_use]
+    pub(crate) fn with_cpu(mut self, used: Duration, effort: Effort) -> Self {
+        let whole = (effort.warmup + effort.measured).as_secs_f64();
+        let calls = self.per_second * whole;
+        self.cpu_us = Some((used.as_secs_f64() * 1e6 / calls.max(1.0)) as u64);
+        self
     }
 
     /// Whether every call was answered with a 2xx.
@@ -123,6 +138,9 @@ impl fmt::Display for Report {
             millis(self.max_us),
             self.mean_bytes,
         )?;
+        if let Some(cpu) = self.cpu_us {
+            write!(f, "  {cpu} µs of CPU")?;
+        }
         if !self.is_clean() {
             write!(f, "  answers {:?}, without an answer {}", self.statuses, self.broken)?;
         }

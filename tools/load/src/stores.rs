@@ -35,7 +35,8 @@ impl<'a> Database<'a> {
     }
 }
 
-/// Opens a database and brings its schema up to date.
+/// Opens a database for a bulk load and brings its schema up to date. Postgres does not wait for the
+/// disk with each commit: [`settle`] makes everything durable in the end.
 ///
 /// # Errors
 ///
@@ -48,7 +49,9 @@ pub(crate) async fn open(url: &str) -> Result<Arc<dyn Store>, AnyError> {
             Arc::new(store)
         }
         Database::Postgres(url) => {
-            let store = PostgresStore::connect(url, Options::default()).await?;
+            let separator = if url.contains('?') { '&' } else { '?' };
+            let url = format!("{url}{separator}options=-c%20synchronous_commit%3Doff");
+            let store = PostgresStore::connect(&url, Options::default()).await?;
             store.migrate().await?;
             Arc::new(store)
         }

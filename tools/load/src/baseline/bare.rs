@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use super::cpu::Meter;
 use super::{bare_postgres, bare_sqlite};
 use crate::dataset::Manifest;
 use crate::report::{Report, Tally};
@@ -20,7 +21,9 @@ pub(crate) type Work = Box<dyn FnMut() -> Result<(), AnyError>>;
 pub(crate) async fn pages(data: &Manifest, effort: Effort) -> Result<Report, AnyError> {
     let company = data.company;
     let name = format!("bare driver, page of {}", data.contacts);
-    match Database::parse(&data.database)? {
+    let meter = Meter::new(std::process::id(), &data.database)?;
+    let before = meter.used()?;
+    let report = match Database::parse(&data.database)? {
         Database::Sqlite(path) => {
             let path = path.to_owned();
             measure(name, effort, move |_| bare_sqlite::pages(&path, company)).await
@@ -31,7 +34,8 @@ pub(crate) async fn pages(data: &Manifest, effort: Effort) -> Result<Report, Any
             let pages = move |_| bare_postgres::pages(&url, company, &statement);
             measure(name, effort, pages).await
         }
-    }
+    }?;
+    Ok(report.with_cpu(meter.used()? - before, effort))
 }
 
 /// Inserts one row after the other, each in a commit of its own: on SQLite from one thread, as

@@ -74,6 +74,20 @@ pub(crate) fn pages(url: &str, company: CompanyId, statement: &str) -> Result<Wo
     }))
 }
 
+/// The process id of a backend of the server.
+///
+/// # Errors
+///
+/// When the database fails.
+pub(crate) fn backend(url: &str) -> Result<i32, AnyError> {
+    let url = url.to_owned();
+    alone(move || {
+        let Connected { runtime, client } = connect(&url)?;
+        let row = runtime.block_on(client.query_one("SELECT pg_backend_pid()", &[]))?;
+        Ok(row.get(0))
+    })
+}
+
 /// Makes the table that [`inserts`] writes to.
 ///
 /// # Errors

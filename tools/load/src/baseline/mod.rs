@@ -4,6 +4,7 @@
 mod bare;
 mod bare_postgres;
 mod bare_sqlite;
+mod cpu;
 mod scale;
 mod server;
 mod table;
@@ -105,7 +106,9 @@ pub(crate) async fn measure(order: &Order) -> Result<(), AnyError> {
     println!("{inserted}");
 
     table.compare_pages("10,000", &at_small.page, &bare_small);
+    table.compare_cpu("10,000", &at_small.page, &bare_small);
     table.compare_pages("1,000,000", &at_large.page, &bare_large);
+    table.compare_cpu("1,000,000", &at_large.page, &bare_large);
     table.compare_scales(&at_small, &at_large);
     table.compare_creates(&scratch.database, &created, &inserted);
     table.process(starts[STARTS / 2], idle, loaded);

@@ -1,5 +1,6 @@
 //! What a server shows on one dataset: everything that must not depend on its size.
 
+use super::cpu::Meter;
 use super::keep;
 use super::server::Server;
 use crate::client::{Call, Client};
@@ -41,7 +42,10 @@ pub(crate) async fn measure(
     println!("\n{} contacts, {} connections", known.contacts, effort.connections);
     let seed = fastrand::u64(..);
     let limit = format!("limit={PAGE}");
+    let meter = Meter::new(server.id()?, &data.database)?;
+    let before = meter.used()?;
     let page = run("page, first", target, &data.key, effort, |_| Calls::listing(&limit)).await;
+    let page = page.with_cpu(meter.used()? - before, effort);
     let page = keep(all, page);
     let mut filtered = Vec::new();
     for filter in filters(&known) {

@@ -81,6 +81,15 @@ impl Server {
         &self.target
     }
 
+    /// Its process id.
+    ///
+    /// # Errors
+    ///
+    /// When it is gone.
+    pub(crate) fn id(&self) -> Result<u32, AnyError> {
+        Ok(self.child.id().ok_or("the server is gone")?)
+    }
+
     /// From the start of the process to the first answer of the readiness probe.
     pub(crate) const fn started_in(&self) -> Duration {
         self.started_in
@@ -92,7 +101,7 @@ impl Server {
     ///
     /// When it is gone.
     pub(crate) fn memory(&self) -> Result<Memory, AnyError> {
-        let id = self.child.id().ok_or("the server is gone")?;
+        let id = self.id()?;
         let status = std::fs::read_to_string(format!("/proc/{id}/status"))?;
         let field = |name: &str| -> Result<u64, AnyError> {
             let line = status.lines().find_map(|line| line.strip_prefix(name));
@@ -122,7 +131,7 @@ impl Server {
     ///
     /// When it does not end in time.
     pub(crate) async fn stop(mut self) -> Result<(), AnyError> {
-        let id = self.child.id().ok_or("the server is gone")?.to_string();
+        let id = self.id()?.to_string();
         Command::new("kill").args(["-TERM", &id]).status().await?;
         timeout(PATIENCE, self.child.wait()).await.map_err(|_| "the server did not stop")??;
         Ok(())

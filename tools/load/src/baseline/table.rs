@@ -50,6 +50,19 @@ impl Table {
         );
     }
 
+    /// Processor time of a page over HTTP, and of what the bare driver does of it.
+    pub(crate) fn compare_cpu(&mut self, contacts: &str, served: &Report, bare: &Report) {
+        if let (Some(served), Some(bare)) = (served.cpu_us, bare.cpu_us) {
+            let ratio = bare as f64 / served as f64 * 100.0;
+            self.row(
+                format!("the same by CPU time, database server included, {contacts} contacts"),
+                format!("{ratio:.0} % ({bare} µs of {served} µs a page)"),
+                "none".to_owned(),
+                None,
+            );
+        }
+    }
+
     /// The large company against the small one.
     pub(crate) fn compare_scales(&mut self, small: &Scale, large: &Scale) {
         self.compare_scale(&small.page, &large.page);
