@@ -1,4 +1,19 @@
 //! A whole [`Recado`] for tests, on any store, with everything else under control.
+//!
+//! ```
+//! use recado_testkit::{Kit, kit::body};
+//! use serde_json::json;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() {
+//! let kit = Kit::new().await;
+//! let new = body(json!({ "phone": "+55 34 99123-4567", "name": "Ana" }));
+//! let created = kit.app.contacts().create(&kit.caller, &new).await.expect("acceptable");
+//! assert_eq!(created.contact.display_name, "Ana");
+//!
+//! kit.clock.advance(std::time::Duration::from_secs(60));
+//! # }
+//! ```
 
 use std::sync::Arc;
 
