@@ -138,7 +138,10 @@ impl Documents<'_> {
                 state: DocumentState::Uploading,
                 created_at: now,
             };
-            let changes = ChangeSet::new().insert(document.clone()).require(owner.unchanged());
+            // The contact is written too: a deletion that has read the documents before this one
+            // was there must read them again.
+            let changes =
+                ChangeSet::new().insert(document.clone()).with(owner.update(owner.value().clone()));
             let announced = Stored::new(document, Version::FIRST);
             if let Some(announced) = self.app.settle(Decided::new(changes, announced)).await? {
                 return Ok(announced);
