@@ -1,14 +1,15 @@
 //! Deals and the focus stage of their contact (2.5.1, D44b).
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use recado_core::ids::{ContactId, DealId, PipelineId};
-use recado_testkit::Kit;
 use recado_testkit::kit::body;
+use recado_testkit::{FaultyStore, Kit, MemoryStore, SeededIds, StoreOp};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{code, create_phone, shown};
+use super::{code, create_phone, run_until_it_hangs, shown};
 
 async fn pipeline(kit: &Kit, stages: usize) -> (PipelineId, Vec<Value>) {
     let stages: Vec<Value> =
@@ -64,7 +65,7 @@ async fn the_focus_follows_every_change_of_the_deals() {
     assert_eq!(focus(&kit, contact).await, Value::Null);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn concurrent_changes_of_one_contacts_deals_leave_the_right_focus() {
     let kit = Kit::new().await;
     let (_, stages) = pipeline(&kit, 4).await;
@@ -90,6 +91,33 @@ async fn concurrent_changes_of_one_contacts_deals_leave_the_right_focus() {
     let deals = kit.app.deals().of_contact(kit.company.id, contact).await.unwrap();
     let wanted = recado_core::deals::focus_stage(&deals);
     assert_eq!(focus(&kit, contact).await, json!(wanted));
+}
+
+#[tokio::test]
+async fn a_change_of_a_deal_counts_what_happened_to_another_one_meanwhile() {
+    let model = MemoryStore::new();
+    let store = FaultyStore::new(Arc::new(model.clone()));
+    let kit = Kit::on(Arc::new(store.clone())).await;
+    let (_, stages) = pipeline(&kit, 2).await;
+    let contact = create_phone(&kit, "34991230001").await;
+    let first = deal(&kit, contact, &stages[0], "open").await;
+    let second = deal(&kit, contact, &stages[1], "open").await;
+
+    // Between reading and committing the change of the second deal, the first one is won: by
+    // another process, which leaves the focus where it was.
+    let elsewhere = Kit::builder().store(Arc::new(model)).ids(SeededIds::new(9)).start().await;
+    let (company, won) = (kit.company.id, body(json!({ "status": "won" })));
+    let mut meanwhile = Some(won.clone());
+    store.plan(move |op| {
+        if let Some(won) = meanwhile.take_if(|_| op == StoreOp::Commit) {
+            let deals = elsewhere.deals();
+            let changed = run_until_it_hangs(deals.change(company, first, &won));
+            changed.expect("memory never waits").expect("the deal is there");
+        }
+        None
+    });
+    kit.app.deals().change(company, second, &won).await.unwrap();
+    assert_eq!(focus(&kit, contact).await, stages[1], "of two closed deals the last to enter");
 }
 
 #[tokio::test]

@@ -14,6 +14,8 @@ mod records;
 mod simulation;
 mod store_failures;
 
+use std::task::{Context, Poll, Waker};
+
 use recado_core::contacts::{ContactSummary, Created};
 use recado_core::ids::ContactId;
 use recado_core::{Error, Rejection};
@@ -59,4 +61,16 @@ fn refused<T: std::fmt::Debug, E: Rejection>(outcome: Result<T, Error<E>>) -> (S
 /// The code of a refusal.
 fn code<T: std::fmt::Debug, E: Rejection>(outcome: Result<T, Error<E>>) -> String {
     refused(outcome).0
+}
+
+/// Runs until it would wait for something that never comes, then drops it.
+fn run_until_it_hangs<T>(work: impl Future<Output = T>) -> Option<T> {
+    let mut work = Box::pin(work);
+    let mut context = Context::from_waker(Waker::noop());
+    for _ in 0..1_000 {
+        if let Poll::Ready(done) = work.as_mut().poll(&mut context) {
+            return Some(done);
+        }
+    }
+    None
 }

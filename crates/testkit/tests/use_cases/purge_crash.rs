@@ -3,7 +3,6 @@
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -13,7 +12,7 @@ use recado_core::documents::{FileError, Files};
 use recado_testkit::{Kit, MemoryFiles, MemoryStore};
 
 use super::purge::Case;
-use super::{code, create_phone};
+use super::{code, create_phone, run_until_it_hangs};
 
 /// Files that hang at the n-th operation, before or after having done it.
 #[derive(Clone)]
@@ -54,18 +53,6 @@ impl Files for Hanging {
     async fn remove(&self, key: &str) -> Result<(), FileError> {
         self.pass(self.inner.remove(key)).await
     }
-}
-
-/// Runs until it would wait for something that never comes, then drops it.
-fn run_until_it_hangs<T>(work: impl Future<Output = T>) -> Option<T> {
-    let mut work = Box::pin(work);
-    let mut context = Context::from_waker(Waker::noop());
-    for _ in 0..1_000 {
-        if let Poll::Ready(done) = work.as_mut().poll(&mut context) {
-            return Some(done);
-        }
-    }
-    None
 }
 
 /// A kit on the same data as `case`, whose files hang at the n-th operation.
