@@ -118,12 +118,12 @@ impl Process {
         loop {
             let output = self.output();
             let lines = output.lines().filter(|line| line.contains("listening on http://"));
-            let addr = lines.filter_map(|line| {
+            let mut addrs = lines.filter_map(|line| {
                 let rest = line.split("listening on http://").nth(1)?;
                 let end = rest.find(|c: char| !"0123456789.:[]".contains(c)).unwrap_or(rest.len());
                 rest[..end].parse().ok()
             });
-            if let Some(addr) = addr.last() {
+            if let Some(addr) = addrs.next_back() {
                 return addr;
             }
             let ended = self.child.try_wait().expect("a state");

@@ -10,7 +10,7 @@ use std::future::Future;
 
 pub use backend::{Setup, StoreKind};
 pub use http::{Answer, Request, raw, text};
-pub use world::{FromStore, OPERATOR, SCOPES, Tenant, World, eventually, phone};
+pub use world::{FromStore, OPERATOR, SCOPES, Tenant, World, eventually, phone, unknown_id};
 
 /// Runs a test on one store.
 pub fn run<A: FromStore, F: Future<Output = ()>>(kind: StoreKind, test: impl FnOnce(A) -> F) {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::future::Future;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -321,6 +322,12 @@ pub async fn tenant_at(addr: SocketAddr, name: &str, plan: &str) -> Tenant {
 /// The n-th of many valid Brazilian mobile numbers.
 pub fn phone(n: u32) -> String {
     format!("+55119{:08}", 80_000_000 + n)
+}
+
+/// An id that never existed.
+pub fn unknown_id() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    format!("0192f0c1-0000-7000-8000-{:012x}", COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// Asks again and again until the answer is there; for what a background task does soon.

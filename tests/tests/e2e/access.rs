@@ -1,6 +1,6 @@
 //! Keys, plans, scopes and the order of checks: 1, 5.1; D5, D6, D8a, D10, D11.
 
-use recado_tests::{OPERATOR, Request, SCOPES, World, both_stores, phone, text};
+use recado_tests::{OPERATOR, Request, SCOPES, World, both_stores, phone, text, unknown_id};
 use serde_json::{Value, json};
 
 /// Every route of the public API with a method that it takes and the scope that it needs.
@@ -114,7 +114,7 @@ both_stores! {
 
     async fn an_unauthenticated_call_learns_nothing_about_what_exists(world: World) {
         let id = world.create_id(json!({"phone": phone(1)})).await;
-        let unknown = uuid::Uuid::now_v7();
+        let unknown = unknown_id();
         let mut answers = Vec::new();
         for path in [
             format!("/api/v1/contacts/{id}"),
@@ -304,7 +304,7 @@ both_stores! {
     }
 
     async fn size_comes_before_parameters_and_body_and_those_before_the_record(world: World) {
-        let unknown = uuid::Uuid::now_v7();
+        let unknown = unknown_id();
         let path = format!("/api/v1/contacts/{unknown}");
         let huge = Request::new("PATCH", &path).body(vec![b'x'; 1024 * 1024 + 1]);
         world.call(huge).await.expect_error(413, "PAYLOAD_TOO_LARGE");

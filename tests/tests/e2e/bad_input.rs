@@ -1,6 +1,6 @@
 //! Bodies, headers and requests that nobody should send: D4, D5, D8, D8a.
 
-use recado_tests::{Request, World, both_stores, join_all, phone, raw, text};
+use recado_tests::{Request, World, both_stores, join_all, phone, raw, text, unknown_id};
 use serde_json::{Value, json};
 
 const PATH: &str = "/api/v1/contacts";
@@ -26,7 +26,7 @@ both_stores! {
     async fn a_body_of_one_mebibyte_passes_and_one_byte_more_is_413(world: World) {
         post_bytes(&world, padded(MIB, 1)).await.expect(201);
         post_bytes(&world, padded(MIB + 1, 2)).await.expect_error(413, "PAYLOAD_TOO_LARGE");
-        let id = uuid::Uuid::now_v7();
+        let id = unknown_id();
         let patch = Request::new("PATCH", format!("{PATH}/{id}")).body(padded(MIB + 1, 2));
         world.call(patch).await.expect_error(413, "PAYLOAD_TOO_LARGE");
         assert_eq!(world.list_ids("").await.len(), 1);
@@ -200,7 +200,7 @@ both_stores! {
     }
 
     async fn very_many_list_ids_are_answered(world: World) {
-        let ids: Vec<String> = (0..20_000).map(|_| uuid::Uuid::now_v7().to_string()).collect();
+        let ids: Vec<String> = (0..20_000).map(|_| unknown_id()).collect();
         let answer = world.post_contact(json!({"phone": phone(1), "list_ids": ids})).await;
         assert!([404, 422].contains(&answer.status), "{}", answer.show());
         let ids: Vec<String> = (0..20_000).map(|n| format!("no-{n}")).collect();

@@ -199,7 +199,7 @@ both_stores! {
             }
         })
         .await;
-        slow.write_all(body[5..].as_bytes()).await.expect("the connection is still open");
+        slow.write_all(&body.as_bytes()[5..]).await.expect("the connection is still open");
         let mut answer = Vec::new();
         let mut chunk = [0; 4096];
         while !String::from_utf8_lossy(&answer).contains("updated_at") {

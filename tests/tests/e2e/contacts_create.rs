@@ -1,6 +1,6 @@
 //! POST /contacts: 4.3, 7.1, 8; D8, D9, D14–D16, D18–D21.
 
-use recado_tests::{World, both_stores, phone, text};
+use recado_tests::{World, both_stores, phone, text, unknown_id};
 use serde_json::{Value, json};
 
 const PATH: &str = "/api/v1/contacts";
@@ -513,7 +513,7 @@ both_stores! {
             world.make_for(&other, "C/custom-fields", json!({"label": "f", "slug": "fff"})).await;
         let (inactive, pending, foreign) =
             (text(&inactive["id"]), text(&pending["id"]), text(&foreign["id"]));
-        let unknown = uuid::Uuid::now_v7().to_string();
+        let unknown = unknown_id();
         let answer = world.post_contact(json!({"phone": phone(1), "custom_fields": {
             &good: "x", &inactive: "x", &pending: "x", &foreign: "x", &unknown: "x", "slug": "x",
         }})).await;
@@ -570,7 +570,7 @@ both_stores! {
             text(&world.make("C/lists", json!({"name": "i", "is_active": false})).await["id"]);
         let other = world.tenant("Other").await;
         let foreign = text(&world.make_for(&other, "C/lists", json!({"name": "f"})).await["id"]);
-        let unknown = uuid::Uuid::now_v7().to_string();
+        let unknown = unknown_id();
         let body = json!({"phone": phone(1), "list_ids": [&good, &inactive, &foreign, &unknown]});
         let details = world.post_contact(body).await.expect_error(404, "NOT_FOUND");
         let mut named: Vec<String> =
@@ -586,7 +586,7 @@ both_stores! {
         world: World,
     ) {
         world.create(json!({"phone": phone(1)})).await;
-        let missing = uuid::Uuid::now_v7().to_string();
+        let missing = unknown_id();
         let body = json!({"phone": phone(1), "email": "no", "list_ids": [&missing]});
         assert_eq!(world.post_contact(body).await.expect_invalid(), ["email"]);
         let body = json!({"phone": phone(1), "list_ids": [&missing]});

@@ -1,7 +1,7 @@
 //! DELETE /contacts/{id}: 4.5, 7.1; D26.
 
 use recado_testkit::files::{FailureAt, FaultyFiles, FileOp};
-use recado_tests::{World, both_stores, phone, text};
+use recado_tests::{World, both_stores, phone, text, unknown_id};
 use serde_json::{Value, json};
 
 const DOCUMENTS: [(&str, &[u8]); 3] =
@@ -81,7 +81,7 @@ both_stores! {
     }
 
     async fn an_unknown_id_is_404(world: World) {
-        for unknown in [uuid::Uuid::now_v7().to_string(), "x".to_owned()] {
+        for unknown in [unknown_id(), "x".to_owned()] {
             world
                 .delete(&format!("/api/v1/contacts/{unknown}"))
                 .await

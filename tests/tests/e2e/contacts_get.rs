@@ -1,6 +1,6 @@
 //! GET /contacts/{id}: 2.2, 2.3.1, 4.2; D18, D44a.
 
-use recado_tests::{World, both_stores, phone, text};
+use recado_tests::{World, both_stores, phone, text, unknown_id};
 use serde_json::{Value, json};
 
 /// The keys of the detail form (2.2) without `lead_memory`.
@@ -193,7 +193,7 @@ both_stores! {
     }
 
     async fn an_unknown_id_is_404(world: World) {
-        let unknown = uuid::Uuid::now_v7();
+        let unknown = unknown_id();
         world.get(&format!("/api/v1/contacts/{unknown}")).await.expect_error(404, "NOT_FOUND");
     }
 

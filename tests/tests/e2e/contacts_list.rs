@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use recado_tests::{World, both_stores, phone, text};
+use recado_tests::{World, both_stores, phone, text, unknown_id};
 use serde_json::{Value, json};
 
 /// The keys of the list form (2.1).
@@ -316,7 +316,7 @@ both_stores! {
         );
         let answer = world.get(&format!("/api/v1/contacts?pipeline_stage_id={one}")).await;
         assert_eq!(answer.json()["pagination"]["total"], 0);
-        let unknown = uuid::Uuid::now_v7();
+        let unknown = unknown_id();
         assert!(world.list_ids(&format!("pipeline_stage_id={unknown}")).await.is_empty());
     }
 

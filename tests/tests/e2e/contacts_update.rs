@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use recado_tests::{World, both_stores, join_all, phone, text};
+use recado_tests::{World, both_stores, join_all, phone, text, unknown_id};
 use serde_json::{Value, json};
 
 async fn rich(world: &World) -> (String, String) {
@@ -140,7 +140,7 @@ both_stores! {
             &world.make_for(&other, "C/custom-fields", json!({"label": "f", "slug": "fff"})).await
                 ["id"],
         );
-        let unknown = uuid::Uuid::now_v7().to_string();
+        let unknown = unknown_id();
         let id = world.create_id(json!({"phone": phone(1)})).await;
         for wrong in [&inactive, &foreign, &unknown] {
             let answer = world.patch_contact(&id, json!({"custom_fields": {wrong: "x"}})).await;
@@ -353,7 +353,7 @@ both_stores! {
         let good = world.list("good").await;
         let inactive =
             text(&world.make("C/lists", json!({"name": "i", "is_active": false})).await["id"]);
-        let unknown = uuid::Uuid::now_v7().to_string();
+        let unknown = unknown_id();
         let id = world.create_id(json!({"phone": phone(1), "name": "Ana"})).await;
         for wrong in [&inactive, &unknown] {
             let body = json!({"name": "Bia", "list_ids": [&good, wrong]});
@@ -436,7 +436,7 @@ both_stores! {
     // D6: validation before the record, the record before what needs it
 
     async fn an_unknown_contact_is_404_but_a_wrong_body_comes_first(world: World) {
-        let unknown = uuid::Uuid::now_v7().to_string();
+        let unknown = unknown_id();
         world.patch_contact(&unknown, json!({"name": "x"})).await.expect_error(404, "NOT_FOUND");
         assert_eq!(
             world.patch_contact(&unknown, json!({"nmae": "x"})).await.expect_invalid(),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use recado_tests::{World, both_stores, phone, text};
+use recado_tests::{World, both_stores, phone, text, unknown_id};
 use serde_json::{Value, json};
 
 both_stores! {
@@ -103,7 +103,7 @@ both_stores! {
             .operator("POST", "C/custom-fields", json!({"type": 1, "status": "x", "nope": 1}))
             .await;
         assert_eq!(answer.expect_invalid(), ["label", "nope", "slug", "status", "type"]);
-        let unknown = uuid::Uuid::now_v7();
+        let unknown = unknown_id();
         world
             .operator("PATCH", &format!("C/custom-fields/{unknown}"), json!({"label": "x"}))
             .await

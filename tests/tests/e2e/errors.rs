@@ -1,6 +1,6 @@
 //! The form of errors and the codes: 7; D4, D5.
 
-use recado_tests::{Request, World, both_stores, phone};
+use recado_tests::{Request, World, both_stores, phone, unknown_id};
 use serde_json::json;
 
 fn keys(answer: &recado_tests::Answer) -> Vec<String> {
@@ -14,7 +14,7 @@ both_stores! {
     async fn an_error_without_details_has_exactly_success_code_and_message(world: World) {
         for answer in [
             world.get("/api/v1/nothing").await,
-            world.get(&format!("/api/v1/contacts/{}", uuid::Uuid::now_v7())).await,
+            world.get(&format!("/api/v1/contacts/{}", unknown_id())).await,
             world.send(Request::new("GET", "/api/v1/contacts")).await,
         ] {
             assert_eq!(keys(&answer), ["code", "message", "success"], "{}", answer.show());

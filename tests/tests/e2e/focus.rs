@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use recado_tests::{World, both_stores, phone, text};
+use recado_tests::{World, both_stores, phone, text, unknown_id};
 use serde_json::{Value, json};
 
 struct Board {
@@ -156,7 +156,7 @@ both_stores! {
         let other = world.tenant("Other").await;
         let body = json!({"name": "p", "stages": [{"name": "s", "color": "#111111"}]});
         let foreign = text(&world.make_for(&other, "C/pipelines", body).await["stages"][0]["id"]);
-        let unknown = uuid::Uuid::now_v7().to_string();
+        let unknown = unknown_id();
         for body in [
             json!({"contact_id": board.contact, "title": "d", "stage_id": foreign}),
             json!({"contact_id": board.contact, "title": "d", "stage_id": unknown}),

@@ -1,7 +1,7 @@
 //! Another company's records behave as if they did not exist (1): its ids cannot be told from
 //! ids that never existed, by status, headers or body, on any route.
 
-use recado_tests::{Answer, OPERATOR, Request, World, both_stores, phone, text};
+use recado_tests::{Answer, OPERATOR, Request, World, both_stores, phone, text, unknown_id};
 use serde_json::{Value, json};
 
 /// What a caller can see of an answer, with the id that was asked for blotted out.
@@ -167,7 +167,7 @@ both_stores! {
             ),
         ];
         for (what, id, ask) in asks {
-            let never = uuid::Uuid::now_v7().to_string();
+            let never = unknown_id();
             let found = seen(&world.call(ask(id)).await, id);
             let nothing = seen(&world.call(ask(&never)).await, &never);
             assert_eq!(found, nothing, "{what}");
@@ -303,7 +303,7 @@ both_stores! {
             }),
         ));
         for (what, id, ask) in asks {
-            let never = uuid::Uuid::now_v7().to_string();
+            let never = unknown_id();
             let found = seen(&world.send(ask(&id).bearer(OPERATOR)).await, &id);
             let nothing = seen(&world.send(ask(&never).bearer(OPERATOR)).await, &never);
             assert!(found.0 >= 400, "{what} was accepted: {found:?}");

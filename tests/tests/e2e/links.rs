@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use recado_tests::{Answer, Request, World, both_stores, phone, text};
+use recado_tests::{Answer, Request, World, both_stores, phone, text, unknown_id};
 use serde_json::{Value, json};
 
 const BROWSER: &str = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36";
@@ -179,7 +179,7 @@ both_stores! {
     async fn a_link_needs_a_contact_of_the_company(world: World) {
         let other = world.tenant("Other").await;
         let foreign = text(&world.create_as(&other, json!({"phone": phone(1)})).await["id"]);
-        for wrong in [foreign, uuid::Uuid::now_v7().to_string()] {
+        for wrong in [foreign, unknown_id()] {
             let body = json!({"contact_id": wrong, "url": "https://example.com/"});
             let answer = world.operator("POST", "C/links", body).await;
             assert_eq!(answer.expect_invalid(), ["contact_id"]);

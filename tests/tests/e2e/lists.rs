@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use recado_tests::{World, both_stores, phone, text};
+use recado_tests::{World, both_stores, phone, text, unknown_id};
 use serde_json::{Value, json};
 
 async fn count(world: &World) -> Value {
@@ -59,7 +59,7 @@ both_stores! {
         let ours = world.create_id(json!({"phone": phone(1)})).await;
         let other = world.tenant("Other").await;
         let foreign = text(&world.create_as(&other, json!({"phone": phone(1)})).await["id"]);
-        for wrong in [foreign, uuid::Uuid::now_v7().to_string()] {
+        for wrong in [foreign, unknown_id()] {
             let body = json!({"contact_ids": [&ours, wrong]});
             world
                 .operator("POST", &format!("C/lists/{list}/contacts"), body)

@@ -2,6 +2,8 @@
 //!
 //! Each test runs over a real socket, as `name::sqlite` and `name::postgres`.
 
+#![expect(clippy::cloned_ref_to_slice_refs, reason = "a list of one id reads best as a list")]
+
 mod access;
 mod attacks;
 mod bad_input;
@@ -23,6 +25,7 @@ mod lists;
 mod operator_companies;
 mod operator_contacts;
 mod operator_crm;
+mod operator_records;
 mod organizations;
 mod outage;
 mod rates;

@@ -1,6 +1,6 @@
 //! The operator API itself, companies and keys: operator.md; D10–D12, D70.
 
-use recado_tests::{OPERATOR, Request, Tenant, World, both_stores, text};
+use recado_tests::{OPERATOR, Request, Tenant, World, both_stores, text, unknown_id};
 use serde_json::{Value, json};
 
 both_stores! {
@@ -108,7 +108,7 @@ both_stores! {
     }
 
     async fn records_under_an_unknown_company_are_404(world: World) {
-        let nobody = Tenant { id: uuid::Uuid::now_v7().to_string(), key: String::new() };
+        let nobody = Tenant { id: unknown_id(), key: String::new() };
         for (method, path, body) in [
             ("GET", "C/contacts", Value::Null),
             ("GET", "C/lists", Value::Null),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use recado_tests::{World, both_stores, phone, text};
+use recado_tests::{World, both_stores, phone, text, unknown_id};
 use serde_json::{Value, json};
 
 both_stores! {
@@ -154,7 +154,7 @@ both_stores! {
     }
 
     async fn an_unknown_contact_is_404_for_the_operator(world: World) {
-        let unknown = uuid::Uuid::now_v7();
+        let unknown = unknown_id();
         world
             .operator("GET", &format!("C/contacts/{unknown}"), Value::Null)
             .await

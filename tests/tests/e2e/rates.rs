@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use recado_tests::{Request, World, both_stores, join_all, phone, text};
+use recado_tests::{Request, World, both_stores, join_all, phone, text, unknown_id};
 use serde_json::{Value, json};
 
 const LIST: &str = "/api/v1/contacts";
@@ -79,7 +79,7 @@ both_stores! {
 
     async fn all_calls_of_the_api_share_the_allowance(world: World) {
         let key = world.key_rated(6, 60).await;
-        let id = uuid::Uuid::now_v7();
+        let id = unknown_id();
         world.get_as(&key, LIST).await.expect(200);
         world.get_as(&key, "/api/v1/lists").await.expect(200);
         world.get_as(&key, "/api/v1/custom-fields").await.expect(200);
