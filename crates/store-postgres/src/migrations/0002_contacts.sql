@@ -82,8 +82,10 @@ CREATE INDEX contacts_by_member ON contacts (company_id, assigned_to_member_id)
 CREATE INDEX contacts_by_close_reason ON contacts (company_id, last_close_reason_id)
     WHERE last_close_reason_id IS NOT NULL;
 
--- How many contacts there are of each combination: folded counts, and what came since. Writers
--- append, so that they never wait for each other; the sum of both is exact in every snapshot.
+-- How many contacts there are of each combination: folded counts, and what came since. A writer adds
+-- to a difference that nobody else is adding to, or begins another one, so that writers never wait
+-- for each other and there are never more differences than writers. The sum of counts and
+-- differences is exact in every snapshot.
 CREATE TABLE contact_facets (
     company_id uuid NOT NULL,
     facet uuid NOT NULL,
@@ -107,20 +109,32 @@ CREATE TABLE contact_facet_deltas (
     is_ai_enabled boolean NOT NULL,
     is_group boolean NOT NULL,
     n bigint NOT NULL
-) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
-CREATE INDEX contact_facet_deltas_by_company ON contact_facet_deltas (company_id);
+) WITH (fillfactor = 20, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
+CREATE INDEX contact_facet_deltas_by_facet ON contact_facet_deltas (company_id, facet);
 
 CREATE FUNCTION recado_count_contact() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP <> 'INSERT' THEN
-        INSERT INTO contact_facet_deltas VALUES (
-            OLD.company_id, OLD.facet, OLD.source_platform, OLD.inbox_status,
-            OLD.pipeline_stage_id, OLD.crm_status, OLD.is_ai_enabled, OLD.is_group, -1);
+        UPDATE contact_facet_deltas SET n = n - 1 WHERE ctid = (
+            SELECT d.ctid FROM contact_facet_deltas d
+            WHERE d.company_id = OLD.company_id AND d.facet = OLD.facet
+            LIMIT 1 FOR UPDATE SKIP LOCKED);
+        IF NOT FOUND THEN
+            INSERT INTO contact_facet_deltas VALUES (
+                OLD.company_id, OLD.facet, OLD.source_platform, OLD.inbox_status,
+                OLD.pipeline_stage_id, OLD.crm_status, OLD.is_ai_enabled, OLD.is_group, -1);
+        END IF;
     END IF;
     IF TG_OP <> 'DELETE' THEN
-        INSERT INTO contact_facet_deltas VALUES (
-            NEW.company_id, NEW.facet, NEW.source_platform, NEW.inbox_status,
-            NEW.pipeline_stage_id, NEW.crm_status, NEW.is_ai_enabled, NEW.is_group, 1);
+        UPDATE contact_facet_deltas SET n = n + 1 WHERE ctid = (
+            SELECT d.ctid FROM contact_facet_deltas d
+            WHERE d.company_id = NEW.company_id AND d.facet = NEW.facet
+            LIMIT 1 FOR UPDATE SKIP LOCKED);
+        IF NOT FOUND THEN
+            INSERT INTO contact_facet_deltas VALUES (
+                NEW.company_id, NEW.facet, NEW.source_platform, NEW.inbox_status,
+                NEW.pipeline_stage_id, NEW.crm_status, NEW.is_ai_enabled, NEW.is_group, 1);
+        END IF;
     END IF;
     RETURN NULL;
 END
@@ -180,7 +194,7 @@ CREATE TABLE list_members (
 );
 CREATE INDEX list_members_by_contact ON list_members (company_id, contact_id);
 
--- How many contacts a list holds, kept as contact_facets are.
+-- How many contacts a list holds: the folded count, and the differences that came since.
 CREATE TABLE list_counts (
     company_id uuid NOT NULL,
     list_id uuid NOT NULL,
