@@ -1,0 +1,133 @@
+//! Counters and housekeeping, seen from inside the database.
+
+mod support;
+
+use std::time::Duration;
+
+use recado_core::Timestamp;
+use recado_core::access::{Company, Features, Gcra, Limiter, Plan, RateCheck, RateKey};
+use recado_core::contacts::{
+    Contact, ContactFilter, ContactReads, Identifier, InboxStatus, Platform, Region,
+};
+use recado_core::ids::{CompanyId, ContactId, KeyId, ListId};
+use recado_core::lists::{List, ListMember, ListReads};
+use recado_core::page::PageRequest;
+use recado_core::store::{ChangeSet, Commit, Upkeep};
+use support::Database;
+use uuid::Uuid;
+
+const NOW: Timestamp = Timestamp::from_millis(1_790_000_000_000);
+
+fn company() -> CompanyId {
+    CompanyId::new(Uuid::from_u128(1))
+}
+
+fn contact(number: u32) -> Contact {
+    let id = ContactId::new(Uuid::from_u128(u128::from(number) + 100));
+    let identifier = Identifier::parse(&format!("c{number}")).expect("an identifier");
+    Contact::new(id, company(), Platform::whatsapp(), identifier, None, NOW)
+}
+
+async fn with_contacts(count: u32) -> Database {
+    let database = Database::fresh().await;
+    let company = Company {
+        id: company(),
+        name: "Padaria".to_owned(),
+        plan: Plan::Enterprise,
+        features: Features::default(),
+        default_region: Region::br(),
+        created_at: NOW,
+        updated_at: NOW,
+    };
+    database.store.commit(ChangeSet::new().insert(company)).await.expect("the company is new");
+    for number in 0..count {
+        let changes = ChangeSet::new().insert(contact(number));
+        database.store.commit(changes).await.expect("the contact is new");
+    }
+    database
+}
+
+async fn count(database: &Database, table: &str) -> i64 {
+    let sql = format!("SELECT count(*) FROM {table}");
+    database.client().await.query_one(&sql, &[]).await.expect("it is there").get(0)
+}
+
+async fn total(database: &Database, filter: &ContactFilter) -> u64 {
+    let page = database.store.contact_page(company(), filter, PageRequest::FIRST, false).await;
+    page.expect("the database works").total
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn writers_that_follow_each_other_add_to_one_difference() {
+    let database = with_contacts(40).await;
+    assert_eq!(count(&database, "contact_facet_deltas").await, 1);
+    assert_eq!(total(&database, &ContactFilter::default()).await, 40);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn upkeep_folds_the_counts_of_contacts() {
+    let database = with_contacts(3).await;
+    let open = ContactFilter { inbox_status: Some(InboxStatus::Open), ..ContactFilter::default() };
+    database.store.upkeep(NOW).await.unwrap();
+    assert_eq!(count(&database, "contact_facet_deltas").await, 0);
+    assert_eq!(total(&database, &open).await, 3);
+
+    let stored = database.store.contact(company(), contact(0).id).await.unwrap().unwrap();
+    let mut resolved = stored.value().clone();
+    resolved.inbox_status = InboxStatus::Resolved;
+    database.store.commit(ChangeSet::new().with(stored.update(resolved))).await.unwrap();
+    assert_eq!(total(&database, &open).await, 2);
+    database.store.upkeep(NOW).await.unwrap();
+    assert_eq!(count(&database, "contact_facet_deltas").await, 0);
+    assert_eq!(total(&database, &open).await, 2);
+    assert_eq!(total(&database, &ContactFilter::default()).await, 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_that_moves_no_filtered_value_counts_nothing() {
+    let database = with_contacts(1).await;
+    database.store.upkeep(NOW).await.unwrap();
+    let stored = database.store.contact(company(), contact(0).id).await.unwrap().unwrap();
+    let mut renamed = stored.value().clone();
+    renamed.name = "Ana".to_owned();
+    database.store.commit(ChangeSet::new().with(stored.update(renamed))).await.unwrap();
+    assert_eq!(count(&database, "contact_facet_deltas").await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn upkeep_folds_the_counts_of_lists() {
+    let database = with_contacts(5).await;
+    let id = ListId::new(Uuid::from_u128(7));
+    let list =
+        List { id, company: company(), name: "VIP".to_owned(), is_active: true, created_at: NOW };
+    let member = |number| ListMember { company: company(), list: id, contact: contact(number).id };
+    let changes = (0..5).fold(ChangeSet::new().insert(list), |set, n| set.insert(member(n)));
+    database.store.commit(changes).await.unwrap();
+    assert_eq!(count(&database, "list_count_deltas").await, 1);
+    database.store.upkeep(NOW).await.unwrap();
+    assert_eq!(count(&database, "list_count_deltas").await, 0);
+    let (list, members) = database.store.list(company(), id).await.unwrap().unwrap();
+    assert_eq!(members, 5);
+
+    database.store.commit(ChangeSet::new().with(list.delete())).await.unwrap();
+    assert_eq!(count(&database, "list_members").await, 0);
+    assert_eq!(count(&database, "list_count_deltas").await, 1, "one for all that went with it");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn upkeep_forgets_allowances_that_are_whole_again_and_no_others() {
+    let database = Database::fresh().await;
+    let limiter = database.store.limiter();
+    let check = |key: u128, rate| RateCheck {
+        key: RateKey::Calls(KeyId::new(Uuid::from_u128(key))),
+        allowance: Gcra::per_minute(rate),
+    };
+    limiter.check(&[check(1, 60)], NOW).await.unwrap();
+    limiter.check(&[check(2, 1)], NOW).await.unwrap();
+    database.store.upkeep(NOW).await.unwrap();
+    assert_eq!(count(&database, "rate_limits").await, 2);
+    database.store.upkeep(NOW.plus(Duration::from_secs(1))).await.unwrap();
+    assert_eq!(count(&database, "rate_limits").await, 1);
+    database.store.upkeep(NOW.plus(Duration::from_secs(60))).await.unwrap();
+    assert_eq!(count(&database, "rate_limits").await, 0);
+}
