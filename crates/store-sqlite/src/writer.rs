@@ -259,3 +259,81 @@ pub(crate) fn expect_no_conflict(error: CommitError) -> StoreError {
 pub(crate) fn read_error(error: rusqlite::Error) -> CommitError {
     store_error(error).into()
 }
+
+#[cfg(test)]
+mod tests {
+    use recado_core::Timestamp;
+    use recado_core::access::{Company, Features, Plan};
+    use recado_core::contacts::{Contact, Identifier, Platform, Region};
+    use recado_core::ids::{CompanyId, ContactId};
+    use recado_core::store::{ChangeSet, Conflict, UniqueKey};
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::{commit, schema};
+
+    type Answer = oneshot::Receiver<Result<(), CommitError>>;
+
+    fn task(changes: ChangeSet) -> (Box<dyn Task>, Answer) {
+        let (reply, answer) = oneshot::channel();
+        let work = move |tx: &mut Transaction<'_>| commit::apply(tx, changes);
+        (Box::new(Write { work: Some(work), output: None, reply }), answer)
+    }
+
+    fn company() -> Company {
+        Company {
+            id: CompanyId::new(Uuid::from_u128(1)),
+            name: "Company".to_owned(),
+            plan: Plan::Enterprise,
+            features: Features::default(),
+            default_region: Region::br(),
+            created_at: Timestamp::MIN,
+            updated_at: Timestamp::MIN,
+        }
+    }
+
+    fn contact(number: u128) -> Contact {
+        let identifier = Identifier::parse(&number.to_string()).expect("an identifier");
+        let (id, company) = (ContactId::new(Uuid::from_u128(number)), company().id);
+        let whatsapp = Platform::whatsapp();
+        let mut contact = Contact::new(id, company, whatsapp, identifier, None, Timestamp::MIN);
+        contact.name = "Dora".to_owned();
+        contact
+    }
+
+    #[test]
+    fn what_a_change_set_wrote_before_it_failed_is_neither_kept_nor_found() {
+        let mut conn = Connection::open_in_memory().unwrap();
+        schema::migrate(&mut conn).unwrap();
+        let (kept, kept_answer) = task(ChangeSet::new().insert(company()).insert(contact(1)));
+        let (failed, failed_answer) = task(ChangeSet::new().insert(contact(2)).insert(company()));
+        let written = Written::default();
+        let mut batch = vec![kept, failed];
+        write_batch(&conn, &mut SearchIndex::default(), &mut batch, &written);
+        kept_answer.blocking_recv().unwrap().unwrap();
+        let outcome = failed_answer.blocking_recv().unwrap();
+        let Err(CommitError::Conflict(conflict)) = outcome else { panic!("{outcome:?}") };
+        assert_eq!(conflict, Conflict::Taken(UniqueKey::Id));
+        let count = |query| conn.query_row(query, [], |row| row.get::<_, i64>(0)).unwrap();
+        assert_eq!(count("SELECT count(*) FROM contacts"), 1);
+        assert_eq!(count("SELECT sum(contacts) FROM contact_facets"), 1);
+        assert_eq!(count("SELECT count(*) FROM contact_search('dora')"), 1);
+        assert_eq!(written.transactions.into_inner(), 1);
+        assert_eq!(written.tasks.into_inner(), 1);
+    }
+
+    #[test]
+    fn a_failure_of_the_transaction_reaches_everybody() {
+        let conn = Connection::open_in_memory().unwrap();
+        let (first, first_answer) = task(ChangeSet::new());
+        let (second, second_answer) = task(ChangeSet::new());
+        conn.execute_batch("BEGIN").unwrap();
+        let mut batch = vec![first, second];
+        write_batch(&conn, &mut SearchIndex::default(), &mut batch, &Written::default());
+        for answer in [first_answer, second_answer] {
+            let outcome = answer.blocking_recv().unwrap();
+            assert!(matches!(outcome, Err(CommitError::Store(StoreError::Unavailable(_)))));
+        }
+        assert!(conn.is_autocommit(), "the connection can go on");
+    }
+}

@@ -1,6 +1,7 @@
 //! What the store contract leaves to SQLite: the file, its migrations, group commit, the index.
 
 mod group_commit;
+mod listing;
 mod migrations;
 mod search;
 mod support;

@@ -61,6 +61,24 @@ async fn found(store: &SqliteStore, company: CompanyId, query: &SearchQuery) -> 
     slice.records.into_iter().map(|record| record.contact.into_value()).collect()
 }
 
+#[tokio::test]
+async fn characters_that_the_tokenizer_takes_for_one_are_told_apart() {
+    let scene = Scene::new().await;
+    let alike = ['\u{fffd}', '\u{fffe}', '\u{ffff}'];
+    for (n, c) in (0..).zip(alike) {
+        let changes = ChangeSet::new().insert(contact(scene.company, n, &format!("a{c}b")));
+        scene.store.commit(changes).await.unwrap();
+    }
+    for (n, c) in (0..).zip(alike) {
+        for search in [format!("{c}"), format!("a{c}"), format!("a{c}b")] {
+            let query = SearchQuery::parse(&search).unwrap().expect("a search");
+            let found = found(&scene.store, scene.company, &query).await;
+            let found: Vec<_> = found.iter().map(|contact| contact.id).collect();
+            assert_eq!(found, [contact(scene.company, n, "").id], "{search:?}");
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 

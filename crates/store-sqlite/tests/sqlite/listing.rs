@@ -1,0 +1,106 @@
+//! Listings long enough that every way of reading them is taken: ranges, merges, matches looked up
+//! one by one, and matches met along the order.
+
+use recado_core::Timestamp;
+use recado_core::contacts::{
+    ContactFilter, ContactReads, ContactSlice, CrmStatus, ExportPosition, InboxStatus, SearchQuery,
+};
+use recado_core::ids::CompanyId;
+use recado_core::page::PageRequest;
+use recado_core::store::{ChangeSet, Commit, Store};
+use recado_testkit::MemoryStore;
+
+use crate::support::{Scene, company, contact};
+
+const CONTACTS: u32 = 700;
+
+/// Contacts of twenty combinations; of one moment in threes; every fourth without messages.
+fn contacts(of: CompanyId) -> ChangeSet {
+    (0..CONTACTS).fold(ChangeSet::new(), |changes, n| {
+        let name = if n % 3 == 0 { format!("Ana Rara {n}") } else { format!("Ana {n}") };
+        let mut contact = contact(of, n, &name);
+        contact.created_at = Timestamp::from_millis(i64::from(n / 3));
+        contact.crm_status = CrmStatus::ALL[n as usize * 7 % 5];
+        contact.is_ai_enabled = n % 2 == 0;
+        contact.inbox_status = InboxStatus::ALL[usize::from(n % 50 == 0)];
+        contact.last_message_at =
+            (n % 4 != 0).then(|| Timestamp::from_millis(i64::from(n * 37 % 101)));
+        changes.insert(contact)
+    })
+}
+
+fn filters() -> Vec<ContactFilter> {
+    let exact = [
+        ContactFilter::default(),
+        ContactFilter { is_ai_enabled: Some(true), ..ContactFilter::default() },
+        ContactFilter { inbox_status: Some(InboxStatus::Resolved), ..ContactFilter::default() },
+        ContactFilter {
+            crm_status: Some(CrmStatus::Lead),
+            is_ai_enabled: Some(false),
+            ..ContactFilter::default()
+        },
+        ContactFilter { is_group: Some(true), ..ContactFilter::default() },
+    ];
+    let searches = ["", "a", "rara", "ana", "ana 69", "na r", "zzz"];
+    let search = |text| SearchQuery::parse(text).unwrap();
+    exact
+        .iter()
+        .flat_map(|exact| {
+            searches.map(|text| ContactFilter { search: search(text), ..exact.clone() })
+        })
+        .collect()
+}
+
+fn assert_same(ours: &ContactSlice, models: &ContactSlice, what: &str) {
+    assert_eq!(ours.total, models.total, "total of {what}");
+    let ids = |slice: &ContactSlice| -> Vec<_> {
+        slice.records.iter().map(|record| record.contact.id).collect()
+    };
+    assert_eq!(ids(ours), ids(models), "{what}");
+    assert_eq!(ours, models, "{what}");
+}
+
+async fn scene() -> (Scene, MemoryStore) {
+    let (scene, model) = (Scene::new().await, MemoryStore::new());
+    model.commit(ChangeSet::new().insert(company(1))).await.unwrap();
+    // Contacts of a neighbour must not appear anywhere.
+    let neighbour = ChangeSet::new().insert(company(2));
+    scene.store.commit(neighbour).await.unwrap();
+    scene.store.commit(contacts(company(2).id)).await.unwrap();
+    for store in [&*scene.store as &dyn Store, &model] {
+        store.commit(contacts(scene.company)).await.unwrap();
+    }
+    (scene, model)
+}
+
+#[tokio::test]
+async fn every_page_is_that_of_the_model() {
+    let (scene, model) = scene().await;
+    for filter in filters() {
+        for (page, limit) in [(1, 1), (1, 50), (2, 50), (7, 100), (40, 13), (8, 100), (900, 100)] {
+            let request = PageRequest { page, limit };
+            let ours = scene.store.contact_page(scene.company, &filter, request, true).await;
+            let models = model.contact_page(scene.company, &filter, request, true).await;
+            let what = format!("{request:?} {filter:?}");
+            assert_same(&ours.unwrap(), &models.unwrap(), &what);
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_part_of_an_export_is_that_of_the_model() {
+    let (scene, model) = scene().await;
+    for filter in filters() {
+        let mut after = None;
+        loop {
+            let ours = scene.store.contact_export(scene.company, &filter, after, 97, false).await;
+            let models = model.contact_export(scene.company, &filter, after, 97, false).await;
+            let (ours, models) = (ours.unwrap(), models.unwrap());
+            assert_same(&ours, &models, &format!("{after:?} {filter:?}"));
+            match ours.records.last() {
+                Some(last) if ours.more => after = Some(ExportPosition::of(&last.contact)),
+                _ => break,
+            }
+        }
+    }
+}
