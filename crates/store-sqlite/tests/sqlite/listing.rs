@@ -42,7 +42,7 @@ fn filters() -> Vec<ContactFilter> {
         ContactFilter { is_group: Some(true), ..ContactFilter::default() },
     ];
     let searches = ["", "a", "rara", "ana", "ana 69", "na r", "zzz"];
-    let search = |text| SearchQuery::parse(text).unwrap();
+    let search = |text| SearchQuery::parse(text).expect("a search");
     exact
         .iter()
         .flat_map(|exact| {
@@ -62,13 +62,13 @@ fn assert_same(ours: &ContactSlice, models: &ContactSlice, what: &str) {
 
 async fn scene() -> (Scene, MemoryStore) {
     let (scene, model) = (Scene::new().await, MemoryStore::new());
-    model.commit(ChangeSet::new().insert(company(1))).await.unwrap();
+    model.commit(ChangeSet::new().insert(company(1))).await.expect("new rows");
     // Contacts of a neighbour must not appear anywhere.
     let neighbour = ChangeSet::new().insert(company(2));
-    scene.store.commit(neighbour).await.unwrap();
-    scene.store.commit(contacts(company(2).id)).await.unwrap();
+    scene.store.commit(neighbour).await.expect("new rows");
+    scene.store.commit(contacts(company(2).id)).await.expect("new rows");
     for store in [&*scene.store as &dyn Store, &model] {
-        store.commit(contacts(scene.company)).await.unwrap();
+        store.commit(contacts(scene.company)).await.expect("new rows");
     }
     (scene, model)
 }
