@@ -12,12 +12,12 @@ mod table;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::client::Client;
 use crate::dataset::Manifest;
 use crate::report::Report;
 use crate::run::{self, Effort, MAX_CONNECTIONS};
-use crate::scenario::{Calls, Known, PAGE, Scenario};
+use crate::scenario::{Calls, Known, Scenario};
 use crate::stores::AnyError;
+use scale::{Scale, Side};
 use server::Server;
 use table::Table;
 
@@ -69,14 +69,6 @@ pub(crate) async fn measure(order: &Order) -> Result<(), AnyError> {
         measured: Duration::from_secs(order.seconds),
     };
     let mut table = Table::default();
-    let mut all = Vec::new();
-
-    let server = Server::start(&order.server, &small.database).await?;
-    let idle = server.memory_after(Duration::from_secs(2)).await?;
-    let at_small = scale::measure(&server, &small, effort, &mut all).await?;
-    let bare_small = bare_pages(&server, &small, effort).await?;
-    server.stop().await?;
-    println!("{bare_small}");
 
     let mut starts = Vec::new();
     for _ in 0..STARTS {
@@ -86,50 +78,37 @@ pub(crate) async fn measure(order: &Order) -> Result<(), AnyError> {
     }
     starts.sort_unstable();
     let server = Server::start(&order.server, &large.database).await?;
-    let at_large = scale::measure(&server, &large, effort, &mut all).await?;
-    let loaded = server.memory()?;
-    let bare_large = bare_pages(&server, &large, effort).await?;
+    let idle = server.memory_after(Duration::from_secs(2)).await?;
     server.stop().await?;
-    println!("{bare_large}");
+
+    let sides =
+        [Side::start(&order.server, small).await?, Side::start(&order.server, large).await?];
+    let scale = scale::measure(&sides, effort).await?;
+    let [small, large] = sides;
+    let loaded = large.server.memory()?;
+    small.server.stop().await?;
+    large.server.stop().await?;
 
     let server = Server::start(&order.server, &scratch.database).await?;
     let creators = Effort { connections: CREATORS, ..effort };
     let seed = fastrand::u64(..);
+    let calls = |c| Calls::new(Scenario::Create, &Known::default(), (c, CREATORS), seed);
     let created =
-        run::run("create, 32 connections", server.target(), &scratch.key, creators, |c| {
-            Calls::new(Scenario::Create, &Known::default(), (c, CREATORS), seed)
-        })
-        .await;
+        run::run("create, 32 connections", server.target(), &scratch.key, creators, calls).await;
     server.stop().await?;
-    println!("{created}");
     let inserted = bare::inserts(&scratch, creators).await?;
-    println!("{inserted}");
+    println!("{created}\n{inserted}");
 
-    table.compare_pages("10,000", &at_small.page, &bare_small);
-    table.compare_cpu("10,000", &at_small.page, &bare_small);
-    table.compare_pages("1,000,000", &at_large.page, &bare_large);
-    table.compare_cpu("1,000,000", &at_large.page, &bare_large);
-    table.compare_scales(&at_small, &at_large);
+    table.compare_pages(&scale);
+    table.compare_scales(&scale);
     table.compare_creates(&scratch.database, &created, &inserted);
     table.process(starts[STARTS / 2], idle, loaded);
-    all.extend([bare_small, bare_large, created, inserted]);
     if let Some(path) = &order.json {
+        let Scale { page, bare, flat, growing } = scale;
+        let pairs = [page, bare].into_iter().chain(flat).chain(growing);
+        let all: Vec<Report> = pairs.flatten().chain([created, inserted]).collect();
         std::fs::write(path, serde_json::to_string_pretty(&all)?)?;
     }
     println!("\n{table}");
     Ok(())
-}
-
-/// The bare driver's pages, just after the server was asked for one.
-async fn bare_pages(server: &Server, data: &Manifest, effort: Effort) -> Result<Report, AnyError> {
-    let first = Calls::listing(&format!("limit={PAGE}")).next();
-    Client::new(server.target(), &data.key).call(&first).await?;
-    bare::pages(data, effort).await
-}
-
-/// Prints a result and keeps it.
-fn keep(all: &mut Vec<Report>, report: Report) -> Report {
-    println!("{report}");
-    all.push(report.clone());
-    report
 }

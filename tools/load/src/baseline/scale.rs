@@ -1,7 +1,9 @@
 //! What a server shows on one dataset: everything that must not depend on its size.
 
+use std::path::Path;
+
+use super::bare;
 use super::cpu::Meter;
-use super::keep;
 use super::server::Server;
 use crate::client::{Call, Client};
 use crate::dataset::Manifest;
@@ -13,61 +15,132 @@ use crate::stores::AnyError;
 /// How many cursors are kept of the walk to the deep end.
 const DEEP_CURSORS: usize = 64;
 
-/// The results on one dataset.
-#[derive(Clone, Debug)]
-pub(crate) struct Scale {
-    /// The first page without filters.
-    pub(crate) page: Report,
-    /// The first page under each combination of filters.
-    pub(crate) filtered: Vec<Report>,
-    /// The first page of an export.
-    pub(crate) export_first: Report,
-    /// Pages of an export close to its end.
-    pub(crate) export_deep: Report,
+/// How often each measurement is made, the datasets taking turns. The best one counts: it is the one
+/// that the machine's other work disturbed least.
+const ROUNDS: usize = 3;
+
+/// A server on a dataset.
+pub(crate) struct Side {
+    pub(crate) server: Server,
+    pub(crate) data: Manifest,
+    known: Known,
+    meter: Meter,
 }
 
-/// Measures one dataset.
+impl Side {
+    /// Starts a server and looks at its data.
+    ///
+    /// # Errors
+    ///
+    /// When it does not become ready.
+    pub(crate) async fn start(program: &Path, data: Manifest) -> Result<Self, AnyError> {
+        let server = Server::start(program, &data.database).await?;
+        let known = explore(server.target(), &data.key).await?;
+        let meter = Meter::new(server.id()?, &data.database)?;
+        Ok(Self { server, data, known, meter })
+    }
+
+    async fn run(
+        &self,
+        name: &str,
+        effort: Effort,
+        calls: impl Fn(&Known, usize) -> Calls,
+    ) -> Result<Report, AnyError> {
+        let before = self.meter.used()?;
+        let (target, known) = (self.server.target(), &self.known);
+        let report = run(name, target, &self.data.key, effort, |c| calls(known, c)).await;
+        Ok(report.with_cpu(self.meter.used()? - before, effort))
+    }
+}
+
+/// What was seen of one kind of call: on the small dataset, then on the large one.
+pub(crate) type Pair = [Report; 2];
+
+/// The results.
+#[derive(Debug)]
+pub(crate) struct Scale {
+    /// The first page without filters.
+    pub(crate) page: Pair,
+    /// The same by the bare driver.
+    pub(crate) bare: Pair,
+    /// What must cost the same however many contacts there are.
+    pub(crate) flat: Vec<Pair>,
+    /// What may cost more with more matches.
+    pub(crate) growing: Vec<Pair>,
+}
+
+/// The better one of two results.
+fn better(a: Option<Report>, b: Report) -> Option<Report> {
+    match a {
+        Some(a) if a.per_second >= b.per_second => Some(a),
+        _ => Some(b),
+    }
+}
+
+/// Both sides in turn, the best round of each.
+async fn both(
+    sides: &[Side; 2],
+    name: &str,
+    effort: Effort,
+    calls: impl Fn(&Known, usize) -> Calls,
+) -> Result<Pair, AnyError> {
+    let mut best = [None, None];
+    for _ in 0..ROUNDS {
+        for (side, best) in sides.iter().zip(&mut best) {
+            *best = better(best.take(), side.run(name, effort, &calls).await?);
+        }
+    }
+    shown(best)
+}
+
+fn shown(best: [Option<Report>; 2]) -> Result<Pair, AnyError> {
+    let [Some(small), Some(large)] = best else { return Err("nothing was measured".into()) };
+    println!("{small}\n{large}");
+    Ok([small, large])
+}
+
+/// Measures both datasets.
 ///
 /// # Errors
 ///
-/// When the server does not answer as expected.
-pub(crate) async fn measure(
-    server: &Server,
-    data: &Manifest,
-    effort: Effort,
-    all: &mut Vec<Report>,
-) -> Result<Scale, AnyError> {
-    let target = server.target();
-    let known = explore(target, &data.key).await?;
-    println!("\n{} contacts, {} connections", known.contacts, effort.connections);
+/// When a server does not answer as expected.
+pub(crate) async fn measure(sides: &[Side; 2], effort: Effort) -> Result<Scale, AnyError> {
     let seed = fastrand::u64(..);
     let limit = format!("limit={PAGE}");
-    let meter = Meter::new(server.id()?, &data.database)?;
-    let before = meter.used()?;
-    let page = run("page, first", target, &data.key, effort, |_| Calls::listing(&limit)).await;
-    let page = page.with_cpu(meter.used()? - before, effort);
-    let page = keep(all, page);
-    let mut filtered = Vec::new();
-    for filter in filters(&known) {
-        let query = format!("{limit}&{}", filter.query);
+    let (mut page, mut bare) = ([None, None], [None, None]);
+    for _ in 0..ROUNDS {
+        for at in 0..2 {
+            let first = |_: &Known, _| Calls::listing(&limit);
+            let served = sides[at].run("page, first", effort, first).await?;
+            page[at] = better(page[at].take(), served);
+            bare[at] = better(bare[at].take(), bare::pages(&sides[at].data, effort).await?);
+        }
+    }
+    let (page, bare) = (shown(page)?, shown(bare)?);
+
+    let mut flat = Vec::new();
+    for (at, filter) in filters(&sides[0].known).iter().enumerate() {
         let name = format!("page, {}", filter.name);
-        let report = run(&name, target, &data.key, effort, |_| Calls::listing(&query)).await;
-        filtered.push(keep(all, report));
+        let calls =
+            |known: &Known, _| Calls::listing(&format!("{limit}&{}", filters(known)[at].query));
+        flat.push(both(sides, &name, effort, calls).await?);
     }
     let limit = u32::try_from(PAGE)?;
-    let export_first = run("export, first page", target, &data.key, effort, |_| {
-        Calls::Same(Call::Get(export_path(None, limit)))
-    })
-    .await;
-    let export_first = keep(all, export_first);
-    let deep = deep_cursors(server, data, &known).await?;
-    let export_deep = run("export, deep pages", target, &data.key, effort, |connection| {
-        let paths = deep.iter().map(|cursor| export_path(Some(cursor), limit));
+    let first = |_: &Known, _| Calls::Same(Call::Get(export_path(None, limit)));
+    flat.push(both(sides, "export, first page", effort, first).await?);
+    let mut deep = Vec::new();
+    for side in sides {
+        deep.push(deep_cursors(&side.server, &side.data, &side.known).await?);
+    }
+    let from_deep = |known: &Known, connection| {
+        let cursors = &deep[usize::from(known.contacts == sides[1].known.contacts)];
+        let paths = cursors.iter().map(|cursor| export_path(Some(cursor), limit));
         let queries = paths.filter_map(|path| Some(path.split_once('?')?.1.to_owned())).collect();
         Calls::Queries { queries, at: connection }
-    })
-    .await;
-    let export_deep = keep(all, export_deep);
+    };
+    flat.push(both(sides, "export, deep pages", effort, from_deep).await?);
+
+    let mut growing = Vec::new();
     for (name, scenario) in [
         ("page, one of the first 20", Scenario::Page),
         ("page, any by number", Scenario::PageDeep),
@@ -75,13 +148,12 @@ pub(crate) async fn measure(
         ("search, seven digits", Scenario::SearchDigits),
         ("search, two characters", Scenario::SearchShort),
     ] {
-        let report = run(name, target, &data.key, effort, |connection| {
-            Calls::new(scenario, &known, (connection, effort.connections), seed)
-        })
-        .await;
-        keep(all, report);
+        let calls = |known: &Known, connection| {
+            Calls::new(scenario, known, (connection, effort.connections), seed)
+        };
+        growing.push(both(sides, name, effort, calls).await?);
     }
-    Ok(Scale { page, filtered, export_first, export_deep })
+    Ok(Scale { page, bare, flat, growing })
 }
 
 /// Cursors from the last tenth of a whole walk.
