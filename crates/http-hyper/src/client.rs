@@ -52,8 +52,11 @@ impl std::fmt::Debug for GuardedClient {
 impl GuardedClient {
     /// A client with these options. It has to be used inside a tokio runtime.
     pub fn new(options: ClientOptions) -> Self {
+        // Named, not left to the features that other crates of a program happen to turn on.
+        let provider = rustls::crypto::ring::default_provider();
         let connector = HttpsConnectorBuilder::new()
-            .with_webpki_roots()
+            .with_provider_and_webpki_roots(provider)
+            .expect("ring has every protocol version that rustls calls safe")
             .https_or_http()
             .enable_http1()
             .wrap_connector(Dialer::new(options.allow_private));
