@@ -50,6 +50,8 @@ pub(crate) fn store_error(error: Error) -> StoreError {
             | ErrorCode::ReadOnly
             | ErrorCode::PermissionDenied,
         ) => StoreError::unavailable(error),
+        // Nobody has migrated yet: a server may be up before its database is.
+        _ if error.to_string().contains("no such table") => StoreError::unavailable(error),
         _ => StoreError::corrupt(error),
     }
 }
