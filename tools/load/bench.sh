@@ -27,7 +27,7 @@ find_binaries() {
     for candidate in "${RECADO_POSTGRES_BIN:-}" \
         "$(dirname "$(command -v initdb 2>/dev/null || true)")" \
         $(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -t/ -k5 -rn); do
-        if [ -x "$candidate/initdb" ] && [ -x "$candidate/postgres" ]; then
+        if [ -x "$candidate/initdb" ] && [ -x "$candidate/createdb" ]; then
             echo "$candidate"
             return
         fi
