@@ -27,9 +27,11 @@ const MAX_HEAD_BYTES: usize = 64 * 1024;
 /// How long to wait after accepting failed (most likely for want of file descriptors).
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// How much of a refused body is thrown away so that the peer can read why it was refused.
-const LINGER_BYTES: usize = 4 * 1024 * 1024;
+const LINGER_BYTES: usize = 32 * 1024 * 1024;
 /// For how long it is.
-const LINGER: Duration = Duration::from_secs(2);
+const LINGER: Duration = Duration::from_secs(5);
+/// How long a peer may send nothing of it.
+const LINGER_QUIET: Duration = Duration::from_secs(1);
 /// For how long while stopping.
 const LINGER_STOPPING: Duration = Duration::from_millis(200);
 
@@ -196,12 +198,12 @@ async fn linger(mut stream: TcpStream, patience: Duration) {
         if stream.shutdown().await.is_err() {
             return;
         }
-        let mut scratch = vec![0; 16 * 1024];
+        let mut scratch = vec![0; 64 * 1024];
         let mut thrown_away = 0;
         while thrown_away < LINGER_BYTES {
-            match stream.read(&mut scratch).await {
-                Ok(0) | Err(_) => return,
-                Ok(read) => thrown_away += read,
+            match tokio::time::timeout(LINGER_QUIET, stream.read(&mut scratch)).await {
+                Ok(Ok(read @ 1..)) => thrown_away += read,
+                _ => return,
             }
         }
     })
