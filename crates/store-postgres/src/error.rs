@@ -29,6 +29,8 @@ fn passes(error: &DbError) -> bool {
     ["08", "53", "57", "58"].iter().any(|class| code.starts_with(class))
         || *error.code() == SqlState::READ_ONLY_SQL_TRANSACTION
         || *error.code() == SqlState::LOCK_NOT_AVAILABLE
+        // Nobody has migrated yet: a server may be up before its database is.
+        || *error.code() == SqlState::UNDEFINED_TABLE
 }
 
 /// Why a read failed. The server's `DETAIL` may quote rows, so it is not repeated.
