@@ -14,9 +14,9 @@ use crate::deals::Deals;
 use crate::documents::{Documents, Files};
 use crate::error::Error;
 use crate::ids::{Ids, JobId, OrganizationId};
+use crate::jobs::Jobs;
 use crate::links::Links;
 use crate::lists::Lists;
-use crate::organizations::Enrichments;
 use crate::secret::SecretBytes;
 use crate::store::{ChangeSet, CommitError, Decided, Reads, Store, StoreError};
 use crate::tags::Tags;
@@ -170,8 +170,8 @@ impl Recado {
     }
 
     /// Background work.
-    pub fn jobs(&self) -> Enrichments<'_> {
-        Enrichments { app: self }
+    pub fn jobs(&self) -> Jobs<'_> {
+        Jobs { app: self }
     }
 
     /// Tags and close reasons.

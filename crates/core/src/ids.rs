@@ -87,6 +87,16 @@ id! {
     ClickId;
     /// A connection to a messaging channel.
     ConnectionId;
+    /// A message.
+    MessageId;
+    /// A message template.
+    TemplateId;
+    /// A campaign.
+    CampaignId;
+    /// A line of the prosas ledger; that of a debit is its consumption id.
+    LedgerLineId;
+    /// A running process that sends messages.
+    WorkerId;
     /// An event of the outbox.
     EventId;
     /// A durable background job.

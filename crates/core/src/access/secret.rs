@@ -8,6 +8,8 @@ words! {
     SecretName {
         /// Authenticates export cursors (D25).
         CursorKey = "cursor_key",
+        /// Signs the links to received media (D31a).
+        MediaKey = "media_key",
     }
 }
 

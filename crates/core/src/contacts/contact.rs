@@ -179,6 +179,10 @@ pub struct Contact {
     pub external_ai_enabled: bool,
     pub ai_paused_until: Option<Timestamp>,
     pub opted_out_at: Option<Timestamp>,
+    /// Whether the current block was announced by a backfill (D43).
+    pub opt_out_backfilled: bool,
+    /// When a block was last lifted: older requests that turn up later do not block again (D70).
+    pub opted_in_at: Option<Timestamp>,
     pub is_archived: bool,
     pub is_pinned: bool,
     pub is_muted: bool,
@@ -235,6 +239,8 @@ impl Contact {
             external_ai_enabled: true,
             ai_paused_until: None,
             opted_out_at: None,
+            opt_out_backfilled: false,
+            opted_in_at: None,
             is_archived: false,
             is_pinned: false,
             is_muted: false,

@@ -1,5 +1,6 @@
 //! Contacts: the people and groups a company talks to (2.1, 2.2, 4.1–4.5).
 
+mod alias;
 mod birthday;
 mod contact;
 mod cpf;
@@ -22,6 +23,7 @@ mod search_text;
 mod update;
 mod view;
 
+pub use alias::{Alias, ChannelKey};
 pub use birthday::{Birthday, BirthdayError};
 pub use contact::{
     Address, Contact, ContactTag, CrmStatus, Identifier, InboxStatus, Platform, Priority, Profile,

@@ -2,14 +2,20 @@
 
 use async_trait::async_trait;
 
-use super::{Contact, ContactFilter, Email, ExportPosition, Identifier, Phone, Platform};
+use super::{
+    ChannelKey, Contact, ContactFilter, Email, ExportPosition, Identifier, Phone, Platform,
+};
 use crate::Timestamp;
 use crate::access::Member;
+use crate::connections::Connection;
+use crate::conversations::Conversation;
 use crate::custom_fields::CustomField;
 use crate::deals::Stage;
 use crate::ids::{
-    CloseReasonId, CompanyId, ContactId, CustomFieldId, ListId, MemberId, OrganizationId, TagId,
+    CloseReasonId, CompanyId, ConnectionId, ContactId, CustomFieldId, ListId, MemberId,
+    OrganizationId, TagId,
 };
+use crate::leads::LeadMemory;
 use crate::links::LinkClicks;
 use crate::lists::List;
 use crate::organizations::{Cnpj, Organization};
@@ -32,6 +38,11 @@ pub struct Related {
     pub clicks: Option<LinkClicks>,
     /// The lists it is in, by `created_at`, then `id`. Only in [`ContactReads::contact_record`].
     pub lists: Vec<ListBrief>,
+    /// Its conversations with their connections, by the connections' `created_at`, then `id`. Only
+    /// in [`ContactReads::contact_record`].
+    pub conversations: Vec<(Connection, Conversation)>,
+    /// Its lead memory. Only in [`ContactReads::contact_record`].
+    pub lead_memory: Option<LeadMemory>,
 }
 
 /// A list by name.
@@ -75,6 +86,10 @@ pub struct DraftQuery {
     pub phone: Option<Phone>,
     /// Identifiers whose holder is asked for, on any channel.
     pub identifiers: Vec<Identifier>,
+    /// Aliases whose holder is asked for, on any channel.
+    pub keys: Vec<ChannelKey>,
+    /// An alias of one channel, to tell whether it is free.
+    pub alias: Option<(Platform, ChannelKey)>,
     /// An e-mail whose holder is asked for.
     pub email: Option<Email>,
     /// An organization by its number.
@@ -91,6 +106,8 @@ pub struct DraftQuery {
     pub member: Option<MemberId>,
     /// A close reason.
     pub close_reason: Option<CloseReasonId>,
+    /// A connection.
+    pub connection: Option<ConnectionId>,
 }
 
 /// What there is of what a [`DraftQuery`] refers to, in one state of the database.
@@ -102,7 +119,8 @@ pub struct DraftFacts {
     pub member_of: Vec<ListId>,
     /// All tags of the contact.
     pub tagged: Vec<TagId>,
-    /// The oldest contact (`created_at`, then `id`) that has the phone or one of the identifiers.
+    /// The oldest contact (`created_at`, then `id`) that has the phone, one of the identifiers or
+    /// one of the keys.
     pub holder: Option<ContactId>,
     /// The contact that has the e-mail.
     pub email_holder: Option<ContactId>,
@@ -118,6 +136,10 @@ pub struct DraftFacts {
     pub member: bool,
     /// Whether the close reason exists.
     pub close_reason: bool,
+    /// The connection.
+    pub connection: Option<Stored<Connection>>,
+    /// Whether the alias belongs to a contact already.
+    pub alias_taken: bool,
     /// How far exports of the company have read: the `created_at` of the latest position that was
     /// handed out (D25).
     pub export_frontier: Option<Timestamp>,

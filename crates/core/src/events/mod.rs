@@ -9,6 +9,14 @@ words! {
     EventType {
         /// A new contact was created.
         ContactCreated = "contact.created",
+        /// An inbound message arrived.
+        MessageReceived = "message.received",
+        /// An outbound message was accepted by the channel.
+        MessageSent = "message.sent",
+        /// The status of a message changed.
+        MessageStatusUpdated = "message.status_updated",
+        /// A contact began to block messages.
+        ContactOptedOut = "contact.opted_out",
     }
 }
 

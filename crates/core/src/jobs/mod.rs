@@ -1,10 +1,16 @@
 //! Durable background work: a job is a row, claimed with a lease and settled by a commit.
 
+mod work;
+
+pub use work::Jobs;
+
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::Timestamp;
-use crate::ids::{CompanyId, ContactId, DocumentId, JobId, OrganizationId};
+use crate::ids::{
+    CompanyId, ConnectionId, ContactId, DocumentId, JobId, MessageId, OrganizationId,
+};
 
 /// What a job does. At most one job of a kind exists for one subject.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +30,16 @@ pub enum JobKind {
         /// How far it has come.
         stage: PurgeStage,
     },
+    /// Fetches the file of a received message (D31a).
+    FetchMedia {
+        /// The message.
+        message: MessageId,
+    },
+    /// Reads the groups of a connection from its gateway, again and again (D64).
+    SyncGroups {
+        /// The connection.
+        connection: ConnectionId,
+    },
 }
 
 /// How far a purge has come (D26).
@@ -42,6 +58,8 @@ impl JobKind {
         match self {
             Self::Enrich { .. } => "enrich",
             Self::Purge { .. } => "purge",
+            Self::FetchMedia { .. } => "fetch_media",
+            Self::SyncGroups { .. } => "sync_groups",
         }
     }
 
@@ -50,6 +68,8 @@ impl JobKind {
         match self {
             Self::Enrich { organization } => organization.uuid(),
             Self::Purge { contact, .. } => contact.uuid(),
+            Self::FetchMedia { message } => message.uuid(),
+            Self::SyncGroups { connection } => connection.uuid(),
         }
     }
 }

@@ -8,7 +8,8 @@ use async_trait::async_trait;
 use serde::Serialize;
 
 pub use cnpj::{Cnpj, CnpjError};
-pub use enrich::{Enrichments, RETRY_WAITS, retry_wait};
+pub(crate) use enrich::enrich;
+pub use enrich::{RETRY_WAITS, retry_wait};
 pub use registry::{RegistryAnswer, RegistryEntry, lookup_request, read_answer};
 
 use crate::Timestamp;

@@ -84,6 +84,20 @@ pub enum UniqueKey {
     JobSubject,
     /// The name of an installation secret.
     SecretName,
+    /// (company, source_platform, key) of an alias (D62).
+    AliasKey,
+    /// (connection, code) of a group.
+    GroupCode,
+    /// (contact, connection) of a conversation.
+    Conversation,
+    /// (connection, provider's message id) (D31).
+    ProviderMessage,
+    /// The contact of a lead memory.
+    LeadMemory,
+    /// (company, operation, key) of a remembered call (D37).
+    CallKey,
+    /// The token of a template, over all companies (4.10).
+    TemplateToken,
     /// (list, contact).
     ListMember,
     /// (contact, tag).

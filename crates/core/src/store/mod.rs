@@ -14,8 +14,12 @@
 //!    is visible: no concurrent commit can break it in between.
 //! 5. A row that refers to a missing row, and a delete of a row that others still refer to, answer
 //!    [`Conflict::Reference`].
-//! 6. Deleting a contact deletes its memberships, tags, deals, links and clicks; deleting a list or
-//!    a tag deletes its memberships. Documents and jobs are never deleted by another row's deletion.
+//! 6. Deleting a contact deletes its memberships, tags, deals, links, clicks, aliases,
+//!    conversations, messages with their references, lead memory and the calls remembered about it;
+//!    its ledger lines stay, without it. Deleting a list or a tag deletes its memberships; deleting
+//!    a connection deletes its groups and the reports kept for it, and is refused while messages,
+//!    conversations or templates refer to it. Documents and jobs are never deleted by another row's
+//!    deletion.
 //! 7. A committed change is seen by every read that begins after `commit` answered, in any process.
 //! 8. Reads and writes are bound to one company; a row of another company is as good as missing.
 //! 9. An insert starts at version 1 and each update adds 1.
@@ -32,40 +36,67 @@ pub use row::{Row, RowKey, Stored, Version};
 
 use crate::Timestamp;
 use crate::access::AccessReads;
+use crate::connections::ConnectionReads;
 use crate::contacts::ContactReads;
+use crate::conversations::ConversationReads;
 use crate::custom_fields::CustomFieldReads;
 use crate::deals::DealReads;
 use crate::documents::DocumentReads;
+use crate::groups::GroupReads;
+use crate::idempotency::IdempotencyReads;
 use crate::jobs::Job;
+use crate::leads::LeadReads;
 use crate::links::LinkReads;
 use crate::lists::ListReads;
+use crate::messages::MessageReads;
 use crate::organizations::OrganizationReads;
+use crate::prosas::LedgerReads;
 use crate::tags::TagReads;
+use crate::templates::TemplateReads;
+use crate::workers::WorkerReads;
 
 /// All reads that use cases need.
 pub trait Reads:
     AccessReads
+    + ConnectionReads
     + ContactReads
+    + ConversationReads
     + CustomFieldReads
     + DealReads
     + DocumentReads
+    + GroupReads
+    + IdempotencyReads
+    + LeadReads
+    + LedgerReads
     + LinkReads
     + ListReads
+    + MessageReads
     + OrganizationReads
     + TagReads
+    + TemplateReads
+    + WorkerReads
 {
 }
 
 impl<T> Reads for T where
     T: AccessReads
+        + ConnectionReads
         + ContactReads
+        + ConversationReads
         + CustomFieldReads
         + DealReads
         + DocumentReads
+        + GroupReads
+        + IdempotencyReads
+        + LeadReads
+        + LedgerReads
         + LinkReads
         + ListReads
+        + MessageReads
         + OrganizationReads
         + TagReads
+        + TemplateReads
+        + WorkerReads
         + ?Sized
 {
 }
@@ -102,8 +133,9 @@ pub trait Upkeep: Send + Sync {
     /// Whether the database can be reached and has the current schema (for readiness probes).
     async fn ready(&self) -> Result<(), StoreError>;
 
-    /// Bounded housekeeping: folds counters, drops lapsed rate-limit state. Call it every few
-    /// seconds; a missed call costs speed, never correctness.
+    /// Bounded housekeeping: folds counters; drops lapsed rate-limit state, expired status reports
+    /// and remembered calls, and workers whose lease lapsed an hour ago. Call it every few seconds;
+    /// a missed call costs speed, never correctness.
     async fn upkeep(&self, now: Timestamp) -> Result<(), StoreError>;
 }
 

@@ -1,19 +1,29 @@
 //! Rows as the store keeps them: every kind of record, its key and its version.
 
 use crate::access::{ApiKey, Company, Member, Secret, SecretName};
-use crate::contacts::{Contact, ContactTag};
+use crate::connections::Connection;
+use crate::contacts::{Alias, ChannelKey, Contact, ContactTag, Platform};
+use crate::conversations::Conversation;
 use crate::custom_fields::CustomField;
 use crate::deals::{Deal, Pipeline, Stage};
 use crate::documents::Document;
+use crate::groups::{ConnectionGroup, GroupCode};
+use crate::idempotency::{CallKey, RememberedCall};
 use crate::ids::{
-    ClickId, CloseReasonId, CompanyId, ContactId, CustomFieldId, DealId, DocumentId, JobId, KeyId,
-    LinkId, ListId, MemberId, OrganizationId, PipelineId, StageId, TagId,
+    ClickId, CloseReasonId, CompanyId, ConnectionId, ContactId, CustomFieldId, DealId, DocumentId,
+    JobId, KeyId, LedgerLineId, LinkId, ListId, MemberId, MessageId, OrganizationId, PipelineId,
+    StageId, TagId, TemplateId, WorkerId,
 };
 use crate::jobs::Job;
+use crate::leads::LeadMemory;
 use crate::links::{Click, Link};
 use crate::lists::{List, ListMember};
+use crate::messages::{Message, MessageRef, ProviderMessageId};
 use crate::organizations::Organization;
+use crate::prosas::LedgerLine;
 use crate::tags::{CloseReason, Tag};
+use crate::templates::Template;
+use crate::workers::Worker;
 
 /// How often a row has been written: 1 when inserted, one more with each update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -156,6 +166,28 @@ rows! {
     Link(Link) => Link { company: CompanyId, id: LinkId } by |r| RowKey::Link { company: r.company, id: r.id };
     /// A click on a tracked link; only ever inserted.
     Click(Click) => Click { company: CompanyId, id: ClickId } by |r| RowKey::Click { company: r.company, id: r.id };
+    /// A connection.
+    Connection(Connection) => Connection { company: CompanyId, id: ConnectionId } by |r| RowKey::Connection { company: r.company, id: r.id };
+    /// A group as a connection sees it.
+    Group(ConnectionGroup) => Group { company: CompanyId, connection: ConnectionId, code: GroupCode } by |r| RowKey::Group { company: r.company, connection: r.connection, code: r.group.code.clone() };
+    /// A contact's name on its channel; has no version.
+    Alias(Alias) => Alias { company: CompanyId, platform: Platform, key: ChannelKey } by |r| RowKey::Alias { company: r.company, platform: r.platform.clone(), key: r.key.clone() };
+    /// A contact on a connection.
+    Conversation(Conversation) => Conversation { company: CompanyId, contact: ContactId, connection: ConnectionId } by |r| RowKey::Conversation { company: r.company, contact: r.contact, connection: r.connection };
+    /// A message.
+    Message(Message) => Message { company: CompanyId, id: MessageId } by |r| RowKey::Message { company: r.company, id: r.id };
+    /// A provider's message id.
+    MessageRef(MessageRef) => MessageRef { company: CompanyId, connection: ConnectionId, provider_id: ProviderMessageId } by |r| RowKey::MessageRef { company: r.company, connection: r.connection, provider_id: r.provider_id.clone() };
+    /// A contact's lead memory.
+    LeadMemory(LeadMemory) => LeadMemory { company: CompanyId, contact: ContactId } by |r| RowKey::LeadMemory { company: r.company, contact: r.contact };
+    /// A line of the ledger.
+    LedgerLine(LedgerLine) => LedgerLine { company: CompanyId, id: LedgerLineId } by |r| RowKey::LedgerLine { company: r.company, id: r.id };
+    /// A remembered call.
+    RememberedCall(RememberedCall) => RememberedCall { company: CompanyId, key: CallKey } by |r| RowKey::RememberedCall { company: r.company, key: r.key.clone() };
+    /// A running process.
+    Worker(Worker) => Worker { id: WorkerId } by |r| RowKey::Worker { id: r.id };
+    /// A template.
+    Template(Template) => Template { company: CompanyId, id: TemplateId } by |r| RowKey::Template { company: r.company, id: r.id };
     /// A durable background job.
     Job(Job) => Job { company: CompanyId, id: JobId } by |r| RowKey::Job { company: r.company, id: r.id };
 }

@@ -1,0 +1,120 @@
+//! Connections: the numbers of a company through which messages come and go (1, D35, D61).
+
+mod settings;
+
+use async_trait::async_trait;
+
+pub use settings::{ConnectionSettings, GatewayField, SettingKind};
+
+use crate::Timestamp;
+use crate::contacts::Platform;
+use crate::ids::{CompanyId, ConnectionId};
+use crate::store::{StoreError, Stored};
+use crate::words::words;
+
+words! {
+    /// The provider kind of a connection (1): `provider` in answers (D61).
+    ConnectionKind {
+        /// Paired by QR code; the only kind that reaches groups.
+        Qr = "qr",
+        /// The official cloud API.
+        OfficialCloud = "official_cloud",
+    }
+}
+
+words! {
+    /// The software that a connection talks through.
+    Gateway {
+        /// Accepts everything and calls nobody; for demos and tests.
+        Simulated = "simulated",
+        /// The official cloud API itself.
+        CloudApi = "cloud_api",
+        /// A QR gateway.
+        Waha = "waha",
+        /// Another QR gateway.
+        Evolution = "evolution",
+    }
+}
+
+impl Gateway {
+    /// Whether connections of `kind` can talk through it.
+    pub const fn serves(self, kind: ConnectionKind) -> bool {
+        match self {
+            Self::Simulated => true,
+            Self::CloudApi => matches!(kind, ConnectionKind::OfficialCloud),
+            Self::Waha | Self::Evolution => matches!(kind, ConnectionKind::Qr),
+        }
+    }
+
+    /// Whether messages made from approved templates can be sent through it (D40).
+    pub const fn has_templates(self) -> bool {
+        matches!(self, Self::Simulated | Self::CloudApi)
+    }
+}
+
+words! {
+    /// Whether a connection's gateway reaches the channel.
+    ConnectionStatus {
+        /// It does.
+        Connected = "connected",
+        /// It does not, or nothing is known yet.
+        Disconnected = "disconnected",
+    }
+}
+
+/// A connection of a company.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Connection {
+    /// Its id.
+    pub id: ConnectionId,
+    /// Its company.
+    pub company: CompanyId,
+    /// Its provider kind.
+    pub kind: ConnectionKind,
+    /// Its channel: `type` in answers (D61).
+    pub platform: Platform,
+    /// What people call it.
+    pub name: String,
+    /// Its own number on the channel; need not be unique.
+    pub identifier: String,
+    /// What it talks through.
+    pub gateway: Gateway,
+    /// The gateway's settings, secrets among them.
+    pub settings: ConnectionSettings,
+    /// Whether the operator lets it be used.
+    pub is_active: bool,
+    /// Whether its gateway reaches the channel.
+    pub status: ConnectionStatus,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+}
+
+impl Connection {
+    /// Whether messages can go out through it: active and connected (D35).
+    pub fn is_usable(&self) -> bool {
+        self.is_active && self.status == ConnectionStatus::Connected
+    }
+}
+
+/// Reads of connections.
+#[async_trait]
+pub trait ConnectionReads: Send + Sync {
+    /// A connection of the company.
+    async fn connection(
+        &self,
+        company: CompanyId,
+        id: ConnectionId,
+    ) -> Result<Option<Stored<Connection>>, StoreError>;
+
+    /// All connections of the company, by `created_at`, then `id`.
+    async fn connections(&self, company: CompanyId) -> Result<Vec<Stored<Connection>>, StoreError>;
+
+    /// Whether any message, conversation, template or contact's `last_connection_id` refers to it.
+    async fn connection_in_use(
+        &self,
+        company: CompanyId,
+        id: ConnectionId,
+    ) -> Result<bool, StoreError>;
+}

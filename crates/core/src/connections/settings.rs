@@ -1,0 +1,205 @@
+//! The settings of each gateway: which there are, which must be there, and which are secret.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+use super::Gateway;
+use crate::problems::Problems;
+
+/// The longest text of a setting.
+const MAX_TEXT: usize = 2048;
+/// The default of `timeout_ms`: how long a gateway may take to answer a send (D36).
+const TIMEOUT_MS: u64 = 20_000;
+/// The largest `timeout_ms` (D50).
+const MAX_TIMEOUT_MS: u64 = 50_000;
+/// The largest `delay_ms` of the simulated gateway.
+const MAX_DELAY_MS: u64 = 3_600_000;
+
+/// What a setting holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SettingKind {
+    /// A text that may be shown.
+    Text,
+    /// A text that is never shown.
+    Secret,
+    /// A whole number from 0, or 1 for a time limit, to the given bound.
+    Number {
+        /// The least.
+        min: u64,
+        /// The most.
+        max: u64,
+    },
+    /// `true` or `false`.
+    Flag,
+}
+
+/// One setting of a gateway.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GatewayField {
+    /// Its name.
+    pub name: &'static str,
+    /// What it holds.
+    pub kind: SettingKind,
+    /// Whether it must be there.
+    pub required: bool,
+}
+
+const fn required(name: &'static str, kind: SettingKind) -> GatewayField {
+    GatewayField { name, kind, required: true }
+}
+
+const fn optional(name: &'static str, kind: SettingKind) -> GatewayField {
+    GatewayField { name, kind, required: false }
+}
+
+const TIMEOUT: GatewayField =
+    optional("timeout_ms", SettingKind::Number { min: 1, max: MAX_TIMEOUT_MS });
+
+const SIMULATED: &[GatewayField] = &[
+    optional("delay_ms", SettingKind::Number { min: 0, max: MAX_DELAY_MS }),
+    optional("reports", SettingKind::Flag),
+    TIMEOUT,
+];
+const CLOUD_API: &[GatewayField] = &[
+    required("phone_number_id", SettingKind::Text),
+    required("access_token", SettingKind::Secret),
+    required("app_secret", SettingKind::Secret),
+    required("verify_token", SettingKind::Secret),
+    optional("business_account_id", SettingKind::Text),
+    optional("api_base", SettingKind::Text),
+    optional("api_version", SettingKind::Text),
+    TIMEOUT,
+];
+const WAHA: &[GatewayField] = &[
+    required("base_url", SettingKind::Text),
+    required("session", SettingKind::Text),
+    required("api_key", SettingKind::Secret),
+    required("webhook_hmac_key", SettingKind::Secret),
+    TIMEOUT,
+];
+const EVOLUTION: &[GatewayField] = &[
+    required("base_url", SettingKind::Text),
+    required("instance", SettingKind::Text),
+    required("api_key", SettingKind::Secret),
+    required("webhook_token", SettingKind::Secret),
+    TIMEOUT,
+];
+
+impl Gateway {
+    /// The settings it knows.
+    pub const fn fields(self) -> &'static [GatewayField] {
+        match self {
+            Self::Simulated => SIMULATED,
+            Self::CloudApi => CLOUD_API,
+            Self::Waha => WAHA,
+            Self::Evolution => EVOLUTION,
+        }
+    }
+}
+
+/// The settings of a connection. Prints as `***`.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct ConnectionSettings(Map<String, Value>);
+
+impl ConnectionSettings {
+    /// Takes stored settings back.
+    pub const fn from_stored(settings: Map<String, Value>) -> Self {
+        Self(settings)
+    }
+
+    /// Reads the settings of `gateway`, naming `settings.<name>` for each that is unknown, missing
+    /// or malformed.
+    ///
+    /// # Errors
+    ///
+    /// All that is wrong.
+    pub fn parse(gateway: Gateway, given: &Map<String, Value>) -> Result<Self, Problems> {
+        let mut problems = Problems::new();
+        let mut settings = Map::new();
+        for name in given.keys() {
+            if !gateway.fields().iter().any(|field| field.name == name) {
+                problems.add(format!("settings.{name}"), "is not a setting of this gateway");
+            }
+        }
+        for field in gateway.fields() {
+            match given.get(field.name).filter(|value| !value.is_null()) {
+                None if field.required => {
+                    problems.add(format!("settings.{}", field.name), "is required");
+                }
+                None => {}
+                Some(value) => match check(field.kind, value) {
+                    Ok(()) => {
+                        settings.insert(field.name.to_owned(), value.clone());
+                    }
+                    Err(reason) => problems.add(format!("settings.{}", field.name), reason),
+                },
+            }
+        }
+        problems.into_result()?;
+        Ok(Self(settings))
+    }
+
+    /// The settings with `given` written over them; null removes one.
+    pub fn merged(&self, given: &Map<String, Value>) -> Map<String, Value> {
+        let mut merged = self.0.clone();
+        merged.extend(given.clone());
+        merged
+    }
+
+    /// All of them, secrets too, for the store.
+    pub const fn expose(&self) -> &Map<String, Value> {
+        &self.0
+    }
+
+    /// Those of `gateway` that may be shown.
+    pub fn shown(&self, gateway: Gateway) -> Map<String, Value> {
+        let open = gateway.fields().iter().filter(|field| field.kind != SettingKind::Secret);
+        open.filter_map(|field| Some((field.name.to_owned(), self.0.get(field.name)?.clone())))
+            .collect()
+    }
+
+    /// A text setting.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(name)?.as_str()
+    }
+
+    /// A number setting.
+    pub fn number(&self, name: &str) -> Option<u64> {
+        self.0.get(name)?.as_u64()
+    }
+
+    /// A flag.
+    pub fn flag(&self, name: &str) -> Option<bool> {
+        self.0.get(name)?.as_bool()
+    }
+
+    /// How long the gateway may take to answer a send (D36).
+    pub fn timeout(&self) -> std::time::Duration {
+        std::time::Duration::from_millis(self.number("timeout_ms").unwrap_or(TIMEOUT_MS))
+    }
+}
+
+fn check(kind: SettingKind, value: &Value) -> Result<(), String> {
+    match kind {
+        SettingKind::Text | SettingKind::Secret => {
+            let text = value.as_str().ok_or("must be a string")?;
+            let fits = (1..=MAX_TEXT).contains(&text.len()) && !text.chars().any(char::is_control);
+            if fits { Ok(()) } else { Err(format!("must have 1 to {MAX_TEXT} characters")) }
+        }
+        SettingKind::Number { min, max } => value
+            .as_u64()
+            .filter(|number| (min..=max).contains(number))
+            .map(|_| ())
+            .ok_or_else(|| format!("must be a whole number from {min} to {max}")),
+        SettingKind::Flag => {
+            value.as_bool().map(|_| ()).ok_or_else(|| "must be true or false".to_owned())
+        }
+    }
+}
+
+impl fmt::Debug for ConnectionSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}

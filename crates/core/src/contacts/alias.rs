@@ -1,0 +1,87 @@
+//! The names by which a channel knows a contact (D15, D62).
+
+use std::fmt;
+
+use super::{Phone, Platform, Region};
+use crate::ids::{CompanyId, ContactId};
+
+/// The longest name of a contact on a channel.
+const MAX_CHARS: usize = 200;
+
+/// A name of a contact on its channel in the one form that is compared: a phone in either Brazilian
+/// form is its canonical digits; a LID, a business-scoped id or a group code stands as it is.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ChannelKey(String);
+
+impl ChannelKey {
+    /// The key of a name as a gateway writes it; `None` for what cannot be one.
+    ///
+    /// `+`, and the suffix of a gateway's phone address (`@c.us`, `@s.whatsapp.net`), are dropped.
+    pub fn parse(written: &str) -> Option<Self> {
+        let written = written.trim();
+        let named = !written.is_empty()
+            && written.chars().count() <= MAX_CHARS
+            && !written.chars().any(char::is_control);
+        if !named {
+            return None;
+        }
+        match phone_digits(written) {
+            None => Some(Self(written.to_owned())),
+            Some(digits) => match Phone::parse(&format!("+{digits}"), &Region::br()) {
+                Ok(phone) => Some(Self::of_phone(&phone)),
+                Err(_) => Some(Self(digits.to_owned())),
+            },
+        }
+    }
+
+    /// The key of a phone: its digits.
+    pub fn of_phone(phone: &Phone) -> Self {
+        Self(phone.digits().to_owned())
+    }
+
+    /// Takes a stored key back.
+    pub const fn from_stored(key: String) -> Self {
+        Self(key)
+    }
+
+    /// The phone it stands for, if it is one.
+    pub fn phone(&self) -> Option<Phone> {
+        phone_digits(&self.0)?;
+        Phone::parse(&format!("+{}", self.0), &Region::br()).ok()
+    }
+
+    /// The key itself.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for ChannelKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ChannelKey(***)")
+    }
+}
+
+/// The digits of a name that is a phone.
+fn phone_digits(written: &str) -> Option<&str> {
+    let bare = ["@c.us", "@s.whatsapp.net"]
+        .iter()
+        .find_map(|suffix| written.strip_suffix(suffix))
+        .unwrap_or(written);
+    let bare = bare.strip_prefix('+').unwrap_or(bare);
+    let digits = !bare.is_empty() && bare.bytes().all(|b| b.is_ascii_digit());
+    digits.then_some(bare)
+}
+
+/// A name by which a contact is found; belongs to one contact per (company, channel) (D62).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alias {
+    /// The company.
+    pub company: CompanyId,
+    /// The channel.
+    pub platform: Platform,
+    /// The name.
+    pub key: ChannelKey,
+    /// The contact it belongs to.
+    pub contact: ContactId,
+}

@@ -1,0 +1,189 @@
+//! A message as it is stored.
+
+use std::fmt;
+
+use super::{Failure, ProviderMessageId};
+use crate::Timestamp;
+use crate::ids::{CompanyId, ConnectionId, ContactId, DocumentId, MessageId, WorkerId};
+use crate::prosas::Prosa;
+use crate::templates::TemplateCategory;
+use crate::words::words;
+
+words! {
+    /// Which way a message goes.
+    Direction {
+        /// From the contact to the company.
+        Inbound = "inbound",
+        /// From the company to the contact.
+        Outbound = "outbound",
+    }
+}
+
+words! {
+    /// What a message is (D27).
+    MessageType {
+        /// Text.
+        Text = "text",
+        /// A picture.
+        Image = "image",
+        /// Sound.
+        Audio = "audio",
+        /// Moving pictures.
+        Video = "video",
+        /// A file.
+        Document = "document",
+        /// A sticker.
+        Sticker = "sticker",
+        /// A place.
+        Location = "location",
+        /// Address cards.
+        Contacts = "contacts",
+        /// The press of a button, or a choice of a list.
+        Interactive = "interactive",
+        /// Made from an approved template.
+        Template = "template",
+        /// A reaction to another message.
+        Reaction = "reaction",
+        /// Something the channel or we cannot show.
+        Unsupported = "unsupported",
+    }
+}
+
+words! {
+    /// Who wrote a message (D27).
+    SenderType {
+        /// The contact.
+        Contact = "contact",
+        /// The company's software, through the API.
+        System = "system",
+        /// A person of the company.
+        Agent = "agent",
+        /// The service's AI.
+        Ai = "ai",
+        /// A campaign.
+        Campaign = "campaign",
+    }
+}
+
+words! {
+    /// How far a message came (D28).
+    MessageStatus {
+        /// Outbound: stored, the provider's answer is not known yet.
+        Pending = "pending",
+        /// Outbound: the provider accepted it.
+        Sent = "sent",
+        /// Outbound: it reached the contact's device.
+        Delivered = "delivered",
+        /// Outbound: the contact has seen it.
+        Read = "read",
+        /// Outbound: it will not arrive, or nobody knows whether it did.
+        Failed = "failed",
+        /// Inbound: the only status there is.
+        Received = "received",
+    }
+}
+
+/// A file that came with a message.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Media {
+    /// Where it lies for everybody: given by an import.
+    pub url: Option<String>,
+    /// Where the gateway keeps it until it was fetched.
+    pub source: Option<String>,
+    /// Our copy, once it was fetched (D31a).
+    pub document: Option<DocumentId>,
+    /// Its kind.
+    pub mimetype: Option<String>,
+    /// Its name.
+    pub filename: Option<String>,
+    /// What was written beneath it.
+    pub caption: Option<String>,
+}
+
+impl Media {
+    /// Whether there is nothing at all.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl fmt::Debug for Media {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Media").field("document", &self.document).finish_non_exhaustive()
+    }
+}
+
+/// The message that another one answers (D31a).
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Quoted {
+    /// Its id, if we have it.
+    pub message: Option<MessageId>,
+    /// What it said.
+    pub content: Option<String>,
+    /// What it was.
+    pub message_type: Option<MessageType>,
+}
+
+impl fmt::Debug for Quoted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Quoted").field("message", &self.message).finish_non_exhaustive()
+    }
+}
+
+/// A message (2.4).
+#[derive(Clone, PartialEq, Eq)]
+pub struct Message {
+    /// Its id; also the reference that is sent along to gateways that carry one.
+    pub id: MessageId,
+    /// Its company.
+    pub company: CompanyId,
+    /// Its contact.
+    pub contact: ContactId,
+    /// The connection it came or went through.
+    pub connection: ConnectionId,
+    /// Which way it goes.
+    pub direction: Direction,
+    /// What it is.
+    pub message_type: MessageType,
+    /// Who wrote it.
+    pub sender_type: SenderType,
+    /// How far it came.
+    pub status: MessageStatus,
+    /// Why it failed; only while `status` is failed.
+    pub failure: Option<Failure>,
+    /// What it says.
+    pub content: Option<String>,
+    /// The file it carries.
+    pub media: Media,
+    /// The provider's id, once there is one: `wamid`.
+    pub provider_id: Option<ProviderMessageId>,
+    /// The id that an import gave it.
+    pub external_id: Option<String>,
+    /// What it answers.
+    pub quoted: Quoted,
+    /// Who of a group wrote it, as the gateway writes it.
+    pub participant: Option<String>,
+    /// The category of the template it was made from.
+    pub template_category: Option<TemplateCategory>,
+    /// The debit that covers it.
+    pub prosa: Option<Prosa>,
+    /// Whether it came from a check of the history (D65).
+    pub is_history: bool,
+    /// When its content was changed, if ever.
+    pub edited_at: Option<Timestamp>,
+    /// The process that sends it; only while `status` is pending (D36).
+    pub sender: Option<WorkerId>,
+    /// When we stored it.
+    pub created_at: Timestamp,
+    /// The provider's time.
+    pub timestamp: Timestamp,
+}
+
+impl fmt::Debug for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Message")
+            .field("id", &self.id)
+            .field("status", &self.status)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,182 @@
+//! What the store tells about messages.
+
+use std::fmt;
+
+use async_trait::async_trait;
+
+use super::{Direction, Failure, Message, MessageStatus, MessageType};
+use crate::Timestamp;
+use crate::ids::{CompanyId, ConnectionId, ContactId, MessageId, WorkerId};
+use crate::page::{Page, PageRequest};
+use crate::store::{StoreError, Stored};
+
+/// A message's id as its provider writes it (`wamid`), unique per connection.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ProviderMessageId(String);
+
+impl ProviderMessageId {
+    /// Reads 1 to 512 bytes without control characters; `None` for anything else.
+    pub fn parse(text: &str) -> Option<Self> {
+        let fits = (1..=512).contains(&text.len()) && !text.chars().any(char::is_control);
+        fits.then(|| Self(text.to_owned()))
+    }
+
+    /// Takes a stored id back.
+    pub const fn from_stored(id: String) -> Self {
+        Self(id)
+    }
+
+    /// The id itself.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for ProviderMessageId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A status report that came before its message was known (D28).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatusReport {
+    /// The furthest status reported so far.
+    pub status: MessageStatus,
+    /// Why, when it is failed.
+    pub failure: Option<Failure>,
+}
+
+/// What a provider's message id stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RefTarget {
+    /// A message of ours.
+    Message(MessageId),
+    /// Nothing yet: what was reported of it is kept until `expires_at`.
+    Report {
+        /// What was reported.
+        report: StatusReport,
+        /// From when on it counts as never reported.
+        expires_at: Timestamp,
+    },
+}
+
+/// The one row for a provider's message id on a connection: whoever brings the id first, a message
+/// or a report, holds it, so that neither can miss the other (D28, D31). Goes with its message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MessageRef {
+    /// The company.
+    pub company: CompanyId,
+    /// The connection.
+    pub connection: ConnectionId,
+    /// The provider's id.
+    pub provider_id: ProviderMessageId,
+    /// What it stands for.
+    pub target: RefTarget,
+}
+
+/// A reference with the message it leads to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Referred {
+    /// The reference.
+    pub reference: Stored<MessageRef>,
+    /// Its message, when it is one.
+    pub message: Option<Stored<Message>>,
+}
+
+/// Which messages a listing holds; every part that is given must match (4.6, 4.7).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MessageFilter {
+    /// Of this contact.
+    pub contact: Option<ContactId>,
+    /// Through this connection.
+    pub connection: Option<ConnectionId>,
+    /// Going this way.
+    pub direction: Option<Direction>,
+    /// Of this type.
+    pub message_type: Option<MessageType>,
+    /// In this status.
+    pub status: Option<MessageStatus>,
+    /// `created_at` at or after this.
+    pub from: Option<Timestamp>,
+    /// `created_at` at or before this.
+    pub to: Option<Timestamp>,
+}
+
+/// The `contacts` block of the general listing (2.4).
+#[derive(Clone, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ContactBrief {
+    /// The contact.
+    pub id: ContactId,
+    /// Its phone, or its identifier (D16).
+    pub phone: String,
+    /// Its name.
+    pub name: String,
+    /// The name it is shown by.
+    pub display_name: String,
+    /// Its channel.
+    pub source_platform: String,
+}
+
+impl fmt::Debug for ContactBrief {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ContactBrief").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+/// A message of a listing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MessageRecord {
+    /// The message.
+    pub message: Message,
+    /// Its contact.
+    pub contact: ContactBrief,
+}
+
+/// Reads of messages.
+///
+/// # Contract
+///
+/// - `message_page` orders by `created_at` descending, then `id` descending (D29); its total is
+///   exact and belongs to the same state of the database as its items.
+#[async_trait]
+pub trait MessageReads: Send + Sync {
+    /// The messages of these ids, in any order.
+    async fn messages(
+        &self,
+        company: CompanyId,
+        ids: &[MessageId],
+    ) -> Result<Vec<Stored<Message>>, StoreError>;
+
+    /// What these provider ids stand for on a connection, in any order; unknown ids are left out.
+    async fn referred(
+        &self,
+        company: CompanyId,
+        connection: ConnectionId,
+        ids: &[ProviderMessageId],
+    ) -> Result<Vec<Referred>, StoreError>;
+
+    /// One page of a listing.
+    async fn message_page(
+        &self,
+        company: CompanyId,
+        filter: &MessageFilter,
+        page: PageRequest,
+    ) -> Result<Page<MessageRecord>, StoreError>;
+
+    /// Up to `limit` pending messages, of every company, whose sender's lease lapsed at `now` or
+    /// that is not registered, in any order (D36).
+    async fn abandoned_messages(
+        &self,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<Stored<Message>>, StoreError>;
+
+    /// Up to `limit` pending messages of one sender, of every company, in any order.
+    async fn messages_in_flight(
+        &self,
+        sender: WorkerId,
+        limit: u32,
+    ) -> Result<Vec<Stored<Message>>, StoreError>;
+}

@@ -1,0 +1,23 @@
+//! Workers: running processes with a lease, so that what a dead one left behind is found (D36).
+
+use async_trait::async_trait;
+
+use crate::Timestamp;
+use crate::ids::WorkerId;
+use crate::store::{StoreError, Stored};
+
+/// A running process. Alive while its lease lasts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Worker {
+    /// Its id, made at its start.
+    pub id: WorkerId,
+    /// Until when it counts as alive.
+    pub leased_until: Timestamp,
+}
+
+/// Reads of workers.
+#[async_trait]
+pub trait WorkerReads: Send + Sync {
+    /// A worker, alive or not.
+    async fn worker(&self, id: WorkerId) -> Result<Option<Stored<Worker>>, StoreError>;
+}
