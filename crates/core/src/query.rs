@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use serde_json::{Map, Value, json};
 
+use crate::Timestamp;
 use crate::error::{Code, Kind, Rejection, object};
 
 /// A query parameter that is not acceptable.
@@ -115,5 +116,99 @@ impl Params {
             }
             None => Ok(entries),
         }
+    }
+}
+
+/// The earliest `created_at` that a listing holds: the parameter `from`, a timestamp, or a date
+/// that stands for its first millisecond in UTC (D29).
+///
+/// # Errors
+///
+/// When it is neither.
+pub fn from_bound(params: &Params) -> Result<Option<Timestamp>, InvalidParameter> {
+    bound(params, "from", "T00:00:00.000Z")
+}
+
+/// The latest `created_at` that a listing holds: the parameter `to`, a timestamp, or a date that
+/// stands for its last millisecond in UTC (D29). It may lie before `from`; nothing does then.
+///
+/// # Errors
+///
+/// When it is neither.
+pub fn to_bound(params: &Params) -> Result<Option<Timestamp>, InvalidParameter> {
+    bound(params, "to", "T23:59:59.999Z")
+}
+
+fn bound(
+    params: &Params,
+    name: &str,
+    time_of_date: &str,
+) -> Result<Option<Timestamp>, InvalidParameter> {
+    params.read(name, "a timestamp such as 2026-11-20T17:31:36.123Z, or a date", |text| {
+        // A `+` that nobody percent-encoded arrives as a space.
+        let text = text.replace(' ', "+");
+        let is_date = text.len() == 10;
+        Timestamp::parse(&if is_date { format!("{text}{time_of_date}") } else { text })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn params(name: &str, value: &str) -> Params {
+        Params::new(vec![(name.to_owned(), value.to_owned())])
+    }
+
+    fn bounds(value: &str) -> [Option<String>; 2] {
+        let read = |bound: Result<Option<Timestamp>, InvalidParameter>| {
+            bound.ok().flatten().map(|at| at.to_string())
+        };
+        [read(from_bound(&params("from", value))), read(to_bound(&params("to", value)))]
+    }
+
+    #[test]
+    fn a_date_stands_for_its_first_and_its_last_millisecond() {
+        let [from, to] = bounds("2026-02-28").map(Option::unwrap);
+        assert_eq!(
+            (from.as_str(), to.as_str()),
+            ("2026-02-28T00:00:00.000Z", "2026-02-28T23:59:59.999Z")
+        );
+    }
+
+    #[test]
+    fn a_timestamp_stands_for_itself_in_any_offset() {
+        for (value, at) in [
+            ("2026-11-20T17:31:36.123Z", "2026-11-20T17:31:36.123Z"),
+            ("2026-11-20T17:31:36Z", "2026-11-20T17:31:36.000Z"),
+            ("2026-11-20T14:31:36.1-03:00", "2026-11-20T17:31:36.100Z"),
+            ("2026-11-20T23:01:36+05:30", "2026-11-20T17:31:36.000Z"),
+            ("2026-11-20T23:01:36 05:30", "2026-11-20T17:31:36.000Z"),
+        ] {
+            assert_eq!(bounds(value), [Some(at.to_owned()), Some(at.to_owned())], "{value}");
+        }
+    }
+
+    #[test]
+    fn what_is_neither_is_refused_by_name() {
+        for value in [
+            "",
+            "x",
+            "2026-02-30",
+            "2026-2-3",
+            "20261120",
+            "2026-11-20T17:31",
+            "2026-11-20T17:31:36",
+            "12026-11-2",
+            "0000-01-01",
+            "+2026-1-01",
+            "2026-11-20T25:00:00Z",
+            "１２３４-０１",
+        ] {
+            assert_eq!(bounds(value), [None, None], "{value}");
+        }
+        assert_eq!(from_bound(&params("from", "x")).unwrap_err().parameter, "from");
+        assert_eq!(to_bound(&params("to", "x")).unwrap_err().parameter, "to");
+        assert_eq!(to_bound(&params("from", "x")), Ok(None));
     }
 }
