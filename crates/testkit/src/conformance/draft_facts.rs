@@ -223,6 +223,7 @@ pub async fn nothing_of_another_company_is_told(harness: &dyn Harness) {
         tags: vec![tag.id],
         member: Some(member.id),
         close_reason: Some(reason.id),
+        ..DraftQuery::default()
     };
     let theirs = facts(&other, query.clone()).await;
     assert_eq!(theirs, DraftFacts::default());

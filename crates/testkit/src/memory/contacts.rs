@@ -10,6 +10,7 @@ use recado_core::contacts::{
 };
 use recado_core::custom_fields::CustomField;
 use recado_core::ids::{CloseReasonId, CompanyId, ContactId, MemberId};
+use recado_core::leads::LeadMemory;
 use recado_core::links::{Click, LinkClicks};
 use recado_core::lists::{List, ListMember};
 use recado_core::organizations::Organization;
@@ -48,6 +49,8 @@ impl State {
             tags: self.tags_of(company, id),
             clicks: clicks.then(|| self.human_clicks(company, id)),
             lists: Vec::new(),
+            conversations: Vec::new(),
+            lead_memory: None,
         };
         ContactRecord { contact, related }
     }
@@ -117,7 +120,8 @@ impl State {
         let holds = |contact: &&Contact| {
             contact.company == company
                 && (query.identifiers.contains(&contact.identifier)
-                    || query.phone.is_some() && contact.phone == query.phone)
+                    || query.phone.is_some() && contact.phone == query.phone
+                    || self.aliases_of(contact).any(|alias| query.keys.contains(&alias.key)))
         };
         let holder =
             rows.all::<Contact>().filter(holds).min_by_key(|held| (held.created_at, held.id));
@@ -162,6 +166,12 @@ impl State {
             close_reason: query
                 .close_reason
                 .is_some_and(|id| rows.entry(&RowKey::CloseReason { company, id }).is_some()),
+            connection: query
+                .connection
+                .and_then(|id| rows.get(&RowKey::Connection { company, id })),
+            alias_taken: query.alias.clone().is_some_and(|(platform, key)| {
+                rows.entry(&RowKey::Alias { company, platform, key }).is_some()
+            }),
             export_frontier: self.frontiers.get(&company).copied(),
         }
     }
@@ -192,6 +202,9 @@ impl ContactReads for MemoryStore {
         let mut record = state.record(contact, false);
         record.related.assigned_to = assigned_to.map(Stored::into_value);
         record.related.lists = state.lists_of(company, id);
+        record.related.conversations = state.conversations_of(company, id);
+        let memory = state.rows.get::<LeadMemory>(&RowKey::LeadMemory { company, contact: id });
+        record.related.lead_memory = memory.map(Stored::into_value);
         Ok(Some((record, state.fields_of(company))))
     }
 

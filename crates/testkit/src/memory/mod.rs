@@ -4,10 +4,13 @@
 //! as code allows. It is meant to be obviously right, not fast: most reads look at every row of
 //! their kind.
 
+mod channels;
 mod contacts;
+mod messages;
 mod records;
 mod rows;
 mod rules;
+mod upkeep;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,11 +22,12 @@ use recado_core::ids::CompanyId;
 use recado_core::jobs::Job;
 use recado_core::store::{
     Change, ChangeKind, ChangeSet, Claims, Commit, CommitError, Conflict, Precondition, Row,
-    RowKey, Store, StoreError, Stored, Upkeep, Version,
+    RowKey, Store, StoreError, Stored, Version,
 };
 
 use crate::conformance::Harness;
 use rows::{Entry, Kind, Rows};
+use rules::Fate;
 
 /// A store in memory. Clones are handles on the same data.
 #[derive(Clone, Debug, Default)]
@@ -154,12 +158,16 @@ impl State {
         let Some(kind) = Kind::of_key(&key) else { return Err(Conflict::Stale(key)) };
         self.rows.set(key, None);
         for row in referring {
-            if !rules::goes_with(&row, kind) {
-                return Err(Conflict::Reference);
-            }
             // A click refers to its contact and to its link: it may have gone with the other one.
-            if self.rows.entry(&row.key()).is_some() {
-                self.delete(row.key())?;
+            let Some(version) = self.rows.entry(&row.key()).map(|entry| entry.version) else {
+                continue;
+            };
+            match rules::fate(&row, kind) {
+                Fate::Goes => self.delete(row.key())?,
+                Fate::BecomesRow(row) => {
+                    self.rows.set(row.key(), Some(Entry { row: *row, version }));
+                }
+                Fate::Forbids => return Err(Conflict::Reference),
             }
         }
         Ok(())
@@ -199,17 +207,6 @@ impl Claims for MemoryStore {
         }
         state.rows.keep();
         Ok(claimed)
-    }
-}
-
-#[async_trait]
-impl Upkeep for MemoryStore {
-    async fn ready(&self) -> Result<(), StoreError> {
-        Ok(())
-    }
-
-    async fn upkeep(&self, _now: Timestamp) -> Result<(), StoreError> {
-        Ok(())
     }
 }
 

@@ -21,7 +21,7 @@ use super::{MemoryStore, State};
 
 impl State {
     /// All records of a kind that `wanted` holds for, by `order`.
-    fn sorted<T: Kept, K: Ord>(
+    pub(super) fn sorted<T: Kept, K: Ord>(
         &self,
         wanted: impl Fn(&T) -> bool,
         order: impl Fn(&T) -> K,

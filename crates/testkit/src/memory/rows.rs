@@ -3,16 +3,25 @@
 use std::collections::{BTreeMap, HashMap};
 
 use recado_core::access::{ApiKey, Company, Member, Secret};
-use recado_core::contacts::{Contact, ContactTag};
+use recado_core::connections::Connection;
+use recado_core::contacts::{Alias, Contact, ContactTag};
+use recado_core::conversations::Conversation;
 use recado_core::custom_fields::CustomField;
 use recado_core::deals::{Deal, Pipeline, Stage};
 use recado_core::documents::Document;
+use recado_core::groups::ConnectionGroup;
+use recado_core::idempotency::RememberedCall;
 use recado_core::jobs::Job;
+use recado_core::leads::LeadMemory;
 use recado_core::links::{Click, Link};
 use recado_core::lists::{List, ListMember};
+use recado_core::messages::{Message, MessageRef};
 use recado_core::organizations::Organization;
+use recado_core::prosas::LedgerLine;
 use recado_core::store::{Row, RowKey, Stored, Version};
 use recado_core::tags::{CloseReason, Tag};
+use recado_core::templates::Template;
+use recado_core::workers::Worker;
 
 /// A type of record that is kept as a row.
 pub(super) trait Kept: Clone + 'static {
@@ -73,6 +82,17 @@ kinds! {
     Document: Document,
     Link: Link,
     Click: Click,
+    Connection: Connection,
+    Group: ConnectionGroup,
+    Alias: Alias,
+    Conversation: Conversation,
+    Message: Message,
+    MessageRef: MessageRef,
+    LeadMemory: LeadMemory,
+    LedgerLine: LedgerLine,
+    RememberedCall: RememberedCall,
+    Worker: Worker,
+    Template: Template,
     Job: Job,
 }
 

@@ -5,6 +5,7 @@ use recado_core::access::KeyHash;
 use recado_core::contacts::{Email, Identifier, Platform};
 use recado_core::ids::CompanyId;
 use recado_core::links::LinkCode;
+use recado_core::messages::RefTarget;
 use recado_core::organizations::Cnpj;
 use recado_core::store::{Row, RowKey, UniqueKey};
 use uuid::Uuid;
@@ -15,7 +16,7 @@ use super::rows::Kind;
 pub(super) fn refers_to(row: &Row) -> Vec<RowKey> {
     let company = |company: CompanyId| RowKey::Company { company };
     match row {
-        Row::Company(_) | Row::Secret(_) => Vec::new(),
+        Row::Company(_) | Row::Secret(_) | Row::Worker(_) => Vec::new(),
         Row::ApiKey(key) => vec![company(key.company)],
         Row::Member(member) => vec![company(member.company)],
         Row::CustomField(field) => vec![company(field.company)],
@@ -74,19 +75,88 @@ pub(super) fn refers_to(row: &Row) -> Vec<RowKey> {
             RowKey::Link { company: click.company, id: click.link },
             RowKey::Contact { company: click.company, id: click.contact },
         ],
+        Row::Connection(connection) => vec![company(connection.company)],
+        Row::Group(group) => vec![
+            company(group.company),
+            RowKey::Connection { company: group.company, id: group.connection },
+        ],
+        Row::Alias(alias) => vec![
+            company(alias.company),
+            RowKey::Contact { company: alias.company, id: alias.contact },
+        ],
+        Row::Conversation(conversation) => vec![
+            company(conversation.company),
+            RowKey::Contact { company: conversation.company, id: conversation.contact },
+            RowKey::Connection { company: conversation.company, id: conversation.connection },
+        ],
+        Row::Message(message) => vec![
+            company(message.company),
+            RowKey::Contact { company: message.company, id: message.contact },
+            RowKey::Connection { company: message.company, id: message.connection },
+        ],
+        Row::MessageRef(reference) => {
+            let own = reference.company;
+            let message = match &reference.target {
+                RefTarget::Message(id) => Some(RowKey::Message { company: own, id: *id }),
+                RefTarget::Report { .. } => None,
+            };
+            let connection = RowKey::Connection { company: own, id: reference.connection };
+            [Some(company(own)), Some(connection), message].into_iter().flatten().collect()
+        }
+        Row::LeadMemory(memory) => vec![
+            company(memory.company),
+            RowKey::Contact { company: memory.company, id: memory.contact },
+        ],
+        Row::LedgerLine(line) => {
+            let contact = line.contact.map(|id| RowKey::Contact { company: line.company, id });
+            [Some(company(line.company)), contact].into_iter().flatten().collect()
+        }
+        Row::RememberedCall(call) => {
+            let contact = call.contact.map(|id| RowKey::Contact { company: call.company, id });
+            [Some(company(call.company)), contact].into_iter().flatten().collect()
+        }
+        Row::Template(template) => {
+            let own = template.company;
+            let connection = template.connection.map(|id| RowKey::Connection { company: own, id });
+            [Some(company(own)), connection].into_iter().flatten().collect()
+        }
     }
 }
 
-/// Whether a row goes when `deleted`, to which it refers, is deleted. One that does not go stands
-/// in the way.
-pub(super) fn goes_with(row: &Row, deleted: Kind) -> bool {
-    match row {
+/// What becomes of a row when one that it refers to is deleted.
+#[derive(Debug, PartialEq)]
+pub(super) enum Fate {
+    /// It goes, too.
+    Goes,
+    /// It stays like this, at its version.
+    BecomesRow(Box<Row>),
+    /// It stands in the way.
+    Forbids,
+}
+
+/// What becomes of a row when `deleted`, to which it refers, is deleted.
+pub(super) fn fate(row: &Row, deleted: Kind) -> Fate {
+    let goes = match row {
         Row::ContactTag(_) => matches!(deleted, Kind::Contact | Kind::Tag),
         Row::ListMember(_) => matches!(deleted, Kind::Contact | Kind::List),
-        Row::Deal(_) | Row::Link(_) => deleted == Kind::Contact,
         Row::Click(_) => matches!(deleted, Kind::Contact | Kind::Link),
+        Row::Deal(_)
+        | Row::Link(_)
+        | Row::Alias(_)
+        | Row::Conversation(_)
+        | Row::Message(_)
+        | Row::LeadMemory(_)
+        | Row::RememberedCall(_) => deleted == Kind::Contact,
+        Row::MessageRef(_) => matches!(deleted, Kind::Message | Kind::Connection),
+        Row::Group(_) => deleted == Kind::Connection,
+        Row::LedgerLine(line) if deleted == Kind::Contact => {
+            let mut line = line.clone();
+            line.contact = None;
+            return Fate::BecomesRow(Box::new(line.into()));
+        }
         _ => false,
-    }
+    };
+    if goes { Fate::Goes } else { Fate::Forbids }
 }
 
 /// The unique key that the identity of a row is.
@@ -95,6 +165,12 @@ pub(super) fn identity(key: &RowKey) -> UniqueKey {
         RowKey::ListMember { .. } => UniqueKey::ListMember,
         RowKey::ContactTag { .. } => UniqueKey::ContactTag,
         RowKey::Secret { .. } => UniqueKey::SecretName,
+        RowKey::Alias { .. } => UniqueKey::AliasKey,
+        RowKey::Group { .. } => UniqueKey::GroupCode,
+        RowKey::Conversation { .. } => UniqueKey::Conversation,
+        RowKey::MessageRef { .. } => UniqueKey::ProviderMessage,
+        RowKey::LeadMemory { .. } => UniqueKey::LeadMemory,
+        RowKey::RememberedCall { .. } => UniqueKey::CallKey,
         _ => UniqueKey::Id,
     }
 }
@@ -109,6 +185,7 @@ pub(super) enum Unique<'a> {
     KeyHash(&'a KeyHash),
     LinkCode(&'a LinkCode),
     JobSubject(CompanyId, &'static str, Uuid),
+    TemplateToken(Uuid),
 }
 
 impl Unique<'_> {
@@ -122,6 +199,7 @@ impl Unique<'_> {
             Self::KeyHash(..) => UniqueKey::KeyHash,
             Self::LinkCode(..) => UniqueKey::LinkCode,
             Self::JobSubject(..) => UniqueKey::JobSubject,
+            Self::TemplateToken(..) => UniqueKey::TemplateToken,
         }
     }
 }
@@ -142,6 +220,7 @@ pub(super) fn unique(row: &Row) -> Vec<Unique<'_>> {
         }
         Row::ApiKey(key) => vec![Unique::KeyHash(&key.hash)],
         Row::Link(link) => vec![Unique::LinkCode(&link.code)],
+        Row::Template(template) => vec![Unique::TemplateToken(template.token)],
         Row::Job(job) => vec![Unique::JobSubject(job.company, job.kind.name(), job.kind.subject())],
         _ => Vec::new(),
     }

@@ -2,6 +2,7 @@
 
 mod reads;
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
@@ -44,6 +45,7 @@ type Plan = Box<dyn FnMut(StoreOp) -> Option<StoreFailure> + Send>;
 pub struct FaultyStore {
     inner: Arc<dyn Store>,
     plan: Arc<Mutex<Option<Plan>>>,
+    broken: Arc<Mutex<BTreeSet<String>>>,
 }
 
 impl std::fmt::Debug for FaultyStore {
@@ -55,7 +57,7 @@ impl std::fmt::Debug for FaultyStore {
 impl FaultyStore {
     /// Wraps a store that works; nothing fails until it is told to.
     pub fn new(inner: Arc<dyn Store>) -> Self {
-        Self { inner, plan: Arc::default() }
+        Self { inner, plan: Arc::default(), broken: Arc::default() }
     }
 
     /// Asks `plan` for the fate of every operation from now on.
@@ -80,9 +82,40 @@ impl FaultyStore {
         self.plan(move |_| Some(failure));
     }
 
+    /// Makes one read unavailable until [`FaultyStore::heal`], besides what the plan says: `name` is
+    /// that of its method, such as `contact`. Of several, call it once for each.
+    ///
+    /// # Panics
+    ///
+    /// When no read has this name.
+    pub fn fail_read(&self, name: &str) {
+        assert!(reads::READS.contains(&name), "there is no read called {name}");
+        self.broken().insert(name.to_owned());
+    }
+
+    /// Makes all reads of contacts unavailable until [`FaultyStore::heal`]: what a store looks like
+    /// that cannot tell whether a contact may be written to.
+    pub fn fail_contact_reads(&self) {
+        const NAMES: &[&str] = &[
+            "contact",
+            "contact_record",
+            "contact_by_identifier",
+            "contact_page",
+            "contact_export",
+            "draft_facts",
+            "channel_contacts",
+        ];
+        NAMES.iter().for_each(|name| self.fail_read(name));
+    }
+
     /// Lets everything work again.
     pub fn heal(&self) {
         *self.locked() = None;
+        self.broken().clear();
+    }
+
+    fn broken(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.broken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn locked(&self) -> MutexGuard<'_, Option<Plan>> {
@@ -96,8 +129,12 @@ impl FaultyStore {
     /// Reads, unless that fails: a read that fails is never more than unavailable.
     async fn read<T>(
         &self,
+        name: &str,
         work: impl Future<Output = Result<T, StoreError>> + Send,
     ) -> Result<T, StoreError> {
+        if self.broken().contains(name) {
+            return Err(unavailable());
+        }
         match self.fate(StoreOp::Read) {
             None | Some(StoreFailure::Contended) => work.await,
             Some(_) => Err(unavailable()),

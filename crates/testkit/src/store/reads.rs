@@ -1,310 +1,185 @@
-//! Reads that fail on demand.
+//! Reads that fail on demand, all or by name.
 
 use async_trait::async_trait;
+use recado_core::Timestamp;
 use recado_core::access::{AccessReads, ApiKey, Company, KeyHash, Member, Secret, SecretName};
+use recado_core::connections::{Connection, ConnectionReads};
 use recado_core::contacts::{
     Contact, ContactFilter, ContactReads, ContactRecord, ContactSlice, DraftFacts, DraftQuery,
     ExportPosition, Identifier, Platform,
 };
+use recado_core::conversations::{ChannelContact, ChannelQuery, ConversationReads};
 use recado_core::custom_fields::{CustomField, CustomFieldReads};
 use recado_core::deals::{Deal, DealReads, Pipeline, Stage};
 use recado_core::documents::{Document, DocumentReads};
+use recado_core::groups::{ConnectionGroup, GroupCode, GroupReads};
+use recado_core::idempotency::{CallKey, IdempotencyReads, RememberedCall};
 use recado_core::ids::{
-    CloseReasonId, CompanyId, ContactId, CustomFieldId, DealId, DocumentId, KeyId, LinkId, ListId,
-    MemberId, OrganizationId, PipelineId, StageId, TagId,
+    CloseReasonId, CompanyId, ConnectionId, ContactId, CustomFieldId, DealId, DocumentId, KeyId,
+    LedgerLineId, LinkId, ListId, MemberId, MessageId, OrganizationId, PipelineId, StageId, TagId,
+    TemplateId, WorkerId,
 };
 use recado_core::jobs::Job;
+use recado_core::leads::{LeadMemory, LeadReads};
 use recado_core::links::{Link, LinkCode, LinkReads};
 use recado_core::lists::{List, ListCandidates, ListReads};
+use recado_core::messages::{
+    Message, MessageFilter, MessageReads, MessageRecord, ProviderMessageId, Referred, SenderType,
+};
 use recado_core::organizations::{Organization, OrganizationReads};
-use recado_core::page::PageRequest;
+use recado_core::page::{Page, PageRequest};
+use recado_core::prosas::{LedgerFilter, LedgerLine, LedgerPage, LedgerReads};
 use recado_core::store::{StoreError, Stored};
 use recado_core::tags::{CloseReason, Tag, TagReads};
+use recado_core::templates::{Template, TemplateReads};
+use recado_core::workers::{Worker, WorkerReads};
 
 use super::FaultyStore;
 
-#[async_trait]
-impl AccessReads for FaultyStore {
-    async fn company(&self, id: CompanyId) -> Result<Option<Stored<Company>>, StoreError> {
-        self.read(self.inner.company(id)).await
-    }
+/// Hands every read of every trait on, unless it is to fail, and lists their names.
+macro_rules! reads {
+    ($($trait:ident {
+        $(fn $name:ident($($arg:ident: $type:ty),* $(,)?) -> $answer:ty;)+
+    })+) => {
+        $(
+            #[async_trait]
+            impl $trait for FaultyStore {
+                $(async fn $name(&self, $($arg: $type),*) -> Result<$answer, StoreError> {
+                    self.read(stringify!($name), self.inner.$name($($arg),*)).await
+                })+
+            }
+        )+
 
-    async fn companies(&self) -> Result<Vec<Company>, StoreError> {
-        self.read(self.inner.companies()).await
-    }
-
-    async fn key_by_hash(&self, hash: &KeyHash) -> Result<Option<(ApiKey, Company)>, StoreError> {
-        self.read(self.inner.key_by_hash(hash)).await
-    }
-
-    async fn key(
-        &self,
-        company: CompanyId,
-        id: KeyId,
-    ) -> Result<Option<Stored<ApiKey>>, StoreError> {
-        self.read(self.inner.key(company, id)).await
-    }
-
-    async fn keys(&self, company: CompanyId) -> Result<Vec<ApiKey>, StoreError> {
-        self.read(self.inner.keys(company)).await
-    }
-
-    async fn member(
-        &self,
-        company: CompanyId,
-        id: MemberId,
-    ) -> Result<Option<Stored<Member>>, StoreError> {
-        self.read(self.inner.member(company, id)).await
-    }
-
-    async fn members(&self, company: CompanyId) -> Result<Vec<Member>, StoreError> {
-        self.read(self.inner.members(company)).await
-    }
-
-    async fn secret(&self, name: SecretName) -> Result<Option<Secret>, StoreError> {
-        self.read(self.inner.secret(name)).await
-    }
+        /// The names of all reads.
+        pub(super) const READS: &[&str] = &[$($(stringify!($name),)+)+];
+    };
 }
 
-#[async_trait]
-impl ContactReads for FaultyStore {
-    async fn contact(
-        &self,
-        company: CompanyId,
-        id: ContactId,
-    ) -> Result<Option<Stored<Contact>>, StoreError> {
-        self.read(self.inner.contact(company, id)).await
+reads! {
+    AccessReads {
+        fn company(id: CompanyId) -> Option<Stored<Company>>;
+        fn companies() -> Vec<Company>;
+        fn key_by_hash(hash: &KeyHash) -> Option<(ApiKey, Company)>;
+        fn key(company: CompanyId, id: KeyId) -> Option<Stored<ApiKey>>;
+        fn keys(company: CompanyId) -> Vec<ApiKey>;
+        fn member(company: CompanyId, id: MemberId) -> Option<Stored<Member>>;
+        fn members(company: CompanyId) -> Vec<Member>;
+        fn secret(name: SecretName) -> Option<Secret>;
     }
-
-    async fn contact_record(
-        &self,
-        company: CompanyId,
-        id: ContactId,
-    ) -> Result<Option<(ContactRecord, Vec<CustomField>)>, StoreError> {
-        self.read(self.inner.contact_record(company, id)).await
+    ConnectionReads {
+        fn connection(company: CompanyId, id: ConnectionId) -> Option<Stored<Connection>>;
+        fn connections(company: CompanyId) -> Vec<Stored<Connection>>;
+        fn connection_in_use(company: CompanyId, id: ConnectionId) -> bool;
     }
-
-    async fn contact_by_identifier(
-        &self,
-        company: CompanyId,
-        platform: &Platform,
-        identifier: &Identifier,
-    ) -> Result<Option<Stored<Contact>>, StoreError> {
-        self.read(self.inner.contact_by_identifier(company, platform, identifier)).await
+    ContactReads {
+        fn contact(company: CompanyId, id: ContactId) -> Option<Stored<Contact>>;
+        fn contact_record(
+            company: CompanyId,
+            id: ContactId,
+        ) -> Option<(ContactRecord, Vec<CustomField>)>;
+        fn contact_by_identifier(
+            company: CompanyId,
+            platform: &Platform,
+            identifier: &Identifier,
+        ) -> Option<Stored<Contact>>;
+        fn contact_page(
+            company: CompanyId,
+            filter: &ContactFilter,
+            page: PageRequest,
+            clicks: bool,
+        ) -> ContactSlice;
+        fn contact_export(
+            company: CompanyId,
+            filter: &ContactFilter,
+            after: Option<ExportPosition>,
+            limit: u32,
+            clicks: bool,
+        ) -> ContactSlice;
+        fn draft_facts(company: CompanyId, query: &DraftQuery) -> DraftFacts;
+        fn member_in_use(company: CompanyId, id: MemberId) -> bool;
+        fn close_reason_in_use(company: CompanyId, id: CloseReasonId) -> bool;
     }
-
-    async fn contact_page(
-        &self,
-        company: CompanyId,
-        filter: &ContactFilter,
-        page: PageRequest,
-        clicks: bool,
-    ) -> Result<ContactSlice, StoreError> {
-        self.read(self.inner.contact_page(company, filter, page, clicks)).await
+    ConversationReads {
+        fn channel_contacts(company: CompanyId, query: &ChannelQuery) -> Vec<ChannelContact>;
+        fn newest_inbound_at(company: CompanyId, contact: ContactId) -> Option<Timestamp>;
+        fn newest_outbound_sender(company: CompanyId, contact: ContactId) -> Option<SenderType>;
     }
-
-    async fn contact_export(
-        &self,
-        company: CompanyId,
-        filter: &ContactFilter,
-        after: Option<ExportPosition>,
-        limit: u32,
-        clicks: bool,
-    ) -> Result<ContactSlice, StoreError> {
-        self.read(self.inner.contact_export(company, filter, after, limit, clicks)).await
+    CustomFieldReads {
+        fn custom_field(company: CompanyId, id: CustomFieldId) -> Option<Stored<CustomField>>;
+        fn custom_field_by_slug(company: CompanyId, slug: &str) -> Option<Stored<CustomField>>;
+        fn custom_fields(company: CompanyId) -> Vec<CustomField>;
     }
-
-    async fn draft_facts(
-        &self,
-        company: CompanyId,
-        query: &DraftQuery,
-    ) -> Result<DraftFacts, StoreError> {
-        self.read(self.inner.draft_facts(company, query)).await
+    DealReads {
+        fn pipeline(company: CompanyId, id: PipelineId) -> Option<Stored<Pipeline>>;
+        fn pipelines(company: CompanyId) -> Vec<Pipeline>;
+        fn stages(company: CompanyId) -> Vec<Stored<Stage>>;
+        fn stage(company: CompanyId, id: StageId) -> Option<Stored<Stage>>;
+        fn deal(company: CompanyId, id: DealId) -> Option<Stored<Deal>>;
+        fn deals(company: CompanyId, contact: Option<ContactId>) -> Vec<Deal>;
     }
-
-    async fn member_in_use(&self, company: CompanyId, id: MemberId) -> Result<bool, StoreError> {
-        self.read(self.inner.member_in_use(company, id)).await
+    DocumentReads {
+        fn document(company: CompanyId, id: DocumentId) -> Option<Stored<Document>>;
+        fn documents(company: CompanyId, contact: ContactId) -> Vec<Stored<Document>>;
+        fn purge(company: CompanyId, contact: ContactId) -> Option<Stored<Job>>;
     }
-
-    async fn close_reason_in_use(
-        &self,
-        company: CompanyId,
-        id: CloseReasonId,
-    ) -> Result<bool, StoreError> {
-        self.read(self.inner.close_reason_in_use(company, id)).await
+    GroupReads {
+        fn groups(company: CompanyId, connection: ConnectionId) -> Vec<Stored<ConnectionGroup>>;
+        fn groups_by_code(company: CompanyId, codes: &[GroupCode]) -> Vec<Stored<ConnectionGroup>>;
     }
-}
-
-#[async_trait]
-impl CustomFieldReads for FaultyStore {
-    async fn custom_field(
-        &self,
-        company: CompanyId,
-        id: CustomFieldId,
-    ) -> Result<Option<Stored<CustomField>>, StoreError> {
-        self.read(self.inner.custom_field(company, id)).await
+    IdempotencyReads {
+        fn remembered_call(company: CompanyId, key: &CallKey) -> Option<Stored<RememberedCall>>;
     }
-
-    async fn custom_field_by_slug(
-        &self,
-        company: CompanyId,
-        slug: &str,
-    ) -> Result<Option<Stored<CustomField>>, StoreError> {
-        self.read(self.inner.custom_field_by_slug(company, slug)).await
+    LeadReads {
+        fn lead_memory(company: CompanyId, contact: ContactId) -> Option<Stored<LeadMemory>>;
     }
-
-    async fn custom_fields(&self, company: CompanyId) -> Result<Vec<CustomField>, StoreError> {
-        self.read(self.inner.custom_fields(company)).await
+    LedgerReads {
+        fn ledger_line(company: CompanyId, id: LedgerLineId) -> Option<Stored<LedgerLine>>;
+        fn ledger_page(company: CompanyId, filter: &LedgerFilter, page: PageRequest) -> LedgerPage;
     }
-}
-
-#[async_trait]
-impl DealReads for FaultyStore {
-    async fn pipeline(
-        &self,
-        company: CompanyId,
-        id: PipelineId,
-    ) -> Result<Option<Stored<Pipeline>>, StoreError> {
-        self.read(self.inner.pipeline(company, id)).await
+    LinkReads {
+        fn link_by_code(code: &LinkCode) -> Option<Link>;
+        fn link(company: CompanyId, id: LinkId) -> Option<Stored<Link>>;
+        fn links(company: CompanyId) -> Vec<Link>;
     }
-
-    async fn pipelines(&self, company: CompanyId) -> Result<Vec<Pipeline>, StoreError> {
-        self.read(self.inner.pipelines(company)).await
+    ListReads {
+        fn list(company: CompanyId, id: ListId) -> Option<(Stored<List>, u64)>;
+        fn lists(company: CompanyId) -> Vec<(List, u64)>;
+        fn list_candidates(
+            company: CompanyId,
+            list: ListId,
+            contacts: &[ContactId],
+        ) -> ListCandidates;
     }
-
-    async fn stages(&self, company: CompanyId) -> Result<Vec<Stored<Stage>>, StoreError> {
-        self.read(self.inner.stages(company)).await
+    MessageReads {
+        fn messages(company: CompanyId, ids: &[MessageId]) -> Vec<Stored<Message>>;
+        fn referred(
+            company: CompanyId,
+            connection: ConnectionId,
+            ids: &[ProviderMessageId],
+        ) -> Vec<Referred>;
+        fn message_page(
+            company: CompanyId,
+            filter: &MessageFilter,
+            page: PageRequest,
+        ) -> Page<MessageRecord>;
+        fn abandoned_messages(now: Timestamp, limit: u32) -> Vec<Stored<Message>>;
+        fn messages_in_flight(sender: WorkerId, limit: u32) -> Vec<Stored<Message>>;
     }
-
-    async fn stage(
-        &self,
-        company: CompanyId,
-        id: StageId,
-    ) -> Result<Option<Stored<Stage>>, StoreError> {
-        self.read(self.inner.stage(company, id)).await
+    OrganizationReads {
+        fn organization(company: CompanyId, id: OrganizationId) -> Option<Stored<Organization>>;
+        fn organizations(company: CompanyId) -> Vec<Organization>;
     }
-
-    async fn deal(
-        &self,
-        company: CompanyId,
-        id: DealId,
-    ) -> Result<Option<Stored<Deal>>, StoreError> {
-        self.read(self.inner.deal(company, id)).await
+    TagReads {
+        fn tag(company: CompanyId, id: TagId) -> Option<Stored<Tag>>;
+        fn tags(company: CompanyId) -> Vec<Tag>;
+        fn close_reason(company: CompanyId, id: CloseReasonId) -> Option<Stored<CloseReason>>;
+        fn close_reasons(company: CompanyId) -> Vec<CloseReason>;
     }
-
-    async fn deals(
-        &self,
-        company: CompanyId,
-        contact: Option<ContactId>,
-    ) -> Result<Vec<Deal>, StoreError> {
-        self.read(self.inner.deals(company, contact)).await
+    TemplateReads {
+        fn template(company: CompanyId, id: TemplateId) -> Option<Stored<Template>>;
+        fn templates(company: CompanyId) -> Vec<Stored<Template>>;
     }
-}
-
-#[async_trait]
-impl DocumentReads for FaultyStore {
-    async fn document(
-        &self,
-        company: CompanyId,
-        id: DocumentId,
-    ) -> Result<Option<Stored<Document>>, StoreError> {
-        self.read(self.inner.document(company, id)).await
-    }
-
-    async fn documents(
-        &self,
-        company: CompanyId,
-        contact: ContactId,
-    ) -> Result<Vec<Stored<Document>>, StoreError> {
-        self.read(self.inner.documents(company, contact)).await
-    }
-
-    async fn purge(
-        &self,
-        company: CompanyId,
-        contact: ContactId,
-    ) -> Result<Option<Stored<Job>>, StoreError> {
-        self.read(self.inner.purge(company, contact)).await
-    }
-}
-
-#[async_trait]
-impl LinkReads for FaultyStore {
-    async fn link_by_code(&self, code: &LinkCode) -> Result<Option<Link>, StoreError> {
-        self.read(self.inner.link_by_code(code)).await
-    }
-
-    async fn link(
-        &self,
-        company: CompanyId,
-        id: LinkId,
-    ) -> Result<Option<Stored<Link>>, StoreError> {
-        self.read(self.inner.link(company, id)).await
-    }
-
-    async fn links(&self, company: CompanyId) -> Result<Vec<Link>, StoreError> {
-        self.read(self.inner.links(company)).await
-    }
-}
-
-#[async_trait]
-impl ListReads for FaultyStore {
-    async fn list(
-        &self,
-        company: CompanyId,
-        id: ListId,
-    ) -> Result<Option<(Stored<List>, u64)>, StoreError> {
-        self.read(self.inner.list(company, id)).await
-    }
-
-    async fn lists(&self, company: CompanyId) -> Result<Vec<(List, u64)>, StoreError> {
-        self.read(self.inner.lists(company)).await
-    }
-
-    async fn list_candidates(
-        &self,
-        company: CompanyId,
-        list: ListId,
-        contacts: &[ContactId],
-    ) -> Result<ListCandidates, StoreError> {
-        self.read(self.inner.list_candidates(company, list, contacts)).await
-    }
-}
-
-#[async_trait]
-impl OrganizationReads for FaultyStore {
-    async fn organization(
-        &self,
-        company: CompanyId,
-        id: OrganizationId,
-    ) -> Result<Option<Stored<Organization>>, StoreError> {
-        self.read(self.inner.organization(company, id)).await
-    }
-
-    async fn organizations(&self, company: CompanyId) -> Result<Vec<Organization>, StoreError> {
-        self.read(self.inner.organizations(company)).await
-    }
-}
-
-#[async_trait]
-impl TagReads for FaultyStore {
-    async fn tag(&self, company: CompanyId, id: TagId) -> Result<Option<Stored<Tag>>, StoreError> {
-        self.read(self.inner.tag(company, id)).await
-    }
-
-    async fn tags(&self, company: CompanyId) -> Result<Vec<Tag>, StoreError> {
-        self.read(self.inner.tags(company)).await
-    }
-
-    async fn close_reason(
-        &self,
-        company: CompanyId,
-        id: CloseReasonId,
-    ) -> Result<Option<Stored<CloseReason>>, StoreError> {
-        self.read(self.inner.close_reason(company, id)).await
-    }
-
-    async fn close_reasons(&self, company: CompanyId) -> Result<Vec<CloseReason>, StoreError> {
-        self.read(self.inner.close_reasons(company)).await
+    WorkerReads {
+        fn worker(id: WorkerId) -> Option<Stored<Worker>>;
     }
 }

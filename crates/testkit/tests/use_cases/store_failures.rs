@@ -166,3 +166,25 @@ async fn a_job_survives_a_store_that_fails_while_it_runs() {
         assert_eq!(organizations[0].name, "PADARIA LTDA", "{op:?} {failure:?}");
     }
 }
+
+#[tokio::test]
+async fn a_read_fails_by_name_until_the_store_is_healed() {
+    let (kit, _, store, _) = kit().await;
+    let contact = super::create_phone(&kit, "34991230001").await;
+    let (reads, company) = (kit.app.store(), kit.company.id);
+    store.fail_read("contact");
+    reads.contact(company, contact).await.unwrap_err();
+    reads.contact_record(company, contact).await.unwrap();
+    store.fail_contact_reads();
+    reads.contact_record(company, contact).await.unwrap_err();
+    reads.tags(company).await.unwrap();
+    store.heal();
+    reads.contact(company, contact).await.unwrap();
+}
+
+#[tokio::test]
+#[should_panic(expected = "no read called contatc")]
+async fn a_read_that_does_not_exist_cannot_be_told_to_fail() {
+    let (_, _, store, _) = kit().await;
+    store.fail_read("contatc");
+}

@@ -1,0 +1,240 @@
+//! Reads of connections, and of what they know: groups, conversations, templates, leads, calls and
+//! workers.
+
+use async_trait::async_trait;
+use recado_core::Timestamp;
+use recado_core::connections::{Connection, ConnectionReads};
+use recado_core::contacts::{Alias, ChannelKey, Contact};
+use recado_core::conversations::{ChannelContact, ChannelQuery, Conversation, ConversationReads};
+use recado_core::groups::{ConnectionGroup, GroupCode, GroupReads};
+use recado_core::idempotency::{CallKey, IdempotencyReads, RememberedCall};
+use recado_core::ids::{CompanyId, ConnectionId, ContactId, TemplateId, WorkerId};
+use recado_core::leads::{LeadMemory, LeadReads};
+use recado_core::messages::{Direction, Message, SenderType};
+use recado_core::store::{RowKey, StoreError, Stored};
+use recado_core::templates::{Template, TemplateReads};
+use recado_core::workers::{Worker, WorkerReads};
+
+use super::rows::Kept;
+use super::{MemoryStore, State};
+
+impl State {
+    /// The same as [`State::sorted`], with versions.
+    fn sorted_stored<T: Kept, K: Ord>(
+        &self,
+        wanted: impl Fn(&T) -> bool,
+        order: impl Fn(&T) -> K,
+    ) -> Vec<Stored<T>> {
+        let mut records: Vec<Stored<T>> =
+            self.rows.all_stored::<T>().filter(|record| wanted(record)).collect();
+        records.sort_by_key(|record| order(record));
+        records
+    }
+
+    /// All aliases of a contact, in no order.
+    pub(super) fn aliases_of(&self, contact: &Contact) -> impl Iterator<Item = &Alias> {
+        let (company, id) = (contact.company, contact.id);
+        self.rows.all::<Alias>().filter(move |a| a.company == company && a.contact == id)
+    }
+
+    /// The conversations of a contact with their connections.
+    pub(super) fn conversations_of(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+    ) -> Vec<(Connection, Conversation)> {
+        let conversations = self.rows.all::<Conversation>();
+        let mut found: Vec<(Connection, Conversation)> = conversations
+            .filter(|c| c.company == company && c.contact == contact)
+            .filter_map(|c| {
+                let key = RowKey::Connection { company, id: c.connection };
+                self.rows.get::<Connection>(&key).map(|of| (of.into_value(), c.clone()))
+            })
+            .collect();
+        found.sort_by_key(|(connection, _)| (connection.created_at, connection.id));
+        found
+    }
+
+    fn is_named(&self, contact: &Contact, query: &ChannelQuery) -> bool {
+        let on_channel = |platform| query.platform.as_ref().is_none_or(|wanted| wanted == platform);
+        query.ids.contains(&contact.id)
+            || contact.phone.as_ref().is_some_and(|phone| query.phones.contains(phone))
+            || on_channel(&contact.source_platform)
+                && query.identifiers.contains(&contact.identifier)
+            || self
+                .aliases_of(contact)
+                .any(|alias| on_channel(&alias.platform) && query.keys.contains(&alias.key))
+    }
+
+    fn channel_contact(&self, contact: Stored<Contact>) -> ChannelContact {
+        let mut aliases: Vec<ChannelKey> =
+            self.aliases_of(&contact).map(|alias| alias.key.clone()).collect();
+        aliases.sort();
+        let conversations = self.sorted_stored(
+            |c: &Conversation| c.company == contact.company && c.contact == contact.id,
+            |c| c.connection,
+        );
+        ChannelContact { contact, aliases, conversations }
+    }
+
+    /// The newest message of a contact that goes this way and is not from a history.
+    fn newest(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+        direction: Direction,
+    ) -> Option<&Message> {
+        let messages = self.rows.all::<Message>().filter(|message| {
+            message.company == company
+                && message.contact == contact
+                && message.direction == direction
+                && !message.is_history
+        });
+        messages.max_by_key(|message| (message.created_at, message.id))
+    }
+}
+
+#[async_trait]
+impl ConnectionReads for MemoryStore {
+    async fn connection(
+        &self,
+        company: CompanyId,
+        id: ConnectionId,
+    ) -> Result<Option<Stored<Connection>>, StoreError> {
+        Ok(self.state().rows.get(&RowKey::Connection { company, id }))
+    }
+
+    async fn connections(&self, company: CompanyId) -> Result<Vec<Stored<Connection>>, StoreError> {
+        Ok(self.state().sorted_stored(
+            |connection: &Connection| connection.company == company,
+            |connection| (connection.created_at, connection.id),
+        ))
+    }
+
+    async fn connection_in_use(
+        &self,
+        company: CompanyId,
+        id: ConnectionId,
+    ) -> Result<bool, StoreError> {
+        let state = self.state();
+        let rows = &state.rows;
+        Ok(rows.all::<Message>().any(|m| m.company == company && m.connection == id)
+            || rows.all::<Conversation>().any(|c| c.company == company && c.connection == id)
+            || rows.all::<Template>().any(|t| t.company == company && t.connection == Some(id))
+            || rows
+                .all::<Contact>()
+                .any(|c| c.company == company && c.last_connection_id == Some(id)))
+    }
+}
+
+#[async_trait]
+impl ConversationReads for MemoryStore {
+    async fn channel_contacts(
+        &self,
+        company: CompanyId,
+        query: &ChannelQuery,
+    ) -> Result<Vec<ChannelContact>, StoreError> {
+        let state = self.state();
+        let contacts = state.sorted_stored(
+            |contact: &Contact| contact.company == company && state.is_named(contact, query),
+            |contact| (contact.created_at, contact.id),
+        );
+        Ok(contacts.into_iter().map(|contact| state.channel_contact(contact)).collect())
+    }
+
+    async fn newest_inbound_at(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+    ) -> Result<Option<Timestamp>, StoreError> {
+        let state = self.state();
+        let newest = state.newest(company, contact, Direction::Inbound);
+        Ok(newest.map(|message| message.timestamp))
+    }
+
+    async fn newest_outbound_sender(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+    ) -> Result<Option<SenderType>, StoreError> {
+        let state = self.state();
+        let newest = state.newest(company, contact, Direction::Outbound);
+        Ok(newest.map(|message| message.sender_type))
+    }
+}
+
+#[async_trait]
+impl GroupReads for MemoryStore {
+    async fn groups(
+        &self,
+        company: CompanyId,
+        connection: ConnectionId,
+    ) -> Result<Vec<Stored<ConnectionGroup>>, StoreError> {
+        Ok(self.state().sorted_stored(
+            |row: &ConnectionGroup| row.company == company && row.connection == connection,
+            |row| row.group.code.clone(),
+        ))
+    }
+
+    async fn groups_by_code(
+        &self,
+        company: CompanyId,
+        codes: &[GroupCode],
+    ) -> Result<Vec<Stored<ConnectionGroup>>, StoreError> {
+        let named = |row: &ConnectionGroup| {
+            codes.contains(&row.group.code)
+                || row.group.community_code.as_ref().is_some_and(|code| codes.contains(code))
+        };
+        Ok(self.state().sorted_stored(
+            |row: &ConnectionGroup| row.company == company && named(row),
+            |row| (row.group.code.clone(), row.connection),
+        ))
+    }
+}
+
+#[async_trait]
+impl TemplateReads for MemoryStore {
+    async fn template(
+        &self,
+        company: CompanyId,
+        id: TemplateId,
+    ) -> Result<Option<Stored<Template>>, StoreError> {
+        Ok(self.state().rows.get(&RowKey::Template { company, id }))
+    }
+
+    async fn templates(&self, company: CompanyId) -> Result<Vec<Stored<Template>>, StoreError> {
+        Ok(self.state().sorted_stored(
+            |template: &Template| template.company == company,
+            |template| (template.created_at, template.id),
+        ))
+    }
+}
+
+#[async_trait]
+impl LeadReads for MemoryStore {
+    async fn lead_memory(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+    ) -> Result<Option<Stored<LeadMemory>>, StoreError> {
+        Ok(self.state().rows.get(&RowKey::LeadMemory { company, contact }))
+    }
+}
+
+#[async_trait]
+impl IdempotencyReads for MemoryStore {
+    async fn remembered_call(
+        &self,
+        company: CompanyId,
+        key: &CallKey,
+    ) -> Result<Option<Stored<RememberedCall>>, StoreError> {
+        Ok(self.state().rows.get(&RowKey::RememberedCall { company, key: key.clone() }))
+    }
+}
+
+#[async_trait]
+impl WorkerReads for MemoryStore {
+    async fn worker(&self, id: WorkerId) -> Result<Option<Stored<Worker>>, StoreError> {
+        Ok(self.state().rows.get(&RowKey::Worker { id }))
+    }
+}
