@@ -1,0 +1,115 @@
+//! [`Simulated`]: the provider itself.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use recado_core::connections::Connection;
+use recado_core::gateway::{
+    Accepted, GatewayStatus, Outgoing, Provider, ProviderError, SendFailure, SendResult,
+};
+use recado_core::messages::{DeliveryCode, Failure, ProviderMessageId};
+use recado_core::transport::Transport;
+use recado_core::{Clock, Ids};
+
+use super::Behaviour;
+use super::reports::{Course, Queue, Reports, Stage};
+
+/// How long a slow answer takes.
+const SLOW: Duration = Duration::from_secs(15);
+/// `delay_ms` unless the connection says otherwise.
+const DELAY_MS: u64 = 50;
+
+/// The simulated gateway. Settings of a connection: `delay_ms` (50) before each report, `reports`
+/// (true) whether there are any, `timeout_ms`.
+pub struct Simulated {
+    clock: Arc<dyn Clock>,
+    ids: Arc<dyn Ids>,
+    queue: Arc<Queue>,
+}
+
+impl fmt::Debug for Simulated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Simulated").finish_non_exhaustive()
+    }
+}
+
+impl Simulated {
+    /// The gateway, and its reports for the program to hand to the core. Reports are timed by
+    /// tokio's clock; `clock` stamps them and `ids` names the messages.
+    pub fn new(clock: Arc<dyn Clock>, ids: Arc<dyn Ids>) -> (Self, Reports) {
+        let queue = Arc::new(Queue::default());
+        let reports = Reports::new(queue.clone(), clock.clone());
+        (Self { clock, ids, queue }, reports)
+    }
+
+    fn accept(&self, connection: &Connection, outgoing: &Outgoing, stage: Stage) -> SendResult {
+        let id = format!("sim.{}", self.ids.uuid_v7(self.clock.now()).hyphenated());
+        let provider_id = ProviderMessageId::from_stored(id);
+        if connection.settings.flag("reports").unwrap_or(true) {
+            let delay = connection.settings.number("delay_ms").unwrap_or(DELAY_MS);
+            self.queue.begin(Course {
+                company: connection.company,
+                connection: connection.id,
+                provider_id: provider_id.clone(),
+                reference: outgoing.reference,
+                delay: Duration::from_millis(delay),
+                stage,
+            });
+        }
+        Ok(Accepted { provider_id, recipient: None, aliases: Vec::new() })
+    }
+}
+
+impl Drop for Simulated {
+    fn drop(&mut self) {
+        self.queue.close();
+    }
+}
+
+#[async_trait]
+impl Provider for Simulated {
+    async fn send(
+        &self,
+        _transport: &dyn Transport,
+        connection: &Connection,
+        outgoing: &Outgoing,
+    ) -> SendResult {
+        // One line for each call, so that tests from outside can count them.
+        tracing::info!(target: "recado::simulated", reference = %outgoing.reference, "call");
+        match Behaviour::towards(outgoing) {
+            Behaviour::Accept => self.accept(connection, outgoing, Stage::Sent),
+            Behaviour::FailLater => self.accept(connection, outgoing, Stage::Failed),
+            Behaviour::Refuse => Err(SendFailure::refused(
+                DeliveryCode::RecipientUnreachable,
+                "refused by the simulated gateway",
+            )),
+            Behaviour::Uncertain => {
+                Err(SendFailure::uncertain("the simulated gateway gave no answer".to_owned()))
+            }
+            Behaviour::ConnectionLost => Err(SendFailure::Connection(Failure::new(
+                DeliveryCode::ConnectionOffline,
+                "the simulated gateway lost its connection".to_owned(),
+            ))),
+            Behaviour::Slow => {
+                let timeout = connection.settings.timeout();
+                tokio::time::sleep(SLOW.min(timeout)).await;
+                if timeout < SLOW {
+                    let text = "the simulated gateway did not answer in time";
+                    return Err(SendFailure::uncertain(text));
+                }
+                self.accept(connection, outgoing, Stage::Sent)
+            }
+        }
+    }
+
+    async fn status(
+        &self,
+        _transport: &dyn Transport,
+        connection: &Connection,
+    ) -> Result<GatewayStatus, ProviderError> {
+        // There is no channel to reach: what the record says holds.
+        Ok(GatewayStatus { status: connection.status, detail: None })
+    }
+}
