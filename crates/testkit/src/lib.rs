@@ -5,7 +5,8 @@
 //! - [`differential`]: the same random commands to a store and to the model.
 //! - [`Kit`]: a whole [`recado_core::Recado`] on any store, with time ([`TestClock`]), chance
 //!   ([`SeededIds`]), documents ([`MemoryFiles`]) and the outside world
-//!   ([`ScriptedTransport`]) under control; [`FaultyStore`] and [`FaultyFiles`] fail on demand.
+//!   ([`ScriptedTransport`], [`ScriptedProvider`]) under control; [`FaultyStore`] and
+//!   [`FaultyFiles`] fail on demand.
 #![forbid(unsafe_code)]
 
 pub mod clock;
@@ -17,6 +18,7 @@ pub mod kit;
 pub mod memory;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+pub mod provider;
 pub mod store;
 pub mod transport;
 
@@ -25,5 +27,6 @@ pub use files::{FailureAt, FaultyFiles, FileOp, MemoryFiles};
 pub use ids::SeededIds;
 pub use kit::Kit;
 pub use memory::MemoryStore;
+pub use provider::ScriptedProvider;
 pub use store::{FaultyStore, StoreFailure, StoreOp};
 pub use transport::ScriptedTransport;

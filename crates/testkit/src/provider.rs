@@ -1,0 +1,379 @@
+//! A gateway that answers what it was told to.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use recado_core::Timestamp;
+use recado_core::connections::{Connection, Gateway};
+use recado_core::gateway::{
+    Accepted, GatewayStatus, Handshake, Incoming, Lookup, Outgoing, PairingCode, Provider,
+    ProviderError, ProviderTemplate, Providers, SendFailure, SendResult, Webhook, WebhookRefused,
+};
+use recado_core::groups::Group;
+use recado_core::ids::ConnectionId;
+use recado_core::messages::ProviderMessageId;
+use recado_core::transport::Transport;
+use tokio::sync::watch;
+
+/// A send that the provider was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sent {
+    /// Through which connection.
+    pub connection: ConnectionId,
+    /// What.
+    pub outgoing: Outgoing,
+}
+
+/// What it answers to a question that its connections are asked now and then.
+type Answer<T> = Result<T, ProviderError>;
+
+struct Script {
+    next: VecDeque<SendResult>,
+    otherwise: Option<SendFailure>,
+    accepted: u64,
+    sent: Vec<Sent>,
+    gate: Option<watch::Receiver<bool>>,
+    found: Answer<Option<Accepted>>,
+    looked_up: Vec<Lookup>,
+    groups: Answer<Vec<Group>>,
+    status: Answer<GatewayStatus>,
+    pairing_code: Answer<Option<PairingCode>>,
+    templates: Answer<Vec<ProviderTemplate>>,
+    missed: Answer<Vec<Incoming>>,
+    received: Result<Vec<Incoming>, WebhookRefused>,
+    handshake: Handshake,
+}
+
+impl Default for Script {
+    fn default() -> Self {
+        Self {
+            next: VecDeque::new(),
+            otherwise: None,
+            accepted: 0,
+            sent: Vec::new(),
+            gate: None,
+            found: Err(ProviderError::Unsupported),
+            looked_up: Vec::new(),
+            groups: Err(ProviderError::Unsupported),
+            status: Err(ProviderError::Unsupported),
+            pairing_code: Err(ProviderError::Unsupported),
+            templates: Err(ProviderError::Unsupported),
+            missed: Err(ProviderError::Unsupported),
+            received: Err(WebhookRefused::Unsupported),
+            handshake: Err(WebhookRefused::Unsupported),
+        }
+    }
+}
+
+/// A provider that answers from a script and keeps what it was asked. Clones share both.
+///
+/// Until it is told otherwise it accepts every message, as `fake.1`, `fake.2` and so on, and has no
+/// other operation.
+#[derive(Clone)]
+pub struct ScriptedProvider {
+    script: Arc<Mutex<Script>>,
+    asked: watch::Sender<usize>,
+}
+
+impl std::fmt::Debug for ScriptedProvider {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ScriptedProvider").finish_non_exhaustive()
+    }
+}
+
+impl Default for ScriptedProvider {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl ScriptedProvider {
+    /// A provider that accepts everything.
+    pub fn new() -> Self {
+        Self { script: Arc::default(), asked: watch::Sender::new(0) }
+    }
+
+    /// This provider behind every gateway.
+    pub fn everywhere(&self) -> Providers {
+        Gateway::ALL.iter().fold(Providers::none(), |providers, gateway| {
+            providers.with(*gateway, Arc::new(self.clone()))
+        })
+    }
+
+    /// The id under which it accepts its `n`-th message, from 1, that no script answers.
+    pub fn id(n: u64) -> ProviderMessageId {
+        ProviderMessageId::from_stored(format!("fake.{n}"))
+    }
+
+    /// Adds an answer to a send: each is given once, in the order of the calls.
+    pub fn then(&self, answer: SendResult) -> &Self {
+        self.script().next.push_back(answer);
+        self
+    }
+
+    /// Adds an acceptance under this id.
+    pub fn then_accept(&self, provider_id: &str) -> &Self {
+        self.then(Ok(accepted(ProviderMessageId::from_stored(provider_id.to_owned()))))
+    }
+
+    /// Lets every send fail that the script has no answer for; `None` accepts them again.
+    pub fn otherwise(&self, failure: Option<SendFailure>) -> &Self {
+        self.script().otherwise = failure;
+        self
+    }
+
+    /// Keeps every send from now on waiting for its answer until the gate is opened or dropped. The
+    /// answer is picked, and the call recorded, before it waits.
+    pub fn hold(&self) -> Gate {
+        let open = watch::Sender::new(false);
+        self.script().gate = Some(open.subscribe());
+        Gate { open, asked: self.asked.subscribe() }
+    }
+
+    /// Every send that it was asked for, in order.
+    pub fn sent(&self) -> Vec<Sent> {
+        self.script().sent.clone()
+    }
+
+    /// Every message that was looked up, in order.
+    pub fn looked_up(&self) -> Vec<Lookup> {
+        self.script().looked_up.clone()
+    }
+
+    /// What looking a message up answers.
+    pub fn find(&self, found: Answer<Option<Accepted>>) -> &Self {
+        self.script().found = found;
+        self
+    }
+
+    /// The groups it tells of.
+    pub fn set_groups(&self, groups: Answer<Vec<Group>>) -> &Self {
+        self.script().groups = groups;
+        self
+    }
+
+    /// The state it tells.
+    pub fn set_status(&self, status: Answer<GatewayStatus>) -> &Self {
+        self.script().status = status;
+        self
+    }
+
+    /// The code it gives out.
+    pub fn set_pairing_code(&self, code: Answer<Option<PairingCode>>) -> &Self {
+        self.script().pairing_code = code;
+        self
+    }
+
+    /// The templates it tells of.
+    pub fn set_templates(&self, templates: Answer<Vec<ProviderTemplate>>) -> &Self {
+        self.script().templates = templates;
+        self
+    }
+
+    /// What it tells of having been missed.
+    pub fn set_missed(&self, missed: Answer<Vec<Incoming>>) -> &Self {
+        self.script().missed = missed;
+        self
+    }
+
+    /// What it reads out of every webhook.
+    pub fn set_received(&self, received: Result<Vec<Incoming>, WebhookRefused>) -> &Self {
+        self.script().received = received;
+        self
+    }
+
+    /// What it answers to the verification of an address.
+    pub fn set_handshake(&self, handshake: Handshake) -> &Self {
+        self.script().handshake = handshake;
+        self
+    }
+
+    fn script(&self) -> MutexGuard<'_, Script> {
+        self.script.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Records a send and picks its answer, and the gate that it has to wait at.
+    fn take(&self, sent: Sent) -> (SendResult, Option<watch::Receiver<bool>>) {
+        let mut script = self.script();
+        script.sent.push(sent);
+        let answer = match (script.next.pop_front(), script.otherwise.clone()) {
+            (Some(answer), _) => answer,
+            (None, Some(failure)) => Err(failure),
+            (None, None) => {
+                script.accepted += 1;
+                Ok(accepted(Self::id(script.accepted)))
+            }
+        };
+        (answer, script.gate.clone())
+    }
+}
+
+fn accepted(provider_id: ProviderMessageId) -> Accepted {
+    Accepted { provider_id, recipient: None, aliases: Vec::new() }
+}
+
+/// Holds sends back. Opens when it is dropped.
+#[derive(Debug)]
+#[must_use = "a gate that is dropped is open"]
+pub struct Gate {
+    open: watch::Sender<bool>,
+    asked: watch::Receiver<usize>,
+}
+
+impl Gate {
+    /// Waits until the provider was asked for `count` sends in all, held back or not.
+    pub async fn reached(&self, count: usize) {
+        let asked = self.asked.clone().wait_for(|asked| *asked >= count).await.map(|_| ());
+        asked.expect("the provider outlives its gates");
+    }
+
+    /// Lets all sends pass, those that wait and those to come.
+    pub fn open(&self) {
+        self.open.send_replace(true);
+    }
+}
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        self.open();
+    }
+}
+
+#[async_trait]
+impl Provider for ScriptedProvider {
+    async fn send(
+        &self,
+        _: &dyn Transport,
+        connection: &Connection,
+        outgoing: &Outgoing,
+    ) -> SendResult {
+        let sent = Sent { connection: connection.id, outgoing: outgoing.clone() };
+        let (answer, gate) = self.take(sent);
+        self.asked.send_modify(|asked| *asked += 1);
+        if let Some(mut gate) = gate {
+            // A gate that is gone is open.
+            let _ = gate.wait_for(|open| *open).await;
+        }
+        answer
+    }
+
+    async fn find_sent(
+        &self,
+        _: &dyn Transport,
+        _: &Connection,
+        lookup: &Lookup,
+    ) -> Answer<Option<Accepted>> {
+        let mut script = self.script();
+        script.looked_up.push(lookup.clone());
+        script.found.clone()
+    }
+
+    async fn status(&self, _: &dyn Transport, _: &Connection) -> Answer<GatewayStatus> {
+        self.script().status.clone()
+    }
+
+    async fn groups(&self, _: &dyn Transport, _: &Connection) -> Answer<Vec<Group>> {
+        self.script().groups.clone()
+    }
+
+    async fn pairing_code(&self, _: &dyn Transport, _: &Connection) -> Answer<Option<PairingCode>> {
+        self.script().pairing_code.clone()
+    }
+
+    async fn templates(&self, _: &dyn Transport, _: &Connection) -> Answer<Vec<ProviderTemplate>> {
+        self.script().templates.clone()
+    }
+
+    async fn missed(
+        &self,
+        _: &dyn Transport,
+        _: &Connection,
+        _: Timestamp,
+    ) -> Answer<Vec<Incoming>> {
+        self.script().missed.clone()
+    }
+
+    fn handshake(&self, _: &Connection, _: &Webhook) -> Handshake {
+        self.script().handshake.clone()
+    }
+
+    fn receive(&self, _: &Connection, _: &Webhook) -> Result<Vec<Incoming>, WebhookRefused> {
+        self.script().received.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use recado_core::connections::{ConnectionKind, ConnectionSettings, ConnectionStatus};
+    use recado_core::contacts::Platform;
+    use recado_core::gateway::Content;
+    use recado_core::ids::{CompanyId, MessageId};
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::{ScriptedTransport, TestClock};
+
+    fn connection() -> Connection {
+        Connection {
+            id: ConnectionId::new(Uuid::from_u128(1)),
+            company: CompanyId::new(Uuid::from_u128(2)),
+            kind: ConnectionKind::Qr,
+            platform: Platform::whatsapp(),
+            name: "Loja".to_owned(),
+            identifier: "551133224455".to_owned(),
+            gateway: Gateway::Simulated,
+            settings: ConnectionSettings::default(),
+            is_active: true,
+            status: ConnectionStatus::Connected,
+            created_at: TestClock::START,
+            updated_at: TestClock::START,
+        }
+    }
+
+    fn outgoing(reference: u128) -> Outgoing {
+        Outgoing {
+            reference: MessageId::new(Uuid::from_u128(reference)),
+            recipient: "5534991234567".to_owned(),
+            group: None,
+            content: Content::Text("oi".to_owned()),
+        }
+    }
+
+    async fn send(provider: &ScriptedProvider, reference: u128) -> SendResult {
+        provider.send(&ScriptedTransport::new(), &connection(), &outgoing(reference)).await
+    }
+
+    #[tokio::test]
+    async fn answers_come_from_the_script_first() {
+        let provider = ScriptedProvider::new();
+        provider.then(Err(SendFailure::uncertain("no answer"))).then_accept("wamid.7");
+        assert_eq!(send(&provider, 1).await, Err(SendFailure::uncertain("no answer")));
+        assert_eq!(
+            send(&provider, 2).await.map(|a| a.provider_id.as_str().to_owned()).as_deref(),
+            Ok("wamid.7")
+        );
+        assert_eq!(send(&provider, 3).await.map(|a| a.provider_id), Ok(ScriptedProvider::id(1)));
+        provider.otherwise(Some(SendFailure::uncertain("gone")));
+        assert_eq!(send(&provider, 4).await, Err(SendFailure::uncertain("gone")));
+        let sent: Vec<Outgoing> = provider.sent().into_iter().map(|sent| sent.outgoing).collect();
+        assert_eq!(sent, [outgoing(1), outgoing(2), outgoing(3), outgoing(4)]);
+    }
+
+    #[tokio::test]
+    async fn a_send_waits_at_the_gate_until_it_is_opened() {
+        let provider = ScriptedProvider::new();
+        let gate = provider.hold();
+        let held = tokio::spawn({
+            let provider = provider.clone();
+            async move { send(&provider, 1).await }
+        });
+        gate.reached(1).await;
+        tokio::task::yield_now().await;
+        assert!(!held.is_finished());
+        gate.open();
+        let answer = held.await.expect("the send does not panic");
+        assert_eq!(answer.map(|a| a.provider_id), Ok(ScriptedProvider::id(1)));
+        assert!(send(&provider, 2).await.is_ok());
+    }
+}
