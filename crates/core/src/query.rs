@@ -148,8 +148,28 @@ fn bound(
         // A `+` that nobody percent-encoded arrives as a space.
         let text = text.replace(' ', "+");
         let is_date = text.len() == 10;
-        Timestamp::parse(&if is_date { format!("{text}{time_of_date}") } else { text })
+        Timestamp::parse(&if is_date {
+            format!("{text}{time_of_date}")
+        } else {
+            with_whole_offset(text)
+        })
     })
+}
+
+/// A timestamp whose offset is one of the short ISO 8601 forms, `+0300` or `+03`, with the offset in
+/// its whole form; any other text as it is.
+fn with_whole_offset(mut text: String) -> String {
+    let offset = text.rfind('T').and_then(|t| Some(t + text.get(t..)?.rfind(['+', '-'])?));
+    let short = offset.and_then(|at| Some((at, text.get(at + 1..)?)));
+    match short {
+        Some((at, digits)) if digits.bytes().all(|b| b.is_ascii_digit()) => match digits.len() {
+            2 => text.push_str(":00"),
+            4 => text.insert(at + 3, ':'),
+            _ => {}
+        },
+        _ => {}
+    }
+    text
 }
 
 #[cfg(test)]
@@ -184,6 +204,8 @@ mod tests {
             ("2026-11-20T14:31:36.1-03:00", "2026-11-20T17:31:36.100Z"),
             ("2026-11-20T23:01:36+05:30", "2026-11-20T17:31:36.000Z"),
             ("2026-11-20T23:01:36 05:30", "2026-11-20T17:31:36.000Z"),
+            ("2026-11-20T23:01:36+0530", "2026-11-20T17:31:36.000Z"),
+            ("2026-11-20T14:31:36.5-03", "2026-11-20T17:31:36.500Z"),
         ] {
             assert_eq!(bounds(value), [Some(at.to_owned()), Some(at.to_owned())], "{value}");
         }
@@ -203,6 +225,9 @@ mod tests {
             "0000-01-01",
             "+2026-1-01",
             "2026-11-20T25:00:00Z",
+            "2026-11-20T17:31:36+3",
+            "2026-11-20T17:31:36+030",
+            "2026-11-20T17-03",
             "１２３４-０１",
         ] {
             assert_eq!(bounds(value), [None, None], "{value}");
