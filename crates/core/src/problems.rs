@@ -59,6 +59,15 @@ impl Problems {
         self.hint = self.hint.or(other.hint);
     }
 
+    /// The same, with every field named as one of `place`.
+    #[must_use]
+    pub fn within(mut self, place: &str) -> Self {
+        for (field, _) in &mut self.reasons {
+            *field = format!("{place}.{field}");
+        }
+        self
+    }
+
     /// One problem on its own.
     pub fn of(field: impl Into<String>, reason: impl Into<String>) -> Self {
         let mut problems = Self::new();

@@ -1,10 +1,16 @@
 //! Connections: the numbers of a company through which messages come and go (1, D35, D61).
 
+mod draft;
+mod manage;
 mod settings;
+mod view;
 
 use async_trait::async_trait;
 
+pub use draft::{ConnectionDraft, ConnectionPatch};
+pub use manage::Connections;
 pub use settings::{ConnectionSettings, GatewayField, SettingKind};
+pub use view::ConnectionView;
 
 use crate::Timestamp;
 use crate::contacts::Platform;
@@ -49,6 +55,11 @@ impl Gateway {
     /// Whether messages made from approved templates can be sent through it (D40).
     pub const fn has_templates(self) -> bool {
         matches!(self, Self::Simulated | Self::CloudApi)
+    }
+
+    /// Whether it can be asked which groups a number is in (D64).
+    pub const fn lists_groups(self) -> bool {
+        matches!(self, Self::Waha | Self::Evolution)
     }
 }
 

@@ -321,9 +321,10 @@ pub(crate) async fn settle_purge<E>(app: &Recado, job: &Stored<Job>) -> Result<b
         JobKind::Purge { documents, stage: PurgeStage::Erasing, .. } => {
             finish(app, job.company, job, documents).await
         }
-        JobKind::Enrich { .. } | JobKind::FetchMedia { .. } | JobKind::SyncGroups { .. } => {
-            Ok(true)
-        }
+        JobKind::Enrich { .. }
+        | JobKind::FetchMedia { .. }
+        | JobKind::SyncGroups { .. }
+        | JobKind::SyncGroupsOnce { .. } => Ok(true),
     }
 }
 

@@ -30,6 +30,7 @@ pub use contact::{
     display_name,
 };
 pub use cpf::{Cpf, CpfError};
+pub(crate) use create::contact_created;
 pub use create::{CreateContact, CreateContactError, Created, creation_stamp};
 pub use cursor::{CursorKey, ExportPosition};
 pub use delete::DeleteContactError;

@@ -1,8 +1,21 @@
 //! Groups and communities as the connections' gateways know them (4.8, D64).
 
+mod apply;
+mod body;
+mod manage;
+mod route;
+mod sync;
+
 use std::fmt;
 
 use async_trait::async_trait;
+
+pub use apply::{GroupContactIds, GroupFacts, GroupsMode, apply_groups, group_contact};
+pub use body::{MAX_GROUPS, parse_groups, read_groups};
+pub use manage::{GroupView, Groups, GroupsError, GroupsResult, WriteGroups};
+pub use route::{ConnectionNeeded, GroupRefusal, GroupUnknown, choose_connection, resolve_group};
+pub use sync::SWEEP;
+pub(crate) use sync::sync_groups_job;
 
 use crate::ids::{CompanyId, ConnectionId};
 use crate::store::{StoreError, Stored};

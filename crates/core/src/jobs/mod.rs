@@ -35,8 +35,13 @@ pub enum JobKind {
         /// The message.
         message: MessageId,
     },
-    /// Reads the groups of a connection from its gateway, again and again (D64).
+    /// Reads the groups of a connection from its gateway, every hour (D64).
     SyncGroups {
+        /// The connection.
+        connection: ConnectionId,
+    },
+    /// The same once, after the connection was connected (D64).
+    SyncGroupsOnce {
         /// The connection.
         connection: ConnectionId,
     },
@@ -60,6 +65,7 @@ impl JobKind {
             Self::Purge { .. } => "purge",
             Self::FetchMedia { .. } => "fetch_media",
             Self::SyncGroups { .. } => "sync_groups",
+            Self::SyncGroupsOnce { .. } => "sync_groups_once",
         }
     }
 
@@ -69,7 +75,9 @@ impl JobKind {
             Self::Enrich { organization } => organization.uuid(),
             Self::Purge { contact, .. } => contact.uuid(),
             Self::FetchMedia { message } => message.uuid(),
-            Self::SyncGroups { connection } => connection.uuid(),
+            Self::SyncGroups { connection } | Self::SyncGroupsOnce { connection } => {
+                connection.uuid()
+            }
         }
     }
 }

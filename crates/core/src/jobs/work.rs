@@ -6,6 +6,7 @@ use super::JobKind;
 use crate::Recado;
 use crate::contacts::settle_purge;
 use crate::error::{Error, NotFound};
+use crate::groups::sync_groups_job;
 use crate::organizations::enrich;
 use crate::store::{ChangeSet, CommitError, StoreError};
 
@@ -39,7 +40,10 @@ impl Jobs<'_> {
                 Ok(_) | Err(Error::Rejected(_) | Error::Denied(_) | Error::Busy) => {}
                 Err(Error::Store(error)) => return Err(error),
             },
-            JobKind::FetchMedia { .. } | JobKind::SyncGroups { .. } => {}
+            JobKind::SyncGroups { connection } | JobKind::SyncGroupsOnce { connection } => {
+                sync_groups_job(self.app, &job, *connection).await?;
+            }
+            JobKind::FetchMedia { .. } => {}
         }
         Ok(true)
     }

@@ -1,0 +1,192 @@
+//! Managing connections.
+
+use serde_json::{Map, Value};
+
+use super::{Connection, ConnectionDraft, ConnectionPatch, ConnectionStatus, ConnectionView};
+use crate::Recado;
+use crate::error::{Error, NotFound};
+use crate::ids::{CompanyId, ConnectionId, JobId};
+use crate::jobs::{Job, JobKind};
+use crate::manage::{ManageResult, NOT_FOUND, invalid};
+use crate::problems::Problems;
+use crate::store::{ChangeSet, CommitError, Conflict, Stored, UniqueKey};
+use crate::{ManageError, Timestamp};
+
+/// The use cases on connections. Made by [`Recado::connections`].
+#[derive(Clone, Copy, Debug)]
+pub struct Connections<'a> {
+    pub(crate) app: &'a Recado,
+}
+
+impl Connections<'_> {
+    /// All connections of a company.
+    ///
+    /// # Errors
+    ///
+    /// Only of the store.
+    pub async fn all(&self, company: CompanyId) -> ManageResult<Vec<ConnectionView>> {
+        let connections = self.app.store().connections(company).await?;
+        Ok(connections.iter().map(|connection| connection.value().into()).collect())
+    }
+
+    /// A connection.
+    ///
+    /// # Errors
+    ///
+    /// [`ManageError::NotFound`].
+    pub async fn get(&self, company: CompanyId, id: ConnectionId) -> ManageResult<ConnectionView> {
+        match self.app.store().connection(company, id).await? {
+            Some(connection) => Ok(connection.value().into()),
+            None => Err(NOT_FOUND),
+        }
+    }
+
+    /// Makes a connection, and the job that reads its groups every hour where its gateway can list
+    /// them (D64).
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the body.
+    pub async fn create(
+        &self,
+        company: CompanyId,
+        body: &Map<String, Value>,
+    ) -> ManageResult<ConnectionView> {
+        let draft = ConnectionDraft::parse(body).map_err(invalid)?;
+        let now = self.app.now();
+        let connection = draft.connection(ConnectionId::new(self.app.uuid(now)), company, now);
+        let view = ConnectionView::from(&connection);
+        let mut changes = ChangeSet::new().insert(connection.clone());
+        if connection.gateway.lists_groups() {
+            let kind = JobKind::SyncGroups { connection: connection.id };
+            let id = JobId::new(self.app.uuid(now));
+            changes = changes.insert(Job::due_now(id, company, kind, now));
+        }
+        self.app.insert_all(changes, view).await
+    }
+
+    /// Changes a connection: any of its name, identifier, settings (merged; null removes one),
+    /// `is_active` and status.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the body, or [`ManageError::NotFound`].
+    pub async fn change(
+        &self,
+        company: CompanyId,
+        id: ConnectionId,
+        body: &Map<String, Value>,
+    ) -> ManageResult<ConnectionView> {
+        let patch = ConnectionPatch::parse(body);
+        let change = |connection: &Connection, now| patch.apply(connection, now);
+        let (connection, _) = self.write(company, id, change).await?;
+        Ok(ConnectionView::from(&connection))
+    }
+
+    /// Deletes a connection, or deactivates it when messages, conversations, templates or contacts
+    /// refer to it (D31a).
+    ///
+    /// # Errors
+    ///
+    /// [`ManageError::NotFound`].
+    pub async fn delete(&self, company: CompanyId, id: ConnectionId) -> ManageResult<()> {
+        let store = self.app.store();
+        let mut attempts = self.app.attempts();
+        let mut referred = false;
+        loop {
+            attempts.next::<ManageError>()?;
+            let Some(connection) = store.connection(company, id).await? else {
+                return Err(NOT_FOUND);
+            };
+            if referred || store.connection_in_use(company, id).await? {
+                let off = |connection: &Connection, now| {
+                    Ok(set(connection, now, |connection| connection.is_active = false))
+                };
+                return self.write(company, id, off).await.map(|_| ());
+            }
+            match store.commit(ChangeSet::new().with(connection.delete())).await {
+                Ok(()) => return Ok(()),
+                Err(CommitError::Conflict(conflict)) => referred = conflict == Conflict::Reference,
+                Err(CommitError::Store(error)) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Records whether a connection's gateway reaches the channel, as the gateway told; answers
+    /// whether that was news.
+    ///
+    /// # Errors
+    ///
+    /// [`NotFound`].
+    pub async fn set_status(
+        &self,
+        company: CompanyId,
+        id: ConnectionId,
+        status: ConnectionStatus,
+    ) -> Result<bool, Error<NotFound>> {
+        let change = |connection: &Connection, now| {
+            Ok(set(connection, now, |connection| connection.status = status))
+        };
+        // A status is never unacceptable: all that can be wrong is that there is no connection.
+        let written = self.write(company, id, change).await;
+        written.map(|(_, changed)| changed).map_err(|error| error.map(|_| NotFound))
+    }
+
+    /// Writes what `change` makes of a connection, again after a conflict; answers it and whether
+    /// it differs. One that can be used from now on has its groups read at once (D64).
+    async fn write(
+        &self,
+        company: CompanyId,
+        id: ConnectionId,
+        change: impl Fn(&Connection, Timestamp) -> Result<Connection, Problems> + Send + Sync,
+    ) -> ManageResult<(Connection, bool)> {
+        let store = self.app.store();
+        let job = JobId::new(self.app.uuid(self.app.now()));
+        let mut attempts = self.app.attempts();
+        let mut waiting = false;
+        loop {
+            let now = attempts.next()?;
+            let Some(stored) = store.connection(company, id).await? else {
+                return Err(NOT_FOUND);
+            };
+            let connection = change(stored.value(), now).map_err(invalid)?;
+            if connection == *stored.value() {
+                return Ok((connection, false));
+            }
+            let mut changes = ChangeSet::new().with(stored.update(connection.clone()));
+            if begins_to_reach_groups(&stored, &connection) && !waiting {
+                let kind = JobKind::SyncGroupsOnce { connection: id };
+                changes = changes.insert(Job::due_now(job, company, kind, now));
+            }
+            match store.commit(changes).await {
+                Ok(()) => return Ok((connection, true)),
+                // One is waiting to be worked on already.
+                Err(CommitError::Conflict(Conflict::Taken(UniqueKey::JobSubject))) => {
+                    waiting = true;
+                }
+                Err(CommitError::Conflict(_)) => {}
+                Err(CommitError::Store(error)) => return Err(Error::Store(error)),
+            }
+        }
+    }
+}
+
+/// The connection with a change; `updated_at` moves only when there is one.
+fn set(
+    connection: &Connection,
+    now: Timestamp,
+    change: impl FnOnce(&mut Connection),
+) -> Connection {
+    let mut changed = connection.clone();
+    change(&mut changed);
+    if changed != *connection {
+        changed.updated_at = now;
+    }
+    changed
+}
+
+/// Whether the gateway can be asked for the groups now, and could not before or with other settings.
+fn begins_to_reach_groups(before: &Stored<Connection>, after: &Connection) -> bool {
+    let news = !before.is_usable() || before.settings != after.settings;
+    after.gateway.lists_groups() && after.is_usable() && news
+}

@@ -1,0 +1,264 @@
+//! Setting, listing and synchronizing the groups of connections (D64).
+
+use async_trait::async_trait;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::body::{last_of_each, read_groups};
+use super::{Group, GroupContactIds, GroupFacts, GroupsMode, apply_groups};
+use crate::app::UseCase;
+use crate::connections::{Connection, ConnectionKind};
+use crate::contacts::{DraftQuery, Identifier};
+use crate::conversations::ChannelQuery;
+use crate::error::{Code, Error, Kind, Rejection};
+use crate::gateway::ProviderError;
+use crate::ids::{CompanyId, ConnectionId, ContactId, EventId};
+use crate::problems::Problems;
+use crate::store::{Decided, Reads, StoreError, Stored};
+use crate::{Recado, Timestamp};
+
+/// The use cases on groups. Made by [`Recado::groups`].
+#[derive(Clone, Copy, Debug)]
+pub struct Groups<'a> {
+    pub(crate) app: &'a Recado,
+}
+
+/// Why groups were not listed, set or synchronized.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GroupsError {
+    /// The body is not acceptable, or the connection is of the kind that has no groups.
+    #[error(transparent)]
+    Invalid(#[from] Problems),
+    /// There is no such connection in the company.
+    #[error("no such connection")]
+    NotFound,
+    /// The gateway failed; the set is as it was. Try again later.
+    #[error("the gateway failed: {0}")]
+    Provider(String),
+}
+
+impl Rejection for GroupsError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Invalid(problems) => problems.code(),
+            Self::NotFound => Code::NotFound,
+            Self::Provider(_) => Code::ProviderError,
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Invalid(problems) => problems.kind(),
+            Self::NotFound => Kind::NotFound,
+            Self::Provider(_) => Kind::Upstream,
+        }
+    }
+
+    fn details(&self) -> Option<Map<String, Value>> {
+        match self {
+            Self::Invalid(problems) => problems.details(),
+            Self::NotFound | Self::Provider(_) => None,
+        }
+    }
+}
+
+/// What a use case on groups answers.
+pub type GroupsResult<T> = Result<T, Error<GroupsError>>;
+
+/// A group as one connection sees it, as it is shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct GroupView {
+    code: String,
+    subject: Option<String>,
+    is_community: bool,
+    community_code: Option<String>,
+    is_announcement: bool,
+    announce_only: bool,
+    participates: bool,
+    is_admin: bool,
+}
+
+impl From<&Group> for GroupView {
+    fn from(group: &Group) -> Self {
+        Self {
+            code: group.code.as_str().to_owned(),
+            subject: group.subject.clone(),
+            is_community: group.is_community,
+            community_code: group.community_code.as_ref().map(ToString::to_string),
+            is_announcement: group.is_announcement,
+            announce_only: group.announce_only,
+            participates: group.participates,
+            is_admin: group.is_admin,
+        }
+    }
+}
+
+/// Writes groups of a connection with their contacts.
+#[derive(Clone, Debug)]
+pub struct WriteGroups {
+    /// The company.
+    pub company: CompanyId,
+    /// The connection.
+    pub connection: ConnectionId,
+    /// The groups, each once.
+    pub groups: Vec<Group>,
+    /// What becomes of the others.
+    pub mode: GroupsMode,
+    /// Ids for contacts that may have to be made, one entry for each group.
+    pub ids: Vec<GroupContactIds>,
+}
+
+#[async_trait]
+impl UseCase for WriteGroups {
+    type Loaded = (Option<Stored<Connection>>, GroupFacts);
+    type Output = ();
+    type Error = GroupsError;
+
+    async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
+        let Some(connection) = store.connection(self.company, self.connection).await? else {
+            return Ok((None, GroupFacts::default()));
+        };
+        let chats = self.groups.iter().filter(|group| !group.is_community);
+        let query = ChannelQuery {
+            platform: Some(connection.platform.clone()),
+            identifiers: chats.filter_map(|group| Identifier::parse(group.code.as_str())).collect(),
+            ..ChannelQuery::default()
+        };
+        let groups = store.groups(self.company, self.connection).await?;
+        let found = match query.identifiers.is_empty() {
+            true => Vec::new(),
+            false => store.channel_contacts(self.company, &query).await?,
+        };
+        let facts = store.draft_facts(self.company, &DraftQuery::default()).await?;
+        let facts = GroupFacts {
+            groups,
+            contacts: found.into_iter().map(|found| found.contact).collect(),
+            export_frontier: facts.export_frontier,
+        };
+        Ok((Some(connection), facts))
+    }
+
+    fn decide(
+        &self,
+        (connection, facts): Self::Loaded,
+        now: Timestamp,
+    ) -> Result<Decided<()>, GroupsError> {
+        let Some(connection) = connection else { return Err(GroupsError::NotFound) };
+        check_kind(&connection)?;
+        let mut changes =
+            apply_groups(&connection, &facts, &self.groups, self.mode, &self.ids, now);
+        if self.mode == GroupsMode::Replace && !changes.is_empty() {
+            // Two sets that replace the same one must not be mixed.
+            changes = changes.with(connection.update(connection.value().clone()));
+        }
+        Ok(Decided::new(changes, ()))
+    }
+}
+
+/// Only connections that are paired by QR code are in groups.
+fn check_kind(connection: &Connection) -> Result<(), GroupsError> {
+    match connection.kind {
+        ConnectionKind::Qr => Ok(()),
+        ConnectionKind::OfficialCloud => {
+            Err(Problems::of("connection_id", "names a connection of the kind that has no groups")
+                .into())
+        }
+    }
+}
+
+impl Groups<'_> {
+    /// The groups of a connection, by code.
+    ///
+    /// # Errors
+    ///
+    /// [`GroupsError::NotFound`].
+    pub async fn all(&self, company: CompanyId, id: ConnectionId) -> GroupsResult<Vec<GroupView>> {
+        self.connection(company, id).await?;
+        let groups = self.app.store().groups(company, id).await?;
+        Ok(groups.iter().map(|row| (&row.group).into()).collect())
+    }
+
+    /// Replaces the groups of a connection by those of a body, makes their contacts, and answers
+    /// them. Atomic.
+    ///
+    /// # Errors
+    ///
+    /// [`GroupsError`]; nothing was written.
+    pub async fn replace(
+        &self,
+        company: CompanyId,
+        id: ConnectionId,
+        body: &[Value],
+    ) -> GroupsResult<Vec<GroupView>> {
+        let groups = read_groups(body, &self.app.settings().group_suffix);
+        let groups = groups.map_err(|problems| Error::Rejected(problems.into()))?;
+        self.write(company, id, groups, GroupsMode::Replace).await?;
+        self.all(company, id).await
+    }
+
+    /// Adds groups to those of a connection, or writes over those with the same code, and makes
+    /// their contacts: what a gateway's `groups` event asks for. Atomic.
+    ///
+    /// # Errors
+    ///
+    /// [`GroupsError`]; nothing was written.
+    pub async fn merge(
+        &self,
+        company: CompanyId,
+        id: ConnectionId,
+        groups: Vec<Group>,
+    ) -> GroupsResult<()> {
+        self.write(company, id, last_of_each(groups), GroupsMode::Merge).await
+    }
+
+    /// Replaces the groups of a connection by those that its gateway tells of, and answers them. A
+    /// gateway that cannot tell leaves the set as it is.
+    ///
+    /// # Errors
+    ///
+    /// [`GroupsError`]; the set is as it was.
+    pub async fn sync(&self, company: CompanyId, id: ConnectionId) -> GroupsResult<Vec<GroupView>> {
+        let connection = self.connection(company, id).await?;
+        check_kind(&connection).map_err(Error::Rejected)?;
+        let told = match self.app.provider(connection.gateway) {
+            Some(provider) => provider.groups(self.app.transport(), &connection).await,
+            None => Err(ProviderError::Unsupported),
+        };
+        match told {
+            Ok(groups) => {
+                self.write(company, id, last_of_each(groups), GroupsMode::Replace).await?;
+            }
+            Err(ProviderError::Unsupported) => {}
+            Err(ProviderError::Failed(reason)) => {
+                return Err(Error::Rejected(GroupsError::Provider(reason)));
+            }
+        }
+        self.all(company, id).await
+    }
+
+    async fn connection(
+        &self,
+        company: CompanyId,
+        id: ConnectionId,
+    ) -> GroupsResult<Stored<Connection>> {
+        let connection = self.app.store().connection(company, id).await?;
+        connection.ok_or(Error::Rejected(GroupsError::NotFound))
+    }
+
+    async fn write(
+        &self,
+        company: CompanyId,
+        connection: ConnectionId,
+        groups: Vec<Group>,
+        mode: GroupsMode,
+    ) -> GroupsResult<()> {
+        let now = self.app.now();
+        let ids = |_: &Group| GroupContactIds {
+            contact: ContactId::new(self.app.uuid(now)),
+            event: EventId::new(self.app.uuid(now)),
+        };
+        let ids = groups.iter().map(ids).collect();
+        self.app.run(&WriteGroups { company, connection, groups, mode, ids }).await
+    }
+}
