@@ -1,12 +1,23 @@
 //! Repeated calls: the same key and body get the first answer again (D37).
 
+mod calls;
+
 use std::fmt;
 
 use async_trait::async_trait;
 
+pub use calls::{Begun, CallError, Calls, KEEP, Ticket, hash_of};
+
 use crate::Timestamp;
+use crate::error::{Code, Kind, Rejection};
 use crate::ids::{CompanyId, ContactId, WorkerId};
+use crate::query::InvalidParameter;
 use crate::store::{StoreError, Stored};
+
+/// The header that carries the key, and the name it is refused by.
+pub const HEADER: &str = "Idempotency-Key";
+/// Most characters of a key (D37).
+pub const KEY_CHARS: usize = 255;
 
 /// What a call is remembered by: the operation (method and path) and the caller's key.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -15,6 +26,44 @@ pub struct CallKey {
     pub operation: String,
     /// The `Idempotency-Key`.
     pub key: String,
+}
+
+impl CallKey {
+    /// The key of a call of `operation`, that is its method and path.
+    ///
+    /// # Errors
+    ///
+    /// When the caller's key is empty or has more than 255 characters.
+    pub fn parse(operation: impl Into<String>, key: &str) -> Result<Self, InvalidParameter> {
+        if key.is_empty() || key.chars().count() > KEY_CHARS || key.contains('\0') {
+            return Err(InvalidParameter::new(HEADER, "must have 1 to 255 characters"));
+        }
+        Ok(Self { operation: operation.into(), key: key.to_owned() })
+    }
+}
+
+/// Whether a refusal is remembered and answered again (D37): one that was decided on after the
+/// request itself had passed, so that asking again could only decide differently by chance. What
+/// is wrong with the request, the rate and our own trouble are not. What succeeded always is.
+pub fn is_remembered(refusal: &(impl Rejection + ?Sized)) -> bool {
+    let before_validation = matches!(
+        refusal.code(),
+        Code::PlanRequired
+            | Code::InsufficientScope
+            | Code::MethodNotAllowed
+            | Code::IdempotencyKeyReused
+            | Code::RequestInProgress
+    );
+    match refusal.kind() {
+        Kind::Forbidden | Kind::NotFound | Kind::Conflict | Kind::Upstream => !before_validation,
+        Kind::Unauthenticated
+        | Kind::Malformed
+        | Kind::Invalid
+        | Kind::TooLarge
+        | Kind::Limited
+        | Kind::Unavailable
+        | Kind::Internal => false,
+    }
 }
 
 impl fmt::Debug for CallKey {

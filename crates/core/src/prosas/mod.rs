@@ -1,10 +1,18 @@
 //! Prosas: what AI turns and messages cost (2.4, D32, D59).
 
 mod amount;
+mod book;
+mod ledger;
+mod manage;
 
 use async_trait::async_trait;
 
 pub use amount::{AmountError, Brl, Prosas};
+pub use book::{
+    GivenBack, Spent, debit_line, give_back, refund_line, total_of_messages, why_not_covered,
+};
+pub use ledger::{LedgerLineView, LedgerListing, LedgerTotals};
+pub use manage::{BookDebit, BookRefund, DebitDraft, ProsaLedger, RefundDraft, RefundError};
 
 use crate::Timestamp;
 use crate::ids::{CampaignId, CompanyId, ContactId, LedgerLineId};

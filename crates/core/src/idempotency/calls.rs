@@ -1,0 +1,206 @@
+//! Beginning and finishing calls that carry a key (D37).
+
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+
+use super::{CallKey, CallState, RememberedCall};
+use crate::error::{Code, Error, Kind, Rejection};
+use crate::ids::{CompanyId, ContactId, WorkerId};
+use crate::store::{
+    Change, ChangeSet, CommitError, Conflict, Decided, StoreError, Stored, Version,
+};
+use crate::{Recado, Timestamp};
+
+/// For how long a call is remembered.
+pub const KEEP: Duration = Duration::from_hours(24);
+
+/// How often a change is tried again that the database gave up on.
+const MAX_RACES: u32 = 16;
+
+/// The use cases on remembered calls. Made by [`Recado::calls`].
+#[derive(Clone, Copy, Debug)]
+pub struct Calls<'a> {
+    pub(crate) app: &'a Recado,
+}
+
+/// The right to do what a call asks for, until [`Calls::finish`]. While it is held, the same key
+/// is answered with [`CallError::InProgress`]; when it is never handed back, with
+/// [`CallError::Uncertain`] once this process is gone.
+#[derive(Debug)]
+#[must_use = "a call that is never finished blocks its key"]
+pub struct Ticket {
+    call: Stored<RememberedCall>,
+}
+
+/// How a call begins.
+#[derive(Debug)]
+pub enum Begun {
+    /// Nobody made this call before: do it, then finish it.
+    Fresh(Ticket),
+    /// It was made before: answer this again and do nothing.
+    Replay(String),
+}
+
+/// Why a call cannot begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CallError {
+    /// The key was used with another body.
+    #[error("the idempotency key was used with another body")]
+    Reused,
+    /// The first call is still under way; ask again shortly.
+    #[error("the first request with this idempotency key is still in progress")]
+    InProgress,
+    /// The process that made the first call is gone: nobody knows what it did. It is not done again.
+    #[error("nobody knows whether the first request with this idempotency key took effect")]
+    Uncertain,
+}
+
+impl Rejection for CallError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Reused => Code::IdempotencyKeyReused,
+            Self::InProgress => Code::RequestInProgress,
+            Self::Uncertain => Code::DeliveryUncertain,
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Reused => Kind::Invalid,
+            Self::InProgress => Kind::Conflict,
+            Self::Uncertain => Kind::Upstream,
+        }
+    }
+}
+
+/// What a body is compared by: the SHA-256 of its bytes.
+pub fn hash_of(body: &[u8]) -> [u8; 32] {
+    Sha256::digest(body).into()
+}
+
+/// What to do about a call that is remembered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Known {
+    /// Its time is over: it counts as never made.
+    Forgotten,
+    /// Answer it again.
+    Answered(String),
+    /// This process, alive or not, was at it.
+    InFlight(WorkerId),
+}
+
+/// Looks at a remembered call with the eyes of a new one that has this body.
+fn recall(call: &RememberedCall, body_hash: &[u8; 32], now: Timestamp) -> Result<Known, CallError> {
+    if call.expires_at <= now {
+        return Ok(Known::Forgotten);
+    }
+    if call.body_hash != *body_hash {
+        return Err(CallError::Reused);
+    }
+    Ok(match &call.state {
+        CallState::Answered { answer } => Known::Answered(answer.clone()),
+        CallState::InFlight { worker } => Known::InFlight(*worker),
+    })
+}
+
+impl Calls<'_> {
+    /// Begins a call. Of any number that begin at once, in any processes, one gets the ticket.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError`]; nothing is to be done then.
+    pub async fn begin(
+        &self,
+        company: CompanyId,
+        key: CallKey,
+        body_hash: [u8; 32],
+    ) -> Result<Begun, Error<CallError>> {
+        self.app.workers().ensure_alive().await?;
+        let store = self.app.store();
+        let own = self.app.workers().own_id();
+        let mut attempts = self.app.attempts();
+        loop {
+            let now = attempts.next()?;
+            let call = RememberedCall {
+                company,
+                key: key.clone(),
+                body_hash,
+                state: CallState::InFlight { worker: own },
+                contact: None,
+                expires_at: now.plus(KEEP),
+            };
+            let known = store.remembered_call(company, &key).await?;
+            let (change, version) = match &known {
+                None => (Change::insert(call.clone()), Version::FIRST),
+                Some(known) => {
+                    match recall(known, &body_hash, now).map_err(Error::Rejected)? {
+                        Known::Forgotten => {}
+                        Known::Answered(answer) => return Ok(Begun::Replay(answer)),
+                        Known::InFlight(worker) => {
+                            return Err(Error::Rejected(self.unfinished(worker, now).await?));
+                        }
+                    }
+                    (known.update(call.clone()), known.version().next())
+                }
+            };
+            let ticket = Ticket { call: Stored::new(call, version) };
+            let decided = Decided::new(ChangeSet::new().with(change), ticket);
+            if let Some(ticket) = self.app.settle(decided).await? {
+                return Ok(Begun::Fresh(ticket));
+            }
+        }
+    }
+
+    /// What to say of a call that `worker` has begun and not finished.
+    async fn unfinished(&self, worker: WorkerId, now: Timestamp) -> Result<CallError, StoreError> {
+        if worker == self.app.workers().own_id() {
+            return Ok(CallError::InProgress);
+        }
+        let worker = self.app.store().worker(worker).await?;
+        let is_alive = worker.is_some_and(|worker| worker.is_alive(now));
+        Ok(if is_alive { CallError::InProgress } else { CallError::Uncertain })
+    }
+
+    /// Finishes a call: remembers its answer for the rest of its 24 hours, together with the
+    /// contact the answer is about, or forgets the call when there is nothing to remember. The
+    /// answer goes when the contact goes, at once if it is gone already.
+    ///
+    /// # Errors
+    ///
+    /// When the store fails: the call then stays in flight.
+    pub async fn finish(
+        &self,
+        ticket: Ticket,
+        answer: Option<String>,
+        contact: Option<ContactId>,
+    ) -> Result<(), StoreError> {
+        let call = ticket.call;
+        let change = match answer {
+            Some(answer) => {
+                let state = CallState::Answered { answer };
+                call.update(RememberedCall { state, contact, ..call.value().clone() })
+            }
+            None => call.delete(),
+        };
+        match self.write(change).await? {
+            // Its time was over, and it was dropped or begun anew.
+            None | Some(Conflict::Stale(_)) => Ok(()),
+            // The contact has been deleted meanwhile, and its answers with it.
+            Some(_) => self.write(call.delete()).await.map(drop),
+        }
+    }
+
+    /// Commits one change; what stood in the way of it, a lost race aside.
+    async fn write(&self, change: Change) -> Result<Option<Conflict>, StoreError> {
+        for _ in 0..MAX_RACES {
+            match self.app.store().commit(ChangeSet::new().with(change.clone())).await {
+                Ok(()) => return Ok(None),
+                Err(CommitError::Conflict(Conflict::Contended)) => {}
+                Err(CommitError::Conflict(conflict)) => return Ok(Some(conflict)),
+                Err(CommitError::Store(error)) => return Err(error),
+            }
+        }
+        Err(StoreError::Unavailable(None))
+    }
+}

@@ -1,0 +1,114 @@
+//! Reading and writing lead memories.
+
+use async_trait::async_trait;
+use serde_json::{Map, Value};
+
+use super::{LeadMemory, LeadMemoryView, Sent, write};
+use crate::app::UseCase;
+use crate::contacts::Contact;
+use crate::ids::{CompanyId, ContactId};
+use crate::manage::{ManageError, ManageResult, NOT_FOUND, invalid};
+use crate::store::{Change, ChangeSet, Decided, Reads, StoreError, Stored};
+use crate::{Recado, Timestamp};
+
+/// The use cases on lead memories. Made by [`Recado::leads`].
+#[derive(Clone, Copy, Debug)]
+pub struct Leads<'a> {
+    pub(crate) app: &'a Recado,
+}
+
+/// Writes a lead memory.
+#[derive(Clone, Debug)]
+pub struct WriteMemory {
+    company: CompanyId,
+    contact: ContactId,
+    sent: Sent,
+    merging: bool,
+}
+
+#[async_trait]
+impl UseCase for WriteMemory {
+    type Loaded = (Option<Stored<Contact>>, Option<Stored<LeadMemory>>);
+    type Output = LeadMemory;
+    type Error = ManageError;
+
+    async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
+        let contact = store.contact(self.company, self.contact).await?;
+        Ok((contact, store.lead_memory(self.company, self.contact).await?))
+    }
+
+    fn decide(
+        &self,
+        (contact, known): Self::Loaded,
+        now: Timestamp,
+    ) -> Result<Decided<LeadMemory>, ManageError> {
+        let contact = contact.ok_or(ManageError::NotFound)?;
+        let before = known.as_ref().map(|known| &known.inferred);
+        let inferred = if self.merging { self.sent.merged(before) } else { self.sent.as_given() };
+        let key = (contact.company, contact.id);
+        let memory = write(key, known.as_deref(), inferred, now);
+        let change = match &known {
+            Some(known) => known.update(memory.clone()),
+            None => Change::insert(memory.clone()),
+        };
+        Ok(Decided::new(ChangeSet::new().with(change), memory))
+    }
+}
+
+impl Leads<'_> {
+    /// The lead memory of a contact; `None` when there is none yet.
+    ///
+    /// # Errors
+    ///
+    /// [`ManageError::NotFound`] when there is no such contact.
+    pub async fn get(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+    ) -> ManageResult<Option<LeadMemoryView>> {
+        let store = self.app.store();
+        if let Some(memory) = store.lead_memory(company, contact).await? {
+            return Ok(Some(LeadMemoryView::new(&memory)));
+        }
+        match store.contact(company, contact).await? {
+            Some(_) => Ok(None),
+            None => Err(NOT_FOUND),
+        }
+    }
+
+    /// Merges what was inferred into the memory: lists grow, what is sent replaces the rest (D45).
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the body, or [`ManageError::NotFound`] when there is no such contact.
+    pub async fn merge(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+        body: &Map<String, Value>,
+    ) -> ManageResult<LeadMemoryView> {
+        let sent = Sent::parse(body).map_err(invalid)?;
+        self.write(WriteMemory { company, contact, sent, merging: true }).await
+    }
+
+    /// Stores what was inferred as it is given, in place of all there was: for moving memories
+    /// from elsewhere, in the shape of old records too (2.3.2).
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the body, a list over its cap too, or [`ManageError::NotFound`] when
+    /// there is no such contact.
+    pub async fn put(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+        body: &Map<String, Value>,
+    ) -> ManageResult<LeadMemoryView> {
+        let sent = Sent::parse_whole(body).map_err(invalid)?;
+        self.write(WriteMemory { company, contact, sent, merging: false }).await
+    }
+
+    async fn write(&self, write: WriteMemory) -> ManageResult<LeadMemoryView> {
+        Ok(LeadMemoryView::new(&self.app.run(&write).await?))
+    }
+}

@@ -1,0 +1,324 @@
+//! Booking debits and refunds.
+
+use async_trait::async_trait;
+use serde_json::{Map, Value, json};
+
+use super::{
+    Brl, GivenBack, LedgerLine, LedgerLineView, LineKind, ProsaScope, Prosas, Spent, debit_line,
+    give_back, why_not_covered,
+};
+use crate::app::UseCase;
+use crate::contacts::Contact;
+use crate::error::{Code, Error, Kind, Rejection, object};
+use crate::ids::{CompanyId, ContactId, LedgerLineId, MessageId};
+use crate::input::{Input, read_id, read_word};
+use crate::manage::{ManageError, ManageResult, invalid};
+use crate::messages::Message;
+use crate::problems::Problems;
+use crate::store::{ChangeSet, Decided, Reads, StoreError, Stored};
+use crate::{Recado, Timestamp, text};
+
+/// The most messages one debit may cover.
+const MAX_MESSAGES: usize = 1_000;
+
+/// The use cases on prosas. Made by [`Recado::prosas`].
+#[derive(Clone, Copy, Debug)]
+pub struct ProsaLedger<'a> {
+    pub(crate) app: &'a Recado,
+}
+
+/// A body that books a debit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DebitDraft {
+    scope: ProsaScope,
+    prosas: Prosas,
+    cost: Brl,
+    messages: Vec<MessageId>,
+    contact: Option<ContactId>,
+    description: Option<String>,
+}
+
+fn read_prosas(value: &Value) -> Result<Prosas, String> {
+    let number = value.as_number().ok_or("must be a number")?;
+    Prosas::parse(number).map_err(|error| error.to_string())
+}
+
+fn read_cost(value: &Value) -> Result<Brl, String> {
+    let number = value.as_number().ok_or("must be a number")?;
+    Brl::parse(number).map_err(|error| error.to_string())
+}
+
+fn read_messages(value: &Value) -> Result<Vec<MessageId>, String> {
+    let entries = value.as_array().ok_or("must be an array of UUIDs")?;
+    if entries.len() > MAX_MESSAGES {
+        return Err(format!("may name at most {MAX_MESSAGES} messages"));
+    }
+    let mut messages = Vec::with_capacity(entries.len());
+    let mut seen = std::collections::HashSet::new();
+    for entry in entries {
+        let id =
+            read_id(MessageId::parse)(entry).map_err(|_| "must be an array of UUIDs".to_owned())?;
+        if seen.insert(id) {
+            messages.push(id);
+        }
+    }
+    Ok(messages)
+}
+
+impl DebitDraft {
+    /// Reads `scope`, `prosas`, `cost_brl`, `message_ids`, `contact_id`, `description`.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong with the body; amounts finer than what is kept are refused, never
+    /// rounded (D32).
+    pub fn parse(body: &Map<String, Value>) -> Result<Self, Problems> {
+        let mut input = Input::new(body);
+        let scope = input.required("scope", read_word(ProsaScope::parse, ProsaScope::WORDS));
+        let prosas = input.required("prosas", read_prosas);
+        let cost = input.required("cost_brl", read_cost);
+        let messages = input.given("message_ids", read_messages).value().unwrap_or_default();
+        let contact = input.given("contact_id", read_id(ContactId::parse)).value();
+        let description = input.given_text("description", text::SHORT).value();
+        if scope == Some(ProsaScope::Message) && messages.len() > 1 {
+            input.problem("message_ids", "may name one message when scope is message");
+        }
+        input.finish().into_result()?;
+        Ok(Self {
+            scope: scope.unwrap_or(ProsaScope::Turn),
+            prosas: prosas.unwrap_or_default(),
+            cost: cost.unwrap_or_default(),
+            messages,
+            contact,
+            description,
+        })
+    }
+}
+
+/// Books a debit and puts it on every message it covers, in one commit.
+#[derive(Clone, Debug)]
+pub struct BookDebit {
+    company: CompanyId,
+    id: LedgerLineId,
+    draft: DebitDraft,
+}
+
+#[async_trait]
+impl UseCase for BookDebit {
+    type Loaded = (Vec<Stored<Message>>, Option<Stored<Contact>>);
+    type Output = LedgerLine;
+    type Error = ManageError;
+
+    async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
+        let messages = match self.draft.messages.as_slice() {
+            [] => Vec::new(),
+            ids => store.messages(self.company, ids).await?,
+        };
+        let contact = match self.draft.contact {
+            None => None,
+            Some(id) => store.contact(self.company, id).await?,
+        };
+        Ok((messages, contact))
+    }
+
+    fn decide(
+        &self,
+        (messages, contact): Self::Loaded,
+        now: Timestamp,
+    ) -> Result<Decided<LedgerLine>, ManageError> {
+        let mut problems = Problems::new();
+        if self.draft.contact.is_some() && contact.is_none() {
+            problems.add("contact_id", "names a contact that the company does not have");
+        }
+        if messages.len() < self.draft.messages.len() {
+            problems.add("message_ids", "names a message that the company does not have");
+        }
+        if let Some(reason) = messages.iter().find_map(|message| why_not_covered(message)) {
+            problems.add("message_ids", reason);
+        }
+        let of_messages = messages.first().map(|message| message.contact);
+        if messages.iter().any(|message| Some(message.contact) != of_messages) {
+            problems.add("message_ids", "names messages of several contacts");
+        }
+        if let (Some(given), Some(derived)) = (self.draft.contact, of_messages)
+            && given != derived
+        {
+            problems.add("contact_id", "is not the contact of the messages");
+        }
+        problems.into_result()?;
+        let line = debit_line(self.id, self.spent(of_messages), now);
+        let mut changes = ChangeSet::new().insert(line.clone());
+        for message in &messages {
+            let covered = Message { prosa: Some(line.prosa()), ..message.value().clone() };
+            changes = changes.with(message.update(covered));
+        }
+        Ok(Decided::new(changes, line))
+    }
+}
+
+impl BookDebit {
+    fn spent(&self, of_messages: Option<ContactId>) -> Spent {
+        Spent {
+            company: self.company,
+            scope: self.draft.scope,
+            prosas: self.draft.prosas,
+            cost: self.draft.cost,
+            contact: self.draft.contact.or(of_messages),
+            campaign: None,
+            description: self.draft.description.clone(),
+        }
+    }
+}
+
+/// Why a refund was not booked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RefundError {
+    /// The body is not acceptable; correct what it names.
+    #[error(transparent)]
+    Invalid(#[from] Problems),
+    /// There is no such debit in the company.
+    #[error("no such debit")]
+    NotFound,
+    /// More than what is left of the debit.
+    #[error("the refund exceeds what is left of the debit")]
+    ExceedsDebit {
+        /// The prosas that are left.
+        prosas: Prosas,
+        /// The money that is left.
+        cost: Brl,
+    },
+}
+
+impl Rejection for RefundError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Invalid(problems) => problems.code(),
+            Self::NotFound => Code::NotFound,
+            Self::ExceedsDebit { .. } => Code::RefundExceedsDebit,
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Invalid(problems) => problems.kind(),
+            Self::NotFound => Kind::NotFound,
+            Self::ExceedsDebit { .. } => Kind::Invalid,
+        }
+    }
+
+    fn details(&self) -> Option<Map<String, Value>> {
+        match self {
+            Self::Invalid(problems) => problems.details(),
+            Self::NotFound => None,
+            Self::ExceedsDebit { prosas, cost } => {
+                Some(object([("refundable", json!({ "prosas": prosas, "cost_brl": cost }))]))
+            }
+        }
+    }
+}
+
+/// A body that books a refund.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefundDraft {
+    debit: LedgerLineId,
+    back: GivenBack,
+}
+
+impl RefundDraft {
+    /// Reads `consumption_id`, `prosas`, `cost_brl`, `reason`.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong with the body, a refund of nothing too.
+    pub fn parse(body: &Map<String, Value>) -> Result<Self, Problems> {
+        let mut input = Input::new(body);
+        let debit = input.required("consumption_id", read_id(LedgerLineId::parse));
+        let prosas = input.required("prosas", read_prosas);
+        let cost = input.required("cost_brl", read_cost);
+        let reason = input.given_text("reason", text::SHORT).value();
+        if prosas == Some(Prosas::ZERO) && cost == Some(Brl::ZERO) {
+            input.problem("prosas", "must be positive, or cost_brl must");
+        }
+        let problems = input.finish();
+        match (debit, prosas, cost) {
+            (Some(debit), Some(prosas), Some(cost)) if problems.is_empty() => {
+                Ok(Self { debit, back: GivenBack { prosas, cost, reason } })
+            }
+            _ => Err(problems),
+        }
+    }
+}
+
+/// Books a refund.
+#[derive(Clone, Debug)]
+pub struct BookRefund {
+    company: CompanyId,
+    id: LedgerLineId,
+    draft: RefundDraft,
+}
+
+#[async_trait]
+impl UseCase for BookRefund {
+    type Loaded = Option<Stored<LedgerLine>>;
+    type Output = LedgerLine;
+    type Error = RefundError;
+
+    async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
+        store.ledger_line(self.company, self.draft.debit).await
+    }
+
+    fn decide(
+        &self,
+        debit: Option<Stored<LedgerLine>>,
+        now: Timestamp,
+    ) -> Result<Decided<LedgerLine>, RefundError> {
+        let debit = debit.filter(|line| line.kind == LineKind::Debit);
+        let debit = debit.ok_or(RefundError::NotFound)?;
+        let Some((changed, line)) = give_back(self.id, &debit, self.draft.back.clone(), now) else {
+            let (prosas, cost) = debit.refundable();
+            return Err(RefundError::ExceedsDebit { prosas, cost });
+        };
+        let changes = ChangeSet::new().with(debit.update(changed)).insert(line.clone());
+        Ok(Decided::new(changes, line))
+    }
+}
+
+impl ProsaLedger<'_> {
+    /// Books a debit; the messages it names show it from then on. Atomic.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the body: also when a message has a debit already, is inbound, an
+    /// operator's or a campaign's, or when they are of several contacts (D32).
+    pub async fn debit(
+        &self,
+        company: CompanyId,
+        body: &Map<String, Value>,
+    ) -> ManageResult<LedgerLineView> {
+        let draft = DebitDraft::parse(body).map_err(invalid)?;
+        let id = self.new_line();
+        let line = self.app.run(&BookDebit { company, id, draft }).await?;
+        Ok(LedgerLineView::new(&line))
+    }
+
+    /// Books a refund of a debit. Atomic; all refunds of a debit together never exceed it.
+    ///
+    /// # Errors
+    ///
+    /// [`RefundError`]; nothing was booked.
+    pub async fn refund(
+        &self,
+        company: CompanyId,
+        body: &Map<String, Value>,
+    ) -> Result<LedgerLineView, Error<RefundError>> {
+        let draft =
+            RefundDraft::parse(body).map_err(|problems| Error::Rejected(problems.into()))?;
+        let id = self.new_line();
+        let line = self.app.run(&BookRefund { company, id, draft }).await?;
+        Ok(LedgerLineView::new(&line))
+    }
+
+    fn new_line(&self) -> LedgerLineId {
+        LedgerLineId::new(self.app.uuid(self.app.now()))
+    }
+}

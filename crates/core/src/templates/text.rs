@@ -1,0 +1,252 @@
+//! The text of templates: where variables go, what they become, and which values are refused.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A part of a template's text.
+enum Part<'a> {
+    Literal(&'a str),
+    /// What stands between `{{` and `}}`.
+    Tag(&'a str),
+}
+
+/// Splits a text at its `{{…}}`.
+fn parts(body: &str) -> impl Iterator<Item = Part<'_>> {
+    let mut rest = body;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let open = rest.find("{{");
+        if open == Some(0)
+            && let Some(close) = rest.find("}}")
+        {
+            let inner = &rest[2..close];
+            rest = &rest[close + 2..];
+            return Some(Part::Tag(inner));
+        }
+        // From a `{{` that nothing closes on, all is text.
+        let end = open.filter(|open| *open > 0).unwrap_or(rest.len());
+        let (text, after) = rest.split_at(end);
+        rest = after;
+        Some(Part::Literal(text))
+    })
+}
+
+/// The position that a tag names: 1 to 999.
+fn position(tag: &str) -> Option<u32> {
+    let is_number = (1..=3).contains(&tag.len())
+        && tag.bytes().all(|byte| byte.is_ascii_digit())
+        && !tag.starts_with('0');
+    is_number.then(|| tag.parse().ok()).flatten()
+}
+
+/// The positions of the variables in a template's text, `{{1}}` being 1.
+pub fn positions(body: &str) -> BTreeSet<u32> {
+    parts(body)
+        .filter_map(|part| match part {
+            Part::Tag(tag) => position(tag),
+            Part::Literal(_) => None,
+        })
+        .collect()
+}
+
+/// The first `{{…}}` of a text that is no position, such as `{{name}}`.
+pub fn unknown_tag(body: &str) -> Option<&str> {
+    parts(body).find_map(|part| match part {
+        Part::Tag(tag) if position(tag).is_none() => Some(tag),
+        Part::Tag(_) | Part::Literal(_) => None,
+    })
+}
+
+/// The text with its variables filled in. What a variable says is never looked at again: a value
+/// that holds `{{1}}` stays as it is. Surplus variables are ignored (D49).
+///
+/// # Errors
+///
+/// The positions that have no value, or a blank one.
+pub fn render(body: &str, variables: &BTreeMap<u32, String>) -> Result<String, Vec<u32>> {
+    let value = |position: u32| variables.get(&position).filter(|value| !value.trim().is_empty());
+    let missing: Vec<u32> =
+        positions(body).into_iter().filter(|position| value(*position).is_none()).collect();
+    if !missing.is_empty() {
+        return Err(missing);
+    }
+    let mut text = String::with_capacity(body.len());
+    for part in parts(body) {
+        match part {
+            Part::Literal(literal) => text.push_str(literal),
+            Part::Tag(tag) => match position(tag).and_then(value) {
+                Some(value) => text.push_str(value),
+                None => {
+                    text.push_str("{{");
+                    text.push_str(tag);
+                    text.push_str("}}");
+                }
+            },
+        }
+    }
+    Ok(text)
+}
+
+/// Whether a variable's value is a tag that somebody forgot to fill in (D49): it holds `{{…}}`,
+/// `${…}`, `[[…]]`, `<%…%>` or `*|…|*`, or is as a whole `{word}` or `%word%`.
+pub fn literal_tag(value: &str) -> bool {
+    const PAIRS: [(&str, &str); 5] =
+        [("{{", "}}"), ("${", "}"), ("[[", "]]"), ("<%", "%>"), ("*|", "|*")];
+    let holds = |(open, close): (&str, &str)| {
+        value.find(open).is_some_and(|at| value[at + open.len()..].contains(close))
+    };
+    let value = value.trim();
+    PAIRS.into_iter().any(holds) || is_wrapped(value, '{', '}') || is_wrapped(value, '%', '%')
+}
+
+fn is_wrapped(value: &str, open: char, close: char) -> bool {
+    value
+        .strip_prefix(open)
+        .and_then(|value| value.strip_suffix(close))
+        .is_some_and(|word| !word.is_empty() && word.chars().all(is_word))
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '.' | '-')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn variables(values: &[(u32, &str)]) -> BTreeMap<u32, String> {
+        values.iter().map(|(position, value)| (*position, (*value).to_owned())).collect()
+    }
+
+    #[test]
+    fn variables_go_where_their_positions_are() {
+        let body = "Olá {{1}}, seu pedido {{2}} saiu. Até logo, {{1}}!";
+        let filled = render(body, &variables(&[(1, "Ana"), (2, "77"), (3, "surplus")]));
+        assert_eq!(filled.unwrap(), "Olá Ana, seu pedido 77 saiu. Até logo, Ana!");
+        assert_eq!(render("Sem variáveis", &BTreeMap::new()).unwrap(), "Sem variáveis");
+    }
+
+    #[test]
+    fn a_variable_that_is_missing_or_blank_is_named() {
+        let filled =
+            render("{{3}} {{1}} {{2}} {{10}}", &variables(&[(1, "a"), (2, " \n"), (3, "")]));
+        assert_eq!(filled, Err(vec![2, 3, 10]));
+    }
+
+    #[test]
+    fn a_value_is_never_expanded_again() {
+        let filled = render("{{1}}{{2}}", &variables(&[(1, "{{2}}"), (2, "b")]));
+        assert_eq!(filled.unwrap(), "{{2}}b");
+    }
+
+    #[test]
+    fn only_whole_numbers_from_one_on_are_positions() {
+        let body = "{{1}} {{0}} {{01}} {{ 2 }} {{-1}} {{nome}} {{}} {{1000}} {{12} {3}} {{4";
+        assert_eq!(positions(body), BTreeSet::from([1]));
+        assert_eq!(unknown_tag(body), Some("0"));
+        assert_eq!(unknown_tag("Olá {{1}} {x} {{"), None);
+        assert_eq!(unknown_tag("Olá {{nome}}"), Some("nome"));
+    }
+
+    #[test]
+    fn tags_that_were_not_filled_in_are_found() {
+        for tag in [
+            "{{nome}}",
+            "Olá {{ nome }}!",
+            "{{}}",
+            "${first_name}",
+            "R$ ${valor}",
+            "[[name]]",
+            "<%= name %>",
+            "<%name%>",
+            "*|FNAME|*",
+            "a *|B C|* d",
+            "{nome}",
+            "{first.name}",
+            "{a-b_c}",
+            "%nome%",
+            "%first.name%",
+            " {nome} ",
+            "{ação}",
+            "x\n{{a\nb}}",
+            "%50%",
+        ] {
+            assert!(literal_tag(tag), "{tag:?}");
+        }
+    }
+
+    #[test]
+    fn ordinary_values_pass() {
+        for value in [
+            "",
+            "Ana",
+            "100%",
+            "50% off 20%",
+            "{",
+            "{}",
+            "%%",
+            "%",
+            "{a b}",
+            "Oi {nome}",
+            "%a b%",
+            "}}{{",
+            "]][[",
+            "${",
+            "[1]",
+            "a [b] c",
+            "<b>",
+            "%>",
+            "|* x *|",
+            "R$ 10,00",
+            "{{x}",
+            "$ {x",
+        ] {
+            assert!(!literal_tag(value), "{value:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn rendering_fills_every_position_or_names_it(
+            body in "([a-zé {}]{0,6}(\\{\\{[0-9]{1,2}\\}\\})?){0,5}",
+            values in prop::collection::btree_map(1_u32..12, "[a-z{}]{0,3}", 0..12),
+        ) {
+            let wanted = positions(&body);
+            match render(&body, &values) {
+                Ok(_) => prop_assert!(wanted.iter().all(|at| !values[at].is_empty())),
+                Err(missing) => {
+                    let empty = |at: &u32| values.get(at).is_none_or(String::is_empty);
+                    let expected: Vec<u32> = wanted.into_iter().filter(empty).collect();
+                    prop_assert_eq!(missing, expected);
+                }
+            }
+        }
+
+        #[test]
+        fn a_text_without_variables_is_sent_as_it_is(body in "[^{]{0,40}") {
+            prop_assert_eq!(render(&body, &BTreeMap::new()), Ok(body));
+        }
+
+        #[test]
+        fn each_variable_stands_between_the_texts_around_it(
+            literals in prop::collection::vec("[a-zé ]{0,5}", 1..6),
+            value in "[^{}\\s]{1,5}",
+        ) {
+            let body: Vec<String> = literals
+                .iter()
+                .enumerate()
+                .map(|(at, literal)| if at == 0 { literal.clone() } else { format!("{{{{{at}}}}}{literal}") })
+                .collect();
+            let values = (1..10).map(|at| (at, value.clone())).collect();
+            prop_assert_eq!(render(&body.concat(), &values), Ok(literals.join(&value)));
+        }
+
+        #[test]
+        fn any_text_is_looked_at_without_panic(text in "[{}\\[\\]<>%*|$a-zé]{0,20}") {
+            let _ = (literal_tag(&text), positions(&text), unknown_tag(&text));
+        }
+    }
+}
