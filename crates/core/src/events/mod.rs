@@ -1,5 +1,9 @@
 //! What happened, for the outbox (6.1, D52): written in the commit that caused it.
 
+mod opt_out;
+
+pub use opt_out::{OptOutSource, contact_opted_out};
+
 use crate::Timestamp;
 use crate::ids::{CompanyId, ContactId, EventId};
 use crate::words::words;

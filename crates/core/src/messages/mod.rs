@@ -1,12 +1,32 @@
 //! Messages: what was said, by whom, and how far it came (2.4, 3.2, 4.6, 4.7).
 
+mod events;
 mod failure;
+mod import;
+mod list;
+mod media;
+mod media_link;
+mod media_type;
 mod message;
 mod reads;
+mod status;
+mod touch;
+mod view;
 
+pub use events::{EventContact, message_received, message_sent, status_updated};
 pub use failure::{DeliveryCode, ErrorType, Failure};
+pub use import::ImportMessageError;
+pub use list::{ListMessagesError, MessagePage, MessageQuery, Messages};
+pub(crate) use media::fetch_media_job;
+pub use media::{fetch_job, wants_fetch};
+pub use media_link::{MediaFile, MediaLinks};
 pub use message::{Direction, Media, Message, MessageStatus, MessageType, Quoted, SenderType};
 pub use reads::{
     ContactBrief, MessageFilter, MessageReads, MessageRecord, MessageRef, ProviderMessageId,
     RefTarget, Referred, StatusReport,
 };
+pub use status::{Step, advance, merge_reports};
+pub use touch::{touch_contact, touch_conversation};
+pub use view::{DeliveryError, MessageListItem, MessageView, ProsaView};
+
+pub use crate::events::{OptOutSource, contact_opted_out};

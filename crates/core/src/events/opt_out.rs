@@ -1,0 +1,62 @@
+//! What outbound webhooks tell of contacts that block messages (6.1).
+
+use serde::Serialize;
+
+use super::{Event, EventType};
+use crate::Timestamp;
+use crate::contacts::Contact;
+use crate::ids::{ConnectionId, ContactId, EventId};
+use crate::words::words;
+
+words! {
+    /// How the request to stop came (6.1, D43).
+    OptOutSource {
+        /// On an official cloud connection.
+        OfficialCloudInbound = "official_cloud_inbound",
+        /// On a QR-code connection, in a message or in the history.
+        QrInbound = "qr_inbound",
+        /// As a reply to a campaign.
+        CampaignReply = "campaign_reply",
+        /// Told later, of a block from before the event existed.
+        Backfill = "backfill",
+    }
+}
+
+#[derive(Serialize)]
+struct OptOutData<'a> {
+    contact_id: ContactId,
+    phone: &'a str,
+    name: &'a str,
+    source_platform: &'a str,
+    connection_id: Option<ConnectionId>,
+    opted_out_at: Option<Timestamp>,
+    source: OptOutSource,
+}
+
+/// The event `contact.opted_out`, with the contact after the block. `connection` is the one that the
+/// request came through; without it the contact's last one is told.
+pub fn contact_opted_out(
+    id: EventId,
+    contact: &Contact,
+    connection: Option<ConnectionId>,
+    source: OptOutSource,
+    at: Timestamp,
+) -> Event {
+    let data = OptOutData {
+        contact_id: contact.id,
+        phone: contact.shown_phone(),
+        name: &contact.name,
+        source_platform: contact.source_platform.as_str(),
+        connection_id: connection.or(contact.last_connection_id),
+        opted_out_at: contact.opted_out_at,
+        source,
+    };
+    Event {
+        id,
+        company: contact.company,
+        event_type: EventType::ContactOptedOut,
+        contact: Some(contact.id),
+        at,
+        data: serde_json::to_string(&data).expect("a contact holds nothing that JSON cannot write"),
+    }
+}

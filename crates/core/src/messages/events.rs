@@ -1,0 +1,221 @@
+//! What outbound webhooks tell of messages (6.1, D57).
+
+use serde::Serialize;
+
+use super::view::{DeliveryError, media_url};
+use super::{Direction, ErrorType, MediaLinks, Message, MessageStatus, MessageType, SenderType};
+use crate::Timestamp;
+use crate::connections::Connection;
+use crate::contacts::Contact;
+use crate::events::{Event, EventType};
+use crate::ids::{ConnectionId, ContactId, EventId, MessageId};
+
+/// The contact that an event tells of, in its state after the change (D52a).
+#[derive(Clone, Copy, Debug)]
+pub enum EventContact<'a> {
+    /// As it is.
+    Known(&'a Contact),
+    /// It could not be read: both AIs count as on (6.1).
+    Unreadable(ContactId),
+}
+
+impl EventContact<'_> {
+    const fn id(self) -> ContactId {
+        match self {
+            Self::Known(contact) => contact.id,
+            Self::Unreadable(id) => id,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct ContactBlock<'a> {
+    id: ContactId,
+    phone: Option<&'a str>,
+    name: Option<&'a str>,
+    source_platform: Option<&'a str>,
+    is_ai_enabled: bool,
+    external_ai_enabled: bool,
+    ai_paused_until: Option<Timestamp>,
+    opted_out_at: Option<Timestamp>,
+}
+
+impl<'a> From<EventContact<'a>> for ContactBlock<'a> {
+    fn from(contact: EventContact<'a>) -> Self {
+        match contact {
+            EventContact::Known(contact) => Self {
+                id: contact.id,
+                phone: Some(contact.shown_phone()),
+                name: Some(&contact.name),
+                source_platform: Some(contact.source_platform.as_str()),
+                is_ai_enabled: contact.is_ai_enabled,
+                external_ai_enabled: contact.external_ai_enabled,
+                ai_paused_until: contact.ai_paused_until,
+                opted_out_at: contact.opted_out_at,
+            },
+            EventContact::Unreadable(id) => Self {
+                id,
+                phone: None,
+                name: None,
+                source_platform: None,
+                is_ai_enabled: true,
+                external_ai_enabled: true,
+                ai_paused_until: None,
+                opted_out_at: None,
+            },
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct ConnectionBlock<'a> {
+    id: ConnectionId,
+    #[serde(rename = "type")]
+    platform: &'a str,
+    name: &'a str,
+}
+
+impl<'a> From<&'a Connection> for ConnectionBlock<'a> {
+    fn from(connection: &'a Connection) -> Self {
+        let platform = connection.platform.as_str();
+        Self { id: connection.id, platform, name: &connection.name }
+    }
+}
+
+#[derive(Serialize)]
+struct MessageData<'a> {
+    message_id: MessageId,
+    #[serde(rename = "type")]
+    message_type: MessageType,
+    content: Option<&'a str>,
+    media_url: Option<String>,
+    media_mimetype: Option<&'a str>,
+    media_caption: Option<&'a str>,
+    direction: Direction,
+    sender_type: SenderType,
+    status: MessageStatus,
+    created_at: Timestamp,
+    contact: ContactBlock<'a>,
+    connection: ConnectionBlock<'a>,
+}
+
+#[derive(Serialize)]
+struct SentData<'a> {
+    #[serde(flatten)]
+    message: MessageData<'a>,
+    wamid: Option<&'a str>,
+    error_type: Option<ErrorType>,
+    delivery_error: Option<DeliveryError>,
+}
+
+#[derive(Serialize)]
+struct StatusData<'a> {
+    message_id: MessageId,
+    wamid: Option<&'a str>,
+    status: MessageStatus,
+    previous_status: MessageStatus,
+    error_type: Option<ErrorType>,
+    delivery_error: Option<DeliveryError>,
+    updated_at: Timestamp,
+    contact: ContactBlock<'a>,
+    connection: ConnectionBlock<'a>,
+}
+
+fn message_data<'a>(
+    message: &'a Message,
+    contact: EventContact<'a>,
+    connection: &'a Connection,
+    links: &MediaLinks,
+) -> MessageData<'a> {
+    MessageData {
+        message_id: message.id,
+        message_type: message.message_type,
+        content: message.content.as_deref(),
+        media_url: media_url(message, links),
+        media_mimetype: message.media.mimetype.as_deref(),
+        media_caption: message.media.caption.as_deref(),
+        direction: message.direction,
+        sender_type: message.sender_type,
+        status: message.status,
+        created_at: message.created_at,
+        contact: contact.into(),
+        connection: connection.into(),
+    }
+}
+
+fn wamid(message: &Message) -> Option<&str> {
+    message.provider_id.as_ref().map(super::ProviderMessageId::as_str)
+}
+
+fn event(
+    id: EventId,
+    event_type: EventType,
+    message: &Message,
+    contact: EventContact<'_>,
+    at: Timestamp,
+    data: &impl Serialize,
+) -> Event {
+    Event {
+        id,
+        company: message.company,
+        event_type,
+        contact: Some(contact.id()),
+        at,
+        data: serde_json::to_string(data).expect("a message holds nothing that JSON cannot write"),
+    }
+}
+
+/// The event `message.received`.
+pub fn message_received(
+    id: EventId,
+    message: &Message,
+    contact: EventContact<'_>,
+    connection: &Connection,
+    at: Timestamp,
+    links: &MediaLinks,
+) -> Event {
+    let data = message_data(message, contact, connection, links);
+    event(id, EventType::MessageReceived, message, contact, at, &data)
+}
+
+/// The event `message.sent`: the fields of `message.received` with the provider's id and what is
+/// known of a failure (D57).
+pub fn message_sent(
+    id: EventId,
+    message: &Message,
+    contact: EventContact<'_>,
+    connection: &Connection,
+    at: Timestamp,
+    links: &MediaLinks,
+) -> Event {
+    let data = SentData {
+        message: message_data(message, contact, connection, links),
+        wamid: wamid(message),
+        error_type: message.failure.as_ref().map(|failure| failure.error_type),
+        delivery_error: message.failure.as_ref().map(DeliveryError::from),
+    };
+    event(id, EventType::MessageSent, message, contact, at, &data)
+}
+
+/// The event `message.status_updated`, with the message after the change (D57).
+pub fn status_updated(
+    id: EventId,
+    message: &Message,
+    previous: MessageStatus,
+    contact: EventContact<'_>,
+    connection: &Connection,
+    at: Timestamp,
+) -> Event {
+    let data = StatusData {
+        message_id: message.id,
+        wamid: wamid(message),
+        status: message.status,
+        previous_status: previous,
+        error_type: message.failure.as_ref().map(|failure| failure.error_type),
+        delivery_error: message.failure.as_ref().map(DeliveryError::from),
+        updated_at: at,
+        contact: contact.into(),
+        connection: connection.into(),
+    };
+    event(id, EventType::MessageStatusUpdated, message, contact, at, &data)
+}

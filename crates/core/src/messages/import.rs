@@ -1,0 +1,497 @@
+//! The operator's import of one message: the fields of 2.4, no events (operator API, POST messages).
+
+use async_trait::async_trait;
+use serde_json::{Map, Value, json};
+
+use super::{
+    ContactBrief, DeliveryCode, Direction, ErrorType, Failure, Media, Message, MessageListItem,
+    MessageRecord, MessageRef, MessageStatus, MessageType, Messages, ProviderMessageId, Quoted,
+    RefTarget, Referred, SenderType, StatusReport, advance, touch_contact, touch_conversation,
+};
+use crate::Timestamp;
+use crate::app::UseCase;
+use crate::contacts::Contact;
+use crate::conversations::{ChannelContact, ChannelQuery, Conversation};
+use crate::error::{Code, Error, Kind, Rejection, object};
+use crate::ids::{CompanyId, ConnectionId, ContactId, LedgerLineId, MessageId};
+use crate::input::{Input, read_bool, read_id, read_timestamp, read_word};
+use crate::problems::Problems;
+use crate::prosas::{LedgerLine, LineKind, Prosa};
+use crate::store::{ChangeSet, Decided, Reads, StoreError, Stored};
+use crate::templates::TemplateCategory;
+
+/// Most characters of an imported text: what a received one may have.
+const CONTENT_CHARS: usize = 65_536;
+/// Most characters of an address.
+const URL_CHARS: usize = 2048;
+/// Most characters of a provider's text and of an id that others gave.
+const LONG_CHARS: usize = 1024;
+
+/// Why a message was not imported.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ImportMessageError {
+    /// The body is not acceptable; correct what it names.
+    #[error(transparent)]
+    Invalid(#[from] Problems),
+    /// The message is there: its id, or its provider's id on the connection, is taken.
+    #[error("the message is there already")]
+    Exists {
+        /// That message.
+        message: MessageId,
+    },
+}
+
+impl Rejection for ImportMessageError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Invalid(problems) => problems.code(),
+            Self::Exists { .. } => Code::MessageExists,
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Invalid(problems) => problems.kind(),
+            Self::Exists { .. } => Kind::Conflict,
+        }
+    }
+
+    fn details(&self) -> Option<Map<String, Value>> {
+        match self {
+            Self::Invalid(problems) => problems.details(),
+            Self::Exists { .. } => None,
+        }
+    }
+
+    fn extra(&self) -> Option<Map<String, Value>> {
+        match self {
+            Self::Invalid(_) => None,
+            Self::Exists { message } => Some(object([("message_id", json!(message))])),
+        }
+    }
+}
+
+/// A body of the import, read. What it must not lack is optional here: a body without it has a
+/// problem.
+#[derive(Clone, Debug)]
+struct MessageDraft {
+    id: Option<MessageId>,
+    contact: Option<ContactId>,
+    connection: Option<ConnectionId>,
+    direction: Direction,
+    message_type: MessageType,
+    content: Option<String>,
+    media: Media,
+    status: MessageStatus,
+    failure: Option<Failure>,
+    sender_type: SenderType,
+    provider_id: Option<ProviderMessageId>,
+    external_id: Option<String>,
+    quoted: Quoted,
+    template_category: Option<TemplateCategory>,
+    debit: Option<LedgerLineId>,
+    edited_at: Option<Timestamp>,
+    created_at: Timestamp,
+    timestamp: Timestamp,
+    problems: Problems,
+}
+
+impl MessageDraft {
+    /// Reads the fields of 2.4. Never fails: what is wrong is kept and answered by the use case.
+    fn parse(body: &Map<String, Value>, now: Timestamp) -> Self {
+        let mut input = Input::new(body);
+        // What the listing adds to a message may be sent along and says nothing new.
+        input.ignore(&["contacts"]);
+        let direction = input
+            .required("direction", read_word(Direction::parse, Direction::WORDS))
+            .unwrap_or(Direction::Inbound);
+        let status = read_status(&mut input, direction);
+        let created_at = input.given("created_at", read_timestamp).value().unwrap_or(now);
+        if created_at > now {
+            input.problem("created_at", "lies in the future");
+        }
+        let timestamp = input.given("timestamp", read_timestamp).value().unwrap_or(created_at);
+        let draft = Self {
+            id: input.given("id", read_id(MessageId::parse)).value(),
+            contact: input.required("contact_id", read_id(ContactId::parse)),
+            connection: input.required("connection_id", read_id(ConnectionId::parse)),
+            direction,
+            message_type: read_type(&mut input, "type").unwrap_or(MessageType::Text),
+            content: input.given_text("content", CONTENT_CHARS).value(),
+            media: read_media(&mut input),
+            status,
+            failure: read_failure(&mut input, status),
+            sender_type: read_sender(&mut input, direction),
+            provider_id: input
+                .given_form("wamid", |text| {
+                    ProviderMessageId::parse(text)
+                        .ok_or("must be 1 to 512 bytes without control characters")
+                })
+                .value(),
+            external_id: input.given_text("external_id", LONG_CHARS).value(),
+            quoted: Quoted {
+                message: input.given("quoted_message_id", read_id(MessageId::parse)).value(),
+                content: input.given_text("quoted_content", CONTENT_CHARS).value(),
+                message_type: read_type(&mut input, "quoted_type"),
+            },
+            template_category: input
+                .given(
+                    "official_template_category",
+                    read_word(TemplateCategory::parse, TemplateCategory::WORDS),
+                )
+                .value(),
+            debit: read_debit(&mut input),
+            edited_at: read_edited(&mut input, timestamp),
+            created_at,
+            timestamp,
+            problems: Problems::new(),
+        };
+        if direction == Direction::Inbound {
+            if draft.template_category.is_some() {
+                input.problem("official_template_category", "does not go with an inbound message");
+            }
+            if draft.debit.is_some() {
+                input.problem("prosa", "does not go with an inbound message");
+            }
+        }
+        Self { problems: input.finish(), ..draft }
+    }
+}
+
+fn read_type<'a>(input: &mut Input<'a>, name: &'a str) -> Option<MessageType> {
+    input.given(name, read_word(MessageType::parse, MessageType::WORDS)).value()
+}
+
+/// Inbound messages are received and nothing else; outbound ones are on their way or failed, and an
+/// import sends nothing.
+fn read_status(input: &mut Input<'_>, direction: Direction) -> MessageStatus {
+    let given = input.given("status", read_word(MessageStatus::parse, MessageStatus::WORDS));
+    let (fallback, reason) = match direction {
+        Direction::Inbound => (MessageStatus::Received, "must be received for an inbound message"),
+        Direction::Outbound => (
+            MessageStatus::Delivered,
+            "must be sent, delivered, read or failed for an outbound message",
+        ),
+    };
+    let status = given.value().unwrap_or(fallback);
+    let inbound = direction == Direction::Inbound;
+    if status == MessageStatus::Pending || (status == MessageStatus::Received) != inbound {
+        input.problem("status", reason);
+    }
+    status
+}
+
+fn read_sender(input: &mut Input<'_>, direction: Direction) -> SenderType {
+    let given = input.given("sender_type", read_word(SenderType::parse, SenderType::WORDS));
+    let inbound = direction == Direction::Inbound;
+    let fallback = if inbound { SenderType::Contact } else { SenderType::Agent };
+    let sender = given.value().unwrap_or(fallback);
+    if (sender == SenderType::Contact) != inbound {
+        let reason = if inbound {
+            "must be contact for an inbound message"
+        } else {
+            "must be system, agent, ai or campaign for an outbound message"
+        };
+        input.problem("sender_type", reason);
+    }
+    sender
+}
+
+fn read_media(input: &mut Input<'_>) -> Media {
+    let url = input
+        .given_form("media_url", |text| {
+            let text = text.trim();
+            let is_url = text.starts_with("https://") || text.starts_with("http://");
+            let fits = is_url && text.len() <= URL_CHARS && !text.chars().any(char::is_control);
+            fits.then(|| text.to_owned()).ok_or("must be an http or https address")
+        })
+        .value();
+    Media {
+        url,
+        source: None,
+        document: None,
+        mimetype: input.given_text("media_mimetype", LONG_CHARS).value(),
+        filename: input.given_text("media_filename", LONG_CHARS).value(),
+        caption: input.given_text("media_caption", CONTENT_CHARS).value(),
+    }
+}
+
+/// The code that an error type stands for when no code is told.
+const fn code_of(error_type: ErrorType) -> DeliveryCode {
+    match error_type {
+        ErrorType::Network => DeliveryCode::Network,
+        ErrorType::ConnectionOffline => DeliveryCode::ConnectionOffline,
+        ErrorType::Config => DeliveryCode::Configuration,
+        ErrorType::DeliveryUncertain => DeliveryCode::DeliveryUncertain,
+        ErrorType::Provider | ErrorType::Unknown => DeliveryCode::Unknown,
+    }
+}
+
+/// Why the message failed: there exactly when it did.
+fn read_failure(input: &mut Input<'_>, status: MessageStatus) -> Option<Failure> {
+    let error_type =
+        input.given("error_type", read_word(ErrorType::parse, ErrorType::WORDS)).value();
+    let message = input.given_text("error_message", CONTENT_CHARS).value();
+    let repeated = input.given_text("failure_reason", CONTENT_CHARS).value();
+    let code = input
+        .given("delivery_error", |value| {
+            let code = value.get("code").and_then(Value::as_str).and_then(DeliveryCode::parse);
+            code.ok_or_else(|| "must be an object with a code of the catalogue".to_owned())
+        })
+        .value();
+    if status != MessageStatus::Failed {
+        let named = [
+            ("error_type", error_type.is_some()),
+            ("error_message", message.is_some()),
+            ("failure_reason", repeated.is_some()),
+            ("delivery_error", code.is_some()),
+        ];
+        for (name, _) in named.into_iter().filter(|(_, given)| *given) {
+            input.problem(name, "goes with the status failed only");
+        }
+        return None;
+    }
+    let code = code.unwrap_or_else(|| error_type.map_or(DeliveryCode::Unknown, code_of));
+    let error_type = error_type.unwrap_or_else(|| code.error_type());
+    Some(Failure { error_type, code, message: message.or(repeated) })
+}
+
+/// The debit that covers the message: its values are those of the ledger, whatever is sent along.
+fn read_debit(input: &mut Input<'_>) -> Option<LedgerLineId> {
+    let read = |value: &Value| {
+        let id = value.get("consumption_id").and_then(Value::as_str).and_then(LedgerLineId::parse);
+        id.ok_or_else(|| "must be an object with the consumption_id of a debit".to_owned())
+    };
+    input.given("prosa", read).value()
+}
+
+/// When the content was changed; an edit whose time nobody knows counts from the message's own.
+fn read_edited(input: &mut Input<'_>, timestamp: Timestamp) -> Option<Timestamp> {
+    let is_edited = input.given("is_edited", read_bool).value();
+    let edited_at = input.given("edited_at", read_timestamp).value();
+    match (is_edited, edited_at) {
+        (Some(false), Some(_)) => {
+            input.problem("edited_at", "does not go with is_edited false");
+            None
+        }
+        (Some(true), None) => Some(timestamp),
+        (_, edited_at) => edited_at,
+    }
+}
+
+/// Imports one message.
+#[derive(Clone, Debug)]
+struct ImportMessage {
+    company: CompanyId,
+    /// The id of the message, unless the body gives one.
+    id: MessageId,
+    draft: MessageDraft,
+}
+
+/// What an import reads.
+#[derive(Clone, Debug)]
+struct ImportFacts {
+    contact: Option<ChannelContact>,
+    connection: bool,
+    /// The message with the same id, and the quoted one.
+    messages: Vec<Stored<Message>>,
+    referred: Option<Referred>,
+    debit: Option<LedgerLine>,
+}
+
+impl ImportMessage {
+    fn id(&self) -> MessageId {
+        self.draft.id.unwrap_or(self.id)
+    }
+
+    /// The body's own problems and those of what it names.
+    fn problems(&self, facts: &ImportFacts) -> Problems {
+        let (draft, mut problems) = (&self.draft, self.draft.problems.clone());
+        if draft.contact.is_some() && facts.contact.is_none() {
+            problems.add("contact_id", "names a contact that the company does not have");
+        }
+        if draft.connection.is_some() && !facts.connection {
+            problems.add("connection_id", "names a connection that the company does not have");
+        }
+        if draft.quoted.message.is_some() && self.quoted(facts).is_none() {
+            problems.add("quoted_message_id", "names a message that the company does not have");
+        }
+        if draft.debit.is_some() && facts.debit.is_none() {
+            problems.add("prosa", "names a debit that the company does not have");
+        }
+        problems
+    }
+
+    fn quoted<'a>(&self, facts: &'a ImportFacts) -> Option<&'a Message> {
+        let id = self.draft.quoted.message?;
+        facts.messages.iter().map(Stored::value).find(|message| message.id == id)
+    }
+
+    fn message(
+        &self,
+        contact: ContactId,
+        connection: ConnectionId,
+        facts: &ImportFacts,
+    ) -> Message {
+        let draft = self.draft.clone();
+        let quoted = self.quoted(facts);
+        Message {
+            id: self.id(),
+            company: self.company,
+            contact,
+            connection,
+            direction: draft.direction,
+            message_type: draft.message_type,
+            sender_type: draft.sender_type,
+            status: draft.status,
+            failure: draft.failure,
+            content: draft.content,
+            media: draft.media,
+            provider_id: draft.provider_id,
+            external_id: draft.external_id,
+            quoted: Quoted {
+                message: draft.quoted.message,
+                content: draft.quoted.content.or_else(|| quoted.and_then(|q| q.content.clone())),
+                message_type: draft.quoted.message_type.or(quoted.map(|q| q.message_type)),
+            },
+            participant: None,
+            template_category: draft.template_category,
+            prosa: facts.debit.as_ref().map(|debit| Prosa {
+                consumption_id: debit.id,
+                prosas: debit.prosas,
+                cost: debit.cost,
+                scope: debit.scope,
+            }),
+            is_history: false,
+            edited_at: draft.edited_at,
+            sender: None,
+            created_at: draft.created_at,
+            timestamp: draft.timestamp,
+        }
+    }
+}
+
+#[async_trait]
+impl UseCase for ImportMessage {
+    type Loaded = ImportFacts;
+    type Output = MessageRecord;
+    type Error = ImportMessageError;
+
+    async fn load(&self, store: &dyn Reads) -> Result<ImportFacts, StoreError> {
+        let (company, draft) = (self.company, &self.draft);
+        let contact = match draft.contact {
+            None => None,
+            Some(id) => {
+                let query = ChannelQuery { ids: vec![id], ..ChannelQuery::default() };
+                store.channel_contacts(company, &query).await?.into_iter().next()
+            }
+        };
+        let connection = match draft.connection {
+            None => false,
+            Some(id) => store.connection(company, id).await?.is_some(),
+        };
+        let ids: Vec<MessageId> = draft.id.into_iter().chain(draft.quoted.message).collect();
+        let messages =
+            if ids.is_empty() { Vec::new() } else { store.messages(company, &ids).await? };
+        let referred = match (&draft.provider_id, draft.connection) {
+            (Some(id), Some(connection)) => {
+                store.referred(company, connection, std::slice::from_ref(id)).await?.pop()
+            }
+            _ => None,
+        };
+        let debit = match draft.debit {
+            None => None,
+            Some(id) => store.ledger_line(company, id).await?.map(Stored::into_value),
+        };
+        let debit = debit.filter(|line| line.kind == LineKind::Debit);
+        Ok(ImportFacts { contact, connection, messages, referred, debit })
+    }
+
+    fn decide(
+        &self,
+        facts: ImportFacts,
+        now: Timestamp,
+    ) -> Result<Decided<MessageRecord>, ImportMessageError> {
+        self.problems(&facts).into_result()?;
+        let (Some(connection), Some(known)) = (self.draft.connection, &facts.contact) else {
+            // Without either there was a problem.
+            return Err(Problems::of("contact_id", "is required").into());
+        };
+        let taken = facts.messages.iter().any(|message| Some(message.id) == self.draft.id);
+        if taken {
+            return Err(ImportMessageError::Exists { message: self.id() });
+        }
+        let mut message = self.message(known.contact.id, connection, &facts);
+        let mut changes = ChangeSet::new();
+        if let Some(provider_id) = message.provider_id.clone() {
+            let target = RefTarget::Message(message.id);
+            let reference = MessageRef { company: self.company, connection, provider_id, target };
+            changes = match &facts.referred {
+                None => changes.insert(reference),
+                Some(referred) => {
+                    if let Some(report) = kept_report(&referred.reference, now)? {
+                        let step = advance(message.status, message.failure.as_ref(), report);
+                        message = step.map_or(message.clone(), |step| step.apply(&message));
+                    }
+                    changes.with(referred.reference.update(reference))
+                }
+            };
+        }
+        let changes = touch(changes, &message, known);
+        let record = MessageRecord { contact: ContactBrief::of(&known.contact), message };
+        Ok(Decided::new(changes.insert(record.message.clone()), record))
+    }
+}
+
+/// What was reported of a provider's id before its message was known, if it still counts.
+///
+/// # Errors
+///
+/// When the id stands for a message.
+fn kept_report(
+    reference: &MessageRef,
+    now: Timestamp,
+) -> Result<Option<&StatusReport>, ImportMessageError> {
+    match &reference.target {
+        RefTarget::Message(message) => Err(ImportMessageError::Exists { message: *message }),
+        RefTarget::Report { report, expires_at } => Ok((*expires_at > now).then_some(report)),
+    }
+}
+
+/// Adds what the message moves on its contact and conversation.
+fn touch(mut changes: ChangeSet, message: &Message, known: &ChannelContact) -> ChangeSet {
+    let contact: &Stored<Contact> = &known.contact;
+    let touched = touch_contact(contact, message);
+    if touched != *contact.value() {
+        changes = changes.with(contact.update(touched));
+    }
+    let kept = known.conversations.iter().find(|kept| kept.connection == message.connection);
+    let identifier = contact.identifier.as_str();
+    let conversation: Conversation =
+        touch_conversation(kept.map(Stored::value), message, identifier);
+    match kept {
+        None => changes.insert(conversation),
+        Some(kept) if conversation != *kept.value() => changes.with(kept.update(conversation)),
+        Some(_) => changes,
+    }
+}
+
+impl Messages<'_> {
+    /// Imports one message for the operator, without events. It counts like any other for the
+    /// times of its contact and conversation, by its `created_at`; what is unread stays.
+    ///
+    /// # Errors
+    ///
+    /// [`ImportMessageError`]; nothing was stored.
+    pub async fn import(
+        &self,
+        company: CompanyId,
+        body: &Map<String, Value>,
+    ) -> Result<MessageListItem, Error<ImportMessageError>> {
+        let now = self.app.now();
+        let id = MessageId::new(self.app.uuid(now));
+        let draft = MessageDraft::parse(body, now);
+        let record = self.app.run(&ImportMessage { company, id, draft }).await?;
+        Ok(MessageListItem::new(&record, self.app.media_links().await?))
+    }
+}

@@ -1,0 +1,177 @@
+//! Fetching the files of received messages into the document store (D31a).
+
+use std::time::Duration;
+
+use super::Message;
+use super::media_type::{ending_of, mimetype_of};
+use crate::documents::{AttachError, MAX_DOCUMENT_BYTES};
+use crate::error::Error;
+use crate::ids::{DocumentId, JobId, MessageId};
+use crate::jobs::{Job, JobKind};
+use crate::store::{ChangeSet, CommitError, StoreError, Stored};
+use crate::transport::OutboundRequest;
+use crate::{Recado, Timestamp, text};
+
+/// How long the gateway may take to hand over a file.
+const FETCH_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long the job is held: the fetch, and then storing what came.
+const LEASE: Duration = Duration::from_secs(60);
+/// The waits after a failure; after one more the file is given up.
+const RETRY_WAITS: [Duration; 5] = [
+    Duration::from_secs(5),
+    Duration::from_secs(30),
+    Duration::from_secs(2 * 60),
+    Duration::from_secs(10 * 60),
+    Duration::from_secs(60 * 60),
+];
+/// How often the message is read again when others change it while its file is attached.
+const MAX_ATTEMPTS: u32 = 16;
+
+/// Whether a message has a file that lies with the gateway only.
+pub const fn wants_fetch(message: &Message) -> bool {
+    let media = &message.media;
+    media.source.is_some() && media.document.is_none() && media.url.is_none()
+}
+
+/// The job that fetches the file of a message.
+pub fn fetch_job(id: JobId, message: &Message, now: Timestamp) -> Job {
+    Job::due_now(id, message.company, JobKind::FetchMedia { message: message.id }, now)
+}
+
+/// What to do about a job after an attempt.
+enum Outcome {
+    /// The file is a document now.
+    Attached(DocumentId),
+    /// It may work later.
+    TryLater,
+    /// It never will.
+    GiveUp,
+}
+
+/// Fetches the file of a message, attaches it to the contact and settles the job. A crash after
+/// the attaching leaves a document that no message names; it goes with the contact.
+///
+/// # Errors
+///
+/// When the store fails; the job is taken up again later.
+pub(crate) async fn fetch_media_job(
+    app: &Recado,
+    job: &Stored<Job>,
+    id: MessageId,
+) -> Result<(), StoreError> {
+    let Some(job) = hold(app, job).await? else { return Ok(()) };
+    let found = app.store().messages(job.company, &[id]).await?.into_iter().next();
+    let Some(message) = found.filter(|message| wants_fetch(message)) else {
+        return app.close_job(ChangeSet::new().with(job.delete())).await;
+    };
+    match fetch(app, &message).await? {
+        Outcome::Attached(document) => settle(app, &job, message, document).await,
+        Outcome::GiveUp => app.close_job(ChangeSet::new().with(job.delete())).await,
+        Outcome::TryLater => {
+            let changes = match postponed(&job, app.now()) {
+                Some(later) => ChangeSet::new().with(job.update(later)),
+                None => ChangeSet::new().with(job.delete()),
+            };
+            app.close_job(changes).await
+        }
+    }
+}
+
+/// Lengthens the lease for as long as fetching may take; `None` when somebody else has the job.
+async fn hold(app: &Recado, job: &Stored<Job>) -> Result<Option<Stored<Job>>, StoreError> {
+    let held = Job { leased_until: Some(app.now().plus(LEASE)), ..job.value().clone() };
+    match app.store().commit(ChangeSet::new().with(job.update(held.clone()))).await {
+        Ok(()) => Ok(Some(Stored::new(held, job.version().next()))),
+        Err(CommitError::Conflict(_)) => Ok(None),
+        Err(CommitError::Store(error)) => Err(error),
+    }
+}
+
+/// The job after one more failure; `None` when it failed often enough.
+fn postponed(job: &Job, now: Timestamp) -> Option<Job> {
+    let wait = RETRY_WAITS.get(job.attempts as usize)?;
+    let attempts = job.attempts.saturating_add(1);
+    Some(Job { attempts, due_at: now.plus(*wait), leased_until: None, ..job.clone() })
+}
+
+async fn fetch(app: &Recado, message: &Message) -> Result<Outcome, StoreError> {
+    let Some(source) = &message.media.source else { return Ok(Outcome::GiveUp) };
+    // One byte more than is taken, so that a larger file is noticed and not cut off.
+    let request = OutboundRequest::get(source)
+        .with_timeout(FETCH_TIMEOUT)
+        .with_answer_limit(MAX_DOCUMENT_BYTES + 1);
+    let bytes = match app.transport().send(request).await {
+        Ok(answer) if answer.status == 200 => answer.body,
+        Ok(_) | Err(_) => return Ok(Outcome::TryLater),
+    };
+    let filename = filename(message);
+    let attached = app.documents().attach(message.company, message.contact, &filename, bytes).await;
+    match attached {
+        Ok(document) => Ok(Outcome::Attached(document.id)),
+        Err(Error::Rejected(AttachError::Files(_)) | Error::Busy) => Ok(Outcome::TryLater),
+        Err(Error::Rejected(_) | Error::Denied(_)) => Ok(Outcome::GiveUp),
+        Err(Error::Store(error)) => Err(error),
+    }
+}
+
+/// Names the document in the message and ends the job, again after a conflict.
+async fn settle(
+    app: &Recado,
+    job: &Stored<Job>,
+    mut message: Stored<Message>,
+    document: DocumentId,
+) -> Result<(), StoreError> {
+    for _ in 0..MAX_ATTEMPTS {
+        let mut fetched = message.value().clone();
+        fetched.media.document = Some(document);
+        let changes = ChangeSet::new().with(message.update(fetched)).with(job.delete());
+        match app.store().commit(changes).await {
+            Ok(()) => return Ok(()),
+            Err(CommitError::Conflict(_)) => {}
+            Err(CommitError::Store(error)) => return Err(error),
+        }
+        let again = app.store().messages(job.company, &[message.id]).await?.into_iter().next();
+        match again.filter(|message| wants_fetch(message)) {
+            Some(changed) if changed.version() != message.version() => message = changed,
+            // The job is somebody else's now, or the contact was deleted with its documents.
+            Some(_) | None => break,
+        }
+    }
+    app.close_job(ChangeSet::new().with(job.delete())).await
+}
+
+/// The name of a message's file: the given one made fit for a document, or one made from what the
+/// file is; it ends as its kind does, so that the name tells the kind.
+fn filename(message: &Message) -> String {
+    let given = message.media.filename.as_deref().unwrap_or_default();
+    let fit: String = given
+        .chars()
+        .map(|c| if c.is_control() || c == '/' || c == '\\' { '_' } else { c })
+        .collect();
+    let ending = message.media.mimetype.as_deref().and_then(ending_of);
+    let stem = match fit.trim() {
+        "" => message.message_type.as_str(),
+        stem => stem,
+    };
+    match ending {
+        Some(ending) if mimetype_of(stem).is_none() => {
+            let room = text::SHORT - ending.len() - 1;
+            let stem: String = stem.chars().take(room).collect();
+            format!("{}.{ending}", stem.trim_end())
+        }
+        _ => shortened(stem),
+    }
+}
+
+/// The name within the length of a document's name, with its ending kept.
+fn shortened(name: &str) -> String {
+    let excess = name.chars().count().saturating_sub(text::SHORT);
+    match name.rsplit_once('.') {
+        Some((stem, ending)) if excess > 0 && ending.len() < 20 => {
+            let kept = stem.chars().count().saturating_sub(excess);
+            let stem: String = stem.chars().take(kept).collect();
+            format!("{stem}.{ending}")
+        }
+        _ => name.chars().take(text::SHORT).collect(),
+    }
+}

@@ -1,0 +1,269 @@
+//! How a message's status moves (3.2, D28).
+
+use super::{DeliveryCode, Failure, Message, MessageStatus, StatusReport};
+
+/// A real change of a message's status.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The status before.
+    pub previous: MessageStatus,
+    /// The status after.
+    pub status: MessageStatus,
+    /// Why, when the message is failed now; `None` otherwise, also where it was failed before.
+    pub failure: Option<Failure>,
+}
+
+impl Step {
+    /// The message after the step: nobody is sending it any more.
+    #[must_use]
+    pub fn apply(&self, message: &Message) -> Message {
+        Message {
+            status: self.status,
+            failure: self.failure.clone(),
+            sender: None,
+            ..message.clone()
+        }
+    }
+}
+
+/// How far a status is on the way from pending to read; `None` off that way.
+const fn rank(status: MessageStatus) -> Option<u8> {
+    match status {
+        MessageStatus::Pending => Some(0),
+        MessageStatus::Sent => Some(1),
+        MessageStatus::Delivered => Some(2),
+        MessageStatus::Read => Some(3),
+        MessageStatus::Failed | MessageStatus::Received => None,
+    }
+}
+
+/// What a report changes about a message with this status and failure; `None` when it changes
+/// nothing (D28).
+///
+/// Along pending, sent, delivered, read a message only moves on. It fails only while pending or
+/// sent. A failure is final, but one whose outcome nobody knew gives way to proof that the message
+/// was sent. Inbound messages never move.
+pub fn advance(
+    current: MessageStatus,
+    failure: Option<&Failure>,
+    reported: &StatusReport,
+) -> Option<Step> {
+    let moves = match (current, reported.status) {
+        (MessageStatus::Received, _)
+        | (_, MessageStatus::Received | MessageStatus::Pending)
+        | (MessageStatus::Failed, MessageStatus::Failed) => false,
+        (MessageStatus::Failed, _) => failure.is_some_and(Failure::is_uncertain),
+        (MessageStatus::Pending | MessageStatus::Sent, MessageStatus::Failed) => true,
+        (_, MessageStatus::Failed) => false,
+        (from, to) => rank(from) < rank(to),
+    };
+    moves.then(|| Step {
+        previous: current,
+        status: reported.status,
+        failure: (reported.status == MessageStatus::Failed).then(|| {
+            reported.failure.clone().unwrap_or_else(|| Failure::new(DeliveryCode::Unknown, None))
+        }),
+    })
+}
+
+/// One report that stands for two, of which `kept` came first: applying it to a pending or sent
+/// message does what applying both in turn does.
+#[must_use]
+pub fn merge_reports(kept: StatusReport, new: &StatusReport) -> StatusReport {
+    match advance(kept.status, kept.failure.as_ref(), new) {
+        Some(step) => StatusReport { status: step.status, failure: step.failure },
+        None => kept,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    use super::*;
+
+    type State = (MessageStatus, Option<Failure>);
+
+    const WAY: [MessageStatus; 4] = [
+        MessageStatus::Pending,
+        MessageStatus::Sent,
+        MessageStatus::Delivered,
+        MessageStatus::Read,
+    ];
+
+    fn report(status: MessageStatus) -> StatusReport {
+        let failure = (status == MessageStatus::Failed)
+            .then(|| Failure::new(DeliveryCode::RecipientUnreachable, None));
+        StatusReport { status, failure }
+    }
+
+    fn uncertain() -> StatusReport {
+        StatusReport { status: MessageStatus::Failed, failure: Some(Failure::uncertain(None)) }
+    }
+
+    fn after(state: State, reported: &StatusReport) -> State {
+        match advance(state.0, state.1.as_ref(), reported) {
+            Some(step) => (step.status, step.failure),
+            None => state,
+        }
+    }
+
+    fn all(state: State, reports: &[StatusReport]) -> State {
+        reports.iter().fold(state, after)
+    }
+
+    fn reports() -> impl Strategy<Value = StatusReport> {
+        let plain = select(MessageStatus::ALL).prop_map(report);
+        prop_oneof![4 => plain, 1 => Just(uncertain())]
+    }
+
+    /// What a provider reports: never pending or received.
+    fn provider_reports() -> impl Strategy<Value = StatusReport> {
+        reports().prop_filter("reported by no provider", |report| {
+            !matches!(report.status, MessageStatus::Pending | MessageStatus::Received)
+        })
+    }
+
+    fn starts() -> impl Strategy<Value = State> {
+        let failed = |code| (MessageStatus::Failed, Some(Failure::new(code, None)));
+        prop_oneof![
+            select(&WAY[..]).prop_map(|status| (status, None)),
+            Just((MessageStatus::Received, None)),
+            Just(failed(DeliveryCode::Network)),
+            Just(failed(DeliveryCode::DeliveryUncertain)),
+        ]
+    }
+
+    #[test]
+    fn every_pair_of_statuses_moves_as_the_rule_says() {
+        use MessageStatus::{Delivered, Failed, Pending, Read, Received, Sent};
+        let allowed = [
+            (Pending, Sent),
+            (Pending, Delivered),
+            (Pending, Read),
+            (Pending, Failed),
+            (Sent, Delivered),
+            (Sent, Read),
+            (Sent, Failed),
+            (Delivered, Read),
+        ];
+        let final_failure = Failure::new(DeliveryCode::Media, None);
+        for &from in MessageStatus::ALL {
+            for &to in MessageStatus::ALL {
+                let failure = (from == Failed).then_some(&final_failure);
+                let moved = advance(from, failure, &report(to)).is_some();
+                assert_eq!(moved, allowed.contains(&(from, to)), "{from} to {to}");
+            }
+            assert_eq!(advance(from, None, &report(Received)), None);
+        }
+    }
+
+    #[test]
+    fn proof_that_an_uncertain_message_was_sent_clears_its_failure() {
+        let failure = Failure::uncertain(None);
+        for status in [MessageStatus::Sent, MessageStatus::Delivered, MessageStatus::Read] {
+            let step = advance(MessageStatus::Failed, Some(&failure), &report(status));
+            let step = step.expect("the message moves on");
+            assert_eq!((step.status, step.failure.clone()), (status, None));
+        }
+        for late in [report(MessageStatus::Failed), uncertain()] {
+            assert_eq!(advance(MessageStatus::Failed, Some(&failure), &late), None);
+        }
+    }
+
+    #[test]
+    fn a_reported_failure_without_a_reason_has_an_unknown_one() {
+        let bare = StatusReport { status: MessageStatus::Failed, failure: None };
+        let step = advance(MessageStatus::Sent, None, &bare).expect("it fails");
+        assert_eq!(step.failure, Some(Failure::new(DeliveryCode::Unknown, None)));
+    }
+
+    proptest! {
+        #[test]
+        fn reports_without_failures_end_at_the_furthest_in_any_order_and_repetition(
+            start in select(&WAY[..]),
+            sequence in prop::collection::vec(select(&WAY[1..]), 0..12),
+        ) {
+            let furthest = sequence.iter().copied().fold(start, MessageStatus::max);
+            let reports: Vec<StatusReport> = sequence.into_iter().map(report).collect();
+            prop_assert_eq!(all((start, None), &reports), (furthest, None));
+        }
+
+        /// A final failure ends the way unless the message is known to have been delivered before:
+        /// with failures among the reports the order counts, and in just this way.
+        #[test]
+        fn a_final_failure_stands_exactly_when_nothing_was_delivered_before_it(
+            start in select(&WAY[..2]),
+            sequence in prop::collection::vec(
+                select(vec![MessageStatus::Sent, MessageStatus::Delivered, MessageStatus::Read, MessageStatus::Failed]),
+                0..12,
+            ),
+        ) {
+            let failed = sequence.iter().position(|s| *s == MessageStatus::Failed);
+            let delivered = sequence.iter().position(|s| *s >= MessageStatus::Delivered && *s != MessageStatus::Failed);
+            let stands = failed.is_some_and(|f| delivered.is_none_or(|d| f < d));
+            let reports: Vec<StatusReport> = sequence.into_iter().map(report).collect();
+            let (end, failure) = all((start, None), &reports);
+            prop_assert_eq!(end == MessageStatus::Failed, stands);
+            prop_assert_eq!(failure.is_some(), stands);
+        }
+
+        #[test]
+        fn an_uncertain_end_never_hides_proof_of_the_message_in_any_order(
+            sequence in prop::collection::vec(
+                prop_oneof![select(&WAY[1..]).prop_map(report), Just(uncertain())], 1..12,
+            ).prop_shuffle(),
+        ) {
+            let (end, failure) = all((MessageStatus::Pending, None), &sequence);
+            let furthest =
+                sequence.iter().filter_map(|r| rank(r.status)).max().unwrap_or_default();
+            if furthest >= 2 {
+                prop_assert_eq!(rank(end), Some(furthest));
+            }
+            prop_assert_eq!(failure.is_some(), end == MessageStatus::Failed);
+        }
+
+        #[test]
+        fn the_same_report_again_changes_nothing(
+            start in starts(),
+            before in prop::collection::vec(reports(), 0..6),
+            repeated in reports(),
+        ) {
+            let once = after(all(start, &before), &repeated);
+            prop_assert_eq!(advance(once.0, once.1.as_ref(), &repeated), None);
+        }
+
+        #[test]
+        fn a_final_state_stays_whatever_is_reported(
+            state in prop_oneof![
+                Just((MessageStatus::Read, None)),
+                Just((MessageStatus::Received, None)),
+                Just((MessageStatus::Failed, Some(Failure::new(DeliveryCode::Payment, None)))),
+            ],
+            reports in prop::collection::vec(reports(), 0..12),
+        ) {
+            prop_assert_eq!(all(state.clone(), &reports), state);
+        }
+
+        #[test]
+        fn a_failure_is_there_exactly_while_the_message_is_failed(
+            start in starts(),
+            reports in prop::collection::vec(reports(), 0..12),
+        ) {
+            let (status, failure) = all(start, &reports);
+            prop_assert_eq!(failure.is_some(), status == MessageStatus::Failed);
+        }
+
+        #[test]
+        fn merged_reports_do_what_they_do_in_turn(
+            start in select(&WAY[..2]),
+            first in provider_reports(),
+            rest in prop::collection::vec(provider_reports(), 0..8),
+        ) {
+            let in_turn = all(after((start, None), &first), &rest);
+            let merged = rest.iter().fold(first, merge_reports);
+            prop_assert_eq!(after((start, None), &merged), in_turn);
+        }
+    }
+}
