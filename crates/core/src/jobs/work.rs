@@ -7,6 +7,7 @@ use crate::Recado;
 use crate::contacts::settle_purge;
 use crate::error::{Error, NotFound};
 use crate::groups::sync_groups_job;
+use crate::messages::fetch_media_job;
 use crate::organizations::enrich;
 use crate::store::{ChangeSet, CommitError, StoreError};
 
@@ -43,7 +44,7 @@ impl Jobs<'_> {
             JobKind::SyncGroups { connection } | JobKind::SyncGroupsOnce { connection } => {
                 sync_groups_job(self.app, &job, *connection).await?;
             }
-            JobKind::FetchMedia { .. } => {}
+            JobKind::FetchMedia { message } => fetch_media_job(self.app, &job, *message).await?,
         }
         Ok(true)
     }
