@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Phone, Platform, Region};
+use super::{Contact, Phone, Platform, Region};
 use crate::ids::{CompanyId, ContactId};
 
 /// The longest name of a contact on a channel.
@@ -84,4 +84,63 @@ pub struct Alias {
     pub key: ChannelKey,
     /// The contact it belongs to.
     pub contact: ContactId,
+}
+
+impl Alias {
+    /// The alias that a contact is made with: its phone, or its identifier where that is one. It
+    /// keeps two contacts from being made at once for one person, whichever form of the number
+    /// each comes from (D15).
+    pub fn at_first(contact: &Contact) -> Option<Self> {
+        let of_phone = contact.phone.as_ref().map(ChannelKey::of_phone);
+        let of_identifier = || {
+            let key = ChannelKey::parse(contact.identifier.as_str())?;
+            key.phone().map(|_| key)
+        };
+        Some(Self {
+            company: contact.company,
+            platform: contact.source_platform.clone(),
+            key: of_phone.or_else(of_identifier)?,
+            contact: contact.id,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::Timestamp;
+    use crate::contacts::Identifier;
+
+    fn at_first(identifier: &str, phone: Option<&str>) -> Option<String> {
+        let phone = phone.map(|phone| Phone::parse(phone, &Region::br()).expect("a phone"));
+        let contact = Contact::new(
+            ContactId::new(Uuid::from_u128(1)),
+            CompanyId::new(Uuid::from_u128(2)),
+            Platform::whatsapp(),
+            Identifier::parse(identifier).expect("an identifier"),
+            phone,
+            Timestamp::from_millis(0),
+        );
+        Alias::at_first(&contact).map(|alias| alias.key.as_str().to_owned())
+    }
+
+    #[test]
+    fn a_contact_is_first_known_by_its_phone() {
+        let alias = at_first("5521999990000", Some("+55 11 8765-4321"));
+        assert_eq!(alias.as_deref(), Some("5511987654321"));
+    }
+
+    #[test]
+    fn without_a_phone_an_identifier_that_is_one_counts_in_its_canonical_form() {
+        assert_eq!(at_first("551187654321", None).as_deref(), Some("5511987654321"));
+    }
+
+    #[test]
+    fn other_identifiers_are_found_as_they_are() {
+        for identifier in ["1203630@g.us", "1234567890@lid", "BR.77", "12"] {
+            assert_eq!(at_first(identifier, None), None, "{identifier}");
+        }
+    }
 }

@@ -8,8 +8,8 @@ use super::link_facts::{
     missing_lists, rely_on_fields,
 };
 use super::{
-    Contact, ContactDraft, ContactSummary, Contacts, DraftFacts, DraftMode, DraftQuery, Identifier,
-    Phone, Platform, Warning,
+    Alias, ChannelKey, Contact, ContactDraft, ContactSummary, Contacts, DraftFacts, DraftMode,
+    DraftQuery, Identifier, Phone, Platform, Warning,
 };
 use crate::Timestamp;
 use crate::access::{Caller, Scope};
@@ -114,6 +114,7 @@ impl UseCase for CreateContact {
         let identifiers = phone.iter().flat_map(Phone::aliases);
         let query = DraftQuery {
             identifiers: identifiers.filter_map(|alias| Identifier::parse(&alias)).collect(),
+            keys: phone.iter().map(ChannelKey::of_phone).collect(),
             phone,
             ..self.draft.query()
         };
@@ -160,6 +161,7 @@ impl UseCase for CreateContact {
         );
         contact.derive();
         let changes = changes.insert(contact.clone());
+        let changes = Alias::at_first(&contact).into_iter().fold(changes, ChangeSet::insert);
         let changes = join_lists(&contact, &self.draft.lists, &facts, changes)
             .emit(contact_created(self.event, &contact));
         Ok(Decided::new(changes, Created { contact, warnings: warning.into_iter().collect() }))

@@ -7,9 +7,9 @@ use async_trait::async_trait;
 use serde_json::{Map, Value};
 
 use super::link_facts::{apply_email, check_fields, merge_custom_fields};
-use super::operator::{check_tags, read_tags};
+use super::operator::{check_connection, check_tags, read_tags, rely_on_connection};
 use super::{
-    Birthday, Contact, ContactTag, Contacts, Cpf, CrmStatus, DraftFacts, DraftQuery, Email,
+    Alias, Birthday, Contact, ContactTag, Contacts, Cpf, CrmStatus, DraftFacts, DraftQuery, Email,
     Identifier, InboxStatus, Phone, Platform, PostalCode, Priority, Region, Warning,
     creation_stamp,
 };
@@ -18,7 +18,8 @@ use crate::access::Company;
 use crate::app::UseCase;
 use crate::error::{Code, Error, Kind, Rejection};
 use crate::ids::{
-    CloseReasonId, CompanyId, ContactId, CustomFieldId, MemberId, OrganizationId, TagId,
+    CloseReasonId, CompanyId, ConnectionId, ContactId, CustomFieldId, MemberId, OrganizationId,
+    TagId,
 };
 use crate::input::{Given, Input, read_bool, read_id, read_timestamp, read_word};
 use crate::problems::Problems;
@@ -174,9 +175,6 @@ fn read_contact(
     read_texts(input, &mut contact);
     read_states(input, &mut contact);
     read_times(input, &mut contact);
-    if input.raw("last_connection_id").is_some_and(|value| !value.is_null()) {
-        input.problem("last_connection_id", "names a connection that the company does not have");
-    }
     contact
 }
 
@@ -241,6 +239,8 @@ fn read_times(input: &mut Input<'_>, contact: &mut Contact) {
         input.given("assigned_to_member_id", read_id(MemberId::parse)).value();
     contact.organization_id =
         input.given("organization_id", read_id(OrganizationId::parse)).value();
+    contact.last_connection_id =
+        input.given("last_connection_id", read_id(ConnectionId::parse)).value();
 }
 
 /// Imports one contact.
@@ -267,6 +267,7 @@ impl ImportContact {
         if contact.organization_id.is_some() && facts.organization.is_none() {
             problems.add("organization_id", "names an organization that the company does not have");
         }
+        check_connection(contact.last_connection_id, facts, problems);
     }
 }
 
@@ -285,6 +286,8 @@ impl UseCase for ImportContact {
             member: contact.assigned_to_member_id,
             close_reason: contact.last_close_reason_id,
             organization: contact.organization_id,
+            connection: contact.last_connection_id,
+            alias: Alias::at_first(contact).map(|alias| (alias.platform, alias.key)),
             ..DraftQuery::default()
         };
         let facts = store.draft_facts(self.company, &query).await?;
@@ -323,7 +326,10 @@ impl UseCase for ImportContact {
         };
         contact.derive();
         let id = contact.id;
+        let alias = Alias::at_first(&contact).filter(|_| !facts.alias_taken);
         changes = changes.insert(contact);
+        changes = alias.into_iter().fold(changes, ChangeSet::insert);
+        changes = rely_on_connection(&facts, changes);
         for tag in &self.draft.tags {
             changes = changes.insert(ContactTag { company: self.company, contact: id, tag: *tag });
         }

@@ -51,7 +51,7 @@ pub use reads::{
 pub use search_text::{SearchError, SearchQuery, SearchText, normalize};
 pub use update::{UpdateContact, UpdateContactError};
 pub use view::{
-    AssignedTo, ContactDetail, ContactListItem, ContactSummary, OperatorContact, ProfileView,
+    AssignedTo, ContactConnection, ContactDetail, ContactListItem, ContactSummary, OperatorContact, ProfileView,
     StageView, TagView,
 };
 

@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 use super::{ContactTag, Contacts, CrmStatus, DraftFacts, DraftQuery, Priority};
 use crate::Timestamp;
 use crate::app::UseCase;
-use crate::ids::{CompanyId, ContactId, TagId};
-use crate::input::{Input, read_bool, read_id, read_word};
+use crate::ids::{CompanyId, ConnectionId, ContactId, TagId};
+use crate::input::{Given, Input, read_bool, read_id, read_word};
 use crate::manage::{ManageError, ManageResult};
 use crate::problems::Problems;
 use crate::store::{ChangeSet, Decided, Reads, StoreError, Stored, Version};
@@ -21,6 +21,7 @@ pub struct OperatorPatch {
     is_pinned: Option<bool>,
     is_muted: Option<bool>,
     tags: Option<Vec<TagId>>,
+    last_connection: Given<ConnectionId>,
     problems: Problems,
 }
 
@@ -52,9 +53,28 @@ pub(super) fn check_tags(wanted: &[TagId], facts: &DraftFacts, problems: &mut Pr
     }
 }
 
+/// Names the connection that is not of the company.
+pub(super) fn check_connection(
+    wanted: Option<ConnectionId>,
+    facts: &DraftFacts,
+    problems: &mut Problems,
+) {
+    if wanted.is_some() && facts.connection.is_none() {
+        problems.add("last_connection_id", "names a connection that the company does not have");
+    }
+}
+
+/// Relies on the connection that was asked for being as it was read: it must not go meanwhile.
+pub(super) fn rely_on_connection(facts: &DraftFacts, changes: ChangeSet) -> ChangeSet {
+    match &facts.connection {
+        Some(connection) => changes.require(connection.unchanged()),
+        None => changes,
+    }
+}
+
 impl OperatorPatch {
     /// Reads any of `priority`, `crm_status`, `is_archived`, `is_pinned`, `is_muted`, `tag_ids`
-    /// (the whole set), `last_connection_id`.
+    /// (the whole set), `last_connection_id` (null removes it).
     pub fn parse(body: &Map<String, Value>) -> Self {
         let mut input = Input::new(body);
         let mut patch = Self {
@@ -66,12 +86,9 @@ impl OperatorPatch {
             is_pinned: input.given("is_pinned", read_bool).value(),
             is_muted: input.given("is_muted", read_bool).value(),
             tags: input.given("tag_ids", read_tags).value(),
+            last_connection: input.given("last_connection_id", read_id(ConnectionId::parse)),
             problems: Problems::new(),
         };
-        if input.raw("last_connection_id").is_some_and(|value| !value.is_null()) {
-            input
-                .problem("last_connection_id", "names a connection that the company does not have");
-        }
         patch.problems = input.finish();
         patch
     }
@@ -98,6 +115,7 @@ impl UseCase for PatchContact {
         let query = DraftQuery {
             contact: Some(self.id),
             tags: self.patch.tags.clone().unwrap_or_default(),
+            connection: self.patch.last_connection.as_ref().copied(),
             ..DraftQuery::default()
         };
         store.draft_facts(self.company, &query).await
@@ -109,6 +127,7 @@ impl UseCase for PatchContact {
         if let Some(tags) = &patch.tags {
             check_tags(tags, &facts, &mut problems);
         }
+        check_connection(patch.last_connection.as_ref().copied(), &facts, &mut problems);
         problems.into_result()?;
         let Some(stored) = facts.contact.as_ref() else {
             return Err(ManageError::NotFound);
@@ -119,6 +138,7 @@ impl UseCase for PatchContact {
             contact.is_archived = patch.is_archived.unwrap_or(contact.is_archived);
             contact.is_pinned = patch.is_pinned.unwrap_or(contact.is_pinned);
             contact.is_muted = patch.is_muted.unwrap_or(contact.is_muted);
+            patch.last_connection.clone().apply(&mut contact.last_connection_id);
         });
         let mut changes = ChangeSet::new();
         if let Some(tags) = &patch.tags {
@@ -134,7 +154,7 @@ impl UseCase for PatchContact {
             }
         }
         if contact != *stored.value() {
-            changes = changes.with(stored.update(contact));
+            changes = rely_on_connection(&facts, changes).with(stored.update(contact));
         }
         Ok(Decided::new(changes, ()))
     }

@@ -3,16 +3,18 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use serde_json::Value;
 
 use super::{Contact, ContactRecord, CrmStatus, Email, InboxStatus, ListBrief, Priority};
 use crate::Timestamp;
 use crate::access::{Member, Role};
+use crate::connections::{Connection, ConnectionKind};
+use crate::conversations::Conversation;
 use crate::custom_fields::CustomField;
 use crate::deals::Stage;
 use crate::ids::{
     CloseReasonId, ConnectionId, ContactId, CustomFieldId, MemberId, OrganizationId, StageId, TagId,
 };
+use crate::leads::LeadMemoryView;
 use crate::links::LinkClicks;
 use crate::organizations::OrganizationView;
 use crate::tags::Tag;
@@ -245,6 +247,40 @@ impl ContactListItem {
     }
 }
 
+/// A connection that the contact has talked on (2.2, D44a).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ContactConnection {
+    id: ConnectionId,
+    /// The channel (D61).
+    #[serde(rename = "type")]
+    platform: String,
+    name: String,
+    provider: ConnectionKind,
+    /// What the channel calls the contact here.
+    identifier: String,
+    last_message_at: Option<Timestamp>,
+    /// Inbound messages since an agent last replied or read.
+    unread_count: u32,
+    /// The contact's: its connections share one state.
+    inbox_status: InboxStatus,
+}
+
+impl ContactConnection {
+    fn new(connection: &Connection, conversation: &Conversation, contact: &Contact) -> Self {
+        Self {
+            id: connection.id,
+            platform: connection.platform.as_str().to_owned(),
+            name: connection.name.clone(),
+            provider: connection.kind,
+            identifier: conversation.identifier.clone(),
+            last_message_at: conversation.last_message_at,
+            unread_count: conversation.unread,
+            inbox_status: contact.inbox_status,
+        }
+    }
+}
+
 /// A contact in the detail form (2.2).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -261,11 +297,11 @@ pub struct ContactDetail {
     assigned_to: Option<AssignedTo>,
     /// Values by field id, of active fields only.
     custom_fields: BTreeMap<String, String>,
-    connections: Vec<Value>,
+    connections: Vec<ContactConnection>,
     /// Absent without the scope `lead_memory:read`; null when there is none (2.3.1).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
-    lead_memory: Option<Value>,
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<LeadMemoryView>))]
+    lead_memory: Option<Option<LeadMemoryView>>,
     /// Only with `include=profile`.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     profile: Option<ProfileView>,
@@ -280,6 +316,8 @@ impl ContactDetail {
         profile: bool,
     ) -> Self {
         let contact = record.contact.value();
+        let talked = record.related.conversations.iter();
+        let memory = record.related.lead_memory.as_ref();
         Self {
             summary: ContactSummary::updated(contact),
             wa_profile_name: contact.wa_profile_name.clone(),
@@ -291,8 +329,12 @@ impl ContactDetail {
             tags: record.related.tags.iter().map(Into::into).collect(),
             assigned_to: record.related.assigned_to.as_ref().map(Into::into),
             custom_fields: active_values(contact, fields),
-            connections: Vec::new(),
-            lead_memory: lead_memory.then_some(Value::Null),
+            connections: talked
+                .map(|(connection, conversation)| {
+                    ContactConnection::new(connection, conversation, contact)
+                })
+                .collect(),
+            lead_memory: lead_memory.then(|| memory.map(LeadMemoryView::new)),
             profile: profile.then(|| ProfileView::new(record)),
         }
     }
@@ -340,9 +382,13 @@ impl OperatorContact {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
+    use crate::connections::{ConnectionSettings, ConnectionStatus, Gateway};
     use crate::contacts::{Identifier, Phone, Platform, Region};
     use crate::ids::CompanyId;
+    use crate::leads::{Inferred, LeadMemory};
     use crate::store::{Stored, Version};
     use uuid::Uuid;
 
@@ -371,6 +417,69 @@ mod tests {
         let with = serde_json::to_value(ContactDetail::new(&record(), &[], true, false));
         assert_eq!(without.expect("json").get("lead_memory"), None);
         assert_eq!(with.expect("json").get("lead_memory"), Some(&Value::Null));
+    }
+
+    #[test]
+    fn lead_memory_is_shown_only_with_the_scope() {
+        let mut record = record();
+        record.related.lead_memory = Some(LeadMemory {
+            company: CompanyId::new(Uuid::from_u128(2)),
+            contact: ContactId::new(Uuid::from_u128(1)),
+            version: 3,
+            inferred: Inferred { summary: "Wants a quote".to_owned(), ..Inferred::default() },
+            interaction_count: 4,
+            first_interaction_at: Timestamp::from_millis(0),
+            last_memory_update_at: Timestamp::from_millis(1000),
+        });
+        let without = serde_json::to_value(ContactDetail::new(&record, &[], false, false));
+        let with = serde_json::to_value(ContactDetail::new(&record, &[], true, false));
+        assert_eq!(without.expect("json").get("lead_memory"), None);
+        let memory = with.expect("json")["lead_memory"].clone();
+        assert_eq!(memory["version"], 3);
+        assert_eq!(memory["summary"], "Wants a quote");
+    }
+
+    #[test]
+    fn connections_show_what_the_contact_is_called_there_and_its_one_state() {
+        let mut record = record();
+        let connection = Connection {
+            id: ConnectionId::new(Uuid::from_u128(7)),
+            company: CompanyId::new(Uuid::from_u128(2)),
+            kind: ConnectionKind::Qr,
+            platform: Platform::whatsapp(),
+            name: "Loja".to_owned(),
+            identifier: "5511900000000".to_owned(),
+            gateway: Gateway::Simulated,
+            settings: ConnectionSettings::default(),
+            is_active: true,
+            status: ConnectionStatus::Connected,
+            created_at: Timestamp::from_millis(0),
+            updated_at: Timestamp::from_millis(0),
+        };
+        let conversation = Conversation {
+            company: connection.company,
+            contact: record.contact.id,
+            connection: connection.id,
+            identifier: "551187654321".to_owned(),
+            last_message_at: Some(Timestamp::from_millis(5000)),
+            last_inbound_at: None,
+            unread: 2,
+        };
+        record.related.conversations.push((connection, conversation));
+        let shown = serde_json::to_value(ContactDetail::new(&record, &[], false, false));
+        assert_eq!(
+            shown.expect("json")["connections"],
+            json!([{
+                "id": Uuid::from_u128(7),
+                "type": "whatsapp",
+                "name": "Loja",
+                "provider": "qr",
+                "identifier": "551187654321",
+                "last_message_at": "1970-01-01T00:00:05.000Z",
+                "unread_count": 2,
+                "inbox_status": record.contact.inbox_status,
+            }])
+        );
     }
 
     #[test]
