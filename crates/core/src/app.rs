@@ -8,19 +8,31 @@ use uuid::Uuid;
 
 use crate::access::{Access, Limiter, MemoryLimiter, Secret, SecretName};
 use crate::clock::{Clock, Timestamp};
+use crate::connections::{Connections, Gateway};
 use crate::contacts::{Contacts, CursorKey, OrganizationIds};
+use crate::conversations::{Conversations, StopWords};
 use crate::custom_fields::CustomFields;
 use crate::deals::Deals;
 use crate::documents::{Documents, Files};
 use crate::error::Error;
-use crate::ids::{Ids, JobId, OrganizationId};
+use crate::gateway::{Provider, Providers};
+use crate::groups::Groups;
+use crate::idempotency::Calls;
+use crate::ids::{Ids, JobId, OrganizationId, WorkerId};
+use crate::inbox::Inbox;
 use crate::jobs::Jobs;
+use crate::leads::Leads;
 use crate::links::Links;
 use crate::lists::Lists;
+use crate::prosas::ProsaLedger;
+use crate::messages::{MediaLinks, Messages};
 use crate::secret::SecretBytes;
+use crate::sending::{Sending, Unsettled};
 use crate::store::{ChangeSet, CommitError, Decided, Reads, Store, StoreError};
 use crate::tags::Tags;
+use crate::templates::Templates;
 use crate::transport::Transport;
+use crate::workers::{OwnLease, Workers};
 
 /// How often a decision is made again after a conflict before the caller is told to come back.
 const MAX_ATTEMPTS: u32 = 64;
@@ -63,6 +75,9 @@ pub struct Settings {
     pub registry_url: String,
     /// What follows `@` in group codes (D2).
     pub group_suffix: String,
+    /// The messages that ask to stop (D43); compared as [`opt_out`](crate::conversations::opt_out)
+    /// says.
+    pub stop_words: StopWords,
 }
 
 impl Default for Settings {
@@ -71,6 +86,7 @@ impl Default for Settings {
             public_url: "http://127.0.0.1:8080".to_owned(),
             registry_url: "https://brasilapi.com.br".to_owned(),
             group_suffix: "g.us".to_owned(),
+            stop_words: StopWords::default(),
         }
     }
 }
@@ -89,6 +105,8 @@ pub struct Parts {
     pub transport: Arc<dyn Transport>,
     /// Rate limits; `None` keeps them in this process.
     pub limiter: Option<Arc<dyn Limiter>>,
+    /// The gateways that connections talk through.
+    pub providers: Providers,
     /// Settings.
     pub settings: Settings,
 }
@@ -103,6 +121,9 @@ struct Inner {
     parts: Parts,
     limiter: Arc<dyn Limiter>,
     cursor_key: OnceLock<CursorKey>,
+    media_links: OnceLock<MediaLinks>,
+    worker: OwnLease,
+    unsettled: Unsettled,
 }
 
 /// The core, ready to use. Cheap to clone; every clone is the same installation.
@@ -131,7 +152,10 @@ impl Recado {
     /// before its database is. The installation's secrets are read, or made, at their first use.
     pub fn new(parts: Parts) -> Self {
         let limiter = parts.limiter.clone().unwrap_or_else(|| Arc::new(MemoryLimiter::new()));
-        Self(Arc::new(Inner { limiter, cursor_key: OnceLock::new(), parts }))
+        let worker = OwnLease::new(WorkerId::new(parts.ids.uuid_v7(parts.clock.now())));
+        let (cursor_key, media_links) = (OnceLock::new(), OnceLock::new());
+        let unsettled = Unsettled::default();
+        Self(Arc::new(Inner { limiter, cursor_key, media_links, worker, unsettled, parts }))
     }
 
     /// Companies, keys and members.
@@ -139,9 +163,34 @@ impl Recado {
         Access { app: self }
     }
 
+    /// Connections.
+    pub fn connections(&self) -> Connections<'_> {
+        Connections { app: self }
+    }
+
     /// Contacts.
     pub fn contacts(&self) -> Contacts<'_> {
         Contacts { app: self }
+    }
+
+    /// What operators do with conversations.
+    pub fn conversations(&self) -> Conversations<'_> {
+        Conversations { app: self }
+    }
+
+    /// What gateways tell of.
+    pub fn inbox(&self) -> Inbox<'_> {
+        Inbox { app: self }
+    }
+
+    /// Sending messages.
+    pub fn sending(&self) -> Sending<'_> {
+        Sending { app: self }
+    }
+
+    /// The lease of this process.
+    pub fn workers(&self) -> Workers<'_> {
+        Workers { app: self }
     }
 
     /// Definitions of custom fields.
@@ -159,14 +208,44 @@ impl Recado {
         Documents { app: self }
     }
 
+    /// Groups of connections.
+    pub fn groups(&self) -> Groups<'_> {
+        Groups { app: self }
+    }
+
     /// Tracked links.
     pub fn links(&self) -> Links<'_> {
         Links { app: self }
     }
 
+    /// Calls that are remembered by a key.
+    pub fn calls(&self) -> Calls<'_> {
+        Calls { app: self }
+    }
+
+    /// Lead memories.
+    pub fn leads(&self) -> Leads<'_> {
+        Leads { app: self }
+    }
+
+    /// Debits, refunds and their ledger.
+    pub fn prosas(&self) -> ProsaLedger<'_> {
+        ProsaLedger { app: self }
+    }
+
+    /// Message templates.
+    pub fn templates(&self) -> Templates<'_> {
+        Templates { app: self }
+    }
+
     /// Lists of contacts.
     pub fn lists(&self) -> Lists<'_> {
         Lists { app: self }
+    }
+
+    /// Messages that are stored.
+    pub fn messages(&self) -> Messages<'_> {
+        Messages { app: self }
     }
 
     /// Background work.
@@ -206,12 +285,34 @@ impl Recado {
         &*self.0.parts.transport
     }
 
+    pub(crate) fn provider(&self, gateway: Gateway) -> Option<Arc<dyn Provider>> {
+        self.0.parts.providers.get(gateway)
+    }
+
+    pub(crate) fn own_lease(&self) -> &OwnLease {
+        &self.0.worker
+    }
+
+    pub(crate) fn unsettled(&self) -> &Unsettled {
+        &self.0.unsettled
+    }
+
     pub(crate) async fn cursor_key(&self) -> Result<&CursorKey, StoreError> {
         if let Some(key) = self.0.cursor_key.get() {
             return Ok(key);
         }
         let key = installation_secret(&self.0.parts, SecretName::CursorKey).await?;
         Ok(self.0.cursor_key.get_or_init(|| CursorKey::new(key)))
+    }
+
+    /// Makes and checks the links to received media (D31a).
+    pub(crate) async fn media_links(&self) -> Result<&MediaLinks, StoreError> {
+        if let Some(links) = self.0.media_links.get() {
+            return Ok(links);
+        }
+        let key = installation_secret(&self.0.parts, SecretName::MediaKey).await?;
+        let public_url = self.settings().public_url.clone();
+        Ok(self.0.media_links.get_or_init(|| MediaLinks::new(public_url, key)))
     }
 
     pub(crate) fn uuid(&self, now: Timestamp) -> Uuid {

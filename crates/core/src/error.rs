@@ -45,11 +45,47 @@ pub enum Code {
     SlugTaken,
     /// The record is still used by others.
     InUse,
+    /// A required field of the body is missing.
+    MissingField,
+    /// The recipient is not a phone number.
+    InvalidPhone,
+    /// The contact asked not to receive messages.
+    ContactOptedOut,
+    /// The contact is blocked.
+    ContactBlocked,
+    /// The external AI is off for the contact.
+    ExternalAiDisabled,
+    /// Only administrators may write in the group.
+    GroupAnnounceOnly,
+    /// The group or community is not known.
+    GroupNotFound,
+    /// Several contacts match.
+    AmbiguousContact,
+    /// No connection can be used, or one must be chosen.
+    ConnectionRequired,
+    /// The provider refused or failed.
+    ProviderError,
+    /// Nobody knows whether the message arrived.
+    DeliveryUncertain,
+    /// The contact's state could not be read.
+    ContactStateUnavailable,
+    /// The key was used with another body.
+    IdempotencyKeyReused,
+    /// The first call with this key is still under way.
+    RequestInProgress,
+    /// More would be given back than was debited.
+    RefundExceedsDebit,
+    /// The connection already has a message with this provider id.
+    MessageExists,
+    /// There is no such template.
+    TemplateNotFound,
+    /// The template is not approved.
+    TemplateNotApproved,
 }
 
 impl Code {
     /// Every code, for documentation and tests.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 36] = [
         Self::Unauthorized,
         Self::PlanRequired,
         Self::InsufficientScope,
@@ -68,6 +104,24 @@ impl Code {
         Self::PurgeFailed,
         Self::SlugTaken,
         Self::InUse,
+        Self::MissingField,
+        Self::InvalidPhone,
+        Self::ContactOptedOut,
+        Self::ContactBlocked,
+        Self::ExternalAiDisabled,
+        Self::GroupAnnounceOnly,
+        Self::GroupNotFound,
+        Self::AmbiguousContact,
+        Self::ConnectionRequired,
+        Self::ProviderError,
+        Self::DeliveryUncertain,
+        Self::ContactStateUnavailable,
+        Self::IdempotencyKeyReused,
+        Self::RequestInProgress,
+        Self::RefundExceedsDebit,
+        Self::MessageExists,
+        Self::TemplateNotFound,
+        Self::TemplateNotApproved,
     ];
 
     /// The code as it is written.
@@ -91,6 +145,24 @@ impl Code {
             Self::PurgeFailed => "PURGE_FAILED",
             Self::SlugTaken => "SLUG_TAKEN",
             Self::InUse => "IN_USE",
+            Self::MissingField => "MISSING_FIELD",
+            Self::InvalidPhone => "INVALID_PHONE",
+            Self::ContactOptedOut => "CONTACT_OPTED_OUT",
+            Self::ContactBlocked => "CONTACT_BLOCKED",
+            Self::ExternalAiDisabled => "EXTERNAL_AI_DISABLED",
+            Self::GroupAnnounceOnly => "GROUP_ANNOUNCE_ONLY",
+            Self::GroupNotFound => "GROUP_NOT_FOUND",
+            Self::AmbiguousContact => "AMBIGUOUS_CONTACT",
+            Self::ConnectionRequired => "CONNECTION_REQUIRED",
+            Self::ProviderError => "PROVIDER_ERROR",
+            Self::DeliveryUncertain => "DELIVERY_UNCERTAIN",
+            Self::ContactStateUnavailable => "CONTACT_STATE_UNAVAILABLE",
+            Self::IdempotencyKeyReused => "IDEMPOTENCY_KEY_REUSED",
+            Self::RequestInProgress => "REQUEST_IN_PROGRESS",
+            Self::RefundExceedsDebit => "REFUND_EXCEEDS_DEBIT",
+            Self::MessageExists => "MESSAGE_EXISTS",
+            Self::TemplateNotFound => "TEMPLATE_NOT_FOUND",
+            Self::TemplateNotApproved => "TEMPLATE_NOT_APPROVED",
         }
     }
 }
@@ -116,6 +188,8 @@ pub enum Kind {
     Limited,
     /// Try again later.
     Unavailable,
+    /// A provider refused or failed.
+    Upstream,
     /// Our fault, or that of something we depend on.
     Internal,
 }

@@ -35,6 +35,7 @@ pub mod gateway;
 pub mod groups;
 pub mod idempotency;
 pub mod ids;
+pub mod inbox;
 pub mod input;
 pub mod jobs;
 pub mod leads;

@@ -1,9 +1,20 @@
 //! Conversations: the state that messages and operators move a contact through (3.1, 3.4), and what
 //! is known of a contact on each connection.
 
+mod actions;
+pub mod opt_out;
+mod state;
+
 use async_trait::async_trait;
 
+pub use actions::Conversations;
+pub use opt_out::{StopWords, asks_to_stop};
+pub use state::{
+    Act, AiMode, ConversationState, ECHO_AFTER, ECHO_BEFORE, echo_is_reply,
+};
+
 use crate::Timestamp;
+use crate::groups::GroupCode;
 use crate::contacts::{ChannelKey, Contact, Identifier, Phone, Platform};
 use crate::ids::{CompanyId, ConnectionId, ContactId};
 use crate::messages::SenderType;
@@ -42,6 +53,8 @@ pub struct ChannelQuery {
     pub keys: Vec<ChannelKey>,
     /// By phone.
     pub phones: Vec<Phone>,
+    /// Groups by `external_chat_id`, on any channel.
+    pub chats: Vec<GroupCode>,
 }
 
 /// A contact with what is known of it on its channel.

@@ -1,6 +1,11 @@
 //! Workers: running processes with a lease, so that what a dead one left behind is found (D36).
 
+mod lease;
+
 use async_trait::async_trait;
+
+pub(crate) use lease::OwnLease;
+pub use lease::{LEASE, Workers};
 
 use crate::Timestamp;
 use crate::ids::WorkerId;
@@ -13,6 +18,13 @@ pub struct Worker {
     pub id: WorkerId,
     /// Until when it counts as alive.
     pub leased_until: Timestamp,
+}
+
+impl Worker {
+    /// Whether it counts as alive at `now`.
+    pub fn is_alive(&self, now: Timestamp) -> bool {
+        self.leased_until > now
+    }
 }
 
 /// Reads of workers.

@@ -1,0 +1,284 @@
+//! A batch of events as one use case: read everything they are about at once, decide one after the
+//! other, commit together.
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+
+use super::people::Names;
+use super::workspace::{Entry, Person, Workspace};
+use super::{EventIds, EventResult};
+use crate::app::UseCase;
+use crate::connections::Connection;
+use crate::contacts::DraftQuery;
+use crate::conversations::{ChannelContact, ChannelQuery, StopWords, asks_to_stop};
+use crate::error::NotFound;
+use crate::gateway::{GatewayEvent, GatewayMessage, Incoming};
+use crate::groups::GroupCode;
+use crate::ids::{CompanyId, ConnectionId, ContactId, MessageId};
+use crate::messages::{MediaLinks, Message, ProviderMessageId, Referred};
+use crate::store::{Decided, Reads, StoreError, Stored};
+use crate::{Recado, Timestamp};
+
+/// Events of one connection that are decided together.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    company: CompanyId,
+    connection: ConnectionId,
+    events: Vec<(Incoming, EventIds)>,
+    pub(super) stop_words: StopWords,
+    pub(super) group_suffix: String,
+    pub(super) links: MediaLinks,
+}
+
+/// What a batch reads.
+#[derive(Debug)]
+pub struct BatchFacts {
+    pub(super) connection: Option<Stored<Connection>>,
+    pub(super) referred: Vec<Referred>,
+    pub(super) messages: Vec<Stored<Message>>,
+    /// `None` when contacts could not be read, which only status reports survive (6.1).
+    pub(super) people: Option<Vec<Person>>,
+    /// The groups that the connection is known to be in, of those that the events name.
+    pub(super) groups: Vec<GroupCode>,
+    pub(super) export_frontier: Option<Timestamp>,
+}
+
+impl Batch {
+    pub(super) fn new(
+        app: &Recado,
+        company: CompanyId,
+        connection: ConnectionId,
+        links: MediaLinks,
+        events: Vec<Incoming>,
+    ) -> Self {
+        let now = app.now();
+        let settings = app.settings();
+        Self {
+            company,
+            connection,
+            events: events.into_iter().map(|event| (event, EventIds::new(app, now))).collect(),
+            stop_words: settings.stop_words.clone(),
+            group_suffix: settings.group_suffix.clone(),
+            links,
+        }
+    }
+
+    pub(super) const fn len(&self) -> usize {
+        self.events.len()
+    }
+
+    /// The same events, each on its own.
+    pub(super) fn singles(&self) -> impl Iterator<Item = Self> + '_ {
+        self.events.iter().map(|event| Self { events: vec![event.clone()], ..self.clone() })
+    }
+
+    pub(super) fn names(&self, message: &GatewayMessage) -> Option<Names> {
+        Names::new(&message.peer, &message.aliases, &self.group_suffix)
+    }
+
+    fn readable(&self) -> impl Iterator<Item = &GatewayEvent> {
+        self.events.iter().filter_map(|(event, _)| event.as_ref().ok())
+    }
+
+    /// Messages and echoes.
+    fn told(&self) -> impl Iterator<Item = &GatewayMessage> {
+        self.readable().filter_map(|event| match event {
+            GatewayEvent::Message(message) | GatewayEvent::Echo(message) => Some(message),
+            _ => None,
+        })
+    }
+
+    fn provider_ids(&self) -> Vec<ProviderMessageId> {
+        let mut ids = BTreeSet::new();
+        for event in self.readable() {
+            match event {
+                GatewayEvent::Message(message) | GatewayEvent::Echo(message) => {
+                    ids.insert(message.provider_id.clone());
+                    ids.extend(message.quoted.clone());
+                }
+                GatewayEvent::Edit { provider_id, .. } => {
+                    ids.insert(provider_id.clone());
+                }
+                GatewayEvent::Status(status) => {
+                    ids.insert(status.provider_id.clone());
+                }
+                GatewayEvent::Connection(_)
+                | GatewayEvent::Groups(_)
+                | GatewayEvent::Preference(_) => {}
+            }
+        }
+        ids.into_iter().collect()
+    }
+
+    fn references(&self) -> Vec<MessageId> {
+        let references = self.readable().filter_map(|event| match event {
+            GatewayEvent::Status(status) => status.reference,
+            _ => None,
+        });
+        references.collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    /// Everybody that an event names.
+    fn everybody(&self) -> Vec<Names> {
+        let named = self.readable().filter_map(|event| match event {
+            GatewayEvent::Message(message) | GatewayEvent::Echo(message) => self.names(message),
+            GatewayEvent::Preference(report) => {
+                Names::new(&report.peer, &report.aliases, &self.group_suffix)
+            }
+            _ => None,
+        });
+        named.collect()
+    }
+
+    async fn groups(&self, store: &dyn Reads) -> Result<Vec<GroupCode>, StoreError> {
+        let codes: BTreeSet<GroupCode> =
+            self.told().filter_map(|m| GroupCode::parse(&m.peer, &self.group_suffix)).collect();
+        if codes.is_empty() {
+            return Ok(Vec::new());
+        }
+        let codes: Vec<GroupCode> = codes.into_iter().collect();
+        let known = store.groups_by_code(self.company, &codes).await?;
+        let here = known.into_iter().filter(|group| group.connection == self.connection);
+        Ok(here.map(|group| group.into_value().group.code).collect())
+    }
+
+    /// Reads the contacts that events name or whose messages they are about.
+    async fn people(
+        &self,
+        store: &dyn Reads,
+        connection: &Connection,
+        ids: Vec<ContactId>,
+    ) -> Result<Option<Vec<Person>>, StoreError> {
+        let everybody = self.everybody();
+        let mut query = ChannelQuery {
+            platform: Some(connection.platform.clone()),
+            ids,
+            ..ChannelQuery::default()
+        };
+        for names in &everybody {
+            names.ask(&mut query);
+        }
+        let found = match store.channel_contacts(self.company, &query).await {
+            Ok(found) => found,
+            // 6.1: what needs the contact only to tell of it does without.
+            Err(StoreError::Unavailable(_)) if everybody.is_empty() => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let mut people: Vec<Person> = found.into_iter().map(Person::known).collect();
+        for person in &mut people {
+            self.recall(store, person).await?;
+        }
+        Ok(Some(people))
+    }
+
+    /// Reads what only echoes and requests to stop need to know of a contact.
+    async fn recall(&self, store: &dyn Reads, person: &mut Person) -> Result<(), StoreError> {
+        let id = person.contact.now.id;
+        let is_it = |message: &GatewayMessage| {
+            self.names(message).is_some_and(|names| names.fits(person))
+        };
+        let echoes = self.readable().any(|event| match event {
+            GatewayEvent::Echo(message) => !message.history && is_it(message),
+            _ => false,
+        });
+        let stops = self.readable().any(|event| match event {
+            GatewayEvent::Message(message) => {
+                let (content, button) = (message.content.as_deref(), message.button.as_ref());
+                asks_to_stop(message.message_type, content, button, &self.stop_words)
+                    && is_it(message)
+            }
+            _ => false,
+        });
+        if echoes {
+            person.newest_inbound = store.newest_inbound_at(self.company, id).await?;
+        }
+        if stops {
+            person.newest_outbound = store.newest_outbound_sender(self.company, id).await?;
+        }
+        Ok(())
+    }
+}
+
+impl Person {
+    fn known(found: ChannelContact) -> Self {
+        Self {
+            contact: Entry::known(found.contact),
+            aliases: found.aliases.into_iter().map(|key| (key, false)).collect(),
+            conversations: found.conversations.into_iter().map(Entry::known).collect(),
+            newest_inbound: None,
+            newest_outbound: None,
+        }
+    }
+}
+
+#[async_trait]
+impl UseCase for Batch {
+    type Loaded = BatchFacts;
+    type Output = Vec<EventResult>;
+    type Error = NotFound;
+
+    async fn load(&self, store: &dyn Reads) -> Result<BatchFacts, StoreError> {
+        let connection = store.connection(self.company, self.connection).await?;
+        let mut facts = BatchFacts {
+            connection,
+            referred: Vec::new(),
+            messages: Vec::new(),
+            people: Some(Vec::new()),
+            groups: Vec::new(),
+            export_frontier: None,
+        };
+        let Some(connection) = facts.connection.clone() else { return Ok(facts) };
+        let provider_ids = self.provider_ids();
+        if !provider_ids.is_empty() {
+            facts.referred =
+                store.referred(self.company, self.connection, &provider_ids).await?;
+        }
+        let references = self.references();
+        if !references.is_empty() {
+            facts.messages = store.messages(self.company, &references).await?;
+        }
+        let known = facts.referred.iter().filter_map(|referred| referred.message.as_ref());
+        let ids: BTreeSet<ContactId> =
+            known.chain(&facts.messages).map(|message| message.contact).collect();
+        facts.people = self.people(store, &connection, ids.into_iter().collect()).await?;
+        facts.groups = self.groups(store).await?;
+        let strangers = facts.people.as_ref().is_some_and(|people| {
+            let met = |names: &Names| people.iter().any(|person| names.fits(person));
+            self.everybody().iter().any(|names| !met(names))
+        });
+        if strangers {
+            let frontier = store.draft_facts(self.company, &DraftQuery::default()).await?;
+            facts.export_frontier = frontier.export_frontier;
+        }
+        Ok(facts)
+    }
+
+    fn decide(
+        &self,
+        mut facts: BatchFacts,
+        now: Timestamp,
+    ) -> Result<Decided<Vec<EventResult>>, NotFound> {
+        let connection = facts.connection.take().ok_or(NotFound)?;
+        let mut workspace = Workspace::new(&connection, facts, now);
+        let mut results = Vec::with_capacity(self.events.len());
+        for (event, ids) in &self.events {
+            results.push(match event {
+                Err(reason) => EventResult::refused(reason.clone()),
+                Ok(GatewayEvent::Message(message)) => workspace.take_message(self, message, ids),
+                Ok(GatewayEvent::Echo(message)) => workspace.take_echo(self, message, ids),
+                Ok(GatewayEvent::Edit { provider_id, content, timestamp }) => {
+                    workspace.take_edit(provider_id, content, *timestamp)
+                }
+                Ok(GatewayEvent::Status(status)) => workspace.take_status(self, status, ids),
+                Ok(GatewayEvent::Preference(report)) => {
+                    workspace.take_preference(self, report, ids)
+                }
+                Ok(GatewayEvent::Connection(_) | GatewayEvent::Groups(_)) => {
+                    EventResult::ignored("is taken on its own")
+                }
+            });
+        }
+        Ok(Decided::new(workspace.into_changes(), results))
+    }
+}

@@ -1,0 +1,29 @@
+//! The ids that one gateway event may need, made before it is decided.
+
+use crate::ids::{ContactId, EventId, JobId, MessageId};
+use crate::{Recado, Timestamp};
+
+/// Ids for whatever one event makes; made once, so that deciding again decides the same.
+#[derive(Clone, Copy, Debug)]
+pub struct EventIds {
+    /// Of a contact.
+    pub contact: ContactId,
+    /// Of a message.
+    pub message: MessageId,
+    /// Of a job.
+    pub job: JobId,
+    /// Of events: the contact's creation, what happened to the message, its second step, a block.
+    pub events: [EventId; 4],
+}
+
+impl EventIds {
+    pub(crate) fn new(app: &Recado, now: Timestamp) -> Self {
+        let event = || EventId::new(app.uuid(now));
+        Self {
+            contact: ContactId::new(app.uuid(now)),
+            message: MessageId::new(app.uuid(now)),
+            job: JobId::new(app.uuid(now)),
+            events: [event(), event(), event(), event()],
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! Messages and echoes, edits and requests to stop (2.4, 3.1, 3.4, D31, D31a, D41–D43, D65).
+
+use super::people::{Meeting, Names};
+use super::workspace::Workspace;
+use super::{Batch, EventIds, EventOutcome, EventResult};
+use crate::Timestamp;
+use crate::connections::ConnectionKind;
+use crate::contacts::Contact;
+use crate::conversations::{Act, ConversationState, asks_to_stop, echo_is_reply};
+use crate::gateway::{GatewayMessage, Preference, PreferenceReport};
+use crate::messages::{
+    Direction, EventContact, Media, Message, MessageStatus, OptOutSource, ProviderMessageId,
+    Quoted, RefTarget, SenderType, contact_opted_out, fetch_job, message_received, message_sent,
+    touch_contact, touch_conversation, wants_fetch,
+};
+
+/// Contacts could not be read although the event needs them; never answered, as such a batch fails
+/// as a whole.
+const UNREADABLE: &str = "the contact could not be read";
+
+impl Workspace<'_> {
+    /// A message from a contact.
+    pub(super) fn take_message(
+        &mut self,
+        batch: &Batch,
+        event: &GatewayMessage,
+        ids: &EventIds,
+    ) -> EventResult {
+        if let Some(known) = self.message_of(&event.provider_id) {
+            return EventResult::about(EventOutcome::Duplicate, known);
+        }
+        let Some(names) = batch.names(event) else {
+            return EventResult::refused("from is not a name of a contact");
+        };
+        let Some(meeting) = self.meet(&names, ids, !event.history) else {
+            return EventResult::refused(UNREADABLE);
+        };
+        if let Some(group) = &names.group {
+            self.meet_group(group.clone());
+        }
+        let index = meeting.index();
+        let message = self.compose(event, ids, index, Direction::Inbound);
+        self.record(index, &names, &message);
+        if !event.history {
+            self.welcome(index, event, &message, names.group.is_some());
+        }
+        let stops = names.group.is_none()
+            && asks_to_stop(
+                event.message_type,
+                event.content.as_deref(),
+                event.button.as_ref(),
+                &batch.stop_words,
+            );
+        let announced = stops && self.opt_out(index, event, &message);
+        self.tell_received(batch, meeting, &message, ids, event.history, announced);
+        if wants_fetch(&message) {
+            self.work(fetch_job(ids.job, &message, self.now));
+        }
+        let id = message.id;
+        self.add_message(message);
+        EventResult::about(EventOutcome::Stored, id)
+    }
+
+    /// A message that the operator wrote on the paired phone (D42a).
+    pub(super) fn take_echo(
+        &mut self,
+        batch: &Batch,
+        event: &GatewayMessage,
+        ids: &EventIds,
+    ) -> EventResult {
+        if let Some(known) = self.message_of(&event.provider_id) {
+            return EventResult::about(EventOutcome::Duplicate, known);
+        }
+        let Some(names) = batch.names(event) else {
+            return EventResult::refused("to is not a name of a contact");
+        };
+        let Some(meeting) = self.meet(&names, ids, !event.history) else {
+            return EventResult::refused(UNREADABLE);
+        };
+        let index = meeting.index();
+        let message = self.compose(event, ids, index, Direction::Outbound);
+        self.record(index, &names, &message);
+        if !event.history {
+            let now = self.now;
+            if let Some(person) = self.people.as_mut().and_then(|people| people.get_mut(index)) {
+                let is_reply = echo_is_reply(message.timestamp, person.newest_inbound);
+                person.contact.now = moved(&person.contact.now, Act::Echoed { is_reply }, now);
+                person.newest_outbound = Some(SenderType::Agent);
+                person.clear_unread();
+                let contact = EventContact::Known(&person.contact.now);
+                let sent = message_sent(
+                    ids.events[1],
+                    &message,
+                    contact,
+                    self.connection,
+                    now,
+                    &batch.links,
+                );
+                self.emit(sent);
+            }
+        }
+        let id = message.id;
+        let kept = self.report_of(&event.provider_id).cloned();
+        if wants_fetch(&message) {
+            self.work(fetch_job(ids.job, &message, self.now));
+        }
+        self.add_message(message);
+        if let Some(RefTarget::Report { report, .. }) = kept {
+            self.advance_message(batch, id, &report, [ids.events[2], ids.events[3]]);
+        }
+        EventResult::about(EventOutcome::Stored, id)
+    }
+
+    /// The text of a message was changed (D31a). A change of a message we do not have is ignored.
+    pub(super) fn take_edit(
+        &mut self,
+        provider_id: &ProviderMessageId,
+        content: &str,
+        at: Option<Timestamp>,
+    ) -> EventResult {
+        let now = self.now;
+        let Some(id) = self.message_of(provider_id) else {
+            return EventResult::ignored("no such message");
+        };
+        match self.message_mut(id) {
+            None => EventResult::ignored("no such message"),
+            Some(message) if message.content.as_deref() == Some(content) => {
+                EventResult::about(EventOutcome::Duplicate, id)
+            }
+            // Edits may arrive in any order: an older one does not undo a newer one.
+            Some(message) if at.is_some() && message.edited_at > at => {
+                EventResult::ignored("the message was edited later")
+            }
+            Some(message) => {
+                message.content = Some(content.to_owned());
+                message.edited_at = Some(at.unwrap_or(now));
+                EventResult::about(EventOutcome::Stored, id)
+            }
+        }
+    }
+
+    /// What a contact wants of marketing messages (D43, D44); only the official channel tells.
+    pub(super) fn take_preference(
+        &mut self,
+        batch: &Batch,
+        event: &PreferenceReport,
+        ids: &EventIds,
+    ) -> EventResult {
+        if self.connection.kind == ConnectionKind::Qr {
+            return EventResult::ignored("preferences count on official connections only");
+        }
+        let Some(names) = Names::new(&event.peer, &event.aliases, &batch.group_suffix) else {
+            return EventResult::refused("from is not a name of a contact");
+        };
+        let known = self.find(&names);
+        let index = match (known, event.preference) {
+            (Some(index), _) => index,
+            (None, Preference::Resume) => return EventResult::ignored("no such contact"),
+            (None, Preference::Stop) => match self.meet(&names, ids, true) {
+                Some(meeting) => meeting.index(),
+                None => return EventResult::refused(UNREADABLE),
+            },
+        };
+        let at = event.timestamp.unwrap_or(self.now);
+        let act = match event.preference {
+            Preference::Stop => Act::OptedOut { at },
+            Preference::Resume => Act::OptedIn { at },
+        };
+        let now = self.now;
+        let Some(person) = self.people.as_mut().and_then(|people| people.get_mut(index)) else {
+            return EventResult::refused(UNREADABLE);
+        };
+        let before = person.contact.now.clone();
+        let announces = ConversationState::of(&before).announces_opt_out(&act);
+        person.contact.now = moved(&before, act, now);
+        if person.contact.now == before {
+            return EventResult::of(EventOutcome::Duplicate);
+        }
+        if announces {
+            let (source, connection) =
+                (OptOutSource::OfficialCloudInbound, Some(self.connection.id));
+            let event = contact_opted_out(ids.events[3], &person.contact.now, connection, source, now);
+            self.emit(event);
+        }
+        EventResult::of(EventOutcome::Stored)
+    }
+
+    fn compose(
+        &self,
+        event: &GatewayMessage,
+        ids: &EventIds,
+        index: usize,
+        direction: Direction,
+    ) -> Message {
+        let contact = self.people.as_ref().map(|people| people[index].contact.now.id);
+        let media = event.media.clone().unwrap_or_default();
+        let inbound = direction == Direction::Inbound;
+        Message {
+            id: ids.message,
+            company: self.connection.company,
+            contact: contact.unwrap_or(ids.contact),
+            connection: self.connection.id,
+            direction,
+            message_type: event.message_type,
+            sender_type: if inbound { SenderType::Contact } else { SenderType::Agent },
+            status: if inbound { MessageStatus::Received } else { MessageStatus::Sent },
+            failure: None,
+            content: event.content.clone(),
+            media: Media {
+                url: None,
+                source: media.url,
+                document: None,
+                mimetype: media.mimetype,
+                filename: media.filename,
+                caption: media.caption,
+            },
+            provider_id: Some(event.provider_id.clone()),
+            external_id: None,
+            quoted: self.quoted(event),
+            participant: event.participant.clone(),
+            template_category: None,
+            prosa: None,
+            is_history: event.history,
+            edited_at: None,
+            sender: None,
+            created_at: self.now,
+            timestamp: event.timestamp.unwrap_or(self.now),
+        }
+    }
+
+    /// The quoted message as we have it; else as the gateway tells of it (D31a).
+    fn quoted(&self, event: &GatewayMessage) -> Quoted {
+        let ours = event
+            .quoted
+            .as_ref()
+            .and_then(|id| self.message_of(id))
+            .and_then(|id| self.message(id));
+        match ours {
+            Some(quoted) => Quoted {
+                message: Some(quoted.id),
+                content: quoted.content.clone(),
+                message_type: Some(quoted.message_type),
+            },
+            None => Quoted {
+                message: None,
+                content: event.quoted_content.clone(),
+                message_type: event.quoted_type,
+            },
+        }
+    }
+
+    /// Moves the times of the contact and of its conversation on this connection.
+    fn record(&mut self, index: usize, names: &Names, message: &Message) {
+        if let Some(conversation) = self.conversation(index, &names.peer) {
+            *conversation = touch_conversation(Some(conversation), message, &names.peer);
+        }
+        if let Some(person) = self.people.as_mut().and_then(|people| people.get_mut(index)) {
+            person.contact.now = touch_contact(&person.contact.now, message);
+        }
+    }
+
+    /// What a new message of the contact moves beside the times (3.1).
+    fn welcome(&mut self, index: usize, event: &GatewayMessage, message: &Message, group: bool) {
+        let (now, connection) = (self.now, self.connection.id);
+        let Some(person) = self.people.as_mut().and_then(|people| people.get_mut(index)) else {
+            return;
+        };
+        person.newest_inbound = Some(message.timestamp);
+        let here = person.conversations.iter_mut().find(|c| c.now.connection == connection);
+        if let Some(conversation) = here {
+            conversation.now.unread = conversation.now.unread.saturating_add(1);
+        }
+        let mut contact = moved(&person.contact.now, Act::CustomerWrote, now);
+        // In a group the name is the participant's, not the group's.
+        if let (Some(name), false) = (&event.push_name, group) {
+            contact = contact.changed(now, |c| c.wa_push_name = Some(name.clone()));
+        }
+        person.contact.now = contact;
+    }
+
+    /// Blocks a contact that asked for it, and tells whether that is new.
+    fn opt_out(&mut self, index: usize, event: &GatewayMessage, message: &Message) -> bool {
+        let now = self.now;
+        let act = Act::OptedOut { at: message.timestamp };
+        let Some(person) = self.people.as_mut().and_then(|people| people.get_mut(index)) else {
+            return false;
+        };
+        let contact = &person.contact.now;
+        // D70: a request from before the last opt-in that turns up in a history is settled.
+        if event.history && contact.opted_in_at.is_some_and(|since| message.timestamp <= since) {
+            return false;
+        }
+        let announces = ConversationState::of(contact).announces_opt_out(&act);
+        person.contact.now = moved(contact, act, now);
+        announces
+    }
+
+    fn tell_received(
+        &mut self,
+        batch: &Batch,
+        meeting: Meeting,
+        message: &Message,
+        ids: &EventIds,
+        history: bool,
+        opted_out: bool,
+    ) {
+        let Some(person) = self.people.as_ref().and_then(|people| people.get(meeting.index()))
+        else {
+            return;
+        };
+        let contact = &person.contact.now;
+        let received = (!history).then(|| {
+            let known = EventContact::Known(contact);
+            let id = ids.events[1];
+            message_received(id, message, known, self.connection, self.now, &batch.links)
+        });
+        let announced = opted_out.then(|| {
+            let source = self.opt_out_source(message, person.newest_outbound);
+            contact_opted_out(ids.events[3], contact, Some(self.connection.id), source, self.now)
+        });
+        for event in received.into_iter().chain(announced) {
+            self.emit(event);
+        }
+    }
+
+    /// Where a request came from (6.1, D43): a reply to a campaign when it quotes a campaign's
+    /// message, or when that is the newest one we sent; of a history by quote only.
+    fn opt_out_source(
+        &self,
+        message: &Message,
+        newest_outbound: Option<SenderType>,
+    ) -> OptOutSource {
+        let quoted = message.quoted.message.and_then(|id| self.message(id));
+        let quotes = quoted.is_some_and(|quoted| quoted.sender_type == SenderType::Campaign);
+        let follows = !message.is_history && newest_outbound == Some(SenderType::Campaign);
+        if quotes || follows {
+            return OptOutSource::CampaignReply;
+        }
+        match self.connection.kind {
+            ConnectionKind::Qr => OptOutSource::QrInbound,
+            ConnectionKind::OfficialCloud => OptOutSource::OfficialCloudInbound,
+        }
+    }
+}
+
+/// The contact after an act.
+fn moved(contact: &Contact, act: Act, now: Timestamp) -> Contact {
+    let after = ConversationState::of(contact).after(act);
+    contact.changed(now, |contact| after.write_to(contact))
+}

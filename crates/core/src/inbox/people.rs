@@ -1,0 +1,209 @@
+//! Who an event is about (D15, D62, D67).
+
+use super::EventIds;
+use super::workspace::{Entry, Person, Workspace};
+use crate::contacts::{
+    ChannelKey, Contact, Identifier, Phone, Platform, contact_created, creation_stamp,
+};
+use crate::conversations::{ChannelQuery, Conversation};
+use crate::groups::GroupCode;
+use crate::ids::ContactId;
+
+/// The names of one person or group in an event.
+#[derive(Clone, Debug)]
+pub(super) struct Names {
+    /// As the gateway writes it.
+    pub(super) peer: String,
+    /// The group it is, if it is one.
+    pub(super) group: Option<GroupCode>,
+    /// Its keys: that of `peer` first, then those of the aliases.
+    pub(super) keys: Vec<ChannelKey>,
+}
+
+impl Names {
+    /// The names of `peer`; `None` when it is not one.
+    pub(super) fn new(peer: &str, aliases: &[String], group_suffix: &str) -> Option<Self> {
+        let group = GroupCode::parse(peer, group_suffix);
+        let mut keys = Vec::new();
+        if group.is_none() {
+            let written = std::iter::once(peer).chain(aliases.iter().map(String::as_str));
+            for key in written.filter_map(ChannelKey::parse) {
+                if !keys.contains(&key) {
+                    keys.push(key);
+                }
+            }
+        }
+        (group.is_some() || !keys.is_empty()).then(|| Self { peer: peer.to_owned(), group, keys })
+    }
+
+    /// The identifiers under which a contact of this name may have been made.
+    fn identifiers(&self) -> Vec<Identifier> {
+        let of_keys = self.keys.iter().flat_map(|key| match key.phone() {
+            Some(phone) => phone.aliases(),
+            None => vec![key.as_str().to_owned()],
+        });
+        let written = std::iter::once(self.peer.clone()).chain(of_keys);
+        written.filter_map(|name| Identifier::parse(&name)).collect()
+    }
+
+    fn phones(&self) -> impl Iterator<Item = Phone> {
+        self.keys.iter().filter_map(ChannelKey::phone)
+    }
+
+    /// Adds what has to be asked to find the contact.
+    pub(super) fn ask(&self, query: &mut ChannelQuery) {
+        query.identifiers.extend(self.identifiers());
+        query.keys.extend(self.keys.iter().cloned());
+        query.phones.extend(self.phones());
+    }
+
+    /// Whether this contact may be the one that is named.
+    pub(super) fn fits(&self, person: &Person) -> bool {
+        self.rank(person, &person.contact.now.source_platform).is_some()
+    }
+
+    /// How surely this contact is the one that is named: the lower the surer.
+    fn rank(&self, person: &Person, platform: &Platform) -> Option<usize> {
+        let contact = &person.contact.now;
+        if contact.source_platform != *platform {
+            return None;
+        }
+        let known = |key: &ChannelKey| person.aliases.iter().any(|(alias, _)| alias == key);
+        if self.identifiers().contains(&contact.identifier) {
+            return Some(0);
+        }
+        if let Some(place) = self.keys.iter().position(known) {
+            return Some(1 + place);
+        }
+        let has_phone = |phone: &Phone| contact.phone.as_ref() == Some(phone);
+        self.phones().any(|phone| has_phone(&phone)).then_some(usize::MAX)
+    }
+}
+
+/// Whether a contact had to be made for an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Meeting {
+    /// It was there.
+    Known(usize),
+    /// It was made.
+    New(usize),
+}
+
+impl Meeting {
+    pub(super) const fn index(self) -> usize {
+        match self {
+            Self::Known(index) | Self::New(index) => index,
+        }
+    }
+}
+
+impl Workspace<'_> {
+    /// The contact that is named, if it is known: by identifier, then by its aliases in the order
+    /// of the event, then by phone; of several the oldest.
+    pub(super) fn find(&self, names: &Names) -> Option<usize> {
+        let people = self.people.as_ref()?;
+        let ranked = people.iter().enumerate().filter_map(|(index, person)| {
+            names.rank(person, &self.connection.platform).map(|rank| (rank, index))
+        });
+        ranked.min().map(|(_, index)| index)
+    }
+
+    /// The contact that is named, made if it is not known, with everything the event teaches of
+    /// its names. `None` when contacts could not be read.
+    pub(super) fn meet(&mut self, names: &Names, ids: &EventIds, announce: bool) -> Option<Meeting> {
+        let found = self.find(names);
+        self.people.as_ref()?;
+        let meeting = match found {
+            Some(index) => Meeting::Known(index),
+            None => Meeting::New(self.make(names, ids)?),
+        };
+        self.learn(names, meeting.index());
+        if let (Meeting::New(index), true) = (meeting, announce) {
+            let person = &self.people.as_ref()?[index];
+            let event = contact_created(ids.events[0], &person.contact.now);
+            self.emit(event);
+        }
+        Some(meeting)
+    }
+
+    fn make(&mut self, names: &Names, ids: &EventIds) -> Option<usize> {
+        let identifier = Identifier::parse(&names.peer)?;
+        let now = creation_stamp(self.now, self.export_frontier);
+        let phone = names.keys.first().and_then(ChannelKey::phone);
+        let mut contact = Contact::new(
+            ids.contact,
+            self.connection.company,
+            self.connection.platform.clone(),
+            identifier,
+            phone,
+            now,
+        );
+        if let Some(group) = &names.group {
+            contact.is_group = true;
+            contact.external_chat_id = Some(group.as_str().to_owned());
+        }
+        contact.derive();
+        let person = Person {
+            contact: Entry::new(contact),
+            aliases: Vec::new(),
+            conversations: Vec::new(),
+            newest_inbound: None,
+            newest_outbound: None,
+        };
+        let people = self.people.as_mut()?;
+        people.push(person);
+        Some(people.len() - 1)
+    }
+
+    /// Newly learnt names that are free are added; those of another contact leave both as they are
+    /// (D67). A phone that is learnt of a contact without one becomes its phone.
+    fn learn(&mut self, names: &Names, index: usize) {
+        let now = self.now;
+        let Some(people) = self.people.as_mut() else { return };
+        for key in &names.keys {
+            let phone = key.phone();
+            let taken = people.iter().enumerate().any(|(other, person)| {
+                let has_key = person.aliases.iter().any(|(alias, _)| alias == key);
+                let has_phone = phone.is_some() && person.contact.now.phone == phone;
+                let same_channel =
+                    person.contact.now.source_platform == self.connection.platform;
+                other != index && same_channel && (has_key || has_phone)
+            });
+            let person = &mut people[index];
+            if taken || person.aliases.iter().any(|(alias, _)| alias == key) {
+                continue;
+            }
+            person.aliases.push((key.clone(), true));
+            if person.contact.now.phone.is_none() && phone.is_some() {
+                person.contact.now = person.contact.now.changed(now, |c| c.phone = phone);
+            }
+        }
+    }
+
+    /// The conversation of a contact on this connection, made if it is missing; addressed from now
+    /// on as `peer`.
+    pub(super) fn conversation(&mut self, index: usize, peer: &str) -> Option<&mut Conversation> {
+        let connection = self.connection.id;
+        let company = self.connection.company;
+        let person = self.people.as_mut()?.get_mut(index)?;
+        let contact: ContactId = person.contact.now.id;
+        let place = person.conversations.iter().position(|c| c.now.connection == connection);
+        let place = place.unwrap_or_else(|| {
+            person.conversations.push(Entry::new(Conversation {
+                company,
+                contact,
+                connection,
+                identifier: peer.to_owned(),
+                last_message_at: None,
+                last_inbound_at: None,
+                unread: 0,
+            }));
+            person.conversations.len() - 1
+        });
+        let conversation = &mut person.conversations[place].now;
+        if conversation.identifier != peer {
+            conversation.identifier = peer.to_owned();
+        }
+        Some(conversation)
+    }
+}

@@ -1,0 +1,112 @@
+//! Status reports (3.2, D28).
+
+use std::time::Duration;
+
+use super::workspace::Workspace;
+use super::{Batch, EventIds, EventOutcome, EventResult};
+use crate::gateway::StatusEvent;
+use crate::ids::{EventId, MessageId};
+use crate::messages::{
+    Direction, EventContact, MessageStatus, RefTarget, StatusReport, Step, advance, merge_reports,
+    message_sent, status_updated,
+};
+
+/// How long a report that came before its message is kept (D28).
+pub const REPORT_KEPT: Duration = Duration::from_secs(10 * 60);
+
+impl Workspace<'_> {
+    /// How far a message came: moves it on, or is kept until the message is known.
+    pub(super) fn take_status(
+        &mut self,
+        batch: &Batch,
+        event: &StatusEvent,
+        ids: &EventIds,
+    ) -> EventResult {
+        let report = StatusReport { status: event.status, failure: event.failure.clone() };
+        let by_id = self.message_of(&event.provider_id);
+        let by_reference = event.reference.filter(|id| {
+            self.message(*id).is_some_and(|message| message.connection == self.connection.id)
+        });
+        let Some(id) = by_id.or(by_reference) else {
+            self.keep(event, report);
+            return EventResult::of(EventOutcome::Stored);
+        };
+        let Some(message) = self.message_mut(id) else {
+            return EventResult::ignored("no such message");
+        };
+        if message.direction == Direction::Inbound {
+            return EventResult::ignored("inbound messages have no progress");
+        }
+        if by_id.is_none() && message.provider_id.is_none() {
+            message.provider_id = Some(event.provider_id.clone());
+            self.point(event.provider_id.clone(), RefTarget::Message(id));
+        }
+        let current = self.message(id).map(|message| message.status);
+        if self.advance_message(batch, id, &report, [ids.events[1], ids.events[2]]) {
+            EventResult::about(EventOutcome::Stored, id)
+        } else if current == Some(event.status) {
+            EventResult::about(EventOutcome::Duplicate, id)
+        } else {
+            let late = EventResult::ignored("the message is further on");
+            EventResult { message_id: Some(id), ..late }
+        }
+    }
+
+    fn keep(&mut self, event: &StatusEvent, report: StatusReport) {
+        let report = match self.report_of(&event.provider_id) {
+            Some(RefTarget::Report { report: kept, .. }) => merge_reports(kept.clone(), &report),
+            _ => report,
+        };
+        let expires_at = self.now.plus(REPORT_KEPT);
+        self.point(event.provider_id.clone(), RefTarget::Report { report, expires_at });
+    }
+
+    /// Moves a message as far as a report says and tells of it; false when that is nowhere. A
+    /// message that was pending is sent first, which `message.sent` tells.
+    pub(super) fn advance_message(
+        &mut self,
+        batch: &Batch,
+        id: MessageId,
+        report: &StatusReport,
+        events: [EventId; 2],
+    ) -> bool {
+        let Some(message) = self.message(id) else { return false };
+        let Some(step) = advance(message.status, message.failure.as_ref(), report) else {
+            return false;
+        };
+        let mut message = message.clone();
+        for (step, event) in steps(step).into_iter().zip(events) {
+            message = step.apply(&message);
+            let person = self.person(message.contact);
+            let contact = person.map_or(EventContact::Unreadable(message.contact), |person| {
+                EventContact::Known(&person.contact.now)
+            });
+            let told = if (step.previous, step.status) == (MessageStatus::Pending, MessageStatus::Sent)
+            {
+                message_sent(event, &message, contact, self.connection, self.now, &batch.links)
+            } else {
+                status_updated(event, &message, step.previous, contact, self.connection, self.now)
+            };
+            self.emit(told);
+        }
+        if let Some(stored) = self.message_mut(id) {
+            *stored = message;
+        }
+        true
+    }
+}
+
+/// The steps that are told one by one: a pending message that is reported delivered or read was
+/// sent before (D28).
+pub(crate) fn steps(step: Step) -> Vec<Step> {
+    let was_sent = matches!(step.status, MessageStatus::Delivered | MessageStatus::Read);
+    if step.previous == MessageStatus::Pending && was_sent {
+        let sent = MessageStatus::Sent;
+        vec![
+            Step { previous: step.previous, status: sent, failure: None },
+            Step { previous: sent, ..step },
+        ]
+    } else {
+        vec![step]
+    }
+}

@@ -1,0 +1,231 @@
+//! What a batch of events has read, changed step by step, and what of it has to be written.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::BatchFacts;
+use crate::Timestamp;
+use crate::connections::Connection;
+use crate::contacts::{Alias, ChannelKey, Contact};
+use crate::conversations::Conversation;
+use crate::events::Event;
+use crate::groups::{ConnectionGroup, GroupCode};
+use crate::ids::{ContactId, MessageId};
+use crate::jobs::Job;
+use crate::messages::{Message, MessageRef, ProviderMessageId, RefTarget, SenderType};
+use crate::store::{Change, ChangeSet, Precondition, Row, Stored};
+
+/// A row as it was read, if it was there, and as it is now.
+#[derive(Clone, Debug)]
+pub(super) struct Entry<T> {
+    read: Option<Stored<T>>,
+    pub(super) now: T,
+}
+
+impl<T: Clone + PartialEq + Into<Row>> Entry<T> {
+    pub(super) fn known(read: Stored<T>) -> Self {
+        Self { now: read.value().clone(), read: Some(read) }
+    }
+
+    pub(super) const fn new(now: T) -> Self {
+        Self { read: None, now }
+    }
+
+    /// The write that brings the store to `now`, if one is needed.
+    fn change(self) -> Option<Change> {
+        match self.read {
+            None => Some(Change::insert(self.now)),
+            Some(read) if *read.value() == self.now => None,
+            Some(read) => Some(read.update(self.now)),
+        }
+    }
+}
+
+/// A contact with what is known of it.
+#[derive(Clone, Debug)]
+pub(super) struct Person {
+    pub(super) contact: Entry<Contact>,
+    /// Its aliases, and which of them are new.
+    pub(super) aliases: Vec<(ChannelKey, bool)>,
+    pub(super) conversations: Vec<Entry<Conversation>>,
+    /// The provider's time of its newest inbound message that is not from a history (D42a).
+    pub(super) newest_inbound: Option<Timestamp>,
+    /// Who sent its newest outbound message that is not from a history (D43).
+    pub(super) newest_outbound: Option<SenderType>,
+}
+
+impl Person {
+    pub(super) fn is_new(&self) -> bool {
+        self.contact.read.is_none()
+    }
+
+    /// Nothing waits for an answer any more (D44a).
+    pub(super) fn clear_unread(&mut self) {
+        for conversation in &mut self.conversations {
+            conversation.now.unread = 0;
+        }
+    }
+}
+
+/// The state a batch works on.
+#[derive(Debug)]
+pub(super) struct Workspace<'a> {
+    pub(super) connection: &'a Connection,
+    /// The time of this decision.
+    pub(super) now: Timestamp,
+    /// `None` when contacts could not be read.
+    pub(super) people: Option<Vec<Person>>,
+    messages: BTreeMap<MessageId, Entry<Message>>,
+    refs: HashMap<ProviderMessageId, Entry<MessageRef>>,
+    groups: Vec<GroupCode>,
+    new_groups: Vec<GroupCode>,
+    jobs: Vec<Job>,
+    events: Vec<Event>,
+    /// How far exports of the company have read (D25).
+    pub(super) export_frontier: Option<Timestamp>,
+}
+
+impl<'a> Workspace<'a> {
+    pub(super) fn new(connection: &'a Connection, facts: BatchFacts, now: Timestamp) -> Self {
+        let mut messages = BTreeMap::new();
+        let mut refs = HashMap::new();
+        for referred in facts.referred {
+            if let Some(message) = referred.message {
+                messages.insert(message.id, Entry::known(message));
+            }
+            let provider_id = referred.reference.provider_id.clone();
+            refs.insert(provider_id, Entry::known(referred.reference));
+        }
+        for message in facts.messages {
+            messages.entry(message.id).or_insert_with(|| Entry::known(message));
+        }
+        Self {
+            connection,
+            now,
+            people: facts.people,
+            messages,
+            refs,
+            groups: facts.groups,
+            new_groups: Vec::new(),
+            jobs: Vec::new(),
+            events: Vec::new(),
+            export_frontier: facts.export_frontier,
+        }
+    }
+
+    /// The message that a provider's id stands for.
+    pub(super) fn message_of(&self, id: &ProviderMessageId) -> Option<MessageId> {
+        match &self.refs.get(id)?.now.target {
+            RefTarget::Message(message) => Some(*message),
+            RefTarget::Report { .. } => None,
+        }
+    }
+
+    /// What is kept of a provider's id that no message has yet, unless it has expired.
+    pub(super) fn report_of(&self, id: &ProviderMessageId) -> Option<&RefTarget> {
+        match &self.refs.get(id)?.now.target {
+            RefTarget::Message(_) => None,
+            RefTarget::Report { expires_at, .. } if *expires_at <= self.now => None,
+            report => Some(report),
+        }
+    }
+
+    pub(super) fn message(&self, id: MessageId) -> Option<&Message> {
+        Some(&self.messages.get(&id)?.now)
+    }
+
+    pub(super) fn message_mut(&mut self, id: MessageId) -> Option<&mut Message> {
+        Some(&mut self.messages.get_mut(&id)?.now)
+    }
+
+    /// Adds a message and lets its provider's id stand for it.
+    pub(super) fn add_message(&mut self, message: Message) {
+        if let Some(id) = message.provider_id.clone() {
+            self.point(id, RefTarget::Message(message.id));
+        }
+        self.messages.insert(message.id, Entry::new(message));
+    }
+
+    /// Lets a provider's id stand for `target`.
+    pub(super) fn point(&mut self, id: ProviderMessageId, target: RefTarget) {
+        match self.refs.get_mut(&id) {
+            Some(entry) => entry.now.target = target,
+            None => {
+                let reference = MessageRef {
+                    company: self.connection.company,
+                    connection: self.connection.id,
+                    provider_id: id.clone(),
+                    target,
+                };
+                self.refs.insert(id, Entry::new(reference));
+            }
+        }
+    }
+
+    /// The group is known to exist for this connection from now on.
+    pub(super) fn meet_group(&mut self, code: GroupCode) {
+        if !self.groups.contains(&code) {
+            self.groups.push(code.clone());
+            self.new_groups.push(code);
+        }
+    }
+
+    pub(super) fn emit(&mut self, event: Event) {
+        self.events.push(event);
+    }
+
+    pub(super) fn work(&mut self, job: Job) {
+        self.jobs.push(job);
+    }
+
+    pub(super) fn person(&self, id: ContactId) -> Option<&Person> {
+        self.people.as_ref()?.iter().find(|person| person.contact.now.id == id)
+    }
+
+    /// Everything that has to be written, rows before those that refer to them.
+    pub(super) fn into_changes(self) -> ChangeSet {
+        let company = self.connection.company;
+        let mut changes = ChangeSet::new();
+        let mut conversations = Vec::new();
+        for person in self.people.into_iter().flatten() {
+            let contact = &person.contact.now;
+            let (id, platform) = (contact.id, contact.source_platform.clone());
+            if person.is_new() {
+                let created_at = contact.created_at;
+                changes = changes.require(Precondition::NotExported { company, created_at });
+            }
+            if let Some(change) = person.contact.change() {
+                changes = changes.with(change);
+            }
+            for (key, is_new) in person.aliases {
+                if is_new {
+                    let platform = platform.clone();
+                    changes = changes.insert(Alias { company, platform, key, contact: id });
+                }
+            }
+            conversations.extend(person.conversations);
+        }
+        for change in conversations.into_iter().filter_map(Entry::change) {
+            changes = changes.with(change);
+        }
+        for code in self.new_groups {
+            let group = crate::groups::Group::met(code);
+            let connection = self.connection.id;
+            changes = changes.insert(ConnectionGroup { company, connection, group });
+        }
+        for change in self.messages.into_values().filter_map(Entry::change) {
+            changes = changes.with(change);
+        }
+        let mut refs: Vec<_> = self.refs.into_iter().collect();
+        refs.sort_by(|(one, _), (other, _)| one.cmp(other));
+        for change in refs.into_iter().filter_map(|(_, entry)| entry.change()) {
+            changes = changes.with(change);
+        }
+        for job in self.jobs {
+            changes = changes.insert(job);
+        }
+        for event in self.events {
+            changes = changes.emit(event);
+        }
+        changes
+    }
+}

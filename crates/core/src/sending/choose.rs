@@ -1,0 +1,206 @@
+//! Through which connection, and under which name, a message reaches a person (D15, D35).
+
+use crate::connections::Connection;
+use crate::contacts::Contact;
+use crate::conversations::Conversation;
+use crate::ids::ConnectionId;
+use crate::store::Stored;
+
+/// Why no connection can be used (CONNECTION_REQUIRED).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoConnection {
+    /// The one that was asked for is inactive or disconnected.
+    #[error("the connection is inactive or disconnected")]
+    NotUsable,
+    /// None is active and connected.
+    #[error("no active and connected connection can be used")]
+    Nobody,
+    /// Several are, and the contact was last met on none of them.
+    #[error("several connections can be used; name one in connection_id")]
+    Several,
+}
+
+/// The connection for a person: the wanted one; else the contact's last one if it can be used; else
+/// the company's only usable one (D35). `fits` narrows to those that can carry the message.
+///
+/// # Errors
+///
+/// [`NoConnection`].
+pub fn choose_for_person<'a>(
+    connections: &'a [Stored<Connection>],
+    wanted: Option<ConnectionId>,
+    last: Option<ConnectionId>,
+    fits: impl Fn(&Connection) -> bool,
+) -> Result<&'a Stored<Connection>, NoConnection> {
+    let can = |connection: &&Stored<Connection>| connection.is_usable() && fits(connection);
+    if let Some(wanted) = wanted {
+        let given = connections.iter().find(|connection| connection.id == wanted);
+        return given.filter(can).ok_or(NoConnection::NotUsable);
+    }
+    let usable: Vec<&Stored<Connection>> = connections.iter().filter(can).collect();
+    if let Some(known) = usable.iter().find(|connection| Some(connection.id) == last) {
+        return Ok(known);
+    }
+    match usable.as_slice() {
+        [] => Err(NoConnection::Nobody),
+        [only] => Ok(only),
+        _ => Err(NoConnection::Several),
+    }
+}
+
+/// What the channel calls a contact on a connection: the name learnt there; else the digits under
+/// which it was last met on another connection of the channel; else its identifier, if it is
+/// digits, a LID or the like that the channel gave; else its phone (D15).
+pub fn recipient_on(
+    contact: &Contact,
+    conversations: &[Stored<Conversation>],
+    connection: ConnectionId,
+) -> String {
+    let here = conversations.iter().find(|known| known.connection == connection);
+    if let Some(known) = here {
+        return known.identifier.clone();
+    }
+    let is_digits = |name: &str| !name.is_empty() && name.bytes().all(|b| b.is_ascii_digit());
+    let elsewhere = conversations
+        .iter()
+        .filter(|known| is_digits(&known.identifier))
+        .max_by_key(|known| known.last_message_at);
+    if let Some(known) = elsewhere {
+        return known.identifier.clone();
+    }
+    match &contact.phone {
+        Some(phone) if !is_digits(contact.identifier.as_str()) => phone.digits().to_owned(),
+        _ => contact.identifier.as_str().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::Timestamp;
+    use crate::connections::{ConnectionKind, ConnectionSettings, ConnectionStatus, Gateway};
+    use crate::contacts::{Identifier, Phone, Platform, Region};
+    use crate::ids::{CompanyId, ContactId};
+    use crate::store::Version;
+
+    fn company() -> CompanyId {
+        CompanyId::new(Uuid::from_u128(1))
+    }
+
+    fn id(n: u128) -> ConnectionId {
+        ConnectionId::new(Uuid::from_u128(n))
+    }
+
+    fn connection(n: u128, active: bool, connected: bool) -> Stored<Connection> {
+        let at = Timestamp::from_millis(0);
+        let connection = Connection {
+            id: id(n),
+            company: company(),
+            kind: ConnectionKind::Qr,
+            platform: Platform::whatsapp(),
+            name: String::new(),
+            identifier: String::new(),
+            gateway: Gateway::Simulated,
+            settings: ConnectionSettings::default(),
+            is_active: active,
+            status: if connected {
+                ConnectionStatus::Connected
+            } else {
+                ConnectionStatus::Disconnected
+            },
+            created_at: at,
+            updated_at: at,
+        };
+        Stored::new(connection, Version::FIRST)
+    }
+
+    fn met(n: u128, identifier: &str, at: i64) -> Stored<Conversation> {
+        let conversation = Conversation {
+            company: company(),
+            contact: ContactId::new(Uuid::from_u128(9)),
+            connection: id(n),
+            identifier: identifier.to_owned(),
+            last_message_at: Some(Timestamp::from_millis(at)),
+            last_inbound_at: None,
+            unread: 0,
+        };
+        Stored::new(conversation, Version::FIRST)
+    }
+
+    fn contact() -> Contact {
+        let phone = Phone::parse("+5534991234567", &Region::br()).expect("valid");
+        Contact::new(
+            ContactId::new(Uuid::from_u128(9)),
+            company(),
+            Platform::whatsapp(),
+            Identifier::of_phone(&phone),
+            Some(phone),
+            Timestamp::from_millis(0),
+        )
+    }
+
+    #[test]
+    fn the_name_learnt_on_the_connection_is_used_there() {
+        let known = [met(1, "553491234567", 1), met(2, "123@lid", 2)];
+        assert_eq!(recipient_on(&contact(), &known, id(1)), "553491234567");
+        assert_eq!(recipient_on(&contact(), &known, id(2)), "123@lid");
+    }
+
+    #[test]
+    fn elsewhere_digits_that_the_channel_wrote_are_used_and_lids_are_not() {
+        let known = [met(1, "553491234567", 1), met(2, "123@lid", 2)];
+        assert_eq!(recipient_on(&contact(), &known, id(3)), "553491234567");
+        assert_eq!(recipient_on(&contact(), &known[1..], id(3)), "5534991234567");
+    }
+
+    #[test]
+    fn a_stranger_is_called_by_its_phone() {
+        assert_eq!(recipient_on(&contact(), &[], id(1)), "5534991234567");
+    }
+
+    fn chosen(
+        connections: &[Stored<Connection>],
+        wanted: Option<u128>,
+        last: Option<u128>,
+    ) -> Result<ConnectionId, NoConnection> {
+        choose_for_person(connections, wanted.map(id), last.map(id), |_| true)
+            .map(|connection| connection.id)
+    }
+
+    #[test]
+    fn of_several_the_last_one_is_used_unless_it_is_off() {
+        let all = [connection(1, true, true), connection(2, true, true), connection(3, true, false)];
+        assert_eq!(chosen(&all, None, Some(2)), Ok(id(2)));
+        assert_eq!(chosen(&all, None, Some(3)), Err(NoConnection::Several));
+        assert_eq!(chosen(&all[1..], None, Some(3)), Ok(id(2)));
+        assert_eq!(chosen(&all, Some(3), Some(2)), Err(NoConnection::NotUsable));
+        assert_eq!(chosen(&[], None, None), Err(NoConnection::Nobody));
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_chosen_can_be_used(
+            states in prop::collection::vec((any::<bool>(), any::<bool>()), 0..5),
+            wanted in proptest::option::of(0_u128..6),
+            last in proptest::option::of(0_u128..6),
+        ) {
+            let all: Vec<_> = (0_u128..)
+                .zip(&states)
+                .map(|(n, (active, connected))| connection(n, *active, *connected))
+                .collect();
+            let usable = states.iter().filter(|(active, connected)| *active && *connected).count();
+            match choose_for_person(&all, wanted.map(id), last.map(id), |_| true) {
+                Ok(connection) => {
+                    prop_assert!(connection.is_usable());
+                    prop_assert!(wanted.is_none_or(|wanted| connection.id == id(wanted)));
+                }
+                Err(NoConnection::Several) => prop_assert!(wanted.is_none() && usable > 1),
+                Err(NoConnection::Nobody) => prop_assert!(wanted.is_none() && usable == 0),
+                Err(NoConnection::NotUsable) => prop_assert!(wanted.is_some()),
+            }
+        }
+    }
+}

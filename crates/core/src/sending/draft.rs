@@ -1,0 +1,171 @@
+//! Reading what is to be sent (4.8, D33, D34).
+
+use serde_json::{Map, Value};
+
+use super::SendError;
+use crate::contacts::{Phone, Region};
+use crate::groups::GroupCode;
+use crate::ids::ConnectionId;
+use crate::input::{Input, read_id};
+use crate::text;
+
+/// Whom a message is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Recipient {
+    /// Whoever has this phone.
+    Phone(Phone),
+    /// A group or community.
+    Group(GroupCode),
+}
+
+/// The body of a text send, read.
+#[derive(Clone, PartialEq, Eq)]
+pub struct TextDraft {
+    /// Whom it is for.
+    pub to: Recipient,
+    /// The text, as it was sent.
+    pub message: String,
+    /// The connection that was asked for.
+    pub connection: Option<ConnectionId>,
+}
+
+impl TextDraft {
+    /// Reads `to`, `message` and `connection_id`.
+    ///
+    /// # Errors
+    ///
+    /// In this order: what is missing (null, empty and blank included), everything of the wrong
+    /// type, form or length, a `to` that is no recipient.
+    pub fn parse(
+        body: &Map<String, Value>,
+        group_suffix: &str,
+        region: &Region,
+    ) -> Result<Self, SendError> {
+        require(body, &["to", "message"])?;
+        let mut input = Input::new(body);
+        let to = input.given("to", read_recipient);
+        let message = input.given("message", read_message);
+        let connection = input.given("connection_id", read_id(ConnectionId::parse)).value();
+        input.finish().into_result()?;
+        let (Some(to), Some(message)) = (to.value(), message.value()) else {
+            return Err(SendError::MissingField(vec!["to", "message"]));
+        };
+        Ok(Self { to: recipient(&to, group_suffix, region)?, message, connection })
+    }
+}
+
+impl std::fmt::Debug for TextDraft {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TextDraft").field("connection", &self.connection).finish_non_exhaustive()
+    }
+}
+
+/// Names the fields that are not there: missing, null, empty or blank.
+pub(crate) fn require(
+    body: &Map<String, Value>,
+    fields: &[&'static str],
+) -> Result<(), SendError> {
+    let is_missing = |field: &str| match body.get(field) {
+        None | Some(Value::Null) => true,
+        Some(Value::String(text)) => text.trim().is_empty(),
+        Some(_) => false,
+    };
+    let missing: Vec<&'static str> =
+        fields.iter().copied().filter(|field| is_missing(field)).collect();
+    if missing.is_empty() { Ok(()) } else { Err(SendError::MissingField(missing)) }
+}
+
+/// A `to` ending in `@<group_suffix>` is a group or community code; anything else is a phone.
+pub(crate) fn recipient(
+    to: &str,
+    group_suffix: &str,
+    region: &Region,
+) -> Result<Recipient, SendError> {
+    if GroupCode::is_meant(to, group_suffix) {
+        let code = GroupCode::parse(to, group_suffix).ok_or(SendError::InvalidPhone)?;
+        return Ok(Recipient::Group(code));
+    }
+    Phone::parse(to, region).map(Recipient::Phone).map_err(|_| SendError::InvalidPhone)
+}
+
+fn read_recipient(value: &Value) -> Result<String, String> {
+    let to = value.as_str().ok_or("must be a string")?;
+    if to.chars().count() > text::SHORT {
+        return Err(format!("must have at most {} characters", text::SHORT));
+    }
+    Ok(to.to_owned())
+}
+
+/// The text as it was sent: neither trimmed nor changed (D34). The limits of D9 are those of the
+/// trimmed text; what surrounds it counts too, so that what is stored keeps within them.
+pub(crate) fn read_message(value: &Value) -> Result<String, String> {
+    let message = value.as_str().ok_or("must be a string")?;
+    text::clean(message, text::MESSAGE).map_err(|error| error.to_string())?;
+    if message.chars().any(|c| c.is_control() && c != '\n' && c != '\t') {
+        return Err("must not contain control characters other than newline and tab".to_owned());
+    }
+    if message.chars().count() > 2 * text::MESSAGE {
+        return Err(format!("must have at most {} characters", text::MESSAGE));
+    }
+    Ok(message.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn parse(body: Value) -> Result<TextDraft, SendError> {
+        let body = body.as_object().expect("an object").clone();
+        TextDraft::parse(&body, "g.us", &Region::br())
+    }
+
+    #[test]
+    fn what_is_missing_comes_before_everything_else() {
+        for blank in [json!(null), json!(""), json!("  ")] {
+            let body = json!({"to": blank, "message": 5, "wrong": 1, "connection_id": "x"});
+            assert_eq!(parse(body), Err(SendError::MissingField(vec!["to"])));
+        }
+        assert_eq!(parse(json!({})), Err(SendError::MissingField(vec!["to", "message"])));
+    }
+
+    #[test]
+    fn all_that_is_wrong_is_named_at_once_before_the_phone_is_read() {
+        let body = json!({"to": "no phone", "message": 5, "wrong": 1, "connection_id": "x"});
+        let Err(SendError::Invalid(problems)) = parse(body) else { panic!("not refused") };
+        let fields: Vec<&str> = problems.fields().collect();
+        assert_eq!(fields, ["message", "connection_id", "wrong"]);
+    }
+
+    #[test]
+    fn what_ends_like_a_group_is_one_and_all_else_is_a_phone() {
+        let to = |to: &str| parse(json!({"to": to, "message": "Oi"})).map(|draft| draft.to);
+        assert!(matches!(to("120363041234567890@g.us"), Ok(Recipient::Group(_))));
+        assert!(matches!(to("+55 11 98765-4321"), Ok(Recipient::Phone(_))));
+        for wrong in ["@g.us", "a b@g.us", "120@x.us", "123", "abc"] {
+            assert_eq!(to(wrong), Err(SendError::InvalidPhone), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_text_is_kept_as_it_was_sent() {
+        let draft = parse(json!({"to": "+5511987654321", "message": "  Oi \n"})).expect("valid");
+        assert_eq!(draft.message, "  Oi \n");
+    }
+
+    #[test]
+    fn the_limit_of_a_text_is_4096_characters() {
+        let send = |n: usize| parse(json!({"to": "+5511987654321", "message": "ã".repeat(n)}));
+        assert!(send(4096).is_ok());
+        assert!(matches!(send(4097), Err(SendError::Invalid(_))));
+    }
+
+    proptest! {
+        #[test]
+        fn no_body_makes_it_panic(to in any::<String>(), message in any::<String>()) {
+            let _ = parse(json!({"to": to, "message": message}));
+        }
+    }
+}

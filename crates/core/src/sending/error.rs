@@ -1,0 +1,171 @@
+//! Why a message was not sent (7.1).
+
+use serde_json::{Map, Value, json};
+
+use super::NoConnection;
+use crate::connections::ConnectionKind;
+use crate::error::{Code, Kind, Rejection, object};
+use crate::groups::{ConnectionNeeded, GroupRefusal};
+use crate::ids::{ContactId, MessageId};
+use crate::messages::Failure;
+use crate::problems::Problems;
+
+/// Why a message was not sent, or is not known to be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SendError {
+    /// Fields are missing; send them.
+    #[error("{} missing", .0.join(" and "))]
+    MissingField(Vec<&'static str>),
+    /// The body is not acceptable; correct what it names.
+    #[error(transparent)]
+    Invalid(#[from] Problems),
+    /// `to` is neither a phone number nor a group code; correct it.
+    #[error("to is neither a valid phone number nor a group code")]
+    InvalidPhone,
+    /// The company has no such connection; name another or none.
+    #[error("the company has no such connection")]
+    ConnectionNotFound,
+    /// The company knows no such group, or not yet the announcement group of the community.
+    #[error("no group or community with this code is known, or its announcement group is not yet")]
+    GroupNotFound,
+    /// Several contacts match; have the operator merge or correct them.
+    #[error("the phone or group code matches more than one contact")]
+    AmbiguousContact(Vec<ContactId>),
+    /// The contact's state could not be read; try again after the wait.
+    #[error("the contact's state could not be read")]
+    ContactStateUnavailable,
+    /// The contact asked not to receive messages; do not send.
+    #[error("the contact asked not to receive messages")]
+    OptedOut,
+    /// The contact is blocked; do not send.
+    #[error("the contact is blocked")]
+    Blocked,
+    /// An operator took over; only re-enabling the external AI in the inbox lifts it.
+    #[error("the external AI is off for the contact")]
+    ExternalAiDisabled,
+    /// No connection can be used for a contact; connect one, or name one.
+    #[error(transparent)]
+    ConnectionRequired(#[from] NoConnection),
+    /// No connection can be used for the group; connect one, or name one.
+    #[error(transparent)]
+    GroupConnectionRequired(#[from] ConnectionNeeded),
+    /// Only administrators may write in the group.
+    #[error("only administrators may write in the group, and the connection's number is none")]
+    GroupAnnounceOnly,
+    /// There is no such template; name another.
+    #[error("the company has no such template")]
+    TemplateNotFound,
+    /// The template is not approved; wait for it or use another.
+    #[error("the template is not approved")]
+    TemplateNotApproved,
+    /// The provider surely did not send it, or, on a QR-code connection, nobody knows.
+    #[error("the provider did not send the message{}", said(failure))]
+    Provider {
+        /// The message, stored as failed.
+        message: MessageId,
+        /// Its contact.
+        contact: ContactId,
+        /// Why.
+        failure: Failure,
+    },
+    /// The message may have arrived; do not send it again by yourself.
+    #[error("the message may have arrived; do not send it again by yourself{}", said(failure))]
+    Uncertain {
+        /// The message, stored as failed.
+        message: MessageId,
+        /// Its contact.
+        contact: ContactId,
+        /// Why.
+        failure: Failure,
+    },
+}
+
+fn said(failure: &Failure) -> String {
+    failure.message.as_ref().map(|message| format!(": {message}")).unwrap_or_default()
+}
+
+impl SendError {
+    /// The refusal for a failed message: nobody's knowledge of the outcome has a code of its own on
+    /// the official kind only (7.1, D38).
+    pub(super) fn of_failure(
+        kind: ConnectionKind,
+        message: MessageId,
+        contact: ContactId,
+        failure: Failure,
+    ) -> Self {
+        if failure.is_uncertain() && kind == ConnectionKind::OfficialCloud {
+            Self::Uncertain { message, contact, failure }
+        } else {
+            Self::Provider { message, contact, failure }
+        }
+    }
+}
+
+impl From<GroupRefusal> for SendError {
+    fn from(refusal: GroupRefusal) -> Self {
+        match refusal {
+            GroupRefusal::ConnectionRequired(needed) => Self::GroupConnectionRequired(needed),
+            GroupRefusal::AnnounceOnly => Self::GroupAnnounceOnly,
+        }
+    }
+}
+
+impl Rejection for SendError {
+    fn code(&self) -> Code {
+        match self {
+            Self::MissingField(_) => Code::MissingField,
+            Self::Invalid(problems) => problems.code(),
+            Self::InvalidPhone => Code::InvalidPhone,
+            Self::ConnectionNotFound => Code::NotFound,
+            Self::GroupNotFound => Code::GroupNotFound,
+            Self::AmbiguousContact(_) => Code::AmbiguousContact,
+            Self::ContactStateUnavailable => Code::ContactStateUnavailable,
+            Self::OptedOut => Code::ContactOptedOut,
+            Self::Blocked => Code::ContactBlocked,
+            Self::ExternalAiDisabled => Code::ExternalAiDisabled,
+            Self::ConnectionRequired(_) | Self::GroupConnectionRequired(_) => {
+                Code::ConnectionRequired
+            }
+            Self::GroupAnnounceOnly => Code::GroupAnnounceOnly,
+            Self::TemplateNotFound => Code::TemplateNotFound,
+            Self::TemplateNotApproved => Code::TemplateNotApproved,
+            Self::Provider { .. } => Code::ProviderError,
+            Self::Uncertain { .. } => Code::DeliveryUncertain,
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        match self {
+            Self::MissingField(_) | Self::InvalidPhone => Kind::Malformed,
+            Self::Invalid(problems) => problems.kind(),
+            Self::ConnectionNotFound | Self::GroupNotFound | Self::TemplateNotFound => {
+                Kind::NotFound
+            }
+            Self::AmbiguousContact(_) => Kind::Conflict,
+            Self::ContactStateUnavailable => Kind::Unavailable,
+            Self::OptedOut
+            | Self::Blocked
+            | Self::ExternalAiDisabled
+            | Self::GroupAnnounceOnly
+            | Self::TemplateNotApproved => Kind::Forbidden,
+            Self::ConnectionRequired(_) | Self::GroupConnectionRequired(_) => Kind::Invalid,
+            Self::Provider { .. } | Self::Uncertain { .. } => Kind::Upstream,
+        }
+    }
+
+    fn details(&self) -> Option<Map<String, Value>> {
+        match self {
+            Self::MissingField(fields) => Some(object([("fields", json!(fields))])),
+            Self::Invalid(problems) => problems.details(),
+            Self::AmbiguousContact(contacts) => Some(object([("contact_ids", json!(contacts))])),
+            Self::Provider { message, contact, failure }
+            | Self::Uncertain { message, contact, failure } => Some(object([
+                ("message_id", json!(message)),
+                ("contact_id", json!(contact)),
+                ("error_type", json!(failure.error_type)),
+                ("delivery_error", json!(failure.code)),
+            ])),
+            _ => None,
+        }
+    }
+}

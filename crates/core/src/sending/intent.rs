@@ -1,0 +1,321 @@
+//! Recording that a message is about to be sent (D33–D36): the first of the three steps.
+
+use async_trait::async_trait;
+
+use super::{Order, SendError, Target, choose_for_person, recipient_on};
+use crate::Timestamp;
+use crate::app::UseCase;
+use crate::connections::Connection;
+use crate::contacts::{
+    Alias, ChannelKey, Contact, DraftQuery, Identifier, Platform, contact_created, creation_stamp,
+};
+use crate::conversations::{ChannelContact, ChannelQuery, Conversation};
+use crate::groups::{ConnectionGroup, GroupCode, choose_connection, resolve_group};
+use crate::ids::{ContactId, EventId, MessageId, WorkerId};
+use crate::messages::{
+    Direction, Media, Message, MessageStatus, Quoted, touch_contact, touch_conversation,
+};
+use crate::store::{Change, ChangeSet, Decided, Precondition, Reads, StoreError, Stored};
+
+/// Ids for what an intent makes; made once, so that deciding again decides the same.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct IntentIds {
+    pub(super) message: MessageId,
+    pub(super) contact: ContactId,
+    pub(super) created: EventId,
+}
+
+/// Decides whether, through which connection and to whom a message goes, and stores it as pending.
+#[derive(Clone, Debug)]
+pub(super) struct Intent<'a> {
+    pub(super) order: &'a Order,
+    pub(super) ids: IntentIds,
+    pub(super) worker: WorkerId,
+}
+
+/// What an intent reads.
+#[derive(Debug)]
+pub(super) struct IntentFacts {
+    connections: Vec<Stored<Connection>>,
+    groups: Vec<Stored<ConnectionGroup>>,
+    /// The group that would receive it, if the rows tell.
+    group: Option<GroupCode>,
+    /// `None` when contacts could not be read.
+    contacts: Option<Vec<ChannelContact>>,
+    export_frontier: Option<Timestamp>,
+}
+
+/// A message that may be handed to its provider now.
+#[derive(Clone, Debug)]
+pub(super) struct Intended {
+    pub(super) message: Message,
+    pub(super) connection: Connection,
+    pub(super) recipient: String,
+    pub(super) group: Option<GroupCode>,
+}
+
+impl Intent<'_> {
+    /// Whom to look for; `None` for a group that nobody told of and that only a contact may know.
+    fn query(&self, group: Option<&GroupCode>) -> ChannelQuery {
+        match &self.order.target {
+            Target::Contact(id) => ChannelQuery { ids: vec![*id], ..ChannelQuery::default() },
+            Target::Phone(phone) => ChannelQuery {
+                identifiers: phone
+                    .aliases()
+                    .iter()
+                    .filter_map(|alias| Identifier::parse(alias))
+                    .collect(),
+                keys: vec![ChannelKey::of_phone(phone)],
+                phones: vec![phone.clone()],
+                ..ChannelQuery::default()
+            },
+            Target::Group(code) => {
+                let code = group.unwrap_or(code);
+                ChannelQuery {
+                    identifiers: Identifier::parse(code.as_str()).into_iter().collect(),
+                    chats: vec![code.clone()],
+                    ..ChannelQuery::default()
+                }
+            }
+        }
+    }
+
+    /// The contacts that match, or the refusal (D33): 503 comes where the state is needed.
+    fn contact<'f>(
+        &self,
+        facts: &'f IntentFacts,
+    ) -> Result<Option<&'f ChannelContact>, SendError> {
+        let found = facts.contacts.as_deref().ok_or(SendError::ContactStateUnavailable)?;
+        match found {
+            [] => Ok(None),
+            [only] => Ok(Some(only)),
+            several => {
+                let ids = several.iter().map(|found| found.contact.id).collect();
+                Err(SendError::AmbiguousContact(ids))
+            }
+        }
+    }
+
+    /// What forbids a message to a contact in this state, in the order of D33.
+    fn check_state(&self, contact: &Contact) -> Result<(), SendError> {
+        let rules = self.order.rules;
+        if rules.heeds_opt_out && contact.opted_out_at.is_some() {
+            return Err(SendError::OptedOut);
+        }
+        if contact.is_blocked {
+            return Err(SendError::Blocked);
+        }
+        if rules.heeds_external_ai && !contact.external_ai_enabled {
+            return Err(SendError::ExternalAiDisabled);
+        }
+        Ok(())
+    }
+
+    /// The connection, and the group if it goes to one.
+    fn route<'f>(
+        &self,
+        facts: &'f IntentFacts,
+        group: Option<&GroupCode>,
+        found: Option<&ChannelContact>,
+    ) -> Result<&'f Stored<Connection>, SendError> {
+        let wanted = self.order.connection;
+        let Some(group) = group else {
+            let last = found.and_then(|found| found.contact.last_connection_id);
+            let fits = |connection: &Connection| self.order.fits(connection);
+            return Ok(choose_for_person(&facts.connections, wanted, last, fits)?);
+        };
+        let conversations = found.map_or(&[][..], |found| &found.conversations);
+        let (connections, groups) = (&facts.connections, &facts.groups);
+        let id = choose_connection(group, groups, connections, wanted, conversations)?;
+        connections
+            .iter()
+            .find(|connection| connection.id == id)
+            .ok_or(SendError::ConnectionNotFound)
+    }
+
+    /// The contact for a phone or group that nobody has yet.
+    fn stranger(
+        &self,
+        platform: &Platform,
+        group: Option<&GroupCode>,
+        facts: &IntentFacts,
+        now: Timestamp,
+    ) -> Result<Contact, SendError> {
+        let created_at = creation_stamp(now, facts.export_frontier);
+        let phone = match &self.order.target {
+            Target::Phone(phone) => Some(phone.clone()),
+            Target::Group(_) | Target::Contact(_) => None,
+        };
+        let identifier = match (group, &phone) {
+            (Some(code), _) => Identifier::parse(code.as_str()),
+            (None, Some(phone)) => Some(Identifier::of_phone(phone)),
+            (None, None) => None,
+        };
+        let (id, company) = (self.ids.contact, self.order.company);
+        let identifier = identifier.ok_or(SendError::InvalidPhone)?;
+        let mut contact = Contact::new(id, company, platform.clone(), identifier, phone, created_at);
+        if let Some(code) = group {
+            let of_group = facts.groups.iter().filter(|row| row.group.code == *code);
+            let subject = of_group.filter_map(|row| row.group.subject.clone()).next();
+            contact.is_group = true;
+            contact.external_chat_id = Some(code.as_str().to_owned());
+            contact.name = subject.unwrap_or_default();
+            contact.derive();
+        }
+        Ok(contact)
+    }
+
+    fn message(&self, contact: &Contact, connection: &Connection, now: Timestamp) -> Message {
+        Message {
+            id: self.ids.message,
+            company: self.order.company,
+            contact: contact.id,
+            connection: connection.id,
+            direction: Direction::Outbound,
+            message_type: self.order.message_type(),
+            sender_type: self.order.sender,
+            status: MessageStatus::Pending,
+            failure: None,
+            content: Some(self.order.text_content().to_owned()),
+            media: Media::default(),
+            provider_id: None,
+            external_id: None,
+            quoted: Quoted::default(),
+            participant: None,
+            template_category: self.order.category,
+            prosa: None,
+            is_history: false,
+            edited_at: None,
+            sender: Some(self.worker),
+            created_at: now,
+            timestamp: now,
+        }
+    }
+}
+
+#[async_trait]
+impl UseCase for Intent<'_> {
+    type Loaded = IntentFacts;
+    type Output = Intended;
+    type Error = SendError;
+
+    async fn load(&self, store: &dyn Reads) -> Result<IntentFacts, StoreError> {
+        let company = self.order.company;
+        let connections = store.connections(company).await?;
+        let mut groups = match &self.order.target {
+            Target::Group(code) => {
+                store.groups_by_code(company, std::slice::from_ref(code)).await?
+            }
+            Target::Phone(_) | Target::Contact(_) => Vec::new(),
+        };
+        let group = match &self.order.target {
+            Target::Group(code) => resolve_group(code, &groups, true).ok(),
+            Target::Phone(_) | Target::Contact(_) => None,
+        };
+        // The announcement group may be known to connections that do not know the community.
+        if let (Some(resolved), Target::Group(code)) = (&group, &self.order.target)
+            && resolved != code
+        {
+            groups = store.groups_by_code(company, &[code.clone(), resolved.clone()]).await?;
+        }
+        let contacts = match store.channel_contacts(company, &self.query(group.as_ref())).await {
+            Ok(contacts) => Some(contacts),
+            Err(StoreError::Unavailable(_)) => None,
+            Err(error) => return Err(error),
+        };
+        if let (Target::Contact(_), Some([only])) = (&self.order.target, contacts.as_deref())
+            && let Some(code) = group_of(&only.contact)
+        {
+            groups = store.groups_by_code(company, &[code]).await?;
+        }
+        let export_frontier = match contacts.as_deref() {
+            Some([]) => store.draft_facts(company, &DraftQuery::default()).await?.export_frontier,
+            _ => None,
+        };
+        Ok(IntentFacts { connections, groups, group, contacts, export_frontier })
+    }
+
+    fn decide(
+        &self,
+        facts: IntentFacts,
+        now: Timestamp,
+    ) -> Result<Decided<Intended>, SendError> {
+        if let Some(wanted) = self.order.connection
+            && !facts.connections.iter().any(|connection| connection.id == wanted)
+        {
+            return Err(SendError::ConnectionNotFound);
+        }
+        if let Target::Group(code) = &self.order.target {
+            let is_contact = facts.contacts.as_ref().is_none_or(|found| !found.is_empty());
+            resolve_group(code, &facts.groups, is_contact).map_err(|_| SendError::GroupNotFound)?;
+        }
+        let found = self.contact(&facts)?;
+        let group = match (&self.order.target, found) {
+            (Target::Group(code), _) => Some(facts.group.clone().unwrap_or_else(|| code.clone())),
+            (Target::Contact(_), Some(found)) => group_of(&found.contact),
+            (Target::Phone(_) | Target::Contact(_), _) => None,
+        };
+        if let Some(found) = found {
+            self.check_state(&found.contact)?;
+        }
+        let connection = self.route(&facts, group.as_ref(), found)?;
+
+        let contact = match found {
+            Some(found) => found.contact.value().clone(),
+            None => self.stranger(&connection.platform, group.as_ref(), &facts, now)?,
+        };
+        let message = self.message(&contact, connection, now);
+        let conversations = found.map_or(&[][..], |found| &found.conversations);
+        let recipient = match &group {
+            Some(code) => code.as_str().to_owned(),
+            None => recipient_on(&contact, conversations, connection.id),
+        };
+        let mut touched = touch_contact(&contact, &message);
+        // D35: the last connection follows what was accepted, not what was tried.
+        touched.last_connection_id = contact.last_connection_id;
+        let changes = ChangeSet::new().require(connection.unchanged());
+        let changes = match found {
+            Some(found) => changes.with(found.contact.update(touched)),
+            None => self.create(touched, changes),
+        };
+        let here = conversations.iter().find(|known| known.connection == connection.id);
+        let conversation = touch_conversation(here.map(Stored::value), &message, &recipient);
+        let changes = changes
+            .with(written(here, conversation))
+            .insert(message.clone());
+        let connection = connection.value().clone();
+        Ok(Decided::new(changes, Intended { message, connection, recipient, group }))
+    }
+}
+
+impl Intent<'_> {
+    fn create(&self, contact: Contact, changes: ChangeSet) -> ChangeSet {
+        let (company, id) = (contact.company, contact.id);
+        let platform = contact.source_platform.clone();
+        let key = contact.phone.as_ref().map(ChannelKey::of_phone);
+        let changes = changes
+            .require(Precondition::NotExported { company, created_at: contact.created_at })
+            .emit(contact_created(self.ids.created, &contact))
+            .insert(contact);
+        match key {
+            Some(key) => changes.insert(Alias { company, platform, key, contact: id }),
+            None => changes,
+        }
+    }
+}
+
+/// The write of a conversation that was read or is new.
+pub(super) fn written(read: Option<&Stored<Conversation>>, now: Conversation) -> Change {
+    match read {
+        Some(read) => read.update(now),
+        None => Change::insert(now),
+    }
+}
+
+/// The group that a contact is.
+fn group_of(contact: &Contact) -> Option<GroupCode> {
+    let code = || contact.identifier.as_str().to_owned();
+    contact
+        .is_group
+        .then(|| GroupCode::from_stored(contact.external_chat_id.clone().unwrap_or_else(code)))
+}

@@ -1,0 +1,142 @@
+//! What is to be sent, to whom, and under which rules.
+
+use std::fmt;
+
+use crate::contacts::Phone;
+use crate::conversations::Act;
+use crate::connections::{Connection, ConnectionKind};
+use crate::gateway::Content;
+use crate::groups::GroupCode;
+use crate::ids::{CompanyId, ConnectionId, ContactId, LedgerLineId};
+use crate::messages::{Message, MessageType, SenderType};
+use crate::prosas::{Brl, Prosas};
+use crate::templates::TemplateCategory;
+
+/// Whom a message is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Whoever has this phone; made a contact if nobody has.
+    Phone(Phone),
+    /// A group or community.
+    Group(GroupCode),
+    /// This contact, a group or a person.
+    Contact(ContactId),
+}
+
+/// Which states of a contact forbid a message. A blocked contact gets none at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SendRules {
+    /// Whether one that asked not to receive messages gets none.
+    pub heeds_opt_out: bool,
+    /// Whether one whose external AI is off gets none.
+    pub heeds_external_ai: bool,
+}
+
+impl SendRules {
+    /// Of free text that software sends (4.8.3).
+    pub const FREE_TEXT: Self = Self { heeds_opt_out: true, heeds_external_ai: true };
+    /// Of templates that software sends (4.8.3).
+    pub const TEMPLATE: Self = Self { heeds_opt_out: true, heeds_external_ai: false };
+    /// Of what a person of the company writes (D42).
+    pub const AGENT: Self = Self { heeds_opt_out: false, heeds_external_ai: false };
+}
+
+/// The debit of an AI turn, booked with the first of its bubbles that is accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TurnDebit {
+    /// Its id.
+    pub id: LedgerLineId,
+    /// Its value in prosas.
+    pub prosas: Prosas,
+    /// Its cost.
+    pub cost: Brl,
+}
+
+/// A message to be sent.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Order {
+    /// The company that sends.
+    pub company: CompanyId,
+    /// Whom it is for.
+    pub target: Target,
+    /// The connection that was asked for.
+    pub connection: Option<ConnectionId>,
+    /// What it says.
+    pub content: Content,
+    /// The category of the template it is made from.
+    pub category: Option<TemplateCategory>,
+    /// Who sends it.
+    pub sender: SenderType,
+    /// Which states of the contact forbid it.
+    pub rules: SendRules,
+    /// What it does to the conversation once it was accepted, or may have arrived.
+    pub act: Option<Act>,
+    /// The turn it is a bubble of.
+    pub turn: Option<TurnDebit>,
+}
+
+impl Order {
+    /// A free text of the company's software (4.8).
+    pub const fn text(
+        company: CompanyId,
+        target: Target,
+        connection: Option<ConnectionId>,
+        text: String,
+    ) -> Self {
+        Self {
+            company,
+            target,
+            connection,
+            content: Content::Text(text),
+            category: None,
+            sender: SenderType::System,
+            rules: SendRules::FREE_TEXT,
+            act: None,
+            turn: None,
+        }
+    }
+
+    /// The type of its message.
+    pub const fn message_type(&self) -> MessageType {
+        match self.content {
+            Content::Text(_) => MessageType::Text,
+            Content::Template { .. } => MessageType::Template,
+        }
+    }
+
+    /// What its message says.
+    pub fn text_content(&self) -> &str {
+        match &self.content {
+            Content::Text(text) => text,
+            Content::Template { rendered, .. } => rendered,
+        }
+    }
+
+    /// Whether a connection can carry it.
+    pub fn fits(&self, connection: &Connection) -> bool {
+        match self.content {
+            Content::Text(_) => true,
+            Content::Template { .. } => connection.gateway.has_templates(),
+        }
+    }
+}
+
+impl fmt::Debug for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Order")
+            .field("company", &self.company)
+            .field("sender", &self.sender)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A message that its provider accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivered {
+    /// The message as it is stored.
+    pub message: Message,
+    /// The kind of its connection.
+    pub kind: ConnectionKind,
+    /// The group it went to.
+    pub group: Option<GroupCode>,
+}

@@ -1,0 +1,139 @@
+//! Settling what was left behind (D36): outcomes that could not be recorded, and messages whose
+//! process died.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+
+use super::Sending;
+use super::settle::{Outcome, Settle};
+use crate::error::Error;
+use crate::ids::{CompanyId, MessageId};
+use crate::messages::{DeliveryCode, Failure, Message, MessageStatus};
+use crate::store::{StoreError, Stored};
+
+/// How many abandoned messages are settled in one go.
+const SWEEP: u32 = 100;
+
+/// A send of this process that could not be settled.
+#[derive(Debug)]
+pub(crate) enum Leftover {
+    /// The provider answered; the store did not.
+    Outcome(Box<Settle>),
+    /// Nobody knows whether the message was stored; its provider was not called.
+    NeverSent {
+        /// Its company.
+        company: CompanyId,
+        /// The message.
+        message: MessageId,
+    },
+}
+
+/// The sends of this process that could not be settled, to be tried again.
+#[derive(Debug, Default)]
+pub(crate) struct Unsettled(Mutex<VecDeque<Leftover>>);
+
+impl Unsettled {
+    pub(super) fn push(&self, leftover: Leftover) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push_back(leftover);
+    }
+
+    fn pop(&self) -> Option<Leftover> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+    }
+
+    fn len(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+}
+
+impl Sending<'_> {
+    /// Settles what was left behind: outcomes of this process that could not be recorded, and
+    /// messages whose process died, which become `failed` as uncertain and are never sent again by
+    /// themselves. Tells whether there may be more. Call it at start and every few seconds.
+    ///
+    /// # Errors
+    ///
+    /// When the store fails; what is left is taken up by the next call.
+    pub async fn recover(&self) -> Result<bool, StoreError> {
+        self.settle_leftovers().await?;
+        let now = self.app.now();
+        let abandoned = self.app.store().abandoned_messages(now, SWEEP).await?;
+        let more = abandoned.len() == SWEEP as usize;
+        for message in abandoned {
+            self.give_up(message).await?;
+        }
+        Ok(more)
+    }
+
+    /// Settles every message that this process still has in flight as uncertain: the last thing
+    /// before it ends.
+    ///
+    /// # Errors
+    ///
+    /// When the store fails; another process, or the next one, settles them.
+    pub async fn abandon_own(&self) -> Result<(), StoreError> {
+        self.settle_leftovers().await?;
+        loop {
+            let own = self.app.workers().own_id();
+            let in_flight = self.app.store().messages_in_flight(own, SWEEP).await?;
+            if in_flight.is_empty() {
+                return Ok(());
+            }
+            for message in in_flight {
+                self.give_up(message).await?;
+            }
+        }
+    }
+
+    async fn settle_leftovers(&self) -> Result<(), StoreError> {
+        for _ in 0..self.app.unsettled().len() {
+            let Some(leftover) = self.app.unsettled().pop() else { break };
+            if let Err(error) = self.settle_leftover(&leftover).await {
+                self.app.unsettled().push(leftover);
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    async fn settle_leftover(&self, leftover: &Leftover) -> Result<(), StoreError> {
+        match leftover {
+            Leftover::Outcome(settle) => self.record(settle).await,
+            Leftover::NeverSent { company, message } => {
+                let stored = self.app.store().messages(*company, &[*message]).await?.pop();
+                let Some(stored) = stored else { return Ok(()) };
+                let text = "the message was not handed to its provider".to_owned();
+                self.fail(stored, Failure::new(DeliveryCode::Unknown, text)).await
+            }
+        }
+    }
+
+    async fn give_up(&self, message: Stored<Message>) -> Result<(), StoreError> {
+        let text = "the process that sent it ended before the provider answered".to_owned();
+        self.fail(message, Failure::uncertain(text)).await
+    }
+
+    async fn fail(&self, message: Stored<Message>, failure: Failure) -> Result<(), StoreError> {
+        if message.status != MessageStatus::Pending {
+            return Ok(());
+        }
+        let settle = Settle {
+            message: message.into_value(),
+            outcome: Outcome::Failed(failure),
+            act: None,
+            turn: None,
+            events: self.event_ids(),
+            links: self.app.media_links().await?.clone(),
+        };
+        self.record(&settle).await
+    }
+
+    async fn record(&self, settle: &Settle) -> Result<(), StoreError> {
+        match self.app.run(settle).await {
+            // Gone with its contact: there is nothing to record.
+            Ok(_) | Err(Error::Rejected(_) | Error::Denied(_)) => Ok(()),
+            Err(Error::Busy) => Err(StoreError::Unavailable(None)),
+            Err(Error::Store(error)) => Err(error),
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! Recording how a send ended (D28, D36, D38): the last of the three steps.
+
+use async_trait::async_trait;
+
+use super::intent::written;
+use super::{Order, TurnDebit};
+use crate::Timestamp;
+use crate::app::UseCase;
+use crate::connections::Connection;
+use crate::contacts::{Alias, ChannelKey, Contact};
+use crate::conversations::{Act, ChannelContact, ChannelQuery, ConversationState};
+use crate::error::NotFound;
+use crate::gateway::{Accepted, SendResult};
+use crate::ids::EventId;
+use crate::inbox::steps;
+use crate::messages::{
+    EventContact, Failure, MediaLinks, Message, MessageRef, MessageStatus, RefTarget, Referred,
+    SenderType, StatusReport, advance, message_sent, status_updated,
+};
+use crate::prosas::{LedgerLine, ProsaScope, Spent, debit_line};
+use crate::store::{Change, ChangeSet, Decided, Reads, StoreError, Stored};
+
+/// Records the outcome of a send. Idempotent: an outcome that is recorded already changes nothing.
+#[derive(Clone, Debug)]
+pub(crate) struct Settle {
+    /// The message as it was stored before the call.
+    pub(crate) message: Message,
+    /// How the call ended.
+    pub(crate) outcome: Outcome,
+    /// What an accepted message, or one that may have arrived, does to the conversation.
+    pub(crate) act: Option<Act>,
+    /// The turn it is a bubble of.
+    pub(crate) turn: Option<TurnDebit>,
+    pub(crate) events: [EventId; 3],
+    pub(crate) links: MediaLinks,
+}
+
+/// How a send ended, as far as the message is concerned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// The provider took it.
+    Accepted(Accepted),
+    /// It was not sent, or nobody knows.
+    Failed(Failure),
+}
+
+impl From<SendResult> for Outcome {
+    fn from(result: SendResult) -> Self {
+        match result {
+            Ok(accepted) => Self::Accepted(accepted),
+            Err(failure) => Self::Failed(failure.failure().clone()),
+        }
+    }
+}
+
+/// What settling reads.
+#[derive(Debug)]
+pub(crate) struct SettleFacts {
+    message: Option<Stored<Message>>,
+    connection: Option<Stored<Connection>>,
+    referred: Option<Referred>,
+    /// `None` when contacts could not be read: the outcome is recorded all the same (6.1).
+    contacts: Option<Vec<ChannelContact>>,
+    debit: Option<Stored<LedgerLine>>,
+}
+
+impl Settle {
+    pub(crate) fn of_order(
+        order: &Order,
+        message: Message,
+        outcome: Outcome,
+        events: [EventId; 3],
+        links: MediaLinks,
+    ) -> Self {
+        Self { message, outcome, act: order.act, turn: order.turn, events, links }
+    }
+
+    fn keys(&self) -> Vec<ChannelKey> {
+        match &self.outcome {
+            Outcome::Accepted(accepted) => {
+                let names = accepted.recipient.iter().chain(&accepted.aliases);
+                names.filter_map(|name| ChannelKey::parse(name)).collect()
+            }
+            Outcome::Failed(_) => Vec::new(),
+        }
+    }
+
+    /// Whether the message counts as sent for what follows from it.
+    fn may_have_arrived(&self) -> bool {
+        match &self.outcome {
+            Outcome::Accepted(_) => true,
+            Outcome::Failed(failure) => failure.is_uncertain(),
+        }
+    }
+
+    fn report(&self) -> StatusReport {
+        match &self.outcome {
+            Outcome::Accepted(_) => StatusReport { status: MessageStatus::Sent, failure: None },
+            Outcome::Failed(failure) => {
+                StatusReport { status: MessageStatus::Failed, failure: Some(failure.clone()) }
+            }
+        }
+    }
+
+    /// The contact after the outcome.
+    fn contact_after(&self, contact: &Contact, now: Timestamp) -> Contact {
+        let mut after = contact.clone();
+        if let (Some(act), true) = (self.act, self.may_have_arrived()) {
+            let state = ConversationState::of(contact).after(act);
+            after = contact.changed(now, |contact| state.write_to(contact));
+        }
+        if matches!(self.outcome, Outcome::Accepted(_)) {
+            after.last_connection_id = Some(self.message.connection);
+        }
+        after
+    }
+
+    /// What the channel told of the recipient's names, and what a person's answer clears.
+    fn contact_changes(
+        &self,
+        facts: &SettleFacts,
+        before: &ChannelContact,
+        after: &Contact,
+    ) -> Vec<Change> {
+        let mut changes = Vec::new();
+        if after != before.contact.value() {
+            changes.push(before.contact.update(after.clone()));
+        }
+        let learnt = match &self.outcome {
+            Outcome::Accepted(accepted) => accepted.recipient.clone(),
+            Outcome::Failed(_) => None,
+        };
+        let clears = self.message.sender_type == SenderType::Agent && self.may_have_arrived();
+        for known in &before.conversations {
+            let mut conversation = known.value().clone();
+            if clears {
+                conversation.unread = 0;
+            }
+            if let (Some(name), true) = (&learnt, known.connection == self.message.connection) {
+                conversation.identifier.clone_from(name);
+            }
+            if conversation != *known.value() {
+                changes.push(written(Some(known), conversation));
+            }
+        }
+        for key in self.keys() {
+            let holder = facts.contacts.iter().flatten().any(|other| other.aliases.contains(&key));
+            let again = changes.iter().any(|change| {
+                matches!(change.kind(), crate::store::ChangeKind::Insert(crate::store::Row::Alias(alias)) if alias.key == key)
+            });
+            if !holder && !again {
+                let (company, platform) = (after.company, after.source_platform.clone());
+                changes.push(Change::insert(Alias { company, platform, key, contact: after.id }));
+            }
+        }
+        changes
+    }
+
+    /// The reference of an accepted message, and what was reported of it before.
+    fn reference(
+        &self,
+        facts: &SettleFacts,
+        accepted: &Accepted,
+        now: Timestamp,
+    ) -> (Vec<Change>, Option<StatusReport>) {
+        let reference = MessageRef {
+            company: self.message.company,
+            connection: self.message.connection,
+            provider_id: accepted.provider_id.clone(),
+            target: RefTarget::Message(self.message.id),
+        };
+        let Some(known) = &facts.referred else { return (vec![Change::insert(reference)], None) };
+        match &known.reference.target {
+            RefTarget::Message(id) if *id == self.message.id => (Vec::new(), None),
+            // The gateway told of it as an echo before it answered the send.
+            RefTarget::Message(_) => {
+                let echo = known.message.iter().map(Stored::delete);
+                let changes = std::iter::once(known.reference.update(reference)).chain(echo);
+                (changes.collect(), None)
+            }
+            RefTarget::Report { report, expires_at } => {
+                let report = (*expires_at > now).then(|| report.clone());
+                (vec![known.reference.update(reference)], report)
+            }
+        }
+    }
+
+    /// The debit of the turn, booked with its first bubble that may have arrived.
+    fn debit(&self, facts: &SettleFacts, now: Timestamp) -> Option<(LedgerLine, bool)> {
+        let turn = self.turn.filter(|_| self.may_have_arrived())?;
+        if let Some(booked) = &facts.debit {
+            return Some((booked.value().clone(), false));
+        }
+        let spent = Spent {
+            company: self.message.company,
+            scope: ProsaScope::Turn,
+            prosas: turn.prosas,
+            cost: turn.cost,
+            contact: Some(self.message.contact),
+            campaign: None,
+            description: None,
+        };
+        Some((debit_line(turn.id, spent, now), true))
+    }
+}
+
+#[async_trait]
+impl UseCase for Settle {
+    type Loaded = SettleFacts;
+    type Output = Message;
+    type Error = NotFound;
+
+    async fn load(&self, store: &dyn Reads) -> Result<SettleFacts, StoreError> {
+        let company = self.message.company;
+        let message = store.messages(company, &[self.message.id]).await?.pop();
+        let connection = store.connection(company, self.message.connection).await?;
+        let referred = match &self.outcome {
+            Outcome::Accepted(accepted) => {
+                let ids = std::slice::from_ref(&accepted.provider_id);
+                store.referred(company, self.message.connection, ids).await?.pop()
+            }
+            Outcome::Failed(_) => None,
+        };
+        let query = ChannelQuery {
+            platform: connection.as_ref().map(|connection| connection.platform.clone()),
+            ids: vec![self.message.contact],
+            keys: self.keys(),
+            ..ChannelQuery::default()
+        };
+        let contacts = match store.channel_contacts(company, &query).await {
+            Ok(contacts) => Some(contacts),
+            Err(StoreError::Unavailable(_)) => None,
+            Err(error) => return Err(error),
+        };
+        let debit = match self.turn {
+            Some(turn) => store.ledger_line(company, turn.id).await?,
+            None => None,
+        };
+        Ok(SettleFacts { message, connection, referred, contacts, debit })
+    }
+
+    fn decide(&self, facts: SettleFacts, now: Timestamp) -> Result<Decided<Message>, NotFound> {
+        // A message that is gone went with its contact; there is nothing to record.
+        let stored = facts.message.as_ref().ok_or(NotFound)?;
+        let connection = facts.connection.as_ref().ok_or(NotFound)?;
+        let mut message = stored.value().clone();
+        let mut changes = ChangeSet::new();
+
+        let own = facts.contacts.as_ref().and_then(|contacts| {
+            contacts.iter().find(|found| found.contact.id == message.contact)
+        });
+        let after = own.map(|own| self.contact_after(&own.contact, now));
+        if let (Some(own), Some(after)) = (own, &after) {
+            for change in self.contact_changes(&facts, own, after) {
+                changes = changes.with(change);
+            }
+        }
+        let mut reports = vec![self.report()];
+        if let Outcome::Accepted(accepted) = &self.outcome {
+            message.provider_id = Some(accepted.provider_id.clone());
+            let (reference, reported) = self.reference(&facts, accepted, now);
+            for change in reference {
+                changes = changes.with(change);
+            }
+            reports.extend(reported);
+        }
+        if let Some((line, is_new)) = self.debit(&facts, now) {
+            message.prosa = Some(line.prosa());
+            if is_new {
+                changes = changes.insert(line);
+            }
+        }
+        let mut events = self.events.into_iter();
+        for report in reports {
+            let Some(step) = advance(message.status, message.failure.as_ref(), &report) else {
+                continue;
+            };
+            for step in steps(step) {
+                message = step.apply(&message);
+                let contact =
+                    after.as_ref().map_or(EventContact::Unreadable(message.contact), EventContact::Known);
+                let Some(id) = events.next() else { break };
+                let is_sent = (step.previous, step.status)
+                    == (MessageStatus::Pending, MessageStatus::Sent);
+                changes = changes.emit(if is_sent {
+                    message_sent(id, &message, contact, connection, now, &self.links)
+                } else {
+                    status_updated(id, &message, step.previous, contact, connection, now)
+                });
+            }
+        }
+        if message != *stored.value() {
+            changes = changes.with(stored.update(message.clone()));
+        }
+        Ok(Decided::new(changes, message))
+    }
+}
