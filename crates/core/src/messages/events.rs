@@ -219,3 +219,177 @@ pub fn status_updated(
     };
     event(id, EventType::MessageStatusUpdated, message, contact, at, &data)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use uuid::Uuid;
+
+    use super::super::samples::{at, company, connection, contact, links, message};
+    use super::super::{DeliveryCode, Failure, ProviderMessageId};
+    use super::*;
+    use crate::events::{OptOutSource, contact_opted_out};
+
+    fn event_id() -> EventId {
+        EventId::new(Uuid::from_u128(8))
+    }
+
+    fn data(event: &Event) -> Value {
+        serde_json::from_str(&event.data).expect("data is JSON")
+    }
+
+    fn contact_block() -> Value {
+        json!({
+            "id": "00000000-0000-0000-0000-000000000002",
+            "phone": "+5511987654321",
+            "name": "Ana",
+            "source_platform": "whatsapp",
+            "is_ai_enabled": contact().is_ai_enabled,
+            "external_ai_enabled": contact().external_ai_enabled,
+            "ai_paused_until": null,
+            "opted_out_at": null,
+        })
+    }
+
+    fn connection_block() -> Value {
+        json!({
+            "id": "00000000-0000-0000-0000-000000000003",
+            "type": "whatsapp",
+            "name": "Vendas",
+        })
+    }
+
+    fn received_data() -> Value {
+        json!({
+            "message_id": "00000000-0000-0000-0000-000000000004",
+            "type": "text",
+            "content": "Olá",
+            "media_url": null,
+            "media_mimetype": null,
+            "media_caption": null,
+            "direction": "inbound",
+            "sender_type": "contact",
+            "status": "received",
+            "created_at": at(0),
+            "contact": contact_block(),
+            "connection": connection_block(),
+        })
+    }
+
+    #[test]
+    fn a_received_message_is_told_with_its_contact_and_connection() {
+        let message = message(Direction::Inbound, at(0));
+        let (contact, connection) = (contact(), connection());
+        let contact = EventContact::Known(&contact);
+        let event = message_received(event_id(), &message, contact, &connection, at(3), &links());
+        assert_eq!(data(&event), received_data());
+        assert_eq!(
+            (event.id, event.company, event.event_type, event.contact, event.at),
+            (event_id(), company(), EventType::MessageReceived, Some(message.contact), at(3))
+        );
+    }
+
+    #[test]
+    fn a_sent_message_is_told_with_the_providers_id_too() {
+        let mut message = message(Direction::Outbound, at(0));
+        message.status = MessageStatus::Sent;
+        message.provider_id = ProviderMessageId::parse("wamid.1");
+        let (contact, connection) = (contact(), connection());
+        let contact = EventContact::Known(&contact);
+        let event = message_sent(event_id(), &message, contact, &connection, at(0), &links());
+        let mut expected = received_data();
+        expected["direction"] = json!("outbound");
+        expected["sender_type"] = json!("agent");
+        expected["status"] = json!("sent");
+        expected["wamid"] = json!("wamid.1");
+        expected["error_type"] = Value::Null;
+        expected["delivery_error"] = Value::Null;
+        assert_eq!(data(&event), expected);
+        assert_eq!(event.event_type, EventType::MessageSent);
+    }
+
+    #[test]
+    fn a_changed_status_is_told_with_the_one_before_and_the_reason() {
+        let mut message = message(Direction::Outbound, at(0));
+        message.status = MessageStatus::Failed;
+        message.failure = Some(Failure::new(DeliveryCode::Network, None));
+        let (contact, connection) = (contact(), connection());
+        let contact = EventContact::Known(&contact);
+        let previous = MessageStatus::Pending;
+        let event = status_updated(event_id(), &message, previous, contact, &connection, at(9));
+        assert_eq!(
+            data(&event),
+            json!({
+                "message_id": "00000000-0000-0000-0000-000000000004",
+                "wamid": null,
+                "status": "failed",
+                "previous_status": "pending",
+                "error_type": "network",
+                "delivery_error": {
+                    "code": "NETWORK",
+                    "description": DeliveryCode::Network.description(),
+                },
+                "updated_at": at(9),
+                "contact": contact_block(),
+                "connection": connection_block(),
+            })
+        );
+        assert_eq!(event.event_type, EventType::MessageStatusUpdated);
+    }
+
+    #[test]
+    fn a_contact_that_cannot_be_read_counts_as_one_with_both_ais_on() {
+        let message = message(Direction::Inbound, at(0));
+        let contact = EventContact::Unreadable(message.contact);
+        let event = message_received(event_id(), &message, contact, &connection(), at(0), &links());
+        assert_eq!(
+            data(&event)["contact"],
+            json!({
+                "id": "00000000-0000-0000-0000-000000000002",
+                "phone": null,
+                "name": null,
+                "source_platform": null,
+                "is_ai_enabled": true,
+                "external_ai_enabled": true,
+                "ai_paused_until": null,
+                "opted_out_at": null,
+            })
+        );
+        assert_eq!(event.contact, Some(message.contact));
+    }
+
+    #[test]
+    fn a_block_is_told_with_the_connection_it_came_through_or_the_last_one() {
+        let mut contact = contact();
+        contact.opted_out_at = Some(at(4));
+        let other = ConnectionId::new(Uuid::from_u128(30));
+        let told = |contact: &Contact, connection| {
+            let source = OptOutSource::QrInbound;
+            data(&contact_opted_out(event_id(), contact, connection, source, at(5)))
+        };
+        assert_eq!(
+            told(&contact, Some(other)),
+            json!({
+                "contact_id": "00000000-0000-0000-0000-000000000002",
+                "phone": "+5511987654321",
+                "name": "Ana",
+                "source_platform": "whatsapp",
+                "connection_id": other,
+                "opted_out_at": at(4),
+                "source": "qr_inbound",
+            })
+        );
+        assert_eq!(told(&contact, None)["connection_id"], Value::Null);
+        contact.last_connection_id = Some(connection().id);
+        assert_eq!(told(&contact, None)["connection_id"], json!(connection().id));
+        assert_eq!(told(&contact, Some(other))["connection_id"], json!(other));
+    }
+
+    #[test]
+    fn a_contact_without_a_phone_is_told_by_its_identifier() {
+        let contact = Contact { phone: None, ..contact() };
+        let source = OptOutSource::Backfill;
+        let event = contact_opted_out(event_id(), &contact, None, source, at(0));
+        assert_eq!(data(&event)["phone"], "5511987654321");
+    }
+}

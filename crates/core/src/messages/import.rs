@@ -1,4 +1,5 @@
-//! The operator's import of one message: the fields of 2.4, no events (operator API, POST messages).
+//! The operator's import of one message: the fields of 2.4, no events (operator API, POST
+//! messages).
 
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
@@ -18,7 +19,7 @@ use crate::input::{Input, read_bool, read_id, read_timestamp, read_word};
 use crate::problems::Problems;
 use crate::prosas::{LedgerLine, LineKind, Prosa};
 use crate::store::{ChangeSet, Decided, Reads, StoreError, Stored};
-use crate::templates::TemplateCategory;
+use crate::templates::{TemplateCategory, read_category};
 
 /// Most characters of an imported text: what a received one may have.
 const CONTENT_CHARS: usize = 65_536;
@@ -137,7 +138,7 @@ impl MessageDraft {
             template_category: input
                 .given(
                     "official_template_category",
-                    read_word(TemplateCategory::parse, TemplateCategory::WORDS),
+                    read_word(read_category, TemplateCategory::WORDS),
                 )
                 .value(),
             debit: read_debit(&mut input),
@@ -493,5 +494,117 @@ impl Messages<'_> {
         let draft = MessageDraft::parse(body, now);
         let record = self.app.run(&ImportMessage { company, id, draft }).await?;
         Ok(MessageListItem::new(&record, self.app.media_links().await?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::at;
+    use super::*;
+
+    fn parse(extra: Value) -> MessageDraft {
+        let id = "00000000-0000-0000-0000-000000000001";
+        let mut body = json!({ "contact_id": id, "connection_id": id, "direction": "outbound" });
+        for (name, value) in extra.as_object().cloned().unwrap_or_default() {
+            body[name] = value;
+        }
+        MessageDraft::parse(body.as_object().expect("an object"), at(0))
+    }
+
+    fn fields(draft: &MessageDraft) -> Vec<&str> {
+        draft.problems.fields().collect()
+    }
+
+    #[test]
+    fn what_is_not_told_follows_from_the_direction() {
+        let outbound = parse(json!({}));
+        assert!(outbound.problems.is_empty(), "{:?}", outbound.problems);
+        assert_eq!(
+            (outbound.status, outbound.sender_type, outbound.message_type),
+            (MessageStatus::Delivered, SenderType::Agent, MessageType::Text)
+        );
+        assert_eq!((outbound.created_at, outbound.timestamp), (at(0), at(0)));
+        let inbound = parse(json!({ "direction": "inbound" }));
+        assert!(inbound.problems.is_empty(), "{:?}", inbound.problems);
+        assert_eq!(
+            (inbound.status, inbound.sender_type),
+            (MessageStatus::Received, SenderType::Contact)
+        );
+    }
+
+    #[test]
+    fn what_contradicts_itself_is_refused_by_name() {
+        for (body, field) in [
+            (json!({ "direction": "inbound", "status": "delivered" }), "status"),
+            (json!({ "direction": "inbound", "status": "pending" }), "status"),
+            (json!({ "status": "received" }), "status"),
+            (json!({ "status": "pending" }), "status"),
+            (json!({ "status": "arrived" }), "status"),
+            (json!({ "direction": "inbound", "sender_type": "agent" }), "sender_type"),
+            (json!({ "sender_type": "contact" }), "sender_type"),
+            (json!({ "error_type": "network" }), "error_type"),
+            (json!({ "error_message": "x" }), "error_message"),
+            (json!({ "failure_reason": "x" }), "failure_reason"),
+            (json!({ "delivery_error": { "code": "MEDIA" } }), "delivery_error"),
+            (json!({ "status": "failed", "delivery_error": { "code": "x" } }), "delivery_error"),
+            (json!({ "is_edited": false, "edited_at": at(0) }), "edited_at"),
+            (json!({ "created_at": at(1) }), "created_at"),
+            (json!({ "media_url": "javascript:alert(1)" }), "media_url"),
+            (json!({ "wamid": "a\u{1}b" }), "wamid"),
+            (json!({ "prosa": { "prosas": 1 } }), "prosa"),
+            (json!({ "participant": "x" }), "participant"),
+            (
+                json!({ "direction": "inbound", "official_template_category": "UTILITY" }),
+                "official_template_category",
+            ),
+        ] {
+            assert_eq!(fields(&parse(body.clone())), [field], "{body}");
+        }
+    }
+
+    #[test]
+    fn every_missing_field_is_named_at_once() {
+        let draft = MessageDraft::parse(&Map::new(), at(0));
+        assert_eq!(fields(&draft), ["direction", "contact_id", "connection_id"]);
+    }
+
+    #[test]
+    fn a_failure_is_read_from_whatever_tells_of_it() {
+        let failure = |extra: Value| {
+            let mut body = json!({ "status": "failed" });
+            for (name, value) in extra.as_object().cloned().unwrap_or_default() {
+                body[name] = value;
+            }
+            let draft = parse(body);
+            assert!(draft.problems.is_empty(), "{:?}", draft.problems);
+            draft.failure.expect("a failed message has a failure")
+        };
+        let text = |text: &str| Some(text.to_owned());
+        assert_eq!(failure(json!({})), Failure::new(DeliveryCode::Unknown, None));
+        assert_eq!(
+            failure(json!({ "error_type": "delivery_uncertain", "error_message": "lost" })),
+            Failure::uncertain(text("lost"))
+        );
+        assert_eq!(
+            failure(json!({ "error_type": "provider", "failure_reason": "no" })),
+            Failure {
+                error_type: ErrorType::Provider,
+                code: DeliveryCode::Unknown,
+                message: text("no"),
+            }
+        );
+        let shown = json!({ "code": "MEDIA", "description": "whatever" });
+        assert_eq!(
+            failure(json!({ "delivery_error": shown })),
+            Failure::new(DeliveryCode::Media, None)
+        );
+    }
+
+    #[test]
+    fn an_edit_of_an_unknown_time_counts_from_the_messages_own() {
+        let draft = parse(json!({ "is_edited": true, "timestamp": at(-5) }));
+        assert_eq!(draft.edited_at, Some(at(-5)));
+        assert_eq!(parse(json!({ "edited_at": at(-2) })).edited_at, Some(at(-2)));
+        assert_eq!(parse(json!({ "is_edited": false })).edited_at, None);
     }
 }

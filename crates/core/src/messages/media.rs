@@ -175,3 +175,74 @@ fn shortened(name: &str) -> String {
         _ => name.chars().take(text::SHORT).collect(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use uuid::Uuid;
+
+    use super::super::samples::{at, message};
+    use super::super::{Direction, MessageType};
+    use super::*;
+
+    fn named(name: Option<&str>, mimetype: Option<&str>) -> String {
+        let mut message = message(Direction::Inbound, at(0));
+        message.message_type = MessageType::Image;
+        message.media.filename = name.map(str::to_owned);
+        message.media.mimetype = mimetype.map(str::to_owned);
+        filename(&message)
+    }
+
+    #[test]
+    fn a_file_keeps_its_name_and_gets_one_where_it_has_none() {
+        assert_eq!(named(Some("Nota fiscal.pdf"), Some("application/pdf")), "Nota fiscal.pdf");
+        assert_eq!(named(Some("foto"), Some("image/jpeg")), "foto.jpg");
+        assert_eq!(named(None, Some("image/png")), "image.png");
+        assert_eq!(named(Some("  "), None), "image");
+        assert_eq!(named(Some("../etc/pass\\wd\n"), None), ".._etc_pass_wd_");
+        let long = "a".repeat(300);
+        let name = named(Some(&format!("{long}.pdf")), None);
+        assert_eq!((name.len(), name.ends_with("a.pdf")), (200, true));
+    }
+
+    #[test]
+    fn only_a_file_that_lies_with_the_gateway_alone_is_fetched() {
+        let mut message = message(Direction::Inbound, at(0));
+        assert!(!wants_fetch(&message));
+        message.media.source = Some("https://gateway.example/1".to_owned());
+        assert!(wants_fetch(&message));
+        message.media.document = Some(DocumentId::new(Uuid::from_u128(1)));
+        assert!(!wants_fetch(&message));
+        message.media.document = None;
+        message.media.url = Some("https://cdn.example/1".to_owned());
+        assert!(!wants_fetch(&message));
+    }
+
+    #[test]
+    fn a_failing_fetch_is_tried_six_times_and_then_given_up() {
+        let message = message(Direction::Inbound, at(0));
+        let mut job = fetch_job(JobId::new(Uuid::from_u128(7)), &message, at(0));
+        let mut waits = Vec::new();
+        while let Some(later) = postponed(&job, at(0)) {
+            waits.push(later.due_at.since(at(0)).as_secs());
+            job = later;
+        }
+        assert_eq!(waits, [5, 30, 120, 600, 3600]);
+    }
+
+    proptest! {
+        #[test]
+        fn every_name_is_fit_for_a_document(
+            name in prop::option::of(any::<String>()),
+            long in "[a-zé.]{0,300}",
+            mimetype in prop::option::of("(image/jpeg|audio/ogg; codecs=opus|x/y)"),
+        ) {
+            let name = name.map(|name| name + &long);
+            let made = named(name.as_deref(), mimetype.as_deref());
+            let chars = made.chars().count();
+            prop_assert!((1..=text::SHORT).contains(&chars), "{chars}");
+            prop_assert!(!made.trim().is_empty());
+            prop_assert!(!made.chars().any(|c| c.is_control() || matches!(c, '/' | '\\')));
+        }
+    }
+}

@@ -9,6 +9,8 @@ mod media_link;
 mod media_type;
 mod message;
 mod reads;
+#[cfg(test)]
+mod samples;
 mod status;
 mod touch;
 mod view;

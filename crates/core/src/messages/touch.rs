@@ -58,3 +58,79 @@ pub fn touch_conversation(
     }
     touched
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use uuid::Uuid;
+
+    use super::super::samples::{at, connection, contact, message};
+    use super::*;
+    use crate::ids::ConnectionId;
+
+    /// Messages by direction, time and connection.
+    fn messages() -> impl Strategy<Value = Vec<Message>> {
+        let one = (any::<bool>(), 0_i64..20, 0_u128..3, prop::bool::weighted(0.2));
+        let one = one.prop_map(|(inbound, millis, through, is_history)| Message {
+            connection: ConnectionId::new(Uuid::from_u128(through)),
+            is_history,
+            ..message(if inbound { Direction::Inbound } else { Direction::Outbound }, at(millis))
+        });
+        prop::collection::vec(one, 0..10)
+    }
+
+    #[test]
+    fn the_first_message_begins_the_conversation_under_the_given_name() {
+        let begun = touch_conversation(None, &message(Direction::Inbound, at(5)), "551187654321");
+        assert_eq!(
+            begun,
+            Conversation {
+                company: contact().company,
+                contact: contact().id,
+                connection: connection().id,
+                identifier: "551187654321".to_owned(),
+                last_message_at: Some(at(5)),
+                last_inbound_at: Some(at(5)),
+                unread: 0,
+            }
+        );
+    }
+
+    #[test]
+    fn a_known_name_and_what_is_unread_stay() {
+        let first = touch_conversation(None, &message(Direction::Inbound, at(5)), "551187654321");
+        let kept = Conversation { unread: 3, ..first };
+        let next = message(Direction::Outbound, at(9));
+        let touched = touch_conversation(Some(&kept), &next, "5511987654321");
+        assert_eq!(touched, Conversation { last_message_at: Some(at(9)), ..kept });
+    }
+
+    proptest! {
+        #[test]
+        fn the_times_are_those_of_the_messages_in_any_order(messages in messages()) {
+            let touched = messages.iter().fold(contact(), |contact, m| touch_contact(&contact, m));
+            let counted: Vec<&Message> = messages.iter().filter(|m| !m.is_history).collect();
+            let all = || counted.iter().map(|m| m.created_at);
+            let inbound = counted.iter().filter(|m| m.direction == Direction::Inbound);
+            prop_assert_eq!(touched.first_message_at, all().min());
+            prop_assert_eq!(touched.last_message_at, all().max());
+            prop_assert_eq!(touched.last_inbound_at, inbound.map(|m| m.created_at).max());
+            let newest = counted.iter().filter(|m| Some(m.created_at) == all().max()).next_back();
+            prop_assert_eq!(touched.last_connection_id, newest.map(|m| m.connection));
+            prop_assert_eq!(touched.updated_at, contact().updated_at);
+        }
+
+        #[test]
+        fn a_conversation_moves_as_its_contact_does(messages in messages()) {
+            let mut touched = contact();
+            let mut conversation: Option<Conversation> = None;
+            for message in &messages {
+                touched = touch_contact(&touched, message);
+                conversation = Some(touch_conversation(conversation.as_ref(), message, "x"));
+            }
+            let times = conversation.map(|c| (c.last_message_at, c.last_inbound_at));
+            let expected = (touched.last_message_at, touched.last_inbound_at);
+            prop_assert_eq!(times.unwrap_or_default(), expected);
+        }
+    }
+}

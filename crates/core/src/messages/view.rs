@@ -171,3 +171,119 @@ impl ContactBrief {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use uuid::Uuid;
+
+    use super::super::samples::{at, company, contact, links, message};
+    use super::*;
+    use crate::ids::DocumentId;
+
+    fn shown(message: &Message) -> Value {
+        serde_json::to_value(MessageView::new(message, &links())).expect("a view is JSON")
+    }
+
+    #[test]
+    fn the_contacts_listing_shows_these_fields_and_no_other() {
+        assert_eq!(
+            shown(&message(Direction::Inbound, at(0))),
+            json!({
+                "id": "00000000-0000-0000-0000-000000000004",
+                "direction": "inbound",
+                "type": "text",
+                "content": "Olá",
+                "media_url": null,
+                "media_mimetype": null,
+                "media_filename": null,
+                "media_caption": null,
+                "status": "received",
+                "error_type": null,
+                "error_message": null,
+                "failure_reason": null,
+                "delivery_error": null,
+                "sender_type": "contact",
+                "wamid": null,
+                "quoted_message_id": null,
+                "quoted_content": null,
+                "quoted_type": null,
+                "connection_id": "00000000-0000-0000-0000-000000000003",
+                "is_edited": false,
+                "edited_at": null,
+                "created_at": "2025-11-13T02:13:20.000Z",
+                "timestamp": "2025-11-13T02:13:20.000Z",
+                "official_template_category": null,
+                "prosa": null,
+            })
+        );
+    }
+
+    #[test]
+    fn the_general_listing_adds_the_contact_and_the_external_id() {
+        let mut message = message(Direction::Inbound, at(0));
+        message.external_id = Some("crm-9".to_owned());
+        message.prosa = Some(Prosa {
+            consumption_id: LedgerLineId::new(Uuid::from_u128(9)),
+            prosas: Prosas::from_units(1_500),
+            cost: Brl::from_units(250_000),
+            scope: ProsaScope::Turn,
+        });
+        let view = shown(&message);
+        let record = MessageRecord { message, contact: ContactBrief::of(&contact()) };
+        let item = serde_json::to_string(&MessageListItem::new(&record, &links()));
+        let item: Value = serde_json::from_str(&item.expect("an item is JSON")).expect("JSON");
+        let mut expected = view.as_object().cloned().expect("an object");
+        let contact_id = "00000000-0000-0000-0000-000000000002";
+        expected.insert("contact_id".to_owned(), json!(contact_id));
+        expected.insert("external_id".to_owned(), json!("crm-9"));
+        expected.insert(
+            "contacts".to_owned(),
+            json!({
+                "id": contact_id,
+                "phone": "+5511987654321",
+                "name": "Ana",
+                "display_name": "Ana",
+                "source_platform": "whatsapp",
+            }),
+        );
+        assert_eq!(item, Value::Object(expected));
+        let (prosas, cost) = (item["prosa"]["prosas"].to_string(), &item["prosa"]["cost_brl"]);
+        assert_eq!((prosas.as_str(), cost.to_string().as_str()), ("1.5", "0.25"));
+    }
+
+    #[test]
+    fn a_failed_message_tells_why_in_every_field_of_its_own() {
+        let mut message = message(Direction::Outbound, at(0));
+        message.status = MessageStatus::Failed;
+        message.failure = Some(Failure::new(DeliveryCode::Media, "no such file".to_owned()));
+        let view = shown(&message);
+        assert_eq!(view["error_type"], "provider");
+        assert_eq!(view["error_message"], "no such file");
+        assert_eq!(view["failure_reason"], "no such file");
+        assert_eq!(
+            view["delivery_error"],
+            json!({ "code": "MEDIA", "description": DeliveryCode::Media.description() })
+        );
+    }
+
+    #[test]
+    fn a_file_is_shown_once_it_can_be_read_and_never_at_the_gateway() {
+        let mut message = message(Direction::Inbound, at(0));
+        message.media.source = Some("http://gateway.internal/file".to_owned());
+        assert_eq!(shown(&message)["media_url"], Value::Null);
+        let document = DocumentId::new(Uuid::from_u128(5));
+        message.media.document = Some(document);
+        assert_eq!(shown(&message)["media_url"], links().link(company(), document));
+        message.media.url = Some("https://cdn.example/file".to_owned());
+        assert_eq!(shown(&message)["media_url"], "https://cdn.example/file");
+    }
+
+    #[test]
+    fn an_edited_message_says_so() {
+        let mut message = message(Direction::Inbound, at(0));
+        message.edited_at = Some(at(5));
+        let view = shown(&message);
+        assert_eq!((&view["is_edited"], &view["edited_at"]), (&json!(true), &json!(at(5))));
+    }
+}

@@ -1,0 +1,92 @@
+//! What the tests of messages begin with.
+
+use uuid::Uuid;
+
+use super::{
+    Direction, Media, MediaLinks, Message, MessageStatus, MessageType, Quoted, SenderType,
+};
+use crate::Timestamp;
+use crate::connections::{
+    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, Gateway,
+};
+use crate::contacts::{Contact, Identifier, Phone, Platform, Region};
+use crate::ids::{CompanyId, ConnectionId, ContactId, MessageId};
+use crate::secret::SecretBytes;
+
+/// The id of the company of everything here.
+pub(super) fn company() -> CompanyId {
+    CompanyId::new(Uuid::from_u128(1))
+}
+
+/// Milliseconds into the time of these tests.
+pub(super) fn at(millis: i64) -> Timestamp {
+    Timestamp::from_millis(1_763_000_000_000 + millis)
+}
+
+/// Links under a fixed key.
+pub(super) fn links() -> MediaLinks {
+    MediaLinks::new("https://recado.example", SecretBytes::new([7; 32]))
+}
+
+/// A contact with a phone.
+pub(super) fn contact() -> Contact {
+    let phone = Phone::parse("+55 11 98765-4321", &Region::br()).expect("a phone");
+    let mut contact = Contact::new(
+        ContactId::new(Uuid::from_u128(2)),
+        company(),
+        Platform::whatsapp(),
+        Identifier::of_phone(&phone),
+        Some(phone),
+        at(0),
+    );
+    contact.name = "Ana".to_owned();
+    contact.derive();
+    contact
+}
+
+/// A connection.
+pub(super) fn connection() -> Connection {
+    Connection {
+        id: ConnectionId::new(Uuid::from_u128(3)),
+        company: company(),
+        kind: ConnectionKind::Qr,
+        platform: Platform::whatsapp(),
+        name: "Vendas".to_owned(),
+        identifier: "5511300000000".to_owned(),
+        gateway: Gateway::Simulated,
+        settings: ConnectionSettings::default(),
+        is_active: true,
+        status: ConnectionStatus::Connected,
+        created_at: at(0),
+        updated_at: at(0),
+    }
+}
+
+/// A message between the two, received or delivered.
+pub(super) fn message(direction: Direction, created_at: Timestamp) -> Message {
+    let inbound = direction == Direction::Inbound;
+    Message {
+        id: MessageId::new(Uuid::from_u128(4)),
+        company: company(),
+        contact: contact().id,
+        connection: connection().id,
+        direction,
+        message_type: MessageType::Text,
+        sender_type: if inbound { SenderType::Contact } else { SenderType::Agent },
+        status: if inbound { MessageStatus::Received } else { MessageStatus::Delivered },
+        failure: None,
+        content: Some("Olá".to_owned()),
+        media: Media::default(),
+        provider_id: None,
+        external_id: None,
+        quoted: Quoted::default(),
+        participant: None,
+        template_category: None,
+        prosa: None,
+        is_history: false,
+        edited_at: None,
+        sender: None,
+        created_at,
+        timestamp: created_at,
+    }
+}
