@@ -125,3 +125,73 @@ pub trait IdempotencyReads: Send + Sync {
         key: &CallKey,
     ) -> Result<Option<Stored<RememberedCall>>, StoreError>;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::NotFound;
+    use crate::problems::Problems;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("refused")]
+    struct Refused(Code, Kind);
+
+    impl Rejection for Refused {
+        fn code(&self) -> Code {
+            self.0
+        }
+
+        fn kind(&self) -> Kind {
+            self.1
+        }
+    }
+
+    #[test]
+    fn a_key_has_one_to_255_characters() {
+        for key in ["", &"ã".repeat(256), "a\0b"] {
+            let refused = CallKey::parse("POST /x", key).unwrap_err();
+            assert_eq!(refused.parameter, HEADER, "{key:?}");
+        }
+        for key in ["a", " ", &"ã".repeat(255)] {
+            let parsed = CallKey::parse("POST /x", key).unwrap();
+            assert_eq!((parsed.operation.as_str(), parsed.key.as_str()), ("POST /x", key));
+        }
+    }
+
+    #[test]
+    fn a_key_is_not_printed() {
+        let key = CallKey::parse("POST /x", "quite-secret").unwrap();
+        assert!(!format!("{key:?}").contains("secret"));
+    }
+
+    #[test]
+    fn what_was_decided_on_a_valid_request_is_remembered() {
+        assert!(is_remembered(&NotFound));
+        for (code, kind) in [
+            (Code::ContactOptedOut, Kind::Forbidden),
+            (Code::ContactExists, Kind::Conflict),
+            (Code::ProviderError, Kind::Upstream),
+            (Code::DeliveryUncertain, Kind::Upstream),
+        ] {
+            assert!(is_remembered(&Refused(code, kind)), "{code:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_the_request_and_our_own_trouble_are_not_remembered() {
+        assert!(!is_remembered(&Problems::of("to", "is required")));
+        for (code, kind) in [
+            (Code::MissingField, Kind::Malformed),
+            (Code::Unauthorized, Kind::Unauthenticated),
+            (Code::PlanRequired, Kind::Forbidden),
+            (Code::InsufficientScope, Kind::Forbidden),
+            (Code::PayloadTooLarge, Kind::TooLarge),
+            (Code::RateLimited, Kind::Limited),
+            (Code::InternalError, Kind::Internal),
+            (Code::ContactStateUnavailable, Kind::Unavailable),
+            (Code::RequestInProgress, Kind::Conflict),
+        ] {
+            assert!(!is_remembered(&Refused(code, kind)), "{code:?}");
+        }
+    }
+}

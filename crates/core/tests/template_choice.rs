@@ -1,0 +1,110 @@
+//! Which template is meant, and what a body may say about one (D40, D48).
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+
+use recado_core::Timestamp;
+use recado_core::ids::{CompanyId, ConnectionId, TemplateId};
+use recado_core::templates::{
+    Template, TemplateCategory, TemplateDraft, TemplateStatus, TemplateView, choose,
+};
+use serde_json::json;
+use uuid::Uuid;
+
+fn connection(n: u128) -> ConnectionId {
+    ConnectionId::new(Uuid::from_u128(n))
+}
+
+fn template(n: u128, name: &str, language: &str, bound: Option<u128>) -> Template {
+    Template {
+        id: TemplateId::new(Uuid::from_u128(n)),
+        company: CompanyId::new(Uuid::nil()),
+        name: name.to_owned(),
+        category: TemplateCategory::Utility,
+        language: language.to_owned(),
+        body: "Olá {{1}}, {{3}}".to_owned(),
+        status: TemplateStatus::Approved,
+        connection: bound.map(connection),
+        token: Uuid::from_u128(77),
+        created_at: Timestamp::from_millis(0),
+        updated_at: Timestamp::from_millis(0),
+    }
+}
+
+fn chosen(
+    templates: &[Template],
+    wanted: &str,
+    language: Option<&str>,
+    through: Option<u128>,
+) -> Option<u128> {
+    let templates: Vec<&Template> = templates.iter().collect();
+    let found = choose(&templates, wanted, language, through.map(connection));
+    found.map(|template| template.id.uuid().as_u128())
+}
+
+#[test]
+fn a_name_means_its_brazilian_template_else_its_oldest() {
+    let templates = [
+        template(1, "aviso", "en", None),
+        template(2, "aviso", "pt_BR", None),
+        template(3, "oferta", "es", None),
+        template(4, "oferta", "en", None),
+    ];
+    assert_eq!(chosen(&templates, "aviso", None, None), Some(2));
+    assert_eq!(chosen(&templates, "oferta", None, None), Some(3));
+    assert_eq!(chosen(&templates, "oferta", Some("en"), None), Some(4));
+    assert_eq!(chosen(&templates, "oferta", Some("pt_BR"), None), None);
+    assert_eq!(chosen(&templates, "Aviso", None, None), None);
+}
+
+#[test]
+fn an_id_means_one_template_whatever_its_language() {
+    let named_like_an_id = Uuid::from_u128(1).to_string();
+    let templates = [template(1, "a", "en", None), template(2, &named_like_an_id, "en", None)];
+    assert_eq!(chosen(&templates, &named_like_an_id, None, None), Some(1));
+    assert_eq!(chosen(&templates[1..], &named_like_an_id, None, None), Some(2));
+}
+
+#[test]
+fn a_template_of_another_connection_is_passed_over_when_one_is_named() {
+    let templates = [template(1, "a", "pt_BR", Some(8)), template(2, "a", "pt_BR", Some(9))];
+    assert_eq!(chosen(&templates, "a", None, None), Some(1));
+    assert_eq!(chosen(&templates, "a", None, Some(9)), Some(2));
+    assert_eq!(chosen(&templates, "a", None, Some(7)), None);
+}
+
+#[test]
+fn a_template_shows_its_variables_and_prints_no_token() {
+    let template = template(1, "a", "en", None);
+    let view = TemplateView::new(&template);
+    let shown = serde_json::to_value(&view).unwrap();
+    assert_eq!(shown["variables"], json!([1, 3]));
+    assert_eq!(shown["token"], json!(Uuid::from_u128(77)));
+    for printed in [format!("{template:?}"), format!("{view:?}")] {
+        assert!(!printed.contains(&Uuid::from_u128(77).to_string()), "{printed}");
+    }
+}
+
+#[test]
+fn everything_that_is_wrong_with_a_template_is_named() {
+    let wrong = |body: serde_json::Value, patch: bool| {
+        let body = body.as_object().unwrap().clone();
+        let parse = if patch { TemplateDraft::parse_patch } else { TemplateDraft::parse };
+        let mut fields: Vec<String> = match parse(&body) {
+            Ok(_) => Vec::new(),
+            Err(problems) => problems.fields().map(str::to_owned).collect(),
+        };
+        fields.sort();
+        fields
+    };
+    let good = json!({ "name": "a", "category": "AUTH", "body": "Código {{1}}", "language": "en" });
+    assert!(wrong(good, false).is_empty());
+    assert_eq!(wrong(json!({}), false), ["body", "category", "name"]);
+    let bad = json!({
+        "name": "", "category": "auth", "body": "Olá {{nome}}", "language": "português", "status": "OK",
+        "token": "x", "connection_id": "x",
+    });
+    let fields = ["body", "category", "connection_id", "language", "name", "status", "token"];
+    assert_eq!(wrong(bad.clone(), false), fields);
+    assert_eq!(wrong(bad, true), fields);
+    assert!(wrong(json!({ "status": "PAUSED", "connection_id": null }), true).is_empty());
+    assert_eq!(wrong(json!({ "body": " ", "category": null }), true), ["body", "category"]);
+}
