@@ -16,6 +16,7 @@ use axum::Router;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::routing::get;
+use recado_core::gateway::Providers;
 use recado_core::secret::SecretText;
 use recado_core::{Parts, Recado, Settings};
 use recado_http_hyper::{ClientOptions, GuardedClient, HttpOptions, RecadoHttp};
@@ -34,6 +35,8 @@ async fn recado(folder: &Path) -> Result<Recado, Box<dyn Error>> {
         files: Arc::new(LocalFiles::new(folder.join("app-documents"))),
         transport: Arc::new(GuardedClient::new(ClientOptions::default())),
         limiter: None,
+        // Without a gateway nothing is sent; see recado-providers.
+        providers: Providers::none(),
         settings: Settings::default(),
     };
     Ok(Recado::start(parts).await?)

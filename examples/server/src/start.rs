@@ -7,20 +7,24 @@ use std::time::Duration;
 use std::{fmt, io};
 
 use recado_core::documents::Files;
+use recado_core::gateway::Providers;
 use recado_core::store::{Store, StoreError};
 use recado_core::transport::Transport;
 use recado_core::{Clock, Ids, Recado};
-use recado_http_hyper::{Drained, HttpOptions, Readiness, RecadoHttp, serve};
+use recado_http_hyper::{Drained, HttpOptions, Readiness, RecadoHttp, ServeOptions, serve_with};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+use crate::causes::causes;
 use crate::loops::Loops;
 use crate::options::{ConfigError, Options};
 use crate::{metrics, wiring};
 
-/// How long a stop may take in all.
-const STOP_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long what is in flight may take once a stop has begun.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(27);
+/// How long settling what is left may take after that; together they stay within 30 seconds.
+const SETTLE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Puts something else around a store.
 pub type WrapStore = Box<dyn FnOnce(Arc<dyn Store>) -> Arc<dyn Store> + Send>;
@@ -36,6 +40,8 @@ pub struct Overrides {
     pub files: Option<Arc<dyn Files>>,
     /// Calls to the outside.
     pub transport: Option<Arc<dyn Transport>>,
+    /// The gateways that connections talk through.
+    pub providers: Option<Providers>,
     /// Wraps the store that was opened, for failures and pauses.
     pub wrap_store: Option<WrapStore>,
     /// Leaves out the background loops, for tests that take their steps themselves.
@@ -87,7 +93,10 @@ pub struct Running {
     readiness: Readiness,
     shutdown: oneshot::Sender<()>,
     serving: JoinHandle<Drained>,
-    loops: Loops,
+    /// Ended as soon as a stop begins.
+    work: Loops,
+    /// Ended when nothing is in flight any more.
+    support: Loops,
 }
 
 impl Running {
@@ -104,7 +113,8 @@ impl Running {
     }
 
     /// Stops gracefully: readiness turns 503, no more connections are accepted and idle ones are
-    /// closed; what is in flight, background work included, is finished, for at most 30 seconds.
+    /// closed; what is in flight, background work included, is finished; messages whose answer has
+    /// not come by then are settled as uncertain; the lease is given up. Takes 30 seconds at most.
     pub async fn stop(self) {
         self.readiness.close();
         // An error means that serving has ended already.
@@ -115,9 +125,22 @@ impl Running {
                 let _ = self.serving.await;
             }
         };
-        let finished = async { tokio::join!(served, self.loops.stop()) };
-        if tokio::time::timeout(STOP_TIMEOUT, finished).await.is_err() {
+        let finished = async { tokio::join!(served, self.work.stop()) };
+        if tokio::time::timeout(DRAIN_TIMEOUT, finished).await.is_err() {
             tracing::warn!("stopped before everything in flight was finished");
+        }
+        let settled = async {
+            // The lease must not be renewed any more once it is given up.
+            self.support.stop().await;
+            let abandoned = self.recado.sending().abandon_own().await;
+            let released = self.recado.workers().release().await;
+            abandoned.and(released)
+        };
+        match tokio::time::timeout(SETTLE_TIMEOUT, settled).await {
+            Ok(Ok(())) => {}
+            // What is left is found by the next process once the lease has lapsed.
+            Ok(Err(error)) => tracing::warn!(error = causes(&error), "the lease was not given up"),
+            Err(_) => tracing::warn!("the lease was not given up in time"),
         }
     }
 }
@@ -137,7 +160,8 @@ pub async fn start(options: Options, overrides: Overrides) -> Result<Running, St
     };
     let (listener, addr) = listening.await.map_err(|error| StartError::Listen { addr, error })?;
     let background = !overrides.no_background;
-    let recado = wiring::core(&options, public_url(&options, addr), overrides).await?;
+    let wiring::Core { recado, reports } =
+        wiring::core(&options, public_url(&options, addr), overrides).await?;
 
     metrics::recorder();
     let readiness = Readiness::new();
@@ -151,13 +175,17 @@ pub async fn start(options: Options, overrides: Overrides) -> Result<Running, St
         },
     );
     let (shutdown, stopped) = oneshot::channel();
-    let serving = tokio::spawn(serve(listener, service, async {
+    let serve_options = ServeOptions { drain_timeout: DRAIN_TIMEOUT, ..ServeOptions::default() };
+    let serving = tokio::spawn(serve_with(listener, service, serve_options, async {
         // A `Running` that is dropped stops its server too.
         let _ = stopped.await;
     }));
-    let loops = if background { Loops::spawn(&recado) } else { Loops::none() };
+    let (work, support) = match background {
+        true => (Loops::work(&recado), Loops::support(&recado, reports)),
+        false => (Loops::none(), Loops::none()),
+    };
     tracing::info!(%addr, database = ?options.database, "started");
-    Ok(Running { addr, recado, readiness, shutdown, serving, loops })
+    Ok(Running { addr, recado, readiness, shutdown, serving, work, support })
 }
 
 /// The address that links begin with: the configured one, else the one listened on, where

@@ -3,9 +3,13 @@
 use std::sync::Arc;
 
 use recado_core::access::Limiter;
+use recado_core::connections::Gateway;
+use recado_core::conversations::StopWords;
+use recado_core::gateway::Providers;
 use recado_core::store::Store;
-use recado_core::{Parts, Recado, Settings};
+use recado_core::{Clock, Ids, Parts, Recado, Settings};
 use recado_http_hyper::{ClientOptions, GuardedClient};
+use recado_providers::simulated::{Reports, Simulated};
 use recado_store_postgres::{Options as PostgresOptions, PostgresStore};
 use recado_store_sqlite::SqliteStore;
 
@@ -50,12 +54,19 @@ pub(crate) async fn open(database: &Database, migrate: bool) -> Result<Opened, S
     }
 }
 
+/// The core, and what the program has to hand to it.
+pub(crate) struct Core {
+    pub(crate) recado: Recado,
+    /// The simulated gateway's reports, unless the gateways are others.
+    pub(crate) reports: Option<Reports>,
+}
+
 /// The core on everything that the options name. Links begin with `public_url`.
 pub(crate) async fn core(
     options: &Options,
     public_url: String,
     overrides: Overrides,
-) -> Result<Recado, StartError> {
+) -> Result<Core, StartError> {
     let files = match overrides.files {
         Some(files) => files,
         None => files::open(&options.documents)?,
@@ -65,25 +76,41 @@ pub(crate) async fn core(
         Some(wrap) => wrap(opened.store),
         None => opened.store,
     };
+    let clock = overrides.clock.unwrap_or_else(|| Arc::new(SystemClock));
+    let ids = overrides.ids.unwrap_or_else(|| Arc::new(RandomIds::new()));
+    let (providers, reports) = match overrides.providers {
+        Some(providers) => (providers, None),
+        None => providers(&clock, &ids),
+    };
     let parts = Parts {
         store,
-        clock: overrides.clock.unwrap_or_else(|| Arc::new(SystemClock)),
-        ids: overrides.ids.unwrap_or_else(|| Arc::new(RandomIds::new())),
+        clock,
+        ids,
         files,
         transport: overrides.transport.unwrap_or_else(|| {
             let allow_private = options.allow_private_destinations;
             Arc::new(GuardedClient::new(ClientOptions { allow_private }))
         }),
         limiter: opened.limiter,
+        providers,
         settings: Settings {
             public_url,
             registry_url: options.cnpj_registry.clone(),
             group_suffix: options.group_suffix.clone(),
+            stop_words: StopWords::new(options.stop_words.iter().map(String::as_str)),
         },
     };
-    if options.no_migrate {
+    let recado = match options.no_migrate {
         // The schema may come later; until then /readyz answers 503.
-        return Ok(Recado::new(parts));
-    }
-    Ok(Recado::start(parts).await?)
+        true => Recado::new(parts),
+        false => Recado::start(parts).await?,
+    };
+    Ok(Core { recado, reports })
+}
+
+/// The gateways that this program talks to.
+fn providers(clock: &Arc<dyn Clock>, ids: &Arc<dyn Ids>) -> (Providers, Option<Reports>) {
+    let (simulated, reports) = Simulated::new(clock.clone(), ids.clone());
+    let providers = Providers::none().with(Gateway::Simulated, Arc::new(simulated));
+    (providers, Some(reports))
 }

@@ -105,7 +105,10 @@ struct State {
     waiting: BinaryHeap<Reverse<Waiting>>,
     begun: u64,
     dropped: u64,
+    /// Nothing more is begun.
     closed: bool,
+    /// Nobody takes the reports.
+    unheard: bool,
 }
 
 /// What the provider fills and the host empties.
@@ -124,6 +127,9 @@ impl Queue {
     pub(super) fn begin(&self, course: Course) {
         let due = Instant::now() + course.delay;
         let mut state = self.state();
+        if state.unheard {
+            return;
+        }
         if state.waiting.len() >= CAPACITY {
             state.dropped += 1;
             if state.dropped.is_power_of_two() {
@@ -194,6 +200,14 @@ pub struct Reports {
 impl fmt::Debug for Reports {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Reports").field("waiting", &self.waiting()).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Reports {
+    fn drop(&mut self) {
+        let mut state = self.queue.state();
+        state.unheard = true;
+        state.waiting = BinaryHeap::new();
     }
 }
 

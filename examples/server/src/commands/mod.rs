@@ -2,6 +2,7 @@
 
 mod company;
 mod demo;
+mod import;
 mod key;
 mod output;
 mod serve;
@@ -30,6 +31,9 @@ pub enum Command {
     Migrate,
     /// Prints the OpenAPI 3.1 document
     Openapi,
+    /// Imports many contacts or messages from a file; safe to repeat
+    #[command(after_help = import::HELP)]
+    Import(import::ImportArgs),
     /// Makes, lists, shows and changes companies, on the database directly
     Company(company::CompanyArgs),
     /// Makes, lists, changes and revokes API keys, on the database directly
@@ -95,6 +99,7 @@ pub async fn run(cli: Cli) -> Result<(), Failure> {
         Command::Demo => demo::run(options).await,
         Command::Serve => serve::run(options).await,
         Command::Migrate => migrate(&options).await,
+        Command::Import(args) => import::run(&core(&options).await?, args).await,
         Command::Company(args) => company::run(&core(&options).await?, args).await,
         Command::Key(args) => key::run(&core(&options).await?, args).await,
         Command::Openapi => Ok(()),
@@ -110,7 +115,7 @@ async fn migrate(options: &Options) -> Result<(), Failure> {
 /// The core on the database, without a server.
 async fn core(options: &Options) -> Result<Recado, Failure> {
     let public_url = public_url(options, options.listen);
-    Ok(wiring::core(options, public_url, Overrides::default()).await?)
+    Ok(wiring::core(options, public_url, Overrides::default()).await?.recado)
 }
 
 /// A refusal of a use case, with what it is about.

@@ -1,10 +1,10 @@
 //! The lines to try. Each is whole and works as it is printed.
 
-use recado_core::Recado;
 use recado_core::access::Company;
 use recado_core::contacts::ContactFilter;
-use recado_core::ids::{ContactId, CustomFieldId};
+use recado_core::ids::{CompanyId, ConnectionId, ContactId, CustomFieldId};
 use recado_core::page::PageRequest;
+use recado_core::{Recado, Timestamp};
 
 use super::credentials::Credentials;
 use crate::commands::{Failure, refused};
@@ -20,14 +20,36 @@ pub(super) async fn to_try(
     let filter = ContactFilter { is_group: Some(false), ..ContactFilter::default() };
     let page = PageRequest { page: 1, limit: 100 };
     let slice = recado.store().contact_page(company.id, &filter, page, false).await;
-    let contacts: Vec<ContactId> =
-        slice.map_err(Failure::run)?.records.iter().map(|r| r.contact.id).collect();
+    let records = slice.map_err(Failure::run)?.records;
+    let contacts: Vec<ContactId> = records.iter().map(|record| record.contact.id).collect();
     let fields = recado.custom_fields().all(company.id).await.map_err(refused)?;
     let field = fields.first().map(|field| field.id);
     let key = credentials.key.as_ref().map(|key| key.expose()).unwrap_or_default();
     let lines = Lines { url, key, token: credentials.operator_token.expose() };
-    Ok(lines.all(company, &contacts, field))
+    let mut all = Vec::new();
+    let connections = recado.connections().all(company.id).await.map_err(refused)?;
+    let partner = records.iter().map(|record| &record.contact).find_map(|contact| {
+        let free = contact.external_ai_enabled && !contact.is_blocked;
+        let phone = contact.phone.as_ref().filter(|_| free && contact.opted_out_at.is_none())?;
+        Some((contact.id, phone.as_str().to_owned()))
+    });
+    if let (Some(connection), Some((contact, phone))) = (connections.first(), partner) {
+        let talk = Talk { company: company.id, connection: connection.id, contact, phone };
+        all.extend(lines.talk(&talk, recado.now()));
+    }
+    all.extend(lines.records(company, &contacts, field));
+    Ok(all)
 }
+
+/// Who is talked to, and how.
+struct Talk {
+    company: CompanyId,
+    connection: ConnectionId,
+    contact: ContactId,
+    phone: String,
+}
+
+const JSON: &str = " -H 'Content-Type: application/json' -d";
 
 struct Lines<'a> {
     url: &'a str,
@@ -46,13 +68,74 @@ impl Lines<'_> {
         format!("curl -s {options}'{url}/operator/v1{path}' -H 'Authorization: Bearer {token}'")
     }
 
-    fn all(
+    /// A conversation: there, back, resolved, and open again.
+    fn talk(&self, talk: &Talk, now: Timestamp) -> Vec<String> {
+        let Talk { company, connection, contact, phone } = talk;
+        let mut lines = Vec::new();
+        let mut add = |what: &str, line: String| lines.push(format!("# {what}\n{line}"));
+        add(
+            "send a text",
+            format!(
+                "{}{JSON} '{{\"to\": \"{phone}\", \"message\": \"Olá! Seu pedido saiu para entrega.\", \
+                 \"connection_id\": \"{connection}\"}}'",
+                self.public("-X POST ", "/send/message"),
+            ),
+        );
+        add(
+            "a moment later it was delivered, then read",
+            self.public("", &format!("/contacts/{contact}/messages?limit=1")),
+        );
+        add(
+            "operator: resolve the conversation",
+            format!(
+                "{}{JSON} '{{}}'",
+                self.operator(
+                    "-X POST ",
+                    &format!("/companies/{company}/contacts/{contact}/close")
+                ),
+            ),
+        );
+        let from = phone.trim_start_matches('+');
+        add(
+            "operator: a reply comes in, as a gateway would tell of it",
+            format!(
+                "{}{JSON} '{{\"events\": [{{\"kind\": \"message\", \"from\": \"{from}\", \"type\": \"text\", \
+                 \"content\": \"Oba, obrigado!\", \"provider_message_id\": \"demo.{}\", \
+                 \"timestamp\": \"{now}\"}}]}}'",
+                self.operator(
+                    "-X POST ",
+                    &format!("/companies/{company}/connections/{connection}/events"),
+                ),
+                now.millis(),
+            ),
+        );
+        add(
+            "the conversation is open again, and the AI is off",
+            self.public("", &format!("/contacts/{contact}")),
+        );
+        add("all messages, newest first", self.public("", "/messages?limit=5"));
+        add("those that failed", self.public("", "/messages?status=failed"));
+        add(
+            "operator: read the conversation",
+            format!(
+                "{}{JSON} '{{}}'",
+                self.operator("-X POST ", &format!("/companies/{company}/contacts/{contact}/read")),
+            ),
+        );
+        add(
+            "operator: connections",
+            self.operator("", &format!("/companies/{company}/connections")),
+        );
+        lines
+    }
+
+    /// Contacts and what belongs to them.
+    fn records(
         &self,
         company: &Company,
         contacts: &[ContactId],
         field: Option<CustomFieldId>,
     ) -> Vec<String> {
-        const JSON: &str = " -H 'Content-Type: application/json' -d";
         let mut lines = Vec::new();
         let mut add = |what: &str, line: String| lines.push(format!("# {what}\n{line}"));
         let phone = fresh_phone();

@@ -1,5 +1,6 @@
 //! `recado demo`: one process, one SQLite file, sample data and lines to try.
 
+mod channels;
 mod credentials;
 mod lines;
 mod sample;
@@ -23,6 +24,12 @@ pub(super) const HELP: &str = "The demonstration has its own defaults: --databas
     allowed, and an operator token of its own. The data is kept. The key and the token are kept \
     beside the database in a file that only you can read, and printed again at each start.";
 
+const SIMULATED: &str = "\
+Both connections are simulated: nothing leaves this machine. Messages to phones that end in
+  0001  are refused                 0004  fail later
+  0002  end uncertainly             0005  take 15 seconds
+  0003  find the connection lost    any other: sent, delivered, read";
+
 /// What the demonstration is told when nothing else is.
 pub(super) fn defaults() -> Options {
     Options {
@@ -42,6 +49,9 @@ pub(super) async fn run(mut options: Options) -> Result<(), Failure> {
     let recado = &running.recado;
     let company = seed::company(recado).await?;
     sign_in(recado, &company, &mut credentials).await?;
+    // At each start, so that data that an earlier version has made gets them too.
+    channels::connections(recado, company.id).await?;
+    channels::template(recado, company.id).await?;
     let url = running.url();
     let lines = lines::to_try(recado, &url, &company, &credentials).await?;
 
@@ -57,6 +67,7 @@ pub(super) async fn run(mut options: Options) -> Result<(), Failure> {
     for line in lines {
         output::line(format_args!("\n{line}"));
     }
+    output::line(format_args!("\n{SIMULATED}"));
     output::line("\nCtrl-C stops it; the data stays.");
     serve::until_signal(&mut signals, running).await
 }

@@ -53,6 +53,40 @@ pub(super) const FIELDS: [(&str, &str, &str); 4] = [
 /// Why conversations are closed.
 pub(super) const CLOSE_REASONS: [&str; 3] = ["Resolvido", "Sem resposta", "Venda concluída"];
 
+/// Kind, name and own number of each connection; both talk through the simulated gateway.
+pub(super) const CONNECTIONS: [(&str, &str, &str); 2] = [
+    ("official_cloud", "Atendimento (oficial)", "551130000001"),
+    ("qr", "Loja (QR)", "5511990000001"),
+];
+
+/// Name, category and text of the template.
+pub(super) const TEMPLATE: (&str, &str, &str) =
+    ("boas_vindas", "UTILITY", "Olá {{1}}, seu pedido {{2}} está a caminho.");
+
+/// What people and the company say to each other; a conversation is one of these, the newest
+/// message last. `true` is a message from the contact.
+pub(super) const DIALOGUES: [&[(bool, &str)]; 5] = [
+    &[
+        (true, "Bom dia! Vocês têm entrega hoje?"),
+        (false, "Bom dia! Temos sim, até as 18h."),
+        (true, "Ótimo, vou fazer o pedido."),
+    ],
+    &[
+        (false, "Seu orçamento está pronto. Posso enviar?"),
+        (true, "Pode mandar, por favor."),
+        (false, "Enviado! Qualquer dúvida, estou por aqui."),
+        (true, "Recebi, obrigado 🙏"),
+    ],
+    &[(true, "Qual o horário de atendimento?"), (false, "De segunda a sexta, das 9h às 18h.")],
+    &[
+        (true, "O boleto venceu ontem, ainda posso pagar?"),
+        (false, "Pode sim, acabei de gerar a segunda via."),
+        (true, "Paguei agora."),
+        (false, "Confirmado, muito obrigada!"),
+    ],
+    &[(true, "Quero saber mais sobre o plano anual")],
+];
+
 macro_rules! people {
     ($($name:literal $ddd:literal $city:literal $state:literal $inbox:ident $priority:ident
        $crm:ident $age:literal $quiet:expr, $tags:expr, $deal:expr, $list:expr;)+) => {

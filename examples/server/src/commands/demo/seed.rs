@@ -1,4 +1,4 @@
-//! The sample data of the demonstration, made through the same use cases as everything else.
+//! The sample data of the demonstration (people and what belongs to them), made through the same use cases as everything else.
 
 use std::time::Duration;
 
@@ -7,6 +7,7 @@ use recado_core::ids::{CompanyId, ContactId, CustomFieldId, ListId, StageId, Tag
 use recado_core::{Recado, Timestamp};
 use serde_json::{Map, Value, json};
 
+use super::channels;
 use super::sample::{CLOSE_REASONS, FIELDS, LISTS, MEMBERS, PEOPLE, Person, STAGES, TAGS};
 use crate::commands::{Failure, refused};
 
@@ -45,6 +46,8 @@ pub(super) async fn fill(recado: &Recado, company: &Company) -> Result<(), Failu
         contacts.push(contact(recado, company, &known, index, person).await?);
     }
     group(recado, company).await?;
+    let connections = channels::connections(recado, id).await?;
+    channels::messages(recado, company, &connections, &contacts).await?;
     for (place, list) in known.lists.iter().enumerate() {
         let members: Vec<&ContactId> = PEOPLE
             .iter()
@@ -247,6 +250,6 @@ fn taken_by(
     }
 }
 
-fn ago(now: Timestamp, seconds: u64) -> Timestamp {
+pub(super) fn ago(now: Timestamp, seconds: u64) -> Timestamp {
     now.minus(Duration::from_secs(seconds))
 }

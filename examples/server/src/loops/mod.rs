@@ -1,17 +1,24 @@
-//! What a server does beside answering: due jobs and the store's upkeep.
+//! What a server does beside answering: its lease, recovery, due jobs, the simulated gateway's
+//! reports and the store's upkeep.
+
+mod jobs;
+mod reports;
 
 use std::future::Future;
 use std::time::Duration;
 
 use recado_core::Recado;
 use recado_core::store::StoreError;
+use recado_providers::simulated::Reports;
 use tokio::sync::watch;
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 
 use crate::causes::causes;
 
-/// How long to wait when no job is due.
-const IDLE: Duration = Duration::from_millis(250);
+/// How often the lease of this process is renewed.
+const BEAT: Duration = Duration::from_secs(3);
+/// How often messages are looked for whose sender has died.
+const RECOVERY: Duration = Duration::from_secs(2);
 /// How often the store gets its upkeep.
 const UPKEEP: Duration = Duration::from_secs(2);
 /// The longest wait after failures.
@@ -30,13 +37,19 @@ impl Loops {
         Self { stop: watch::Sender::new(false), tasks: JoinSet::new() }
     }
 
-    /// Spawns the loops.
-    pub(crate) fn spawn(recado: &Recado) -> Self {
+    /// Spawns those that end when a stop begins.
+    pub(crate) fn work(recado: &Recado) -> Self {
         let mut loops = Self::none();
         let jobs = recado.clone();
-        loops.add("jobs", IDLE, move || {
+        let step = move || {
             let recado = jobs.clone();
-            async move { work(&recado).await }
+            async move { recado.jobs().run_one().await }
+        };
+        loops.tasks.spawn(jobs::run(step, loops.stop.subscribe()));
+        let sending = recado.clone();
+        loops.add("recovery", RECOVERY, move || {
+            let recado = sending.clone();
+            async move { recado.sending().recover().await }
         });
         let store = recado.clone();
         loops.add("upkeep", UPKEEP, move || {
@@ -46,6 +59,20 @@ impl Loops {
                 recado.store().upkeep(recado.now()).await.map(|()| false)
             }
         });
+        loops
+    }
+
+    /// Spawns those that go on while a stop lets messages in flight finish.
+    pub(crate) fn support(recado: &Recado, reports: Option<Reports>) -> Self {
+        let mut loops = Self::none();
+        let workers = recado.clone();
+        loops.add("lease", BEAT, move || {
+            let recado = workers.clone();
+            async move { recado.workers().beat().await.map(|()| false) }
+        });
+        if let Some(reports) = reports {
+            loops.tasks.spawn(reports::run(recado.clone(), reports, loops.stop.subscribe()));
+        }
         loops
     }
 
@@ -64,25 +91,11 @@ impl Loops {
             let mut failures = 0;
             while !*stop.borrow() {
                 // A task of its own, so that a panic fails one step and not the loop.
-                let wait = match tokio::spawn(step()).await {
-                    Ok(Ok(more)) => {
-                        if failures > 0 {
-                            tracing::info!(task = name, "works again");
-                        }
-                        failures = 0;
-                        if more { Duration::ZERO } else { idle }
-                    }
-                    Ok(Err(error)) => {
-                        let error = causes(&error);
-                        tracing::warn!(task = name, failures, error, "failed");
-                        failures += 1;
-                        backoff(idle, failures)
-                    }
-                    Err(_) => {
-                        tracing::error!(task = name, failures, "panicked");
-                        failures += 1;
-                        backoff(idle, failures)
-                    }
+                let ended = tokio::spawn(step()).await;
+                let wait = match outcome(name, ended, &mut failures) {
+                    Outcome::More => Duration::ZERO,
+                    Outcome::Idle => idle,
+                    Outcome::Failed => backoff(idle, failures),
                 };
                 tokio::select! {
                     _ = stop.changed() => {}
@@ -104,20 +117,50 @@ fn backoff(idle: Duration, failures: u32) -> Duration {
     idle.saturating_mul(2_u32.saturating_pow(failures)).min(MAX_WAIT)
 }
 
-/// Works on up to four due jobs side by side, so that a registry that hangs does not keep the
-/// others waiting, and tells whether there may be more.
-async fn work(recado: &Recado) -> Result<bool, StoreError> {
-    if !recado.jobs().run_one().await? {
-        return Ok(false);
+/// What a step showed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    /// There may be more to do.
+    More,
+    /// There is not.
+    Idle,
+    /// It failed.
+    Failed,
+}
+
+/// Reads how a step of this task ended, logs a failure and counts those in a row.
+fn outcome(
+    task: &'static str,
+    ended: Result<Result<bool, StoreError>, JoinError>,
+    failures: &mut u32,
+) -> Outcome {
+    match ended {
+        Ok(Ok(more)) => {
+            if *failures > 0 {
+                tracing::info!(task, "works again");
+            }
+            *failures = 0;
+            if more { Outcome::More } else { Outcome::Idle }
+        }
+        Ok(Err(error)) => {
+            let error = causes(&error);
+            tracing::warn!(task, failures, error, "failed");
+            *failures += 1;
+            Outcome::Failed
+        }
+        Err(_) => {
+            tracing::error!(task, failures, "panicked");
+            *failures += 1;
+            Outcome::Failed
+        }
     }
-    let jobs = recado.jobs();
-    let (a, b, c, d) = tokio::join!(jobs.run_one(), jobs.run_one(), jobs.run_one(), jobs.run_one());
-    Ok(a? | b? | c? | d?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const IDLE: Duration = Duration::from_millis(250);
 
     #[test]
     fn the_wait_after_failures_doubles_and_is_bounded() {

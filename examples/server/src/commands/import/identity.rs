@@ -1,0 +1,109 @@
+//! Ids for messages that bring none, made from what they say: the same line gets the same id in
+//! every import, so that a repeated import recognizes it.
+
+use std::collections::HashMap;
+
+use recado_core::Timestamp;
+use recado_core::ids::CompanyId;
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+use uuid::{Builder, Uuid};
+
+/// Gives ids to messages.
+#[derive(Debug)]
+pub(super) struct Identities {
+    company: CompanyId,
+    /// How often a line without anything of its own came so far, by a part of its digest.
+    repeated: HashMap<u64, u32>,
+}
+
+impl Identities {
+    pub(super) fn new(company: CompanyId) -> Self {
+        Self { company, repeated: HashMap::new() }
+    }
+
+    /// Adds an id to a message that has neither one nor a `wamid`: by its connection and
+    /// `external_id`, else by everything it says and how often that was said before.
+    pub(super) fn identify(&mut self, body: &mut Map<String, Value>) {
+        let is_there = |name: &str| body.get(name).is_some_and(|value| !value.is_null());
+        if is_there("id") || is_there("wamid") {
+            return;
+        }
+        let mut digest = Sha256::new();
+        digest.update(self.company.uuid().as_bytes());
+        let mut at = None;
+        if is_there("external_id") {
+            let parts = ["connection_id", "external_id"].map(|name| body.get(name));
+            digest.update(serde_json::to_vec(&parts).unwrap_or_default());
+        } else {
+            digest.update(serde_json::to_vec(body).unwrap_or_default());
+            let [a, b, c, d, e, f, g, h, ..] = digest.clone().finalize().into();
+            let repeated = self.repeated.entry(u64::from_be_bytes([a, b, c, d, e, f, g, h]));
+            let repeated = repeated.and_modify(|count| *count += 1).or_insert(0);
+            digest.update(repeated.to_be_bytes());
+            let time = |name: &str| Timestamp::parse(body.get(name)?.as_str()?.trim());
+            at = time("created_at").or_else(|| time("timestamp"));
+        }
+        let id = uuid(at, digest.finalize().into());
+        body.insert("id".to_owned(), id.to_string().into());
+    }
+}
+
+/// An id of this time, where there is one, so that ids sort as messages do.
+fn uuid(at: Option<Timestamp>, digest: [u8; 32]) -> Uuid {
+    let millis = at.and_then(|at| u64::try_from(at.millis()).ok()).unwrap_or(0);
+    let [a, b, c, d, e, f, g, h, i, j, ..] = digest;
+    Builder::from_unix_timestamp_millis(millis, &[a, b, c, d, e, f, g, h, i, j]).into_uuid()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn ids(bodies: &[Value]) -> Vec<String> {
+        let company = CompanyId::parse("0193a5c0-0000-7000-8000-000000000001").expect("an id");
+        let mut identities = Identities::new(company);
+        let id = |body: &Value| {
+            let mut body = body.as_object().cloned().expect("an object");
+            identities.identify(&mut body);
+            body.get("id").and_then(Value::as_str).unwrap_or_default().to_owned()
+        };
+        bodies.iter().map(id).collect()
+    }
+
+    #[test]
+    fn the_same_file_gets_the_same_ids_and_every_line_its_own() {
+        let bodies = [
+            json!({"contact_id": "a", "content": "ok", "timestamp": "2026-01-02T03:04:05Z"}),
+            json!({"contact_id": "a", "content": "ok", "timestamp": "2026-01-02T03:04:05Z"}),
+            json!({"contact_id": "a", "external_id": "7", "connection_id": "c"}),
+            json!({"contact_id": "a", "external_id": "7", "connection_id": "d"}),
+        ];
+        let first = ids(&bodies);
+        assert_eq!(first, ids(&bodies));
+        let distinct: std::collections::HashSet<&String> = first.iter().collect();
+        assert_eq!(distinct.len(), 4, "{first:?}");
+        assert!(
+            first.iter().all(|id| Uuid::parse_str(id).is_ok_and(|id| id.get_version_num() == 7))
+        );
+    }
+
+    #[test]
+    fn an_external_id_stands_for_its_message_whatever_else_is_told() {
+        let bodies = [
+            json!({"external_id": "7", "connection_id": "c", "created_at": "2026-01-02T03:04:05Z"}),
+            json!({"external_id": "7", "connection_id": "c", "created_at": "2026-01-02T00:00:00Z",
+                   "status": "read"}),
+        ];
+        let ids = ids(&bodies);
+        assert_eq!(ids[0], ids[1]);
+    }
+
+    #[test]
+    fn messages_with_an_id_of_their_own_keep_it() {
+        let ids = ids(&[json!({"id": "x"}), json!({"wamid": "y"})]);
+        assert_eq!(ids, ["x", ""]);
+    }
+}

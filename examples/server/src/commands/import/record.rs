@@ -1,0 +1,119 @@
+//! From the cells of a CSV line to the body of the operator's call.
+
+use serde_json::{Map, Value};
+
+/// Fields that are true or false.
+const FLAGS: [&str; 11] = [
+    "is_ai_enabled",
+    "external_ai_enabled",
+    "is_archived",
+    "is_pinned",
+    "is_muted",
+    "is_blocked",
+    "is_group",
+    "is_simulated",
+    "is_edited",
+    "is_history",
+    "history",
+];
+/// Fields that are numbers.
+const NUMBERS: [&str; 2] = ["prosas", "cost_brl"];
+/// Fields that are lists of ids.
+const LISTS: [&str; 1] = ["tag_ids"];
+
+/// Whether a column or key is one of those that say something about the line itself.
+pub(super) fn is_remark(name: &str) -> bool {
+    name.is_empty() || name.starts_with('_')
+}
+
+/// The body that these columns and cells stand for. Whatever is not of its field's form is left as
+/// it is written, so that the refusal names it.
+pub(super) fn body<'a>(cells: impl Iterator<Item = (&'a str, &'a str)>) -> Map<String, Value> {
+    let mut body = Map::new();
+    for (column, cell) in cells {
+        if is_remark(column) || cell.trim().is_empty() {
+            continue;
+        }
+        match column.split_once('.') {
+            None => {
+                body.insert(column.to_owned(), value(column, cell));
+            }
+            Some((block, field)) => {
+                let inner =
+                    body.entry(block).or_insert_with(|| Value::Object(Map::new())).as_object_mut();
+                // A column of the same name without a point has come first: it stands.
+                if let Some(inner) = inner {
+                    let custom = block == "custom_fields";
+                    let value = if custom { cell.into() } else { value(field, cell) };
+                    inner.insert(field.to_owned(), value);
+                }
+            }
+        }
+    }
+    body
+}
+
+fn value(field: &str, cell: &str) -> Value {
+    let text = || Value::from(cell);
+    let trimmed = cell.trim();
+    if FLAGS.contains(&field) {
+        return match trimmed.to_ascii_lowercase().as_str() {
+            "true" | "1" => true.into(),
+            "false" | "0" => false.into(),
+            _ => text(),
+        };
+    }
+    if NUMBERS.contains(&field) {
+        let number: Option<serde_json::Number> = trimmed.parse().ok();
+        return number.map_or_else(text, Value::Number);
+    }
+    if LISTS.contains(&field) {
+        let entries = trimmed.split([';', ',', '|', ' ']).filter(|entry| !entry.is_empty());
+        return entries.map(Value::from).collect();
+    }
+    text()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(cells: &[(&str, &str)]) -> Value {
+        Value::Object(body(cells.iter().copied()))
+    }
+
+    #[test]
+    fn cells_get_the_types_of_their_fields() {
+        let cells = [
+            ("phone", "+55 11 99000-1001"),
+            ("name", "true"),
+            ("is_blocked", "TRUE"),
+            ("is_pinned", "0"),
+            ("is_muted", "perhaps"),
+            ("tag_ids", "a; b"),
+            ("prosa.cost_brl", "0.120"),
+            ("prosa.scope", "turn"),
+            ("custom_fields.origem", "1"),
+        ];
+        let expected = json!({
+            "phone": "+55 11 99000-1001",
+            "name": "true",
+            "is_blocked": true,
+            "is_pinned": false,
+            "is_muted": "perhaps",
+            "tag_ids": ["a", "b"],
+            "prosa": {"cost_brl": serde_json::from_str::<Value>("0.120").expect("a number"),
+                      "scope": "turn"},
+            "custom_fields": {"origem": "1"},
+        });
+        assert_eq!(read(&cells), expected);
+    }
+
+    #[test]
+    fn empty_cells_and_remarks_are_left_out() {
+        let cells = [("phone", "1"), ("email", " "), ("_reason", "phone: is wrong"), ("", "x")];
+        assert_eq!(read(&cells), json!({"phone": "1"}));
+    }
+}

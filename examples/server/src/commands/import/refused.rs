@@ -1,0 +1,92 @@
+//! The file of refused lines: of the same form as the one imported, each line with its number and
+//! the reason, so that it can be corrected and imported.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+
+use csv::WriterBuilder;
+use serde_json::{Map, Value, json};
+
+use super::record::is_remark;
+use super::source::{Entry, Raw, Source};
+use crate::commands::Failure;
+
+/// The remarks.
+const LINE: &str = "_line";
+const REASON: &str = "_reason";
+/// A line that is no JSON object, as it was written.
+const TEXT: &str = "_text";
+
+/// The refused lines. The file is made with the first of them.
+pub(super) struct Refused {
+    path: PathBuf,
+    names: Vec<String>,
+    delimiter: Option<u8>,
+    out: Option<Out>,
+}
+
+enum Out {
+    Csv(Box<csv::Writer<File>>),
+    Json(BufWriter<File>),
+}
+
+impl Refused {
+    pub(super) fn new(path: PathBuf, source: &Source) -> Self {
+        let names = source.names().map(str::to_owned).collect();
+        Self { path, names, delimiter: source.delimiter(), out: None }
+    }
+
+    /// Adds a line.
+    pub(super) fn add(&mut self, entry: &Entry, reason: &str) -> Result<(), Failure> {
+        let out = match &mut self.out {
+            Some(out) => out,
+            none => none.insert(create(&self.path, &self.names, self.delimiter)?),
+        };
+        match (out, &entry.raw) {
+            (Out::Csv(writer), Raw::Csv(cells)) => {
+                let line = entry.line.to_string();
+                let of_line = cells.iter().zip(&self.names);
+                let own = of_line.filter(|(_, name)| !is_remark(name)).map(|(cell, _)| cell);
+                // Cells beyond the last column are kept too, behind the reason.
+                let surplus = cells.iter().skip(self.names.len());
+                let remarks = [line.as_bytes(), reason.as_bytes()];
+                let missing = self.names.iter().skip(cells.len()).filter(|name| !is_remark(name));
+                let blanks = missing.map(|_| b"".as_slice());
+                let all = own.chain(blanks).chain(remarks).chain(surplus);
+                writer.write_record(all).map_err(Failure::run)
+            }
+            (Out::Json(writer), Raw::Json(text)) => {
+                let mut record = match serde_json::from_slice(text) {
+                    Ok(Value::Object(record)) => record,
+                    _ => Map::from_iter([(TEXT.to_owned(), String::from_utf8_lossy(text).into())]),
+                };
+                record.insert(LINE.to_owned(), json!(entry.line));
+                record.insert(REASON.to_owned(), json!(reason));
+                writeln!(writer, "{}", Value::Object(record)).map_err(Failure::run)
+            }
+            // A source has one form.
+            (Out::Csv(_), Raw::Json(_)) | (Out::Json(_), Raw::Csv(_)) => Ok(()),
+        }
+    }
+
+    /// Completes the file; `None` if there is none.
+    pub(super) fn finish(self) -> Result<Option<PathBuf>, Failure> {
+        match self.out {
+            None => return Ok(None),
+            Some(Out::Csv(mut writer)) => writer.flush().map_err(Failure::run)?,
+            Some(Out::Json(mut writer)) => writer.flush().map_err(Failure::run)?,
+        }
+        Ok(Some(self.path))
+    }
+}
+
+fn create(path: &PathBuf, names: &[String], delimiter: Option<u8>) -> Result<Out, Failure> {
+    let file =
+        File::create(path).map_err(|error| Failure::Run(format!("{}: {error}", path.display())))?;
+    let Some(delimiter) = delimiter else { return Ok(Out::Json(BufWriter::new(file))) };
+    let mut writer = WriterBuilder::new().delimiter(delimiter).flexible(true).from_writer(file);
+    let own = names.iter().map(String::as_str).filter(|name| !is_remark(name));
+    writer.write_record(own.chain([LINE, REASON])).map_err(Failure::run)?;
+    Ok(Out::Csv(Box::new(writer)))
+}

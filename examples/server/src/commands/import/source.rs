@@ -1,0 +1,310 @@
+//! Reading a file line by line: CSV or JSON Lines, whichever it is.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use csv::{ByteRecord, ReaderBuilder};
+use serde_json::{Map, Value};
+
+use super::record;
+use crate::commands::Failure;
+
+/// The longest line of JSON.
+const MAX_LINE: u64 = 1024 * 1024;
+const BOM: &[u8] = "\u{feff}".as_bytes();
+
+/// One record of a file.
+#[derive(Debug)]
+pub(super) struct Entry {
+    /// The line it begins on, from 1.
+    pub(super) line: u64,
+    /// Where it ends, in bytes.
+    pub(super) end: u64,
+    /// What it says, or why that cannot be read.
+    pub(super) body: Result<Map<String, Value>, String>,
+    /// How it was written.
+    pub(super) raw: Raw,
+}
+
+/// A record as it was written.
+#[derive(Debug)]
+pub(super) enum Raw {
+    /// Cells.
+    Csv(ByteRecord),
+    /// A line.
+    Json(Vec<u8>),
+}
+
+impl Entry {
+    /// What identifies the person or the message it is about, as it is written.
+    pub(super) fn keys(&self) -> Vec<String> {
+        const DIGITS: usize = 8;
+        let Ok(body) = &self.body else { return Vec::new() };
+        let texts =
+            ["identifier", "email", "wamid", "external_id"].into_iter().filter_map(|name| {
+                let text = body.get(name)?.as_str()?.trim().to_lowercase();
+                Some(format!("{name} {text}"))
+            });
+        // The same phone can be written in several ways; its last digits are the same in all.
+        let phone = body.get("phone").and_then(Value::as_str).map(|phone| {
+            let digits: Vec<char> = phone.chars().filter(char::is_ascii_digit).collect();
+            let from = digits.len().saturating_sub(DIGITS);
+            format!("phone {}", digits[from..].iter().collect::<String>())
+        });
+        texts.chain(phone).collect()
+    }
+}
+
+/// A file that is read.
+pub(super) struct Source {
+    form: Form,
+    size: u64,
+    names: Vec<String>,
+    /// Read to learn the names, and not handed out yet.
+    first: Option<Entry>,
+}
+
+enum Form {
+    Csv { reader: csv::Reader<BufReader<File>>, delimiter: u8 },
+    Json { reader: BufReader<File>, line: u64, position: u64 },
+}
+
+fn failure(path: &Path, error: &dyn std::fmt::Display) -> Failure {
+    Failure::Run(format!("{}: {error}", path.display()))
+}
+
+impl Source {
+    /// Opens a file and finds out what it is.
+    pub(super) fn open(path: &Path) -> Result<Self, Failure> {
+        let fail = |error: std::io::Error| failure(path, &error);
+        let mut file = BufReader::new(File::open(path).map_err(fail)?);
+        let size = file.get_ref().metadata().map_err(fail)?.len();
+        let mut skipped = 0;
+        if file.fill_buf().map_err(fail)?.starts_with(BOM) {
+            file.consume(BOM.len());
+            skipped = BOM.len() as u64;
+        }
+        let begin = file.fill_buf().map_err(fail)?;
+        let is_json = begin.trim_ascii_start().first() == Some(&b'{');
+        let head = begin.split(|byte| matches!(byte, b'\n' | b'\r')).next().unwrap_or_default();
+        let delimiter = delimiter(head);
+        file.seek(SeekFrom::Start(skipped)).map_err(fail)?;
+        let mut source = if is_json {
+            let form = Form::Json { reader: file, line: 0, position: skipped };
+            Self { form, size, names: Vec::new(), first: None }
+        } else {
+            let mut reader =
+                ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(file);
+            let names = reader.headers().map_err(|error| failure(path, &error))?;
+            let names: Vec<String> = names.iter().map(|name| name.trim().to_owned()).collect();
+            if names.iter().all(String::is_empty) {
+                return Err(failure(path, &"has no column names"));
+            }
+            Self { form: Form::Csv { reader, delimiter }, size, names, first: None }
+        };
+        if is_json {
+            source.first = source.read()?;
+            if let Some(Entry { body: Ok(body), .. }) = &source.first {
+                source.names = body.keys().cloned().collect();
+            }
+        }
+        Ok(source)
+    }
+
+    /// The names of its columns, or of the fields of its first line.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(String::as_str)
+    }
+
+    /// Its length in bytes.
+    pub(super) const fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// What stands between its columns; `None` for JSON.
+    pub(super) const fn delimiter(&self) -> Option<u8> {
+        match self.form {
+            Form::Csv { delimiter, .. } => Some(delimiter),
+            Form::Json { .. } => None,
+        }
+    }
+
+    /// Where its refused lines go unless somewhere else.
+    pub(super) fn refused_path(&self, path: &Path) -> PathBuf {
+        let mut name = path.as_os_str().to_owned();
+        name.push(if self.delimiter().is_some() { ".refused.csv" } else { ".refused.jsonl" });
+        PathBuf::from(name)
+    }
+
+    /// The next record; blank lines are none.
+    pub(super) fn next(&mut self) -> Result<Option<Entry>, Failure> {
+        match self.first.take() {
+            Some(entry) => Ok(Some(entry)),
+            None => self.read(),
+        }
+    }
+
+    fn read(&mut self) -> Result<Option<Entry>, Failure> {
+        match &mut self.form {
+            Form::Csv { reader, .. } => read_csv(reader, &self.names),
+            Form::Json { reader, line, position } => read_json(reader, line, position),
+        }
+    }
+}
+
+/// The most frequent one of what stands between columns.
+fn delimiter(head: &[u8]) -> u8 {
+    let count = |wanted: u8| head.iter().filter(|byte| **byte == wanted).count();
+    let [comma, semicolon, tab] = [b',', b';', b'\t'].map(count);
+    if semicolon > comma && semicolon >= tab {
+        b';'
+    } else if tab > comma {
+        b'\t'
+    } else {
+        b','
+    }
+}
+
+fn read_csv(
+    reader: &mut csv::Reader<BufReader<File>>,
+    names: &[String],
+) -> Result<Option<Entry>, Failure> {
+    let mut raw = ByteRecord::new();
+    if !reader.read_byte_record(&mut raw).map_err(Failure::run)? {
+        return Ok(None);
+    }
+    let line = raw.position().map_or(0, csv::Position::line);
+    let body = csv_body(&raw, names);
+    Ok(Some(Entry { line, end: reader.position().byte(), body, raw: Raw::Csv(raw) }))
+}
+
+fn csv_body(raw: &ByteRecord, names: &[String]) -> Result<Map<String, Value>, String> {
+    if raw.len() != names.len() {
+        return Err(format!("has {} cells in {} columns", raw.len(), names.len()));
+    }
+    let cells: Result<Vec<&str>, _> = raw.iter().map(str::from_utf8).collect();
+    let cells = cells.map_err(|_| "is not UTF-8".to_owned())?;
+    Ok(record::body(names.iter().map(String::as_str).zip(cells)))
+}
+
+fn read_json(
+    reader: &mut BufReader<File>,
+    line: &mut u64,
+    position: &mut u64,
+) -> Result<Option<Entry>, Failure> {
+    loop {
+        let mut raw = Vec::new();
+        let read = reader.take(MAX_LINE).read_until(b'\n', &mut raw).map_err(Failure::run)? as u64;
+        if read == 0 {
+            return Ok(None);
+        }
+        *line += 1;
+        *position += read;
+        let is_whole = raw.ends_with(b"\n") || read < MAX_LINE;
+        if !is_whole {
+            *position += skip_line(reader)?;
+        }
+        let text = raw.trim_ascii();
+        if text.is_empty() {
+            continue;
+        }
+        let body = match is_whole {
+            true => json_body(text),
+            false => Err(format!("is longer than {MAX_LINE} bytes")),
+        };
+        let raw = Raw::Json(text.to_vec());
+        return Ok(Some(Entry { line: *line, end: *position, body, raw }));
+    }
+}
+
+fn skip_line(reader: &mut BufReader<File>) -> Result<u64, Failure> {
+    let mut skipped = 0;
+    loop {
+        let buffer = reader.fill_buf().map_err(Failure::run)?;
+        let end = buffer.iter().position(|byte| *byte == b'\n');
+        let length = end.map_or(buffer.len(), |end| end + 1);
+        reader.consume(length);
+        skipped += length as u64;
+        if end.is_some() || length == 0 {
+            return Ok(skipped);
+        }
+    }
+}
+
+fn json_body(text: &[u8]) -> Result<Map<String, Value>, String> {
+    match serde_json::from_slice(text) {
+        Ok(Value::Object(mut body)) => {
+            body.retain(|name, _| !record::is_remark(name));
+            Ok(body)
+        }
+        Ok(_) => Err("is not a JSON object".to_owned()),
+        Err(error) => Err(format!("is not JSON: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(content: &[u8]) -> (Vec<String>, Vec<(u64, Result<Value, String>)>) {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("file");
+        std::fs::write(&path, content).expect("written");
+        let mut source = Source::open(&path).expect("readable");
+        let names = source.names().map(str::to_owned).collect();
+        let mut entries = Vec::new();
+        let mut end = 0;
+        while let Some(entry) = source.next().expect("readable") {
+            assert!(entry.end > end);
+            end = entry.end;
+            entries.push((entry.line, entry.body.map(Value::Object)));
+        }
+        (names, entries)
+    }
+
+    #[test]
+    fn csv_may_have_a_byte_order_mark_and_any_usual_delimiter() {
+        for (delimiter, bom) in [(",", ""), (";", "\u{feff}"), ("\t", "")] {
+            let text = format!("{bom}phone;name\r\n1;\"A, b\r\nc\"\r\n\r\n2;B\r\n")
+                .replace(';', delimiter);
+            let (names, entries) = read(text.as_bytes());
+            assert_eq!(names, ["phone", "name"]);
+            let expected = [
+                (2, Ok(json!({"phone": "1", "name": "A, b\r\nc"}))),
+                (5, Ok(json!({"phone": "2", "name": "B"}))),
+            ];
+            assert_eq!(entries, expected);
+        }
+    }
+
+    #[test]
+    fn a_line_that_cannot_be_read_does_not_lose_the_others() {
+        let (_, entries) = read(b"phone,name\n1,2,3\n\xff,x\n4,D\n");
+        assert_eq!(entries[0], (2, Err("has 3 cells in 2 columns".to_owned())));
+        assert_eq!(entries[1], (3, Err("is not UTF-8".to_owned())));
+        assert_eq!(entries[2], (4, Ok(json!({"phone": "4", "name": "D"}))));
+
+        let long = format!("{{\"name\": \"{}\"}}", "x".repeat(2 * MAX_LINE as usize));
+        let text = format!("{{\"phone\": \"1\", \"_line\": 7}}\n\n[1]\n{{\n{long}\n{{}}");
+        let (names, entries) = read(text.as_bytes());
+        assert_eq!(names, ["phone"]);
+        assert_eq!(entries[0], (1, Ok(json!({"phone": "1"}))));
+        assert_eq!(entries[1], (3, Err("is not a JSON object".to_owned())));
+        assert!(entries[2].1.as_ref().is_err_and(|reason| reason.starts_with("is not JSON")));
+        assert!(entries[3].1.as_ref().is_err_and(|reason| reason.contains("longer")));
+        assert_eq!(entries[4], (6, Ok(json!({}))));
+    }
+
+    #[test]
+    fn the_forms_of_one_phone_have_one_key() {
+        let keys = |phone: &str| {
+            let body = json!({"phone": phone}).as_object().cloned().expect("an object");
+            Entry { line: 1, end: 1, body: Ok(body), raw: Raw::Json(Vec::new()) }.keys()
+        };
+        assert_eq!(keys("+55 (11) 98765-4321"), keys("551187654321"));
+        assert_ne!(keys("11987654321"), keys("11987654322"));
+    }
+}

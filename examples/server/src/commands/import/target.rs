@@ -1,0 +1,116 @@
+//! Handing a record to the core.
+
+use std::collections::BTreeMap;
+
+use recado_core::access::Company;
+use recado_core::error::{Code, Rejection};
+use recado_core::ids::{CompanyId, CustomFieldId};
+use recado_core::{Error, Recado};
+use serde_json::{Map, Value};
+
+use super::Kind;
+use super::source::Entry;
+use crate::commands::{Failure, refused};
+
+/// How often a record is tried that others keep changing.
+const ATTEMPTS: u32 = 3;
+
+/// What became of a record.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Imported {
+    /// It was stored.
+    Made,
+    /// An earlier import, or somebody else, has stored it.
+    AlreadyThere,
+    /// It cannot be stored; why.
+    Refused(String),
+}
+
+/// Where records go.
+pub(super) struct Target<'a> {
+    recado: &'a Recado,
+    company: Company,
+    kind: Kind,
+    /// Custom fields by slug, so that files need not know ids.
+    fields: BTreeMap<String, CustomFieldId>,
+}
+
+impl<'a> Target<'a> {
+    /// The company.
+    pub(super) async fn new(
+        recado: &'a Recado,
+        company: CompanyId,
+        kind: Kind,
+    ) -> Result<Self, Failure> {
+        let company = recado.access().company(company).await.map_err(refused)?;
+        let fields = recado.custom_fields().all(company.id).await.map_err(refused)?;
+        let fields = fields.into_iter().map(|field| (field.slug, field.id)).collect();
+        Ok(Self { recado, company, kind, fields })
+    }
+
+    /// Imports one record.
+    ///
+    /// # Errors
+    ///
+    /// When the store fails.
+    pub(super) async fn import(&self, entry: &Entry) -> Result<Imported, Failure> {
+        let mut body = match &entry.body {
+            Ok(body) => body.clone(),
+            Err(reason) => return Ok(Imported::Refused(reason.clone())),
+        };
+        self.name_fields(&mut body);
+        for _ in 0..ATTEMPTS {
+            let imported = match self.kind {
+                Kind::Contacts => {
+                    outcome(self.recado.contacts().import(&self.company, &body).await)?
+                }
+                Kind::Messages => {
+                    outcome(self.recado.messages().import(&self.company, &body).await)?
+                }
+            };
+            if let Some(imported) = imported {
+                return Ok(imported);
+            }
+        }
+        Ok(Imported::Refused("others keep changing the same records; import it again".to_owned()))
+    }
+
+    /// Puts ids for the slugs of custom fields.
+    fn name_fields(&self, body: &mut Map<String, Value>) {
+        let Some(Value::Object(values)) = body.get_mut("custom_fields") else { return };
+        let written = std::mem::take(values);
+        for (key, value) in written {
+            let key = self.fields.get(&key).map_or(key, CustomFieldId::to_string);
+            values.insert(key, value);
+        }
+    }
+}
+
+/// What an answer says of the record; `None` when it is to be tried again.
+fn outcome<T, E>(answer: Result<T, Error<E>>) -> Result<Option<Imported>, Failure>
+where
+    E: Rejection + 'static,
+    Error<E>: std::error::Error,
+{
+    match answer {
+        Ok(_) => Ok(Some(Imported::Made)),
+        Err(Error::Busy) => Ok(None),
+        Err(Error::Rejected(rejection)) => Ok(Some(match rejection.code() {
+            Code::ContactExists | Code::MessageExists => Imported::AlreadyThere,
+            _ => Imported::Refused(reason(&rejection)),
+        })),
+        Err(error) => Err(refused(error)),
+    }
+}
+
+/// All reasons of a rejection in one line.
+fn reason(rejection: &impl Rejection) -> String {
+    let details = rejection.details();
+    let reasons = details.as_ref().and_then(|details| details.get("reasons")?.as_object());
+    let all: Vec<String> = reasons
+        .into_iter()
+        .flatten()
+        .map(|(field, reason)| format!("{field} {}", reason.as_str().unwrap_or_default()))
+        .collect();
+    if all.is_empty() { rejection.to_string() } else { all.join("; ") }
+}
