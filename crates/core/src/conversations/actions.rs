@@ -1,9 +1,283 @@
-//! What operators do with conversations.
+//! What operators do with a conversation, its state only (3.1, 3.4, D42–D44a). What they write is
+//! in [`replies`](super::replies).
 
-use crate::Recado;
+use async_trait::async_trait;
+use serde_json::{Map, Value};
+
+use super::{Act, AiMode, ConversationState};
+use crate::app::UseCase;
+use crate::contacts::{Contact, DraftFacts, DraftQuery};
+use crate::conversations::{ChannelContact, ChannelQuery};
+use crate::events::{OptOutSource, contact_opted_out};
+use crate::ids::{CloseReasonId, CompanyId, ContactId, EventId, MemberId};
+use crate::input::{Given, Input, read_id, read_timestamp, read_word};
+use crate::manage::{ManageError, ManageResult};
+use crate::problems::Problems;
+use crate::store::{ChangeSet, Decided, Reads, StoreError};
+use crate::words::words;
+use crate::{Recado, Timestamp};
+
+words! {
+    /// What an operator can do with a conversation without writing.
+    ActionName {
+        /// Closes it.
+        Close = "close",
+        /// Takes it over.
+        TakeOver = "take-over",
+        /// Assigns it.
+        Assign = "assign",
+        /// Pauses the AI.
+        PauseAi = "pause-ai",
+        /// Lifts the pause.
+        ResumeAi = "resume-ai",
+        /// Picks another AI mode.
+        AiMode = "ai-mode",
+        /// Switches the external AI on again.
+        EnableExternalAi = "enable-external-ai",
+        /// Hands it to people.
+        Handoff = "handoff",
+        /// Blocks the contact.
+        Block = "block",
+        /// Lifts the company's block.
+        Unblock = "unblock",
+        /// Announces a block of the contact's own.
+        OptOut = "opt-out",
+        /// Lifts the contact's own block.
+        OptIn = "opt-in",
+        /// Marks it as read.
+        Read = "read",
+    }
+}
+
+/// An action, read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// A transition of the conversation's state, at the time it is decided.
+    Move(Step),
+    /// Everything was read.
+    Read,
+}
+
+/// A transition, before its time is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// As it is.
+    Act(Act),
+    /// Closing.
+    Close {
+        /// Why.
+        reason: Option<CloseReasonId>,
+        /// The member it is assigned to by that.
+        member: Option<MemberId>,
+    },
+    /// Lifting the contact's own block.
+    OptIn,
+}
+
+impl Step {
+    const fn at(self, now: Timestamp) -> Act {
+        match self {
+            Self::Act(act) => act,
+            Self::Close { reason, member } => Act::Closed { at: now, reason, member },
+            Self::OptIn => Act::OptedIn { at: now },
+        }
+    }
+
+    const fn member(self) -> Option<MemberId> {
+        match self {
+            Self::Act(Act::TakenOver { member }) => Some(member),
+            Self::Act(Act::HandedOff { member } | Act::Assigned { member })
+            | Self::Close { member, .. } => member,
+            Self::Act(_) | Self::OptIn => None,
+        }
+    }
+
+    const fn reason(self) -> Option<CloseReasonId> {
+        match self {
+            Self::Close { reason, .. } => reason,
+            Self::Act(_) | Self::OptIn => None,
+        }
+    }
+}
+
+impl Action {
+    /// Reads the body of an action.
+    ///
+    /// # Errors
+    ///
+    /// All that is wrong with it.
+    pub fn parse(name: ActionName, body: &Map<String, Value>) -> Result<Self, Problems> {
+        let mut input = Input::new(body);
+        let step = match name {
+            ActionName::Close => Some(Step::Close {
+                reason: input.given("close_reason_id", read_id(CloseReasonId::parse)).value(),
+                member: optional_member(&mut input),
+            }),
+            ActionName::TakeOver => input
+                .required("member_id", read_id(MemberId::parse))
+                .map(|member| Step::Act(Act::TakenOver { member })),
+            ActionName::Assign => assigned(&mut input),
+            ActionName::PauseAi => input
+                .required("until", read_timestamp)
+                .map(|until| Step::Act(Act::AiPaused { until })),
+            ActionName::ResumeAi => Some(Step::Act(Act::AiResumed)),
+            ActionName::AiMode => input
+                .required("mode", read_word(AiMode::parse, AiMode::WORDS))
+                .map(|mode| Step::Act(Act::AiModePicked(mode))),
+            ActionName::EnableExternalAi => Some(Step::Act(Act::ExternalAiEnabled)),
+            ActionName::Handoff => {
+                Some(Step::Act(Act::HandedOff { member: optional_member(&mut input) }))
+            }
+            ActionName::Block => Some(Step::Act(Act::Blocked)),
+            ActionName::Unblock => Some(Step::Act(Act::Unblocked)),
+            ActionName::OptOut => backfilled(&mut input),
+            ActionName::OptIn => Some(Step::OptIn),
+            ActionName::Read => None,
+        };
+        input.finish().into_result()?;
+        Ok(step.map_or(Self::Read, Self::Move))
+    }
+}
+
+pub(super) fn optional_member(input: &mut Input<'_>) -> Option<MemberId> {
+    input.given("member_id", read_id(MemberId::parse)).value()
+}
+
+/// `member_id` has to be there; null means nobody.
+fn assigned(input: &mut Input<'_>) -> Option<Step> {
+    let member = match input.given("member_id", read_id(MemberId::parse)) {
+        Given::Value(member) => Some(member),
+        Given::Cleared => None,
+        Given::Absent => {
+            input.problem("member_id", "is required; null assigns it to nobody");
+            return None;
+        }
+    };
+    Some(Step::Act(Act::Assigned { member }))
+}
+
+fn backfilled(input: &mut Input<'_>) -> Option<Step> {
+    input.required("source", |value| match value.as_str() {
+        Some("backfill") => Ok(()),
+        _ => Err("must be backfill".to_owned()),
+    })?;
+    let at = input.required("opted_out_at", read_timestamp)?;
+    Some(Step::Act(Act::OptOutBackfilled { at }))
+}
+
+/// Moves a conversation's state.
+#[derive(Clone, Debug)]
+pub struct MoveConversation {
+    company: CompanyId,
+    contact: ContactId,
+    step: Step,
+    event: EventId,
+}
+
+#[async_trait]
+impl UseCase for MoveConversation {
+    type Loaded = DraftFacts;
+    type Output = ();
+    type Error = ManageError;
+
+    async fn load(&self, store: &dyn Reads) -> Result<DraftFacts, StoreError> {
+        let query = DraftQuery {
+            contact: Some(self.contact),
+            member: self.step.member(),
+            close_reason: self.step.reason(),
+            ..DraftQuery::default()
+        };
+        store.draft_facts(self.company, &query).await
+    }
+
+    fn decide(&self, facts: DraftFacts, now: Timestamp) -> Result<Decided<()>, ManageError> {
+        let stored = facts.contact.as_ref().ok_or(ManageError::NotFound)?;
+        let mut problems = Problems::new();
+        if self.step.member().is_some() && !facts.member {
+            problems.add("member_id", "names a member that the company does not have");
+        }
+        if self.step.reason().is_some() && !facts.close_reason {
+            problems.add("close_reason_id", "names a close reason that the company does not have");
+        }
+        problems.into_result()?;
+        let act = self.step.at(now);
+        let before = ConversationState::of(stored);
+        let after = before.after(act);
+        let contact = stored.changed(now, |contact| after.write_to(contact));
+        let mut changes = ChangeSet::new();
+        if contact != *stored.value() {
+            changes = changes.with(stored.update(contact.clone()));
+        }
+        if before.announces_opt_out(&act) {
+            let source = OptOutSource::Backfill;
+            changes = changes.emit(contact_opted_out(self.event, &contact, None, source, now));
+        }
+        Ok(Decided::new(changes, ()))
+    }
+}
+
+/// Marks everything a contact wrote as read (D44a).
+#[derive(Clone, Copy, Debug)]
+pub struct ReadConversation {
+    company: CompanyId,
+    contact: ContactId,
+}
+
+#[async_trait]
+impl UseCase for ReadConversation {
+    type Loaded = Option<ChannelContact>;
+    type Output = ();
+    type Error = ManageError;
+
+    async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
+        let query = ChannelQuery { ids: vec![self.contact], ..ChannelQuery::default() };
+        Ok(store.channel_contacts(self.company, &query).await?.pop())
+    }
+
+    fn decide(&self, found: Self::Loaded, now: Timestamp) -> Result<Decided<()>, ManageError> {
+        let found = found.ok_or(ManageError::NotFound)?;
+        let read = |contact: &mut Contact| contact.last_read_at = Some(now);
+        let contact = found.contact.changed(now, read);
+        let mut changes = ChangeSet::new();
+        if contact != *found.contact.value() {
+            changes = changes.with(found.contact.update(contact));
+        }
+        for conversation in found.conversations.iter().filter(|known| known.unread > 0) {
+            let mut read = conversation.value().clone();
+            read.unread = 0;
+            changes = changes.with(conversation.update(read));
+        }
+        Ok(Decided::new(changes, ()))
+    }
+}
 
 /// The use cases on conversations. Made by [`Recado::conversations`].
 #[derive(Clone, Copy, Debug)]
 pub struct Conversations<'a> {
     pub(crate) app: &'a Recado,
+}
+
+impl Conversations<'_> {
+    /// Does what an operator asks, with the events it causes, at once or not at all. Idempotent but
+    /// for the times it writes.
+    ///
+    /// # Errors
+    ///
+    /// [`ManageError::Invalid`], [`ManageError::NotFound`]; nothing was changed.
+    pub async fn act(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+        action: ActionName,
+        body: &Map<String, Value>,
+    ) -> ManageResult<()> {
+        let action = Action::parse(action, body).map_err(crate::manage::invalid)?;
+        match action {
+            Action::Read => self.app.run(&ReadConversation { company, contact }).await,
+            Action::Move(step) => {
+                let event = EventId::new(self.app.uuid(self.app.now()));
+                self.app.run(&MoveConversation { company, contact, step, event }).await
+            }
+        }
+    }
 }

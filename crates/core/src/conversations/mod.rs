@@ -3,19 +3,18 @@
 
 mod actions;
 pub mod opt_out;
+mod replies;
 mod state;
 
 use async_trait::async_trait;
 
-pub use actions::Conversations;
+pub use actions::{Action, ActionName, Conversations, MoveConversation, ReadConversation, Step};
 pub use opt_out::{StopWords, asks_to_stop};
-pub use state::{
-    Act, AiMode, ConversationState, ECHO_AFTER, ECHO_BEFORE, echo_is_reply,
-};
+pub use state::{Act, AiMode, ConversationState, ECHO_AFTER, ECHO_BEFORE, echo_is_reply};
 
 use crate::Timestamp;
-use crate::groups::GroupCode;
 use crate::contacts::{ChannelKey, Contact, Identifier, Phone, Platform};
+use crate::groups::GroupCode;
 use crate::ids::{CompanyId, ConnectionId, ContactId};
 use crate::messages::SenderType;
 use crate::store::{StoreError, Stored};

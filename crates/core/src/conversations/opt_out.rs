@@ -101,7 +101,8 @@ mod tests {
 
     #[test]
     fn a_word_inside_a_longer_message_is_no_request() {
-        for text in ["quero sair com você", "não pare", "stop it", "sairei", "", "!!", "s a i r"] {
+        for text in ["quero sair com você", "não pare", "stop it", "sairei", "", "!!", "s a i r"]
+        {
             assert!(!text_asks(text), "{text}");
         }
     }

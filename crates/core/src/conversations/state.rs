@@ -307,8 +307,11 @@ mod tests {
             member().prop_map(|member| Act::TakenOver { member }),
             member_or_none().prop_map(|member| Act::HandedOff { member }),
             member_or_none().prop_map(|member| Act::Assigned { member }),
-            (time(), reason(), member_or_none())
-                .prop_map(|(at, reason, member)| Act::Closed { at, reason, member }),
+            (time(), reason(), member_or_none()).prop_map(|(at, reason, member)| Act::Closed {
+                at,
+                reason,
+                member
+            }),
             time().prop_map(|until| Act::AiPaused { until }),
             Just(Act::AiResumed),
             proptest::sample::select(AiMode::ALL).prop_map(Act::AiModePicked),
@@ -490,9 +493,11 @@ mod tests {
 
     #[test]
     fn the_modes_of_the_menu_leave_one_automation_at_most() {
-        for (mode, service, external) in
-            [(AiMode::Service, true, false), (AiMode::External, false, true), (AiMode::Off, false, false)]
-        {
+        for (mode, service, external) in [
+            (AiMode::Service, true, false),
+            (AiMode::External, false, true),
+            (AiMode::Off, false, false),
+        ] {
             let state = fresh().after(Act::AiModePicked(mode));
             assert_eq!((state.is_ai_enabled, state.external_ai_enabled), (service, external));
         }

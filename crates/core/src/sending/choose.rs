@@ -172,7 +172,8 @@ mod tests {
 
     #[test]
     fn of_several_the_last_one_is_used_unless_it_is_off() {
-        let all = [connection(1, true, true), connection(2, true, true), connection(3, true, false)];
+        let all =
+            [connection(1, true, true), connection(2, true, true), connection(3, true, false)];
         assert_eq!(chosen(&all, None, Some(2)), Ok(id(2)));
         assert_eq!(chosen(&all, None, Some(3)), Err(NoConnection::Several));
         assert_eq!(chosen(&all[1..], None, Some(3)), Ok(id(2)));

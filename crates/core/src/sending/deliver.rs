@@ -45,7 +45,8 @@ impl Sending<'_> {
             },
             Err(Error::Busy | Error::Denied(_) | Error::Store(_)) => {
                 self.app.unsettled().push(Leftover::Outcome(Box::new(settle)));
-                let failure = Failure::uncertain("the outcome could not be recorded yet".to_owned());
+                let failure =
+                    Failure::uncertain("the outcome could not be recorded yet".to_owned());
                 let (id, contact) = (message.id, message.contact);
                 Err(Error::Rejected(SendError::of_failure(connection.kind, id, contact, failure)))
             }

@@ -61,10 +61,7 @@ impl std::fmt::Debug for TextDraft {
 }
 
 /// Names the fields that are not there: missing, null, empty or blank.
-pub(crate) fn require(
-    body: &Map<String, Value>,
-    fields: &[&'static str],
-) -> Result<(), SendError> {
+pub(crate) fn require(body: &Map<String, Value>, fields: &[&'static str]) -> Result<(), SendError> {
     let is_missing = |field: &str| match body.get(field) {
         None | Some(Value::Null) => true,
         Some(Value::String(text)) => text.trim().is_empty(),

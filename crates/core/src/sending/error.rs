@@ -22,6 +22,9 @@ pub enum SendError {
     /// `to` is neither a phone number nor a group code; correct it.
     #[error("to is neither a valid phone number nor a group code")]
     InvalidPhone,
+    /// The company has no such contact.
+    #[error("the company has no such contact")]
+    ContactNotFound,
     /// The company has no such connection; name another or none.
     #[error("the company has no such connection")]
     ConnectionNotFound,
@@ -116,7 +119,7 @@ impl Rejection for SendError {
             Self::MissingField(_) => Code::MissingField,
             Self::Invalid(problems) => problems.code(),
             Self::InvalidPhone => Code::InvalidPhone,
-            Self::ConnectionNotFound => Code::NotFound,
+            Self::ContactNotFound | Self::ConnectionNotFound => Code::NotFound,
             Self::GroupNotFound => Code::GroupNotFound,
             Self::AmbiguousContact(_) => Code::AmbiguousContact,
             Self::ContactStateUnavailable => Code::ContactStateUnavailable,
@@ -138,9 +141,10 @@ impl Rejection for SendError {
         match self {
             Self::MissingField(_) | Self::InvalidPhone => Kind::Malformed,
             Self::Invalid(problems) => problems.kind(),
-            Self::ConnectionNotFound | Self::GroupNotFound | Self::TemplateNotFound => {
-                Kind::NotFound
-            }
+            Self::ContactNotFound
+            | Self::ConnectionNotFound
+            | Self::GroupNotFound
+            | Self::TemplateNotFound => Kind::NotFound,
             Self::AmbiguousContact(_) => Kind::Conflict,
             Self::ContactStateUnavailable => Kind::Unavailable,
             Self::OptedOut

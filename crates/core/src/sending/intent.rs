@@ -81,12 +81,12 @@ impl Intent<'_> {
     }
 
     /// The contacts that match, or the refusal (D33): 503 comes where the state is needed.
-    fn contact<'f>(
-        &self,
-        facts: &'f IntentFacts,
-    ) -> Result<Option<&'f ChannelContact>, SendError> {
+    fn contact<'f>(&self, facts: &'f IntentFacts) -> Result<Option<&'f ChannelContact>, SendError> {
         let found = facts.contacts.as_deref().ok_or(SendError::ContactStateUnavailable)?;
         match found {
+            [] if matches!(self.order.target, Target::Contact(_)) => {
+                Err(SendError::ContactNotFound)
+            }
             [] => Ok(None),
             [only] => Ok(Some(only)),
             several => {
@@ -153,7 +153,8 @@ impl Intent<'_> {
         };
         let (id, company) = (self.ids.contact, self.order.company);
         let identifier = identifier.ok_or(SendError::InvalidPhone)?;
-        let mut contact = Contact::new(id, company, platform.clone(), identifier, phone, created_at);
+        let mut contact =
+            Contact::new(id, company, platform.clone(), identifier, phone, created_at);
         if let Some(code) = group {
             let of_group = facts.groups.iter().filter(|row| row.group.code == *code);
             let subject = of_group.filter_map(|row| row.group.subject.clone()).next();
@@ -235,11 +236,7 @@ impl UseCase for Intent<'_> {
         Ok(IntentFacts { connections, groups, group, contacts, export_frontier })
     }
 
-    fn decide(
-        &self,
-        facts: IntentFacts,
-        now: Timestamp,
-    ) -> Result<Decided<Intended>, SendError> {
+    fn decide(&self, facts: IntentFacts, now: Timestamp) -> Result<Decided<Intended>, SendError> {
         if let Some(wanted) = self.order.connection
             && !facts.connections.iter().any(|connection| connection.id == wanted)
         {
@@ -280,9 +277,7 @@ impl UseCase for Intent<'_> {
         };
         let here = conversations.iter().find(|known| known.connection == connection.id);
         let conversation = touch_conversation(here.map(Stored::value), &message, &recipient);
-        let changes = changes
-            .with(written(here, conversation))
-            .insert(message.clone());
+        let changes = changes.with(written(here, conversation)).insert(message.clone());
         let connection = connection.value().clone();
         Ok(Decided::new(changes, Intended { message, connection, recipient, group }))
     }

@@ -16,6 +16,7 @@ mod settle;
 
 pub use choose::{NoConnection, choose_for_person, recipient_on};
 pub use draft::{Recipient, TextDraft};
+pub(crate) use draft::{read_message, require};
 pub use error::SendError;
 pub use order::{Delivered, Order, SendRules, Target, TurnDebit};
 pub(crate) use recover::Unsettled;

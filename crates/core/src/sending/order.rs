@@ -2,9 +2,9 @@
 
 use std::fmt;
 
+use crate::connections::{Connection, ConnectionKind};
 use crate::contacts::Phone;
 use crate::conversations::Act;
-use crate::connections::{Connection, ConnectionKind};
 use crate::gateway::Content;
 use crate::groups::GroupCode;
 use crate::ids::{CompanyId, ConnectionId, ContactId, LedgerLineId};

@@ -18,7 +18,7 @@ use crate::messages::{
     SenderType, StatusReport, advance, message_sent, status_updated,
 };
 use crate::prosas::{LedgerLine, ProsaScope, Spent, debit_line};
-use crate::store::{Change, ChangeSet, Decided, Reads, StoreError, Stored};
+use crate::store::{Change, ChangeKind, ChangeSet, Decided, Reads, Row, StoreError, Stored};
 
 /// Records the outcome of a send. Idempotent: an outcome that is recorded already changes nothing.
 #[derive(Clone, Debug)]
@@ -146,7 +146,7 @@ impl Settle {
         for key in self.keys() {
             let holder = facts.contacts.iter().flatten().any(|other| other.aliases.contains(&key));
             let again = changes.iter().any(|change| {
-                matches!(change.kind(), crate::store::ChangeKind::Insert(crate::store::Row::Alias(alias)) if alias.key == key)
+                matches!(change.kind(), ChangeKind::Insert(Row::Alias(alias)) if alias.key == key)
             });
             if !holder && !again {
                 let (company, platform) = (after.company, after.source_platform.clone());
@@ -185,9 +185,9 @@ impl Settle {
         }
     }
 
-    /// The debit of the turn, booked with its first bubble that may have arrived.
+    /// The debit of the turn, booked with its first bubble that the provider accepted.
     fn debit(&self, facts: &SettleFacts, now: Timestamp) -> Option<(LedgerLine, bool)> {
-        let turn = self.turn.filter(|_| self.may_have_arrived())?;
+        let turn = self.turn.filter(|_| matches!(self.outcome, Outcome::Accepted(_)))?;
         if let Some(booked) = &facts.debit {
             return Some((booked.value().clone(), false));
         }
@@ -246,9 +246,10 @@ impl UseCase for Settle {
         let mut message = stored.value().clone();
         let mut changes = ChangeSet::new();
 
-        let own = facts.contacts.as_ref().and_then(|contacts| {
-            contacts.iter().find(|found| found.contact.id == message.contact)
-        });
+        let own = facts
+            .contacts
+            .as_ref()
+            .and_then(|contacts| contacts.iter().find(|found| found.contact.id == message.contact));
         let after = own.map(|own| self.contact_after(&own.contact, now));
         if let (Some(own), Some(after)) = (own, &after) {
             for change in self.contact_changes(&facts, own, after) {
@@ -277,11 +278,12 @@ impl UseCase for Settle {
             };
             for step in steps(step) {
                 message = step.apply(&message);
-                let contact =
-                    after.as_ref().map_or(EventContact::Unreadable(message.contact), EventContact::Known);
+                let contact = after
+                    .as_ref()
+                    .map_or(EventContact::Unreadable(message.contact), EventContact::Known);
                 let Some(id) = events.next() else { break };
-                let is_sent = (step.previous, step.status)
-                    == (MessageStatus::Pending, MessageStatus::Sent);
+                let is_sent =
+                    (step.previous, step.status) == (MessageStatus::Pending, MessageStatus::Sent);
                 changes = changes.emit(if is_sent {
                     message_sent(id, &message, contact, connection, now, &self.links)
                 } else {
