@@ -1,5 +1,4 @@
 //! Which template is meant, and what a body may say about one (D40, D48).
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use recado_core::Timestamp;
 use recado_core::ids::{CompanyId, ConnectionId, TemplateId};
