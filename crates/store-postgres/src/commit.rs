@@ -8,29 +8,20 @@ use std::collections::BTreeMap;
 use std::collections::HashSet;
 
 use async_trait::async_trait;
-use recado_core::access::{ApiKey, Company, Member, Secret};
-use recado_core::contacts::{Contact, ContactTag};
-use recado_core::custom_fields::CustomField;
-use recado_core::deals::{Deal, Pipeline, Stage};
-use recado_core::documents::Document;
 use recado_core::events::Event;
 use recado_core::ids::CompanyId;
-use recado_core::jobs::Job;
-use recado_core::links::{Click, Link};
-use recado_core::lists::{List, ListMember};
-use recado_core::organizations::Organization;
+use recado_core::lists::ListMember;
 use recado_core::store::{
     Change, ChangeKind, ChangeSet, Commit, CommitError, Conflict, Precondition, Row, RowKey,
     Version,
 };
-use recado_core::tags::{CloseReason, Tag};
-use uuid::Uuid;
 
 use crate::PostgresStore;
 use crate::error::refused;
 use crate::lists::insert_members;
+use crate::place::{Part, Place};
 use crate::session::{Around, Session, Statement};
-use crate::table::{Param, Sql, Table, params};
+use crate::table::{Param, Table, params, signed};
 
 /// The lock that creators of contacts share and exports take alone.
 pub(crate) fn company_lock(company: CompanyId) -> i64 {
@@ -66,85 +57,20 @@ macro_rules! with_table {
             Row::Document($record) => $body,
             Row::Link($record) => $body,
             Row::Click($record) => $body,
+            Row::Connection($record) => $body,
+            Row::Group($record) => $body,
+            Row::Alias($record) => $body,
+            Row::Conversation($record) => $body,
+            Row::Message($record) => $body,
+            Row::MessageRef($record) => $body,
+            Row::LeadMemory($record) => $body,
+            Row::LedgerLine($record) => $body,
+            Row::RememberedCall($record) => $body,
+            Row::Worker($record) => $body,
+            Row::Template($record) => $body,
             Row::Job($record) => $body,
         }
     };
-}
-
-fn number(version: Version) -> i64 {
-    i64::try_from(version.number()).unwrap_or(i64::MAX)
-}
-
-/// The statements of a table and the values of a key in it.
-struct Place {
-    table: &'static str,
-    sql: &'static Sql,
-    versioned: bool,
-    key: Vec<Uuid>,
-    /// Secrets alone are not named by ids.
-    word: Option<&'static str>,
-}
-
-impl Place {
-    fn of<T: Table>(key: Vec<Uuid>) -> Self {
-        Self { table: T::NAME, sql: T::sql(), versioned: T::VERSIONED, key, word: None }
-    }
-
-    /// Where the row of a key is; `None` for keys that name no row.
-    fn find(key: &RowKey) -> Option<Self> {
-        Some(match *key {
-            RowKey::Company { company } => Self::of::<Company>(vec![company.uuid()]),
-            RowKey::Secret { name } => {
-                Self { word: Some(name.as_str()), ..Self::of::<Secret>(Vec::new()) }
-            }
-            RowKey::ApiKey { company, id } => Self::of::<ApiKey>(vec![company.uuid(), id.uuid()]),
-            RowKey::Member { company, id } => Self::of::<Member>(vec![company.uuid(), id.uuid()]),
-            RowKey::Contact { company, id } => Self::of::<Contact>(vec![company.uuid(), id.uuid()]),
-            RowKey::ContactTag { company, contact, tag } => {
-                Self::of::<ContactTag>(vec![company.uuid(), contact.uuid(), tag.uuid()])
-            }
-            RowKey::CustomField { company, id } => {
-                Self::of::<CustomField>(vec![company.uuid(), id.uuid()])
-            }
-            RowKey::List { company, id } => Self::of::<List>(vec![company.uuid(), id.uuid()]),
-            RowKey::ListMember { company, list, contact } => {
-                Self::of::<ListMember>(vec![company.uuid(), list.uuid(), contact.uuid()])
-            }
-            RowKey::Tag { company, id } => Self::of::<Tag>(vec![company.uuid(), id.uuid()]),
-            RowKey::CloseReason { company, id } => {
-                Self::of::<CloseReason>(vec![company.uuid(), id.uuid()])
-            }
-            RowKey::Pipeline { company, id } => {
-                Self::of::<Pipeline>(vec![company.uuid(), id.uuid()])
-            }
-            RowKey::Stage { company, id } => Self::of::<Stage>(vec![company.uuid(), id.uuid()]),
-            RowKey::Deal { company, id } => Self::of::<Deal>(vec![company.uuid(), id.uuid()]),
-            RowKey::Organization { company, id } => {
-                Self::of::<Organization>(vec![company.uuid(), id.uuid()])
-            }
-            RowKey::Document { company, id } => {
-                Self::of::<Document>(vec![company.uuid(), id.uuid()])
-            }
-            RowKey::Link { company, id } => Self::of::<Link>(vec![company.uuid(), id.uuid()]),
-            RowKey::Click { company, id } => Self::of::<Click>(vec![company.uuid(), id.uuid()]),
-            RowKey::Job { company, id } => Self::of::<Job>(vec![company.uuid(), id.uuid()]),
-            RowKey::ExportFrontier { .. } => return None,
-        })
-    }
-
-    fn params(&self) -> Vec<Param> {
-        let ids = self.key.iter().map(|id| Box::new(*id) as Param);
-        let word = self.word.map(|word| Box::new(word) as Param);
-        ids.chain(word).collect()
-    }
-
-    fn params_at(&self, version: Version) -> Vec<Param> {
-        let mut params = self.params();
-        if self.versioned {
-            params.extend(params![number(version)]);
-        }
-        params
-    }
 }
 
 /// A statement, and the row that is stale if it fails for want of a row.
@@ -198,7 +124,7 @@ fn lock_rows(steps: &mut Vec<Step>, changes: &ChangeSet) -> Result<(), Conflict>
             _ => None,
         })
         .collect();
-    let mut locks: BTreeMap<(&'static str, Vec<Uuid>), Locks> = BTreeMap::new();
+    let mut locks: BTreeMap<(&'static str, Vec<Part>), Locks> = BTreeMap::new();
     let mut lock = |key: RowKey, set: &dyn Fn(&mut Locks)| match Place::find(&key) {
         None => Err(Conflict::Stale(key)),
         Some(place) => {
@@ -296,7 +222,7 @@ fn update<T: Table>(record: T, read_at: Version, key: RowKey) -> Step {
         return Step::new(&T::sql().unchanged, params, Some(key));
     }
     let mut params = record.bind();
-    params.extend(params![number(read_at)]);
+    params.extend(params![signed(read_at.number())]);
     Step::new(&T::sql().update, params, Some(key))
 }
 

@@ -5,16 +5,19 @@ use std::sync::LazyLock;
 
 use async_trait::async_trait;
 use recado_core::access::Member;
+use recado_core::connections::Connection;
 use recado_core::contacts::{
     Address, Birthday, Contact, ContactFilter, ContactReads, ContactRecord, ContactSlice, Cpf,
     CrmStatus, DraftFacts, DraftQuery, Email, ExportPosition, Identifier, InboxStatus, ListBrief,
     Phone, Platform, PostalCode, Priority, Profile,
 };
+use recado_core::conversations::Conversation;
 use recado_core::custom_fields::CustomField;
 use recado_core::ids::{
     CloseReasonId, CompanyId, ConnectionId, ContactId, CustomFieldId, ListId, MemberId,
     OrganizationId, StageId,
 };
+use recado_core::leads::LeadMemory;
 use recado_core::page::PageRequest;
 use recado_core::store::{StoreError, Stored};
 use uuid::Uuid;
@@ -51,6 +54,8 @@ impl Table for Contact {
         "external_ai_enabled",
         "ai_paused_until",
         "opted_out_at",
+        "opt_out_backfilled",
+        "opted_in_at",
         "is_archived",
         "is_pinned",
         "is_muted",
@@ -129,6 +134,8 @@ impl Table for Contact {
             self.external_ai_enabled,
             self.ai_paused_until.map(|at| at.millis()),
             self.opted_out_at.map(|at| at.millis()),
+            self.opt_out_backfilled,
+            self.opted_in_at.map(|at| at.millis()),
             self.is_archived,
             self.is_pinned,
             self.is_muted,
@@ -192,6 +199,8 @@ impl Table for Contact {
             external_ai_enabled: columns.get()?,
             ai_paused_until: columns.time_or_null()?,
             opted_out_at: columns.time_or_null()?,
+            opt_out_backfilled: columns.get()?,
+            opted_in_at: columns.time_or_null()?,
             is_archived: columns.get()?,
             is_pinned: columns.get()?,
             is_muted: columns.get()?,
@@ -283,18 +292,33 @@ fn list_brief(fields: &mut Fields<'_>) -> Result<ListBrief, StoreError> {
     Ok(ListBrief { id: fields.id(ListId::new)?, name: fields.text()? })
 }
 
+/// A conversation with its connection.
+fn conversation(
+    columns: &mut Columns<'_>,
+) -> Result<Option<(Connection, Conversation)>, StoreError> {
+    let connection = columns.joined()?;
+    Ok(connection.zip(columns.joined()?))
+}
+
+/// A contact with all that it refers to, a row for each of its conversations.
 static RECORD: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "SELECT {}, {}, \
+        "SELECT {}, {}, {}, {}, {}, \
          (SELECT json_agg(json_build_array(l.id, l.name) ORDER BY l.created_at, l.id) \
          FROM list_members m JOIN lists l ON l.company_id = m.company_id AND l.id = m.list_id \
          WHERE m.company_id = $1 AND m.contact_id = $2), \
          (SELECT {} FROM custom_fields f WHERE f.company_id = $1) \
          FROM contacts c {} \
          LEFT JOIN members m ON m.company_id = $1 AND m.id = c.assigned_to_member_id \
-         WHERE c.company_id = $1 AND c.id = $2",
+         LEFT JOIN lead_memories y ON y.company_id = $1 AND y.contact_id = c.id \
+         LEFT JOIN conversations v ON v.company_id = $1 AND v.contact_id = c.id \
+         LEFT JOIN connections n ON n.company_id = $1 AND n.id = v.connection_id \
+         WHERE c.company_id = $1 AND c.id = $2 ORDER BY n.created_at, n.id",
+        columns_of::<Connection>("n"),
+        columns_of::<Conversation>("v"),
         RECORD_COLUMNS.as_str(),
         columns_of::<Member>("m"),
+        columns_of::<LeadMemory>("y"),
         gathered::<CustomField>("f"),
         RECORD_JOINS.replace("$clicks", "false"),
     )
@@ -317,9 +341,15 @@ impl ContactReads for PostgresStore {
     ) -> Result<Option<(ContactRecord, Vec<CustomField>)>, StoreError> {
         let found = rows(&self.pool, RECORD.as_str(), params![company.uuid(), id.uuid()]).await?;
         let Some(row) = found.first() else { return Ok(None) };
+        let conversations = found.iter().map(|row| conversation(&mut Columns::new(row)));
+        let conversations =
+            conversations.filter_map(Result::transpose).collect::<Result<Vec<_>, _>>()?;
         let mut columns = Columns::new(row);
+        conversation(&mut columns)?;
         let mut record = read_record(&mut columns, false)?;
+        record.related.conversations = conversations;
         record.related.assigned_to = columns.joined()?;
+        record.related.lead_memory = columns.joined()?;
         record.related.lists = scattered(columns.get()?, list_brief)?;
         Ok(Some((record, scattered(columns.get()?, gathered_field)?)))
     }

@@ -1,6 +1,7 @@
 //! What a body that writes a contact refers to: a few look-ups in one snapshot, one round trip.
 
 use recado_core::Timestamp;
+use recado_core::connections::Connection;
 use recado_core::contacts::{DraftFacts, DraftQuery};
 use recado_core::custom_fields::CustomField;
 use recado_core::ids::{CompanyId, ContactId, ListId, TagId};
@@ -19,7 +20,10 @@ const HOLDER: &str = "\
 SELECT held.id FROM (\
 SELECT id, created_at FROM contacts WHERE company_id = $1 AND phone = $2 \
 UNION ALL \
-SELECT id, created_at FROM contacts WHERE company_id = $1 AND identifier = ANY($3)) AS held \
+SELECT id, created_at FROM contacts WHERE company_id = $1 AND identifier = ANY($3) \
+UNION ALL \
+SELECT c.id, c.created_at FROM aliases a JOIN contacts c ON c.company_id = $1 \
+AND c.id = a.contact_id WHERE a.company_id = $1 AND a.key = ANY($4)) AS held \
 ORDER BY held.created_at, held.id LIMIT 1";
 
 /// Takes in the rows of one look-up.
@@ -89,12 +93,22 @@ fn lookups(company: Uuid, query: &DraftQuery) -> Lookups {
 }
 
 fn ask_holders(ask: &mut Lookups, company: Uuid, query: &DraftQuery) {
-    if query.phone.is_some() || !query.identifiers.is_empty() {
+    let named = !query.identifiers.is_empty() || !query.keys.is_empty();
+    if query.phone.is_some() || named {
         let phone = query.phone.as_ref().map(|phone| phone.as_str().to_owned());
         let identifiers: Vec<String> =
             query.identifiers.iter().map(|identifier| identifier.as_str().to_owned()).collect();
-        ask.ask(HOLDER, params![company, phone, identifiers], |rows, facts| {
+        let keys: Vec<String> = query.keys.iter().map(|key| key.as_str().to_owned()).collect();
+        ask.ask(HOLDER, params![company, phone, identifiers, keys], |rows, facts| {
             facts.holder = first_id(rows, ContactId::new)?;
+            Ok(())
+        });
+    }
+    if let Some((platform, key)) = &query.alias {
+        let sql = "SELECT FROM aliases WHERE company_id = $1 AND source_platform = $2 AND key = $3";
+        let params = params![company, platform.as_str().to_owned(), key.as_str().to_owned()];
+        ask.ask(sql, params, |rows, facts| {
+            facts.alias_taken = !rows.is_empty();
             Ok(())
         });
     }
@@ -171,6 +185,13 @@ fn ask_named(ask: &mut Lookups, company: Uuid, query: &DraftQuery) {
         let sql = "SELECT FROM members WHERE company_id = $1 AND id = $2";
         ask.ask(sql, params![company, member.uuid()], |rows, facts| {
             facts.member = !rows.is_empty();
+            Ok(())
+        });
+    }
+    if let Some(connection) = query.connection {
+        let get = Connection::sql().get.as_str();
+        ask.ask(get, params![company, connection.uuid()], |rows, facts| {
+            facts.connection = first_stored(rows)?;
             Ok(())
         });
     }

@@ -26,7 +26,7 @@ use crate::contacts_search::{search_params, searched};
 use crate::custom_fields::gathered_field;
 use crate::error::failed;
 use crate::session::{Around, Session, Statement, rows};
-use crate::table::{Columns, Param, gathered, params, scattered};
+use crate::table::{Columns, Param, gathered, params, scattered, signed};
 
 /// An order of contacts, and the indexes that hold them in it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -217,10 +217,6 @@ pub(crate) fn export_statement(
     params.extend(params![i64::from(wanted), 0_i64, created_at, id]);
     params.extend(filter.search.iter().flat_map(|search| search_params(company, search)));
     (sql, params)
-}
-
-fn signed(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 /// A slice, and whether handing it out takes a later frontier.

@@ -17,6 +17,13 @@ fn unique_key(constraint: &str) -> UniqueKey {
         "secret_name" => UniqueKey::SecretName,
         "list_member" => UniqueKey::ListMember,
         "contact_tag" => UniqueKey::ContactTag,
+        "alias_key" => UniqueKey::AliasKey,
+        "group_code" => UniqueKey::GroupCode,
+        "conversation" => UniqueKey::Conversation,
+        "provider_message" => UniqueKey::ProviderMessage,
+        "lead_memory" => UniqueKey::LeadMemory,
+        "call_key" => UniqueKey::CallKey,
+        "template_token" => UniqueKey::TemplateToken,
         _ => UniqueKey::Id,
     }
 }

@@ -28,32 +28,45 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod aliases;
+mod calls;
 mod commit;
+mod connections;
 mod contacts;
 mod contacts_draft;
 mod contacts_listing;
 mod contacts_record;
 mod contacts_search;
+mod conversations;
 mod custom_fields;
 mod deals;
 mod documents;
 mod error;
 mod events;
+mod groups;
 mod jobs;
+mod leads;
+mod ledger;
 mod limiter;
 mod links;
 mod lists;
+mod message_refs;
+mod messages;
+mod messages_listing;
 mod migrate;
 mod organizations;
+mod place;
 #[cfg(test)]
 mod plans;
 mod pool;
 mod session;
 mod table;
 mod tags;
+mod templates;
 #[cfg(feature = "tls")]
 mod tls;
 mod upkeep;
+mod workers;
 
 pub use limiter::PostgresLimiter;
 pub use migrate::MigrateError;

@@ -18,6 +18,11 @@ struct Migration {
 const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, name: "base", sql: include_str!("migrations/0001_base.sql") },
     Migration { version: 2, name: "contacts", sql: include_str!("migrations/0002_contacts.sql") },
+    Migration {
+        version: 3,
+        name: "conversations",
+        sql: include_str!("migrations/0003_conversations.sql"),
+    },
 ];
 
 /// The lock of whoever migrates.

@@ -201,6 +201,15 @@ impl<'r> Columns<'r> {
         parse(word).ok_or_else(|| unreadable::<T>())
     }
 
+    /// The next column, one of a set of words or null.
+    pub(crate) fn word_or_null<T>(
+        &mut self,
+        parse: fn(&str) -> Option<T>,
+    ) -> Result<Option<T>, StoreError> {
+        let word: Option<&str> = self.get()?;
+        word.map(|word| parse(word).ok_or_else(unreadable::<T>)).transpose()
+    }
+
     /// The next column, a value with a form of its own, or null.
     pub(crate) fn value_or_null<T, E>(
         &mut self,
@@ -243,6 +252,11 @@ impl<'r> Columns<'r> {
         self.skip(T::COLUMNS.len() + usize::from(T::VERSIONED));
         Ok(None)
     }
+}
+
+/// A number as Postgres keeps it; one that is too large stays at the end.
+pub(crate) fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 /// A stored value that cannot be read; it is not repeated, as it may be personal.

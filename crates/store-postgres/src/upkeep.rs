@@ -1,5 +1,7 @@
 //! Readiness and housekeeping.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use recado_core::Timestamp;
 use recado_core::store::{StoreError, Upkeep};
@@ -43,7 +45,39 @@ const FORGET_RATES: &str = "\
 DELETE FROM rate_limits WHERE key IN \
 (SELECT key FROM rate_limits WHERE tat <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)";
 
+/// Forgets reports of messages that never came.
+const FORGET_REPORTS: &str = "\
+DELETE FROM message_refs WHERE ctid = ANY(ARRAY(SELECT ctid FROM message_refs \
+WHERE expires_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED))";
+
+/// Forgets calls that were remembered long enough.
+const FORGET_CALLS: &str = "\
+DELETE FROM remembered_calls WHERE ctid = ANY(ARRAY(SELECT ctid FROM remembered_calls \
+WHERE expires_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED))";
+
+/// Forgets processes that died.
+const FORGET_WORKERS: &str = "\
+DELETE FROM workers WHERE ctid = ANY(ARRAY(SELECT ctid FROM workers \
+WHERE leased_until <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED))";
+
+/// How long a process is remembered after its lease lapsed.
+const WORKER_KEPT: Duration = Duration::from_secs(3600);
+
 impl PostgresStore {
+    /// Deletes what `sql` selects until nothing is left, within bounds. What somebody else is
+    /// deleting or changing is left to them.
+    async fn forget(&self, sql: &'static str, until: Timestamp) -> Result<(), StoreError> {
+        let counted = format!("WITH gone AS ({sql} RETURNING 1) SELECT count(*) FROM gone");
+        for _ in 0..BATCHES {
+            let params = params![until.millis(), BATCH];
+            let found = rows(&self.pool, counted.clone(), params).await?;
+            if found.first().is_none_or(|row| row.get::<_, i64>(0) < BATCH) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     /// Folds until nothing is left, within bounds.
     async fn fold(&self, sql: &'static str) -> Result<(), StoreError> {
         for _ in 0..BATCHES {
@@ -72,6 +106,9 @@ impl Upkeep for PostgresStore {
         self.fold(FOLD_FACETS).await?;
         self.fold(FOLD_LISTS).await?;
         rows(&self.pool, FORGET_RATES, params![now.millis() * 1000, BATCH]).await?;
+        self.forget(FORGET_REPORTS, now).await?;
+        self.forget(FORGET_CALLS, now).await?;
+        self.forget(FORGET_WORKERS, now.minus(WORKER_KEPT)).await?;
         Ok(())
     }
 }

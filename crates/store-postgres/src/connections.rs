@@ -1,0 +1,105 @@
+//! Connections.
+
+use async_trait::async_trait;
+use recado_core::connections::{
+    Connection, ConnectionKind, ConnectionReads, ConnectionSettings, ConnectionStatus, Gateway,
+};
+use recado_core::contacts::Platform;
+use recado_core::ids::{CompanyId, ConnectionId};
+use recado_core::store::{StoreError, Stored};
+
+use crate::PostgresStore;
+use crate::session::{get, rows, select};
+use crate::table::{Columns, Param, Table, params, table_sql, unreadable};
+
+impl Table for Connection {
+    const NAME: &'static str = "connections";
+    const KEY: usize = 2;
+    const COLUMNS: &'static [&'static str] = &[
+        "company_id",
+        "id",
+        "kind",
+        "platform",
+        "name",
+        "identifier",
+        "gateway",
+        "settings",
+        "is_active",
+        "status",
+        "created_at",
+        "updated_at",
+    ];
+    table_sql!(Connection);
+
+    fn bind(self) -> Vec<Param> {
+        let settings = serde_json::to_string(self.settings.expose());
+        params![
+            self.company.uuid(),
+            self.id.uuid(),
+            self.kind.as_str(),
+            self.platform.as_str().to_owned(),
+            self.name,
+            self.identifier,
+            self.gateway.as_str(),
+            settings.expect("settings are JSON already"),
+            self.is_active,
+            self.status.as_str(),
+            self.created_at.millis(),
+            self.updated_at.millis(),
+        ]
+    }
+
+    fn read(columns: &mut Columns<'_>) -> Result<Self, StoreError> {
+        Ok(Self {
+            company: columns.id(CompanyId::new)?,
+            id: columns.id(ConnectionId::new)?,
+            kind: columns.word(ConnectionKind::parse)?,
+            platform: columns.word(Platform::parse)?,
+            name: columns.get()?,
+            identifier: columns.get()?,
+            gateway: columns.word(Gateway::parse)?,
+            settings: read_settings(columns.get()?)?,
+            is_active: columns.get()?,
+            status: columns.word(ConnectionStatus::parse)?,
+            created_at: columns.time()?,
+            updated_at: columns.time()?,
+        })
+    }
+}
+
+fn read_settings(stored: &str) -> Result<ConnectionSettings, StoreError> {
+    let settings = serde_json::from_str(stored).map_err(|_| unreadable::<ConnectionSettings>())?;
+    Ok(ConnectionSettings::from_stored(settings))
+}
+
+/// Whether anything but its groups and early reports refers to a connection.
+const IN_USE: &str = "\
+SELECT FROM (SELECT) AS one WHERE \
+EXISTS (SELECT FROM conversations WHERE company_id = $1 AND connection_id = $2) \
+OR EXISTS (SELECT FROM messages WHERE company_id = $1 AND connection_id = $2) \
+OR EXISTS (SELECT FROM templates WHERE company_id = $1 AND connection_id = $2) \
+OR EXISTS (SELECT FROM contacts WHERE company_id = $1 AND last_connection_id = $2)";
+
+#[async_trait]
+impl ConnectionReads for PostgresStore {
+    async fn connection(
+        &self,
+        company: CompanyId,
+        id: ConnectionId,
+    ) -> Result<Option<Stored<Connection>>, StoreError> {
+        get(&self.pool, params![company.uuid(), id.uuid()]).await
+    }
+
+    async fn connections(&self, company: CompanyId) -> Result<Vec<Stored<Connection>>, StoreError> {
+        let condition = "WHERE company_id = $1 ORDER BY created_at, id";
+        select(&self.pool, condition, params![company.uuid()]).await
+    }
+
+    async fn connection_in_use(
+        &self,
+        company: CompanyId,
+        id: ConnectionId,
+    ) -> Result<bool, StoreError> {
+        Ok(!rows(&self.pool, IN_USE, params![company.uuid(), id.uuid()]).await?.is_empty())
+    }
+}

@@ -1,0 +1,186 @@
+//! Conversations, and contacts as their channels know them.
+
+use async_trait::async_trait;
+use recado_core::Timestamp;
+use recado_core::contacts::{ChannelKey, Contact};
+use recado_core::conversations::{ChannelContact, ChannelQuery, Conversation, ConversationReads};
+use recado_core::ids::{CompanyId, ConnectionId, ContactId};
+use recado_core::messages::{Direction, SenderType};
+use recado_core::store::StoreError;
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use crate::PostgresStore;
+use crate::session::rows;
+use crate::table::{Columns, Param, Table, columns_of, params, table_sql};
+
+impl Table for Conversation {
+    const NAME: &'static str = "conversations";
+    const KEY: usize = 3;
+    const COLUMNS: &'static [&'static str] = &[
+        "company_id",
+        "contact_id",
+        "connection_id",
+        "identifier",
+        "last_message_at",
+        "last_inbound_at",
+        "unread",
+    ];
+    table_sql!(Conversation);
+
+    fn bind(self) -> Vec<Param> {
+        params![
+            self.company.uuid(),
+            self.contact.uuid(),
+            self.connection.uuid(),
+            self.identifier,
+            self.last_message_at.map(Timestamp::millis),
+            self.last_inbound_at.map(Timestamp::millis),
+            i64::from(self.unread),
+        ]
+    }
+
+    fn read(columns: &mut Columns<'_>) -> Result<Self, StoreError> {
+        Ok(Self {
+            company: columns.id(CompanyId::new)?,
+            contact: columns.id(ContactId::new)?,
+            connection: columns.id(ConnectionId::new)?,
+            identifier: columns.get()?,
+            last_message_at: columns.time_or_null()?,
+            last_inbound_at: columns.time_or_null()?,
+            unread: columns.number()?,
+        })
+    }
+}
+
+/// The look-ups of a query: one by one they use an index each. Parts that are not asked for are
+/// left out; the kinds of query that occur are few, so each is planned once.
+fn named(company: CompanyId, query: &ChannelQuery) -> (String, Vec<Param>) {
+    let mut params = params![company.uuid()];
+    let by_channel = !query.identifiers.is_empty() || !query.keys.is_empty();
+    let on_channel = match query.platform.as_ref().filter(|_| by_channel) {
+        Some(platform) => {
+            params.extend(params![platform.as_str().to_owned()]);
+            " AND source_platform = $2"
+        }
+        None => "",
+    };
+    let mut parts = Vec::new();
+    let mut part = |id: &str, of: &str, values: Option<Param>, and: &str| {
+        if let Some(values) = values {
+            params.push(values);
+            let (table, column) = of.split_once('.').unwrap_or_default();
+            parts.push(format!(
+                "SELECT {id} AS id FROM {table} WHERE company_id = $1 AND {column} = ANY(${}){and}",
+                params.len()
+            ));
+        }
+    };
+    part("id", "contacts.id", list(&query.ids, |id| id.uuid()), "");
+    part(
+        "id",
+        "contacts.identifier",
+        list(&query.identifiers, |name| name.as_str().to_owned()),
+        on_channel,
+    );
+    part("contact_id", "aliases.key", list(&query.keys, |key| key.as_str().to_owned()), on_channel);
+    part("id", "contacts.phone", list(&query.phones, |phone| phone.as_str().to_owned()), "");
+    part(
+        "id",
+        "contacts.external_chat_id",
+        list(&query.chats, |code| code.as_str().to_owned()),
+        "",
+    );
+    (parts.join(" UNION "), params)
+}
+
+/// A parameter that holds these values, if there are any.
+fn list<T, V>(values: &[T], value: impl Fn(&T) -> V) -> Option<Param>
+where
+    Vec<V>: tokio_postgres::types::ToSql + Send + Sync + 'static,
+{
+    (!values.is_empty()).then(|| Box::new(values.iter().map(value).collect::<Vec<V>>()) as Param)
+}
+
+/// The contacts that `named` selects, a row for each of their conversations.
+fn channel_contacts(named: &str) -> String {
+    format!(
+        "WITH named AS MATERIALIZED ({named}) SELECT {contact}, \
+         ARRAY(SELECT a.key FROM aliases a WHERE a.company_id = $1 AND a.contact_id = c.id \
+         ORDER BY a.key), {conversation} \
+         FROM named JOIN contacts c ON c.company_id = $1 AND c.id = named.id \
+         LEFT JOIN conversations v ON v.company_id = $1 AND v.contact_id = c.id \
+         ORDER BY c.created_at, c.id, v.connection_id",
+        contact = columns_of::<Contact>("c"),
+        conversation = columns_of::<Conversation>("v"),
+    )
+}
+
+/// The number of columns before those of a conversation.
+const BEFORE: usize = Contact::COLUMNS.len() + 2;
+
+fn read_contacts(found: &[Row]) -> Result<Vec<ChannelContact>, StoreError> {
+    let mut contacts: Vec<ChannelContact> = Vec::new();
+    for row in found {
+        let id: Uuid = row.try_get(1).map_err(StoreError::corrupt)?;
+        let mut columns = Columns::new(row);
+        if contacts.last().is_none_or(|last| last.contact.id.uuid() != id) {
+            let contact = columns.stored()?;
+            let keys: Vec<String> = columns.get()?;
+            contacts.push(ChannelContact {
+                contact,
+                aliases: keys.into_iter().map(ChannelKey::from_stored).collect(),
+                conversations: Vec::new(),
+            });
+        } else {
+            columns.skip(BEFORE);
+        }
+        if let (true, Some(last)) = (columns.is_present()?, contacts.last_mut()) {
+            last.conversations.push(columns.stored()?);
+        }
+    }
+    Ok(contacts)
+}
+
+/// A column of the newest message of a contact that goes one way and is not from a history.
+fn newest(column: &str) -> String {
+    format!(
+        "SELECT {column} FROM messages WHERE company_id = $1 AND contact_id = $2 \
+         AND direction = $3 AND NOT is_history ORDER BY created_at DESC, id DESC LIMIT 1"
+    )
+}
+
+#[async_trait]
+impl ConversationReads for PostgresStore {
+    async fn channel_contacts(
+        &self,
+        company: CompanyId,
+        query: &ChannelQuery,
+    ) -> Result<Vec<ChannelContact>, StoreError> {
+        let (named, params) = named(company, query);
+        if named.is_empty() {
+            return Ok(Vec::new());
+        }
+        read_contacts(&rows(&self.pool, channel_contacts(&named), params).await?)
+    }
+
+    async fn newest_inbound_at(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+    ) -> Result<Option<Timestamp>, StoreError> {
+        let params = params![company.uuid(), contact.uuid(), Direction::Inbound.as_str()];
+        let found = rows(&self.pool, newest("stamped_at"), params).await?;
+        found.first().map(|row| Columns::new(row).time()).transpose()
+    }
+
+    async fn newest_outbound_sender(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+    ) -> Result<Option<SenderType>, StoreError> {
+        let params = params![company.uuid(), contact.uuid(), Direction::Outbound.as_str()];
+        let found = rows(&self.pool, newest("sender_type"), params).await?;
+        found.first().map(|row| Columns::new(row).word(SenderType::parse)).transpose()
+    }
+}

@@ -1,0 +1,142 @@
+//! The ledger of prosas.
+
+use std::fmt::Write;
+
+use async_trait::async_trait;
+use recado_core::ids::{CampaignId, CompanyId, ContactId, LedgerLineId};
+use recado_core::page::{Page, PageRequest};
+use recado_core::prosas::{
+    Brl, LedgerFilter, LedgerLine, LedgerPage, LedgerReads, LineKind, ProsaScope, Prosas,
+};
+use recado_core::store::{StoreError, Stored};
+
+use crate::PostgresStore;
+use crate::session::{get, rows};
+use crate::table::{Columns, Param, Table, columns_of, params, signed, table_sql};
+
+impl Table for LedgerLine {
+    const NAME: &'static str = "ledger_lines";
+    const KEY: usize = 2;
+    const COLUMNS: &'static [&'static str] = &[
+        "company_id",
+        "id",
+        "consumption_id",
+        "kind",
+        "scope",
+        "prosas",
+        "cost",
+        "refunded_prosas",
+        "refunded_cost",
+        "contact_id",
+        "campaign_id",
+        "description",
+        "created_at",
+    ];
+    table_sql!(LedgerLine);
+
+    fn bind(self) -> Vec<Param> {
+        params![
+            self.company.uuid(),
+            self.id.uuid(),
+            self.consumption_id.uuid(),
+            self.kind.as_str(),
+            self.scope.as_str(),
+            self.prosas.units(),
+            self.cost.units(),
+            self.refunded.0.units(),
+            self.refunded.1.units(),
+            self.contact.map(ContactId::uuid),
+            self.campaign.map(CampaignId::uuid),
+            self.description,
+            self.created_at.millis(),
+        ]
+    }
+
+    fn read(columns: &mut Columns<'_>) -> Result<Self, StoreError> {
+        Ok(Self {
+            company: columns.id(CompanyId::new)?,
+            id: columns.id(LedgerLineId::new)?,
+            consumption_id: columns.id(LedgerLineId::new)?,
+            kind: columns.word(LineKind::parse)?,
+            scope: columns.word(ProsaScope::parse)?,
+            prosas: columns.get().map(Prosas::from_units)?,
+            cost: columns.get().map(Brl::from_units)?,
+            refunded: (columns.get().map(Prosas::from_units)?, columns.get().map(Brl::from_units)?),
+            contact: columns.id_or_null(ContactId::new)?,
+            campaign: columns.id_or_null(CampaignId::new)?,
+            description: columns.get()?,
+            created_at: columns.time()?,
+        })
+    }
+}
+
+/// One page with what holds of all pages, in one state of the database.
+fn page_statement(
+    company: CompanyId,
+    filter: &LedgerFilter,
+    page: PageRequest,
+) -> (String, Vec<Param>) {
+    let mut params = params![company.uuid(), i64::from(page.limit), signed(page.offset())];
+    let mut condition = "company_id = $1".to_owned();
+    let mut and = |test: &str, value: Param| {
+        params.push(value);
+        let _ = write!(condition, " AND {test} ${}", params.len());
+    };
+    if let Some(from) = filter.from {
+        and("created_at >=", Box::new(from.millis()));
+    }
+    if let Some(to) = filter.to {
+        and("created_at <=", Box::new(to.millis()));
+    }
+    if let Some(kind) = filter.kind {
+        and("kind =", Box::new(kind.as_str()));
+    }
+    // Sums of 64-bit numbers are exact, of any size; one that does not fit stays at its end.
+    let sum = |column: &str| {
+        format!(
+            "greatest(least(coalesce(sum({column}), 0), 9223372036854775807), \
+             -9223372036854775808)::bigint AS {column}"
+        )
+    };
+    let sql = format!(
+        "WITH matching AS MATERIALIZED (SELECT count(*) AS total, {}, {} FROM ledger_lines \
+         WHERE {condition}), page AS MATERIALIZED (SELECT * FROM ledger_lines WHERE {condition} \
+         ORDER BY created_at DESC, id DESC LIMIT $2::bigint OFFSET $3::bigint) \
+         SELECT matching.total, matching.prosas, matching.cost, {} \
+         FROM matching LEFT JOIN page ON true ORDER BY page.created_at DESC, page.id DESC",
+        sum("prosas"),
+        sum("cost"),
+        columns_of::<LedgerLine>("page"),
+    );
+    (sql, params)
+}
+
+#[async_trait]
+impl LedgerReads for PostgresStore {
+    async fn ledger_line(
+        &self,
+        company: CompanyId,
+        id: LedgerLineId,
+    ) -> Result<Option<Stored<LedgerLine>>, StoreError> {
+        get(&self.pool, params![company.uuid(), id.uuid()]).await
+    }
+
+    async fn ledger_page(
+        &self,
+        company: CompanyId,
+        filter: &LedgerFilter,
+        page: PageRequest,
+    ) -> Result<LedgerPage, StoreError> {
+        let (sql, params) = page_statement(company, filter, page);
+        let found = rows(&self.pool, sql, params).await?;
+        let mut ledger = LedgerPage { page: Page::empty(), prosas: Prosas::ZERO, cost: Brl::ZERO };
+        for row in &found {
+            let mut columns = Columns::new(row);
+            ledger.page.total = columns.number()?;
+            ledger.prosas = columns.get().map(Prosas::from_units)?;
+            ledger.cost = columns.get().map(Brl::from_units)?;
+            ledger.page.items.extend(columns.joined()?);
+        }
+        Ok(ledger)
+    }
+}

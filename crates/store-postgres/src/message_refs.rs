@@ -1,0 +1,125 @@
+//! What providers' message ids stand for.
+
+use std::sync::LazyLock;
+
+use recado_core::Timestamp;
+use recado_core::ids::{CompanyId, ConnectionId, MessageId};
+use recado_core::messages::{
+    DeliveryCode, ErrorType, Failure, Message, MessageRef, MessageStatus, ProviderMessageId,
+    RefTarget, Referred, StatusReport,
+};
+use recado_core::store::StoreError;
+
+use crate::PostgresStore;
+use crate::session::rows;
+use crate::table::{Columns, Param, Table, columns_of, params, table_sql, unreadable};
+
+/// The values of `error_type`, `error_code` and `error_message`.
+pub(crate) fn failure_params(failure: Option<Failure>) -> Vec<Param> {
+    let (kind, code, message) = match failure {
+        Some(failure) => {
+            (Some(failure.error_type.as_str()), Some(failure.code.as_str()), failure.message)
+        }
+        None => (None, None, None),
+    };
+    params![kind, code, message]
+}
+
+/// Reads `error_type`, `error_code` and `error_message`.
+pub(crate) fn read_failure(columns: &mut Columns<'_>) -> Result<Option<Failure>, StoreError> {
+    let error_type = columns.word_or_null(ErrorType::parse)?;
+    let code = columns.word_or_null(DeliveryCode::parse)?;
+    let message = columns.get()?;
+    Ok(error_type.zip(code).map(|(error_type, code)| Failure { error_type, code, message }))
+}
+
+impl Table for MessageRef {
+    const NAME: &'static str = "message_refs";
+    const KEY: usize = 3;
+    const COLUMNS: &'static [&'static str] = &[
+        "company_id",
+        "connection_id",
+        "provider_id",
+        "message_id",
+        "report_status",
+        "error_type",
+        "error_code",
+        "error_message",
+        "expires_at",
+    ];
+    table_sql!(MessageRef);
+
+    fn bind(self) -> Vec<Param> {
+        let (message, report, expires_at) = match self.target {
+            RefTarget::Message(id) => (Some(id.uuid()), None, None),
+            RefTarget::Report { report, expires_at } => {
+                (None, Some(report), Some(expires_at.millis()))
+            }
+        };
+        let status = report.as_ref().map(|report| report.status.as_str());
+        let mut params = params![
+            self.company.uuid(),
+            self.connection.uuid(),
+            self.provider_id.as_str().to_owned(),
+            message,
+            status,
+        ];
+        params.extend(failure_params(report.and_then(|report| report.failure)));
+        params.extend(params![expires_at]);
+        params
+    }
+
+    fn read(columns: &mut Columns<'_>) -> Result<Self, StoreError> {
+        Ok(Self {
+            company: columns.id(CompanyId::new)?,
+            connection: columns.id(ConnectionId::new)?,
+            provider_id: ProviderMessageId::from_stored(columns.get()?),
+            target: read_target(columns)?,
+        })
+    }
+}
+
+fn read_target(columns: &mut Columns<'_>) -> Result<RefTarget, StoreError> {
+    let message = columns.id_or_null(MessageId::new)?;
+    let status = columns.word_or_null(MessageStatus::parse)?;
+    let failure = read_failure(columns)?;
+    let expires_at: Option<Timestamp> = columns.time_or_null()?;
+    match (message, status, expires_at) {
+        (Some(message), None, None) => Ok(RefTarget::Message(message)),
+        (None, Some(status), Some(expires_at)) => {
+            Ok(RefTarget::Report { report: StatusReport { status, failure }, expires_at })
+        }
+        _ => Err(unreadable::<RefTarget>()),
+    }
+}
+
+/// What these ids stand for, with the messages.
+static REFERRED: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT {}, {} FROM message_refs r \
+         LEFT JOIN messages m ON m.company_id = $1 AND m.id = r.message_id \
+         WHERE r.company_id = $1 AND r.connection_id = $2 AND r.provider_id = ANY($3)",
+        columns_of::<MessageRef>("r"),
+        columns_of::<Message>("m"),
+    )
+});
+
+impl PostgresStore {
+    pub(crate) async fn references(
+        &self,
+        company: CompanyId,
+        connection: ConnectionId,
+        ids: &[ProviderMessageId],
+    ) -> Result<Vec<Referred>, StoreError> {
+        let ids: Vec<String> = ids.iter().map(|id| id.as_str().to_owned()).collect();
+        let params = params![company.uuid(), connection.uuid(), ids];
+        let found = rows(&self.pool, REFERRED.as_str(), params).await?;
+        let read = |row| {
+            let mut columns = Columns::new(row);
+            let reference = columns.stored()?;
+            let message = if columns.is_present()? { Some(columns.stored()?) } else { None };
+            Ok(Referred { reference, message })
+        };
+        found.iter().map(read).collect()
+    }
+}

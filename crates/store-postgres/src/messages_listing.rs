@@ -1,0 +1,107 @@
+//! Listings of messages.
+//!
+//! A page and its total are taken from an index that holds the messages in order together with what
+//! they are filtered by; only the messages of the page itself are read.
+
+use std::fmt::Write;
+
+use recado_core::ids::{CompanyId, ContactId};
+use recado_core::messages::{ContactBrief, Message, MessageFilter, MessageRecord};
+use recado_core::page::{Page, PageRequest};
+use recado_core::store::StoreError;
+use tokio_postgres::Row;
+
+use crate::PostgresStore;
+use crate::session::rows;
+use crate::table::{Columns, Param, columns_of, params, signed};
+
+/// What `filter` asks of messages `m` of the company `$1`. `params` are those of before.
+fn condition(filter: &MessageFilter, params: &mut Vec<Param>) -> String {
+    let mut condition = "m.company_id = $1".to_owned();
+    let mut and = |test: &str, value: Param| {
+        params.push(value);
+        let _ = write!(condition, " AND m.{test} ${}", params.len());
+    };
+    if let Some(contact) = filter.contact {
+        and("contact_id =", Box::new(contact.uuid()));
+    }
+    if let Some(connection) = filter.connection {
+        and("connection_id =", Box::new(connection.uuid()));
+    }
+    if let Some(direction) = filter.direction {
+        and("direction =", Box::new(direction.as_str()));
+    }
+    if let Some(message_type) = filter.message_type {
+        and("message_type =", Box::new(message_type.as_str()));
+    }
+    if let Some(status) = filter.status {
+        and("status =", Box::new(status.as_str()));
+    }
+    if let Some(from) = filter.from {
+        and("created_at >=", Box::new(from.millis()));
+    }
+    if let Some(to) = filter.to {
+        and("created_at <=", Box::new(to.millis()));
+    }
+    condition
+}
+
+/// The statement of one page. `$2` is its size, `$3` how many messages come before it.
+pub(crate) fn page_statement(
+    company: CompanyId,
+    filter: &MessageFilter,
+    page: PageRequest,
+) -> (String, Vec<Param>) {
+    let mut params = params![company.uuid(), i64::from(page.limit), signed(page.offset())];
+    let condition = condition(filter, &mut params);
+    // A literal bound tells the planner what to expect.
+    let rows = page.limit.next_power_of_two().max(128);
+    let sql = format!(
+        "WITH total AS MATERIALIZED (SELECT count(*) AS total FROM messages m WHERE {condition}), \
+         page AS MATERIALIZED (SELECT m.id FROM messages m WHERE {condition} \
+         AND (SELECT total FROM total) > $3::bigint ORDER BY m.created_at DESC, m.id DESC \
+         LIMIT $2::bigint OFFSET $3::bigint) \
+         SELECT total.total, {message}, coalesce(c.phone, c.identifier), c.name, c.display_name, \
+         c.source_platform FROM total \
+         LEFT JOIN (SELECT * FROM page LIMIT {rows}) AS shown ON true \
+         LEFT JOIN messages m ON m.company_id = $1 AND m.id = shown.id \
+         LEFT JOIN contacts c ON c.company_id = $1 AND c.id = m.contact_id \
+         ORDER BY m.created_at DESC, m.id DESC",
+        message = columns_of::<Message>("m"),
+    );
+    (sql, params)
+}
+
+fn read_page(found: &[Row]) -> Result<Page<MessageRecord>, StoreError> {
+    let mut page = Page::empty();
+    for row in found {
+        let mut columns = Columns::new(row);
+        page.total = columns.number()?;
+        if !columns.is_present()? {
+            continue;
+        }
+        let message: Message = columns.record()?;
+        let id: ContactId = message.contact;
+        let contact = ContactBrief {
+            id,
+            phone: columns.get()?,
+            name: columns.get()?,
+            display_name: columns.get()?,
+            source_platform: columns.get()?,
+        };
+        page.items.push(MessageRecord { message, contact });
+    }
+    Ok(page)
+}
+
+impl PostgresStore {
+    pub(crate) async fn listing(
+        &self,
+        company: CompanyId,
+        filter: &MessageFilter,
+        page: PageRequest,
+    ) -> Result<Page<MessageRecord>, StoreError> {
+        let (sql, params) = page_statement(company, filter, page);
+        read_page(&rows(&self.pool, sql, params).await?)
+    }
+}

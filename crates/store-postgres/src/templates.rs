@@ -1,0 +1,77 @@
+//! Message templates.
+
+use async_trait::async_trait;
+use recado_core::ids::{CompanyId, ConnectionId, TemplateId};
+use recado_core::store::{StoreError, Stored};
+use recado_core::templates::{Template, TemplateCategory, TemplateReads, TemplateStatus};
+
+use crate::PostgresStore;
+use crate::session::{get, select};
+use crate::table::{Columns, Param, Table, params, table_sql};
+
+impl Table for Template {
+    const NAME: &'static str = "templates";
+    const KEY: usize = 2;
+    const COLUMNS: &'static [&'static str] = &[
+        "company_id",
+        "id",
+        "name",
+        "category",
+        "language",
+        "body",
+        "status",
+        "connection_id",
+        "token",
+        "created_at",
+        "updated_at",
+    ];
+    table_sql!(Template);
+
+    fn bind(self) -> Vec<Param> {
+        params![
+            self.company.uuid(),
+            self.id.uuid(),
+            self.name,
+            self.category.as_str(),
+            self.language,
+            self.body,
+            self.status.as_str(),
+            self.connection.map(ConnectionId::uuid),
+            self.token,
+            self.created_at.millis(),
+            self.updated_at.millis(),
+        ]
+    }
+
+    fn read(columns: &mut Columns<'_>) -> Result<Self, StoreError> {
+        Ok(Self {
+            company: columns.id(CompanyId::new)?,
+            id: columns.id(TemplateId::new)?,
+            name: columns.get()?,
+            category: columns.word(TemplateCategory::parse)?,
+            language: columns.get()?,
+            body: columns.get()?,
+            status: columns.word(TemplateStatus::parse)?,
+            connection: columns.id_or_null(ConnectionId::new)?,
+            token: columns.get()?,
+            created_at: columns.time()?,
+            updated_at: columns.time()?,
+        })
+    }
+}
+
+#[async_trait]
+impl TemplateReads for PostgresStore {
+    async fn template(
+        &self,
+        company: CompanyId,
+        id: TemplateId,
+    ) -> Result<Option<Stored<Template>>, StoreError> {
+        get(&self.pool, params![company.uuid(), id.uuid()]).await
+    }
+
+    async fn templates(&self, company: CompanyId) -> Result<Vec<Stored<Template>>, StoreError> {
+        let condition = "WHERE company_id = $1 ORDER BY created_at, id";
+        select(&self.pool, condition, params![company.uuid()]).await
+    }
+}
