@@ -18,7 +18,7 @@ use crate::ids::{CompanyId, ConnectionId, ContactId, LedgerLineId, MessageId};
 use crate::input::{Input, read_bool, read_id, read_timestamp, read_word};
 use crate::problems::Problems;
 use crate::prosas::{LedgerLine, LineKind, Prosa};
-use crate::store::{ChangeSet, Decided, Reads, StoreError, Stored};
+use crate::store::{Change, ChangeSet, Decided, Reads, StoreError, Stored};
 use crate::templates::{TemplateCategory, read_category};
 
 /// Most characters of an imported text: what a received one may have.
@@ -423,24 +423,25 @@ impl UseCase for ImportMessage {
             return Err(ImportMessageError::Exists { message: self.id() });
         }
         let mut message = self.message(known.contact.id, connection, &facts);
-        let mut changes = ChangeSet::new();
+        let kept = facts.referred.map(|referred| referred.reference);
+        if let Some(report) =
+            kept.as_ref().map(|kept| kept_report(kept, now)).transpose()?.flatten()
+            && let Some(step) = advance(message.status, message.failure.as_ref(), report)
+        {
+            message = step.apply(&message);
+        }
+        // The reference leads to the message, so it comes after it.
+        let mut changes = touch(ChangeSet::new(), &message, known).insert(message.clone());
         if let Some(provider_id) = message.provider_id.clone() {
             let target = RefTarget::Message(message.id);
             let reference = MessageRef { company: self.company, connection, provider_id, target };
-            changes = match &facts.referred {
-                None => changes.insert(reference),
-                Some(referred) => {
-                    if let Some(report) = kept_report(&referred.reference, now)? {
-                        let step = advance(message.status, message.failure.as_ref(), report);
-                        message = step.map_or(message.clone(), |step| step.apply(&message));
-                    }
-                    changes.with(referred.reference.update(reference))
-                }
-            };
+            changes = changes.with(match &kept {
+                None => Change::insert(reference),
+                Some(kept) => kept.update(reference),
+            });
         }
-        let changes = touch(changes, &message, known);
         let record = MessageRecord { contact: ContactBrief::of(&known.contact), message };
-        Ok(Decided::new(changes.insert(record.message.clone()), record))
+        Ok(Decided::new(changes, record))
     }
 }
 
