@@ -4,15 +4,23 @@
 //! also when the store, the document store or the outside fails.
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
+mod calls;
+mod connections;
 mod contacts;
 mod deals;
 mod enrichment;
+mod groups;
 mod import;
+mod leads;
+mod media;
+mod messages;
+mod prosas;
 mod purge;
 mod purge_crash;
 mod records;
 mod simulation;
 mod store_failures;
+mod templates;
 
 use std::task::{Context, Poll, Waker};
 
