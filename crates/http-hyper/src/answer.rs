@@ -43,6 +43,25 @@ impl Answer {
         Self::envelope(StatusCode::OK, Some(data), Some(pagination), &[])
     }
 
+    /// 200 with a body that has its own root fields beside `success`.
+    pub(crate) fn root(body: impl Serialize) -> Outcome {
+        #[derive(Serialize)]
+        struct Root<T> {
+            success: bool,
+            #[serde(flatten)]
+            body: T,
+        }
+        Self::json(StatusCode::OK, &Root { success: true, body })
+    }
+
+    /// An answer that was given before, told as such (D37).
+    pub(crate) fn replayed(status: StatusCode, body: String) -> Self {
+        let replayed = HeaderName::from_static("idempotent-replayed");
+        Self { status, ..Self::bytes("application/json", body) }
+            .unkept()
+            .with_header(replayed, HeaderValue::from_static("true"))
+    }
+
     /// 201 with `data`.
     pub(crate) fn created(data: impl Serialize) -> Outcome {
         Self::created_with(data, &[])
@@ -88,9 +107,18 @@ impl Answer {
         warnings: &[Warning],
     ) -> Outcome {
         let envelope = Envelope { success: true, data, pagination, warnings };
-        let body = serde_json::to_vec(&envelope)
+        Self::json(status, &envelope)
+    }
+
+    fn json(status: StatusCode, body: &impl Serialize) -> Outcome {
+        let body = serde_json::to_vec(body)
             .map_err(|error| Failure::internal(format!("an answer cannot be written: {error}")))?;
         Ok(Self { status, ..Self::bytes("application/json", body) }.unkept())
+    }
+
+    /// Its status and its body, for a repeat.
+    pub(crate) fn written(&self) -> (StatusCode, String) {
+        (self.status, String::from_utf8_lossy(&self.body).into_owned())
     }
 
     /// Writes the answer.

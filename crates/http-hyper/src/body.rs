@@ -89,19 +89,29 @@ async fn collect(body: RequestBody, limit: usize) -> Result<Vec<u8>, Failure> {
 
 /// Reads a JSON object. A repeated key counts as its last value; nesting is bounded by the parser.
 pub(crate) fn parse_object(bytes: &[u8]) -> Result<Map<String, Value>, Failure> {
+    match parse(bytes)? {
+        Value::Object(object) => Ok(object),
+        _ => Err(Failure::invalid_body("the body must be a JSON object")),
+    }
+}
+
+/// Reads a JSON array.
+pub(crate) fn parse_array(bytes: &[u8]) -> Result<Vec<Value>, Failure> {
+    match parse(bytes)? {
+        Value::Array(items) => Ok(items),
+        _ => Err(Failure::invalid_body("the body must be a JSON array")),
+    }
+}
+
+fn parse(bytes: &[u8]) -> Result<Value, Failure> {
     if bytes.starts_with(b"\xef\xbb\xbf") {
         return Err(Failure::invalid_body("the body begins with a byte-order mark"));
     }
-    match serde_json::from_slice(bytes) {
-        Ok(Value::Object(object)) => Ok(object),
-        Ok(_) => Err(Failure::invalid_body("the body must be a JSON object")),
-        Err(error) => {
-            // The parser's own text may quote the body.
-            let (line, column) = (error.line(), error.column());
-            let message = format!("the body is not JSON (line {line}, column {column})");
-            Err(Failure::invalid_body(message))
-        }
-    }
+    serde_json::from_slice(bytes).map_err(|error| {
+        // The parser's own text may quote the body.
+        let (line, column) = (error.line(), error.column());
+        Failure::invalid_body(format!("the body is not JSON (line {line}, column {column})"))
+    })
 }
 
 #[cfg(test)]

@@ -23,6 +23,8 @@ pub(crate) struct Call<W> {
     pub(crate) params: Params,
     /// The JSON body; empty where none is read.
     pub(crate) body: Map<String, Value>,
+    /// The JSON body where it is an array; else empty.
+    pub(crate) items: Vec<Value>,
     /// The raw body of a document.
     pub(crate) bytes: Vec<u8>,
 }

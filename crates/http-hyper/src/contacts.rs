@@ -34,7 +34,8 @@ pub(crate) const ROUTES: &[Route] = &[
             .refuses(409, "CONTACT_EXISTS")
         },
     )
-    .json(),
+    .json()
+    .idempotent(),
     Route::public(
         verb::GET,
         ONE,

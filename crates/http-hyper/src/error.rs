@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use http::header::{ALLOW, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{Response, StatusCode};
+use recado_core::idempotency::is_remembered;
 use recado_core::store::StoreError;
 use recado_core::{Code, Error, Kind, Rejection};
 use serde_json::{Map, Value};
@@ -28,6 +29,8 @@ struct Refusal {
     extra: Option<Map<String, Value>>,
     retry_after: Option<Duration>,
     allow: Option<String>,
+    /// Whether a repeat with the same `Idempotency-Key` gets it again (D37).
+    remembered: bool,
     /// Why, for the log only.
     cause: Option<String>,
 }
@@ -47,6 +50,7 @@ const fn status_of(kind: Kind) -> StatusCode {
         Kind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         Kind::Limited => StatusCode::TOO_MANY_REQUESTS,
         Kind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        Kind::Upstream => StatusCode::BAD_GATEWAY,
         Kind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }
@@ -61,6 +65,7 @@ impl Failure {
             extra: None,
             retry_after: None,
             allow: None,
+            remembered: false,
             cause: None,
         }))
     }
@@ -81,9 +86,10 @@ impl Failure {
         let mut failure = Self::new(status_of(kind), rejection.code(), rejection.to_string());
         failure.0.details = rejection.details();
         failure.0.extra = rejection.extra();
+        failure.0.remembered = is_remembered(rejection);
         match kind {
             Kind::Unavailable => failure.retry_after(STORE_RETRY).caused_by(with_causes(rejection)),
-            Kind::Internal => failure.caused_by(with_causes(rejection)),
+            Kind::Internal | Kind::Upstream => failure.caused_by(with_causes(rejection)),
             _ => failure,
         }
     }
@@ -160,20 +166,32 @@ impl Failure {
         self.0.cause.as_deref()
     }
 
-    /// Writes the refusal (D4).
-    pub(crate) fn into_response(self) -> Response<bytes::Bytes> {
-        let refusal = *self.0;
+    /// Whether a repeat with the same `Idempotency-Key` gets it again (D37).
+    pub(crate) fn is_remembered(&self) -> bool {
+        self.0.remembered
+    }
+
+    /// Its status and its body (D4).
+    pub(crate) fn written(&self) -> (StatusCode, String) {
+        let refusal = &self.0;
         let mut body = Map::new();
         body.insert("success".to_owned(), Value::Bool(false));
         body.insert("code".to_owned(), refusal.code.as_str().into());
-        body.insert("message".to_owned(), refusal.message.into());
-        if let Some(details) = refusal.details {
-            body.insert("details".to_owned(), details.into());
+        body.insert("message".to_owned(), refusal.message.clone().into());
+        if let Some(details) = &refusal.details {
+            body.insert("details".to_owned(), details.clone().into());
         }
-        for (name, value) in refusal.extra.into_iter().flatten() {
-            body.insert(name, value);
+        for (name, value) in refusal.extra.iter().flatten() {
+            body.insert(name.clone(), value.clone());
         }
-        let mut response = json_response(refusal.status, Value::Object(body).to_string());
+        (refusal.status, Value::Object(body).to_string())
+    }
+
+    /// Writes the refusal.
+    pub(crate) fn into_response(self) -> Response<bytes::Bytes> {
+        let (status, body) = self.written();
+        let refusal = *self.0;
+        let mut response = json_response(status, body);
         let headers = response.headers_mut();
         if let Some(wait) = refusal.retry_after {
             headers.insert(RETRY_AFTER, HeaderValue::from(whole_seconds(wait)));

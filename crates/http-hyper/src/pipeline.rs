@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 use crate::body::{self, Bound, RequestBody};
 use crate::call::{Call, OpenCall, PathParts};
 use crate::error::{Failure, Outcome};
+use crate::idempotency;
 use crate::logging::Who;
 use crate::query::Query;
 use crate::route::{Endpoint, Place, Reads, Route};
@@ -74,8 +75,17 @@ async fn public(request: &mut Request) -> Outcome {
         RateDecision::Limited { retry_after } => return Err(Failure::rate_limited(retry_after)),
     }
     let limit = request.shared.options.limits.public_body;
-    let (params, body, bytes) = read(request, route, query, limit).await?;
-    run(Call { recado, who: caller, path, params, body, bytes }).await
+    let call = |sent: Sent| {
+        let Sent { params, body, items, bytes } = sent;
+        run(Call { recado: recado.clone(), who: caller.clone(), path, params, body, items, bytes })
+    };
+    let key = if route.idempotent { idempotency::key(request, route)? } else { None };
+    let raw = receive(request, route, limit).await?;
+    let Some(key) = key else { return call(understand(route, query, raw)?).await };
+    idempotency::once(&recado, caller.company(), key, raw, |raw| async move {
+        call(understand(route, query, raw)?).await
+    })
+    .await
 }
 
 async fn operator(request: &mut Request) -> Outcome {
@@ -92,12 +102,14 @@ async fn operator(request: &mut Request) -> Outcome {
     match route.endpoint {
         Endpoint::Company(run) => {
             let company = company(&recado, &path, &request.who).await?;
-            let (params, body, bytes) = read(request, route, query, limit).await?;
-            run(Call { recado, who: company, path, params, body, bytes }).await
+            let raw = receive(request, route, limit).await?;
+            let Sent { params, body, items, bytes } = understand(route, query, raw)?;
+            run(Call { recado, who: company, path, params, body, items, bytes }).await
         }
         Endpoint::Operator(run) => {
-            let (params, body, bytes) = read(request, route, query, limit).await?;
-            run(Call { recado, who: (), path, params, body, bytes }).await
+            let raw = receive(request, route, limit).await?;
+            let Sent { params, body, items, bytes } = understand(route, query, raw)?;
+            run(Call { recado, who: (), path, params, body, items, bytes }).await
         }
         Endpoint::Public { .. } | Endpoint::Open(_) => Err(Failure::not_found()),
     }
@@ -128,31 +140,49 @@ fn route(request: &mut Request) -> Result<(&'static Route, PathParts), Failure> 
     }
 }
 
-/// Size, then encoding, parameters and body (D6).
-async fn read(
+/// What a request says beside its path.
+struct Sent {
+    params: Params,
+    body: Map<String, Value>,
+    items: Vec<Value>,
+    bytes: Vec<u8>,
+}
+
+/// The body as it was sent: size, then encoding (D6).
+async fn receive(
     request: &mut Request,
     route: &Route,
-    query: Query,
     json_limit: usize,
-) -> Result<(Params, Map<String, Value>, Vec<u8>), Failure> {
+) -> Result<Vec<u8>, Failure> {
     let limits = &request.shared.options.limits;
     let bound = match route.reads {
-        Reads::Nothing | Reads::Json => Bound { bytes: json_limit, time: limits.body_timeout },
+        Reads::Nothing | Reads::Json | Reads::OptionalJson | Reads::Array => {
+            Bound { bytes: json_limit, time: limits.body_timeout }
+        }
         Reads::Document => Bound { bytes: limits.document, time: limits.document_timeout },
     };
     let headers = &request.head.headers;
     body::check_declared(headers, bound.bytes)?;
-    let mut bytes = Vec::new();
-    if route.reads != Reads::Nothing {
-        body::check_encoding(headers)?;
-        let body = std::mem::replace(&mut request.body, body::empty());
-        bytes = body::read(body, bound).await?;
+    if route.reads == Reads::Nothing {
+        return Ok(Vec::new());
     }
+    body::check_encoding(headers)?;
+    let body = std::mem::replace(&mut request.body, body::empty());
+    body::read(body, bound).await
+}
+
+/// Parameters, then the body (D6).
+fn understand(route: &Route, query: Query, bytes: Vec<u8>) -> Result<Sent, Failure> {
     let params = query.checked(route.query.iter().map(|param| param.name))?;
+    let mut sent = Sent { params, body: Map::new(), items: Vec::new(), bytes: Vec::new() };
     match route.reads {
-        Reads::Json => Ok((params, body::parse_object(&bytes)?, Vec::new())),
-        Reads::Nothing | Reads::Document => Ok((params, Map::new(), bytes)),
+        Reads::Json => sent.body = body::parse_object(&bytes)?,
+        Reads::OptionalJson if bytes.is_empty() => {}
+        Reads::OptionalJson => sent.body = body::parse_object(&bytes)?,
+        Reads::Array => sent.items = body::parse_array(&bytes)?,
+        Reads::Nothing | Reads::Document => sent.bytes = bytes,
     }
+    Ok(sent)
 }
 
 /// The token of the one `Authorization` header; the scheme word is matched without case (D6).

@@ -9,7 +9,9 @@ use recado_core::access::Scope;
 use crate::call::{CompanyCall, OpenCall, OperatorCall, PathParts, PublicCall};
 use crate::error::Outcome;
 use crate::openapi::{Operation, Param};
-use crate::{contacts, custom_fields, health, links, lists, operator};
+use crate::{
+    contacts, custom_fields, health, links, lists, media, messages, operator, prosas, sending,
+};
 
 /// A handler at work.
 pub(crate) type Running = Pin<Box<dyn Future<Output = Outcome> + Send>>;
@@ -34,6 +36,10 @@ pub(crate) enum Reads {
     Nothing,
     /// A JSON object.
     Json,
+    /// A JSON object, or nothing, which counts as an empty one.
+    OptionalJson,
+    /// A JSON array.
+    Array,
     /// The bytes of a document.
     Document,
 }
@@ -47,6 +53,8 @@ pub(crate) struct Route {
     pub(crate) reads: Reads,
     pub(crate) query: &'static [Param],
     pub(crate) export: bool,
+    /// Whether a repeat with the same `Idempotency-Key` gets the first answer (D37).
+    pub(crate) idempotent: bool,
     pub(crate) doc: fn(Operation) -> Operation,
 }
 
@@ -56,6 +64,7 @@ pub(crate) mod verb {
 
     pub(crate) const GET: fn() -> Method = || Method::GET;
     pub(crate) const POST: fn() -> Method = || Method::POST;
+    pub(crate) const PUT: fn() -> Method = || Method::PUT;
     pub(crate) const PATCH: fn() -> Method = || Method::PATCH;
     pub(crate) const DELETE: fn() -> Method = || Method::DELETE;
 }
@@ -68,7 +77,7 @@ impl Route {
         doc: fn(Operation) -> Operation,
     ) -> Self {
         let reads = Reads::Nothing;
-        Self { method, path, endpoint, reads, query: &[], export: false, doc }
+        Self { method, path, endpoint, reads, query: &[], export: false, idempotent: false, doc }
     }
 
     /// A path of the public API.
@@ -117,6 +126,24 @@ impl Route {
         self
     }
 
+    /// The same, reading a JSON object if there is a body.
+    pub(crate) const fn optional_json(mut self) -> Self {
+        self.reads = Reads::OptionalJson;
+        self
+    }
+
+    /// The same, reading a JSON array.
+    pub(crate) const fn array(mut self) -> Self {
+        self.reads = Reads::Array;
+        self
+    }
+
+    /// The same, where a repeat with the same `Idempotency-Key` gets the first answer (D37).
+    pub(crate) const fn idempotent(mut self) -> Self {
+        self.idempotent = true;
+        self
+    }
+
     /// The same, reading the bytes of a document.
     pub(crate) const fn document(mut self) -> Self {
         self.reads = Reads::Document;
@@ -138,10 +165,18 @@ impl Route {
 
 /// Every route there is, in the order of the documentation.
 pub(crate) fn all() -> impl Iterator<Item = &'static Route> {
-    [contacts::ROUTES, custom_fields::ROUTES, lists::ROUTES]
+    let public = [
+        contacts::ROUTES,
+        messages::ROUTES,
+        sending::ROUTES,
+        custom_fields::ROUTES,
+        prosas::ROUTES,
+        lists::ROUTES,
+    ];
+    public
         .into_iter()
         .chain(operator::TABLES.iter().copied())
-        .chain([links::ROUTES, health::ROUTES])
+        .chain([links::ROUTES, media::ROUTES, health::ROUTES])
         .flatten()
 }
 

@@ -14,6 +14,8 @@ use recado_core::ids::{
 };
 use utoipa::ToSchema;
 
+pub(crate) use super::talk_bodies::*;
+
 /// A new contact. Read-only fields of the contact are ignored, any other field is refused.
 #[derive(ToSchema)]
 pub(crate) struct CreateContact {

@@ -4,6 +4,7 @@
 pub(crate) mod bodies;
 mod document;
 mod operation;
+mod talk_bodies;
 
 use std::sync::LazyLock;
 

@@ -147,6 +147,19 @@ impl Operation {
         self.answer(200, "A page.", schema)
     }
 
+    /// 200 with a page in `data`, its `pagination`, and another field at the root.
+    pub(crate) fn pages_with<T: ToSchema>(
+        mut self,
+        pagination: Value,
+        name: &'static str,
+        schema: Value,
+    ) -> Self {
+        let items = self.refer::<T>();
+        let data = json!({"type": "array", "items": items});
+        let fields = [("data", data, true), ("pagination", pagination, true), (name, schema, true)];
+        self.answer(200, "A page.", envelope(&fields))
+    }
+
     /// 200 without `data`.
     pub(crate) fn done(self) -> Self {
         self.answer(200, "Done.", envelope(&[]))

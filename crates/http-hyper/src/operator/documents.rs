@@ -89,7 +89,7 @@ const ATTR_CHARS: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'~');
 
 /// Names the file twice: in plain ASCII for old clients, and as it is (RFC 6266).
-fn disposition(filename: &str) -> String {
+pub(crate) fn disposition(filename: &str) -> String {
     let plain = |c: char| c == ' ' || c.is_ascii_graphic() && !matches!(c, '"' | '\\' | '%' | ';');
     let ascii: String = filename.chars().map(|c| if plain(c) { c } else { '_' }).collect();
     let exact = utf8_percent_encode(filename, ATTR_CHARS);

@@ -2,17 +2,25 @@
 
 mod close_reasons;
 mod companies;
+mod connections;
 mod contacts;
+mod conversations;
 mod custom_fields;
 mod deals;
 mod documents;
 mod keys;
+mod leads;
 mod links;
 mod lists;
 mod members;
+mod messages;
 mod organizations;
 mod pipelines;
+mod prosas;
 mod tags;
+mod templates;
+
+pub(crate) use documents::disposition;
 
 use crate::route::Route;
 
@@ -21,6 +29,7 @@ pub(crate) const TABLES: &[&[Route]] = &[
     companies::ROUTES,
     keys::ROUTES,
     members::ROUTES,
+    connections::ROUTES,
     pipelines::ROUTES,
     deals::ROUTES,
     tags::ROUTES,
@@ -29,6 +38,11 @@ pub(crate) const TABLES: &[&[Route]] = &[
     close_reasons::ROUTES,
     organizations::ROUTES,
     contacts::ROUTES,
+    conversations::ROUTES,
+    leads::ROUTES,
+    messages::ROUTES,
+    prosas::ROUTES,
+    templates::ROUTES,
     documents::ROUTES,
     links::ROUTES,
 ];

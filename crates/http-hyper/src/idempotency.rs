@@ -1,0 +1,95 @@
+//! The header `Idempotency-Key`: a repeat gets the first answer again (D37). What is remembered of
+//! an answer is its status and its body.
+
+use std::future::Future;
+
+use http::{HeaderName, StatusCode};
+use recado_core::Recado;
+use recado_core::idempotency::{Begun, CallKey, HEADER, hash_of};
+use recado_core::ids::{CompanyId, ContactId};
+use recado_core::query::InvalidParameter;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::answer::Answer;
+use crate::error::{Failure, Outcome};
+use crate::pipeline::Request;
+use crate::route::Route;
+
+/// The key of a request, if it has one.
+pub(crate) fn key(request: &Request, route: &Route) -> Result<Option<CallKey>, Failure> {
+    let name = HeaderName::from_static("idempotency-key");
+    let mut values = request.head.headers.get_all(name).iter();
+    let Some(value) = values.next() else { return Ok(None) };
+    if values.next().is_some() {
+        return Err(InvalidParameter::new(HEADER, "was given more than once").into());
+    }
+    let key = std::str::from_utf8(value.as_bytes())
+        .map_err(|_| InvalidParameter::new(HEADER, "must be UTF-8"))?;
+    let operation = format!("{} {}", (route.method)(), route.path);
+    Ok(Some(CallKey::parse(operation, key.trim())?))
+}
+
+/// An answer as it is remembered.
+#[derive(Serialize, Deserialize)]
+struct Remembered {
+    status: u16,
+    body: String,
+}
+
+impl Remembered {
+    fn new((status, body): (StatusCode, String)) -> Self {
+        Self { status: status.as_u16(), body }
+    }
+
+    /// The contact that the answer is about: it is forgotten with it.
+    fn contact(&self) -> Option<ContactId> {
+        let body: Value = serde_json::from_str(&self.body).ok()?;
+        let places = ["/data/contact_id", "/data/contact/id", "/details/contact_id", "/contact_id"];
+        let id = places.iter().find_map(|place| body.pointer(place)?.as_str())?;
+        ContactId::parse(id)
+    }
+}
+
+/// Answers a request unless it is a repeat.
+pub(crate) async fn once<F>(
+    recado: &Recado,
+    company: CompanyId,
+    key: CallKey,
+    body: Vec<u8>,
+    answer: impl FnOnce(Vec<u8>) -> F + Send,
+) -> Outcome
+where
+    F: Future<Output = Outcome> + Send,
+{
+    let calls = recado.calls();
+    let ticket = match calls.begin(company, key, hash_of(&body)).await? {
+        Begun::Fresh(ticket) => ticket,
+        Begun::Replay(answer) => return replay(&answer),
+    };
+    let outcome = answer(body).await;
+    let remembered = match &outcome {
+        Ok(answer) => Some(Remembered::new(answer.written())),
+        Err(failure) if failure.is_remembered() => Some(Remembered::new(failure.written())),
+        Err(_) => None,
+    };
+    let contact = remembered.as_ref().and_then(Remembered::contact);
+    let answer = remembered.as_ref().map(written).transpose()?;
+    // The outcome stands whether or not it can be kept; a repeat finds the call still under way.
+    if let Err(error) = calls.finish(ticket, answer, contact).await {
+        tracing::warn!(%error, "an answer could not be kept for its idempotency key");
+    }
+    outcome
+}
+
+fn written(remembered: &Remembered) -> Result<String, Failure> {
+    serde_json::to_string(remembered)
+        .map_err(|error| Failure::internal(format!("an answer cannot be kept: {error}")))
+}
+
+fn replay(answer: &str) -> Outcome {
+    let unreadable = || Failure::internal("a kept answer cannot be read");
+    let Remembered { status, body } = serde_json::from_str(answer).map_err(|_| unreadable())?;
+    let status = StatusCode::from_u16(status).map_err(|_| unreadable())?;
+    Ok(Answer::replayed(status, body))
+}

@@ -1,0 +1,332 @@
+//! The request bodies of connections, messages, conversations and what goes with them.
+#![expect(dead_code, reason = "these types are schemas; nothing is read out of them")]
+
+use std::collections::BTreeMap;
+
+use recado_core::Timestamp;
+use recado_core::connections::{ConnectionKind, ConnectionStatus, Gateway};
+use recado_core::conversations::AiMode;
+use recado_core::gateway::Preference;
+use recado_core::ids::{CloseReasonId, ConnectionId, ContactId, LedgerLineId, MemberId, MessageId};
+use recado_core::messages::{Direction, ErrorType, MessageStatus, MessageType, SenderType};
+use recado_core::prosas::{Brl, ProsaScope, Prosas};
+use recado_core::templates::{TemplateCategory, TemplateStatus};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+/// A text to be sent.
+#[derive(ToSchema)]
+pub(crate) struct SendMessage {
+    /// A phone number, or the code of a group or community.
+    #[schema(example = "+55 11 98765-4321")]
+    to: String,
+    #[schema(max_length = 4096)]
+    message: String,
+    connection_id: Option<ConnectionId>,
+}
+
+/// A new connection.
+#[derive(ToSchema)]
+pub(crate) struct CreateConnection {
+    kind: ConnectionKind,
+    #[schema(max_length = 200)]
+    name: String,
+    /// Its own number on the channel.
+    #[schema(max_length = 200)]
+    identifier: String,
+    /// `simulated` for both kinds; `cloud_api` for official_cloud; `waha`, `evolution` for qr.
+    gateway: Gateway,
+    /// Of the gateway.
+    settings: Option<BTreeMap<String, Value>>,
+    /// True by default.
+    is_active: Option<bool>,
+    /// By default a simulated connection is connected, any other not.
+    status: Option<ConnectionStatus>,
+}
+
+/// What changes of a connection.
+#[derive(ToSchema)]
+pub(crate) struct UpdateConnection {
+    #[schema(max_length = 200)]
+    name: Option<String>,
+    #[schema(max_length = 200)]
+    identifier: Option<String>,
+    /// Written over the settings that are there; null removes one.
+    settings: Option<BTreeMap<String, Value>>,
+    is_active: Option<bool>,
+    status: Option<ConnectionStatus>,
+}
+
+/// A group as a connection sees it.
+#[derive(ToSchema)]
+pub(crate) struct Group {
+    /// `<id>@<group_suffix>`.
+    code: String,
+    subject: String,
+    is_community: Option<bool>,
+    /// The community it belongs to.
+    community_code: Option<String>,
+    /// Whether it is its community's announcement group.
+    is_announcement: Option<bool>,
+    /// Whether only administrators may write.
+    announce_only: Option<bool>,
+    /// True by default.
+    participates: Option<bool>,
+    is_admin: Option<bool>,
+}
+
+/// What a gateway tells, in the neutral form.
+#[derive(ToSchema)]
+pub(crate) struct Events {
+    #[schema(max_items = 1000)]
+    events: Vec<NeutralEvent>,
+}
+
+/// One neutral event. Which fields it has depends on `kind`.
+#[derive(ToSchema)]
+pub(crate) struct NeutralEvent {
+    /// `message`, `edit`, `echo`, `status`, `connection`, `groups` or `preference`.
+    kind: String,
+    provider_message_id: Option<String>,
+    /// The provider's time.
+    timestamp: Option<Timestamp>,
+    /// Who wrote: digits, a LID, a business-scoped id, or a group code.
+    from: Option<String>,
+    /// Of an echo: to whom.
+    to: Option<String>,
+    /// Other names of the same person.
+    aliases: Option<Vec<String>>,
+    participant: Option<String>,
+    push_name: Option<String>,
+    #[schema(rename = "type")]
+    r#type: Option<MessageType>,
+    content: Option<String>,
+    media: Option<NeutralMedia>,
+    quoted_provider_message_id: Option<String>,
+    button: Option<NeutralButton>,
+    /// Whether it comes from a check of the history.
+    history: Option<bool>,
+    /// Of a status: `sent`, `delivered`, `read`, `failed`; of a connection: `connected`,
+    /// `disconnected`.
+    status: Option<String>,
+    /// Of a status: our own id of the message, where the gateway returns it.
+    reference: Option<MessageId>,
+    error: Option<NeutralError>,
+    groups: Option<Vec<Group>>,
+    preference: Option<Preference>,
+}
+
+/// A file of a neutral message.
+#[derive(ToSchema)]
+pub(crate) struct NeutralMedia {
+    url: Option<String>,
+    mimetype: Option<String>,
+    filename: Option<String>,
+    caption: Option<String>,
+}
+
+/// A pressed button.
+#[derive(ToSchema)]
+pub(crate) struct NeutralButton {
+    id: Option<String>,
+    payload: Option<String>,
+    title: Option<String>,
+}
+
+/// Why a message failed.
+#[derive(ToSchema)]
+pub(crate) struct NeutralError {
+    /// A number of the official API, or a code of the catalogue.
+    code: Option<Value>,
+    title: Option<String>,
+    details: Option<String>,
+}
+
+/// An agent's text.
+#[derive(ToSchema)]
+pub(crate) struct Reply {
+    #[schema(max_length = 4096)]
+    message: String,
+    /// Assigns the conversation.
+    member_id: Option<MemberId>,
+}
+
+/// An agent's template.
+#[derive(ToSchema)]
+pub(crate) struct ReplyTemplate {
+    /// Its name or id.
+    template: String,
+    language: Option<String>,
+    /// By position.
+    variables: Option<BTreeMap<String, String>>,
+    /// Assigns the conversation.
+    member_id: Option<MemberId>,
+}
+
+/// A turn of the service's AI.
+#[derive(ToSchema)]
+pub(crate) struct AiTurn {
+    #[schema(min_items = 1, max_items = 20)]
+    messages: Vec<String>,
+    prosas: Prosas,
+    cost_brl: Brl,
+}
+
+/// Closing a conversation.
+#[derive(ToSchema)]
+pub(crate) struct Close {
+    close_reason_id: Option<CloseReasonId>,
+    /// Assigns the conversation.
+    member_id: Option<MemberId>,
+}
+
+/// Taking a conversation over.
+#[derive(ToSchema)]
+pub(crate) struct TakeOver {
+    member_id: MemberId,
+}
+
+/// Assigning a conversation; null takes it from everybody.
+#[derive(ToSchema)]
+pub(crate) struct Assign {
+    #[schema(required = true)]
+    member_id: Option<MemberId>,
+}
+
+/// Pausing the AI.
+#[derive(ToSchema)]
+pub(crate) struct PauseAi {
+    until: Timestamp,
+}
+
+/// Picking who answers.
+#[derive(ToSchema)]
+pub(crate) struct PickAiMode {
+    mode: AiMode,
+}
+
+/// Handing a conversation to people.
+#[derive(ToSchema)]
+pub(crate) struct Handoff {
+    /// Assigns the conversation.
+    member_id: Option<MemberId>,
+}
+
+/// Announcing a block.
+#[derive(ToSchema)]
+pub(crate) struct OptOut {
+    /// `backfill`.
+    source: String,
+    opted_out_at: Timestamp,
+}
+
+/// Nothing.
+#[derive(ToSchema)]
+pub(crate) struct Nothing {}
+
+/// A lead memory. Lists are added to by POST and replaced by PUT.
+#[derive(ToSchema)]
+pub(crate) struct LeadMemoryBody {
+    summary: Option<String>,
+    sentiment: Option<String>,
+    intent: Option<String>,
+    consciousness_level: Option<String>,
+    bant: Option<BantBody>,
+    #[schema(max_items = 20)]
+    key_facts: Option<Vec<String>>,
+    #[schema(max_items = 10)]
+    products_interested: Option<Vec<String>>,
+    #[schema(max_items = 10)]
+    objections: Option<Vec<String>>,
+    last_topic: Option<String>,
+}
+
+/// Budget, authority, need and timeline.
+#[derive(ToSchema)]
+pub(crate) struct BantBody {
+    budget: Option<String>,
+    authority: Option<String>,
+    authority_raw: Option<String>,
+    need: Option<String>,
+    timeline: Option<String>,
+}
+
+/// A message to be imported.
+#[derive(ToSchema)]
+pub(crate) struct ImportMessage {
+    contact_id: ContactId,
+    connection_id: ConnectionId,
+    direction: Direction,
+    #[schema(rename = "type")]
+    r#type: Option<MessageType>,
+    content: Option<String>,
+    media_url: Option<String>,
+    media_mimetype: Option<String>,
+    media_filename: Option<String>,
+    media_caption: Option<String>,
+    status: Option<MessageStatus>,
+    error_type: Option<ErrorType>,
+    error_message: Option<String>,
+    sender_type: Option<SenderType>,
+    wamid: Option<String>,
+    external_id: Option<String>,
+    quoted_message_id: Option<MessageId>,
+    quoted_content: Option<String>,
+    quoted_type: Option<MessageType>,
+    is_edited: Option<bool>,
+    edited_at: Option<Timestamp>,
+    created_at: Option<Timestamp>,
+    timestamp: Option<Timestamp>,
+    official_template_category: Option<TemplateCategory>,
+}
+
+/// A debit.
+#[derive(ToSchema)]
+pub(crate) struct Debit {
+    scope: ProsaScope,
+    prosas: Prosas,
+    cost_brl: Brl,
+    message_ids: Option<Vec<MessageId>>,
+    contact_id: Option<ContactId>,
+    #[schema(max_length = 200)]
+    description: Option<String>,
+}
+
+/// A refund, in positive amounts.
+#[derive(ToSchema)]
+pub(crate) struct Refund {
+    consumption_id: LedgerLineId,
+    prosas: Prosas,
+    cost_brl: Brl,
+    #[schema(max_length = 200)]
+    reason: Option<String>,
+}
+
+/// A new template.
+#[derive(ToSchema)]
+pub(crate) struct CreateTemplate {
+    #[schema(max_length = 200)]
+    name: String,
+    /// `AUTH` is accepted for `AUTHENTICATION`.
+    category: TemplateCategory,
+    /// `pt_BR` by default.
+    language: Option<String>,
+    /// With `{{1}}`, `{{2}}`, … where variables go.
+    body: String,
+    /// `PENDING` by default.
+    status: Option<TemplateStatus>,
+    /// The only connection it may be sent through.
+    connection_id: Option<ConnectionId>,
+}
+
+/// What changes of a template.
+#[derive(ToSchema)]
+pub(crate) struct UpdateTemplate {
+    #[schema(max_length = 200)]
+    name: Option<String>,
+    category: Option<TemplateCategory>,
+    language: Option<String>,
+    body: Option<String>,
+    status: Option<TemplateStatus>,
+    connection_id: Option<ConnectionId>,
+}

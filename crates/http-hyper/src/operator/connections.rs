@@ -1,0 +1,188 @@
+//! Managing connections and their groups, and taking what their gateways tell (D64, D67).
+
+use recado_core::Problems;
+use recado_core::connections::ConnectionView;
+use recado_core::groups::GroupView;
+use recado_core::ids::ConnectionId;
+use recado_core::inbox::{EventResult, MAX_EVENTS, parse_event};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::answer::Answer;
+use crate::call::CompanyCall;
+use crate::error::{Failure, Outcome};
+use crate::openapi::bodies;
+use crate::route::{Route, verb};
+
+pub(crate) const ROUTES: &[Route] = &[
+    Route::company(
+        verb::GET,
+        COLLECTION,
+        |c| Box::pin(list(c)),
+        |op| op.says("listConnections", "List connections").lists::<ConnectionView>(),
+    ),
+    Route::company(
+        verb::POST,
+        COLLECTION,
+        |c| Box::pin(create(c)),
+        |op| {
+            op.says("createConnection", "Make a connection")
+                .more("Secrets among the settings are never shown.")
+                .body::<bodies::CreateConnection>(
+                    r#"{"kind": "qr", "name": "Loja", "identifier": "5511940028922",
+                        "gateway": "simulated", "settings": {"delay_ms": 20}}"#,
+                )
+                .makes::<ConnectionView>()
+        },
+    )
+    .json(),
+    Route::company(
+        verb::GET,
+        ONE,
+        |c| Box::pin(get(c)),
+        |op| op.says("getConnection", "Read a connection").answers::<ConnectionView>(),
+    ),
+    Route::company(
+        verb::PATCH,
+        ONE,
+        |c| Box::pin(change(c)),
+        |op| {
+            op.says("updateConnection", "Change a connection")
+                .body::<bodies::UpdateConnection>(r#"{"name": "Loja Centro", "is_active": true}"#)
+                .answers::<ConnectionView>()
+        },
+    )
+    .json(),
+    Route::company(
+        verb::DELETE,
+        ONE,
+        |c| Box::pin(delete(c)),
+        |op| {
+            op.says("deleteConnection", "Delete a connection, or deactivate one that is used")
+                .done()
+        },
+    ),
+    Route::company(
+        verb::GET,
+        GROUPS,
+        |c| Box::pin(groups(c)),
+        |op| op.says("listGroups", "List the groups of a connection").lists::<GroupView>(),
+    ),
+    Route::company(
+        verb::PUT,
+        GROUPS,
+        |c| Box::pin(replace_groups(c)),
+        |op| {
+            op.says("replaceGroups", "Replace the groups of a connection")
+                .more("Each that is no community becomes a contact named by its subject.")
+                .body::<Vec<bodies::Group>>(
+                    r#"[{"code": "120363041234567890@g.us", "subject": "Clientes"}]"#,
+                )
+                .lists::<GroupView>()
+        },
+    )
+    .array(),
+    Route::company(
+        verb::POST,
+        "/operator/v1/companies/{company_id}/connections/{id}/sync-groups",
+        |c| Box::pin(sync_groups(c)),
+        |op| {
+            op.says("syncGroups", "Read the groups of a connection from its gateway")
+                .lists::<GroupView>()
+                .refuses(502, "PROVIDER_ERROR")
+        },
+    ),
+    Route::company(
+        verb::POST,
+        "/operator/v1/companies/{company_id}/connections/{id}/events",
+        |c| Box::pin(events(c)),
+        |op| {
+            op.says("receiveEvents", "Take what a gateway tells, in the neutral form")
+                .more("At most 1,000 events; each has its own result.")
+                .body::<bodies::Events>(
+                    r#"{"events": [{"kind": "message", "provider_message_id": "3EB0A1",
+                        "from": "5511987654321", "type": "text", "content": "Oi",
+                        "timestamp": "2026-11-20T17:31:36.123Z"}]}"#,
+                )
+                .answers::<EventResults>()
+        },
+    )
+    .json(),
+];
+
+const COLLECTION: &str = "/operator/v1/companies/{company_id}/connections";
+const ONE: &str = "/operator/v1/companies/{company_id}/connections/{id}";
+const GROUPS: &str = "/operator/v1/companies/{company_id}/connections/{id}/groups";
+
+/// The result of one event, with its place in the call.
+#[derive(Serialize, ToSchema)]
+struct IndexedResult {
+    /// The place of the event in the call, from 0.
+    index: usize,
+    #[serde(flatten)]
+    result: EventResult,
+}
+
+/// The results of a call, in the order of its events.
+#[derive(Serialize, ToSchema)]
+struct EventResults {
+    results: Vec<IndexedResult>,
+}
+
+fn id(call: &CompanyCall) -> ConnectionId {
+    call.path.id("id", ConnectionId::parse)
+}
+
+async fn list(call: CompanyCall) -> Outcome {
+    Answer::ok(call.recado.connections().all(call.who.id).await?)
+}
+
+async fn create(call: CompanyCall) -> Outcome {
+    Answer::created(call.recado.connections().create(call.who.id, &call.body).await?)
+}
+
+async fn get(call: CompanyCall) -> Outcome {
+    Answer::ok(call.recado.connections().get(call.who.id, id(&call)).await?)
+}
+
+async fn change(call: CompanyCall) -> Outcome {
+    Answer::ok(call.recado.connections().change(call.who.id, id(&call), &call.body).await?)
+}
+
+async fn delete(call: CompanyCall) -> Outcome {
+    call.recado.connections().delete(call.who.id, id(&call)).await?;
+    Answer::done()
+}
+
+async fn groups(call: CompanyCall) -> Outcome {
+    Answer::ok(call.recado.groups().all(call.who.id, id(&call)).await?)
+}
+
+async fn replace_groups(call: CompanyCall) -> Outcome {
+    Answer::ok(call.recado.groups().replace(call.who.id, id(&call), &call.items).await?)
+}
+
+async fn sync_groups(call: CompanyCall) -> Outcome {
+    Answer::ok(call.recado.groups().sync(call.who.id, id(&call)).await?)
+}
+
+async fn events(call: CompanyCall) -> Outcome {
+    let problems = |reason: &str| Failure::rejected(&Problems::of("events", reason));
+    let mut unknown = Problems::new();
+    for name in call.body.keys().filter(|name| *name != "events") {
+        unknown.add(name, "is not a known field");
+    }
+    unknown.into_result().map_err(|problems| Failure::rejected(&problems))?;
+    let Some(events) = call.body.get("events").and_then(serde_json::Value::as_array) else {
+        return Err(problems("must be an array of events"));
+    };
+    if events.len() > MAX_EVENTS {
+        return Err(problems("may hold at most 1000 events"));
+    }
+    let suffix = &call.recado.settings().group_suffix;
+    let events = events.iter().map(|event| parse_event(event, suffix)).collect();
+    let results = call.recado.inbox().receive(call.who.id, id(&call), events).await?;
+    let indexed = results.into_iter().enumerate();
+    let results = indexed.map(|(index, result)| IndexedResult { index, result }).collect();
+    Answer::ok(EventResults { results })
+}

@@ -1,0 +1,181 @@
+//! What operators do with the conversation of a contact (3.1, 3.4, D42).
+
+use recado_core::contacts::OperatorContact;
+use recado_core::conversations::ActionName;
+use recado_core::ids::ContactId;
+use recado_core::messages::MessageView;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::answer::Answer;
+use crate::call::CompanyCall;
+use crate::error::Outcome;
+use crate::openapi::{Operation, bodies};
+use crate::route::{Route, verb};
+
+/// An action that only moves the conversation.
+macro_rules! act {
+    ($path:literal, $action:ident, $id:literal, $summary:literal, $body:ident, $example:literal) => {
+        Route::company(
+            verb::POST,
+            concat!("/operator/v1/companies/{company_id}/contacts/{id}/", $path),
+            |c| Box::pin(act(c, ActionName::$action)),
+            |op| {
+                op.says($id, $summary).body::<bodies::$body>($example).answers::<OperatorContact>()
+            },
+        )
+        .optional_json()
+    };
+}
+
+pub(crate) const ROUTES: &[Route] = &[
+    Route::company(
+        verb::POST,
+        "/operator/v1/companies/{company_id}/contacts/{id}/reply",
+        |c| Box::pin(reply(c)),
+        |op| {
+            sends(op.says("replyToContact", "Send an agent's text"))
+                .body::<bodies::Reply>(r#"{"message": "Olá! Como posso ajudar?"}"#)
+                .answers::<ContactWithMessages>()
+        },
+    )
+    .json(),
+    Route::company(
+        verb::POST,
+        "/operator/v1/companies/{company_id}/contacts/{id}/reply-template",
+        |c| Box::pin(reply_template(c)),
+        |op| {
+            sends(op.says("replyWithTemplate", "Send an approved template for an agent"))
+                .body::<bodies::ReplyTemplate>(
+                    r#"{"template": "boas_vindas", "variables": {"1": "Ana"}}"#,
+                )
+                .answers::<ContactWithMessages>()
+                .refuses(403, "TEMPLATE_NOT_APPROVED")
+                .refuses(404, "TEMPLATE_NOT_FOUND")
+        },
+    )
+    .json(),
+    Route::company(
+        verb::POST,
+        "/operator/v1/companies/{company_id}/contacts/{id}/ai-turn",
+        |c| Box::pin(ai_turn(c)),
+        |op| {
+            sends(op.says("takeAiTurn", "Send the bubbles of one turn of the service's AI"))
+                .more("One debit covers the bubbles that were accepted; without one there is none.")
+                .body::<bodies::AiTurn>(
+                    r#"{"messages": ["Oi!", "Posso ajudar?"], "prosas": 1.5, "cost_brl": 0.042}"#,
+                )
+                .answers::<ContactWithMessages>()
+                .refuses(403, "CONTACT_OPTED_OUT")
+                .refuses(403, "EXTERNAL_AI_DISABLED")
+        },
+    )
+    .json(),
+    act!("close", Close, "closeConversation", "Close a conversation", Close, r#"{}"#),
+    act!(
+        "take-over",
+        TakeOver,
+        "takeOverConversation",
+        "Take a conversation over",
+        TakeOver,
+        r#"{"member_id": "01931b1e-7c00-7000-8000-000000000004"}"#
+    ),
+    act!(
+        "assign",
+        Assign,
+        "assignConversation",
+        "Assign a conversation, or take it from everybody",
+        Assign,
+        r#"{"member_id": null}"#
+    ),
+    act!(
+        "pause-ai",
+        PauseAi,
+        "pauseAi",
+        "Pause the AI",
+        PauseAi,
+        r#"{"until": "2026-11-20T18:00:00.000Z"}"#
+    ),
+    act!("resume-ai", ResumeAi, "resumeAi", "Lift the pause of the AI", Nothing, r#"{}"#),
+    act!(
+        "ai-mode",
+        AiMode,
+        "pickAiMode",
+        "Pick who answers",
+        PickAiMode,
+        r#"{"mode": "external"}"#
+    ),
+    act!(
+        "enable-external-ai",
+        EnableExternalAi,
+        "enableExternalAi",
+        "Switch the external AI on again",
+        Nothing,
+        r#"{}"#
+    ),
+    act!("handoff", Handoff, "handOff", "Hand a conversation to people", Handoff, r#"{}"#),
+    act!("block", Block, "blockContact", "Block a contact", Nothing, r#"{}"#),
+    act!("unblock", Unblock, "unblockContact", "Lift the block of a contact", Nothing, r#"{}"#),
+    act!(
+        "opt-out",
+        OptOut,
+        "backfillOptOut",
+        "Announce a block of the contact's own",
+        OptOut,
+        r#"{"source": "backfill", "opted_out_at": "2024-03-01T12:00:00.000Z"}"#
+    ),
+    act!("opt-in", OptIn, "optIn", "Lift a block of the contact's own", Nothing, r#"{}"#),
+    act!("read", Read, "readConversation", "Mark a conversation as read", Nothing, r#"{}"#),
+];
+
+/// A contact as the operator sees it, with the messages that were made.
+#[derive(Serialize, ToSchema)]
+struct ContactWithMessages {
+    #[serde(flatten)]
+    contact: OperatorContact,
+    /// The messages, in the order they were sent.
+    messages: Vec<MessageView>,
+}
+
+/// What every action that sends may be refused with.
+fn sends(op: Operation) -> Operation {
+    op.refuses(400, "MISSING_FIELD")
+        .refuses(403, "CONTACT_BLOCKED")
+        .refuses(403, "GROUP_ANNOUNCE_ONLY")
+        .refuses(422, "CONNECTION_REQUIRED")
+        .refuses(502, "PROVIDER_ERROR")
+        .refuses(502, "DELIVERY_UNCERTAIN")
+        .refuses(503, "CONTACT_STATE_UNAVAILABLE")
+}
+
+fn id(call: &CompanyCall) -> ContactId {
+    call.path.id("id", ContactId::parse)
+}
+
+async fn act(call: CompanyCall, action: ActionName) -> Outcome {
+    call.recado.conversations().act(call.who.id, id(&call), action, &call.body).await?;
+    Answer::ok(call.recado.contacts().get_for_operator(call.who.id, id(&call)).await?)
+}
+
+async fn reply(call: CompanyCall) -> Outcome {
+    let conversations = call.recado.conversations();
+    let messages = conversations.reply(call.who.id, id(&call), &call.body).await?;
+    with_messages(&call, messages).await
+}
+
+async fn reply_template(call: CompanyCall) -> Outcome {
+    let conversations = call.recado.conversations();
+    let messages = conversations.reply_template(call.who.id, id(&call), &call.body).await?;
+    with_messages(&call, messages).await
+}
+
+async fn ai_turn(call: CompanyCall) -> Outcome {
+    let conversations = call.recado.conversations();
+    let messages = conversations.ai_turn(call.who.id, id(&call), &call.body).await?;
+    with_messages(&call, messages).await
+}
+
+async fn with_messages(call: &CompanyCall, messages: Vec<MessageView>) -> Outcome {
+    let contact = call.recado.contacts().get_for_operator(call.who.id, id(call)).await?;
+    Answer::ok(ContactWithMessages { contact, messages })
+}

@@ -1,0 +1,49 @@
+//! Booking prosas (D32).
+
+use recado_core::prosas::LedgerLineView;
+
+use crate::answer::Answer;
+use crate::call::CompanyCall;
+use crate::error::Outcome;
+use crate::openapi::bodies;
+use crate::route::{Route, verb};
+
+pub(crate) const ROUTES: &[Route] = &[
+    Route::company(
+        verb::POST,
+        "/operator/v1/companies/{company_id}/prosas/debits",
+        |c| Box::pin(debit(c)),
+        |op| {
+            op.says("bookDebit", "Book what a turn or a message cost")
+                .body::<bodies::Debit>(
+                    r#"{"scope": "turn", "prosas": 1.5, "cost_brl": 0.042,
+                        "description": "Resumo da conversa"}"#,
+                )
+                .makes::<LedgerLineView>()
+        },
+    )
+    .json(),
+    Route::company(
+        verb::POST,
+        "/operator/v1/companies/{company_id}/prosas/refunds",
+        |c| Box::pin(refund(c)),
+        |op| {
+            op.says("bookRefund", "Give a debit back, as a whole or in part")
+                .body::<bodies::Refund>(
+                    r#"{"consumption_id": "01931b1e-7c00-7000-8000-000000000003",
+                        "prosas": 0.5, "cost_brl": 0.014, "reason": "Resposta repetida"}"#,
+                )
+                .makes::<LedgerLineView>()
+                .refuses(422, "REFUND_EXCEEDS_DEBIT")
+        },
+    )
+    .json(),
+];
+
+async fn debit(call: CompanyCall) -> Outcome {
+    Answer::created(call.recado.prosas().debit(call.who.id, &call.body).await?)
+}
+
+async fn refund(call: CompanyCall) -> Outcome {
+    Answer::created(call.recado.prosas().refund(call.who.id, &call.body).await?)
+}
