@@ -19,12 +19,13 @@ use std::sync::Arc;
 
 use recado_core::access::{Caller, Company, CompanyDraft, KeyDraft, Scopes};
 use recado_core::documents::Files;
+use recado_core::gateway::Providers;
 use recado_core::ids::CompanyId;
 use recado_core::store::Store;
 use recado_core::{Ids, Parts, Recado, Settings};
 use serde_json::{Map, Value};
 
-use crate::{MemoryFiles, MemoryStore, ScriptedTransport, SeededIds, TestClock};
+use crate::{MemoryFiles, MemoryStore, ScriptedProvider, ScriptedTransport, SeededIds, TestClock};
 
 /// A [`Recado`] with a company and a caller that may do everything.
 #[derive(Clone, Debug)]
@@ -35,6 +36,8 @@ pub struct Kit {
     pub clock: TestClock,
     /// Its outside world.
     pub transport: ScriptedTransport,
+    /// What is behind every gateway, unless the builder was given others.
+    pub provider: ScriptedProvider,
     /// A company on the plan `enterprise`.
     pub company: Company,
     /// A caller with every scope.
@@ -50,6 +53,8 @@ pub struct KitBuilder {
     ids: Arc<dyn Ids>,
     clock: TestClock,
     transport: ScriptedTransport,
+    provider: ScriptedProvider,
+    providers: Option<Providers>,
     settings: Settings,
 }
 
@@ -89,6 +94,20 @@ impl KitBuilder {
         self
     }
 
+    /// Puts this provider behind every gateway.
+    #[must_use]
+    pub fn provider(mut self, provider: ScriptedProvider) -> Self {
+        self.provider = provider;
+        self
+    }
+
+    /// Talks through these gateways, and no others.
+    #[must_use]
+    pub fn providers(mut self, providers: Providers) -> Self {
+        self.providers = Some(providers);
+        self
+    }
+
     /// Uses these settings.
     #[must_use]
     pub fn settings(mut self, settings: Settings) -> Self {
@@ -105,6 +124,7 @@ impl KitBuilder {
             files: self.files,
             transport: Arc::new(self.transport),
             limiter: None,
+            providers: self.providers.unwrap_or_else(|| self.provider.everywhere()),
             settings: self.settings,
         };
         Recado::start(parts).await.expect("the store of the kit works at the start")
@@ -113,11 +133,12 @@ impl KitBuilder {
     /// Starts the core and makes the company and the caller.
     pub async fn build(self) -> Kit {
         let (clock, transport) = (self.clock.clone(), self.transport.clone());
+        let provider = self.provider.clone();
         let app = self.start().await;
         let draft = CompanyDraft::named("Padaria do João").expect("the name is acceptable");
         let company = app.access().add_company(draft).await.expect("a company can be made");
         let (caller, key) = new_caller(&app, company.id).await;
-        Kit { app, clock, transport, company, caller, key }
+        Kit { app, clock, transport, provider, company, caller, key }
     }
 }
 
@@ -143,6 +164,8 @@ impl Kit {
             ids: Arc::new(SeededIds::new(1)),
             clock: TestClock::default(),
             transport: ScriptedTransport::new(),
+            provider: ScriptedProvider::new(),
+            providers: None,
             settings: Settings::default(),
         }
     }

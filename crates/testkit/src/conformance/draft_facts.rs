@@ -7,6 +7,7 @@ use recado_core::organizations::Cnpj;
 use recado_core::store::ChangeSet;
 
 use super::Harness;
+use super::channel_scene::{key, platform};
 use super::scene::{CNPJ, OTHER_CNPJ, Scene, at, first};
 
 async fn facts(scene: &Scene, query: DraftQuery) -> DraftFacts {
@@ -200,8 +201,11 @@ pub async fn nothing_of_another_company_is_told(harness: &dyn Harness) {
     let (list, field, tag) = (scene.list(), scene.field("a"), scene.tag());
     let (member, reason) = (scene.member(), scene.close_reason());
     let organization = scene.organization(CNPJ);
+    let (connection, alias) = (scene.connection(), scene.alias(&contact, "a-lid"));
     let changes = ChangeSet::new()
         .insert(contact.clone())
+        .insert(connection.clone())
+        .insert(alias.clone())
         .insert(list.clone())
         .insert(field.clone())
         .insert(tag.clone())
@@ -223,13 +227,63 @@ pub async fn nothing_of_another_company_is_told(harness: &dyn Harness) {
         tags: vec![tag.id],
         member: Some(member.id),
         close_reason: Some(reason.id),
-        ..DraftQuery::default()
+        keys: vec![alias.key.clone()],
+        alias: Some((alias.platform, alias.key)),
+        connection: Some(connection.id),
     };
     let theirs = facts(&other, query.clone()).await;
     assert_eq!(theirs, DraftFacts::default());
     let ours = facts(&scene, query).await;
     assert_eq!(ours.holder, Some(contact.id));
     assert_eq!(ours.organization, Some(first(organization)));
+    assert_eq!((ours.connection, ours.alias_taken), (Some(first(connection)), true));
+}
+
+/// D62: an alias holds as much as a phone, on any channel.
+pub async fn the_holder_may_be_known_by_an_alias(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let (young, mut old, mut other) = (scene.contact(), scene.contact(), scene.contact());
+    old.created_at = at(-5);
+    old.source_platform = platform("telegram");
+    other.phone = phone("+5511987654321");
+    other.created_at = at(-3);
+    scene.add_all([young.clone(), old.clone(), other.clone()]).await;
+    scene.add_all([scene.alias(&young, "a"), scene.alias(&old, "b")]).await;
+    scene.add(scene.alias(&young, "c")).await;
+    let ask = |names: &[&str], phone| DraftQuery {
+        keys: names.iter().map(|name| key(name)).collect(),
+        phone,
+        ..DraftQuery::default()
+    };
+    let holder = async |query| facts(&scene, query).await.holder;
+    assert_eq!(holder(ask(&["a"], None)).await, Some(young.id));
+    assert_eq!(holder(ask(&["c", "x"], None)).await, Some(young.id));
+    assert_eq!(holder(ask(&["a", "b"], None)).await, Some(old.id));
+    assert_eq!(holder(ask(&["x", "A"], None)).await, None);
+    assert_eq!(holder(ask(&["a"], phone("+5511987654321"))).await, Some(other.id));
+    assert_eq!(holder(ask(&["b"], phone("+5511987654321"))).await, Some(old.id));
+}
+
+/// An alias is taken on its own channel only.
+pub async fn a_taken_alias_and_a_connection_are_told(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let (contact, connection) = scene.pair().await;
+    scene.add(scene.alias(&contact, "a-lid")).await;
+    let ask = |channel: &str, name: &str| DraftQuery {
+        alias: Some((platform(channel), key(name))),
+        ..DraftQuery::default()
+    };
+    let taken = async |query| facts(&scene, query).await.alias_taken;
+    assert!(taken(ask("whatsapp", "a-lid")).await);
+    assert!(!taken(ask("telegram", "a-lid")).await);
+    assert!(!taken(ask("whatsapp", "A-LID")).await);
+    // It is no holder by that: nobody asked who has it.
+    assert_eq!(facts(&scene, ask("whatsapp", "a-lid")).await.holder, None);
+
+    let ask = |id| DraftQuery { connection: Some(id), ..DraftQuery::default() };
+    let known = facts(&scene, ask(connection.id)).await.connection;
+    assert_eq!(known, Some(first(connection)));
+    assert_eq!(facts(&scene, ask(scene.connection().id)).await.connection, None);
 }
 
 /// D17: (company, source_platform, identifier).

@@ -14,18 +14,29 @@
 
 pub mod access;
 pub mod cascades;
+pub mod channel_cascades;
+pub mod channel_keys;
+pub mod channel_references;
+pub mod channel_rows;
+mod channel_scene;
 pub mod commits;
+pub mod connections;
 pub mod contacts_export;
 pub mod contacts_listing;
 pub mod contacts_search;
 pub mod contacts_totals;
+pub mod conversations;
 pub mod deals;
 pub mod documents;
 pub mod draft_facts;
 pub mod jobs;
+pub mod ledger;
 pub mod limiter;
 pub mod links;
 pub mod lists;
+pub mod message_rows;
+pub mod messages;
+pub mod messages_listing;
 pub mod preconditions;
 pub mod races;
 pub mod references;
@@ -33,6 +44,7 @@ pub mod rows;
 mod scene;
 mod suite;
 pub mod unique_keys;
+pub mod upkeep;
 
 use std::sync::Arc;
 

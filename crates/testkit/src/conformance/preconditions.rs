@@ -3,7 +3,7 @@
 use recado_core::store::{ChangeSet, Conflict, Precondition, Row};
 
 use super::Harness;
-use super::scene::{CNPJ, Scene, applied, assert_stale, conflict, first};
+use super::scene::{CNPJ, Scene, applied, assert_stale, at, conflict, first};
 
 /// A precondition that holds is no write.
 pub async fn an_unchanged_row_lets_the_change_set_pass_and_stays_as_it_is(harness: &dyn Harness) {
@@ -61,6 +61,8 @@ pub async fn every_kind_of_row_can_be_relied_on(harness: &dyn Harness) {
     let contact = scene.contact();
     let pipeline = scene.pipeline();
     let stage = scene.stage(&pipeline, 0);
+    let connection = scene.connection();
+    let message = scene.inbound(&contact, &connection, 0);
     let rows: Vec<Row> = vec![
         contact.clone().into(),
         pipeline.into(),
@@ -76,6 +78,17 @@ pub async fn every_kind_of_row_can_be_relied_on(harness: &dyn Harness) {
         scene.document(&contact).into(),
         scene.link(&contact).into(),
         scene.job().into(),
+        connection.clone().into(),
+        scene.group(&connection, "g1").into(),
+        scene.conversation(&contact, &connection).into(),
+        message.clone().into(),
+        scene.reference(&message, "w1").into(),
+        scene.report(&connection, "w2", at(9)).into(),
+        scene.lead(&contact).into(),
+        scene.debit(None, 5, 0).into(),
+        scene.call("k", None).into(),
+        scene.worker(0).into(),
+        scene.template(Some(&connection)).into(),
     ];
     scene.add_all(rows.clone()).await;
     let all = rows.iter().fold(ChangeSet::new().insert(scene.list()), |changes, row| {

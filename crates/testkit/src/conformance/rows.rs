@@ -42,6 +42,8 @@ async fn full_contact(scene: &Scene) -> Contact {
     contact.external_ai_enabled = false;
     contact.ai_paused_until = Some(at(11));
     contact.opted_out_at = Some(at(12));
+    contact.opt_out_backfilled = true;
+    contact.opted_in_at = Some(at(13));
     contact.is_archived = true;
     contact.is_pinned = true;
     contact.is_muted = true;
@@ -149,6 +151,7 @@ fn assert_same(read: &Contact, wanted: &Contact) {
             c.last_closed_at,
             c.ai_paused_until,
             c.opted_out_at,
+            c.opted_in_at,
             Some(c.created_at),
             Some(c.updated_at),
         ]

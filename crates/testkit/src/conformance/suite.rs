@@ -121,6 +121,8 @@ macro_rules! conformance_suite {
             memberships_are_told_of_the_named_lists_and_tags_in_full,
             members_and_close_reasons_are_known_by_id,
             nothing_of_another_company_is_told,
+            the_holder_may_be_known_by_an_alias,
+            a_taken_alias_and_a_connection_are_told,
             a_contact_is_found_by_its_identifier_on_its_channel,
             use_of_members_and_close_reasons_is_told,
         );
@@ -160,6 +162,90 @@ macro_rules! conformance_suite {
         );
         $crate::conformance_topic!($fresh, documents:
             documents_are_listed_in_any_state_by_creation_then_id,
+        );
+        $crate::conformance_topic!($fresh, connections:
+            connections_and_templates_come_by_creation_then_id,
+            use_of_a_connection_is_told,
+            groups_of_a_connection_come_by_code,
+            groups_are_found_by_their_code_and_their_communitys,
+            a_single_contact_shows_its_conversations_and_lead_memory,
+            a_channels_row_of_another_company_is_missing,
+        );
+        $crate::conformance_topic!($fresh, conversations:
+            an_empty_channel_query_names_nobody,
+            identifiers_and_aliases_are_looked_for_on_the_channel,
+            ids_phones_and_chats_are_looked_for_on_every_channel,
+            named_contacts_come_once_by_creation_then_id,
+            many_names_are_looked_for_at_once,
+            a_named_contact_comes_with_its_aliases_and_conversations,
+            nobody_of_another_company_is_named,
+            the_newest_message_of_each_direction_is_told,
+        );
+        $crate::conformance_topic!($fresh, message_rows:
+            every_field_of_a_message_is_read_back,
+            every_word_of_a_message_is_read_back,
+            awkward_messages_are_read_back,
+        );
+        $crate::conformance_topic!($fresh, messages:
+            messages_are_read_by_their_ids,
+            provider_ids_tell_what_they_stand_for,
+            messages_of_silent_and_unknown_processes_are_abandoned,
+            messages_in_flight_are_told_by_their_process,
+        );
+        $crate::conformance_topic!($fresh, messages_listing:
+            messages_come_newest_first_then_by_id,
+            pages_of_messages_partition_the_listing,
+            every_combination_of_message_filters_is_exact,
+            a_listed_message_shows_its_contact,
+            another_companys_messages_are_not_listed,
+            a_listing_of_messages_follows_every_change,
+            a_total_of_messages_is_of_the_same_state_as_its_items,
+        );
+        $crate::conformance_topic!($fresh, ledger:
+            pages_of_the_ledger_partition_it_and_sum_up_all,
+            every_combination_of_ledger_filters_is_exact,
+            sums_of_the_ledger_are_exact_at_the_extremes,
+            refunds_of_one_debit_are_applied_one_after_another,
+            sums_of_the_ledger_are_of_the_same_state_as_its_lines,
+        );
+        $crate::conformance_topic!($fresh, channel_rows:
+            every_field_of_a_connection_and_a_template_is_read_back,
+            every_field_of_conversations_and_groups_is_read_back,
+            every_field_of_reports_workers_and_calls_is_read_back,
+            every_field_of_ledger_lines_and_lead_memories_is_read_back,
+            jobs_of_channels_are_read_back,
+        );
+        $crate::conformance_topic!($fresh, channel_keys:
+            a_taken_identity_names_its_key,
+            an_alias_belongs_to_one_contact_per_channel,
+            a_provider_id_stands_for_one_thing_per_connection,
+            a_report_gives_way_to_its_message,
+            a_taken_template_token_names_the_key,
+            calls_are_told_apart_by_operation_key_and_company,
+            of_a_message_and_its_report_one_learns_of_the_other,
+            of_two_contacts_with_one_alias_one_is_made,
+        );
+        $crate::conformance_topic!($fresh, channel_references:
+            a_row_of_a_channel_needs_its_company,
+            a_row_of_a_channel_needs_what_it_refers_to,
+            a_channel_of_another_company_is_no_reference,
+            an_update_cannot_lead_a_channels_row_to_nothing,
+            what_a_message_only_mentions_may_be_missing,
+            a_connection_that_is_referred_to_stays,
+            a_message_is_never_left_without_its_contact,
+        );
+        $crate::conformance_topic!($fresh, channel_cascades:
+            all_that_messages_left_goes_with_the_contact,
+            ledger_lines_stay_without_their_contact,
+            a_contact_that_comes_back_finds_nothing_of_the_old,
+            references_go_with_their_message,
+            groups_and_reports_go_with_the_connection,
+        );
+        $crate::conformance_topic!($fresh, upkeep:
+            reports_that_expired_go_and_references_stay,
+            calls_that_expired_go,
+            workers_that_are_long_silent_go,
+            upkeep_leaves_everything_else_alone,
         );
         $crate::conformance_topic!($fresh, races:
             concurrent_updates_of_one_contact_lose_nothing,

@@ -59,6 +59,7 @@ impl State {
         let on_channel = |platform| query.platform.as_ref().is_none_or(|wanted| wanted == platform);
         query.ids.contains(&contact.id)
             || contact.phone.as_ref().is_some_and(|phone| query.phones.contains(phone))
+            || query.chats.iter().any(|c| Some(c.as_str()) == contact.external_chat_id.as_deref())
             || on_channel(&contact.source_platform)
                 && query.identifiers.contains(&contact.identifier)
             || self

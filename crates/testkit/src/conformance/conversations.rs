@@ -1,0 +1,246 @@
+//! Reads of conversations: who a channel means, and what was said last.
+
+use recado_core::contacts::{Contact, Identifier, Phone, Region};
+use recado_core::conversations::{ChannelContact, ChannelQuery};
+use recado_core::ids::ContactId;
+use recado_core::messages::SenderType;
+
+use super::Harness;
+use super::channel_scene::{code, key, platform};
+use super::scene::{Scene, at, first};
+
+async fn find(scene: &Scene, query: &ChannelQuery) -> Vec<ChannelContact> {
+    scene.store.channel_contacts(scene.company, query).await.expect("the store works")
+}
+
+async fn found(scene: &Scene, query: ChannelQuery) -> Vec<ContactId> {
+    find(scene, &query).await.into_iter().map(|found| found.contact.id).collect()
+}
+
+fn identifiers(texts: &[&str]) -> Vec<Identifier> {
+    texts.iter().map(|text| Identifier::parse(text).expect("acceptable")).collect()
+}
+
+fn phones(texts: &[&str]) -> Vec<Phone> {
+    texts.iter().map(|text| Phone::parse(text, &Region::br()).expect("a phone")).collect()
+}
+
+/// Empty parts name nobody.
+pub async fn an_empty_channel_query_names_nobody(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let contact = scene.contact_with_phone("+5511987654321");
+    scene.add(contact.clone()).await;
+    scene.add(scene.alias(&contact, "5511987654321")).await;
+    assert_eq!(find(&scene, &ChannelQuery::default()).await, []);
+    let of_channel =
+        ChannelQuery { platform: Some(platform("whatsapp")), ..ChannelQuery::default() };
+    assert_eq!(find(&scene, &of_channel).await, []);
+}
+
+/// Two contacts of each of two channels that share an identifier, an alias and a phone.
+async fn twins(scene: &Scene) -> [Contact; 2] {
+    let mut twins = [scene.contact_named("ana"), scene.contact_named("ana")];
+    twins[1].source_platform = platform("telegram");
+    for twin in &mut twins {
+        twin.phone = Phone::parse("+5511987654321", &Region::br()).ok();
+        twin.external_chat_id = Some("g1@g.us".to_owned());
+    }
+    scene.add_all(twins.clone()).await;
+    for twin in &twins {
+        scene.add(scene.alias(twin, "a-lid")).await;
+    }
+    twins
+}
+
+/// Identifiers and aliases are names on one channel; without a channel they are names on all.
+pub async fn identifiers_and_aliases_are_looked_for_on_the_channel(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let twins = twins(&scene).await;
+    for (channel, wanted) in [
+        (Some("whatsapp"), vec![twins[0].id]),
+        (Some("telegram"), vec![twins[1].id]),
+        (Some("sms"), vec![]),
+        (None, vec![twins[0].id, twins[1].id]),
+    ] {
+        let platform = channel.map(platform);
+        let query = ChannelQuery { platform, ..ChannelQuery::default() };
+        let by_name = ChannelQuery { identifiers: identifiers(&["bia", "ana"]), ..query.clone() };
+        assert_eq!(found(&scene, by_name).await, wanted, "{channel:?}");
+        let by_alias = ChannelQuery { keys: vec![key("b-lid"), key("a-lid")], ..query.clone() };
+        assert_eq!(found(&scene, by_alias).await, wanted, "{channel:?}");
+        // Neither stands for the other, and both are compared as they are written.
+        let crossed = ChannelQuery {
+            identifiers: identifiers(&["a-lid", "ANA"]),
+            keys: vec![key("ana"), key("A-LID")],
+            ..query
+        };
+        assert_eq!(found(&scene, crossed).await, [], "{channel:?}");
+    }
+}
+
+/// Whatever the channel.
+pub async fn ids_phones_and_chats_are_looked_for_on_every_channel(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let twins = twins(&scene).await;
+    scene.add(scene.contact()).await;
+    for channel in [Some("whatsapp"), Some("sms"), None] {
+        let platform = channel.map(platform);
+        let query = ChannelQuery { platform, ..ChannelQuery::default() };
+        let by_phone =
+            ChannelQuery { phones: phones(&["+5511987654321", "+5534991234567"]), ..query.clone() };
+        assert_eq!(found(&scene, by_phone).await, [twins[0].id, twins[1].id]);
+        let by_chat = ChannelQuery { chats: vec![code("g2"), code("g1")], ..query.clone() };
+        assert_eq!(found(&scene, by_chat).await, [twins[0].id, twins[1].id]);
+        let by_other = ChannelQuery { chats: vec![code("G1")], ..query.clone() };
+        assert_eq!(found(&scene, by_other).await, []);
+        let ids = vec![twins[1].id, ContactId::new(scene.uuid())];
+        assert_eq!(found(&scene, ChannelQuery { ids, ..query }).await, [twins[1].id]);
+    }
+}
+
+/// Each contact once, the oldest first.
+pub async fn named_contacts_come_once_by_creation_then_id(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let contacts: Vec<Contact> = [7, 3, 3, 9]
+        .into_iter()
+        .enumerate()
+        .map(|(n, millis)| {
+            let mut contact = scene.contact_named(&format!("lid-{n}"));
+            contact.phone = Phone::parse("+5511987654321", &Region::br()).ok();
+            contact.external_chat_id = Some("g1@g.us".to_owned());
+            contact.created_at = at(millis);
+            contact
+        })
+        .collect();
+    scene.add_all(contacts.iter().rev().cloned().collect::<Vec<_>>()).await;
+    scene.add(scene.alias(&contacts[3], "x")).await;
+    scene.add(scene.alias(&contacts[3], "y")).await;
+    let query = ChannelQuery {
+        platform: Some(platform("whatsapp")),
+        ids: vec![contacts[3].id, contacts[0].id],
+        identifiers: identifiers(&["lid-3", "lid-1"]),
+        keys: vec![key("y"), key("x")],
+        phones: phones(&["+5511987654321"]),
+        chats: vec![code("g1")],
+    };
+    let order = [contacts[1].id, contacts[2].id, contacts[0].id, contacts[3].id];
+    assert_eq!(found(&scene, query).await, order);
+    let by_alias = ChannelQuery { keys: vec![key("y"), key("x")], ..ChannelQuery::default() };
+    assert_eq!(found(&scene, by_alias).await, [contacts[3].id]);
+}
+
+/// A campaign or a status backlog names many at once.
+pub async fn many_names_are_looked_for_at_once(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let contacts: Vec<Contact> =
+        (0..300).map(|n| scene.contact_named(&format!("lid-{n}"))).collect();
+    scene.add_all(contacts.clone()).await;
+    let aliases = contacts.iter().enumerate().map(|(n, c)| scene.alias(c, &format!("alias-{n}")));
+    scene.add_all(aliases).await;
+    let all: Vec<ContactId> = contacts.iter().map(|contact| contact.id).collect();
+    let keys = (0..300).map(|n| key(&format!("alias-{n}"))).collect();
+    let by_alias = ChannelQuery { keys, ..ChannelQuery::default() };
+    assert_eq!(found(&scene, by_alias).await, all);
+    let identifiers = contacts.iter().map(|contact| contact.identifier.clone()).collect();
+    let by_name = ChannelQuery { identifiers, ..ChannelQuery::default() };
+    assert_eq!(found(&scene, by_name).await, all);
+    let by_id = ChannelQuery { ids: all.clone(), ..ChannelQuery::default() };
+    assert_eq!(found(&scene, by_id).await, all);
+}
+
+/// Everything that is known of a contact comes with it, and nothing of others.
+pub async fn a_named_contact_comes_with_its_aliases_and_conversations(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let (contact, other) = (scene.contact(), scene.contact());
+    scene.add_all([contact.clone(), other.clone()]).await;
+    let mut connections = [scene.connection(), scene.connection(), scene.connection()];
+    // By id, not by creation.
+    connections[0].created_at = at(9);
+    scene.add_all(connections.clone()).await;
+    for name in ["b", "B", "é", "a", "10", "9"] {
+        scene.add(scene.alias(&contact, name)).await;
+    }
+    scene.add(scene.alias(&other, "c")).await;
+    for connection in connections.iter().rev() {
+        scene.add(scene.conversation(&contact, connection)).await;
+    }
+    scene.add(scene.conversation(&other, &connections[0])).await;
+    let before = scene.conversation(&contact, &connections[1]);
+    let mut after = before.clone();
+    (after.unread, after.last_message_at) = (7, None);
+    scene.apply(first(before).update(after.clone())).await;
+
+    let query = ChannelQuery { ids: vec![contact.id], ..ChannelQuery::default() };
+    let found = find(&scene, &query).await;
+    assert_eq!(found.len(), 1);
+    assert!(found[0].contact == first(contact.clone()));
+    assert_eq!(found[0].aliases, ["10", "9", "B", "a", "b", "é"].map(key));
+    let [left, middle, right] = &found[0].conversations[..] else { panic!("three conversations") };
+    assert_eq!(*left, first(scene.conversation(&contact, &connections[0])));
+    assert_eq!((middle.value(), middle.version().number()), (&after, 2));
+    assert_eq!(*right, first(scene.conversation(&contact, &connections[2])));
+}
+
+/// Promise 8.
+pub async fn nobody_of_another_company_is_named(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let other = scene.another_company().await;
+    let twins = twins(&scene).await;
+    let query = ChannelQuery {
+        platform: None,
+        ids: vec![twins[0].id],
+        identifiers: identifiers(&["ana"]),
+        keys: vec![key("a-lid")],
+        phones: phones(&["+5511987654321"]),
+        chats: vec![code("g1")],
+    };
+    assert_eq!(find(&other, &query).await, []);
+    assert_eq!(find(&scene, &query).await.len(), 2);
+}
+
+/// D42a: the provider's time of what came last; D43: who wrote what went out last. What comes from
+/// a history counts for neither.
+pub async fn the_newest_message_of_each_direction_is_told(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let (contact, connection) = scene.pair().await;
+    let other = scene.contact();
+    scene.add(other.clone()).await;
+    let (store, company) = (&scene.store, scene.company);
+    let inbound =
+        async || store.newest_inbound_at(company, contact.id).await.expect("the store works");
+    let outbound = async || store.newest_outbound_sender(company, contact.id).await.expect("works");
+    assert_eq!((inbound().await, outbound().await), (None, None));
+
+    let mut old = scene.inbound(&contact, &connection, 1);
+    old.timestamp = at(99);
+    let mut history = scene.inbound(&contact, &connection, 50);
+    history.is_history = true;
+    let mut echo = scene.outbound(&contact, &connection, 50);
+    (echo.is_history, echo.sender_type) = (true, SenderType::Campaign);
+    scene.add_all([history, echo, scene.inbound(&other, &connection, 60)]).await;
+    scene.add(scene.outbound(&other, &connection, 60)).await;
+    assert_eq!((inbound().await, outbound().await), (None, None));
+    scene.add(old).await;
+    assert_eq!((inbound().await, outbound().await), (Some(at(99)), None));
+
+    // Of two at one moment the later id counts, whichever was stored first.
+    let mut left = scene.inbound(&contact, &connection, 5);
+    let mut right = scene.inbound(&contact, &connection, 5);
+    (left.timestamp, right.timestamp) = (at(30), at(20));
+    scene.add(right.clone()).await;
+    scene.add(left).await;
+    assert_eq!(inbound().await, Some(at(20)));
+    let mut agent = scene.outbound(&contact, &connection, 4);
+    let mut ai = scene.outbound(&contact, &connection, 4);
+    (agent.sender_type, ai.sender_type) = (SenderType::Agent, SenderType::Ai);
+    scene.add(ai).await;
+    scene.add(agent).await;
+    assert_eq!(outbound().await, Some(SenderType::Ai));
+    scene.apply(first(right).delete()).await;
+    assert_eq!(inbound().await, Some(at(30)));
+    let elsewhere = scene.another_company().await.company;
+    let theirs = store.newest_inbound_at(elsewhere, contact.id).await.expect("works");
+    assert_eq!(theirs, None);
+    let theirs = store.newest_outbound_sender(elsewhere, contact.id).await.expect("works");
+    assert_eq!(theirs, None);
+}

@@ -1,0 +1,191 @@
+//! What is stored of messages is read back as it was.
+
+use recado_core::Timestamp;
+use recado_core::connections::Connection;
+use recado_core::contacts::Contact;
+use recado_core::ids::{DocumentId, LedgerLineId, MessageId};
+use recado_core::messages::{
+    DeliveryCode, Direction, ErrorType, Failure, Media, Message, MessageFilter, MessageStatus,
+    MessageType, Quoted, SenderType,
+};
+use recado_core::page::PageRequest;
+use recado_core::prosas::{Brl, Prosa, ProsaScope, Prosas};
+use recado_core::templates::TemplateCategory;
+
+use super::Harness;
+use super::channel_rows::{AWKWARD, filled};
+use super::channel_scene::wamid;
+use super::scene::{Scene, at, first};
+
+/// A message of which no field has its default.
+fn full_message(scene: &Scene, contact: &Contact, connection: &Connection) -> Message {
+    Message {
+        message_type: MessageType::Document,
+        sender_type: SenderType::Campaign,
+        status: MessageStatus::Failed,
+        failure: Some(Failure {
+            error_type: ErrorType::DeliveryUncertain,
+            code: DeliveryCode::MarketingLimited,
+            message: filled("(#131049) não"),
+        }),
+        content: filled("olá \"você\"\n🥖"),
+        media: Media {
+            url: filled("https://example.com/a?b=c&d=%20"),
+            source: filled("media:1234"),
+            document: Some(DocumentId::new(scene.uuid())),
+            mimetype: filled("application/pdf"),
+            filename: filled("orçamento \"final\".pdf"),
+            caption: filled("veja"),
+        },
+        provider_id: Some(wamid("wamid.HBgM==/+é")),
+        external_id: filled("crm-1"),
+        quoted: Quoted {
+            message: Some(MessageId::new(scene.uuid())),
+            content: filled("antes"),
+            message_type: Some(MessageType::Sticker),
+        },
+        participant: filled("5511987654321@c.us"),
+        template_category: Some(TemplateCategory::Authentication),
+        prosa: Some(Prosa {
+            consumption_id: LedgerLineId::new(scene.uuid()),
+            prosas: Prosas::from_units(1_000_000_000_000),
+            cost: Brl::from_units(1_000_000_000_000_001),
+            scope: ProsaScope::Turn,
+        }),
+        is_history: true,
+        edited_at: Some(at(4)),
+        sender: Some(scene.worker(0).id),
+        created_at: at(2),
+        timestamp: at(-3),
+        ..scene.outbound(contact, connection, 0)
+    }
+}
+
+/// `Message` hides its content from `Debug`: says at least which parts differ.
+fn assert_same(read: &Message, wanted: &Message) {
+    assert_eq!(
+        (read.id, read.contact, read.connection),
+        (wanted.id, wanted.contact, wanted.connection)
+    );
+    assert_eq!(
+        (read.direction, read.message_type, read.sender_type, read.status),
+        (wanted.direction, wanted.message_type, wanted.sender_type, wanted.status)
+    );
+    assert_eq!(read.failure, wanted.failure);
+    assert_eq!(read.content, wanted.content);
+    assert_eq!(read.media.url, wanted.media.url);
+    assert_eq!(read.media.source, wanted.media.source);
+    assert_eq!(read.media.document, wanted.media.document);
+    assert_eq!(read.media.mimetype, wanted.media.mimetype);
+    assert_eq!(read.media.filename, wanted.media.filename);
+    assert_eq!(read.media.caption, wanted.media.caption);
+    assert_eq!(read.provider_id, wanted.provider_id);
+    assert_eq!(read.external_id, wanted.external_id);
+    assert_eq!(read.quoted.message, wanted.quoted.message);
+    assert_eq!(read.quoted.content, wanted.quoted.content);
+    assert_eq!(read.quoted.message_type, wanted.quoted.message_type);
+    assert_eq!(read.participant, wanted.participant);
+    assert_eq!(read.template_category, wanted.template_category);
+    assert_eq!(read.prosa, wanted.prosa);
+    assert_eq!((read.is_history, read.sender), (wanted.is_history, wanted.sender));
+    assert_eq!(
+        (read.edited_at, read.created_at, read.timestamp),
+        (wanted.edited_at, wanted.created_at, wanted.timestamp)
+    );
+    assert!(read == wanted, "a field differs");
+}
+
+/// Reads a message in every way there is.
+async fn assert_reads_back(scene: &Scene, wanted: &Message) {
+    let stored = scene.message_now(wanted.id).await.expect("the message is there");
+    assert_same(stored.value(), wanted);
+    let (filter, request) = (MessageFilter::default(), PageRequest { page: 1, limit: 100 });
+    let page = scene.store.message_page(scene.company, &filter, request).await;
+    let page = page.expect("the store works");
+    let listed = page.items.iter().find(|record| record.message.id == wanted.id);
+    assert_same(&listed.expect("the message is listed").message, wanted);
+}
+
+/// Nothing of a message is lost, by any way of reading it.
+pub async fn every_field_of_a_message_is_read_back(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let (contact, connection) = scene.pair().await;
+    let (full, plain) =
+        (full_message(&scene, &contact, &connection), scene.inbound(&contact, &connection, 0));
+    scene.add_all([full.clone(), plain.clone()]).await;
+    assert_reads_back(&scene, &full).await;
+    assert_reads_back(&scene, &plain).await;
+    let reference = scene.reference(&full, "w1");
+    scene.add(reference).await;
+    let found = scene.store.referred(scene.company, connection.id, &[wamid("w1")]).await;
+    let found = found.expect("the store works").pop().expect("the reference is there");
+    assert_same(found.message.expect("the message is there").value(), &full);
+    let mut pending = full.clone();
+    (pending.id, pending.status) = (MessageId::new(scene.uuid()), MessageStatus::Pending);
+    scene.add(pending.clone()).await;
+    let left = scene.store.abandoned_messages(at(0), 10).await.expect("works");
+    assert_same(left.first().expect("its process is not known").value(), &pending);
+    let sender = pending.sender.expect("it has one");
+    let left = scene.store.messages_in_flight(sender, 10).await.expect("works");
+    assert_same(left.first().expect("it is on its way").value(), &pending);
+
+    // Every field back to its default, and to a value again.
+    let emptied = Message { id: full.id, ..plain };
+    scene.apply(first(full.clone()).update(emptied.clone())).await;
+    assert_reads_back(&scene, &emptied).await;
+    let stored = scene.message_now(full.id).await.expect("the message is there");
+    scene.apply(stored.update(full.clone())).await;
+    assert_reads_back(&scene, &full).await;
+}
+
+/// Each word that a message may have.
+pub async fn every_word_of_a_message_is_read_back(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let (contact, connection) = scene.pair().await;
+    let codes = DeliveryCode::ALL.len();
+    let of = |n: usize| {
+        let mut message = scene.inbound(&contact, &connection, 0);
+        message.direction = Direction::ALL[n % Direction::ALL.len()];
+        message.message_type = MessageType::ALL[n % MessageType::ALL.len()];
+        message.sender_type = SenderType::ALL[n % SenderType::ALL.len()];
+        message.status = MessageStatus::ALL[n % MessageStatus::ALL.len()];
+        message.quoted.message_type = Some(MessageType::ALL[(n + 3) % MessageType::ALL.len()]);
+        message.template_category = Some(TemplateCategory::ALL[n % TemplateCategory::ALL.len()]);
+        message.failure = Some(Failure {
+            error_type: ErrorType::ALL[n % ErrorType::ALL.len()],
+            code: DeliveryCode::ALL[n % codes],
+            message: None,
+        });
+        message.sender = (message.status == MessageStatus::Pending).then(|| scene.worker(0).id);
+        message
+    };
+    let messages: Vec<Message> = (0..codes.max(MessageType::ALL.len())).map(of).collect();
+    scene.add_all(messages.clone()).await;
+    for message in &messages {
+        assert_reads_back(&scene, message).await;
+    }
+}
+
+/// Texts and times are stored exactly, whatever they hold; empty is not missing.
+pub async fn awkward_messages_are_read_back(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let (contact, connection) = scene.pair().await;
+    for text in AWKWARD.iter().map(|text| (*text).to_owned()).chain(["ç".repeat(65_536)]) {
+        let mut message = scene.inbound(&contact, &connection, 0);
+        message.content = Some(text.clone());
+        message.external_id = Some(text.clone());
+        message.media.caption = Some(text.clone());
+        message.quoted.content = Some(text.clone());
+        message.participant = Some(text.clone());
+        message.failure = Some(Failure::uncertain(text));
+        scene.add(message.clone()).await;
+        assert_same(scene.message_now(message.id).await.expect("there").value(), &message);
+    }
+    for time in [Timestamp::MIN, Timestamp::from_millis(-1), Timestamp::MAX] {
+        let mut message = scene.inbound(&contact, &connection, 0);
+        (message.created_at, message.timestamp) = (time, time);
+        message.edited_at = Some(time);
+        scene.add(message.clone()).await;
+        assert_same(scene.message_now(message.id).await.expect("there").value(), &message);
+    }
+}

@@ -1,0 +1,130 @@
+//! Reads of messages: by id, by the provider's id, and those on their way.
+
+use recado_core::ids::{MessageId, WorkerId};
+use recado_core::messages::{Message, MessageStatus, ProviderMessageId, Referred};
+use recado_core::store::Stored;
+
+use super::Harness;
+use super::channel_scene::wamid;
+use super::scene::{Scene, at, first};
+
+fn ids(mut messages: Vec<Stored<Message>>) -> Vec<MessageId> {
+    messages.sort_by_key(|message| message.id);
+    messages.into_iter().map(|message| message.id).collect()
+}
+
+async fn abandoned(scene: &Scene, now: i64, limit: u32) -> Vec<MessageId> {
+    ids(scene.store.abandoned_messages(at(now), limit).await.expect("the store works"))
+}
+
+async fn in_flight(scene: &Scene, sender: WorkerId, limit: u32) -> Vec<MessageId> {
+    ids(scene.store.messages_in_flight(sender, limit).await.expect("the store works"))
+}
+
+/// In any order, each once.
+pub async fn messages_are_read_by_their_ids(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let (contact, connection) = scene.pair().await;
+    let messages: Vec<_> = (0..120).map(|n| scene.inbound(&contact, &connection, n)).collect();
+    scene.add_all(messages.clone()).await;
+    let (store, company) = (&scene.store, scene.company);
+    assert_eq!(store.messages(company, &[]).await.expect("works"), []);
+    let asked = [messages[3].id, MessageId::new(scene.uuid()), messages[1].id, messages[3].id];
+    let found = store.messages(company, &asked).await.expect("works");
+    assert_eq!(ids(found), [messages[1].id, messages[3].id]);
+    let all: Vec<MessageId> = messages.iter().map(|message| message.id).collect();
+    assert_eq!(ids(store.messages(company, &all).await.expect("works")), all);
+    let other = scene.another_company().await;
+    assert_eq!(store.messages(other.company, &all).await.expect("works"), []);
+}
+
+/// What is asked for is told, whether it is a message or a report, expired or not.
+pub async fn provider_ids_tell_what_they_stand_for(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let (contact, connection) = scene.pair().await;
+    let second = scene.connection();
+    scene.add(second.clone()).await;
+    let message = scene.outbound(&contact, &connection, 0);
+    scene.add(message.clone()).await;
+    let reference = scene.reference(&message, "w1");
+    let report = scene.report(&connection, "w2", at(-9));
+    scene.add_all([reference.clone(), report.clone()]).await;
+    scene.add(scene.report(&second, "w3", at(9))).await;
+
+    let ask = async |company, connection, ids: &[&str]| {
+        let ids: Vec<ProviderMessageId> = ids.iter().map(|id| wamid(id)).collect();
+        let found = scene.store.referred(company, connection, &ids).await;
+        let mut found = found.expect("the store works");
+        found.sort_by(|a, b| a.reference.provider_id.cmp(&b.reference.provider_id));
+        found
+    };
+    let found = ask(scene.company, connection.id, &["w2", "w3", "w9", "w1", "w2"]).await;
+    let message = Referred { reference: first(reference), message: Some(first(message)) };
+    let report = Referred { reference: first(report), message: None };
+    assert_eq!(found, [message, report]);
+    assert_eq!(ask(scene.company, connection.id, &[]).await, []);
+    assert_eq!(ask(scene.company, connection.id, &["W1", "w1 "]).await, []);
+    assert_eq!(ask(scene.company, second.id, &["w1"]).await, []);
+    let other = scene.another_company().await;
+    assert_eq!(ask(other.company, connection.id, &["w1", "w2"]).await, []);
+}
+
+/// D36: a process that is gone, or silent, leaves its messages to others.
+pub async fn messages_of_silent_and_unknown_processes_are_abandoned(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let other = scene.another_company().await;
+    let ((contact, connection), theirs) = (scene.pair().await, other.pair().await);
+    let (alive, silent, unknown) = (scene.worker(100), scene.worker(50), scene.worker(0));
+    scene.add_all([alive, silent]).await;
+    let of_alive = scene.pending(&contact, &connection, alive.id);
+    let of_silent = scene.pending(&contact, &connection, silent.id);
+    let of_unknown = other.pending(&theirs.0, &theirs.1, unknown.id);
+    let mut settled = scene.pending(&contact, &connection, unknown.id);
+    (settled.status, settled.sender) = (MessageStatus::Failed, None);
+    scene.add_all([of_alive.clone(), of_silent.clone(), of_unknown.clone(), settled]).await;
+    scene.add(scene.inbound(&contact, &connection, 0)).await;
+
+    let (alive_one, silent_one, lost) = (of_alive.id, of_silent.id, of_unknown.id);
+    assert_eq!(abandoned(&scene, 49, 10).await, [lost]);
+    assert_eq!(abandoned(&scene, 50, 10).await, [silent_one, lost]);
+    assert_eq!(abandoned(&scene, 99, 10).await, [silent_one, lost]);
+    assert_eq!(abandoned(&scene, 100, 10).await, [alive_one, silent_one, lost]);
+    assert_eq!(abandoned(&scene, 100, 2).await.len(), 2);
+    assert_eq!(abandoned(&scene, 100, 0).await, []);
+
+    // A lease that is renewed counts again; one that is given up does not.
+    let mut renewed = silent;
+    renewed.leased_until = at(200);
+    scene.apply(first(silent).update(renewed)).await;
+    scene.apply(first(alive).delete()).await;
+    assert_eq!(abandoned(&scene, 49, 10).await, [alive_one, lost]);
+    // What is settled is nobody's.
+    let mut sent = of_alive.clone();
+    (sent.status, sent.sender) = (MessageStatus::Sent, None);
+    scene.apply(first(of_alive).update(sent)).await;
+    assert_eq!(abandoned(&scene, 49, 10).await, [lost]);
+    let whole = scene.store.abandoned_messages(at(49), 10).await.expect("the store works");
+    assert_eq!(whole, [first(of_unknown)]);
+}
+
+/// What a process has to settle before it may go.
+pub async fn messages_in_flight_are_told_by_their_process(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let other = scene.another_company().await;
+    let ((contact, connection), theirs) = (scene.pair().await, other.pair().await);
+    let (mine, another) = (scene.worker(100).id, scene.worker(100).id);
+    let here = scene.pending(&contact, &connection, mine);
+    let there = other.pending(&theirs.0, &theirs.1, mine);
+    let foreign = scene.pending(&contact, &connection, another);
+    scene.add_all([here.clone(), there.clone(), foreign.clone()]).await;
+    scene.add(scene.outbound(&contact, &connection, 0)).await;
+    assert_eq!(in_flight(&scene, mine, 10).await, [here.id, there.id]);
+    assert_eq!(in_flight(&scene, mine, 1).await.len(), 1);
+    assert_eq!(in_flight(&scene, another, 10).await, [foreign.id]);
+    assert_eq!(in_flight(&scene, WorkerId::new(scene.uuid()), 10).await, []);
+    let mut failed = here.clone();
+    (failed.status, failed.sender) = (MessageStatus::Failed, None);
+    scene.apply(first(here).update(failed)).await;
+    let whole = scene.store.messages_in_flight(mine, 10).await.expect("the store works");
+    assert_eq!(whole, [first(there)]);
+}

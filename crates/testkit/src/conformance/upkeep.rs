@@ -1,0 +1,126 @@
+//! Housekeeping: what nobody will ask for goes, everything else stays.
+
+use recado_core::ids::WorkerId;
+use recado_core::messages::ProviderMessageId;
+use recado_core::store::ChangeSet;
+
+use super::Harness;
+use super::channel_scene::wamid;
+use super::scene::{Scene, at, first};
+
+const HOUR: i64 = 3_600_000;
+
+/// Calls of it that must be enough for a few rows, although each does a bounded part.
+const CALLS: usize = 20;
+
+async fn keep_up(scene: &Scene, now: i64) {
+    for _ in 0..CALLS {
+        scene.store.upkeep(at(now)).await.expect("the store works");
+    }
+}
+
+/// D28: what was reported of a message that never came.
+pub async fn reports_that_expired_go_and_references_stay(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let (contact, connection) = scene.pair().await;
+    let message = scene.inbound(&contact, &connection, 0);
+    scene.add(message.clone()).await;
+    scene.add(scene.reference(&message, "message")).await;
+    scene.add(scene.report(&connection, "early", at(10))).await;
+    scene.add(scene.report(&connection, "late", at(11))).await;
+    let ids: Vec<ProviderMessageId> = ["early", "late", "message"].map(wamid).to_vec();
+    let there = async || {
+        let found = scene.store.referred(scene.company, connection.id, &ids).await;
+        let mut found: Vec<_> = found
+            .expect("the store works")
+            .into_iter()
+            .map(|referred| referred.reference.provider_id.as_str().to_owned())
+            .collect();
+        found.sort();
+        found
+    };
+    keep_up(&scene, 9).await;
+    assert_eq!(there().await, ["early", "late", "message"]);
+    keep_up(&scene, 10).await;
+    assert_eq!(there().await, ["late", "message"]);
+    keep_up(&scene, HOUR * 24 * 365).await;
+    assert_eq!(there().await, ["message"]);
+    scene.add(scene.report(&connection, "early", at(10))).await;
+}
+
+/// D37.
+pub async fn calls_that_expired_go(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let mut calls = [scene.call("a", None), scene.call("b", None)];
+    for (call, millis) in calls.iter_mut().zip([10, 11]) {
+        call.expires_at = at(millis);
+    }
+    scene.add_all(calls.clone()).await;
+    let there = async |n: usize| {
+        let call = scene.store.remembered_call(scene.company, &calls[n].key).await;
+        call.expect("the store works").is_some()
+    };
+    keep_up(&scene, 9).await;
+    assert_eq!((there(0).await, there(1).await), (true, true));
+    keep_up(&scene, 10).await;
+    assert_eq!((there(0).await, there(1).await), (false, true));
+    keep_up(&scene, 11).await;
+    assert_eq!((there(0).await, there(1).await), (false, false));
+    scene.add_all(calls).await;
+}
+
+/// D36: what they left behind stays abandoned.
+pub async fn workers_that_are_long_silent_go(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let (contact, connection) = scene.pair().await;
+    let (old, young) = (scene.worker(0), scene.worker(1));
+    scene.add_all([old, young]).await;
+    let message = scene.pending(&contact, &connection, old.id);
+    scene.add(message.clone()).await;
+    let there =
+        async |id: WorkerId| scene.store.worker(id).await.expect("the store works").is_some();
+    keep_up(&scene, HOUR - 1).await;
+    assert_eq!((there(old.id).await, there(young.id).await), (true, true));
+    keep_up(&scene, HOUR).await;
+    assert_eq!((there(old.id).await, there(young.id).await), (false, true));
+    let left = scene.store.abandoned_messages(at(HOUR), 10).await.expect("works");
+    assert_eq!(left, [first(message)]);
+}
+
+/// Nothing that a company relies on is ever thrown away.
+pub async fn upkeep_leaves_everything_else_alone(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let (contact, connection) = scene.pair().await;
+    let message = scene.outbound(&contact, &connection, 0);
+    let (line, job) = (scene.debit(Some(contact.id), 5, 0), scene.job());
+    let changes = ChangeSet::new()
+        .insert(message.clone())
+        .insert(scene.reference(&message, "w1"))
+        .insert(scene.conversation(&contact, &connection))
+        .insert(scene.alias(&contact, "a-lid"))
+        .insert(scene.group(&connection, "g1"))
+        .insert(scene.lead(&contact))
+        .insert(scene.template(Some(&connection)))
+        .insert(line.clone())
+        .insert(job);
+    scene.store.commit(changes).await.expect("all can be stored");
+    let (store, company) = (&scene.store, scene.company);
+    let everything = async || {
+        let record = store.contact_record(company, contact.id).await.expect("works");
+        let query = recado_core::conversations::ChannelQuery {
+            ids: vec![contact.id],
+            ..Default::default()
+        };
+        let named = store.channel_contacts(company, &query).await.expect("works");
+        let referred = store.referred(company, connection.id, &[wamid("w1")]).await.expect("works");
+        let groups = store.groups(company, connection.id).await.expect("works");
+        let templates = store.templates(company).await.expect("works");
+        let line = store.ledger_line(company, line.id).await.expect("works");
+        (record, named, referred, groups, templates, line)
+    };
+    let before = everything().await;
+    keep_up(&scene, HOUR * 24 * 365 * 50).await;
+    assert!(everything().await == before);
+    let claimed = store.claim_jobs(at(HOUR), at(2 * HOUR), 10).await.expect("works");
+    assert_eq!(claimed.len(), 1);
+}
