@@ -21,8 +21,7 @@ CREATE TABLE connections (
 );
 CREATE INDEX connections_by_creation ON connections (company_id, created_at, id);
 
-ALTER TABLE contacts
-    ADD FOREIGN KEY (company_id, last_connection_id) REFERENCES connections;
+-- The last connection of a contact is remembered, not referred to: it may be gone.
 CREATE INDEX contacts_by_last_connection ON contacts (company_id, last_connection_id)
     WHERE last_connection_id IS NOT NULL;
 CREATE INDEX contacts_by_chat ON contacts (company_id, external_chat_id)
