@@ -41,6 +41,16 @@ fn created(body: Value, facts: DraftFacts) -> Decided<Created> {
     create(&object(body)).decide(facts, NOW).expect("acceptable")
 }
 
+/// The rows that a decision makes, in order.
+fn inserted<T>(decided: &Decided<T>) -> Vec<&Row> {
+    let changes = decided.changes.changes.iter();
+    let inserts = changes.filter_map(|change| match change.kind() {
+        ChangeKind::Insert(row) => Some(row),
+        _ => None,
+    });
+    inserts.collect()
+}
+
 fn update(contact: &Contact, body: &Map<String, Value>) -> UpdateContact {
     UpdateContact {
         company: company(),
@@ -179,15 +189,7 @@ fn a_missing_list_is_named_before_a_taken_phone() {
 fn a_new_cnpj_makes_an_organization_and_its_job_and_a_known_one_is_linked() {
     let body = json!({"phone": "11987654321", "cnpj": "12.ABC.345/01DE-35"});
     let decided = created(body.clone(), DraftFacts::default());
-    let rows: Vec<&Row> = decided
-        .changes
-        .changes
-        .iter()
-        .filter_map(|change| match change.kind() {
-            ChangeKind::Insert(row) => Some(row),
-            _ => None,
-        })
-        .collect();
+    let rows = inserted(&decided);
     let Some(Row::Organization(organization)) =
         rows.iter().find(|row| matches!(row, Row::Organization(_)))
     else {
@@ -199,7 +201,20 @@ fn a_new_cnpj_makes_an_organization_and_its_job_and_a_known_one_is_linked() {
     let facts = DraftFacts { organization: Some(known), ..DraftFacts::default() };
     let linked = created(body, facts);
     assert_eq!(linked.output.contact.organization_id, Some(organization.id));
-    assert_eq!(linked.changes.changes.len(), 1);
+    let made = inserted(&linked);
+    assert!(matches!(made.as_slice(), [Row::Contact(_), Row::Alias(_)]), "{made:?}");
+}
+
+#[test]
+fn a_new_contact_is_known_on_its_channel_by_its_phone_from_the_start() {
+    let decided = created(json!({"phone": "+55 11 8765-4321"}), DraftFacts::default());
+    let rows = inserted(&decided);
+    let [Row::Contact(contact), Row::Alias(alias)] = rows.as_slice() else {
+        panic!("a contact and then its alias: {rows:?}");
+    };
+    assert_eq!(alias.key.as_str(), "5511987654321");
+    assert_eq!(alias.platform, contact.source_platform);
+    assert_eq!((alias.company, alias.contact), (contact.company, contact.id));
 }
 
 #[test]

@@ -22,12 +22,13 @@ mod simulation;
 mod store_failures;
 mod templates;
 
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use recado_core::contacts::{ContactSummary, Created};
 use recado_core::ids::ContactId;
 use recado_core::{Error, Rejection};
-use recado_testkit::Kit;
+use recado_testkit::{FaultyStore, Kit, MemoryStore};
 use recado_testkit::kit::body;
 use serde_json::{Value, json};
 
@@ -69,6 +70,11 @@ fn refused<T: std::fmt::Debug, E: Rejection>(outcome: Result<T, Error<E>>) -> (S
 /// The code of a refusal.
 fn code<T: std::fmt::Debug, E: Rejection>(outcome: Result<T, Error<E>>) -> String {
     refused(outcome).0
+}
+
+/// A kit whose use cases interleave: each gives way to the others between its reads and its commit.
+async fn interleaving() -> Kit {
+    Kit::on(Arc::new(FaultyStore::new(Arc::new(MemoryStore::new())))).await
 }
 
 /// Runs until it would wait for something that never comes, then drops it.
