@@ -136,7 +136,12 @@ impl FaultyStore {
             return Err(unavailable());
         }
         match self.fate(StoreOp::Read) {
-            None | Some(StoreFailure::Contended) => work.await,
+            None | Some(StoreFailure::Contended) => {
+                let found = work.await;
+                // As with a real database, others get their turn between a read and a commit.
+                tokio::task::yield_now().await;
+                found
+            }
             Some(_) => Err(unavailable()),
         }
     }

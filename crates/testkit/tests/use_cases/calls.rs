@@ -118,7 +118,7 @@ async fn a_process_that_gave_its_lease_up_leaves_its_calls_uncertain() {
 
 #[tokio::test]
 async fn of_many_that_begin_at_once_one_gets_the_ticket() {
-    let store = Arc::new(MemoryStore::new());
+    let store = Arc::new(FaultyStore::new(Arc::new(MemoryStore::new())));
     let kit = Kit::on(store.clone()).await;
     let other =
         Kit::builder().store(store).ids(SeededIds::new(2)).clock(kit.clock.clone()).start().await;

@@ -8,7 +8,7 @@ use recado_testkit::kit::body;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{code, create_phone, refused};
+use super::{code, create_phone, interleaving, refused};
 
 async fn merge(kit: &Kit, contact: ContactId, sent: Value) -> Value {
     let memory = kit.app.leads().merge(kit.company.id, contact, &body(sent)).await;
@@ -60,7 +60,7 @@ async fn a_put_takes_the_place_of_all_there_was() {
 
 #[tokio::test]
 async fn merges_at_once_lose_nothing() {
-    let kit = Kit::new().await;
+    let kit = interleaving().await;
     let contact = create_phone(&kit, "34991230001").await;
     let fact = |fact: &'static str| merge(&kit, contact, json!({ "key_facts": [fact] }));
     tokio::join!(fact("a"), fact("b"), fact("c"), fact("d"));

@@ -20,7 +20,7 @@ use recado_testkit::kit::body;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{code, create_phone, refused};
+use super::{code, create_phone, interleaving, refused};
 
 /// A company with a connection and a contact.
 struct Scene {
@@ -31,7 +31,10 @@ struct Scene {
 
 impl Scene {
     async fn new() -> Self {
-        let kit = Kit::new().await;
+        Self::on(Kit::new().await).await
+    }
+
+    async fn on(kit: Kit) -> Self {
         let connection = ConnectionId::new(Uuid::from_u128(1));
         add(&kit, connection_row(&kit, connection)).await;
         let contact = create_phone(&kit, "34991230001").await;
@@ -269,13 +272,27 @@ async fn only_a_debit_of_the_company_can_be_given_back() {
 
 #[tokio::test]
 async fn refunds_at_once_cannot_both_take_what_is_left() {
-    let scene = Scene::new().await;
+    let scene = Scene::on(interleaving().await).await;
     let debit = json!({ "scope": "turn", "prosas": 1, "cost_brl": 1 });
     let id = scene.debit(debit).await.unwrap()["id"].clone();
     let refund = || scene.refund(json!({ "consumption_id": id, "prosas": 1, "cost_brl": 1 }));
     let (a, b) = tokio::join!(refund(), refund());
     assert_eq!(usize::from(a.is_ok()) + usize::from(b.is_ok()), 1);
     assert_eq!(scene.ledger(&[]).await.1, 2);
+}
+
+#[tokio::test]
+async fn debits_at_once_cannot_both_cover_a_message() {
+    let scene = Scene::on(interleaving().await).await;
+    let message = scene.add_message(10, SenderType::Ai).await;
+    let debit = |scope: &str| {
+        scene.debit(json!({ "scope": scope, "prosas": 1, "cost_brl": 1, "message_ids": [message] }))
+    };
+    let (a, b) = tokio::join!(debit("turn"), debit("message"));
+    assert_eq!(usize::from(a.is_ok()) + usize::from(b.is_ok()), 1);
+    let prosa = scene.prosas(&[message]).await[0].expect("the message is covered");
+    let (lines, total, _) = scene.ledger(&[]).await;
+    assert_eq!((total, &lines[0]["id"]), (1, &json!(prosa.consumption_id)));
 }
 
 #[tokio::test]
