@@ -51,8 +51,8 @@ pub use reads::{
 pub use search_text::{SearchError, SearchQuery, SearchText, normalize};
 pub use update::{UpdateContact, UpdateContactError};
 pub use view::{
-    AssignedTo, ContactConnection, ContactDetail, ContactListItem, ContactSummary, OperatorContact, ProfileView,
-    StageView, TagView,
+    AssignedTo, ContactConnection, ContactDetail, ContactListItem, ContactSummary, OperatorContact,
+    ProfileView, StageView, TagView,
 };
 
 use crate::Recado;
