@@ -3,6 +3,7 @@
 mod events;
 mod failure;
 mod import;
+mod import_draft;
 mod list;
 mod media;
 mod media_link;

@@ -115,7 +115,7 @@ mod tests {
             prop_assert_eq!(touched.first_message_at, all().min());
             prop_assert_eq!(touched.last_message_at, all().max());
             prop_assert_eq!(touched.last_inbound_at, inbound.map(|m| m.created_at).max());
-            let newest = counted.iter().filter(|m| Some(m.created_at) == all().max()).next_back();
+            let newest = counted.iter().rfind(|m| Some(m.created_at) == all().max());
             prop_assert_eq!(touched.last_connection_id, newest.map(|m| m.connection));
             prop_assert_eq!(touched.updated_at, contact().updated_at);
         }

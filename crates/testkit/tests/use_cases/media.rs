@@ -1,0 +1,221 @@
+//! Fetching the files of received messages.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use recado_core::documents::{AttachError, FileError, Files, MAX_DOCUMENT_BYTES};
+use recado_core::ids::{CompanyId, ConnectionId, ContactId, DocumentId};
+use recado_core::messages::MessageView;
+use recado_core::query::Params;
+use recado_core::transport::OutboundResponse;
+use recado_core::{Error, ManageError, Recado};
+use recado_testkit::files::{FailureAt, FileOp};
+use recado_testkit::{FaultyFiles, Kit, MemoryFiles, MemoryStore};
+use serde_json::json;
+
+use super::messages::connect;
+use super::{code, create_phone, run_until_it_hangs};
+
+const SOURCE: &str = "https://gateway.example/file";
+
+/// A contact that has sent a picture whose bytes lie with the gateway.
+async fn picture(kit: &Kit) -> (ContactId, ConnectionId) {
+    let (contact, connection) = (create_phone(kit, "34991230001").await, connect(kit).await);
+    let event = json!({
+        "kind": "message", "provider_message_id": "wamid.1", "from": "5534991230001",
+        "type": "image", "media": { "url": SOURCE, "mimetype": "image/jpeg" },
+    });
+    let event = recado_core::inbox::parse_event(&event, &kit.app.settings().group_suffix);
+    kit.app.inbox().receive(kit.company.id, connection, vec![event]).await.unwrap();
+    (contact, connection)
+}
+
+async fn message(kit: &Kit, contact: ContactId) -> MessageView {
+    let messages = kit.app.messages();
+    let page = messages.list_of_contact(&kit.caller, contact, &Params::default()).await.unwrap();
+    page.items.into_iter().next().expect("the message is there")
+}
+
+fn answer(status: u16, body: Vec<u8>) -> recado_testkit::transport::Answer {
+    Ok(OutboundResponse { status, body })
+}
+
+/// The parts of a link: company, document, signature.
+fn parts(link: &str) -> (CompanyId, DocumentId, &str) {
+    let mut parts = link.rsplit('/');
+    let signature = parts.next().unwrap();
+    let document = DocumentId::parse(parts.next().unwrap()).unwrap();
+    (CompanyId::parse(parts.next().unwrap()).unwrap(), document, signature)
+}
+
+#[tokio::test]
+async fn a_received_file_can_be_read_by_its_link_once_it_was_fetched() {
+    let kit = Kit::new().await;
+    let (contact, _) = picture(&kit).await;
+    assert_eq!(message(&kit, contact).await.media_url, None);
+    kit.transport.then(answer(200, b"jpeg".to_vec()));
+    assert!(kit.app.jobs().run_one().await.unwrap());
+    assert!(!kit.app.jobs().run_one().await.unwrap(), "the job is done");
+    let requests = kit.transport.requests();
+    assert_eq!(requests.iter().map(|r| r.url.as_str()).collect::<Vec<_>>(), [SOURCE]);
+
+    let link = message(&kit, contact).await.media_url.expect("there is a link");
+    assert!(link.starts_with(&format!("{}/media/", kit.app.settings().public_url)), "{link}");
+    let (company, document, signature) = parts(&link);
+    let messages = kit.app.messages();
+    let file = messages.read_media(company, document, signature).await.unwrap();
+    assert_eq!((file.bytes.as_slice(), file.mimetype), (&b"jpeg"[..], Some("image/jpeg")));
+    assert_eq!(file.document.filename, "image.jpg");
+    let listed = kit.app.documents().list(company, contact).await.unwrap();
+    assert_eq!(listed, [file.document]);
+
+    let forged: String = signature.chars().rev().collect();
+    for (document, signature) in
+        [(document, forged.as_str()), (document, ""), (DocumentId::new(company.uuid()), signature)]
+    {
+        let refusal = messages.read_media(company, document, signature).await;
+        assert!(matches!(refusal, Err(Error::Rejected(AttachError::NotFound))));
+    }
+    kit.app.contacts().delete(&kit.caller, contact).await.unwrap();
+    assert_eq!(code(messages.read_media(company, document, signature).await), "NOT_FOUND");
+}
+
+#[tokio::test]
+async fn a_gateway_that_fails_is_asked_again_until_it_is_given_up() {
+    let store = MemoryStore::new();
+    let kit = Kit::on(Arc::new(store.clone())).await;
+    let (contact, _) = picture(&kit).await;
+    kit.transport.otherwise(answer(500, Vec::new()));
+    for wait in [0, 5, 30, 120, 600, 3600] {
+        if wait > 0 {
+            kit.clock.advance(Duration::from_secs(wait - 1));
+            assert!(!kit.app.jobs().run_one().await.unwrap(), "too early after {wait} s");
+            kit.clock.advance(Duration::from_secs(1));
+        }
+        assert!(kit.app.jobs().run_one().await.unwrap(), "due after {wait} s");
+    }
+    assert_eq!(kit.transport.requests().len(), 6);
+    assert_eq!(store.jobs(kit.company.id), []);
+    assert_eq!(message(&kit, contact).await.media_url, None);
+}
+
+#[tokio::test]
+async fn a_file_that_is_too_large_is_not_cut_off_but_left() {
+    let store = MemoryStore::new();
+    let kit = Kit::on(Arc::new(store.clone())).await;
+    let (contact, _) = picture(&kit).await;
+    kit.transport.then(answer(200, vec![0; MAX_DOCUMENT_BYTES + 1]));
+    assert!(kit.app.jobs().run_one().await.unwrap());
+    assert_eq!(kit.transport.requests()[0].answer_limit, MAX_DOCUMENT_BYTES + 1);
+    assert_eq!(store.jobs(kit.company.id), []);
+    assert_eq!(message(&kit, contact).await.media_url, None);
+    assert_eq!(kit.app.documents().list(kit.company.id, contact).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_document_store_that_fails_is_tried_again() {
+    let files = FaultyFiles::new(MemoryFiles::new());
+    let kit = Kit::builder().files(files.clone()).build().await;
+    let (contact, _) = picture(&kit).await;
+    kit.transport.otherwise(answer(200, b"jpeg".to_vec()));
+    files.fail_every(FileOp::Put, FailureAt::Before);
+    assert!(kit.app.jobs().run_one().await.unwrap());
+    files.heal();
+    kit.clock.advance(Duration::from_secs(5));
+    assert!(kit.app.jobs().run_one().await.unwrap());
+    assert!(message(&kit, contact).await.media_url.is_some());
+}
+
+#[tokio::test]
+async fn the_job_of_a_contact_that_is_gone_ends() {
+    let store = MemoryStore::new();
+    let kit = Kit::on(Arc::new(store.clone())).await;
+    let (contact, connection) = picture(&kit).await;
+    kit.app.contacts().delete(&kit.caller, contact).await.unwrap();
+    while kit.app.jobs().run_one().await.unwrap() {}
+    assert_eq!(store.jobs(kit.company.id), []);
+    assert_eq!(kit.transport.requests(), []);
+    let gone = kit.app.connections().delete(kit.company.id, connection).await;
+    assert!(!matches!(gone, Err(Error::Rejected(ManageError::InUse))));
+}
+
+#[tokio::test]
+async fn the_links_of_one_process_are_those_of_another() {
+    let store = Arc::new(MemoryStore::new());
+    let files = MemoryFiles::new();
+    let kit = Kit::builder().store(store.clone()).files(files.clone()).build().await;
+    let (contact, _) = picture(&kit).await;
+    kit.transport.then(answer(200, b"jpeg".to_vec()));
+    assert!(kit.app.jobs().run_one().await.unwrap());
+    let link = message(&kit, contact).await.media_url.unwrap();
+    let (company, document, signature) = parts(&link);
+    let other = Kit::builder().store(store).files(files).clock(kit.clock.clone()).start().await;
+    assert!(other.messages().read_media(company, document, signature).await.is_ok());
+}
+
+/// Files that never are stored, or during whose storing the message is edited.
+#[derive(Clone, Default)]
+struct SlowFiles {
+    inner: MemoryFiles,
+    edits: Arc<OnceLock<(Recado, CompanyId, ConnectionId)>>,
+}
+
+#[async_trait]
+impl Files for SlowFiles {
+    async fn put(&self, key: &str, bytes: Vec<u8>) -> Result<(), FileError> {
+        let Some((app, company, connection)) = self.edits.get() else {
+            return std::future::pending().await;
+        };
+        let edit = json!({
+            "kind": "edit", "provider_message_id": "wamid.1", "content": "corrigido",
+        });
+        let edit = recado_core::inbox::parse_event(&edit, "g.us");
+        app.inbox().receive(*company, *connection, vec![edit]).await.unwrap();
+        self.inner.put(key, bytes).await
+    }
+
+    async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, FileError> {
+        self.inner.get(key).await
+    }
+
+    async fn copy(&self, from: &str, to: &str) -> Result<bool, FileError> {
+        self.inner.copy(from, to).await
+    }
+
+    async fn remove(&self, key: &str) -> Result<(), FileError> {
+        self.inner.remove(key).await
+    }
+}
+
+#[tokio::test]
+async fn a_slow_fetch_is_left_alone_and_taken_over_after_a_crash() {
+    let store = Arc::new(MemoryStore::new());
+    let kit = Kit::builder().store(store.clone()).files(SlowFiles::default()).build().await;
+    let (contact, _) = picture(&kit).await;
+    kit.transport.otherwise(answer(200, b"jpeg".to_vec()));
+    assert!(run_until_it_hangs(kit.app.jobs().run_one()).is_none());
+
+    let builder = Kit::builder().store(store).clock(kit.clock.clone());
+    let other = builder.transport(kit.transport.clone()).start().await;
+    kit.clock.advance(Duration::from_secs(59));
+    assert!(!other.jobs().run_one().await.unwrap());
+    kit.clock.advance(Duration::from_secs(1));
+    assert!(other.jobs().run_one().await.unwrap());
+    assert!(message(&kit, contact).await.media_url.is_some());
+}
+
+#[tokio::test]
+async fn an_edit_while_the_file_is_stored_is_not_lost() {
+    let files = SlowFiles::default();
+    let kit = Kit::builder().files(files.clone()).build().await;
+    let (contact, connection) = picture(&kit).await;
+    assert!(files.edits.set((kit.app.clone(), kit.company.id, connection)).is_ok());
+    kit.transport.then(answer(200, b"jpeg".to_vec()));
+    assert!(kit.app.jobs().run_one().await.unwrap());
+    let message = message(&kit, contact).await;
+    assert_eq!(message.content.as_deref(), Some("corrigido"));
+    assert!(message.media_url.is_some());
+    assert!(!kit.app.jobs().run_one().await.unwrap(), "the job is done");
+}
