@@ -112,6 +112,11 @@ cells_of_ids!(
     LinkId,
     ClickId,
     ConnectionId,
+    MessageId,
+    TemplateId,
+    CampaignId,
+    LedgerLineId,
+    WorkerId,
     EventId,
     JobId
 );
@@ -162,6 +167,17 @@ impl<'r, 's> Columns<'r, 's> {
     /// A text that `parse` knows.
     pub(crate) fn word<T>(&mut self, parse: impl FnOnce(&str) -> Option<T>) -> ReadResult<T> {
         self.next(|value| parse(value.as_str()?).ok_or(FromSqlError::InvalidType))
+    }
+
+    /// A text that `parse` knows, or nothing.
+    pub(crate) fn opt_word<T>(
+        &mut self,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> ReadResult<Option<T>> {
+        self.next(|value| {
+            let text = value.as_str_or_null()?;
+            text.map(|text| parse(text).ok_or(FromSqlError::InvalidType)).transpose()
+        })
     }
 
     /// A text that is taken back.
@@ -227,6 +243,11 @@ impl<'r, 's> Columns<'r, 's> {
     /// A truth value.
     pub(crate) fn flag(&mut self) -> ReadResult<bool> {
         self.next(|value| Ok(value.as_i64()? != 0))
+    }
+
+    /// A number or nothing.
+    pub(crate) fn opt_number(&mut self) -> ReadResult<Option<i64>> {
+        self.next(|value| value.as_i64_or_null())
     }
 
     /// A number that fits.

@@ -1,23 +1,33 @@
 //! Applies a change set inside a savepoint.
 
 use recado_core::access::{ApiKey, Company, Member, Secret};
-use recado_core::contacts::{Contact, ContactTag};
+use recado_core::connections::Connection;
+use recado_core::contacts::{Alias, Contact, ContactTag};
+use recado_core::conversations::Conversation;
 use recado_core::custom_fields::CustomField;
 use recado_core::deals::{Deal, Pipeline, Stage};
 use recado_core::documents::Document;
 use recado_core::events::Event;
+use recado_core::groups::ConnectionGroup;
+use recado_core::idempotency::RememberedCall;
 use recado_core::jobs::Job;
+use recado_core::leads::LeadMemory;
 use recado_core::links::{Click, Link};
 use recado_core::lists::{List, ListMember};
+use recado_core::messages::{Message, MessageRef};
 use recado_core::organizations::Organization;
+use recado_core::prosas::LedgerLine;
 use recado_core::store::{
     ChangeKind, ChangeSet, CommitError, Conflict, Precondition, Row, RowKey, Version,
 };
 use recado_core::tags::{CloseReason, Tag};
+use recado_core::templates::Template;
+use recado_core::workers::Worker;
 
 use crate::cell::Cell;
 use crate::contacts::{self, export_frontier};
 use crate::events;
+use crate::messages;
 use crate::table;
 use crate::writer::{Transaction, read_error};
 
@@ -80,6 +90,17 @@ fn insert(tx: &mut Transaction<'_>, row: &Row) -> Result<(), CommitError> {
         Row::Document(row) => table::insert(conn, row),
         Row::Link(row) => table::insert(conn, row),
         Row::Click(row) => table::insert(conn, row),
+        Row::Connection(row) => table::insert(conn, row),
+        Row::Group(row) => table::insert(conn, row),
+        Row::Alias(row) => table::insert(conn, row),
+        Row::Conversation(row) => table::insert(conn, row),
+        Row::Message(row) => messages::insert(conn, row),
+        Row::MessageRef(row) => table::insert(conn, row),
+        Row::LeadMemory(row) => table::insert(conn, row),
+        Row::LedgerLine(row) => table::insert(conn, row),
+        Row::RememberedCall(row) => table::insert(conn, row),
+        Row::Worker(row) => table::insert(conn, row),
+        Row::Template(row) => table::insert(conn, row),
         Row::Job(row) => table::insert(conn, row),
     }
 }
@@ -106,6 +127,17 @@ fn update(tx: &mut Transaction<'_>, new: &Row, read_at: Version) -> Result<(), C
         Row::Document(row) => table::update(conn, row, read_at, key),
         Row::Link(row) => table::update(conn, row, read_at, key),
         Row::Click(row) => table::update(conn, row, read_at, key),
+        Row::Connection(row) => table::update(conn, row, read_at, key),
+        Row::Group(row) => table::update(conn, row, read_at, key),
+        Row::Alias(row) => table::update(conn, row, read_at, key),
+        Row::Conversation(row) => table::update(conn, row, read_at, key),
+        Row::Message(row) => messages::update(conn, row, read_at),
+        Row::MessageRef(row) => table::update(conn, row, read_at, key),
+        Row::LeadMemory(row) => table::update(conn, row, read_at, key),
+        Row::LedgerLine(row) => table::update(conn, row, read_at, key),
+        Row::RememberedCall(row) => table::update(conn, row, read_at, key),
+        Row::Worker(row) => table::update(conn, row, read_at, key),
+        Row::Template(row) => table::update(conn, row, read_at, key),
         Row::Job(row) => table::update(conn, row, read_at, key),
     }
 }
@@ -133,6 +165,17 @@ fn delete(tx: &mut Transaction<'_>, key: &RowKey, read_at: Version) -> Result<()
         RowKey::Document { .. } => table::delete::<Document>(conn, &by, read_at, named),
         RowKey::Link { .. } => table::delete::<Link>(conn, &by, read_at, named),
         RowKey::Click { .. } => table::delete::<Click>(conn, &by, read_at, named),
+        RowKey::Connection { .. } => table::delete::<Connection>(conn, &by, read_at, named),
+        RowKey::Group { .. } => table::delete::<ConnectionGroup>(conn, &by, read_at, named),
+        RowKey::Alias { .. } => table::delete::<Alias>(conn, &by, read_at, named),
+        RowKey::Conversation { .. } => table::delete::<Conversation>(conn, &by, read_at, named),
+        RowKey::Message { .. } => table::delete::<Message>(conn, &by, read_at, named),
+        RowKey::MessageRef { .. } => table::delete::<MessageRef>(conn, &by, read_at, named),
+        RowKey::LeadMemory { .. } => table::delete::<LeadMemory>(conn, &by, read_at, named),
+        RowKey::LedgerLine { .. } => table::delete::<LedgerLine>(conn, &by, read_at, named),
+        RowKey::RememberedCall { .. } => table::delete::<RememberedCall>(conn, &by, read_at, named),
+        RowKey::Worker { .. } => table::delete::<Worker>(conn, &by, read_at, named),
+        RowKey::Template { .. } => table::delete::<Template>(conn, &by, read_at, named),
         RowKey::Job { .. } => table::delete::<Job>(conn, &by, read_at, named),
         RowKey::ExportFrontier { .. } => Err(Conflict::Stale(key.clone()).into()),
     }
@@ -161,13 +204,24 @@ fn version(tx: &Transaction<'_>, key: &RowKey) -> Result<Option<Version>, Commit
         RowKey::Document { .. } => table::version::<Document>(conn, &by),
         RowKey::Link { .. } => table::version::<Link>(conn, &by),
         RowKey::Click { .. } => table::version::<Click>(conn, &by),
+        RowKey::Connection { .. } => table::version::<Connection>(conn, &by),
+        RowKey::Group { .. } => table::version::<ConnectionGroup>(conn, &by),
+        RowKey::Alias { .. } => table::version::<Alias>(conn, &by),
+        RowKey::Conversation { .. } => table::version::<Conversation>(conn, &by),
+        RowKey::Message { .. } => table::version::<Message>(conn, &by),
+        RowKey::MessageRef { .. } => table::version::<MessageRef>(conn, &by),
+        RowKey::LeadMemory { .. } => table::version::<LeadMemory>(conn, &by),
+        RowKey::LedgerLine { .. } => table::version::<LedgerLine>(conn, &by),
+        RowKey::RememberedCall { .. } => table::version::<RememberedCall>(conn, &by),
+        RowKey::Worker { .. } => table::version::<Worker>(conn, &by),
+        RowKey::Template { .. } => table::version::<Template>(conn, &by),
         RowKey::Job { .. } => table::version::<Job>(conn, &by),
         RowKey::ExportFrontier { .. } => Ok(None),
     }
 }
 
 /// The values of the key's columns, in the order of the table's key.
-fn key_cells(key: &RowKey) -> Vec<Cell<'static>> {
+fn key_cells(key: &RowKey) -> Vec<Cell<'_>> {
     match *key {
         RowKey::Company { company } | RowKey::ExportFrontier { company } => vec![company.into()],
         RowKey::Secret { name } => vec![name.as_str().into()],
@@ -191,6 +245,27 @@ fn key_cells(key: &RowKey) -> Vec<Cell<'static>> {
         RowKey::Document { company, id } => vec![company.into(), id.into()],
         RowKey::Link { company, id } => vec![company.into(), id.into()],
         RowKey::Click { company, id } => vec![company.into(), id.into()],
+        RowKey::Connection { company, id } => vec![company.into(), id.into()],
+        RowKey::Group { company, connection, ref code } => {
+            vec![company.into(), connection.into(), code.as_str().into()]
+        }
+        RowKey::Alias { company, ref platform, ref key } => {
+            vec![company.into(), platform.as_str().into(), key.as_str().into()]
+        }
+        RowKey::Conversation { company, contact, connection } => {
+            vec![company.into(), contact.into(), connection.into()]
+        }
+        RowKey::Message { company, id } => vec![company.into(), id.into()],
+        RowKey::MessageRef { company, connection, ref provider_id } => {
+            vec![company.into(), connection.into(), provider_id.as_str().into()]
+        }
+        RowKey::LeadMemory { company, contact } => vec![company.into(), contact.into()],
+        RowKey::LedgerLine { company, id } => vec![company.into(), id.into()],
+        RowKey::RememberedCall { company, ref key } => {
+            vec![company.into(), (&key.operation).into(), (&key.key).into()]
+        }
+        RowKey::Worker { id } => vec![id.into()],
+        RowKey::Template { company, id } => vec![company.into(), id.into()],
         RowKey::Job { company, id } => vec![company.into(), id.into()],
     }
 }

@@ -7,6 +7,7 @@ use recado_core::organizations::Organization;
 use recado_core::store::Stored;
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
 
+use crate::aliases;
 use crate::cell::{Cell, Columns};
 use crate::contact_records::tags_of;
 use crate::contacts::export_frontier;
@@ -26,6 +27,7 @@ pub(crate) fn facts(
         lists: those_of(conn, company, query.lists.iter().copied())?,
         fields: those_of(conn, company, query.fields.iter().copied())?,
         tags: those_of(conn, company, query.tags.iter().copied())?,
+        connection: those_of(conn, company, query.connection.into_iter())?.pop(),
         export_frontier: export_frontier(conn, company)?,
         ..DraftFacts::default()
     };
@@ -39,6 +41,9 @@ pub(crate) fn facts(
                 facts.member_of.push(*list);
             }
         }
+    }
+    if let Some((platform, key)) = &query.alias {
+        facts.alias_taken = !aliases::holders(conn, company, Some(platform), key)?.is_empty();
     }
     if let Some(id) = query.member {
         let key = [company.into(), id.into()];
@@ -72,7 +77,7 @@ fn read_holder(conn: &Connection, query: &str, values: &[Cell<'_>]) -> ReadResul
         .optional()
 }
 
-/// The oldest contact that has the phone or one of the identifiers. The indexes are named: rather
+/// The oldest contact that has the phone, one of the identifiers or one of the keys. The indexes are named: rather
 /// than sort the few that match, SQLite would walk all contacts in the order of creation.
 fn holder(
     conn: &Connection,
@@ -93,6 +98,13 @@ fn holder(
         let values = [company.into(), identifier.as_str().into()];
         let found = read_holder(conn, by_identifier, &values)?;
         oldest = oldest.into_iter().chain(found).min();
+    }
+    for key in &query.keys {
+        for id in aliases::holders(conn, company, None, key)? {
+            let by_id = "SELECT created_at, id FROM contacts WHERE company_id = ?1 AND id = ?2";
+            let found = read_holder(conn, by_id, &[company.into(), id.into()])?;
+            oldest = oldest.into_iter().chain(found).min();
+        }
     }
     Ok(oldest.map(|(_, id)| id))
 }

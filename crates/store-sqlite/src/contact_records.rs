@@ -8,6 +8,7 @@ use recado_core::contacts::{Contact, ContactRecord, ContactSlice, ListBrief, Rel
 use recado_core::custom_fields::CustomField;
 use recado_core::deals::Stage;
 use recado_core::ids::{CompanyId, ContactId, ListId, OrganizationId, StageId};
+use recado_core::leads::LeadMemory;
 use recado_core::organizations::Organization;
 use recado_core::store::Stored;
 use recado_core::tags::Tag;
@@ -15,6 +16,7 @@ use rusqlite::{Connection, params_from_iter};
 
 use crate::cell::{Cell, Columns};
 use crate::contacts_listing::Listed;
+use crate::conversations::with_connections;
 use crate::error::ReadResult;
 use crate::links::human_clicks;
 use crate::table::{self, Table, read_stored};
@@ -143,6 +145,9 @@ pub(crate) fn whole(
     let mut record = Records::new(conn, company, false).record(contact)?;
     record.related.assigned_to = assigned_to.map(Stored::into_value);
     record.related.lists = lists_of(conn, company, id)?;
+    record.related.conversations = with_connections(conn, company, id)?;
+    let memory = table::get::<LeadMemory>(conn, &[company.into(), id.into()])?;
+    record.related.lead_memory = memory.map(Stored::into_value);
     Ok(Some((record, table::all(conn, company)?)))
 }
 

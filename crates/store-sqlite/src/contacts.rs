@@ -14,11 +14,11 @@ use rusqlite::{Connection, OptionalExtension, params_from_iter};
 use crate::cell::{Cell, Columns};
 use crate::contact_facets;
 use crate::error::{ReadResult, commit_error};
-use crate::table::{Table, insert_error, placeholders, read_stored, statements};
+use crate::table::{Table, insert_error, placeholders, read_stored, statements, update_changed};
 use crate::writer::{Transaction, read_error};
 
 impl Table for ContactTag {
-    statements!(unversioned "contact_tags", ["company_id", "contact_id", "tag_id"]);
+    statements!(unversioned "contact_tags", ["company_id", "contact_id", "tag_id"], []);
 
     fn values(&self) -> Vec<Cell<'_>> {
         vec![self.company.into(), self.contact.into(), self.tag.into()]
@@ -32,9 +32,6 @@ impl Table for ContactTag {
         })
     }
 }
-
-/// Columns of [`Contact::values`] that say which contact it is.
-const KEY_COLUMNS: usize = 2;
 
 impl Table for Contact {
     statements!(
@@ -59,6 +56,8 @@ impl Table for Contact {
             "external_ai_enabled",
             "ai_paused_until",
             "opted_out_at",
+            "opt_out_backfilled",
+            "opted_in_at",
             "is_archived",
             "is_pinned",
             "is_muted",
@@ -124,6 +123,8 @@ impl Table for Contact {
             self.external_ai_enabled.into(),
             self.ai_paused_until.into(),
             self.opted_out_at.into(),
+            self.opt_out_backfilled.into(),
+            self.opted_in_at.into(),
             self.is_archived.into(),
             self.is_pinned.into(),
             self.is_muted.into(),
@@ -184,6 +185,8 @@ impl Table for Contact {
             external_ai_enabled: columns.flag()?,
             ai_paused_until: columns.opt_time()?,
             opted_out_at: columns.opt_time()?,
+            opt_out_backfilled: columns.flag()?,
+            opted_in_at: columns.opt_time()?,
             is_archived: columns.flag()?,
             is_pinned: columns.flag()?,
             is_muted: columns.flag()?,
@@ -338,8 +341,7 @@ fn before(
         .ok_or_else(|| Conflict::Stale(RowKey::Contact { company, id }).into())
 }
 
-/// Replaces a contact. Only the columns that differ are written: the table has many indexes, and
-/// SQLite rewrites those of every column that a statement names.
+/// Replaces a contact; its count and its search text only when they change.
 pub(crate) fn update(
     tx: &mut Transaction<'_>,
     contact: &Contact,
@@ -353,29 +355,14 @@ pub(crate) fn update(
         facet = contact_facets::add(tx.conn, contact).map_err(read_error)?;
     }
 
-    let columns = &Contact::statements().columns;
-    let (old_values, new_values) = (old.values(), contact.values());
-    let mut values = vec![Cell::Int(before.seq.0)];
-    let mut set = String::from("version = version + 1");
-    let mut change = |column: &str, value| {
-        values.push(value);
-        set.push_str(&format!(", {column} = ?{}", values.len()));
-    };
-    for ((column, old), new) in columns.iter().zip(&old_values).zip(new_values).skip(KEY_COLUMNS) {
-        if *old != new {
-            change(column, new);
-        }
-    }
+    let mut derived = Vec::new();
     if facet != before.facet {
-        change("facet_id", Cell::Int(facet.0));
+        derived.push(("facet_id", Cell::Int(facet.0)));
     }
     if old.last_message_at != contact.last_message_at {
-        change("recency", recency(contact));
+        derived.push(("recency", recency(contact)));
     }
-    tx.conn
-        .prepare_cached(&format!("UPDATE contacts SET {set} WHERE seq = ?1"))
-        .and_then(|mut statement| statement.execute(params_from_iter(values)))
-        .map_err(commit_error)?;
+    update_changed(tx.conn, before.seq.0, (old, contact), derived)?;
     let text = contact.search_text();
     if text != old.search_text() {
         tx.search.changed(before.seq, text);

@@ -4,9 +4,6 @@
 //! filters, which hold all that is compared. A listing is the company's index, or a merge of those
 //! of the combinations that pass; rows are read only for what is shown.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
-
 use recado_core::contacts::{ContactFilter, ExportPosition};
 use recado_core::ids::CompanyId;
 use rusqlite::{Connection, Row, params_from_iter};
@@ -16,6 +13,7 @@ use crate::contact_facets::{FacetId, Passing, passing};
 use crate::contact_search::{Matches, matches};
 use crate::contacts::{Seq, SeqRange};
 use crate::error::ReadResult;
+use crate::merge::{Merged, Range};
 
 /// The order of a listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,7 +158,7 @@ fn unsearched(
         return scope.fetch(conn, order, after, part.limit, part.offset);
     }
     let wanted = part.offset.saturating_add(part.limit);
-    let mut merged = Merged::new(scopes, order, part.after, wanted);
+    let mut merged = merged(scopes, order, part.after, wanted);
     let mut places = Vec::new();
     let mut passed = 0;
     while (places.len() as u64) < part.limit {
@@ -199,7 +197,7 @@ fn searched(
     }
     let total = if passing.all { found.count() } else { count(conn, order, passing, found)? };
     let scopes = scopes(company, passing);
-    let mut merged = Merged::new(scopes, order, part.after, walk);
+    let mut merged = merged(scopes, order, part.after, walk);
     let mut places = Vec::new();
     let mut passed = 0;
     while passed < total && (places.len() as u64) < part.limit {
@@ -301,67 +299,23 @@ impl Scope {
     }
 }
 
-/// Several ranges as one, in order. Each is read ahead by a bounded number of places.
-struct Merged {
-    order: Order,
-    chunk: u64,
-    sources: Vec<Source>,
-    heads: BinaryHeap<Reverse<(Place, usize)>>,
-    started: bool,
-}
-
-struct Source {
+/// A scope in an order.
+struct Ordered {
     scope: Scope,
-    ahead: VecDeque<Place>,
-    last: Place,
-    ended: bool,
+    order: Order,
 }
 
-/// The most places a range is read ahead by.
-const MAX_CHUNK: u64 = 1024;
-const MIN_CHUNK: u64 = 8;
+impl Range for Ordered {
+    type Place = Place;
 
-impl Merged {
-    /// `wanted` is how many places are likely to be taken.
-    fn new(scopes: Vec<Scope>, order: Order, after: Option<Place>, wanted: u64) -> Self {
-        let share = wanted.saturating_mul(2) / (scopes.len() as u64).max(1);
-        let last = after.unwrap_or(Place::START);
-        let source = |scope| Source { scope, ahead: VecDeque::new(), last, ended: false };
-        Self {
-            order,
-            chunk: share.clamp(MIN_CHUNK, MAX_CHUNK),
-            sources: scopes.into_iter().map(source).collect(),
-            heads: BinaryHeap::new(),
-            started: false,
-        }
+    fn fetch(&self, conn: &Connection, after: Option<Place>, limit: u64) -> ReadResult<Vec<Place>> {
+        self.scope.fetch(conn, self.order, after.unwrap_or(Place::START), limit, 0)
     }
+}
 
-    fn next(&mut self, conn: &Connection) -> ReadResult<Option<Place>> {
-        if !self.started {
-            self.started = true;
-            for index in 0..self.sources.len() {
-                self.refill(conn, index)?;
-            }
-        }
-        let Some(Reverse((place, index))) = self.heads.pop() else { return Ok(None) };
-        self.refill(conn, index)?;
-        Ok(Some(place))
-    }
-
-    /// Puts the next place of a source among the heads.
-    fn refill(&mut self, conn: &Connection, index: usize) -> ReadResult<()> {
-        let source = &mut self.sources[index];
-        if source.ahead.is_empty() && !source.ended {
-            let fetched = source.scope.fetch(conn, self.order, source.last, self.chunk, 0)?;
-            source.ended = (fetched.len() as u64) < self.chunk;
-            source.last = fetched.last().copied().unwrap_or(source.last);
-            source.ahead = fetched.into();
-        }
-        if let Some(place) = source.ahead.pop_front() {
-            self.heads.push(Reverse((place, index)));
-        }
-        Ok(())
-    }
+fn merged(scopes: Vec<Scope>, order: Order, after: Option<Place>, wanted: u64) -> Merged<Ordered> {
+    let ranges = scopes.into_iter().map(|scope| Ordered { scope, order }).collect();
+    Merged::new(ranges, after, wanted)
 }
 
 #[cfg(test)]

@@ -85,9 +85,23 @@ fn unique_key(message: &str) -> UniqueKey {
         ("api_keys", "hash") => UniqueKey::KeyHash,
         ("links", "code") => UniqueKey::LinkCode,
         ("jobs", "subject") => UniqueKey::JobSubject,
-        ("secrets", _) => UniqueKey::SecretName,
-        ("list_members", _) => UniqueKey::ListMember,
-        ("contact_tags", _) => UniqueKey::ContactTag,
+        ("templates", "token") => UniqueKey::TemplateToken,
+        (table, _) => identity(table),
+    }
+}
+
+/// The unique key that the identity of a table's rows is.
+pub(crate) fn identity(table: &str) -> UniqueKey {
+    match table {
+        "secrets" => UniqueKey::SecretName,
+        "list_members" => UniqueKey::ListMember,
+        "contact_tags" => UniqueKey::ContactTag,
+        "aliases" => UniqueKey::AliasKey,
+        "connection_groups" => UniqueKey::GroupCode,
+        "conversations" => UniqueKey::Conversation,
+        "message_refs" => UniqueKey::ProviderMessage,
+        "lead_memories" => UniqueKey::LeadMemory,
+        "remembered_calls" => UniqueKey::CallKey,
         _ => UniqueKey::Id,
     }
 }

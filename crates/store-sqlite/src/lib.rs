@@ -16,9 +16,12 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod aliases;
+mod calls;
 mod cell;
 mod commit;
 mod connection;
+mod connections;
 mod contact_draft;
 mod contact_facets;
 mod contact_records;
@@ -26,19 +29,32 @@ mod contact_search;
 mod contacts;
 mod contacts_listing;
 mod contacts_reads;
+mod conversations;
 mod custom_fields;
 mod deals;
 mod documents;
 mod error;
 mod events;
+mod groups;
 mod jobs;
+mod leads;
 mod links;
 mod lists;
+mod merge;
+mod message_facets;
+mod message_refs;
+mod messages;
+mod messages_listing;
+mod newest_first;
 mod organizations;
+mod prosas;
 mod readers;
 mod schema;
 mod table;
 mod tags;
+mod templates;
+mod upkeep;
+mod workers;
 mod writer;
 
 use std::fmt;
@@ -46,14 +62,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use async_trait::async_trait;
-use recado_core::Timestamp;
 use recado_core::events::Event;
 use recado_core::ids::CompanyId;
-use recado_core::store::{ChangeSet, Commit, CommitError, StoreError, Upkeep};
+use recado_core::store::{ChangeSet, Commit, CommitError, StoreError};
 use rusqlite::Connection;
 
+use error::ReadResult;
 pub use error::SqliteError;
-use error::{ReadResult, store_error};
 use readers::Readers;
 use writer::{Transaction, Writer};
 
@@ -87,7 +102,7 @@ impl fmt::Debug for SqliteStore {
 
 impl SqliteStore {
     /// Opens a database, which is made if it is missing. Until it is migrated,
-    /// [`Upkeep::ready`] and all reads and writes fail.
+    /// [`recado_core::store::Upkeep::ready`] and all reads and writes fail.
     ///
     /// # Errors
     ///
@@ -161,23 +176,5 @@ impl SqliteStore {
 impl Commit for SqliteStore {
     async fn commit(&self, changes: ChangeSet) -> Result<(), CommitError> {
         self.write(move |tx| commit::apply(tx, changes)).await
-    }
-}
-
-#[async_trait]
-impl Upkeep for SqliteStore {
-    async fn ready(&self) -> Result<(), StoreError> {
-        let checked = self.read(|conn| Ok(schema::check(conn))).await?;
-        checked.map_err(|error| match error {
-            SqliteError::Database(error) => store_error(error),
-            error => StoreError::unavailable(error),
-        })
-    }
-
-    // The log is folded into the file here rather than by the commit that makes it too long. There
-    // is no `PRAGMA optimize`: statistics would only make plans change, and every query has the one
-    // index it was written for.
-    async fn upkeep(&self, _now: Timestamp) -> Result<(), StoreError> {
-        self.readers.checkpoint().await
     }
 }

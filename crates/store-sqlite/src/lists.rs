@@ -38,7 +38,7 @@ impl Table for List {
 }
 
 impl Table for ListMember {
-    statements!(unversioned "list_members", ["company_id", "list_id", "contact_id"]);
+    statements!(unversioned "list_members", ["company_id", "list_id", "contact_id"], []);
 
     fn values(&self) -> Vec<Cell<'_>> {
         vec![self.company.into(), self.list.into(), self.contact.into()]

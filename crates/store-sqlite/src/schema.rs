@@ -9,7 +9,10 @@ use sha2::{Digest, Sha256};
 use crate::error::SqliteError;
 
 /// The migrations, the first one is number 1.
-const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_initial.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../migrations/0001_initial.sql"),
+    include_str!("../migrations/0002_conversations.sql"),
+];
 
 const HISTORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
     number INTEGER PRIMARY KEY,

@@ -1,11 +1,11 @@
 //! What every kind of row has in common: the statements that read and write it.
 
 use recado_core::ids::CompanyId;
-use recado_core::store::{CommitError, Conflict, RowKey, Stored, UniqueKey, Version};
+use recado_core::store::{CommitError, Conflict, RowKey, Stored, Version};
 use rusqlite::{Connection, OptionalExtension, Row as SqlRow, params_from_iter};
 
 use crate::cell::{Cell, Columns};
-use crate::error::{ReadResult, commit_error, store_error};
+use crate::error::{ReadResult, commit_error, identity, store_error};
 
 /// A kind of row. `values` and `read` go through the columns in the order of
 /// [`Statements::columns`].
@@ -32,11 +32,11 @@ macro_rules! statements {
             &STATEMENTS
         }
     };
-    (unversioned $name:literal, [$($key:literal),+]) => {
+    (unversioned $name:literal, [$($key:literal),+], [$($column:literal),* $(,)?]) => {
         fn statements() -> &'static $crate::table::Statements {
             static STATEMENTS: std::sync::LazyLock<$crate::table::Statements> =
                 std::sync::LazyLock::new(|| {
-                    $crate::table::Statements::unversioned($name, &[$($key),+])
+                    $crate::table::Statements::unversioned($name, &[$($key),+], &[$($column),*])
                 });
             &STATEMENTS
         }
@@ -92,19 +92,27 @@ impl Statements {
         }
     }
 
-    pub(crate) fn unversioned(name: &'static str, key: &[&'static str]) -> Self {
+    pub(crate) fn unversioned(
+        name: &'static str,
+        key: &[&'static str],
+        others: &[&'static str],
+    ) -> Self {
+        let columns: Vec<&'static str> = key.iter().chain(others).copied().collect();
         let by_key = conditions(key);
-        let listed = key.join(", ");
+        let listed = columns.join(", ");
         let select = format!("SELECT {listed}, 1 FROM {name}");
         Self {
             get: format!("{select} WHERE {by_key}"),
             version: format!("SELECT 1 FROM {name} WHERE {by_key}"),
-            insert: format!("INSERT INTO {name} ({listed}) VALUES ({})", placeholders(key.len())),
+            insert: format!(
+                "INSERT INTO {name} ({listed}) VALUES ({})",
+                placeholders(columns.len())
+            ),
             update: None,
             delete: format!("DELETE FROM {name} WHERE {by_key} AND 1 = ?{}", key.len() + 1),
             key: key.len(),
             select,
-            columns: key.to_vec(),
+            columns,
             name,
         }
     }
@@ -172,10 +180,17 @@ pub(crate) fn list<T: Table>(
         .collect()
 }
 
+/// All rows of a company by `created_at`, then `id` (D58), with their versions.
+pub(crate) fn all_stored<T: Table>(
+    conn: &Connection,
+    company: CompanyId,
+) -> ReadResult<Vec<Stored<T>>> {
+    list(conn, "company_id = ?1 ORDER BY created_at, id", &[company.into()])
+}
+
 /// All rows of a company by `created_at`, then `id` (D58).
 pub(crate) fn all<T: Table>(conn: &Connection, company: CompanyId) -> ReadResult<Vec<T>> {
-    let rows = list::<T>(conn, "company_id = ?1 ORDER BY created_at, id", &[company.into()])?;
-    Ok(rows.into_iter().map(Stored::into_value).collect())
+    Ok(all_stored(conn, company)?.into_iter().map(Stored::into_value).collect())
 }
 
 /// Whether anything satisfies `condition`.
@@ -216,18 +231,13 @@ pub(crate) fn insert_error<T: Table>(
     match error {
         CommitError::Conflict(Conflict::Taken(_)) if T::statements().update.is_some() => {
             match version::<T>(conn, key) {
-                Ok(Some(_)) => Conflict::Taken(identity::<T>()).into(),
+                Ok(Some(_)) => Conflict::Taken(identity(T::statements().name)).into(),
                 Ok(None) => error,
                 Err(error) => error,
             }
         }
         error => error,
     }
-}
-
-/// The unique key that the identity of a row is.
-fn identity<T: Table>() -> UniqueKey {
-    if T::statements().name == "secrets" { UniqueKey::SecretName } else { UniqueKey::Id }
 }
 
 /// Replaces a row that still has the version it was read at.
@@ -248,6 +258,36 @@ pub(crate) fn update<T: Table>(
         .and_then(|mut statement| statement.execute(params_from_iter(values)))
         .map_err(commit_error)?;
     if changed == 0 { Err(Conflict::Stale(key()).into()) } else { Ok(()) }
+}
+
+/// Writes those columns of a row that differ, and `derived` ones, under the next version. The row
+/// lies at `seq` and is known to have the version it was read at. Where a table has many indexes it
+/// pays to find the differences: SQLite rewrites those of every column that a statement names.
+pub(crate) fn update_changed<T: Table>(
+    conn: &Connection,
+    seq: i64,
+    (old, new): (&T, &T),
+    derived: Vec<(&'static str, Cell<'_>)>,
+) -> Result<(), CommitError> {
+    let Statements { name, columns, key, .. } = T::statements();
+    let (old_values, new_values) = (old.values(), new.values());
+    let differing = columns
+        .iter()
+        .zip(old_values)
+        .zip(new_values)
+        .skip(*key)
+        .filter(|((_, old), new)| old != new)
+        .map(|((column, _), new)| (*column, new));
+    let mut values = vec![Cell::Int(seq)];
+    let mut set = String::from("version = version + 1");
+    for (column, value) in differing.chain(derived) {
+        values.push(value);
+        set.push_str(&format!(", {column} = ?{}", values.len()));
+    }
+    conn.prepare_cached(&format!("UPDATE {name} SET {set} WHERE seq = ?1"))
+        .and_then(|mut statement| statement.execute(params_from_iter(values)))
+        .map_err(commit_error)?;
+    Ok(())
 }
 
 /// Deletes a row that still has the version it was read at.

@@ -1,0 +1,194 @@
+//! Conversations, and contacts with what is known of them on their channel.
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+use recado_core::Timestamp;
+use recado_core::connections;
+use recado_core::contacts::Contact;
+use recado_core::conversations::{ChannelContact, ChannelQuery, Conversation, ConversationReads};
+use recado_core::ids::{CompanyId, ConnectionId, ContactId};
+use recado_core::messages::{Direction, SenderType};
+use recado_core::store::{StoreError, Stored};
+use rusqlite::{Connection, OptionalExtension, params_from_iter};
+
+use crate::SqliteStore;
+use crate::aliases;
+use crate::cell::{Cell, Columns};
+use crate::error::ReadResult;
+use crate::table::{self, Table, statements};
+
+impl Table for Conversation {
+    statements!(
+        "conversations",
+        ["company_id", "contact_id", "connection_id"],
+        ["identifier", "last_message_at", "last_inbound_at", "unread"]
+    );
+
+    fn values(&self) -> Vec<Cell<'_>> {
+        vec![
+            self.company.into(),
+            self.contact.into(),
+            self.connection.into(),
+            (&self.identifier).into(),
+            self.last_message_at.into(),
+            self.last_inbound_at.into(),
+            self.unread.into(),
+        ]
+    }
+
+    fn read(columns: &mut Columns<'_, '_>) -> ReadResult<Self> {
+        Ok(Self {
+            company: columns.id(CompanyId::new)?,
+            contact: columns.id(ContactId::new)?,
+            connection: columns.id(ConnectionId::new)?,
+            identifier: columns.text()?,
+            last_message_at: columns.opt_time()?,
+            last_inbound_at: columns.opt_time()?,
+            unread: columns.number()?,
+        })
+    }
+}
+
+/// The conversations of a contact, by connection id.
+fn of_contact(
+    conn: &Connection,
+    company: CompanyId,
+    contact: ContactId,
+) -> ReadResult<Vec<Stored<Conversation>>> {
+    let condition = "company_id = ?1 AND contact_id = ?2 ORDER BY connection_id";
+    table::list(conn, condition, &[company.into(), contact.into()])
+}
+
+/// The conversations of a contact with their connections, by the connections' `created_at`, then
+/// `id`.
+pub(crate) fn with_connections(
+    conn: &Connection,
+    company: CompanyId,
+    contact: ContactId,
+) -> ReadResult<Vec<(connections::Connection, Conversation)>> {
+    let mut found = Vec::new();
+    for conversation in of_contact(conn, company, contact)? {
+        let key = [company.into(), conversation.connection.into()];
+        if let Some(connection) = table::get::<connections::Connection>(conn, &key)? {
+            found.push((connection.into_value(), conversation.into_value()));
+        }
+    }
+    found.sort_by_key(|(connection, _)| (connection.created_at, connection.id));
+    Ok(found)
+}
+
+/// The ids of the contacts that a query names.
+fn named(
+    conn: &Connection,
+    company: CompanyId,
+    query: &ChannelQuery,
+) -> ReadResult<BTreeSet<ContactId>> {
+    let mut found: BTreeSet<ContactId> = query.ids.iter().copied().collect();
+    let mut add = |condition: &str, value: &str| -> ReadResult<()> {
+        let values: [Cell<'_>; 2] = [company.into(), value.into()];
+        let query = format!("SELECT id FROM contacts WHERE company_id = ?1 AND {condition}");
+        let mut statement = conn.prepare_cached(&query)?;
+        let ids = statement
+            .query_map(params_from_iter(values), |row| Columns::new(row).id(ContactId::new))?;
+        for id in ids {
+            found.insert(id?);
+        }
+        Ok(())
+    };
+    for phone in &query.phones {
+        add("phone = ?2", phone.as_str())?;
+    }
+    for chat in &query.chats {
+        add("external_chat_id = ?2 AND is_group = 1", chat.as_str())?;
+    }
+    let Some(platform) = &query.platform else {
+        for identifier in &query.identifiers {
+            add("identifier = ?2", identifier.as_str())?;
+        }
+        for key in &query.keys {
+            found.extend(aliases::holders(conn, company, None, key)?);
+        }
+        return Ok(found);
+    };
+    for identifier in &query.identifiers {
+        let condition = "company_id = ?1 AND identifier = ?2 AND source_platform = ?3";
+        let values = [company.into(), identifier.as_str().into(), platform.as_str().into()];
+        found.extend(table::find::<Contact>(conn, condition, &values)?.map(|contact| contact.id));
+    }
+    for key in &query.keys {
+        found.extend(aliases::holders(conn, company, Some(platform), key)?);
+    }
+    Ok(found)
+}
+
+fn channel_contacts(
+    conn: &Connection,
+    company: CompanyId,
+    query: &ChannelQuery,
+) -> ReadResult<Vec<ChannelContact>> {
+    let mut found = Vec::new();
+    for id in named(conn, company, query)? {
+        let contact = table::get::<Contact>(conn, &[company.into(), id.into()])?;
+        let Some(contact) = contact else { continue };
+        found.push(ChannelContact {
+            contact,
+            aliases: aliases::of_contact(conn, company, id)?,
+            conversations: of_contact(conn, company, id)?,
+        });
+    }
+    found.sort_by_key(|found| (found.contact.created_at, found.contact.id));
+    Ok(found)
+}
+
+/// A value of the newest message of a contact in a direction that is not from a history: the end of
+/// one range of the index.
+fn newest<T>(
+    conn: &Connection,
+    company: CompanyId,
+    contact: ContactId,
+    (direction, column): (Direction, &str),
+    read: impl FnOnce(&mut Columns<'_, '_>) -> ReadResult<T>,
+) -> ReadResult<Option<T>> {
+    let query = format!(
+        "SELECT {column} FROM messages INDEXED BY messages_by_contact \
+         WHERE company_id = ?1 AND contact_id = ?2 AND direction = ?3 AND is_history = 0 \
+         ORDER BY created_at DESC, id DESC LIMIT 1"
+    );
+    let values: [Cell<'_>; 3] = [company.into(), contact.into(), direction.as_str().into()];
+    conn.prepare_cached(&query)?
+        .query_row(params_from_iter(values), |row| read(&mut Columns::new(row)))
+        .optional()
+}
+
+#[async_trait]
+impl ConversationReads for SqliteStore {
+    async fn channel_contacts(
+        &self,
+        company: CompanyId,
+        query: &ChannelQuery,
+    ) -> Result<Vec<ChannelContact>, StoreError> {
+        let query = query.clone();
+        self.read(move |conn| channel_contacts(conn, company, &query)).await
+    }
+
+    async fn newest_inbound_at(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+    ) -> Result<Option<Timestamp>, StoreError> {
+        let wanted = (Direction::Inbound, "timestamp");
+        self.read(move |conn| newest(conn, company, contact, wanted, |columns| columns.time()))
+            .await
+    }
+
+    async fn newest_outbound_sender(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+    ) -> Result<Option<SenderType>, StoreError> {
+        let wanted = (Direction::Outbound, "sender_type");
+        let read = |columns: &mut Columns<'_, '_>| columns.word(SenderType::parse);
+        self.read(move |conn| newest(conn, company, contact, wanted, read)).await
+    }
+}

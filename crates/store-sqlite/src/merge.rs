@@ -1,0 +1,83 @@
+//! Several ranges of an index as one, in order.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use rusqlite::Connection;
+
+use crate::error::ReadResult;
+
+/// The most places a range is read ahead by.
+const MAX_CHUNK: u64 = 1024;
+const MIN_CHUNK: u64 = 8;
+
+/// A range of an index.
+pub(crate) trait Range {
+    /// A place in it; less is earlier.
+    type Place: Copy + Ord;
+
+    /// Up to `limit` places after `after`, in order.
+    fn fetch(
+        &self,
+        conn: &Connection,
+        after: Option<Self::Place>,
+        limit: u64,
+    ) -> ReadResult<Vec<Self::Place>>;
+}
+
+/// The places of several ranges. Each is read ahead by a bounded number of them.
+pub(crate) struct Merged<R: Range> {
+    chunk: u64,
+    sources: Vec<Source<R>>,
+    heads: BinaryHeap<Reverse<(R::Place, usize)>>,
+    started: bool,
+}
+
+struct Source<R: Range> {
+    range: R,
+    ahead: VecDeque<R::Place>,
+    last: Option<R::Place>,
+    ended: bool,
+}
+
+impl<R: Range> Merged<R> {
+    /// What comes after a place. `wanted` is how many places are likely to be taken.
+    pub(crate) fn new(ranges: Vec<R>, after: Option<R::Place>, wanted: u64) -> Self {
+        let share = wanted.saturating_mul(2) / (ranges.len() as u64).max(1);
+        let source = |range| Source { range, ahead: VecDeque::new(), last: after, ended: false };
+        Self {
+            chunk: share.clamp(MIN_CHUNK, MAX_CHUNK),
+            sources: ranges.into_iter().map(source).collect(),
+            heads: BinaryHeap::new(),
+            started: false,
+        }
+    }
+
+    /// The next place.
+    pub(crate) fn next(&mut self, conn: &Connection) -> ReadResult<Option<R::Place>> {
+        if !self.started {
+            self.started = true;
+            for index in 0..self.sources.len() {
+                self.refill(conn, index)?;
+            }
+        }
+        let Some(Reverse((place, index))) = self.heads.pop() else { return Ok(None) };
+        self.refill(conn, index)?;
+        Ok(Some(place))
+    }
+
+    /// Puts the next place of a source among the heads.
+    fn refill(&mut self, conn: &Connection, index: usize) -> ReadResult<()> {
+        let source = &mut self.sources[index];
+        if source.ahead.is_empty() && !source.ended {
+            let fetched = source.range.fetch(conn, source.last, self.chunk)?;
+            source.ended = (fetched.len() as u64) < self.chunk;
+            source.last = fetched.last().copied().or(source.last);
+            source.ahead = fetched.into();
+        }
+        if let Some(place) = source.ahead.pop_front() {
+            self.heads.push(Reverse((place, index)));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,104 @@
+//! How many messages have each combination of what the listings compare.
+
+use recado_core::ids::{CompanyId, ConnectionId};
+use recado_core::messages::{Direction, Message, MessageFilter, MessageStatus, MessageType};
+use recado_core::store::CommitError;
+use rusqlite::{Connection, OptionalExtension, params_from_iter};
+
+use crate::cell::{Cell, Columns};
+use crate::error::{ReadResult, commit_error};
+
+/// Names a combination of one company; stands in the message's row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct FacetId(pub(crate) i64);
+
+/// Whether two messages have different combinations.
+pub(crate) fn differ(one: &Message, other: &Message) -> bool {
+    let combination = |message: &Message| {
+        (message.connection, message.direction, message.message_type, message.status)
+    };
+    combination(one) != combination(other)
+}
+
+/// The combination of a message, which is made if it is the first of its kind. The triggers of the
+/// messages count.
+///
+/// # Errors
+///
+/// [`recado_core::store::Conflict::Reference`] when there is no such connection.
+pub(crate) fn of(conn: &Connection, message: &Message) -> Result<FacetId, CommitError> {
+    let values: [Cell<'_>; 5] = [
+        message.company.into(),
+        message.connection.into(),
+        message.direction.as_str().into(),
+        message.message_type.as_str().into(),
+        message.status.as_str().into(),
+    ];
+    let known = "SELECT id FROM message_facets WHERE company_id = ?1 AND connection_id = ?2 \
+                 AND direction = ?3 AND message_type = ?4 AND status = ?5";
+    let known = conn
+        .prepare_cached(known)
+        .and_then(|mut statement| {
+            statement.query_row(params_from_iter(&values), |row| row.get(0)).optional()
+        })
+        .map_err(commit_error)?;
+    if let Some(id) = known {
+        return Ok(FacetId(id));
+    }
+    conn.prepare_cached(
+        "INSERT INTO message_facets \
+         (company_id, connection_id, direction, message_type, status, messages) \
+         VALUES (?1, ?2, ?3, ?4, ?5, 0)",
+    )
+    .and_then(|mut statement| statement.insert(params_from_iter(&values)))
+    .map(FacetId)
+    .map_err(commit_error)
+}
+
+/// The combinations of a company that pass a filter.
+#[derive(Debug)]
+pub(crate) struct Passing {
+    /// Those that pass, ascending.
+    pub(crate) facets: Vec<FacetId>,
+    /// How many messages they have.
+    pub(crate) total: u64,
+    /// Whether that is every message of the company.
+    pub(crate) all: bool,
+}
+
+/// Which combinations pass a filter, contact and time aside.
+pub(crate) fn passing(
+    conn: &Connection,
+    company: CompanyId,
+    filter: &MessageFilter,
+) -> ReadResult<Passing> {
+    let mut statement = conn.prepare_cached(
+        "SELECT id, messages, connection_id, direction, message_type, status \
+         FROM message_facets WHERE company_id = ?1 ORDER BY id",
+    )?;
+    let mut rows = statement.query([Cell::from(company)])?;
+    let mut passing = Passing { facets: Vec::new(), total: 0, all: true };
+    while let Some(row) = rows.next()? {
+        let mut columns = Columns::new(row);
+        let id = FacetId(columns.number()?);
+        let messages: u64 = columns.number()?;
+        let connection = columns.id(ConnectionId::new)?;
+        let direction = columns.word(Direction::parse)?;
+        let message_type = columns.word(MessageType::parse)?;
+        let status = columns.word(MessageStatus::parse)?;
+        let passes = filter.connection.is_none_or(|wanted| wanted == connection)
+            && filter.direction.is_none_or(|wanted| wanted == direction)
+            && filter.message_type.is_none_or(|wanted| wanted == message_type)
+            && filter.status.is_none_or(|wanted| wanted == status);
+        if messages == 0 {
+            continue;
+        }
+        if passes {
+            passing.facets.push(id);
+            passing.total += messages;
+        } else {
+            passing.all = false;
+        }
+    }
+    Ok(passing)
+}

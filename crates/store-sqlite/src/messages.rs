@@ -1,0 +1,302 @@
+//! Messages: their rows, how they are written, and the reads of single messages.
+
+use std::sync::LazyLock;
+
+use async_trait::async_trait;
+use recado_core::Timestamp;
+use recado_core::ids::{
+    CompanyId, ConnectionId, ContactId, DocumentId, LedgerLineId, MessageId, WorkerId,
+};
+use recado_core::messages::{
+    DeliveryCode, Direction, ErrorType, Failure, Media, Message, MessageFilter, MessageReads,
+    MessageRecord, MessageStatus, MessageType, ProviderMessageId, Quoted, Referred, SenderType,
+};
+use recado_core::page::{Page, PageRequest};
+use recado_core::prosas::{Brl, Prosa, ProsaScope, Prosas};
+use recado_core::store::{CommitError, Conflict, RowKey, StoreError, Stored, Version};
+use recado_core::templates::TemplateCategory;
+use rusqlite::{Connection, OptionalExtension, params_from_iter};
+
+use crate::SqliteStore;
+use crate::cell::{Cell, Columns};
+use crate::error::ReadResult;
+use crate::table::{
+    self, Table, insert_error, placeholders, read_stored, statements, update_changed,
+};
+use crate::writer::read_error;
+use crate::{message_facets, message_refs, messages_listing};
+
+/// The three columns of a failure.
+pub(crate) fn failure_cells(failure: Option<&Failure>) -> [Cell<'_>; 3] {
+    [
+        failure.map(|failure| failure.error_type.as_str()).into(),
+        failure.map(|failure| failure.code.as_str()).into(),
+        failure.and_then(|failure| failure.message.as_ref()).into(),
+    ]
+}
+
+/// Reads what [`failure_cells`] wrote.
+pub(crate) fn read_failure(columns: &mut Columns<'_, '_>) -> ReadResult<Option<Failure>> {
+    let error_type = columns.opt_word(ErrorType::parse)?;
+    let code = columns.opt_word(DeliveryCode::parse)?;
+    let message = columns.opt_text()?;
+    Ok(error_type.zip(code).map(|(error_type, code)| Failure { error_type, code, message }))
+}
+
+fn read_prosa(columns: &mut Columns<'_, '_>) -> ReadResult<Option<Prosa>> {
+    let consumption_id = columns.opt_id(LedgerLineId::new)?;
+    let (prosas, cost) = (columns.opt_number()?, columns.opt_number()?);
+    let scope = columns.opt_word(ProsaScope::parse)?;
+    Ok(consumption_id.zip(scope).map(|(consumption_id, scope)| Prosa {
+        consumption_id,
+        prosas: Prosas::from_units(prosas.unwrap_or_default()),
+        cost: Brl::from_units(cost.unwrap_or_default()),
+        scope,
+    }))
+}
+
+impl Table for Message {
+    statements!(
+        "messages",
+        ["company_id", "id"],
+        [
+            "created_at",
+            "contact_id",
+            "connection_id",
+            "direction",
+            "message_type",
+            "sender_type",
+            "status",
+            "timestamp",
+            "is_history",
+            "sender_id",
+            "error_type",
+            "error_code",
+            "error_message",
+            "content",
+            "media_url",
+            "media_source",
+            "media_document_id",
+            "media_mimetype",
+            "media_filename",
+            "media_caption",
+            "provider_id",
+            "external_id",
+            "quoted_message_id",
+            "quoted_content",
+            "quoted_type",
+            "participant",
+            "template_category",
+            "consumption_id",
+            "prosas",
+            "cost",
+            "prosa_scope",
+            "edited_at",
+        ]
+    );
+
+    fn values(&self) -> Vec<Cell<'_>> {
+        let [error_type, error_code, error_message] = failure_cells(self.failure.as_ref());
+        let Media { url, source, document, mimetype, filename, caption } = &self.media;
+        let prosa = self.prosa;
+        vec![
+            self.company.into(),
+            self.id.into(),
+            self.created_at.into(),
+            self.contact.into(),
+            self.connection.into(),
+            self.direction.as_str().into(),
+            self.message_type.as_str().into(),
+            self.sender_type.as_str().into(),
+            self.status.as_str().into(),
+            self.timestamp.into(),
+            self.is_history.into(),
+            self.sender.into(),
+            error_type,
+            error_code,
+            error_message,
+            self.content.as_ref().into(),
+            url.as_ref().into(),
+            source.as_ref().into(),
+            (*document).into(),
+            mimetype.as_ref().into(),
+            filename.as_ref().into(),
+            caption.as_ref().into(),
+            self.provider_id.as_ref().map(ProviderMessageId::as_str).into(),
+            self.external_id.as_ref().into(),
+            self.quoted.message.into(),
+            self.quoted.content.as_ref().into(),
+            self.quoted.message_type.map(MessageType::as_str).into(),
+            self.participant.as_ref().into(),
+            self.template_category.map(TemplateCategory::as_str).into(),
+            prosa.map(|prosa| prosa.consumption_id).into(),
+            prosa.map(|prosa| prosa.prosas.units()).into(),
+            prosa.map(|prosa| prosa.cost.units()).into(),
+            prosa.map(|prosa| prosa.scope.as_str()).into(),
+            self.edited_at.into(),
+        ]
+    }
+
+    fn read(columns: &mut Columns<'_, '_>) -> ReadResult<Self> {
+        Ok(Self {
+            company: columns.id(CompanyId::new)?,
+            id: columns.id(MessageId::new)?,
+            created_at: columns.time()?,
+            contact: columns.id(ContactId::new)?,
+            connection: columns.id(ConnectionId::new)?,
+            direction: columns.word(Direction::parse)?,
+            message_type: columns.word(MessageType::parse)?,
+            sender_type: columns.word(SenderType::parse)?,
+            status: columns.word(MessageStatus::parse)?,
+            timestamp: columns.time()?,
+            is_history: columns.flag()?,
+            sender: columns.opt_id(WorkerId::new)?,
+            failure: read_failure(columns)?,
+            content: columns.opt_text()?,
+            media: Media {
+                url: columns.opt_text()?,
+                source: columns.opt_text()?,
+                document: columns.opt_id(DocumentId::new)?,
+                mimetype: columns.opt_text()?,
+                filename: columns.opt_text()?,
+                caption: columns.opt_text()?,
+            },
+            provider_id: columns.opt_text()?.map(ProviderMessageId::from_stored),
+            external_id: columns.opt_text()?,
+            quoted: Quoted {
+                message: columns.opt_id(MessageId::new)?,
+                content: columns.opt_text()?,
+                message_type: columns.opt_word(MessageType::parse)?,
+            },
+            participant: columns.opt_text()?,
+            template_category: columns.opt_word(TemplateCategory::parse)?,
+            prosa: read_prosa(columns)?,
+            edited_at: columns.opt_time()?,
+        })
+    }
+}
+
+static INSERT: LazyLock<String> = LazyLock::new(|| {
+    let columns = &Message::statements().columns;
+    format!(
+        "INSERT INTO messages ({}, facet_id, version) VALUES ({}, 1)",
+        columns.join(", "),
+        placeholders(columns.len() + 1)
+    )
+});
+
+/// Inserts a message under its combination, which counts it.
+pub(crate) fn insert(conn: &Connection, message: &Message) -> Result<(), CommitError> {
+    let facet = message_facets::of(conn, message)?;
+    let mut values = message.values();
+    values.push(Cell::Int(facet.0));
+    conn.prepare_cached(&INSERT)
+        .and_then(|mut statement| statement.execute(params_from_iter(values)))
+        .map_err(|error| insert_error(conn, message, error))?;
+    Ok(())
+}
+
+static SELECT_WITH_SEQ: LazyLock<String> = LazyLock::new(|| {
+    let columns = Message::statements().qualified("m");
+    format!("SELECT {columns}, m.seq FROM messages AS m WHERE m.company_id = ?1 AND m.id = ?2")
+});
+
+/// Replaces a message, and moves it to another combination when its own has changed.
+pub(crate) fn update(
+    conn: &Connection,
+    message: &Message,
+    read_at: Version,
+) -> Result<(), CommitError> {
+    let (company, id) = (message.company, message.id);
+    let key: [Cell<'_>; 2] = [company.into(), id.into()];
+    let found: Option<(Stored<Message>, i64)> = conn
+        .prepare_cached(&SELECT_WITH_SEQ)
+        .and_then(|mut statement| {
+            let seq = Message::statements().columns.len() + 1;
+            statement
+                .query_row(params_from_iter(&key), |row| Ok((read_stored(row)?, row.get(seq)?)))
+                .optional()
+        })
+        .map_err(read_error)?;
+    let Some((old, seq)) = found.filter(|(old, _)| old.version() == read_at) else {
+        return Err(Conflict::Stale(RowKey::Message { company, id }).into());
+    };
+    let mut derived = Vec::new();
+    if message_facets::differ(&old, message) {
+        derived.push(("facet_id", Cell::Int(message_facets::of(conn, message)?.0)));
+    }
+    update_changed(conn, seq, (old.value(), message), derived)
+}
+
+// Those of processes that are alive are passed by in the index, without reading the messages.
+static ABANDONED: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT {} FROM messages AS m INDEXED BY messages_in_flight \
+         LEFT JOIN workers AS w ON w.id = m.sender_id \
+         WHERE m.status = 'pending' AND m.sender_id IS NOT NULL \
+         AND (w.id IS NULL OR w.leased_until <= ?1) LIMIT ?2",
+        Message::statements().qualified("m")
+    )
+});
+
+fn abandoned(conn: &Connection, now: Timestamp, limit: u32) -> ReadResult<Vec<Stored<Message>>> {
+    let values: [Cell<'_>; 2] = [now.into(), limit.into()];
+    let mut statement = conn.prepare_cached(&ABANDONED)?;
+    statement.query_map(params_from_iter(values), read_stored)?.collect()
+}
+
+#[async_trait]
+impl MessageReads for SqliteStore {
+    async fn messages(
+        &self,
+        company: CompanyId,
+        ids: &[MessageId],
+    ) -> Result<Vec<Stored<Message>>, StoreError> {
+        let mut ids = ids.to_vec();
+        ids.sort_unstable();
+        ids.dedup();
+        self.read(move |conn| {
+            ids.iter()
+                .filter_map(|id| table::get(conn, &[company.into(), (*id).into()]).transpose())
+                .collect()
+        })
+        .await
+    }
+
+    async fn referred(
+        &self,
+        company: CompanyId,
+        connection: ConnectionId,
+        ids: &[ProviderMessageId],
+    ) -> Result<Vec<Referred>, StoreError> {
+        let ids = ids.to_vec();
+        self.read(move |conn| message_refs::referred(conn, company, connection, ids)).await
+    }
+
+    async fn message_page(
+        &self,
+        company: CompanyId,
+        filter: &MessageFilter,
+        page: PageRequest,
+    ) -> Result<Page<MessageRecord>, StoreError> {
+        let filter = filter.clone();
+        self.read(move |conn| messages_listing::page(conn, company, &filter, page)).await
+    }
+
+    async fn abandoned_messages(
+        &self,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<Stored<Message>>, StoreError> {
+        self.read(move |conn| abandoned(conn, now, limit)).await
+    }
+
+    async fn messages_in_flight(
+        &self,
+        sender: WorkerId,
+        limit: u32,
+    ) -> Result<Vec<Stored<Message>>, StoreError> {
+        let condition = "status = 'pending' AND sender_id = ?1 LIMIT ?2";
+        self.read(move |conn| table::list(conn, condition, &[sender.into(), limit.into()])).await
+    }
+}

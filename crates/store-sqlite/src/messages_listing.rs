@@ -1,0 +1,193 @@
+//! The listings of messages, newest first (4.6, 4.7).
+//!
+//! The company has an index, and so has each combination of what the filters compare; a contact's
+//! messages make up four ranges of another. Totals over all time are counters; those of a contact
+//! or a span of time are counted in the indexes.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use recado_core::ids::{CompanyId, ContactId};
+use recado_core::messages::{ContactBrief, Direction, Message, MessageFilter, MessageRecord};
+use recado_core::page::{Page, PageRequest};
+use rusqlite::{Connection, params_from_iter};
+
+use crate::cell::{Cell, Columns};
+use crate::error::ReadResult;
+use crate::merge::Merged;
+use crate::message_facets::{FacetId, Passing, passing};
+use crate::newest_first::{Index, Place, Range, Span, part_of};
+use crate::table::{Table, read_stored};
+
+static BY_CREATION: Index =
+    Index { table: "messages", name: "messages_by_creation", scope: &["company_id"] };
+static BY_FACET: Index =
+    Index { table: "messages", name: "messages_by_facet", scope: &["facet_id"] };
+static BY_CONTACT: Index = Index {
+    table: "messages",
+    name: "messages_by_contact",
+    scope: &["company_id", "contact_id", "direction", "is_history"],
+};
+
+/// All of them.
+#[cfg(test)]
+pub(crate) static INDEXES: [&Index; 3] = [&BY_CREATION, &BY_FACET, &BY_CONTACT];
+
+/// One page of a listing with the total of all pages.
+pub(crate) fn page(
+    conn: &Connection,
+    company: CompanyId,
+    filter: &MessageFilter,
+    page: PageRequest,
+) -> ReadResult<Page<MessageRecord>> {
+    let passing = passing(conn, company, filter)?;
+    if passing.facets.is_empty() {
+        return Ok(Page::empty());
+    }
+    let span = Span::new(filter.from, filter.to);
+    let (places, total) = match filter.contact {
+        None => of_company(conn, company, &passing, span, page)?,
+        Some(contact) => {
+            let ranges = of_contact(company, contact, filter.direction, span);
+            if is_only_of_direction(filter) {
+                counted(conn, ranges, page)?
+            } else {
+                filtered(conn, ranges, &passing, page)?
+            }
+        }
+    };
+    Ok(Page { items: records(conn, company, &places)?, total })
+}
+
+/// Whether ranges of a contact hold exactly what the filter lets pass.
+fn is_only_of_direction(filter: &MessageFilter) -> bool {
+    filter.connection.is_none() && filter.message_type.is_none() && filter.status.is_none()
+}
+
+fn of_company(
+    conn: &Connection,
+    company: CompanyId,
+    passing: &Passing,
+    span: Span,
+    page: PageRequest,
+) -> ReadResult<(Vec<Place>, u64)> {
+    let ranges = if passing.all {
+        vec![Range::new(&BY_CREATION, vec![company.into()], span)]
+    } else {
+        let of = |facet: &FacetId| Range::new(&BY_FACET, vec![Cell::Int(facet.0)], span);
+        passing.facets.iter().map(of).collect()
+    };
+    if !span.is_all() {
+        return counted(conn, ranges, page);
+    }
+    Ok((shown(conn, ranges, passing.total, page)?, passing.total))
+}
+
+fn of_contact(
+    company: CompanyId,
+    contact: ContactId,
+    direction: Option<Direction>,
+    span: Span,
+) -> Vec<Range> {
+    let wanted = |of: &&Direction| direction.is_none_or(|direction| direction == **of);
+    let range = |direction: Direction, is_history: bool| {
+        let scope =
+            vec![company.into(), contact.into(), direction.as_str().into(), is_history.into()];
+        Range::new(&BY_CONTACT, scope, span)
+    };
+    let directions = Direction::ALL.iter().filter(wanted);
+    directions.flat_map(|of| [range(*of, false), range(*of, true)]).collect()
+}
+
+/// The page of ranges that all belong to the listing.
+fn counted(
+    conn: &Connection,
+    ranges: Vec<Range>,
+    page: PageRequest,
+) -> ReadResult<(Vec<Place>, u64)> {
+    let mut total = 0;
+    for range in &ranges {
+        total += range.count(conn)?;
+    }
+    Ok((shown(conn, ranges, total, page)?, total))
+}
+
+fn shown(
+    conn: &Connection,
+    ranges: Vec<Range>,
+    total: u64,
+    page: PageRequest,
+) -> ReadResult<Vec<Place>> {
+    if page.offset() >= total {
+        return Ok(Vec::new());
+    }
+    part_of(conn, ranges, page.limit.into(), page.offset())
+}
+
+/// The page of what passes in a contact's ranges: the combination of each of its messages is looked
+/// up, at the start of the row.
+fn filtered(
+    conn: &Connection,
+    ranges: Vec<Range>,
+    passing: &Passing,
+    page: PageRequest,
+) -> ReadResult<(Vec<Place>, u64)> {
+    let mut facet_at = conn.prepare_cached("SELECT facet_id FROM messages WHERE seq = ?1")?;
+    let mut merged = Merged::new(ranges, None, u64::MAX);
+    let mut places = Vec::new();
+    let mut total = 0;
+    while let Some(place) = merged.next(conn)? {
+        let facet = FacetId(facet_at.query_row([place.seq], |row| row.get(0))?);
+        if passing.facets.binary_search(&facet).is_err() {
+            continue;
+        }
+        total += 1;
+        if total > page.offset() && places.len() < page.limit as usize {
+            places.push(place);
+        }
+    }
+    Ok((places, total))
+}
+
+/// The messages at these places with their contacts, each of which is read once.
+fn records(
+    conn: &Connection,
+    company: CompanyId,
+    places: &[Place],
+) -> ReadResult<Vec<MessageRecord>> {
+    static SELECT: LazyLock<String> =
+        LazyLock::new(|| format!("{} WHERE seq = ?1", Message::statements().select));
+    let mut statement = conn.prepare_cached(&SELECT)?;
+    let mut contacts: HashMap<ContactId, ContactBrief> = HashMap::new();
+    let mut records = Vec::with_capacity(places.len());
+    for place in places {
+        let message = statement.query_row([place.seq], read_stored::<Message>)?.into_value();
+        let contact = match contacts.get(&message.contact) {
+            Some(contact) => contact.clone(),
+            None => {
+                let contact = brief(conn, company, message.contact)?;
+                contacts.insert(contact.id, contact.clone());
+                contact
+            }
+        };
+        records.push(MessageRecord { message, contact });
+    }
+    Ok(records)
+}
+
+/// A contact as listings of messages show it; without a phone its identifier is shown (D16).
+fn brief(conn: &Connection, company: CompanyId, id: ContactId) -> ReadResult<ContactBrief> {
+    let query = "SELECT coalesce(phone, identifier), name, display_name, source_platform \
+                 FROM contacts WHERE company_id = ?1 AND id = ?2";
+    let key: [Cell<'_>; 2] = [company.into(), id.into()];
+    conn.prepare_cached(query)?.query_row(params_from_iter(&key), |row| {
+        let mut columns = Columns::new(row);
+        Ok(ContactBrief {
+            id,
+            phone: columns.text()?,
+            name: columns.text()?,
+            display_name: columns.text()?,
+            source_platform: columns.text()?,
+        })
+    })
+}

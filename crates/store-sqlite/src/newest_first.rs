@@ -1,0 +1,209 @@
+//! Listings newest first: by `created_at` descending, then `id` descending. A listing is one range
+//! of one index, or a merge of several; rows are read only for what is shown.
+
+use std::cmp::Reverse;
+
+use recado_core::Timestamp;
+use rusqlite::{Connection, params_from_iter};
+
+use crate::cell::{Cell, Columns};
+use crate::error::ReadResult;
+use crate::merge::{self, Merged};
+
+/// Above every id at its place in an index.
+const ABOVE_IDS: [u8; 17] = [0xff; 17];
+
+/// A place in such a listing; less is newer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place {
+    at: Reverse<i64>,
+    id: Reverse<[u8; 16]>,
+    /// The row there.
+    pub(crate) seq: i64,
+}
+
+/// The time that a listing is limited to, both ends included.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    from: i64,
+    to: i64,
+}
+
+impl Span {
+    /// From the first to the second, where they are given.
+    pub(crate) fn new(from: Option<Timestamp>, to: Option<Timestamp>) -> Self {
+        Self {
+            from: from.map_or(i64::MIN, Timestamp::millis),
+            to: to.map_or(i64::MAX, Timestamp::millis),
+        }
+    }
+
+    /// Whether it is all time.
+    pub(crate) fn is_all(self) -> bool {
+        (self.from, self.to) == (i64::MIN, i64::MAX)
+    }
+}
+
+/// An index that goes on with `created_at` and `id` behind the columns of a scope.
+#[derive(Debug)]
+pub(crate) struct Index {
+    /// The table, whose rows have a `seq`.
+    pub(crate) table: &'static str,
+    /// The index.
+    pub(crate) name: &'static str,
+    /// The columns of the scope.
+    pub(crate) scope: &'static [&'static str],
+}
+
+/// The part of an index that belongs to one scope and lies in a span of time.
+#[derive(Clone, Debug)]
+pub(crate) struct Range {
+    index: &'static Index,
+    scope: Vec<Cell<'static>>,
+    span: Span,
+}
+
+impl Range {
+    /// The range of a scope, which has as many values as the index has columns of it.
+    pub(crate) fn new(index: &'static Index, scope: Vec<Cell<'static>>, span: Span) -> Self {
+        Self { index, scope, span }
+    }
+
+    /// The table and the condition of the scope; it takes the first parameters.
+    fn source(&self) -> String {
+        let Index { table, name, scope } = self.index;
+        let conditions: Vec<String> = scope
+            .iter()
+            .enumerate()
+            .map(|(at, column)| format!("{column} = ?{}", at + 1))
+            .collect();
+        format!("FROM {table} INDEXED BY {name} WHERE {}", conditions.join(" AND "))
+    }
+
+    /// `selected` of the whole range, which is all the index has to be read for.
+    pub(crate) fn aggregate<T>(
+        &self,
+        conn: &Connection,
+        selected: &str,
+        read: impl FnOnce(&mut Columns<'_, '_>) -> ReadResult<T>,
+    ) -> ReadResult<T> {
+        let next = self.scope.len() + 1;
+        let query = format!(
+            "SELECT {selected} {} AND created_at BETWEEN ?{next} AND ?{}",
+            self.source(),
+            next + 1
+        );
+        let mut values = self.scope.clone();
+        values.extend([Cell::Int(self.span.from), Cell::Int(self.span.to)]);
+        conn.prepare_cached(&query)?
+            .query_row(params_from_iter(values), |row| read(&mut Columns::new(row)))
+    }
+
+    /// How many rows it has.
+    pub(crate) fn count(&self, conn: &Connection) -> ReadResult<u64> {
+        self.aggregate(conn, "count(*)", |columns| columns.number())
+    }
+
+    fn query(&self) -> String {
+        let n = self.scope.len();
+        format!(
+            "SELECT created_at, id, seq {} AND created_at >= ?{} AND (created_at, id) < (?{}, ?{}) \
+             ORDER BY created_at DESC, id DESC LIMIT ?{} OFFSET ?{}",
+            self.source(),
+            n + 1,
+            n + 2,
+            n + 3,
+            n + 4,
+            n + 5
+        )
+    }
+
+    /// A part of it. SQLite passes the offset by inside the index.
+    pub(crate) fn part(
+        &self,
+        conn: &Connection,
+        after: Option<Place>,
+        limit: u64,
+        offset: u64,
+    ) -> ReadResult<Vec<Place>> {
+        let (at, id) = match after {
+            Some(Place { at, id, .. }) => (at.0, Cell::Id(id.0)),
+            None => (self.span.to, Cell::Bytes(&ABOVE_IDS)),
+        };
+        let mut values = self.scope.clone();
+        values.extend([Cell::Int(self.span.from), Cell::Int(at), id, limit.into(), offset.into()]);
+        conn.prepare_cached(&self.query())?
+            .query_map(params_from_iter(values), |row| {
+                let mut columns = Columns::new(row);
+                let (at, id) = (Reverse(columns.number()?), Reverse(columns.bytes()?));
+                Ok(Place { at, id, seq: columns.number()? })
+            })?
+            .collect()
+    }
+}
+
+impl merge::Range for Range {
+    type Place = Place;
+
+    fn fetch(&self, conn: &Connection, after: Option<Place>, limit: u64) -> ReadResult<Vec<Place>> {
+        self.part(conn, after, limit, 0)
+    }
+}
+
+/// A part of several ranges together.
+pub(crate) fn part_of(
+    conn: &Connection,
+    ranges: Vec<Range>,
+    limit: u64,
+    offset: u64,
+) -> ReadResult<Vec<Place>> {
+    if let [range] = ranges.as_slice() {
+        return range.part(conn, None, limit, offset);
+    }
+    let mut merged = Merged::new(ranges, None, offset.saturating_add(limit));
+    let mut places = Vec::new();
+    let mut passed = 0;
+    while (places.len() as u64) < limit {
+        let Some(place) = merged.next(conn)? else { break };
+        if passed < offset {
+            passed += 1;
+        } else {
+            places.push(place);
+        }
+    }
+    Ok(places)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema;
+
+    /// What SQLite does for a query: its one step.
+    fn plan(conn: &Connection, query: &str) -> String {
+        let mut plan = conn.prepare(&format!("EXPLAIN QUERY PLAN {query}")).unwrap();
+        let unbound = vec![Cell::Null; plan.parameter_count()];
+        let steps: Vec<String> = plan
+            .query_map(params_from_iter(unbound), |row| row.get("detail"))
+            .unwrap()
+            .collect::<Result<_, _>>()
+            .unwrap();
+        let [step] = steps.as_slice() else { panic!("{query}: {steps:?}") };
+        step.clone()
+    }
+
+    #[test]
+    fn a_range_is_read_in_its_index_alone_and_ends_with_its_span() {
+        let mut conn = Connection::open_in_memory().unwrap();
+        schema::migrate(&mut conn).unwrap();
+        let indexes = [&crate::messages_listing::INDEXES[..], &[&crate::prosas::BY_KIND]].concat();
+        for index in indexes {
+            let scope = vec![Cell::Null; index.scope.len()];
+            let range = Range::new(index, scope, Span::new(None, None));
+            let step = plan(&conn, &range.query());
+            let covering = format!("SEARCH {} USING COVERING INDEX {}", index.table, index.name);
+            assert!(step.starts_with(&covering), "{step}");
+            assert!(step.ends_with("created_at>? AND (created_at,id)<(?,?))"), "{step}");
+        }
+    }
+}

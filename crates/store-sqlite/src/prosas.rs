@@ -1,0 +1,164 @@
+//! The ledger of prosas.
+
+use std::sync::LazyLock;
+
+use async_trait::async_trait;
+use recado_core::ids::{CampaignId, CompanyId, ContactId, LedgerLineId};
+use recado_core::page::{Page, PageRequest};
+use recado_core::prosas::{
+    Brl, LedgerFilter, LedgerLine, LedgerPage, LedgerReads, LineKind, ProsaScope, Prosas,
+};
+use recado_core::store::{StoreError, Stored};
+use rusqlite::Connection;
+
+use crate::SqliteStore;
+use crate::cell::{Cell, Columns};
+use crate::error::ReadResult;
+use crate::newest_first::{Index, Range, Span, part_of};
+use crate::table::{self, Table, read_stored, statements};
+
+impl Table for LedgerLine {
+    statements!(
+        "ledger_lines",
+        ["company_id", "id"],
+        [
+            "consumption_id",
+            "kind",
+            "scope",
+            "prosas",
+            "cost",
+            "refunded_prosas",
+            "refunded_cost",
+            "contact_id",
+            "campaign_id",
+            "description",
+            "created_at",
+        ]
+    );
+
+    fn values(&self) -> Vec<Cell<'_>> {
+        vec![
+            self.company.into(),
+            self.id.into(),
+            self.consumption_id.into(),
+            self.kind.as_str().into(),
+            self.scope.as_str().into(),
+            self.prosas.units().into(),
+            self.cost.units().into(),
+            self.refunded.0.units().into(),
+            self.refunded.1.units().into(),
+            self.contact.into(),
+            self.campaign.into(),
+            self.description.as_ref().into(),
+            self.created_at.into(),
+        ]
+    }
+
+    fn read(columns: &mut Columns<'_, '_>) -> ReadResult<Self> {
+        Ok(Self {
+            company: columns.id(CompanyId::new)?,
+            id: columns.id(LedgerLineId::new)?,
+            consumption_id: columns.id(LedgerLineId::new)?,
+            kind: columns.word(LineKind::parse)?,
+            scope: columns.word(ProsaScope::parse)?,
+            prosas: Prosas::from_units(columns.number()?),
+            cost: Brl::from_units(columns.number()?),
+            refunded: (Prosas::from_units(columns.number()?), Brl::from_units(columns.number()?)),
+            contact: columns.opt_id(ContactId::new)?,
+            campaign: columns.opt_id(CampaignId::new)?,
+            description: columns.opt_text()?,
+            created_at: columns.time()?,
+        })
+    }
+}
+
+/// Holds all that is summed.
+pub(crate) static BY_KIND: Index =
+    Index { table: "ledger_lines", name: "ledger_lines_by_kind", scope: &["company_id", "kind"] };
+
+/// Sums are taken in two parts, as a sum of whole amounts could outgrow SQLite's integers.
+const PART: i64 = 1_000_000_000;
+const SUMS: &str = "count(*), \
+     coalesce(sum(prosas / 1000000000), 0), coalesce(sum(prosas % 1000000000), 0), \
+     coalesce(sum(cost / 1000000000), 0), coalesce(sum(cost % 1000000000), 0)";
+
+/// Lines, prosas and cost of ranges together.
+#[derive(Debug, Default)]
+struct Sums {
+    lines: u64,
+    prosas: i128,
+    cost: i128,
+}
+
+impl Sums {
+    fn add(&mut self, columns: &mut Columns<'_, '_>) -> ReadResult<()> {
+        let whole = |columns: &mut Columns<'_, '_>| -> ReadResult<i128> {
+            let (upper, lower): (i64, i64) = (columns.number()?, columns.number()?);
+            Ok(i128::from(upper) * i128::from(PART) + i128::from(lower))
+        };
+        self.lines += columns.number::<u64>()?;
+        self.prosas += whole(columns)?;
+        self.cost += whole(columns)?;
+        Ok(())
+    }
+}
+
+/// The number where it fits, else the end of what can be written.
+fn clamped(sum: i128) -> i64 {
+    i64::try_from(sum).unwrap_or(if sum < 0 { i64::MIN } else { i64::MAX })
+}
+
+fn page(
+    conn: &Connection,
+    company: CompanyId,
+    filter: &LedgerFilter,
+    page: PageRequest,
+) -> ReadResult<LedgerPage> {
+    static SELECT: LazyLock<String> =
+        LazyLock::new(|| format!("{} WHERE seq = ?1", LedgerLine::statements().select));
+    let span = Span::new(filter.from, filter.to);
+    let ranges: Vec<Range> = LineKind::ALL
+        .iter()
+        .filter(|kind| filter.kind.is_none_or(|wanted| wanted == **kind))
+        .map(|kind| Range::new(&BY_KIND, vec![company.into(), kind.as_str().into()], span))
+        .collect();
+    let mut sums = Sums::default();
+    for range in &ranges {
+        range.aggregate(conn, SUMS, |columns| sums.add(columns))?;
+    }
+    let places = if page.offset() >= sums.lines {
+        Vec::new()
+    } else {
+        part_of(conn, ranges, page.limit.into(), page.offset())?
+    };
+    let mut statement = conn.prepare_cached(&SELECT)?;
+    let lines = places.iter().map(|place| {
+        statement.query_row([place.seq], read_stored::<LedgerLine>).map(Stored::into_value)
+    });
+    Ok(LedgerPage {
+        page: Page { items: lines.collect::<ReadResult<_>>()?, total: sums.lines },
+        prosas: Prosas::from_units(clamped(sums.prosas)),
+        cost: Brl::from_units(clamped(sums.cost)),
+    })
+}
+
+#[async_trait]
+impl LedgerReads for SqliteStore {
+    async fn ledger_line(
+        &self,
+        company: CompanyId,
+        id: LedgerLineId,
+    ) -> Result<Option<Stored<LedgerLine>>, StoreError> {
+        self.read(move |conn| table::get(conn, &[company.into(), id.into()])).await
+    }
+
+    async fn ledger_page(
+        &self,
+        company: CompanyId,
+        filter: &LedgerFilter,
+        request: PageRequest,
+    ) -> Result<LedgerPage, StoreError> {
+        let filter = *filter;
+        self.read(move |conn| page(conn, company, &filter, request)).await
+    }
+}

@@ -1,0 +1,76 @@
+//! Message templates.
+
+use async_trait::async_trait;
+use recado_core::ids::{CompanyId, ConnectionId, TemplateId};
+use recado_core::store::{StoreError, Stored};
+use recado_core::templates::{Template, TemplateCategory, TemplateReads, TemplateStatus};
+
+use crate::SqliteStore;
+use crate::cell::{Cell, Columns};
+use crate::error::ReadResult;
+use crate::table::{self, Table, statements};
+
+impl Table for Template {
+    statements!(
+        "templates",
+        ["company_id", "id"],
+        [
+            "name",
+            "category",
+            "language",
+            "body",
+            "status",
+            "connection_id",
+            "token",
+            "created_at",
+            "updated_at",
+        ]
+    );
+
+    fn values(&self) -> Vec<Cell<'_>> {
+        vec![
+            self.company.into(),
+            self.id.into(),
+            (&self.name).into(),
+            self.category.as_str().into(),
+            (&self.language).into(),
+            (&self.body).into(),
+            self.status.as_str().into(),
+            self.connection.into(),
+            self.token.into(),
+            self.created_at.into(),
+            self.updated_at.into(),
+        ]
+    }
+
+    fn read(columns: &mut Columns<'_, '_>) -> ReadResult<Self> {
+        Ok(Self {
+            company: columns.id(CompanyId::new)?,
+            id: columns.id(TemplateId::new)?,
+            name: columns.text()?,
+            category: columns.word(TemplateCategory::parse)?,
+            language: columns.text()?,
+            body: columns.text()?,
+            status: columns.word(TemplateStatus::parse)?,
+            connection: columns.opt_id(ConnectionId::new)?,
+            token: columns.id(|token| token)?,
+            created_at: columns.time()?,
+            updated_at: columns.time()?,
+        })
+    }
+}
+
+#[async_trait]
+impl TemplateReads for SqliteStore {
+    async fn template(
+        &self,
+        company: CompanyId,
+        id: TemplateId,
+    ) -> Result<Option<Stored<Template>>, StoreError> {
+        self.read(move |conn| table::get(conn, &[company.into(), id.into()])).await
+    }
+
+    async fn templates(&self, company: CompanyId) -> Result<Vec<Stored<Template>>, StoreError> {
+        self.read(move |conn| table::all_stored(conn, company)).await
+    }
+}

@@ -1,0 +1,94 @@
+//! Housekeeping: what nobody asks for any more.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use recado_core::Timestamp;
+use recado_core::store::{StoreError, Upkeep};
+use rusqlite::params;
+
+use crate::error::{SqliteError, commit_error, store_error};
+use crate::writer::expect_no_conflict;
+use crate::{SqliteStore, schema};
+
+/// How long a worker is remembered after its lease lapsed.
+const WORKER_KEPT: Duration = Duration::from_secs(3600);
+/// Rows that one transaction drops, so that nobody waits long for it.
+const BATCH: u32 = 500;
+/// Transactions of one round of upkeep for each kind of row; the next round goes on.
+const BATCHES: u32 = 20;
+
+/// Rows that have served their time.
+struct Spent {
+    any: &'static str,
+    drop: &'static str,
+    kept: Duration,
+}
+
+const SPENT: [Spent; 3] = [
+    Spent {
+        any: "SELECT 1 FROM message_refs INDEXED BY message_refs_by_expiry WHERE expires_at <= ?1",
+        drop: "DELETE FROM message_refs WHERE (company_id, connection_id, provider_id) IN \
+               (SELECT company_id, connection_id, provider_id FROM message_refs \
+               INDEXED BY message_refs_by_expiry WHERE expires_at <= ?1 LIMIT ?2)",
+        kept: Duration::ZERO,
+    },
+    Spent {
+        any: "SELECT 1 FROM remembered_calls WHERE expires_at <= ?1",
+        drop: "DELETE FROM remembered_calls WHERE rowid IN \
+               (SELECT rowid FROM remembered_calls INDEXED BY remembered_calls_by_expiry \
+               WHERE expires_at <= ?1 LIMIT ?2)",
+        kept: Duration::ZERO,
+    },
+    Spent {
+        any: "SELECT 1 FROM workers WHERE leased_until <= ?1",
+        drop: "DELETE FROM workers WHERE id IN \
+               (SELECT id FROM workers WHERE leased_until <= ?1 LIMIT ?2)",
+        kept: WORKER_KEPT,
+    },
+];
+
+impl SqliteStore {
+    /// Drops spent rows in small transactions. Most of the time there is nothing: then nothing is
+    /// written either.
+    async fn drop_spent(&self, spent: &'static Spent, now: Timestamp) -> Result<(), StoreError> {
+        let before = now.minus(spent.kept).millis();
+        for _ in 0..BATCHES {
+            let any = self.read(move |conn| conn.prepare_cached(spent.any)?.exists([before]));
+            if !any.await? {
+                break;
+            }
+            self.write(move |tx| {
+                let dropped = tx
+                    .conn
+                    .prepare_cached(spent.drop)
+                    .and_then(|mut statement| statement.execute(params![before, BATCH]));
+                dropped.map_err(commit_error)
+            })
+            .await
+            .map_err(expect_no_conflict)?;
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Upkeep for SqliteStore {
+    async fn ready(&self) -> Result<(), StoreError> {
+        let checked = self.read(|conn| Ok(schema::check(conn))).await?;
+        checked.map_err(|error| match error {
+            SqliteError::Database(error) => store_error(error),
+            error => StoreError::unavailable(error),
+        })
+    }
+
+    // The log is folded into the file here rather than by the commit that makes it too long. There
+    // is no `PRAGMA optimize`: statistics would only make plans change, and every query has the one
+    // index it was written for.
+    async fn upkeep(&self, now: Timestamp) -> Result<(), StoreError> {
+        for spent in &SPENT {
+            self.drop_spent(spent, now).await?;
+        }
+        self.readers.checkpoint().await
+    }
+}
