@@ -175,9 +175,8 @@ impl Batch {
     /// Reads what only echoes and requests to stop need to know of a contact.
     async fn recall(&self, store: &dyn Reads, person: &mut Person) -> Result<(), StoreError> {
         let id = person.contact.now.id;
-        let is_it = |message: &GatewayMessage| {
-            self.names(message).is_some_and(|names| names.fits(person))
-        };
+        let is_it =
+            |message: &GatewayMessage| self.names(message).is_some_and(|names| names.fits(person));
         let echoes = self.readable().any(|event| match event {
             GatewayEvent::Echo(message) => !message.history && is_it(message),
             _ => false,
@@ -231,8 +230,7 @@ impl UseCase for Batch {
         let Some(connection) = facts.connection.clone() else { return Ok(facts) };
         let provider_ids = self.provider_ids();
         if !provider_ids.is_empty() {
-            facts.referred =
-                store.referred(self.company, self.connection, &provider_ids).await?;
+            facts.referred = store.referred(self.company, self.connection, &provider_ids).await?;
         }
         let references = self.references();
         if !references.is_empty() {

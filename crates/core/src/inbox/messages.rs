@@ -179,7 +179,8 @@ impl Workspace<'_> {
         if announces {
             let (source, connection) =
                 (OptOutSource::OfficialCloudInbound, Some(self.connection.id));
-            let event = contact_opted_out(ids.events[3], &person.contact.now, connection, source, now);
+            let event =
+                contact_opted_out(ids.events[3], &person.contact.now, connection, source, now);
             self.emit(event);
         }
         EventResult::of(EventOutcome::Stored)

@@ -68,13 +68,17 @@ impl Inbox<'_> {
                 }
                 Ok(GatewayEvent::Groups(groups)) => {
                     results.extend(self.flush(company, connection, &mut waiting).await?);
-                    results.push(match self.app.groups().merge(company, connection, groups).await {
-                        Ok(()) => EventResult::of(EventOutcome::Stored),
-                        Err(Error::Rejected(refused)) => EventResult::refused(refused.to_string()),
-                        Err(Error::Denied(denied)) => EventResult::refused(denied.to_string()),
-                        Err(Error::Busy) => return Err(Error::Busy),
-                        Err(Error::Store(error)) => return Err(Error::Store(error)),
-                    });
+                    results.push(
+                        match self.app.groups().merge(company, connection, groups).await {
+                            Ok(()) => EventResult::of(EventOutcome::Stored),
+                            Err(Error::Rejected(refused)) => {
+                                EventResult::refused(refused.to_string())
+                            }
+                            Err(Error::Denied(denied)) => EventResult::refused(denied.to_string()),
+                            Err(Error::Busy) => return Err(Error::Busy),
+                            Err(Error::Store(error)) => return Err(Error::Store(error)),
+                        },
+                    );
                 }
                 event => {
                     waiting.push(event);

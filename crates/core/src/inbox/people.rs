@@ -110,7 +110,12 @@ impl Workspace<'_> {
 
     /// The contact that is named, made if it is not known, with everything the event teaches of
     /// its names. `None` when contacts could not be read.
-    pub(super) fn meet(&mut self, names: &Names, ids: &EventIds, announce: bool) -> Option<Meeting> {
+    pub(super) fn meet(
+        &mut self,
+        names: &Names,
+        ids: &EventIds,
+        announce: bool,
+    ) -> Option<Meeting> {
         let found = self.find(names);
         self.people.as_ref()?;
         let meeting = match found {
@@ -165,8 +170,7 @@ impl Workspace<'_> {
             let taken = people.iter().enumerate().any(|(other, person)| {
                 let has_key = person.aliases.iter().any(|(alias, _)| alias == key);
                 let has_phone = phone.is_some() && person.contact.now.phone == phone;
-                let same_channel =
-                    person.contact.now.source_platform == self.connection.platform;
+                let same_channel = person.contact.now.source_platform == self.connection.platform;
                 other != index && same_channel && (has_key || has_phone)
             });
             let person = &mut people[index];

@@ -81,7 +81,8 @@ impl Workspace<'_> {
             let contact = person.map_or(EventContact::Unreadable(message.contact), |person| {
                 EventContact::Known(&person.contact.now)
             });
-            let told = if (step.previous, step.status) == (MessageStatus::Pending, MessageStatus::Sent)
+            let told = if (step.previous, step.status)
+                == (MessageStatus::Pending, MessageStatus::Sent)
             {
                 message_sent(event, &message, contact, self.connection, self.now, &batch.links)
             } else {
