@@ -10,6 +10,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::process::{Child, Command};
+use tokio::task::JoinHandle;
 
 use crate::backend::Database;
 use crate::world::OPERATOR;
@@ -81,6 +82,7 @@ pub struct Process {
     pub folder: Arc<TempDir>,
     child: Child,
     output: Arc<Mutex<String>>,
+    readers: Vec<JoinHandle<()>>,
 }
 
 impl Process {
@@ -105,10 +107,12 @@ impl Process {
         command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary runs");
         let output = Arc::new(Mutex::new(String::new()));
-        tokio::spawn(collect(child.stdout.take().expect("piped"), Arc::clone(&output)));
-        tokio::spawn(collect(child.stderr.take().expect("piped"), Arc::clone(&output)));
+        let readers = vec![
+            tokio::spawn(collect(child.stdout.take().expect("piped"), Arc::clone(&output))),
+            tokio::spawn(collect(child.stderr.take().expect("piped"), Arc::clone(&output))),
+        ];
         let unbound = SocketAddr::from(([127, 0, 0, 1], 0));
-        let mut process = Self { addr: unbound, folder, child, output };
+        let mut process = Self { addr: unbound, folder, child, output, readers };
         process.addr = process.bound().await;
         process
     }
@@ -141,6 +145,15 @@ impl Process {
     /// Kills it (SIGKILL): no chance to finish anything.
     pub async fn kill(mut self) {
         self.child.kill().await.expect("it can be killed");
+    }
+
+    /// Kills it as [`Process::kill`] does, and returns everything it had written.
+    pub async fn kill_and_read(mut self) -> String {
+        self.child.kill().await.expect("it can be killed");
+        for reader in self.readers.drain(..) {
+            reader.await.expect("the output is read");
+        }
+        self.output()
     }
 
     /// Sends it a signal such as `TERM`.

@@ -3,13 +3,16 @@
 pub mod backend;
 pub mod binary;
 pub mod http;
+pub mod outbox;
 pub mod registry;
+pub mod talk;
 pub mod world;
 
 use std::future::Future;
 
 pub use backend::{Setup, StoreKind};
 pub use http::{Answer, Request, raw, text};
+pub use talk::{digits, eight_digits, keys, mobile, steered, wamid, with};
 pub use world::{FromStore, OPERATOR, SCOPES, Tenant, World, eventually, phone, unknown_id};
 
 /// Runs a test on one store.

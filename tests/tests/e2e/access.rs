@@ -4,7 +4,7 @@ use recado_tests::{OPERATOR, Request, SCOPES, World, both_stores, phone, text, u
 use serde_json::{Value, json};
 
 /// Every route of the public API with a method that it takes and the scope that it needs.
-const ROUTES: [(&str, &str, &str); 7] = [
+const ROUTES: [(&str, &str, &str); 11] = [
     ("GET", "/api/v1/contacts", "contacts:read"),
     ("POST", "/api/v1/contacts", "contacts:write"),
     ("GET", "/api/v1/contacts/0192f0c1-0000-7000-8000-000000000000", "contacts:read"),
@@ -12,6 +12,10 @@ const ROUTES: [(&str, &str, &str); 7] = [
     ("DELETE", "/api/v1/contacts/0192f0c1-0000-7000-8000-000000000000", "contacts:write"),
     ("GET", "/api/v1/custom-fields", "contacts:read"),
     ("GET", "/api/v1/lists", "contacts:read"),
+    ("GET", "/api/v1/contacts/0192f0c1-0000-7000-8000-000000000000/messages", "messages:read"),
+    ("GET", "/api/v1/messages", "messages:read"),
+    ("GET", "/api/v1/prosas/consumption", "messages:read"),
+    ("POST", "/api/v1/send/message", "messages:send"),
 ];
 
 async fn assert_unauthorized(world: &World, request: Request) {

@@ -111,6 +111,10 @@ both_stores! {
             ("DELETE", &one),
             ("GET", "/api/v1/lists"),
             ("GET", "/api/v1/custom-fields"),
+            ("GET", "/api/v1/messages"),
+            ("GET", &format!("{one}/messages")),
+            ("GET", "/api/v1/prosas/consumption"),
+            ("POST", "/api/v1/send/message"),
         ] {
             let answer = world.call(Request::new(method, path).body("{}")).await;
             answer.expect_error(503, "UNAVAILABLE");
