@@ -6,6 +6,7 @@
 # BENCH_DIR       where datasets and results are kept (default: target/bench); datasets that are
 #                 there already are used again, so delete the directory to make new ones
 # BENCH_LARGE     contacts of the large company (default: 1000000)
+# BENCH_MESSAGES  messages of the company that talks (default: 1000000)
 # BENCH_SECONDS   how long each measurement takes (default: 4)
 # RECADO_POSTGRES_BIN   the directory of other Postgres binaries
 set -euo pipefail
@@ -14,6 +15,7 @@ cd "$(dirname "$0")/../.."
 target="${CARGO_TARGET_DIR:-target}"
 dir="${BENCH_DIR:-$target/bench}"
 large="${BENCH_LARGE:-1000000}"
+messages="${BENCH_MESSAGES:-1000000}"
 seconds="${BENCH_SECONDS:-4}"
 mkdir -p "$dir"
 dir="$(cd "$dir" && pwd)"
@@ -65,10 +67,10 @@ start_postgres() {
     trap 'as_server "$bin/pg_ctl" -s -m fast -D "$cluster/data" stop' EXIT
 }
 
-dataset() { # NAME DATABASE CONTACTS
+dataset() { # NAME DATABASE CONTACTS MESSAGES
     if [ ! -s "$dir/$1.json" ]; then
-        echo "making $3 contacts in $2" >&2
-        "$load" dataset --database "$2" --contacts "$3" --manifest "$dir/$1.json.part" >/dev/null
+        echo "making $3 contacts and $4 messages in $2" >&2
+        "$load" dataset --database "$2" --contacts "$3" --messages "$4" --manifest "$dir/$1.json.part" >/dev/null
         mv "$dir/$1.json.part" "$dir/$1.json"
     fi
 }
@@ -78,6 +80,8 @@ measure() { # STORE
     "$load" baseline --server "$server" --seconds "$seconds" \
         --small "$dir/$1-small.json" --large "$dir/$1-large.json" \
         --scratch "$dir/$1-scratch.json" --json "$dir/$1-results.json"
+    "$load" talk --server "$server" --seconds "$seconds" --data "$dir/$1-talk.json" \
+        --json "$dir/$1-talk-results.json"
 }
 
 stores=("$@")
@@ -88,22 +92,23 @@ printf '%s, %s cores, %s\n' "$(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-rel
 for store in "${stores[@]}"; do
     case "$store" in
     sqlite)
-        for size in small:10000 large:"$large" scratch:1000; do
+        for data in small:10000:0 large:"$large":0 scratch:1000:0 talk:10000:"$messages"; do
+            IFS=: read -r name contacts talk <<<"$data"
             # An interrupted run leaves half a dataset.
-            [ -s "$dir/sqlite-${size%%:*}.json" ] || rm -f "$dir/sqlite-${size%%:*}.db"*
-            dataset "sqlite-${size%%:*}" "sqlite:$dir/sqlite-${size%%:*}.db" "${size##*:}"
+            [ -s "$dir/sqlite-$name.json" ] || rm -f "$dir/sqlite-$name.db"*
+            dataset "sqlite-$name" "sqlite:$dir/sqlite-$name.db" "$contacts" "$talk"
         done
         ;;
     postgres)
         start_postgres
-        for size in small:10000 large:"$large" scratch:1000; do
-            name="recado_${size%%:*}"
-            url="postgres://postgres@127.0.0.1:$port/$name"
-            if [ ! -s "$dir/postgres-${size%%:*}.json" ]; then
-                "$bin/dropdb" -h 127.0.0.1 -p "$port" -U postgres --if-exists "$name"
-                "$bin/createdb" -h 127.0.0.1 -p "$port" -U postgres -T template0 "$name"
+        for data in small:10000:0 large:"$large":0 scratch:1000:0 talk:10000:"$messages"; do
+            IFS=: read -r name contacts talk <<<"$data"
+            url="postgres://postgres@127.0.0.1:$port/recado_$name"
+            if [ ! -s "$dir/postgres-$name.json" ]; then
+                "$bin/dropdb" -h 127.0.0.1 -p "$port" -U postgres --if-exists "recado_$name"
+                "$bin/createdb" -h 127.0.0.1 -p "$port" -U postgres -T template0 "recado_$name"
             fi
-            dataset "postgres-${size%%:*}" "$url" "${size##*:}"
+            dataset "postgres-$name" "$url" "$contacts" "$talk"
         done
         ;;
     *)

@@ -3,6 +3,7 @@
 //! The server and the load share a machine, so what the client spends is missing in the result.
 //! Only what our server answers is understood: a status, `content-length` and a body.
 
+use std::borrow::Cow;
 use std::io::{Error, ErrorKind, Result};
 use std::time::Duration;
 
@@ -23,7 +24,7 @@ pub(crate) enum Call {
     /// GET of a path with its query.
     Get(String),
     /// POST of a JSON body to a path.
-    Post(&'static str, String),
+    Post(Cow<'static, str>, String),
 }
 
 /// A status and a body.

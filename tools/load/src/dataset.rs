@@ -1,9 +1,10 @@
-//! Datasets: one company with many contacts, written through the store's own commit, so that
-//! indexes, counters and search texts are what a server would have made.
+//! Datasets: one company with many contacts, and messages if wanted, written through the store's own
+//! commit, so that indexes, counters and search texts are what a server would have made.
 
 mod company;
 mod contacts;
 mod manifest;
+mod messages;
 
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
@@ -11,23 +12,28 @@ use std::time::Instant;
 
 use futures_util::future::try_join_all;
 use recado_core::Timestamp;
-use recado_core::store::ChangeSet;
+use recado_core::store::{ChangeSet, Store};
 
-pub(crate) use manifest::Manifest;
+pub(crate) use manifest::{Manifest, Talk};
+pub(crate) use messages::outbound_id;
 
 use crate::stores::{self, AnyError};
 
-/// Contacts in one change set. Much larger ones are slow on SQLite: with each statement it walks
+/// Records in one change set. Much larger ones are slow on SQLite: with each statement it walks
 /// what the savepoint has kept so far.
 const PER_COMMIT: u64 = 100;
 /// Commits at the same time, which SQLite writes as one group.
 const AT_ONCE: u64 = 16;
-/// Contacts of one round.
+/// Records of one round.
 const ROUND: u64 = PER_COMMIT * AT_ONCE;
 /// Rounds of commits between two calls of the store's housekeeping.
 const ROUNDS_PER_UPKEEP: u64 = 10;
 /// The most contacts of a dataset.
 pub(crate) const MAX_CONTACTS: u64 = 10_000_000;
+/// The most messages of a dataset.
+const MAX_MESSAGES: u64 = 100_000_000;
+/// How many of the contacts have conversations at most.
+const MAX_PARTNERS: usize = 100_000;
 
 /// What to make.
 #[derive(Clone, Debug, clap::Args)]
@@ -38,6 +44,9 @@ pub(crate) struct Order {
     /// How many contacts.
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=MAX_CONTACTS))]
     contacts: u64,
+    /// How many messages; with any, the company also gets two connections.
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=MAX_MESSAGES))]
+    messages: u64,
     /// The company's name.
     #[arg(long, default_value = "Load")]
     company: String,
@@ -56,16 +65,64 @@ pub(crate) async fn make(order: &Order) -> Result<(), AnyError> {
     let store = stores::open(&order.database).await?;
     let made = company::make(&order.company, now());
     store.commit(made.changes).await?;
-    let mut maker = contacts::Maker::new(made.company, now());
+    let mut maker = contacts::Maker::new(made.company, now(), MAX_PARTNERS);
+    let company = maker.company();
+    write(&*store, "contacts", order.contacts, |index, changes| {
+        maker.contact(index, order.contacts, changes)
+    })
+    .await?;
+    let talk = match order.messages {
+        0 => None,
+        count => {
+            let (connections, changes) =
+                messages::Connections::make(company, now(), ChangeSet::new());
+            store.commit(changes).await?;
+            let partners = maker.into_partners();
+            if partners.is_empty() {
+                return Err("so few contacts have nobody to talk to".into());
+            }
+            let mut maker = messages::Maker::new(company, connections.silent, partners, now());
+            write(&*store, "messages", count, |index, changes| {
+                maker.message(index, count, changes)
+            })
+            .await?;
+            let messages::Connections { silent, reporting } = connections;
+            Some(Talk { messages: count, silent, reporting })
+        }
+    };
+    store.upkeep(now()).await?;
+    drop(store);
+    stores::settle(&order.database).await?;
+    eprintln!("made in {:.1} s", started.elapsed().as_secs_f64());
+    let manifest = Manifest {
+        database: order.database.clone(),
+        company,
+        key: made.secret,
+        contacts: order.contacts,
+        talk,
+    };
+    if let Some(path) = &order.manifest {
+        manifest.write(path)?;
+    }
+    println!("{}", manifest.to_json());
+    Ok(())
+}
+
+/// Writes so many records, which `add` adds to change sets in their order.
+async fn write(
+    store: &dyn Store,
+    what: &str,
+    count: u64,
+    mut add: impl FnMut(u64, ChangeSet) -> ChangeSet,
+) -> Result<(), AnyError> {
+    let started = Instant::now();
     let mut done = 0;
     for round in 1.. {
         let mut commits = Vec::new();
         for _ in 0..AT_ONCE {
-            let until = (done + PER_COMMIT).min(order.contacts);
-            let mut changes = ChangeSet::new();
-            for index in done..until {
-                changes = maker.contact(index, order.contacts, changes);
-            }
+            let until = (done + PER_COMMIT).min(count);
+            let changes =
+                (done..until).fold(ChangeSet::new(), |changes, index| add(index, changes));
             commits.push(store.commit(changes));
             done = until;
         }
@@ -73,30 +130,11 @@ pub(crate) async fn make(order: &Order) -> Result<(), AnyError> {
         if round % ROUNDS_PER_UPKEEP == 0 {
             store.upkeep(now()).await?;
         }
-        progress(done, order.contacts, started);
-        if done == order.contacts {
+        progress(what, done, count, started);
+        if done == count {
             break;
         }
     }
-    store.upkeep(now()).await?;
-    drop(store);
-    stores::settle(&order.database).await?;
-    eprintln!(
-        "{} contacts in {:.1} s ({:.0}/s)",
-        order.contacts,
-        started.elapsed().as_secs_f64(),
-        order.contacts as f64 / started.elapsed().as_secs_f64(),
-    );
-    let manifest = Manifest {
-        database: order.database.clone(),
-        company: maker.company(),
-        key: made.secret,
-        contacts: order.contacts,
-    };
-    if let Some(path) = &order.manifest {
-        manifest.write(path)?;
-    }
-    println!("{}", manifest.to_json());
     Ok(())
 }
 
@@ -108,10 +146,10 @@ pub(crate) fn now() -> Timestamp {
     Timestamp::from_millis(i64::try_from(millis).unwrap_or(i64::MAX))
 }
 
-fn progress(done: u64, all: u64, started: Instant) {
+fn progress(what: &str, done: u64, all: u64, started: Instant) {
     let mut err = std::io::stderr().lock();
     let per_second = done as f64 / started.elapsed().as_secs_f64();
-    let line = format!("{done} of {all} contacts, {per_second:.0}/s");
+    let line = format!("{done} of {all} {what}, {per_second:.0}/s");
     // A progress line that cannot be shown is no reason to stop.
     let _ = match err.is_terminal() {
         true => write!(err, "\r{line} "),

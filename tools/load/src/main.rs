@@ -11,11 +11,13 @@ mod scenario;
 mod stores;
 mod target;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 
+use crate::dataset::Manifest;
 use crate::run::{Effort, MAX_CONNECTIONS, MAX_SECONDS};
 use crate::scenario::Calls;
 use crate::stores::AnyError;
@@ -37,6 +39,8 @@ enum Command {
     Run(RunOrder),
     /// Runs every comparison against the bare database driver and prints a table.
     Baseline(baseline::Order),
+    /// Measures sends, gateway events and listings of messages, and prints a table.
+    Talk(baseline::TalkOrder),
 }
 
 #[derive(Debug, clap::Args)]
@@ -44,9 +48,15 @@ struct RunOrder {
     /// The server: http://HOST:PORT, on the loopback interface.
     #[arg(long)]
     url: String,
-    /// An API key.
+    /// An API key; not needed with a manifest.
+    #[arg(long, required_unless_present = "manifest")]
+    key: Option<String>,
+    /// The manifest of the dataset; scenarios about messages need it.
     #[arg(long)]
-    key: String,
+    manifest: Option<PathBuf>,
+    /// The operator token; scenarios of gateway events need it.
+    #[arg(long)]
+    operator_token: Option<String>,
     /// What to do.
     #[arg(long, value_enum)]
     scenario: scenario::Scenario,
@@ -56,6 +66,9 @@ struct RunOrder {
     /// How long to measure, after one second of warming up.
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=MAX_SECONDS))]
     seconds: u64,
+    /// Calls a second of all connections together; by default as many as can be.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    rate: Option<u32>,
     /// Prints the result as JSON.
     #[arg(long)]
     json: bool,
@@ -71,6 +84,7 @@ fn main() -> ExitCode {
                 Command::Dataset(order) => dataset::make(&order).await,
                 Command::Run(order) => run_scenario(&order).await,
                 Command::Baseline(order) => baseline::measure(&order).await,
+                Command::Talk(order) => baseline::measure_talk(&order).await,
             }
         }),
     };
@@ -85,18 +99,30 @@ fn main() -> ExitCode {
 
 async fn run_scenario(order: &RunOrder) -> Result<(), AnyError> {
     let target = Target::parse(&order.url)?;
-    let known = run::explore(&target, &order.key).await?;
+    let manifest = order.manifest.as_deref().map(Manifest::read).transpose()?;
+    let key = order.key.clone().or_else(|| manifest.as_ref().map(|data| data.key.clone()));
+    let key = key.ok_or("give --key or --manifest")?;
+    let mut known = run::explore(&target, &key).await?;
+    if order.scenario.topic().is_some() {
+        let data = manifest.as_ref().ok_or("this scenario needs --manifest")?;
+        known.talk = Some(run::explore_talk(&target, data).await?);
+    }
+    let bearer = match order.scenario.is_operator() {
+        true => order.operator_token.clone().ok_or("this scenario needs --operator-token")?,
+        false => key,
+    };
     let connections = usize::try_from(order.connections)?;
     let effort = Effort {
         connections,
         warmup: Duration::from_secs(1),
         measured: Duration::from_secs(order.seconds),
+        rate: order.rate,
     };
     let seed = fastrand::u64(..);
     let name = clap::ValueEnum::to_possible_value(&order.scenario)
         .map(|value| value.get_name().to_owned())
         .unwrap_or_default();
-    let report = run::run(&name, &target, &order.key, effort, |connection| {
+    let report = run::run(&name, &target, &bearer, effort, |connection| {
         Calls::new(order.scenario, &known, (connection, connections), seed)
     })
     .await;

@@ -19,13 +19,26 @@ pub(crate) struct Tally {
     statuses: BTreeMap<u16, u64>,
     broken: u64,
     bytes: u64,
+    /// Gateway events by what became of them.
+    events: BTreeMap<&'static str, u64>,
 }
 
 impl Tally {
     pub(crate) fn new() -> Self {
         let latencies =
             Histogram::new_with_bounds(1, MAX_MICROS, 3).expect("the bounds are in order");
-        Self { latencies, statuses: BTreeMap::new(), broken: 0, bytes: 0 }
+        Self { latencies, statuses: BTreeMap::new(), broken: 0, bytes: 0, events: BTreeMap::new() }
+    }
+
+    /// Counts what an answer tells of events, without reading all of its JSON.
+    pub(crate) fn results(&mut self, body: &[u8]) {
+        let name = b"\"result\":\"";
+        for (at, _) in body.windows(name.len()).enumerate().filter(|(_, part)| part == name) {
+            let rest = &body[at + name.len()..];
+            let known = ["stored", "duplicate", "ignored", "refused"];
+            let result = known.into_iter().find(|word| rest.starts_with(word.as_bytes()));
+            *self.events.entry(result.unwrap_or("other")).or_default() += 1;
+        }
     }
 
     /// Counts an answer.
@@ -50,6 +63,9 @@ impl Tally {
         self.latencies.add(&other.latencies).expect("all histograms have the same bounds");
         for (status, count) in &other.statuses {
             *self.statuses.entry(*status).or_default() += count;
+        }
+        for (result, count) in &other.events {
+            *self.events.entry(result).or_default() += count;
         }
         self.broken += other.broken;
         self.bytes += other.bytes;
@@ -78,6 +94,8 @@ pub(crate) struct Report {
     pub(crate) statuses: BTreeMap<u16, u64>,
     /// Calls that got no answer.
     pub(crate) broken: u64,
+    /// Gateway events by what became of them.
+    pub(crate) events: BTreeMap<String, u64>,
     /// Processor time of one call on the answering side, where it was measured.
     pub(crate) cpu_us: Option<u64>,
 }
@@ -99,8 +117,14 @@ impl Report {
             mean_bytes: tally.bytes / requests.max(1),
             statuses: tally.statuses.clone(),
             broken: tally.broken,
+            events: tally.events.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect(),
             cpu_us: None,
         }
+    }
+
+    /// Gateway events a second.
+    pub(crate) fn events_per_second(&self) -> f64 {
+        self.events.values().sum::<u64>() as f64 / self.seconds.max(f64::EPSILON)
     }
 
     /// The same with the processor time that was used from the start of the run to its end, of
@@ -141,6 +165,9 @@ impl fmt::Display for Report {
         if let Some(cpu) = self.cpu_us {
             write!(f, "  {cpu} µs of CPU")?;
         }
+        if !self.events.is_empty() {
+            write!(f, "  {:.0} events/s {:?}", self.events_per_second(), self.events)?;
+        }
         if !self.is_clean() {
             write!(f, "  answers {:?}, without an answer {}", self.statuses, self.broken)?;
         }
@@ -160,10 +187,13 @@ mod tests {
         }
         tally.answered(503, Duration::from_secs(3600), 10);
         tally.broke();
+        tally
+            .results(br#"{"data":[{"result":"stored"},{"result":"ignored"},{"result":"stored"}]}"#);
         let report = Report::new("x", 1, Duration::from_secs(2), &tally);
         assert_eq!(report.requests, 101);
         assert!((50_000..52_000).contains(&report.p50_us), "{}", report.p50_us);
         assert_eq!(report.statuses, BTreeMap::from([(200, 100), (503, 1)]));
+        assert_eq!(report.events, BTreeMap::from([("ignored".into(), 1), ("stored".into(), 2)]));
         assert!(!report.is_clean());
         assert!(report.to_string().contains("503: 1"), "{report}");
     }

@@ -3,10 +3,12 @@
 use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
+use tokio::time::sleep_until;
 
 use crate::client::{Call, Client};
+use crate::dataset::Manifest;
 use crate::report::{Report, Tally};
-use crate::scenario::{Calls, Known};
+use crate::scenario::{Calls, Known, KnownTalk, Person};
 use crate::target::Target;
 
 /// The most connections.
@@ -17,6 +19,8 @@ pub(crate) const MAX_SECONDS: u64 = 600;
 const MAX_CALLS: u64 = 5_000_000;
 /// How many calls without an answer in a row end a connection.
 const MAX_BROKEN: u32 = 20;
+/// How many pages of people are read to talk to.
+const PEOPLE_PAGES: u32 = 50;
 
 /// How much load, and for how long.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +29,16 @@ pub(crate) struct Effort {
     /// Not measured.
     pub(crate) warmup: Duration,
     pub(crate) measured: Duration,
+    /// Calls a second of all connections together; `None` for as many as can be. Latencies then
+    /// count from when a call was due, so that a server that stalls does not hide it.
+    pub(crate) rate: Option<u32>,
+}
+
+impl Effort {
+    /// From one call of a connection to its next.
+    fn interval(&self) -> Option<Duration> {
+        self.rate.map(|rate| Duration::from_secs(self.connections as u64) / rate.max(1))
+    }
 }
 
 /// Runs one kind of calls and reports what was measured.
@@ -40,7 +54,11 @@ pub(crate) async fn run(
     let mut connections = JoinSet::new();
     for connection in 0..effort.connections {
         let client = Client::new(target, key);
-        connections.spawn(drive(client, calls(connection), begin, end));
+        // The connections take turns within an interval.
+        let pace = effort.interval().map(|interval| {
+            (interval, Instant::now() + interval * connection as u32 / effort.connections as u32)
+        });
+        connections.spawn(drive(client, calls(connection), begin, end, pace));
     }
     let mut total = Tally::new();
     while let Some(tally) = connections.join_next().await {
@@ -49,11 +67,25 @@ pub(crate) async fn run(
     Report::new(name, effort.connections, begin.elapsed(), &total)
 }
 
-async fn drive(mut client: Client, mut calls: Calls, begin: Instant, end: Instant) -> Tally {
+async fn drive(
+    mut client: Client,
+    mut calls: Calls,
+    begin: Instant,
+    end: Instant,
+    mut pace: Option<(Duration, Instant)>,
+) -> Tally {
     let mut tally = Tally::new();
     let mut broken_in_a_row = 0;
     for _ in 0..MAX_CALLS {
-        let started = Instant::now();
+        let started = match &mut pace {
+            None => Instant::now(),
+            Some((interval, due)) => {
+                let at = *due;
+                *due += *interval;
+                sleep_until(at.into()).await;
+                at
+            }
+        };
         if started >= end {
             break;
         }
@@ -63,6 +95,9 @@ async fn drive(mut client: Client, mut calls: Calls, begin: Instant, end: Instan
                 broken_in_a_row = 0;
                 calls.answered(answer.body);
                 if measured {
+                    if calls.tells_of_events() {
+                        tally.results(answer.body);
+                    }
                     tally.answered(answer.status, started.elapsed(), answer.body.len());
                 }
             }
@@ -97,5 +132,41 @@ pub(crate) async fn explore(target: &Target, key: &str) -> Result<Known, String>
         let stage = contact["pipeline_stage_id"].as_str();
         stage.or_else(|| contact["pipeline_stage"]["id"].as_str()).map(str::to_owned)
     });
-    Ok(Known { contacts, stage })
+    Ok(Known { contacts, stage, talk: None })
+}
+
+/// Asks the server for people to talk to.
+///
+/// # Errors
+///
+/// When it does not answer as expected, or knows nobody.
+pub(crate) async fn explore_talk(target: &Target, data: &Manifest) -> Result<KnownTalk, String> {
+    let talk = data.talk.ok_or("the dataset has no messages: make one with --messages")?;
+    let mut client = Client::new(target, &data.key);
+    let mut people = Vec::new();
+    for page in 1..=PEOPLE_PAGES {
+        let query = "is_group=false&source_platform=whatsapp&limit=100";
+        let call = Call::Get(format!("/api/v1/contacts?{query}&page={page}"));
+        let answer = client.call(&call).await.map_err(|error| format!("no answer: {error}"))?;
+        if answer.status != 200 {
+            return Err(format!("{}: {}", answer.status, String::from_utf8_lossy(answer.body)));
+        }
+        let found: serde_json::Value =
+            serde_json::from_slice(answer.body).map_err(|error| error.to_string())?;
+        let found = found["data"].as_array().cloned().unwrap_or_default();
+        let last = found.len() < 100;
+        people.extend(found.iter().filter_map(|contact| {
+            let contact_id = contact["id"].as_str()?.to_owned();
+            let phone = contact["phone"].as_str().filter(|phone| phone.starts_with('+'))?;
+            Some(Person { contact: contact_id, phone: phone.to_owned() })
+        }));
+        if last {
+            break;
+        }
+    }
+    people.retain(Person::is_ordinary);
+    if people.is_empty() {
+        return Err("the company knows nobody to talk to".to_owned());
+    }
+    Ok(KnownTalk { company: data.company.to_string(), talk, people })
 }

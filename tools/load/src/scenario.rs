@@ -1,7 +1,12 @@
 //! What the connections of a run do.
 
+mod talk;
+
 use clap::ValueEnum;
 use serde_json::json;
+
+use talk::{BATCH, TalkCalls};
+pub(crate) use talk::{KnownTalk, Person, Topic};
 
 use crate::client::Call;
 use crate::people;
@@ -37,6 +42,46 @@ pub(crate) enum Scenario {
     Export,
     /// Any page by number, however deep.
     PageDeep,
+    /// Sends to people that are known, through the connection that reports nothing.
+    Send,
+    /// The same through the connection that reports sent, delivered and read.
+    SendReported,
+    /// Gateway events, one in a call: ten status reports for every message.
+    Events,
+    /// The same, a hundred in a call.
+    EventsBatch,
+    /// One of the first pages of all messages.
+    Messages,
+    /// The first page of one contact's messages.
+    ContactMessages,
+}
+
+impl Scenario {
+    /// What it is about, if it is about messages.
+    pub(crate) const fn topic(self) -> Option<Topic> {
+        match self {
+            Self::Send => Some(Topic::Send),
+            Self::SendReported => Some(Topic::SendReported),
+            Self::Events => Some(Topic::Events(1)),
+            Self::EventsBatch => Some(Topic::Events(BATCH)),
+            Self::Messages => Some(Topic::Messages),
+            Self::ContactMessages => Some(Topic::ContactMessages),
+            Self::Create
+            | Self::Page
+            | Self::FilteredPage
+            | Self::Search
+            | Self::SearchName
+            | Self::SearchDigits
+            | Self::SearchShort
+            | Self::Export
+            | Self::PageDeep => None,
+        }
+    }
+
+    /// Whether its calls are the operator's.
+    pub(crate) const fn is_operator(self) -> bool {
+        matches!(self, Self::Events | Self::EventsBatch)
+    }
 }
 
 /// What is known of the data.
@@ -46,6 +91,8 @@ pub(crate) struct Known {
     pub(crate) contacts: u64,
     /// A stage that contacts are in.
     pub(crate) stage: Option<String>,
+    /// The conversations, where there are any.
+    pub(crate) talk: Option<KnownTalk>,
 }
 
 /// One combination of exact filters, by a name for people.
@@ -105,6 +152,8 @@ pub(crate) enum Calls {
     Searches { random: fastrand::Rng, kinds: &'static [SearchKind], at: usize },
     /// A walk; `None` begins a new one.
     Walk { cursor: Option<String> },
+    /// About messages.
+    Talk(Box<TalkCalls>),
 }
 
 /// What a search looks for.
@@ -146,6 +195,19 @@ impl Calls {
             Scenario::SearchDigits => searches(&[SearchKind::Digits]),
             Scenario::SearchShort => searches(&[SearchKind::TwoCharacters]),
             Scenario::Export => Self::Walk { cursor: None },
+            Scenario::Send
+            | Scenario::SendReported
+            | Scenario::Events
+            | Scenario::EventsBatch
+            | Scenario::Messages
+            | Scenario::ContactMessages => match (scenario.topic(), &known.talk) {
+                (Some(topic), Some(talk)) => {
+                    let of = (connection, connections);
+                    Self::Talk(Box::new(TalkCalls::new(talk, topic, of, seed)))
+                }
+                // Without messages there is nothing to ask for but an empty listing.
+                _ => Self::Same(Call::Get("/api/v1/messages".to_owned())),
+            },
         }
     }
 
@@ -168,7 +230,7 @@ impl Calls {
                     "city": person.city,
                     "state": person.state,
                 });
-                Call::Post("/api/v1/contacts", body.to_string())
+                Call::Post("/api/v1/contacts".into(), body.to_string())
             }
             Self::Pages { random, pages } => {
                 let page = random.u64(1..=*pages);
@@ -190,6 +252,7 @@ impl Calls {
                 Call::Get(format!("/api/v1/contacts?search={wanted}"))
             }
             Self::Walk { cursor } => Call::Get(export_path(cursor.as_deref(), EXPORT_LIMIT)),
+            Self::Talk(calls) => calls.next(),
         }
     }
 
@@ -198,6 +261,11 @@ impl Calls {
         if let Self::Walk { cursor } = self {
             *cursor = next_cursor(body);
         }
+    }
+
+    /// Whether the answers tell what became of events.
+    pub(crate) fn tells_of_events(&self) -> bool {
+        matches!(self, Self::Talk(calls) if calls.tells_of_events())
     }
 }
 

@@ -11,7 +11,8 @@ use crate::ids::ConnectionId;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ConnectionView {
-    id: ConnectionId,
+    /// Its id.
+    pub id: ConnectionId,
     kind: ConnectionKind,
     /// The channel (D61).
     #[serde(rename = "type")]

@@ -8,6 +8,7 @@ mod cpu;
 mod scale;
 mod server;
 mod table;
+mod talk;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -20,6 +21,7 @@ use crate::stores::AnyError;
 use scale::{Scale, Side};
 use server::Server;
 use table::Table;
+pub(crate) use talk::{TalkOrder, measure_talk};
 
 /// Clients that create at the same time.
 const CREATORS: usize = 32;
@@ -67,6 +69,7 @@ pub(crate) async fn measure(order: &Order) -> Result<(), AnyError> {
         connections: usize::try_from(order.connections)?,
         warmup: WARMUP,
         measured: Duration::from_secs(order.seconds),
+        rate: None,
     };
     let mut table = Table::default();
 

@@ -27,10 +27,10 @@ pub(crate) struct Memory {
 }
 
 /// A running server. Dropped without [`Server::stop`], it is killed.
-#[derive(Debug)]
 pub(crate) struct Server {
     child: Child,
     target: Target,
+    token: String,
     started_in: Duration,
 }
 
@@ -43,7 +43,10 @@ impl Server {
     /// When it does not become ready.
     pub(crate) async fn start(program: &Path, database: &str) -> Result<Self, AnyError> {
         let started = Instant::now();
+        // By the environment, where other users of the machine do not see it.
+        let token = format!("{:032x}", fastrand::u128(..));
         let mut child = Command::new(program)
+            .env("RECADO_OPERATOR_TOKEN", &token)
             .args(["serve", "--listen", "127.0.0.1:0", "--log", "warn", "--database", database])
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -73,12 +76,17 @@ impl Server {
             }
             sleep(Duration::from_millis(1)).await;
         }
-        Ok(Self { child, target, started_in: started.elapsed() })
+        Ok(Self { child, target, token, started_in: started.elapsed() })
     }
 
     /// Where it listens.
     pub(crate) const fn target(&self) -> &Target {
         &self.target
+    }
+
+    /// Its operator token.
+    pub(crate) fn token(&self) -> &str {
+        &self.token
     }
 
     /// Its process id.

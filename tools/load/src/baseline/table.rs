@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use super::scale::{Pair, Scale};
 use super::server::Memory;
-use crate::report::Report;
+use super::talk::{TOP_RATE, Talked};
+use crate::report::{Report, millis};
 
 /// The share of the bare driver's pages that the server has to reach.
 const PAGES: f64 = 0.60;
@@ -13,6 +14,13 @@ const PAGES: f64 = 0.60;
 const SCALE: f64 = 1.5;
 /// How many times the bare driver's single commits group commit has to reach.
 const CREATES: f64 = 5.0;
+/// The share of bare inserts that sends have to reach on Postgres.
+const SENDS: f64 = 0.25;
+/// What gateway events may take at the top rate, in microseconds: the middle one, and nearly all.
+const EVENT_P50: u64 = 5_000;
+const EVENT_P99: u64 = 50_000;
+/// How much of the top rate has to be seen; the last calls end after the time does.
+const NEARLY: f64 = 0.98;
 const START: Duration = Duration::from_millis(100);
 const IDLE_MIB: f64 = 40.0;
 const LOADED_MIB: f64 = 150.0;
@@ -99,6 +107,63 @@ impl Table {
         );
     }
 
+    /// Sends against bare inserts (an aim on Postgres only), gateway events at the top rate, and
+    /// what else was measured about messages.
+    pub(crate) fn compare_talk(&mut self, database: &str, talked: &Talked, memory: Memory) {
+        let Talked { inserted, sent, paced, others } = talked;
+        let ratio = sent.per_second / inserted.per_second;
+        let has_aim = database.starts_with("postgres");
+        self.row(
+            format!(
+                "POST /send/message, {} clients, against {}",
+                sent.connections, inserted.scenario
+            ),
+            format!(
+                "{:.0} % ({:.0}/s against {:.0}/s)",
+                ratio * 100.0,
+                sent.per_second,
+                inserted.per_second
+            ),
+            if has_aim { format!("≥ {:.0} %", SENDS * 100.0) } else { "none".to_owned() },
+            has_aim.then_some(ratio >= SENDS),
+        );
+        for report in paced {
+            let rate = report.events_per_second();
+            self.row(
+                report.scenario.clone(),
+                format!(
+                    "{rate:.0} events/s, p50 {} ms, p99 {} ms",
+                    millis(report.p50_us),
+                    millis(report.p99_us)
+                ),
+                format!("{TOP_RATE}/s, p50 {} ms, p99 {} ms", EVENT_P50 / 1000, EVENT_P99 / 1000),
+                Some(
+                    rate >= f64::from(TOP_RATE) * NEARLY
+                        && report.p50_us <= EVENT_P50
+                        && report.p99_us <= EVENT_P99,
+                ),
+            );
+        }
+        for report in others {
+            let events = match report.events.is_empty() {
+                true => String::new(),
+                false => format!(", {:.0} events/s", report.events_per_second()),
+            };
+            self.row(
+                report.scenario.clone(),
+                format!(
+                    "{:.0}/s{events}, p50 {} ms, p99 {} ms",
+                    report.per_second,
+                    millis(report.p50_us),
+                    millis(report.p99_us)
+                ),
+                "none".to_owned(),
+                None,
+            );
+        }
+        self.memory("resident memory after sends, events and listings", memory, LOADED_MIB);
+    }
+
     /// Start and memory of the process.
     pub(crate) fn process(&mut self, start: Duration, idle: Memory, loaded: Memory) {
         self.row(
@@ -107,23 +172,24 @@ impl Table {
             format!("≤ {} ms", START.as_millis()),
             Some(start <= START),
         );
-        for (what, memory, aim) in [
-            ("resident memory, idle", idle, IDLE_MIB),
-            ("resident memory after the scenarios on 1,000,000 contacts", loaded, LOADED_MIB),
-        ] {
-            let mib = |kib: u64| kib as f64 / 1024.0;
-            self.row(
-                what.to_owned(),
-                format!(
-                    "{:.0} MB ({:.0} MB of it anonymous, at most {:.0} MB)",
-                    mib(memory.resident),
-                    mib(memory.anonymous),
-                    mib(memory.peak)
-                ),
-                format!("≤ {aim:.0} MB"),
-                Some(mib(memory.resident) <= aim),
-            );
-        }
+        self.memory("resident memory, idle", idle, IDLE_MIB);
+        let what = "resident memory after the scenarios on 1,000,000 contacts";
+        self.memory(what, loaded, LOADED_MIB);
+    }
+
+    fn memory(&mut self, what: &str, memory: Memory, aim: f64) {
+        let mib = |kib: u64| kib as f64 / 1024.0;
+        self.row(
+            what.to_owned(),
+            format!(
+                "{:.0} MB ({:.0} MB of it anonymous, at most {:.0} MB)",
+                mib(memory.resident),
+                mib(memory.anonymous),
+                mib(memory.peak)
+            ),
+            format!("≤ {aim:.0} MB"),
+            Some(mib(memory.resident) <= aim),
+        );
     }
 }
 

@@ -2,7 +2,8 @@
 
 use recado_core::Timestamp;
 use recado_core::contacts::{
-    Contact, ContactTag, CrmStatus, Email, Identifier, InboxStatus, Phone, Platform, Priority,
+    Alias, ChannelKey, Contact, ContactTag, CrmStatus, Email, Identifier, InboxStatus, Phone,
+    Platform, Priority,
 };
 use recado_core::deals::{Deal, DealStatus};
 use recado_core::ids::{CompanyId, ContactId, DealId};
@@ -10,6 +11,7 @@ use recado_core::lists::ListMember;
 use recado_core::store::ChangeSet;
 
 use super::company::{Ids, uuid};
+use super::messages::Partner;
 use crate::people;
 
 /// Over how long the contacts were made, back from now.
@@ -22,11 +24,20 @@ pub(crate) struct Maker {
     ids: Ids,
     now: Timestamp,
     random: fastrand::Rng,
+    /// People that can be talked to, up to a number.
+    partners: Vec<Partner>,
+    max_partners: usize,
 }
 
 impl Maker {
-    pub(crate) fn new(ids: Ids, now: Timestamp) -> Self {
-        Self { ids, now, random: fastrand::Rng::with_seed(SEED) }
+    pub(crate) fn new(ids: Ids, now: Timestamp, max_partners: usize) -> Self {
+        let random = fastrand::Rng::with_seed(SEED);
+        Self { ids, now, random, partners: Vec::new(), max_partners }
+    }
+
+    /// People on the first channel among the contacts that were made.
+    pub(crate) fn into_partners(self) -> Vec<Partner> {
+        self.partners
     }
 
     pub(crate) const fn company(&self) -> CompanyId {
@@ -53,7 +64,20 @@ impl Maker {
             created_at: contact.created_at,
             updated_at: contact.created_at,
         });
+        if contact.source_platform == Platform::whatsapp()
+            && contact.phone.is_some()
+            && self.partners.len() < self.max_partners
+        {
+            let identifier = contact.identifier.as_str().to_owned();
+            self.partners.push(Partner { contact: id, identifier });
+        }
+        let platform = contact.source_platform.clone();
+        let alias = contact.phone.as_ref().map(ChannelKey::of_phone);
+        let alias = alias.map(|key| Alias { company, platform, key, contact: id });
         let mut changes = changes.insert(contact);
+        if let Some(alias) = alias {
+            changes = changes.insert(alias);
+        }
         if let Some(deal) = deal {
             changes = changes.insert(deal);
         }
@@ -176,7 +200,7 @@ mod tests {
 
     fn made(count: u64) -> Vec<Contact> {
         let now = Timestamp::from_millis(1_795_000_000_000);
-        let mut maker = Maker::new(company::make("Load", now).company, now);
+        let mut maker = Maker::new(company::make("Load", now).company, now, 100);
         let mut changes = ChangeSet::new();
         for index in 0..count {
             changes = maker.contact(index, count, changes);

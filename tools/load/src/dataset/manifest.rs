@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use recado_core::ids::CompanyId;
+use recado_core::ids::{CompanyId, ConnectionId};
 use serde::{Deserialize, Serialize};
 
 /// A dataset, for the commands that measure on it. Holds the key of a company that exists for
@@ -13,6 +13,20 @@ pub(crate) struct Manifest {
     pub(crate) company: CompanyId,
     pub(crate) key: String,
     pub(crate) contacts: u64,
+    /// The messages, if there are any.
+    #[serde(default)]
+    pub(crate) talk: Option<Talk>,
+}
+
+/// The messages of a dataset and its connections, both on the simulated gateway.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Talk {
+    /// How many; every second one is outbound and waits for reports.
+    pub(crate) messages: u64,
+    /// The connection that reports nothing; the messages are on it.
+    pub(crate) silent: ConnectionId,
+    /// The connection that reports.
+    pub(crate) reporting: ConnectionId,
 }
 
 impl Manifest {

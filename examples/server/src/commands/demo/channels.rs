@@ -75,7 +75,7 @@ pub(super) async fn messages(
                 "created_at": at,
                 "timestamp": at,
             });
-            match recado.messages().import(company, &object(body)).await {
+            match recado.messages().import(company.id, &object(body)).await {
                 Ok(_) | Err(Error::Rejected(ImportMessageError::Exists { .. })) => {}
                 Err(error) => return Err(refused(error)),
             }

@@ -37,7 +37,8 @@ impl Identities {
             digest.update(serde_json::to_vec(&parts).unwrap_or_default());
         } else {
             digest.update(serde_json::to_vec(body).unwrap_or_default());
-            let [a, b, c, d, e, f, g, h, ..] = digest.clone().finalize().into();
+            let so_far: [u8; 32] = digest.clone().finalize().into();
+            let [a, b, c, d, e, f, g, h, ..] = so_far;
             let repeated = self.repeated.entry(u64::from_be_bytes([a, b, c, d, e, f, g, h]));
             let repeated = repeated.and_modify(|count| *count += 1).or_insert(0);
             digest.update(repeated.to_be_bytes());

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use recado_core::access::Company;
-use recado_core::error::{Code, Rejection};
 use recado_core::ids::{CompanyId, CustomFieldId};
-use recado_core::{Error, Recado};
+use recado_core::{Code, Error, Recado, Rejection};
 use serde_json::{Map, Value};
 
 use super::Kind;
@@ -65,7 +64,7 @@ impl<'a> Target<'a> {
                     outcome(self.recado.contacts().import(&self.company, &body).await)?
                 }
                 Kind::Messages => {
-                    outcome(self.recado.messages().import(&self.company, &body).await)?
+                    outcome(self.recado.messages().import(self.company.id, &body).await)?
                 }
             };
             if let Some(imported) = imported {

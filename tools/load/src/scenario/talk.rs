@@ -1,0 +1,206 @@
+//! Calls about messages: sends, what gateways tell of, and listings.
+
+use serde_json::{Value, json};
+
+use super::PAGE;
+use crate::client::Call;
+use crate::dataset::{Talk, outbound_id};
+
+/// Events of one call where there are several.
+pub(crate) const BATCH: usize = 100;
+/// Of so many events one is a message from a contact; the others are status reports. One number at
+/// its top rate sends about a thousand messages a second, each reported three times, and gets about
+/// three hundred.
+const ONE_MESSAGE_IN: u64 = 11;
+/// How far into the general listing pages are asked for.
+const LISTED_PAGES: u64 = 20;
+
+/// Somebody to talk to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Person {
+    pub(crate) contact: String,
+    /// E.164, with `+`.
+    pub(crate) phone: String,
+}
+
+impl Person {
+    /// Whether the simulated gateway treats the phone like any other.
+    pub(crate) fn is_ordinary(&self) -> bool {
+        !["0001", "0002", "0003", "0004", "0005"].iter().any(|end| self.phone.ends_with(end))
+    }
+}
+
+/// What is known of a company that talks.
+#[derive(Clone, Debug)]
+pub(crate) struct KnownTalk {
+    pub(crate) company: String,
+    pub(crate) talk: Talk,
+    pub(crate) people: Vec<Person>,
+}
+
+/// What the calls are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Topic {
+    /// Sends through the silent connection.
+    Send,
+    /// Sends through the connection that reports.
+    SendReported,
+    /// So many events in one call.
+    Events(usize),
+    /// Pages of all messages.
+    Messages,
+    /// The first pages of one contact's messages.
+    ContactMessages,
+}
+
+/// The calls of one connection.
+#[derive(Debug)]
+pub(crate) struct TalkCalls {
+    known: KnownTalk,
+    topic: Topic,
+    random: fastrand::Rng,
+    /// What begins the ids of what comes in: those of two connections, or two runs, never meet.
+    prefix: String,
+    events: u64,
+    statuses: u64,
+    /// Which outbound message the reports begin with; each connection has a stretch of its own.
+    first: u64,
+    time: String,
+}
+
+impl TalkCalls {
+    /// The calls of one connection of so many.
+    pub(crate) fn new(
+        known: &KnownTalk,
+        topic: Topic,
+        (connection, connections): (usize, usize),
+        seed: u64,
+    ) -> Self {
+        let outbound = known.talk.messages / 2;
+        let start = fastrand::Rng::with_seed(seed).u64(..outbound.max(1));
+        Self {
+            known: known.clone(),
+            topic,
+            random: fastrand::Rng::with_seed(seed ^ (connection as u64 + 1)),
+            prefix: format!("load.run.{seed:x}.{connection}"),
+            events: 0,
+            statuses: 0,
+            first: start + connection as u64 * outbound / connections.max(1) as u64,
+            time: crate::dataset::now().to_string(),
+        }
+    }
+
+    fn person(&mut self) -> &Person {
+        &self.known.people[self.random.usize(..self.known.people.len())]
+    }
+
+    /// Whether the answers tell what became of events.
+    pub(crate) const fn tells_of_events(&self) -> bool {
+        matches!(self.topic, Topic::Events(_))
+    }
+
+    /// The next call.
+    pub(crate) fn next(&mut self) -> Call {
+        match self.topic {
+            Topic::Send => self.send(self.known.talk.silent.to_string()),
+            Topic::SendReported => self.send(self.known.talk.reporting.to_string()),
+            Topic::Events(count) => {
+                let events: Vec<Value> = (0..count).map(|_| self.event()).collect();
+                let KnownTalk { company, talk, .. } = &self.known;
+                let path =
+                    format!("/operator/v1/companies/{company}/connections/{}/events", talk.silent);
+                Call::Post(path.into(), json!({ "events": events }).to_string())
+            }
+            Topic::Messages => {
+                let page = self.random.u64(1..=LISTED_PAGES);
+                Call::Get(format!("/api/v1/messages?page={page}&limit={PAGE}"))
+            }
+            Topic::ContactMessages => {
+                let contact = self.person().contact.clone();
+                Call::Get(format!("/api/v1/contacts/{contact}/messages?limit={PAGE}"))
+            }
+        }
+    }
+
+    fn send(&mut self, connection: String) -> Call {
+        let to = self.person().phone.clone();
+        let message = "Seu pedido saiu para entrega e chega em até uma hora.";
+        let body = json!({"to": to, "message": message, "connection_id": connection});
+        Call::Post("/api/v1/send/message".into(), body.to_string())
+    }
+
+    fn event(&mut self) -> Value {
+        self.events += 1;
+        if self.events.is_multiple_of(ONE_MESSAGE_IN) {
+            let from = self.person().phone.trim_start_matches('+').to_owned();
+            return json!({
+                "kind": "message",
+                "from": from,
+                "type": "text",
+                "content": "Obrigado! Pode deixar com o porteiro.",
+                "provider_message_id": format!("{}.{}", self.prefix, self.events),
+                "timestamp": self.time,
+            });
+        }
+        // A hundred messages are delivered, then the same hundred are read.
+        let (block, place) = (self.statuses / 200, self.statuses % 200);
+        self.statuses += 1;
+        let number =
+            (self.first + block * 100 + place % 100) % (self.known.talk.messages / 2).max(1);
+        json!({
+            "kind": "status",
+            "status": if place < 100 { "delivered" } else { "read" },
+            "provider_message_id": outbound_id(number),
+            "timestamp": self.time,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use recado_core::ids::ConnectionId;
+
+    use super::*;
+
+    fn known() -> KnownTalk {
+        let connection =
+            ConnectionId::parse("0193a5c0-0000-7000-8000-000000000001").expect("an id");
+        let person = |n: u32| Person { contact: n.to_string(), phone: format!("+551199000{n}") };
+        KnownTalk {
+            company: "c".to_owned(),
+            talk: Talk { messages: 100_000, silent: connection, reporting: connection },
+            people: (1001..1100).map(person).collect(),
+        }
+    }
+
+    #[test]
+    fn events_are_mixed_and_none_comes_twice() {
+        let mut seen = HashSet::new();
+        let mut messages = 0;
+        for connection in 0..4 {
+            let mut calls = TalkCalls::new(&known(), Topic::Events(BATCH), (connection, 4), 9);
+            for _ in 0..50 {
+                let Call::Post(path, body) = calls.next() else { panic!("a POST was expected") };
+                assert!(path.ends_with("/events"));
+                let body: Value = serde_json::from_str(&body).expect("JSON");
+                let events = body["events"].as_array().expect("events");
+                assert_eq!(events.len(), BATCH);
+                for event in events {
+                    let key = format!("{} {}", event["provider_message_id"], event["status"]);
+                    assert!(seen.insert(key), "{event}");
+                    messages += usize::from(event["kind"] == "message");
+                }
+            }
+        }
+        assert_eq!(messages, 4 * (50 * BATCH / ONE_MESSAGE_IN as usize));
+    }
+
+    #[test]
+    fn phones_that_steer_the_simulated_gateway_are_not_ordinary() {
+        let person = |phone: &str| Person { contact: String::new(), phone: phone.to_owned() };
+        assert!(!person("+5511990000003").is_ordinary());
+        assert!(person("+5511990000006").is_ordinary());
+    }
+}
