@@ -38,10 +38,7 @@ impl Names {
 
     /// The identifiers under which a contact of this name may have been made.
     fn identifiers(&self) -> Vec<Identifier> {
-        let of_keys = self.keys.iter().flat_map(|key| match key.phone() {
-            Some(phone) => phone.aliases(),
-            None => vec![key.as_str().to_owned()],
-        });
+        let of_keys = self.keys.iter().flat_map(forms);
         let written = std::iter::once(self.peer.clone()).chain(of_keys);
         written.filter_map(|name| Identifier::parse(&name)).collect()
     }
@@ -62,21 +59,33 @@ impl Names {
         self.rank(person, &person.contact.now.source_platform).is_some()
     }
 
-    /// How surely this contact is the one that is named: the lower the surer.
+    /// How surely this contact is the one that is named: the lower the surer. What the gateway
+    /// calls it by comes before its other names, and a phone that it only has comes last.
     fn rank(&self, person: &Person, platform: &Platform) -> Option<usize> {
         let contact = &person.contact.now;
         if contact.source_platform != *platform {
             return None;
         }
-        let known = |key: &ChannelKey| person.aliases.iter().any(|(alias, _)| alias == key);
-        if self.identifiers().contains(&contact.identifier) {
+        if contact.identifier.as_str() == self.peer {
             return Some(0);
         }
-        if let Some(place) = self.keys.iter().position(known) {
-            return Some(1 + place);
+        let is_known_by = |key: &ChannelKey| {
+            let is_alias = person.aliases.iter().any(|(alias, _)| alias == key);
+            is_alias || forms(key).iter().any(|form| form == contact.identifier.as_str())
+        };
+        if let Some(place) = self.keys.iter().position(is_known_by) {
+            return Some(place);
         }
         let has_phone = |phone: &Phone| contact.phone.as_ref() == Some(phone);
         self.phones().any(|phone| has_phone(&phone)).then_some(usize::MAX)
+    }
+}
+
+/// The names that a key stands for, as they are written.
+fn forms(key: &ChannelKey) -> Vec<String> {
+    match key.phone() {
+        Some(phone) => phone.aliases(),
+        None => vec![key.as_str().to_owned()],
     }
 }
 

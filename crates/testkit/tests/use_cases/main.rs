@@ -11,6 +11,7 @@ mod deals;
 mod enrichment;
 mod groups;
 mod import;
+mod inbox;
 mod leads;
 mod media;
 mod messages;
@@ -18,8 +19,10 @@ mod prosas;
 mod purge;
 mod purge_crash;
 mod records;
+mod sending;
 mod simulation;
 mod store_failures;
+mod talk;
 mod templates;
 
 use std::sync::Arc;
@@ -28,8 +31,8 @@ use std::task::{Context, Poll, Waker};
 use recado_core::contacts::{ContactSummary, Created};
 use recado_core::ids::ContactId;
 use recado_core::{Error, Rejection};
-use recado_testkit::{FaultyStore, Kit, MemoryStore};
 use recado_testkit::kit::body;
+use recado_testkit::{FaultyStore, Kit, MemoryStore};
 use serde_json::{Value, json};
 
 /// Creates a contact that is acceptable.

@@ -1,0 +1,334 @@
+//! Sends: one provider call for each, and an outcome for every intent (4.8, D28, D34–D39).
+
+use std::sync::Arc;
+
+use recado_core::gateway::{Accepted, GatewayEvent, SendFailure, StatusEvent};
+use recado_core::messages::{DeliveryCode, MessageStatus, ProviderMessageId};
+use recado_core::workers::LEASE;
+use recado_core::{Error, Rejection};
+use recado_testkit::kit::body;
+use recado_testkit::{FaultyStore, Kit, MemoryStore, ScriptedProvider, StoreFailure, StoreOp};
+use serde_json::{Value, json};
+
+use super::{create_phone, talk::Talk};
+
+const PHONE: &str = "+5534991230001";
+
+async fn kit() -> (Talk, MemoryStore, FaultyStore) {
+    let model = MemoryStore::new();
+    let store = FaultyStore::new(Arc::new(model.clone()));
+    let talk = Talk::on(Kit::builder().store(Arc::new(store.clone())).build().await).await;
+    (talk, model, store)
+}
+
+#[tokio::test]
+async fn a_send_tells_message_sent_once_and_is_stored_as_sent() {
+    let (talk, model, _) = kit().await;
+    let sent = talk.send(PHONE, "Oi").await.unwrap();
+    let events: Vec<String> = model
+        .events(talk.kit.company.id)
+        .iter()
+        .map(|event| event.event_type.to_string())
+        .collect();
+    assert_eq!(events, ["contact.created", "message.sent"]);
+    let message = talk.newest().await;
+    assert_eq!(message["status"], "sent");
+    assert_eq!(message["wamid"], json!(sent.wamid));
+    assert_eq!(message["sender_type"], "system");
+}
+
+#[tokio::test]
+async fn a_refusal_before_the_provider_leaves_nothing() {
+    let (talk, model, _) = kit().await;
+    talk.set_connected(false).await;
+    // The first send of a process registers it.
+    talk.send("+5534991230009", "Oi").await.unwrap_err();
+    let rows = model.row_count();
+    let refused = talk.send(PHONE, "Oi").await.unwrap_err();
+    assert_eq!(code(&refused), "CONNECTION_REQUIRED");
+    assert_eq!(model.row_count(), rows);
+    assert_eq!(talk.kit.provider.sent(), []);
+}
+
+#[tokio::test]
+async fn an_uncertain_send_is_recorded_as_failed_and_never_repeated() {
+    let (talk, _, _) = kit().await;
+    talk.kit.provider.then(Err(SendFailure::uncertain("timed out")));
+    let refused = talk.send(PHONE, "Oi").await.unwrap_err();
+    assert_eq!(code(&refused), "PROVIDER_ERROR");
+    let message = talk.newest().await;
+    assert_eq!(
+        (&message["status"], &message["error_type"]),
+        (&json!("failed"), &json!("delivery_uncertain"))
+    );
+    while talk.kit.app.sending().recover().await.unwrap() {}
+    assert_eq!(talk.kit.provider.sent().len(), 1);
+}
+
+#[tokio::test]
+async fn a_report_that_proves_an_uncertain_send_moves_it_on() {
+    let (talk, _, _) = kit().await;
+    talk.kit.provider.then(Err(SendFailure::uncertain("timed out")));
+    talk.send(PHONE, "Oi").await.unwrap_err();
+    let id = talk.kit.provider.sent()[0].outgoing.reference;
+    let report = StatusEvent {
+        provider_id: ProviderMessageId::parse("late").unwrap(),
+        reference: Some(id),
+        status: MessageStatus::Delivered,
+        failure: None,
+        timestamp: None,
+    };
+    talk.receive(vec![Ok(GatewayEvent::Status(report))]).await;
+    let message = talk.newest().await;
+    assert_eq!(message["status"], "delivered");
+    assert_eq!((&message["error_type"], &message["wamid"]), (&Value::Null, &json!("late")));
+}
+
+#[tokio::test]
+async fn a_report_that_comes_before_the_answer_is_applied_when_the_id_is_known() {
+    let (talk, model, _) = kit().await;
+    let gate = talk.kit.provider.hold();
+    let send = talk.send(PHONE, "Oi");
+    let report = async {
+        gate.reached(1).await;
+        let first = ScriptedProvider::id(1);
+        talk.status(first.as_str(), "delivered").await;
+        gate.open();
+    };
+    let (sent, ()) = tokio::join!(send, report);
+    assert_eq!(sent.unwrap().wamid.as_deref(), Some(ScriptedProvider::id(1).as_str()));
+    assert_eq!(talk.newest().await["status"], "delivered");
+    let told: Vec<String> = model
+        .events(talk.kit.company.id)
+        .iter()
+        .map(|event| event.event_type.to_string())
+        .collect();
+    assert_eq!(told, ["contact.created", "message.sent", "message.status_updated"]);
+}
+
+#[tokio::test]
+async fn a_report_is_kept_for_ten_minutes_and_no_longer() {
+    let (talk, _, _) = kit().await;
+    talk.status(ScriptedProvider::id(1).as_str(), "delivered").await;
+    talk.kit.clock.advance(recado_core::inbox::REPORT_KEPT);
+    talk.send(PHONE, "Oi").await.unwrap();
+    assert_eq!(talk.newest().await["status"], "sent");
+}
+
+#[tokio::test]
+async fn what_a_dead_process_left_pending_becomes_uncertain_once_its_lease_lapsed() {
+    let (talk, model, _) = kit().await;
+    let _gate = talk.kit.provider.hold();
+    // Polled once past the intent and dropped: the process died while it called the provider.
+    let send = talk.send(PHONE, "Oi");
+    tokio::select! {
+        biased;
+        _ = send => panic!("the provider holds it back"),
+        () = async { _gate.reached(1).await } => {}
+    }
+    let other = Kit::builder()
+        .store(Arc::new(model.clone()))
+        .clock(talk.kit.clock.clone())
+        .ids(recado_testkit::SeededIds::new(7))
+        .provider(talk.kit.provider.clone())
+        .start()
+        .await;
+    other.sending().recover().await.unwrap();
+    assert_eq!(talk.newest().await["status"], "pending");
+    talk.kit.clock.advance(LEASE);
+    other.sending().recover().await.unwrap();
+    let message = talk.newest().await;
+    assert_eq!(
+        (&message["status"], &message["error_type"]),
+        (&json!("failed"), &json!("delivery_uncertain"))
+    );
+    assert_eq!(talk.kit.provider.sent().len(), 1);
+}
+
+#[tokio::test]
+async fn a_process_that_ends_settles_what_it_still_has_in_flight() {
+    let (talk, _, _) = kit().await;
+    let gate = talk.kit.provider.hold();
+    let send = talk.send(PHONE, "Oi");
+    tokio::select! {
+        biased;
+        _ = send => panic!("the provider holds it back"),
+        () = async { gate.reached(1).await } => {}
+    }
+    talk.kit.app.sending().abandon_own().await.unwrap();
+    assert_eq!(talk.newest().await["error_type"], "delivery_uncertain");
+    talk.kit.app.workers().release().await.unwrap();
+}
+
+#[tokio::test]
+async fn an_outcome_that_cannot_be_recorded_is_uncertain_now_and_true_later() {
+    let (talk, _, store) = kit().await;
+    talk.kit.app.workers().beat().await.unwrap();
+    talk.send(PHONE, "primeira").await.unwrap();
+    // The first commit is the intent, the second the outcome.
+    store.fail_nth(StoreOp::Commit, 1, StoreFailure::Unavailable);
+    let refused = talk.send(PHONE, "segunda").await.unwrap_err();
+    assert_eq!(code(&refused), "PROVIDER_ERROR");
+    assert_eq!(talk.newest().await["status"], "pending");
+    store.heal();
+    talk.kit.app.sending().recover().await.unwrap();
+    assert_eq!(talk.newest().await["status"], "sent");
+    assert_eq!(talk.kit.provider.sent().len(), 2);
+}
+
+#[tokio::test]
+async fn an_intent_of_unknown_fate_is_never_handed_to_the_provider() {
+    let (talk, _, store) = kit().await;
+    talk.send(PHONE, "primeira").await.unwrap();
+    store.fail_nth(StoreOp::Commit, 0, StoreFailure::UnknownAfter);
+    assert!(matches!(talk.send(PHONE, "Oi").await, Err(Error::Store(_))));
+    store.heal();
+    talk.kit.app.sending().recover().await.unwrap();
+    let message = talk.newest().await;
+    assert_eq!((&message["status"], &message["error_type"]), (&json!("failed"), &json!("unknown")));
+    assert_eq!(talk.kit.provider.sent().len(), 1);
+}
+
+#[tokio::test]
+async fn an_unreadable_contact_is_a_503_and_nothing_is_sent() {
+    let (talk, _, store) = kit().await;
+    create_phone(&talk.kit, PHONE).await;
+    talk.kit.app.workers().beat().await.unwrap();
+    store.fail_contact_reads();
+    let refused = talk.send(PHONE, "Oi").await.unwrap_err();
+    assert_eq!(code(&refused), "CONTACT_STATE_UNAVAILABLE");
+    store.heal();
+    assert_eq!(talk.kit.provider.sent(), []);
+}
+
+#[tokio::test]
+async fn an_outcome_is_recorded_without_the_contact_and_both_ais_count_as_on() {
+    let (talk, model, store) = kit().await;
+    let contact = create_phone(&talk.kit, PHONE).await;
+    let gate = talk.kit.provider.hold();
+    let send = talk.send(PHONE, "Oi");
+    let fail = async {
+        gate.reached(1).await;
+        store.fail_contact_reads();
+        gate.open();
+    };
+    let (sent, ()) = tokio::join!(send, fail);
+    store.heal();
+    sent.unwrap();
+    let event = model.events(talk.kit.company.id).pop().unwrap();
+    let data: Value = serde_json::from_str(&event.data).unwrap();
+    assert_eq!(data["status"], "sent");
+    assert_eq!(data["contact"]["id"], contact.to_string());
+    assert_eq!(data["contact"]["is_ai_enabled"], true);
+    assert_eq!(data["contact"]["external_ai_enabled"], true);
+}
+
+#[tokio::test]
+async fn an_echo_of_a_send_that_outran_its_answer_does_not_stay_beside_it() {
+    let (talk, _, _) = kit().await;
+    let gate = talk.kit.provider.hold();
+    let send = talk.send(PHONE, "Oi");
+    let echo = async {
+        gate.reached(1).await;
+        talk.echo(ScriptedProvider::id(1).as_str(), "5534991230001", "Oi").await;
+        gate.open();
+    };
+    let (sent, ()) = tokio::join!(send, echo);
+    let sent = sent.unwrap();
+    let messages = talk.messages().await;
+    assert_eq!(messages.len(), 1, "{messages:?}");
+    assert_eq!(messages[0]["id"], sent.message_id.to_string());
+}
+
+#[tokio::test]
+async fn the_name_that_the_channel_answers_with_is_used_from_then_on() {
+    let (talk, _, _) = kit().await;
+    let accepted = Accepted {
+        provider_id: ProviderMessageId::parse("a1").unwrap(),
+        recipient: Some("553491230001".to_owned()),
+        aliases: Vec::new(),
+    };
+    talk.kit.provider.then(Ok(accepted));
+    talk.send(PHONE, "um").await.unwrap();
+    talk.send("+55 34 9123-0001", "dois").await.unwrap();
+    let recipients: Vec<String> =
+        talk.kit.provider.sent().into_iter().map(|sent| sent.outgoing.recipient).collect();
+    assert_eq!(recipients, ["5534991230001", "553491230001"]);
+}
+
+#[tokio::test]
+async fn a_message_to_a_contact_deleted_meanwhile_leaves_nothing_behind() {
+    let (talk, model, _) = kit().await;
+    let contact = create_phone(&talk.kit, PHONE).await;
+    let gate = talk.kit.provider.hold();
+    let send = talk.send(PHONE, "Oi");
+    let delete = async {
+        gate.reached(1).await;
+        talk.kit.app.contacts().delete(&talk.kit.caller, contact).await.unwrap();
+        gate.open();
+    };
+    let (sent, ()) = tokio::join!(send, delete);
+    assert!(sent.unwrap().wamid.is_some());
+    let about: Vec<_> = model
+        .events(talk.kit.company.id)
+        .into_iter()
+        .filter(|event| event.event_type.as_str() == "message.sent")
+        .collect();
+    assert_eq!(about, []);
+}
+
+#[tokio::test]
+async fn many_sends_to_one_stranger_at_once_make_one_contact() {
+    let (talk, model, _) = kit().await;
+    let forms = ["+5534991230001", "+553491230001", "34 99123-0001", "(34) 9123-0001"];
+    let sends = forms.iter().cycle().take(20).map(|form| talk.send(form, "Oi"));
+    for sent in futures_util::future::join_all(sends).await {
+        sent.unwrap();
+    }
+    let created = model
+        .events(talk.kit.company.id)
+        .into_iter()
+        .filter(|event| event.event_type.as_str() == "contact.created")
+        .count();
+    assert_eq!(created, 1);
+    assert_eq!(talk.messages().await.len(), 20);
+}
+
+#[tokio::test]
+async fn a_provider_refusal_names_the_stored_message() {
+    let (talk, _, _) = kit().await;
+    let failure = SendFailure::refused(DeliveryCode::RecipientUnreachable, "not on WhatsApp");
+    talk.kit.provider.then(Err(failure));
+    let Err(Error::Rejected(refused)) = talk.send(PHONE, "Oi").await else { panic!("not refused") };
+    let details = refused.details().unwrap();
+    let message = talk.newest().await;
+    assert_eq!(details["message_id"], message["id"]);
+    assert_eq!(message["delivery_error"]["code"], "RECIPIENT_UNREACHABLE");
+    assert_eq!(message["failure_reason"], "not on WhatsApp");
+}
+
+#[tokio::test]
+async fn a_turn_books_one_debit_with_the_first_bubble_that_is_accepted() {
+    let (talk, _, _) = kit().await;
+    let contact = create_phone(&talk.kit, PHONE).await;
+    let turn = body(json!({ "messages": ["um", "dois"], "prosas": 1.5, "cost_brl": 0.042 }));
+    let conversations = talk.kit.app.conversations();
+    talk.kit.provider.then(Err(SendFailure::refused(DeliveryCode::Unknown, "no")));
+    conversations.ai_turn(talk.kit.company.id, contact, &turn).await.unwrap_err();
+    assert_eq!(talk.ledger().await.len(), 0);
+    conversations.ai_turn(talk.kit.company.id, contact, &turn).await.unwrap();
+    let lines = talk.ledger().await;
+    assert_eq!(lines.len(), 1);
+    let ids: Vec<Value> = talk.messages().await[..2]
+        .iter()
+        .map(|message| message["prosa"]["consumption_id"].clone())
+        .collect();
+    assert_eq!(ids, [lines[0]["consumption_id"].clone(), lines[0]["consumption_id"].clone()]);
+}
+
+fn code<E: Rejection + std::fmt::Debug>(error: &Error<E>) -> &'static str {
+    match error {
+        Error::Rejected(refused) => refused.code().as_str(),
+        other => panic!("not a refusal: {other:?}"),
+    }
+}
