@@ -6,6 +6,7 @@
 
 mod access;
 mod attacks;
+mod attacks_talk;
 mod bad_input;
 mod binary;
 mod channel_names;
@@ -51,3 +52,4 @@ mod talk_secrecy;
 mod talk_two_processes;
 mod templates_operator;
 mod two_processes;
+mod unreadable_contact;
