@@ -100,7 +100,7 @@ fn named(
         add("phone = ?2", phone.as_str())?;
     }
     for chat in &query.chats {
-        add("external_chat_id = ?2 AND is_group = 1", chat.as_str())?;
+        add("external_chat_id = ?2", chat.as_str())?;
     }
     let Some(platform) = &query.platform else {
         for identifier in &query.identifiers {
