@@ -110,6 +110,12 @@ impl Operation {
         self.answer(200, "Done.", schema)
     }
 
+    /// 200 with `data`, which may be null.
+    pub(crate) fn answers_maybe<T: ToSchema>(mut self) -> Self {
+        let schema = json!({"oneOf": [self.refer::<T>(), {"type": "null"}]});
+        self.answer(200, "Done.", envelope(&[("data", schema, true)]))
+    }
+
     /// 201 with `data`.
     pub(crate) fn makes<T: ToSchema>(mut self) -> Self {
         let schema = envelope(&[("data", self.refer::<T>(), true)]);
@@ -218,6 +224,10 @@ const SOMETIMES: &[(&str, &str)] = &[
     ("ContactSummary", "shared_email"),
     ("ContactListItem", "link_clicks"),
     ("ContactDetail", "lead_memory"),
+    ("SentView", "group_jid"),
+    ("EventResult", "message_id"),
+    ("EventResult", "reason"),
+    ("Bant", "authority_raw"),
 ];
 
 /// Says of an answer's schema what its derivation leaves open: that fields which may be null are

@@ -37,7 +37,8 @@ pub(crate) struct CreateConnection {
     /// `simulated` for both kinds; `cloud_api` for official_cloud; `waha`, `evolution` for qr.
     gateway: Gateway,
     /// Of the gateway.
-    settings: Option<BTreeMap<String, Value>>,
+    #[schema(value_type = Option<Object>)]
+    settings: Option<Value>,
     /// True by default.
     is_active: Option<bool>,
     /// By default a simulated connection is connected, any other not.
@@ -52,7 +53,8 @@ pub(crate) struct UpdateConnection {
     #[schema(max_length = 200)]
     identifier: Option<String>,
     /// Written over the settings that are there; null removes one.
-    settings: Option<BTreeMap<String, Value>>,
+    #[schema(value_type = Option<Object>)]
+    settings: Option<Value>,
     is_active: Option<bool>,
     status: Option<ConnectionStatus>,
 }
@@ -74,6 +76,10 @@ pub(crate) struct Group {
     participates: Option<bool>,
     is_admin: Option<bool>,
 }
+
+/// The groups that a connection's number is in.
+#[derive(ToSchema)]
+pub(crate) struct Groups(Vec<Group>);
 
 /// What a gateway tells, in the neutral form.
 #[derive(ToSchema)]
@@ -137,6 +143,7 @@ pub(crate) struct NeutralButton {
 #[derive(ToSchema)]
 pub(crate) struct NeutralError {
     /// A number of the official API, or a code of the catalogue.
+    #[schema(value_type = Option<String>)]
     code: Option<Value>,
     title: Option<String>,
     details: Option<String>,

@@ -75,7 +75,7 @@ pub(crate) const ROUTES: &[Route] = &[
         |op| {
             op.says("replaceGroups", "Replace the groups of a connection")
                 .more("Each that is no community becomes a contact named by its subject.")
-                .body::<Vec<bodies::Group>>(
+                .body::<bodies::Groups>(
                     r#"[{"code": "120363041234567890@g.us", "subject": "Clientes"}]"#,
                 )
                 .lists::<GroupView>()

@@ -78,7 +78,7 @@ pub(crate) const ROUTES: &[Route] = &[
         "takeOverConversation",
         "Take a conversation over",
         TakeOver,
-        r#"{"member_id": "01931b1e-7c00-7000-8000-000000000004"}"#
+        r#"{"member_id": "01939b5e-0000-7000-8000-000000000004"}"#
     ),
     act!(
         "assign",

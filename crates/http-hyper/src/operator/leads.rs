@@ -17,7 +17,7 @@ pub(crate) const ROUTES: &[Route] = &[
         |op| {
             op.says("getLeadMemory", "Read the lead memory of a contact")
                 .more("`data` is null when there is none.")
-                .answers::<LeadMemoryView>()
+                .answers_maybe::<LeadMemoryView>()
         },
     ),
     Route::company(

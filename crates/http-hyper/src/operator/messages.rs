@@ -32,8 +32,8 @@ pub(crate) const ROUTES: &[Route] = &[
             op.says("importMessage", "Import a message")
                 .more("Without events.")
                 .body::<bodies::ImportMessage>(
-                    r#"{"contact_id": "01931b1e-7c00-7000-8000-000000000001",
-                        "connection_id": "01931b1e-7c00-7000-8000-000000000002",
+                    r#"{"contact_id": "01939b5e-0000-7000-8000-000000000001",
+                        "connection_id": "01939b5e-0000-7000-8000-000000000002",
                         "direction": "inbound", "content": "Bom dia",
                         "created_at": "2024-03-01T12:00:00.000Z"}"#,
                 )

@@ -30,7 +30,7 @@ pub(crate) const ROUTES: &[Route] = &[
         |op| {
             op.says("bookRefund", "Give a debit back, as a whole or in part")
                 .body::<bodies::Refund>(
-                    r#"{"consumption_id": "01931b1e-7c00-7000-8000-000000000003",
+                    r#"{"consumption_id": "01939b5e-0000-7000-8000-000000000003",
                         "prosas": 0.5, "cost_brl": 0.014, "reason": "Resposta repetida"}"#,
                 )
                 .makes::<LedgerLineView>()

@@ -7,8 +7,13 @@ use serde_json::Value;
 
 use crate::site::{Reply, Site, TOKEN};
 
-/// The contact that examples speak of.
+/// The records that examples speak of.
 const EXAMPLE_CONTACT: &str = "01939b5e-0000-7000-8000-000000000001";
+const EXAMPLE_CONNECTION: &str = "01939b5e-0000-7000-8000-000000000002";
+const EXAMPLE_DEBIT: &str = "01939b5e-0000-7000-8000-000000000003";
+const EXAMPLE_MEMBER: &str = "01939b5e-0000-7000-8000-000000000004";
+const CONTACTS: &str = "/operator/v1/companies/{company_id}/contacts";
+const DEBITS: &str = "/operator/v1/companies/{company_id}/prosas/debits";
 
 fn document() -> Value {
     serde_json::from_str(&recado_http_hyper::openapi()).expect("JSON")
@@ -124,10 +129,20 @@ async fn every_example_is_accepted_and_every_answer_documented() {
     let document = document();
     let contact = site.company("POST", "/contacts", r#"{"phone":"+5511900000001"}"#).await.data();
     let contact = contact["id"].as_str().expect("an id").to_owned();
+    let make = async |path: &str, body: &str| {
+        let made = site.company("POST", path, body).await.data();
+        made["id"].as_str().expect("an id").to_owned()
+    };
+    let member = make("/members", r#"{"display_name":"Bia"}"#).await;
+    let connection = r#"{"kind":"qr","name":"A","identifier":"1","gateway":"simulated"}"#;
+    let connection = make("/connections", connection).await;
+    let template = r#"{"name":"boas_vindas","category":"UTILITY","body":"Olá {{1}}",
+                       "status":"APPROVED"}"#;
+    make("/templates", template).await;
     let mut made: BTreeMap<String, String> = BTreeMap::new();
     let mut tried = 0;
     // What is made first can be changed later.
-    for method in ["post", "patch"] {
+    for method in ["post", "put", "patch"] {
         for (path, item) in document["paths"].as_object().expect("paths") {
             let operation = &item[method];
             let example = &operation["requestBody"]["content"]["application/json"]["example"];
@@ -139,7 +154,13 @@ async fn every_example_is_accepted_and_every_answer_documented() {
             let company = site.kit.company.id.to_string();
             let url = path.replace("{company_id}", &company).replace("{id}", &id);
             let bearer = bearer(&site, path);
-            let body = example.to_string().replace(EXAMPLE_CONTACT, &contact);
+            let debit = made.get(DEBITS).map_or(EXAMPLE_DEBIT, String::as_str);
+            let body = example
+                .to_string()
+                .replace(EXAMPLE_CONTACT, &contact)
+                .replace(EXAMPLE_CONNECTION, &connection)
+                .replace(EXAMPLE_DEBIT, debit)
+                .replace(EXAMPLE_MEMBER, &member);
             let method = method.to_uppercase();
             let reply = site.send(&method, &url, &bearer, body.as_bytes()).await;
             let what = format!("{method} {path}");
@@ -151,6 +172,14 @@ async fn every_example_is_accepted_and_every_answer_documented() {
                 made.insert(path.clone(), id.to_owned());
             }
             tried += 1;
+            // What an example leaves behind must not stand in the way of the next ones.
+            if path == CONTACTS {
+                let last = format!(r#"{{"last_connection_id":"{connection}"}}"#);
+                site.company("PATCH", &format!("/contacts/{}", made[path]), &last).await;
+            } else if path.ends_with("/block") {
+                let contact = &made[CONTACTS];
+                site.company("POST", &format!("/contacts/{contact}/unblock"), "{}").await;
+            }
         }
     }
     assert!(tried > 20, "only {tried} examples were found");
