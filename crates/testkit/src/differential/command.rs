@@ -44,9 +44,22 @@ pub enum Verb {
     Upkeep,
     RevokeKey,
     ReadRecords,
+    InsertRow,
+    ChangeRow,
+    DeleteRow,
+    ReadRows,
 }
 
-/// How often each verb comes, by comparison.
+/// How often each verb on single rows comes, by comparison.
+const ROW_WEIGHTS: &[(u32, Verb)] = &[
+    (50, Verb::InsertRow),
+    (20, Verb::ChangeRow),
+    (6, Verb::DeleteRow),
+    (22, Verb::ReadRows),
+    (2, Verb::Upkeep),
+];
+
+/// How often each use case comes, by comparison.
 const WEIGHTS: &[(u32, Verb)] = &[
     (14, Verb::CreateContact),
     (12, Verb::UpdateContact),
@@ -114,12 +127,25 @@ impl Command {
     }
 }
 
-/// Any command.
-pub fn command() -> impl Strategy<Value = Command> {
-    let total: u32 = WEIGHTS.iter().map(|(weight, _)| weight).sum();
+/// Which commands there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mix {
+    /// Use cases of the core.
+    UseCases,
+    /// Single rows of conversations, messages and their kin, whatever the core makes of them.
+    Rows,
+}
+
+/// Any command of a mix.
+pub fn command(mix: Mix) -> impl Strategy<Value = Command> {
+    let weights = match mix {
+        Mix::UseCases => WEIGHTS,
+        Mix::Rows => ROW_WEIGHTS,
+    };
+    let total: u32 = weights.iter().map(|(weight, _)| weight).sum();
     (0..total, any::<[u16; 8]>()).prop_map(|(at, args)| {
         let mut left = at;
-        let verb = WEIGHTS.iter().find(|(weight, _)| match left.checked_sub(*weight) {
+        let verb = weights.iter().find(|(weight, _)| match left.checked_sub(*weight) {
             Some(rest) => {
                 left = rest;
                 false
@@ -130,7 +156,7 @@ pub fn command() -> impl Strategy<Value = Command> {
     })
 }
 
-/// So many commands.
-pub fn commands(count: Range<usize>) -> impl Strategy<Value = Vec<Command>> {
-    proptest::collection::vec(command(), count)
+/// So many commands of a mix.
+pub fn commands(mix: Mix, count: Range<usize>) -> impl Strategy<Value = Vec<Command>> {
+    proptest::collection::vec(command(mix), count)
 }

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::command::{Command, Verb};
+use super::rows::Rows;
 use super::world::World;
 use super::{bodies, pools};
 use crate::conformance::Harness;
@@ -30,6 +31,7 @@ pub(super) struct Side<'a> {
     transport: ScriptedTransport,
     files: MemoryFiles,
     companies: Vec<(Company, Caller)>,
+    rows: Rows,
 }
 
 /// An answer as JSON.
@@ -76,6 +78,7 @@ impl<'a> Side<'a> {
             transport: kit.transport,
             files,
             companies: vec![(kit.company, kit.caller), other],
+            rows: Rows::start(harness.store().await).await,
         }
     }
 
@@ -109,6 +112,9 @@ impl<'a> Side<'a> {
             | Verb::DeleteLink
             | Verb::Attach
             | Verb::ReadDocuments => self.attachment(command, world).await,
+            Verb::InsertRow | Verb::ChangeRow | Verb::DeleteRow | Verb::ReadRows => {
+                self.rows.run(command, world, self.clock.now()).await
+            }
             _ => self.small_record(command, world).await,
         }
     }
@@ -399,6 +405,7 @@ impl<'a> Side<'a> {
             }
         }
         everything.push(json!(self.files.keys()));
+        everything.extend(self.rows.everything(world).await);
         everything
     }
 }

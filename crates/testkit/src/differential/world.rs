@@ -6,6 +6,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::command::{Command, Verb};
+use super::rows;
 
 /// What is known by now, learnt from the model's answers.
 #[derive(Debug, Default)]
@@ -32,6 +33,7 @@ impl World {
             Verb::CreateDeal => "deal",
             Verb::CreateLink => "link",
             Verb::Attach => "document",
+            Verb::InsertRow => return self.learn_row(answer),
             Verb::Export => {
                 let cursor = answer["ok"]["next_cursor"].as_str();
                 let params = serde_json::from_value(answer["ok"]["params"].clone()).ok();
@@ -55,6 +57,17 @@ impl World {
         let organization = made["organization_id"].as_str();
         if let Some(id) = organization {
             self.ids.entry("organization").or_default().push(id.to_owned());
+        }
+    }
+
+    /// Remembers a row that was stored.
+    fn learn_row(&mut self, answer: &Value) {
+        let kind = answer["kind"].as_str().unwrap_or_default();
+        let known = rows::KINDS.iter().find(|known| **known == kind);
+        if let (Some(kind), Some(id), Some("applied")) =
+            (known, answer["id"].as_str(), answer["outcome"].as_str())
+        {
+            self.ids.entry(kind).or_default().push(id.to_owned());
         }
     }
 

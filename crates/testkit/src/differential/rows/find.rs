@@ -1,0 +1,94 @@
+//! Finding a row to write, by the reads that there are.
+
+use recado_core::contacts::Alias;
+use recado_core::conversations::{ChannelContact, ChannelQuery};
+use recado_core::store::{Row, Stored, Version};
+
+use super::Rows;
+use super::make::Maker;
+
+fn any<T: Into<Row> + Clone>(stored: &Stored<T>) -> Stored<Row> {
+    Stored::new(stored.value().clone().into(), stored.version())
+}
+
+fn nth<T: Into<Row> + Clone>(rows: &[Stored<T>], n: usize) -> Option<Stored<Row>> {
+    (!rows.is_empty()).then(|| any(&rows[n % rows.len()]))
+}
+
+impl Rows {
+    /// A row of a kind, if the command finds one.
+    pub(super) async fn find(&self, kind: &str, maker: &Maker<'_>) -> Option<Stored<Row>> {
+        for at in 50..54 {
+            let found = self.find_at(at, kind, maker).await;
+            if found.is_some() {
+                return found;
+            }
+        }
+        None
+    }
+
+    async fn find_at(&self, at: usize, kind: &str, maker: &Maker<'_>) -> Option<Stored<Row>> {
+        let (store, company) = (&self.store, self.company);
+        let nth_of = maker.command.number(59);
+        match kind {
+            "row contact" => {
+                let contact = store.contact(company, maker.contact_id(at)).await.expect("works");
+                contact.as_ref().map(any)
+            }
+            "row connection" => {
+                let id = maker.connection_id(at);
+                store.connection(company, id).await.expect("works").as_ref().map(any)
+            }
+            "row group" => {
+                let groups = store.groups(company, maker.connection_id(at)).await;
+                nth(&groups.expect("works"), nth_of)
+            }
+            "row alias" => {
+                let contact = self.channel_contact(at, maker).await?;
+                let key = contact.aliases.get(nth_of % contact.aliases.len().max(1))?.clone();
+                let (platform, contact) = (maker.platform(58), contact.contact.id);
+                let alias = Alias { company, platform, key, contact };
+                Some(Stored::new(alias.into(), Version::FIRST))
+            }
+            "row conversation" => {
+                nth(&self.channel_contact(at, maker).await?.conversations, nth_of)
+            }
+            "row message" => {
+                let messages = store.messages(company, &[maker.message_id(at)]).await;
+                nth(&messages.expect("works"), 0)
+            }
+            "row reference" => {
+                let (connection, ids) = (maker.connection_id(at), Maker::wamids());
+                let found = store.referred(company, connection, &ids).await.expect("works");
+                let mut found: Vec<_> = found.into_iter().map(|found| found.reference).collect();
+                found.sort_by(|a, b| a.provider_id.cmp(&b.provider_id));
+                nth(&found, nth_of)
+            }
+            "row lead" => {
+                let lead = store.lead_memory(company, maker.contact_id(at)).await;
+                lead.expect("works").as_ref().map(any)
+            }
+            "row line" => {
+                let line = store.ledger_line(company, maker.line_id(at)).await;
+                line.expect("works").as_ref().map(any)
+            }
+            "row call" => {
+                let call = store.remembered_call(company, &maker.call_key(at)).await;
+                call.expect("works").as_ref().map(any)
+            }
+            "row worker" => {
+                store.worker(maker.worker_id(at)).await.expect("works").as_ref().map(any)
+            }
+            _ => {
+                let template = store.template(company, maker.template_id(at)).await;
+                template.expect("works").as_ref().map(any)
+            }
+        }
+    }
+
+    async fn channel_contact(&self, at: usize, maker: &Maker<'_>) -> Option<ChannelContact> {
+        let query = ChannelQuery { ids: vec![maker.contact_id(at)], ..ChannelQuery::default() };
+        let found = self.store.channel_contacts(self.company, &query).await;
+        found.expect("works").into_iter().next()
+    }
+}

@@ -1,0 +1,419 @@
+//! Rows out of a command's numbers.
+
+use recado_core::Timestamp;
+use recado_core::connections::{
+    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, Gateway,
+};
+use recado_core::contacts::{Alias, ChannelKey, Contact, Identifier, Phone, Platform, Region};
+use recado_core::conversations::Conversation;
+use recado_core::groups::{ConnectionGroup, Group, GroupCode};
+use recado_core::idempotency::{CallKey, CallState, RememberedCall};
+use recado_core::ids::*;
+use recado_core::leads::{Bant, Inferred, LeadMemory};
+use recado_core::messages::{
+    DeliveryCode, Direction, ErrorType, Failure, Media, Message, MessageRef, MessageStatus,
+    MessageType, ProviderMessageId, Quoted, RefTarget, SenderType, StatusReport,
+};
+use recado_core::prosas::{Brl, LedgerLine, LineKind, Prosa, ProsaScope, Prosas};
+use recado_core::store::Row;
+use recado_core::templates::{Template, TemplateCategory, TemplateStatus};
+use recado_core::workers::Worker;
+use serde_json::json;
+use uuid::{Builder, Uuid};
+
+use super::super::command::Command;
+use super::super::pools;
+use super::super::world::World;
+
+/// The kinds of row, as the world remembers their ids; those that come often are here often.
+pub(in super::super) const KINDS: &[&str] = &[
+    "row contact",
+    "row contact",
+    "row connection",
+    "row group",
+    "row group",
+    "row alias",
+    "row alias",
+    "row alias",
+    "row conversation",
+    "row conversation",
+    "row message",
+    "row message",
+    "row message",
+    "row message",
+    "row message",
+    "row reference",
+    "row reference",
+    "row reference",
+    "row lead",
+    "row line",
+    "row line",
+    "row call",
+    "row worker",
+    "row template",
+];
+
+/// Names on a channel.
+const KEYS: &[&str] = &["5534991234567", "553491234567", "lid-1", "LID-1", "líd-1", "bsuid.9", "x"];
+/// Codes of groups.
+const CODES: &[&str] = &["g1@g.us", "g2@g.us", "G1@g.us", "com@g.us", "com-2@g.us"];
+/// Providers' ids of messages.
+const WAMIDS: &[&str] = &["w1", "w2", "w3", "w4", "w5", "w6", "W1", "wamid.HBgM=="];
+
+/// What makes a row: a command, what is there by now, and an id nobody has yet.
+pub(super) struct Maker<'a> {
+    pub(super) command: &'a Command,
+    pub(super) world: &'a World,
+    pub(super) company: CompanyId,
+    pub(super) now: Timestamp,
+    pub(super) fresh: Uuid,
+}
+
+impl Maker<'_> {
+    fn one<T: Copy>(&self, n: usize, of: &[T]) -> T {
+        of[self.command.number(n) % of.len()]
+    }
+
+    fn once_in(&self, n: usize, times: usize) -> bool {
+        self.command.once_in(n, times)
+    }
+
+    /// A moment around now; few enough that some meet.
+    fn time(&self, n: usize) -> Timestamp {
+        let millis = self.command.number(n) as i64 % 8 - 5;
+        Timestamp::from_millis(self.now.millis() / 8 * 8 + millis)
+    }
+
+    /// A moment that is soon over.
+    fn soon(&self, n: usize) -> Timestamp {
+        Timestamp::from_millis(self.now.millis() + self.command.number(n) as i64 % 500)
+    }
+
+    fn maybe<T>(&self, n: usize, made: impl FnOnce() -> T) -> Option<T> {
+        self.once_in(n, 2).then(made)
+    }
+
+    fn text(&self, n: usize) -> String {
+        self.command.pick(n, pools::NAMES).to_owned()
+    }
+
+    fn known(&self, n: usize, kind: &str) -> Uuid {
+        Uuid::parse_str(&self.world.id(kind, self.command, n)).unwrap_or(Uuid::nil())
+    }
+
+    pub(super) fn contact_id(&self, n: usize) -> ContactId {
+        ContactId::new(self.known(n, "row contact"))
+    }
+
+    pub(super) fn connection_id(&self, n: usize) -> ConnectionId {
+        ConnectionId::new(self.known(n, "row connection"))
+    }
+
+    pub(super) fn message_id(&self, n: usize) -> MessageId {
+        MessageId::new(self.known(n, "row message"))
+    }
+
+    pub(super) fn worker_id(&self, n: usize) -> WorkerId {
+        WorkerId::new(self.known(n, "row worker"))
+    }
+
+    pub(super) fn line_id(&self, n: usize) -> LedgerLineId {
+        LedgerLineId::new(self.known(n, "row line"))
+    }
+
+    pub(super) fn template_id(&self, n: usize) -> TemplateId {
+        TemplateId::new(self.known(n, "row template"))
+    }
+
+    pub(super) fn platform(&self, n: usize) -> Platform {
+        let name = if self.once_in(n, 4) { "telegram" } else { "whatsapp" };
+        Platform::parse(name).expect("a channel")
+    }
+
+    pub(super) fn key(&self, n: usize) -> ChannelKey {
+        ChannelKey::from_stored(self.command.pick(n, KEYS).to_owned())
+    }
+
+    pub(super) fn code(&self, n: usize) -> GroupCode {
+        GroupCode::from_stored(self.command.pick(n, CODES).to_owned())
+    }
+
+    pub(super) fn wamid(&self, n: usize) -> ProviderMessageId {
+        ProviderMessageId::from_stored(self.command.pick(n, WAMIDS).to_owned())
+    }
+
+    /// Every provider's id that there is.
+    pub(super) fn wamids() -> Vec<ProviderMessageId> {
+        WAMIDS.iter().map(|id| ProviderMessageId::from_stored((*id).to_owned())).collect()
+    }
+
+    pub(super) fn phone(&self, n: usize) -> Phone {
+        let number = format!("+553499123456{}", self.command.number(n) % 4);
+        Phone::parse(&number, &Region::br()).expect("a phone number")
+    }
+
+    pub(super) fn identifier(&self, n: usize) -> Identifier {
+        Identifier::parse(self.command.pick(n, KEYS)).expect("acceptable")
+    }
+
+    pub(super) fn call_key(&self, n: usize) -> CallKey {
+        let operation = ["POST /a", "POST /b"][self.command.number(n) % 2].to_owned();
+        CallKey { operation, key: format!("k{}", self.command.number(n + 1) % 4) }
+    }
+
+    pub(super) fn row(&self, kind: &str) -> Row {
+        match kind {
+            "row contact" => self.contact().into(),
+            "row connection" => self.connection().into(),
+            "row group" => self.group().into(),
+            "row alias" => self.alias().into(),
+            "row conversation" => self.conversation().into(),
+            "row message" => self.message().into(),
+            "row reference" => self.reference().into(),
+            "row lead" => self.lead().into(),
+            "row line" => self.line().into(),
+            "row call" => self.call().into(),
+            "row worker" => {
+                Worker { id: WorkerId::new(self.fresh), leased_until: self.time(1) }.into()
+            }
+            _ => self.template().into(),
+        }
+    }
+
+    fn contact(&self) -> Contact {
+        let identifier = match self.once_in(1, 3) {
+            true => self.identifier(2),
+            false => Identifier::parse(&self.fresh.to_string()).expect("acceptable"),
+        };
+        let (id, platform) = (ContactId::new(self.fresh), self.platform(3));
+        let phone = self.maybe(4, || self.phone(5));
+        let mut contact = Contact::new(id, self.company, platform, identifier, phone, self.time(6));
+        contact.name = self.text(7);
+        contact.is_group = self.once_in(8, 3);
+        contact.external_chat_id = self.maybe(9, || self.code(10).as_str().to_owned());
+        contact.last_connection_id = self.maybe(11, || self.connection_id(12));
+        contact.opt_out_backfilled = self.once_in(13, 2);
+        contact.opted_in_at = self.maybe(14, || self.time(15));
+        contact.last_message_at = self.maybe(16, || self.time(17));
+        contact.updated_at = self.time(18);
+        contact.derive();
+        contact
+    }
+
+    fn connection(&self) -> Connection {
+        let settings = json!({ "delay_ms": self.command.number(1), "api_key": self.text(2) });
+        Connection {
+            id: ConnectionId::new(self.fresh),
+            company: self.company,
+            kind: self.one(3, ConnectionKind::ALL),
+            platform: self.platform(4),
+            name: self.text(5),
+            identifier: self.phone(6).digits().to_owned(),
+            gateway: self.one(7, Gateway::ALL),
+            settings: ConnectionSettings::from_stored(
+                settings.as_object().cloned().unwrap_or_default(),
+            ),
+            is_active: self.once_in(8, 2),
+            status: self.one(9, ConnectionStatus::ALL),
+            created_at: self.time(10),
+            updated_at: self.time(11),
+        }
+    }
+
+    fn group(&self) -> ConnectionGroup {
+        let group = Group {
+            code: self.code(2),
+            subject: self.maybe(3, || self.text(4)),
+            is_community: self.once_in(5, 3),
+            community_code: self.maybe(6, || self.code(7)),
+            is_announcement: self.once_in(8, 2),
+            announce_only: self.once_in(9, 2),
+            participates: self.once_in(10, 2),
+            is_admin: self.once_in(11, 2),
+        };
+        ConnectionGroup { company: self.company, connection: self.connection_id(1), group }
+    }
+
+    fn alias(&self) -> Alias {
+        Alias {
+            company: self.company,
+            platform: self.platform(1),
+            key: self.key(2),
+            contact: self.contact_id(3),
+        }
+    }
+
+    fn conversation(&self) -> Conversation {
+        Conversation {
+            company: self.company,
+            contact: self.contact_id(1),
+            connection: self.connection_id(2),
+            identifier: self.text(3),
+            last_message_at: self.maybe(4, || self.time(5)),
+            last_inbound_at: self.maybe(6, || self.time(7)),
+            unread: self.command.number(8) as u32,
+        }
+    }
+
+    fn failure(&self, n: usize) -> Failure {
+        Failure {
+            error_type: self.one(n, ErrorType::ALL),
+            code: self.one(n + 1, DeliveryCode::ALL),
+            message: self.maybe(n + 2, || self.text(n + 3)),
+        }
+    }
+
+    fn message(&self) -> Message {
+        let status = self.one(1, MessageStatus::ALL);
+        Message {
+            id: MessageId::new(self.fresh),
+            company: self.company,
+            contact: self.contact_id(2),
+            connection: self.connection_id(3),
+            direction: self.one(4, Direction::ALL),
+            message_type: self.one(5, &MessageType::ALL[..3]),
+            sender_type: self.one(6, SenderType::ALL),
+            status,
+            failure: (status == MessageStatus::Failed).then(|| self.failure(7)),
+            content: self.maybe(11, || self.text(12)),
+            media: Media {
+                url: self.maybe(13, || self.text(14)),
+                source: None,
+                document: self.maybe(15, || DocumentId::new(self.known(16, "row message"))),
+                mimetype: self.maybe(17, || "image/png".to_owned()),
+                filename: None,
+                caption: self.maybe(18, || self.text(19)),
+            },
+            provider_id: self.maybe(20, || self.wamid(21)),
+            external_id: self.maybe(22, || self.text(23)),
+            quoted: Quoted {
+                message: self.maybe(24, || self.message_id(25)),
+                content: self.maybe(26, || self.text(27)),
+                message_type: self.maybe(28, || self.one(29, MessageType::ALL)),
+            },
+            participant: self.maybe(30, || self.text(31)),
+            template_category: self.maybe(32, || self.one(33, TemplateCategory::ALL)),
+            prosa: self.maybe(34, || Prosa {
+                consumption_id: self.line_id(35),
+                prosas: Prosas::from_units(self.command.number(36) as i64),
+                cost: Brl::from_units(self.command.number(37) as i64),
+                scope: self.one(38, ProsaScope::ALL),
+            }),
+            is_history: self.once_in(39, 4),
+            edited_at: self.maybe(40, || self.time(41)),
+            sender: (status == MessageStatus::Pending).then(|| self.worker_id(42)),
+            created_at: self.time(43),
+            timestamp: self.time(44),
+        }
+    }
+
+    fn reference(&self) -> MessageRef {
+        let target = if self.once_in(1, 3) {
+            let failure = self.maybe(2, || self.failure(3));
+            let report = StatusReport { status: self.one(7, MessageStatus::ALL), failure };
+            RefTarget::Report { report, expires_at: self.soon(8) }
+        } else {
+            RefTarget::Message(self.message_id(9))
+        };
+        let (company, connection) = (self.company, self.connection_id(10));
+        MessageRef { company, connection, provider_id: self.wamid(11), target }
+    }
+
+    fn lead(&self) -> LeadMemory {
+        LeadMemory {
+            company: self.company,
+            contact: self.contact_id(1),
+            version: self.command.number(2) as u32,
+            inferred: Inferred {
+                summary: self.text(3),
+                bant: Bant { authority_raw: self.maybe(4, || self.text(5)), ..Bant::default() },
+                key_facts: (6..6 + self.command.number(6) % 3).map(|n| self.text(n)).collect(),
+                ..Inferred::default()
+            },
+            interaction_count: self.command.number(9) as u32,
+            first_interaction_at: self.time(10),
+            last_memory_update_at: self.time(11),
+        }
+    }
+
+    fn line(&self) -> LedgerLine {
+        let sign = if self.once_in(1, 3) { -1 } else { 1 };
+        LedgerLine {
+            id: LedgerLineId::new(self.fresh),
+            company: self.company,
+            consumption_id: self.line_id(2),
+            kind: self.one(3, LineKind::ALL),
+            scope: self.one(4, ProsaScope::ALL),
+            prosas: Prosas::from_units(sign * self.command.number(5) as i64),
+            cost: Brl::from_units(sign * self.command.number(6) as i64),
+            refunded: (Prosas::from_units(self.command.number(7) as i64), Brl::ZERO),
+            contact: self.maybe(8, || self.contact_id(9)),
+            campaign: self.maybe(10, || CampaignId::new(self.fresh)),
+            description: self.maybe(11, || self.text(12)),
+            created_at: self.time(13),
+        }
+    }
+
+    fn call(&self) -> RememberedCall {
+        let state = match self.once_in(1, 2) {
+            true => CallState::InFlight { worker: self.worker_id(2) },
+            false => CallState::Answered { answer: self.text(3) },
+        };
+        RememberedCall {
+            company: self.company,
+            key: self.call_key(4),
+            body_hash: [self.command.number(6) as u8; 32],
+            state,
+            contact: self.maybe(7, || self.contact_id(8)),
+            expires_at: self.soon(9),
+        }
+    }
+
+    fn template(&self) -> Template {
+        // Tokens meet now and then.
+        let token = [self.command.number(1) as u8 % 16; 16];
+        Template {
+            id: TemplateId::new(self.fresh),
+            company: self.company,
+            name: self.text(2),
+            category: self.one(3, TemplateCategory::ALL),
+            language: "pt_BR".to_owned(),
+            body: self.text(4),
+            status: self.one(5, TemplateStatus::ALL),
+            connection: self.maybe(6, || self.connection_id(7)),
+            token: Builder::from_random_bytes(token).into_uuid(),
+            created_at: self.time(8),
+            updated_at: self.time(9),
+        }
+    }
+}
+
+/// `made` under the identity of `of`, which is a row of the same kind.
+pub(super) fn replacing(of: &Row, made: Row) -> Row {
+    match (of, made) {
+        (Row::Contact(of), Row::Contact(made)) => Contact { id: of.id, ..made }.into(),
+        (Row::Connection(of), Row::Connection(made)) => Connection { id: of.id, ..made }.into(),
+        (Row::Group(of), Row::Group(made)) => {
+            let group = Group { code: of.group.code.clone(), ..made.group };
+            ConnectionGroup { connection: of.connection, group, ..made }.into()
+        }
+        (Row::Conversation(of), Row::Conversation(made)) => {
+            Conversation { contact: of.contact, connection: of.connection, ..made }.into()
+        }
+        (Row::Message(of), Row::Message(made)) => Message { id: of.id, ..made }.into(),
+        (Row::MessageRef(of), Row::MessageRef(made)) => {
+            let provider_id = of.provider_id.clone();
+            MessageRef { connection: of.connection, provider_id, ..made }.into()
+        }
+        (Row::LeadMemory(of), Row::LeadMemory(made)) => {
+            LeadMemory { contact: of.contact, ..made }.into()
+        }
+        (Row::LedgerLine(of), Row::LedgerLine(made)) => LedgerLine { id: of.id, ..made }.into(),
+        (Row::RememberedCall(of), Row::RememberedCall(made)) => {
+            RememberedCall { key: of.key.clone(), ..made }.into()
+        }
+        (Row::Worker(of), Row::Worker(made)) => Worker { id: of.id, ..made }.into(),
+        (Row::Template(of), Row::Template(made)) => Template { id: of.id, ..made }.into(),
+        (of, _) => of.clone(),
+    }
+}

@@ -1,0 +1,98 @@
+//! Single rows, written and read without the core: what no use case comes upon by chance.
+
+mod find;
+mod make;
+mod reads;
+mod shown;
+
+use std::sync::Arc;
+
+use recado_core::access::{Company, Features, Plan};
+use recado_core::contacts::Region;
+use recado_core::ids::CompanyId;
+use recado_core::store::{Change, ChangeSet, CommitError, Conflict, Row, Store, Stored};
+use recado_core::{Ids as _, Timestamp};
+use serde_json::{Value, json};
+
+use super::command::{Command, Verb};
+use super::world::World;
+use crate::{SeededIds, TestClock};
+pub(super) use make::KINDS;
+use make::{Maker, replacing};
+
+/// A company whose rows nobody else writes.
+pub(super) struct Rows {
+    store: Arc<dyn Store>,
+    company: CompanyId,
+    ids: SeededIds,
+}
+
+/// How a commit ended. Which of several conflicts is named is the store's to choose.
+fn outcome(outcome: Result<(), CommitError>) -> &'static str {
+    match outcome {
+        Ok(()) => "applied",
+        Err(CommitError::Conflict(Conflict::Stale(_))) => "stale",
+        Err(CommitError::Conflict(_)) => "conflict",
+        Err(CommitError::Store(_)) => "failed",
+    }
+}
+
+impl Rows {
+    pub(super) async fn start(store: Arc<dyn Store>) -> Self {
+        let ids = SeededIds::new(11);
+        let company = CompanyId::new(ids.uuid_v7(TestClock::START));
+        let row = Company {
+            id: company,
+            name: "Linhas".to_owned(),
+            plan: Plan::Enterprise,
+            features: Features::default(),
+            default_region: Region::br(),
+            created_at: TestClock::START,
+            updated_at: TestClock::START,
+        };
+        store.commit(ChangeSet::new().insert(row)).await.expect("the store is empty");
+        Self { store, company, ids }
+    }
+
+    /// Runs a command and shows what came of it.
+    pub(super) async fn run(&self, command: &Command, world: &World, now: Timestamp) -> Value {
+        let fresh = self.ids.uuid_v7(now);
+        let maker = Maker { command, world, company: self.company, now, fresh };
+        let kind = command.pick(0, KINDS);
+        match command.verb {
+            Verb::InsertRow => {
+                let row = maker.row(kind);
+                let outcome = self.try_apply(Change::insert(row)).await;
+                json!({ "kind": kind, "id": fresh, "outcome": outcome })
+            }
+            Verb::ReadRows => json!({ "found": self.read(&maker).await }),
+            _ => {
+                let Some(found) = self.find(kind, &maker).await else {
+                    return json!({ "kind": kind, "found": null });
+                };
+                let before = shown::stored(&found);
+                let read = match command.once_in(60, 8) {
+                    true => Stored::new(found.value().clone(), found.version().next()),
+                    false => found,
+                };
+                let alias = matches!(read.value(), Row::Alias(_));
+                let change = match command.verb == Verb::ChangeRow && !alias {
+                    true => read.update(replacing(read.value(), maker.row(kind))),
+                    false => read.delete(),
+                };
+                // Rows without a version are as they are.
+                let outcome = match alias && command.once_in(60, 8) {
+                    true => "skipped",
+                    false => self.try_apply(change).await,
+                };
+                let after = self.find(kind, &maker).await;
+                let after = after.as_ref().map(shown::stored);
+                json!({ "kind": kind, "found": before, "outcome": outcome, "after": after })
+            }
+        }
+    }
+
+    async fn try_apply(&self, change: Change) -> &'static str {
+        outcome(self.store.commit(ChangeSet::new().with(change)).await)
+    }
+}

@@ -1,0 +1,182 @@
+//! Reading rows in every way there is.
+
+use recado_core::Timestamp;
+use recado_core::contacts::{ContactFilter, DraftQuery};
+use recado_core::conversations::ChannelQuery;
+use recado_core::ids::{ConnectionId, ContactId};
+use recado_core::messages::{Direction, MessageFilter, MessageStatus, MessageType};
+use recado_core::page::PageRequest;
+use recado_core::prosas::{LedgerFilter, LineKind};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::super::world::World;
+use super::make::Maker;
+use super::{Rows, shown};
+
+/// More than there ever are.
+const ALL: u32 = 100_000;
+
+impl Maker<'_> {
+    fn when(&self, n: usize) -> Option<Timestamp> {
+        let back = self.command.number(n + 1) as i64 % 40;
+        self.command.once_in(n, 3).then(|| Timestamp::from_millis(self.now.millis() - back))
+    }
+
+    fn page(&self, n: usize) -> PageRequest {
+        let page = 1 + self.command.number(n) as u32 % 3;
+        PageRequest { page, limit: 1 + self.command.number(n + 1) as u32 % 9 }
+    }
+
+    fn message_filter(&self) -> MessageFilter {
+        let given = |n: usize| self.command.once_in(n, 3);
+        let pick = |n: usize| self.command.number(n);
+        MessageFilter {
+            contact: given(10).then(|| self.contact_id(11)),
+            connection: given(12).then(|| self.connection_id(13)),
+            direction: given(14).then(|| Direction::ALL[pick(15) % 2]),
+            message_type: given(16).then(|| MessageType::ALL[pick(17) % 4]),
+            status: given(18).then(|| MessageStatus::ALL[pick(19) % MessageStatus::ALL.len()]),
+            from: self.when(20),
+            to: self.when(22),
+        }
+    }
+
+    fn channel_query(&self) -> ChannelQuery {
+        let some = |n: usize| 0..self.command.number(n) % 3;
+        ChannelQuery {
+            platform: self.command.once_in(10, 2).then(|| self.platform(11)),
+            ids: some(12).map(|n| self.contact_id(13 + n)).collect(),
+            identifiers: some(16).map(|n| self.identifier(17 + n)).collect(),
+            keys: some(20).map(|n| self.key(21 + n)).collect(),
+            phones: some(24).map(|n| self.phone(25 + n)).collect(),
+            chats: some(28).map(|n| self.code(29 + n)).collect(),
+        }
+    }
+}
+
+impl Rows {
+    pub(super) async fn read(&self, maker: &Maker<'_>) -> Value {
+        let (store, company) = (&self.store, self.company);
+        match maker.command.number(1) % 9 {
+            0 | 1 => self.messages(&maker.message_filter(), maker.page(30)).await,
+            2 => {
+                let kinds = [None, Some(LineKind::Debit), Some(LineKind::Refund)];
+                let kind = kinds[maker.command.number(10) % 3];
+                let filter = LedgerFilter { from: maker.when(20), to: maker.when(22), kind };
+                self.ledger(filter, maker.page(30)).await
+            }
+            3 => self.contacts(&maker.channel_query()).await,
+            4 => {
+                let ids = [maker.wamid(10), maker.wamid(11), maker.wamid(12)];
+                let found = store.referred(company, maker.connection_id(13), &ids).await;
+                let found = found.expect("works");
+                json!(shown::unordered(found.iter().map(shown::referred).collect()))
+            }
+            5 => {
+                let codes = [maker.code(10), maker.code(11)];
+                let groups = store.groups_by_code(company, &codes).await.expect("works");
+                let of_one = store.groups(company, maker.connection_id(12)).await.expect("works");
+                json!([shown::all(&groups), shown::all(&of_one)])
+            }
+            6 => {
+                let query = DraftQuery {
+                    phone: maker.command.once_in(10, 2).then(|| maker.phone(11)),
+                    identifiers: vec![maker.identifier(12)],
+                    keys: vec![maker.key(13), maker.key(14)],
+                    alias: Some((maker.platform(15), maker.key(16))),
+                    connection: Some(maker.connection_id(17)),
+                    ..DraftQuery::default()
+                };
+                let facts = store.draft_facts(company, &query).await.expect("works");
+                let connection = facts.connection.as_ref().map(shown::stored);
+                json!([facts.holder, facts.alias_taken, connection])
+            }
+            7 => self.on_their_way(maker).await,
+            _ => self.contact(maker.contact_id(10), maker.connection_id(11)).await,
+        }
+    }
+
+    async fn messages(&self, filter: &MessageFilter, page: PageRequest) -> Value {
+        let page = self.store.message_page(self.company, filter, page).await.expect("works");
+        json!([page.total, page.items.iter().map(shown::record).collect::<Vec<_>>()])
+    }
+
+    async fn ledger(&self, filter: LedgerFilter, page: PageRequest) -> Value {
+        json!(format!("{:?}", self.store.ledger_page(self.company, &filter, page).await))
+    }
+
+    async fn contacts(&self, query: &ChannelQuery) -> Value {
+        let found = self.store.channel_contacts(self.company, query).await.expect("works");
+        json!(found.iter().map(shown::channel_contact).collect::<Vec<_>>())
+    }
+
+    async fn on_their_way(&self, maker: &Maker<'_>) -> Value {
+        let abandoned = self.store.abandoned_messages(maker.now, ALL).await.expect("works");
+        let some = self.store.abandoned_messages(maker.now, 2).await.expect("works").len();
+        let flying = self.store.messages_in_flight(maker.worker_id(10), ALL).await.expect("works");
+        json!([
+            shown::unordered(shown::all(&abandoned)),
+            some,
+            shown::unordered(shown::all(&flying)),
+        ])
+    }
+
+    /// What is read of one contact, and of one connection.
+    async fn contact(&self, contact: ContactId, connection: ConnectionId) -> Value {
+        let (store, company) = (&self.store, self.company);
+        let record = store.contact_record(company, contact).await.expect("works");
+        let related = record.map(|(record, _)| {
+            let conversations: Vec<Value> = record
+                .related
+                .conversations
+                .iter()
+                .map(|(of, with)| json!([shown::connection(of), format!("{with:?}")]))
+                .collect();
+            json!([conversations, format!("{:?}", record.related.lead_memory)])
+        });
+        let inbound = store.newest_inbound_at(company, contact).await.expect("works");
+        let outbound = store.newest_outbound_sender(company, contact).await.expect("works");
+        let used = store.connection_in_use(company, connection).await.expect("works");
+        let lead = store.lead_memory(company, contact).await.expect("works");
+        json!([
+            related,
+            format!("{inbound:?} {outbound:?} {used}"),
+            lead.as_ref().map(shown::stored),
+        ])
+    }
+
+    /// All that can be read.
+    pub(in super::super) async fn everything(&self, world: &World) -> Vec<Value> {
+        let ids = |kind: &str| -> Vec<Uuid> {
+            let known = world.ids.get(kind).into_iter().flatten();
+            known.filter_map(|id| Uuid::parse_str(id).ok()).collect()
+        };
+        let (store, company) = (&self.store, self.company);
+        let mut everything = Vec::new();
+        for page in 1..4 {
+            let page = PageRequest { page, limit: 100 };
+            everything.push(self.messages(&MessageFilter::default(), page).await);
+            everything.push(self.ledger(LedgerFilter::default(), page).await);
+        }
+        let contacts: Vec<ContactId> = ids("row contact").into_iter().map(ContactId::new).collect();
+        let query = ChannelQuery { ids: contacts.clone(), ..ChannelQuery::default() };
+        everything.push(self.contacts(&query).await);
+        let connections = store.connections(company).await.expect("works");
+        everything.push(json!(shown::all(&connections)));
+        let templates = store.templates(company).await.expect("works");
+        everything.push(json!(shown::all(&templates)));
+        for connection in ids("row connection").into_iter().map(ConnectionId::new) {
+            let groups = store.groups(company, connection).await.expect("works");
+            everything.push(json!(shown::all(&groups)));
+            everything.push(self.contact(ContactId::new(Uuid::nil()), connection).await);
+        }
+        for contact in contacts {
+            everything.push(self.contact(contact, ConnectionId::new(Uuid::nil())).await);
+        }
+        let (filter, page) = (ContactFilter::default(), PageRequest { page: 1, limit: 1 });
+        let slice = store.contact_page(company, &filter, page, false).await.expect("works");
+        everything.push(json!(slice.total));
+        everything
+    }
+}
