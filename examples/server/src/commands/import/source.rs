@@ -66,7 +66,7 @@ pub(super) struct Source {
 }
 
 enum Form {
-    Csv { reader: csv::Reader<BufReader<File>>, delimiter: u8 },
+    Csv { reader: csv::Reader<BufReader<File>>, delimiter: u8, lines: Lines },
     Json { reader: BufReader<File>, line: u64, position: u64 },
 }
 
@@ -94,6 +94,7 @@ impl Source {
             let form = Form::Json { reader: file, line: 0, position: skipped };
             Self { form, size, names: Vec::new(), first: None }
         } else {
+            let lines = Lines { file: File::open(path).map_err(fail)?, offset: skipped };
             let mut reader =
                 ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(file);
             let names = reader.headers().map_err(|error| failure(path, &error))?;
@@ -101,7 +102,7 @@ impl Source {
             if names.iter().all(String::is_empty) {
                 return Err(failure(path, &"has no column names"));
             }
-            Self { form: Form::Csv { reader, delimiter }, size, names, first: None }
+            Self { form: Form::Csv { reader, delimiter, lines }, size, names, first: None }
         };
         if is_json {
             source.first = source.read()?;
@@ -147,7 +148,7 @@ impl Source {
 
     fn read(&mut self) -> Result<Option<Entry>, Failure> {
         match &mut self.form {
-            Form::Csv { reader, .. } => read_csv(reader, &self.names),
+            Form::Csv { reader, lines, .. } => read_csv(reader, lines, &self.names),
             Form::Json { reader, line, position } => read_json(reader, line, position),
         }
     }
@@ -166,15 +167,48 @@ fn delimiter(head: &[u8]) -> u8 {
     }
 }
 
+/// Finds the line that a record of CSV begins on. The reader tells the end of the one before; the
+/// blank lines between them, and the second half of a line's end, are looked up in the file.
+struct Lines {
+    file: File,
+    /// Where the reader began.
+    offset: u64,
+}
+
+impl Lines {
+    fn of(&mut self, position: &csv::Position) -> std::io::Result<u64> {
+        let mut line = position.line();
+        self.file.seek(SeekFrom::Start(self.offset + position.byte()))?;
+        let mut buffer = [0; 64];
+        loop {
+            let read = self.file.read(&mut buffer)?;
+            let between = buffer[..read].iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));
+            let (mut length, mut ends) = (0, 0);
+            for byte in between {
+                length += 1;
+                ends += u64::from(*byte == b'\n');
+            }
+            line += ends;
+            if length < read || read == 0 {
+                return Ok(line);
+            }
+        }
+    }
+}
+
 fn read_csv(
     reader: &mut csv::Reader<BufReader<File>>,
+    lines: &mut Lines,
     names: &[String],
 ) -> Result<Option<Entry>, Failure> {
     let mut raw = ByteRecord::new();
     if !reader.read_byte_record(&mut raw).map_err(Failure::run)? {
         return Ok(None);
     }
-    let line = raw.position().map_or(0, csv::Position::line);
+    let line = match raw.position() {
+        Some(position) => lines.of(position).map_err(Failure::run)?,
+        None => 0,
+    };
     let body = csv_body(&raw, names);
     Ok(Some(Entry { line, end: reader.position().byte(), body, raw: Raw::Csv(raw) }))
 }
@@ -249,7 +283,10 @@ mod tests {
 
     use super::*;
 
-    fn read(content: &[u8]) -> (Vec<String>, Vec<(u64, Result<Value, String>)>) {
+    /// A record: its line, and what it says.
+    type Read = (u64, Result<Value, String>);
+
+    fn read(content: &[u8]) -> (Vec<String>, Vec<Read>) {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("file");
         std::fs::write(&path, content).expect("written");
