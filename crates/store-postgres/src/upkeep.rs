@@ -63,7 +63,26 @@ WHERE leased_until <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED))";
 /// How long a process is remembered after its lease lapsed.
 const WORKER_KEPT: Duration = Duration::from_secs(3600);
 
+/// Tables that have grown or changed by more than half since the planner looked at them.
+const OUTGROWN: &str = "\
+SELECT string_agg(quote_ident(schemaname) || '.' || quote_ident(relname), ', ') \
+FROM pg_stat_user_tables WHERE schemaname = current_schema() \
+AND n_mod_since_analyze > 500 + n_live_tup / 2";
+
 impl PostgresStore {
+    /// Lets the planner look again at tables that are not what they were: statements that were
+    /// planned while a table was empty use any index, and the server itself may take a minute to
+    /// notice. Tables that somebody else looks after at the moment are left to them.
+    async fn look_again(&self) -> Result<(), StoreError> {
+        let found = rows(&self.pool, OUTGROWN, Vec::new()).await?;
+        if let Some(tables) = found.first().and_then(|row| row.get::<_, Option<String>>(0)) {
+            let client = self.pool.get().await.map_err(StoreError::unavailable)?;
+            let analyze = format!("ANALYZE (SKIP_LOCKED) {tables}");
+            client.batch_execute(&analyze).await.map_err(failed)?;
+        }
+        Ok(())
+    }
+
     /// Deletes what `sql` selects until nothing is left, within bounds. What somebody else is
     /// deleting or changing is left to them.
     async fn forget(&self, sql: &'static str, until: Timestamp) -> Result<(), StoreError> {
@@ -106,6 +125,7 @@ impl Upkeep for PostgresStore {
         self.fold(FOLD_FACETS).await?;
         self.fold(FOLD_LISTS).await?;
         rows(&self.pool, FORGET_RATES, params![now.millis() * 1000, BATCH]).await?;
+        self.look_again().await?;
         self.forget(FORGET_REPORTS, now).await?;
         self.forget(FORGET_CALLS, now).await?;
         self.forget(FORGET_WORKERS, now.minus(WORKER_KEPT)).await?;
