@@ -74,8 +74,8 @@ CREATE TABLE conversations (
 CREATE INDEX conversations_by_connection ON conversations (company_id, connection_id);
 
 -- One row for each combination of values that the listings of messages compare, with how many
--- messages have it; kept by the triggers below, as messages also go by cascade. It refers to the
--- connection on behalf of its messages, which therefore need no index of connections.
+-- messages have it; kept by the commit that writes the message. It refers to the connection on behalf
+-- of its messages, which therefore need no index of connections.
 CREATE TABLE message_facets (
     id INTEGER PRIMARY KEY,
     company_id BLOB NOT NULL,
@@ -144,13 +144,8 @@ CREATE INDEX messages_by_contact
     ON messages (company_id, contact_id, direction, is_history, created_at, id);
 CREATE INDEX messages_in_flight ON messages (sender_id)
     WHERE status = 'pending' AND sender_id IS NOT NULL;
-CREATE TRIGGER messages_came AFTER INSERT ON messages BEGIN
-    UPDATE message_facets SET messages = messages + 1 WHERE id = new.facet_id;
-END;
-CREATE TRIGGER messages_changed AFTER UPDATE OF facet_id ON messages BEGIN
-    UPDATE message_facets SET messages = messages - 1 WHERE id = old.facet_id;
-    UPDATE message_facets SET messages = messages + 1 WHERE id = new.facet_id;
-END;
+-- A trigger, because messages also go by cascade. Those that come or change are counted by statements
+-- of their own: a trigger would make SQLite keep a journal of each statement.
 CREATE TRIGGER messages_went AFTER DELETE ON messages BEGIN
     UPDATE message_facets SET messages = messages - 1 WHERE id = old.facet_id;
 END;

@@ -20,13 +20,13 @@ pub(crate) fn differ(one: &Message, other: &Message) -> bool {
     combination(one) != combination(other)
 }
 
-/// The combination of a message, which is made if it is the first of its kind. The triggers of the
-/// messages count.
+/// Counts one more message of its combination, which is made if it is the first of its kind. Plain
+/// statements: an upsert or a trigger would make SQLite keep a journal of each statement.
 ///
 /// # Errors
 ///
 /// [`recado_core::store::Conflict::Reference`] when there is no such connection.
-pub(crate) fn of(conn: &Connection, message: &Message) -> Result<FacetId, CommitError> {
+pub(crate) fn add(conn: &Connection, message: &Message) -> Result<FacetId, CommitError> {
     let values: [Cell<'_>; 5] = [
         message.company.into(),
         message.connection.into(),
@@ -36,23 +36,36 @@ pub(crate) fn of(conn: &Connection, message: &Message) -> Result<FacetId, Commit
     ];
     let known = "SELECT id FROM message_facets WHERE company_id = ?1 AND connection_id = ?2 \
                  AND direction = ?3 AND message_type = ?4 AND status = ?5";
-    let known = conn
+    let known: Option<i64> = conn
         .prepare_cached(known)
         .and_then(|mut statement| {
             statement.query_row(params_from_iter(&values), |row| row.get(0)).optional()
         })
         .map_err(commit_error)?;
     if let Some(id) = known {
+        count(conn, FacetId(id), 1)?;
         return Ok(FacetId(id));
     }
     conn.prepare_cached(
         "INSERT INTO message_facets \
          (company_id, connection_id, direction, message_type, status, messages) \
-         VALUES (?1, ?2, ?3, ?4, ?5, 0)",
+         VALUES (?1, ?2, ?3, ?4, ?5, 1)",
     )
     .and_then(|mut statement| statement.insert(params_from_iter(&values)))
     .map(FacetId)
     .map_err(commit_error)
+}
+
+/// Counts one message less of this combination.
+pub(crate) fn remove(conn: &Connection, facet: FacetId) -> Result<(), CommitError> {
+    count(conn, facet, -1)
+}
+
+fn count(conn: &Connection, facet: FacetId, change: i64) -> Result<(), CommitError> {
+    conn.prepare_cached("UPDATE message_facets SET messages = messages + ?2 WHERE id = ?1")
+        .and_then(|mut statement| statement.execute([facet.0, change]))
+        .map_err(commit_error)?;
+    Ok(())
 }
 
 /// The combinations of a company that pass a filter.

@@ -20,11 +20,12 @@ use rusqlite::{Connection, OptionalExtension, params_from_iter};
 use crate::SqliteStore;
 use crate::cell::{Cell, Columns};
 use crate::error::ReadResult;
+use crate::message_facets::{self, FacetId};
 use crate::table::{
     self, Table, insert_error, placeholders, read_stored, statements, update_changed,
 };
 use crate::writer::read_error;
-use crate::{message_facets, message_refs, messages_listing};
+use crate::{message_refs, messages_listing};
 
 /// The three columns of a failure.
 pub(crate) fn failure_cells(failure: Option<&Failure>) -> [Cell<'_>; 3] {
@@ -185,9 +186,9 @@ static INSERT: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// Inserts a message under its combination, which counts it.
+/// Inserts a message and counts it. The trigger of the table counts those that go.
 pub(crate) fn insert(conn: &Connection, message: &Message) -> Result<(), CommitError> {
-    let facet = message_facets::of(conn, message)?;
+    let facet = message_facets::add(conn, message)?;
     let mut values = message.values();
     values.push(Cell::Int(facet.0));
     conn.prepare_cached(&INSERT)
@@ -196,9 +197,12 @@ pub(crate) fn insert(conn: &Connection, message: &Message) -> Result<(), CommitE
     Ok(())
 }
 
-static SELECT_WITH_SEQ: LazyLock<String> = LazyLock::new(|| {
+static SELECT_WITH_PLACE: LazyLock<String> = LazyLock::new(|| {
     let columns = Message::statements().qualified("m");
-    format!("SELECT {columns}, m.seq FROM messages AS m WHERE m.company_id = ?1 AND m.id = ?2")
+    format!(
+        "SELECT {columns}, m.seq, m.facet_id FROM messages AS m \
+         WHERE m.company_id = ?1 AND m.id = ?2"
+    )
 });
 
 /// Replaces a message, and moves it to another combination when its own has changed.
@@ -209,21 +213,24 @@ pub(crate) fn update(
 ) -> Result<(), CommitError> {
     let (company, id) = (message.company, message.id);
     let key: [Cell<'_>; 2] = [company.into(), id.into()];
-    let found: Option<(Stored<Message>, i64)> = conn
-        .prepare_cached(&SELECT_WITH_SEQ)
+    let found: Option<(Stored<Message>, i64, FacetId)> = conn
+        .prepare_cached(&SELECT_WITH_PLACE)
         .and_then(|mut statement| {
-            let seq = Message::statements().columns.len() + 1;
-            statement
-                .query_row(params_from_iter(&key), |row| Ok((read_stored(row)?, row.get(seq)?)))
-                .optional()
+            let read = |row: &rusqlite::Row<'_>| {
+                let old = read_stored(row)?;
+                let mut place = Columns::from(row, Message::statements().columns.len() + 1);
+                Ok((old, place.number()?, FacetId(place.number()?)))
+            };
+            statement.query_row(params_from_iter(&key), read).optional()
         })
         .map_err(read_error)?;
-    let Some((old, seq)) = found.filter(|(old, _)| old.version() == read_at) else {
+    let Some((old, seq, facet)) = found.filter(|(old, ..)| old.version() == read_at) else {
         return Err(Conflict::Stale(RowKey::Message { company, id }).into());
     };
     let mut derived = Vec::new();
     if message_facets::differ(&old, message) {
-        derived.push(("facet_id", Cell::Int(message_facets::of(conn, message)?.0)));
+        message_facets::remove(conn, facet)?;
+        derived.push(("facet_id", Cell::Int(message_facets::add(conn, message)?.0)));
     }
     update_changed(conn, seq, (old.value(), message), derived)
 }
