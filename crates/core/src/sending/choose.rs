@@ -26,12 +26,12 @@ pub enum NoConnection {
 /// # Errors
 ///
 /// [`NoConnection`].
-pub fn choose_for_person<'a>(
-    connections: &'a [Stored<Connection>],
+pub fn choose_for_person(
+    connections: &[Stored<Connection>],
     wanted: Option<ConnectionId>,
     last: Option<ConnectionId>,
     fits: impl Fn(&Connection) -> bool,
-) -> Result<&'a Stored<Connection>, NoConnection> {
+) -> Result<&Stored<Connection>, NoConnection> {
     let can = |connection: &&Stored<Connection>| connection.is_usable() && fits(connection);
     if let Some(wanted) = wanted {
         let given = connections.iter().find(|connection| connection.id == wanted);

@@ -5,11 +5,14 @@ use super::intent::{Intended, Intent, IntentIds};
 use super::recover::Leftover;
 use super::settle::{Outcome, Settle};
 use super::{Delivered, Order, Sending};
-use crate::error::Error;
+use crate::error::{Error, NotFound};
 use crate::gateway::{Outgoing, SendFailure, SendResult};
 use crate::ids::{ContactId, EventId, MessageId};
 use crate::messages::{DeliveryCode, Failure, Message, MessageStatus};
 use crate::store::StoreError;
+
+/// How often an outcome is tried to be recorded before it is left to [`Sending::recover`].
+const RECORD_TRIES: u32 = 3;
 
 impl Sending<'_> {
     /// Sends one message: records the intent, calls the provider once, records the outcome.
@@ -27,7 +30,7 @@ impl Sending<'_> {
         let events = self.event_ids();
         let Intended { message, connection, group, .. } = intended;
         let settle = Settle::of_order(&order, message.clone(), result.into(), events, links);
-        match self.app.run(&settle).await {
+        match self.record_now(&settle).await {
             Ok(message) => answer(message, connection.kind, group),
             // Deleted with its contact while it was sent: what the provider said still stands.
             Err(Error::Rejected(_)) => match settle.outcome {
@@ -51,6 +54,18 @@ impl Sending<'_> {
                 Err(Error::Rejected(SendError::of_failure(connection.kind, id, contact, failure)))
             }
         }
+    }
+
+    /// Records an outcome, again after a failure of the store: what the provider did cannot be
+    /// asked for a second time.
+    async fn record_now(&self, settle: &Settle) -> Result<Message, Error<NotFound>> {
+        for _ in 1..RECORD_TRIES {
+            match self.app.run(settle).await {
+                Err(Error::Busy | Error::Store(_)) => {}
+                answer => return answer,
+            }
+        }
+        self.app.run(settle).await
     }
 
     async fn intend(&self, order: &Order) -> Result<Intended, Error<SendError>> {

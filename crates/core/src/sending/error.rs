@@ -62,7 +62,7 @@ pub enum SendError {
     #[error("the template is not approved")]
     TemplateNotApproved,
     /// The provider surely did not send it, or, on a QR-code connection, nobody knows.
-    #[error("the provider did not send the message{}", said(failure))]
+    #[error("{}{}", fate(failure), said(failure))]
     Provider {
         /// The message, stored as failed.
         message: MessageId,
@@ -72,7 +72,7 @@ pub enum SendError {
         failure: Failure,
     },
     /// The message may have arrived; do not send it again by yourself.
-    #[error("the message may have arrived; do not send it again by yourself{}", said(failure))]
+    #[error("{}{}", fate(failure), said(failure))]
     Uncertain {
         /// The message, stored as failed.
         message: MessageId,
@@ -81,6 +81,14 @@ pub enum SendError {
         /// Why.
         failure: Failure,
     },
+}
+
+fn fate(failure: &Failure) -> &'static str {
+    if failure.is_uncertain() {
+        "the message may have arrived; do not send it again by yourself"
+    } else {
+        "the provider did not send the message"
+    }
 }
 
 fn said(failure: &Failure) -> String {

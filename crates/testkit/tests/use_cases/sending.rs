@@ -165,8 +165,12 @@ async fn an_outcome_that_cannot_be_recorded_is_uncertain_now_and_true_later() {
     let (talk, _, store) = kit().await;
     talk.kit.app.workers().beat().await.unwrap();
     talk.send(PHONE, "primeira").await.unwrap();
-    // The first commit is the intent, the second the outcome.
-    store.fail_nth(StoreOp::Commit, 1, StoreFailure::Unavailable);
+    // The first commit is the intent, those that follow try to record the outcome.
+    let mut commits = 0;
+    store.plan(move |op| {
+        commits += u32::from(op == StoreOp::Commit);
+        (op == StoreOp::Commit && commits > 1).then_some(StoreFailure::Unavailable)
+    });
     let refused = talk.send(PHONE, "segunda").await.unwrap_err();
     assert_eq!(code(&refused), "PROVIDER_ERROR");
     assert_eq!(talk.newest().await["status"], "pending");
@@ -174,6 +178,19 @@ async fn an_outcome_that_cannot_be_recorded_is_uncertain_now_and_true_later() {
     talk.kit.app.sending().recover().await.unwrap();
     assert_eq!(talk.newest().await["status"], "sent");
     assert_eq!(talk.kit.provider.sent().len(), 2);
+}
+
+#[tokio::test]
+async fn an_outcome_survives_one_failure_of_the_store() {
+    let (talk, model, store) = kit().await;
+    talk.send(PHONE, "primeira").await.unwrap();
+    for failure in [StoreFailure::Unavailable, StoreFailure::UnknownAfter] {
+        store.fail_nth(StoreOp::Commit, 1, failure);
+        talk.send(PHONE, "segunda").await.unwrap();
+        assert_eq!(talk.newest().await["status"], "sent");
+    }
+    let told = model.events(talk.kit.company.id);
+    assert_eq!(told.iter().filter(|e| e.event_type.as_str() == "message.sent").count(), 3);
 }
 
 #[tokio::test]
