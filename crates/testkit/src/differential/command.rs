@@ -44,6 +44,23 @@ pub enum Verb {
     Upkeep,
     RevokeKey,
     ReadRecords,
+    CreateConnection,
+    ChangeConnection,
+    DeleteConnection,
+    PutGroups,
+    Receive,
+    Send,
+    Reply,
+    ReplyTemplate,
+    AiTurn,
+    Act,
+    ImportMessage,
+    Debit,
+    Refund,
+    Infer,
+    CreateTemplate,
+    DeleteTemplate,
+    ListMessages,
     InsertRow,
     ChangeRow,
     DeleteRow,
@@ -57,6 +74,38 @@ const ROW_WEIGHTS: &[(u32, Verb)] = &[
     (6, Verb::DeleteRow),
     (22, Verb::ReadRows),
     (2, Verb::Upkeep),
+];
+
+/// How often each verb comes where people talk, by comparison.
+const TALK_WEIGHTS: &[(u32, Verb)] = &[
+    (6, Verb::CreateContact),
+    (6, Verb::ImportContact),
+    (2, Verb::PatchContact),
+    (2, Verb::DeleteContact),
+    (5, Verb::Page),
+    (5, Verb::Export),
+    (6, Verb::ReadContact),
+    (3, Verb::CreateMember),
+    (3, Verb::CreateReason),
+    (5, Verb::RunJobs),
+    (1, Verb::Upkeep),
+    (5, Verb::CreateConnection),
+    (2, Verb::ChangeConnection),
+    (1, Verb::DeleteConnection),
+    (4, Verb::PutGroups),
+    (30, Verb::Receive),
+    (14, Verb::Send),
+    (6, Verb::Reply),
+    (4, Verb::ReplyTemplate),
+    (4, Verb::AiTurn),
+    (12, Verb::Act),
+    (8, Verb::ImportMessage),
+    (5, Verb::Debit),
+    (5, Verb::Refund),
+    (4, Verb::Infer),
+    (4, Verb::CreateTemplate),
+    (1, Verb::DeleteTemplate),
+    (14, Verb::ListMessages),
 ];
 
 /// How often each use case comes, by comparison.
@@ -130,8 +179,10 @@ impl Command {
 /// Which commands there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mix {
-    /// Use cases of the core.
+    /// Use cases around contacts.
     UseCases,
+    /// Use cases around conversations and messages.
+    Talk,
     /// Single rows of conversations, messages and their kin, whatever the core makes of them.
     Rows,
 }
@@ -140,6 +191,7 @@ pub enum Mix {
 pub fn command(mix: Mix) -> impl Strategy<Value = Command> {
     let weights = match mix {
         Mix::UseCases => WEIGHTS,
+        Mix::Talk => TALK_WEIGHTS,
         Mix::Rows => ROW_WEIGHTS,
     };
     let total: u32 = weights.iter().map(|(weight, _)| weight).sum();

@@ -6,6 +6,8 @@ mod command;
 mod pools;
 mod rows;
 mod side;
+mod talk;
+mod talk_bodies;
 mod world;
 
 use std::fmt::Write as _;
@@ -125,6 +127,12 @@ macro_rules! differential_suite {
             }
 
             #[tokio::test(flavor = "multi_thread")]
+            async fn random_talk_is_answered_as_the_model_does() {
+                let (name, mix) = (module_path!(), Mix::Talk);
+                differential_over_seeds(name, super::$fresh, mix, 0..5, 350).await;
+            }
+
+            #[tokio::test(flavor = "multi_thread")]
             async fn random_rows_are_kept_as_the_model_keeps_them() {
                 let (name, mix) = (module_path!(), Mix::Rows);
                 differential_over_seeds(name, super::$fresh, mix, 0..4, 600).await;
@@ -173,11 +181,16 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn the_commands_of_the_seeds_succeed_where_people_talk() {
+        let (successes, _) = successes(Mix::Talk, 350).await;
+        assert!(successes.values().all(|count| *count > 1), "{successes:#?}");
+    }
+
+    #[tokio::test]
     async fn the_commands_of_the_seeds_write_every_kind_of_row() {
         let (mut successes, _) = successes(Mix::Rows, 600).await;
         // An alias is never written again: it has nothing but its identity.
         successes.remove("ChangeRow row alias");
-        println!("{successes:#?}");
         assert!(successes.values().all(|count| *count > 0), "{successes:#?}");
     }
 }

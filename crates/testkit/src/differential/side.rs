@@ -20,14 +20,15 @@ use super::{bodies, pools};
 use crate::conformance::Harness;
 use crate::kit::body;
 use crate::transport::json_answer;
-use crate::{Kit, MemoryFiles, ScriptedTransport, SeededIds, TestClock};
+use crate::{Kit, MemoryFiles, ScriptedProvider, ScriptedTransport, SeededIds, TestClock};
 
 /// One store with a core of its own.
 pub(super) struct Side<'a> {
     harness: &'a dyn Harness,
     pub(super) name: String,
-    app: Recado,
-    clock: TestClock,
+    pub(super) app: Recado,
+    pub(super) clock: TestClock,
+    pub(super) provider: ScriptedProvider,
     transport: ScriptedTransport,
     files: MemoryFiles,
     companies: Vec<(Company, Caller)>,
@@ -35,7 +36,7 @@ pub(super) struct Side<'a> {
 }
 
 /// An answer as JSON.
-fn show<T: Serialize, E: Rejection>(outcome: Result<T, Error<E>>) -> Value {
+pub(super) fn show<T: Serialize, E: Rejection>(outcome: Result<T, Error<E>>) -> Value {
     match outcome {
         Ok(answer) => json!({ "ok": answer }),
         Err(Error::Rejected(error)) => json!({
@@ -76,6 +77,7 @@ impl<'a> Side<'a> {
             app: kit.app.clone(),
             clock,
             transport: kit.transport,
+            provider: kit.provider,
             files,
             companies: vec![(kit.company, kit.caller), other],
             rows: Rows::start(harness.store().await).await,
@@ -83,7 +85,7 @@ impl<'a> Side<'a> {
     }
 
     /// The company a command is about: the second one now and then.
-    fn company(&self, command: &Command) -> &(Company, Caller) {
+    pub(super) fn company(&self, command: &Command) -> &(Company, Caller) {
         &self.companies[usize::from(command.once_in(63, 9))]
     }
 
@@ -115,6 +117,23 @@ impl<'a> Side<'a> {
             Verb::InsertRow | Verb::ChangeRow | Verb::DeleteRow | Verb::ReadRows => {
                 self.rows.run(command, world, self.clock.now()).await
             }
+            Verb::CreateConnection
+            | Verb::ChangeConnection
+            | Verb::DeleteConnection
+            | Verb::PutGroups
+            | Verb::Receive
+            | Verb::Send
+            | Verb::Reply
+            | Verb::ReplyTemplate
+            | Verb::AiTurn
+            | Verb::Act
+            | Verb::ImportMessage
+            | Verb::Debit
+            | Verb::Refund
+            | Verb::Infer
+            | Verb::CreateTemplate
+            | Verb::DeleteTemplate
+            | Verb::ListMessages => self.talk(command, world).await,
             _ => self.small_record(command, world).await,
         }
     }
@@ -390,6 +409,7 @@ impl<'a> Side<'a> {
         let mut everything = Vec::new();
         for (company, caller) in &self.companies {
             everything.extend(self.records(company).await);
+            everything.extend(self.all_talk(company.id, world).await);
             let (filter, all) = (ContactFilter::default(), PageRequest { page: 1, limit: 100 });
             let page = self.app.contacts().page(caller, &filter, all, true).await;
             everything.push(show(page.map(|page| json!([page.items, page.total]))));

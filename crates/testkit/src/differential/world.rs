@@ -33,6 +33,16 @@ impl World {
             Verb::CreateDeal => "deal",
             Verb::CreateLink => "link",
             Verb::Attach => "document",
+            Verb::CreateConnection => "connection",
+            Verb::CreateTemplate => "template",
+            Verb::Debit => "debit",
+            Verb::ImportMessage => "message",
+            Verb::Send => return self.learn_sent(&answer["ok"]),
+            Verb::Reply | Verb::ReplyTemplate | Verb::AiTurn => {
+                answer["ok"].as_array().into_iter().flatten().for_each(|one| self.learn_sent(one));
+                return;
+            }
+            Verb::Receive => return self.learn_received(&answer["ok"]),
             Verb::InsertRow => return self.learn_row(answer),
             Verb::Export => {
                 let cursor = answer["ok"]["next_cursor"].as_str();
@@ -57,6 +67,31 @@ impl World {
         let organization = made["organization_id"].as_str();
         if let Some(id) = organization {
             self.ids.entry("organization").or_default().push(id.to_owned());
+        }
+    }
+
+    fn remember(&mut self, kind: &'static str, id: &Value) {
+        if let Some(id) = id.as_str() {
+            let known = self.ids.entry(kind).or_default();
+            if !known.iter().any(|known| known == id) {
+                known.push(id.to_owned());
+            }
+        }
+    }
+
+    /// Remembers a message that was sent, and to whom.
+    fn learn_sent(&mut self, sent: &Value) {
+        for name in ["message_id", "id"] {
+            self.remember("message", &sent[name]);
+            self.remember("outbound", &sent[name]);
+        }
+        self.remember("contact", &sent["contact_id"]);
+    }
+
+    /// Remembers the messages that events made.
+    fn learn_received(&mut self, results: &Value) {
+        for result in results.as_array().into_iter().flatten() {
+            self.remember("message", &result["message_id"]);
         }
     }
 
