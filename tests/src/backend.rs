@@ -235,6 +235,12 @@ impl TestServer {
         while recado.jobs().run_one().await.expect("the store works") {}
     }
 
+    /// Settles the sends whose outcome could not be recorded, as the background work does.
+    pub async fn recover_sends(&self) {
+        let recado = &self.running.as_ref().expect("it runs").recado;
+        while recado.sending().recover().await.expect("the store works") {}
+    }
+
     /// The documents that are on disk now, as relative paths.
     pub fn files_on_disk(&self) -> Vec<String> {
         files_under(self.documents.path())

@@ -198,14 +198,16 @@ both_stores! {
     async fn a_contact_whose_state_cannot_be_read_is_503_and_nothing_is_sent(kind: StoreKind) {
         // Nobody else reads, so that the n-th read is the send's.
         let world = World::with(kind, Setup { no_background: true, ..Setup::default() }).await;
-        world.qr().await;
         let contact = world.meet(&world.silent("official_cloud").await, &mobile(1)).await;
+        // A process says that it lives before its first send only.
+        world.sent(&mobile(2), "oi").await;
         let mut told = Vec::new();
         for n in 0..40 {
             world.server.store.fail_nth(StoreOp::Read, n, StoreFailure::Unavailable);
             let answer = world.send_text(&mobile(1), "oi").await;
             world.server.store.heal();
-            if answer.status == 200 {
+            if answer.status == 200 || answer.status == 502 {
+                // From here on it is read to record the outcome.
                 break;
             }
             assert_eq!(answer.status, 503, "read {n}: {}", answer.show());
@@ -222,6 +224,56 @@ both_stores! {
         }
         assert!(told.contains(&"CONTACT_STATE_UNAVAILABLE".to_owned()), "{told:?}");
         assert_eq!(world.messages_of(&contact).await.len(), 2, "the one that worked: {told:?}");
+    }
+
+    async fn an_outcome_that_cannot_be_recorded_at_once_is_recorded_later(kind: StoreKind) {
+        let world = World::with(kind, Setup { no_background: true, ..Setup::default() }).await;
+        world.silent("official_cloud").await;
+        world.sent(&mobile(2), "oi").await;
+        world.advance(Duration::from_millis(1));
+        for failure in
+            [StoreFailure::Unavailable, StoreFailure::UnknownBefore, StoreFailure::UnknownAfter]
+        {
+            let mut uncertain = 0;
+            for op in [StoreOp::Read, StoreOp::Commit] {
+                for n in 0..12 {
+                    let before = world.all_messages().await.len();
+                    let announced = world.events_of("message.sent").await.len();
+                    let mut seen = 0;
+                    world.server.store.plan(move |asked| {
+                        seen += usize::from(asked == op);
+                        (asked == op && seen > n).then_some(failure)
+                    });
+                    let answer = world.send_text(&mobile(1), "oi").await;
+                    world.server.store.heal();
+                    world.server.recover_sends().await;
+                    let what = format!("{op:?} {n} {failure:?}: {}", answer.show());
+                    let all = world.all_messages().await;
+                    let newest = all.first().unwrap_or(&Value::Null);
+                    let sent = match answer.status {
+                        200 => 1,
+                        502 => {
+                            answer.expect_error(502, "DELIVERY_UNCERTAIN");
+                            uncertain += 1;
+                            1
+                        }
+                        503 => 0,
+                        _ => panic!("{what}"),
+                    };
+                    let events = world.events_of("message.sent").await.len();
+                    assert_eq!(events, announced + sent, "{what}");
+                    if sent == 1 {
+                        assert_eq!(all.len(), before + 1, "{what}");
+                        assert_eq!(newest["status"], "sent", "{what}");
+                        assert!(newest["wamid"].is_string(), "{what}");
+                    } else if all.len() > before {
+                        assert_eq!(newest["status"], "failed", "nobody sends it: {what}");
+                    }
+                    world.advance(Duration::from_millis(1));
+                }
+            }
+            assert!(uncertain > 0, "the outcome was always recorded at once: {failure:?}");
+        }
     }
 
     async fn a_send_whose_intent_cannot_be_stored_is_503_and_calls_nobody(world: World) {

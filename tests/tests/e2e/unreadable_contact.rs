@@ -33,9 +33,11 @@ both_stores! {
             world.server.store.fail_nth(StoreOp::Read, n, StoreFailure::Unavailable);
             let answer = world.send_text(&mobile(1), "oi").await;
             world.server.store.heal();
-            assert!([200, 503].contains(&answer.status), "read {n}: {}", answer.show());
+            // An outcome that could not be recorded at once is recorded by the background work.
+            world.server.recover_sends().await;
+            assert!([200, 502, 503].contains(&answer.status), "read {n}: {}", answer.show());
             let events = world.events_of("message.sent").await;
-            let sent = usize::from(answer.status == 200);
+            let sent = usize::from(answer.status != 503);
             assert_eq!(events.len(), before + sent, "read {n}: an accepted send is announced");
             substitutes += events[before..].iter().filter(|data| is_substitute(data)).count();
             assert!(world.message_ids("status=pending").await.is_empty(), "read {n}");
