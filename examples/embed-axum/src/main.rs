@@ -58,27 +58,41 @@ async fn hello(State(recado): State<Recado>) -> Result<String, StatusCode> {
 }
 
 /// Due jobs, such as asking the registry about organizations. A real program also waits longer
-/// after failures, and calls `recado.store().upkeep(…)` every few seconds.
-async fn background(recado: Recado) {
+/// after failures.
+async fn jobs(recado: Recado) {
     loop {
         while let Ok(true) = recado.jobs().run_one().await {}
         tokio::time::sleep(Duration::from_millis(250)).await;
     }
 }
 
+/// The process's lease, sends that were left behind, and the store's upkeep. What fails is tried
+/// again with the next round.
+async fn upkeep(recado: Recado) {
+    loop {
+        let _ = recado.workers().beat().await;
+        let _ = recado.sending().recover().await;
+        let _ = recado.store().upkeep(recado.now()).await;
+        tokio::time::sleep(Duration::from_secs(3)).await;
+    }
+}
+
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let recado = recado(Path::new(".")).await?;
-    let jobs = tokio::spawn(background(recado.clone()));
+    let background = [tokio::spawn(jobs(recado.clone())), tokio::spawn(upkeep(recado.clone()))];
     let listener = tokio::net::TcpListener::bind("127.0.0.1:3000").await?;
     println!("listening on http://{}", listener.local_addr()?);
     let stop = async {
         // Without a signal handler there is nothing to wait for.
         let _ = tokio::signal::ctrl_c().await;
     };
-    axum::serve(listener, app(recado, "change-me")).with_graceful_shutdown(stop).await?;
-    jobs.abort();
-    Ok(())
+    let app = app(recado.clone(), "change-me");
+    axum::serve(listener, app).with_graceful_shutdown(stop).await?;
+    background.iter().for_each(tokio::task::JoinHandle::abort);
+    // What is still being sent is settled as uncertain, and the lease given back.
+    recado.sending().abandon_own().await?;
+    Ok(recado.workers().release().await?)
 }
 
 #[cfg(test)]

@@ -44,6 +44,8 @@ pub struct Overrides {
     pub providers: Option<Providers>,
     /// Wraps the store that was opened, for failures and pauses.
     pub wrap_store: Option<WrapStore>,
+    /// How long what is in flight may take once a stop has begun.
+    pub drain_timeout: Option<Duration>,
     /// Leaves out the background loops, for tests that take their steps themselves.
     pub no_background: bool,
 }
@@ -97,6 +99,7 @@ pub struct Running {
     work: Loops,
     /// Ended when nothing is in flight any more.
     support: Loops,
+    drain_timeout: Duration,
 }
 
 impl Running {
@@ -126,7 +129,7 @@ impl Running {
             }
         };
         let finished = async { tokio::join!(served, self.work.stop()) };
-        if tokio::time::timeout(DRAIN_TIMEOUT, finished).await.is_err() {
+        if tokio::time::timeout(self.drain_timeout, finished).await.is_err() {
             tracing::warn!("stopped before everything in flight was finished");
         }
         let settled = async {
@@ -160,6 +163,7 @@ pub async fn start(options: Options, overrides: Overrides) -> Result<Running, St
     };
     let (listener, addr) = listening.await.map_err(|error| StartError::Listen { addr, error })?;
     let background = !overrides.no_background;
+    let drain_timeout = overrides.drain_timeout.unwrap_or(DRAIN_TIMEOUT);
     let wiring::Core { recado, reports } =
         wiring::core(&options, public_url(&options, addr), overrides).await?;
 
@@ -175,7 +179,7 @@ pub async fn start(options: Options, overrides: Overrides) -> Result<Running, St
         },
     );
     let (shutdown, stopped) = oneshot::channel();
-    let serve_options = ServeOptions { drain_timeout: DRAIN_TIMEOUT, ..ServeOptions::default() };
+    let serve_options = ServeOptions { drain_timeout, ..ServeOptions::default() };
     let serving = tokio::spawn(serve_with(listener, service, serve_options, async {
         // A `Running` that is dropped stops its server too.
         let _ = stopped.await;
@@ -185,7 +189,7 @@ pub async fn start(options: Options, overrides: Overrides) -> Result<Running, St
         false => (Loops::none(), Loops::none()),
     };
     tracing::info!(%addr, database = ?options.database, "started");
-    Ok(Running { addr, recado, readiness, shutdown, serving, work, support })
+    Ok(Running { addr, recado, readiness, shutdown, serving, work, support, drain_timeout })
 }
 
 /// The address that links begin with: the configured one, else the one listened on, where

@@ -132,3 +132,35 @@ fn the_samples_have_stages_tags_lists_and_a_group() {
     assert!(lists.as_array().is_some_and(|lists| lists.len() >= 2), "{lists}");
     server.stop();
 }
+
+#[test]
+fn the_first_lines_are_a_conversation_that_is_sent_read_resolved_and_reopened() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let server = demo(folder.path());
+    let lines = lines(&server);
+    let ok = |line: &str| {
+        let answer = run(line);
+        assert_eq!(answer.status, 200, "{line}\n{}", answer.body);
+        answer.json()
+    };
+    let sent = ok(&lines[0])["data"]["message_id"].clone();
+    // The reports come by themselves, within a fraction of a second.
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    loop {
+        let newest = ok(&lines[1])["data"][0].clone();
+        assert_eq!(newest["id"], sent);
+        if newest["status"] == "read" {
+            break;
+        }
+        assert!(std::time::Instant::now() < deadline, "{newest}");
+    }
+    assert_eq!(ok(&lines[2])["data"]["inbox_status"], "resolved");
+    assert_eq!(ok(&lines[3])["data"]["results"][0]["result"], "stored");
+    let contact = ok(&lines[4])["data"].clone();
+    assert_eq!(
+        (&contact["inbox_status"], &contact["is_ai_enabled"]),
+        (&"open".into(), &false.into())
+    );
+    assert_eq!(ok(&lines[5])["data"][0]["content"], "Oba, obrigado!");
+    server.stop();
+}

@@ -6,7 +6,12 @@ mod common;
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 
+use std::path::Path;
+use std::time::Duration;
+
 use common::{Server, connect, get, read_answer, send};
+use recado_server::{Options, Overrides};
+use serde_json::{Value, json};
 
 const TOKEN: &str = "operator-token";
 
@@ -67,4 +72,124 @@ fn a_request_in_flight_is_finished_while_no_connection_is_accepted() {
     let answer = read_answer(&mut slow);
     assert_eq!(answer.status, 201, "{}", answer.body);
     assert_eq!(server.wait().code(), Some(0));
+}
+
+/// Makes a company with a simulated connection and a key; the header that carries it.
+fn talking(addr: &str, settings: &Value) -> String {
+    let company = operator(addr, "/companies", r#"{"name": "A", "plan": "enterprise"}"#);
+    let company = format!("/companies/{}", company["id"].as_str().expect("an id"));
+    let scopes = json!(["contacts:read", "messages:read", "messages:send"]);
+    let key = json!({"name": "k", "scopes": scopes, "rate_per_minute": 1_000_000}).to_string();
+    let key = operator(addr, &format!("{company}/keys"), &key);
+    let connection = json!({"kind": "official_cloud", "name": "C", "identifier": "1",
+        "gateway": "simulated", "settings": settings});
+    operator(addr, &format!("{company}/connections"), &connection.to_string());
+    format!("Authorization: Bearer {}", key["key"].as_str().expect("a key"))
+}
+
+/// Begins a send to a phone that is answered slowly, and waits until it is under way.
+fn begin_slow_send(addr: &str, key: &str) -> TcpStream {
+    let mut stream = connect(addr);
+    let body = r#"{"to": "+5511990000005", "message": "Oi"}"#;
+    write!(
+        stream,
+        "POST /api/v1/send/message HTTP/1.1\r\nHost: {addr}\r\n{key}\r\n\
+         Connection: close\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .expect("written");
+    while messages(addr, key)["pagination"]["total"] != 1 {}
+    stream
+}
+
+fn messages(addr: &str, key: &str) -> Value {
+    let answer = send(addr, "GET", "/api/v1/messages", &[key.to_owned()], "");
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    answer.json()
+}
+
+#[test]
+fn a_message_in_flight_is_finished_and_the_lease_is_given_up() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let arguments = ["serve", "--operator-token", TOKEN];
+    let server = Server::start(folder.path(), &arguments, "listening");
+    let addr = server.addr();
+    let key = talking(&addr, &json!({"timeout_ms": 2000}));
+    let mut slow = begin_slow_send(&addr, &key);
+    server.signal("TERM");
+    let answer = read_answer(&mut slow);
+    assert_eq!(answer.status, 502, "{}", answer.body);
+    assert_eq!(answer.json()["code"], "DELIVERY_UNCERTAIN");
+    assert_eq!(server.wait().code(), Some(0));
+
+    let server = Server::start(folder.path(), &arguments, "listening");
+    let message = messages(&server.addr(), &key)["data"][0].clone();
+    // The gateway said so; nobody had to find it.
+    assert_eq!(message["error_type"], "delivery_uncertain");
+    assert_eq!(message["error_message"], "the simulated gateway did not answer in time");
+    server.stop();
+}
+
+#[test]
+fn a_message_whose_answer_never_comes_is_settled_as_uncertain_before_the_end() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let options = Options {
+        database: format!("sqlite:{}", path(folder.path(), "recado.db")).parse().expect("valid"),
+        documents: format!("file:{}", path(folder.path(), "documents")).parse().expect("valid"),
+        listen: ([127, 0, 0, 1], 0).into(),
+        operator_token: Some(recado_core::secret::SecretText::new(TOKEN)),
+        ..Options::default()
+    };
+    let overrides =
+        Overrides { drain_timeout: Some(Duration::from_millis(200)), ..Overrides::default() };
+    let running = runtime.block_on(recado_server::start(options, overrides)).expect("it starts");
+    let addr = running.addr.to_string();
+    let key = talking(&addr, &json!({}));
+    let _slow = begin_slow_send(&addr, &key);
+    assert_eq!(messages(&addr, &key)["data"][0]["status"], "pending");
+    runtime.block_on(running.stop());
+    runtime.shutdown_background();
+
+    let server = Server::start(folder.path(), &["serve"], "listening");
+    let message = messages(&server.addr(), &key)["data"][0].clone();
+    assert_eq!(
+        (&message["status"], &message["error_type"]),
+        (&json!("failed"), &json!("delivery_uncertain"))
+    );
+    server.stop();
+}
+
+#[test]
+fn a_message_of_a_process_that_was_killed_is_found_by_the_next() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let arguments = ["serve", "--operator-token", TOKEN];
+    let server = Server::start(folder.path(), &arguments, "listening");
+    let addr = server.addr();
+    let key = talking(&addr, &json!({}));
+    let _slow = begin_slow_send(&addr, &key);
+    server.signal("KILL");
+    assert_eq!(server.wait().code(), None);
+
+    let server = Server::start(folder.path(), &arguments, "listening");
+    let begun = std::time::Instant::now();
+    let message = loop {
+        let message = messages(&server.addr(), &key)["data"][0].clone();
+        if message["status"] != "pending" {
+            break message;
+        }
+        // The lease of the dead process lapses within ten seconds; the sweep is every other one.
+        assert!(begun.elapsed() < Duration::from_secs(40), "{message}");
+        // Only so that asking does not keep the machine from working.
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    assert_eq!(
+        (&message["status"], &message["error_type"]),
+        (&json!("failed"), &json!("delivery_uncertain"))
+    );
+    server.stop();
+}
+
+fn path(folder: &Path, name: &str) -> String {
+    folder.join(name).display().to_string()
 }
