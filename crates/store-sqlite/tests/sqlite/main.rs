@@ -2,6 +2,7 @@
 
 mod group_commit;
 mod listing;
+mod messages;
 mod migrations;
 mod search;
 mod support;
