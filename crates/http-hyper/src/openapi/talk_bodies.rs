@@ -8,7 +8,9 @@ use recado_core::connections::{ConnectionKind, ConnectionStatus, Gateway};
 use recado_core::conversations::AiMode;
 use recado_core::gateway::Preference;
 use recado_core::ids::{CloseReasonId, ConnectionId, ContactId, LedgerLineId, MemberId, MessageId};
-use recado_core::messages::{Direction, ErrorType, MessageStatus, MessageType, SenderType};
+use recado_core::messages::{
+    DeliveryCode, Direction, ErrorType, MessageStatus, MessageType, SenderType,
+};
 use recado_core::prosas::{Brl, ProsaScope, Prosas};
 use recado_core::templates::{TemplateCategory, TemplateStatus};
 use serde_json::Value;
@@ -109,6 +111,9 @@ pub(crate) struct NeutralEvent {
     content: Option<String>,
     media: Option<NeutralMedia>,
     quoted_provider_message_id: Option<String>,
+    /// What the quoted message said, for one that we do not have.
+    quoted_content: Option<String>,
+    quoted_type: Option<MessageType>,
     button: Option<NeutralButton>,
     /// Whether it comes from a check of the history.
     history: Option<bool>,
@@ -261,6 +266,8 @@ pub(crate) struct BantBody {
 /// A message to be imported.
 #[derive(ToSchema)]
 pub(crate) struct ImportMessage {
+    /// So that an import can be repeated: an id that is there already is 409.
+    id: Option<MessageId>,
     contact_id: ContactId,
     connection_id: ConnectionId,
     direction: Direction,
@@ -274,6 +281,9 @@ pub(crate) struct ImportMessage {
     status: Option<MessageStatus>,
     error_type: Option<ErrorType>,
     error_message: Option<String>,
+    /// The same as `error_message`.
+    failure_reason: Option<String>,
+    delivery_error: Option<DeliveryErrorBody>,
     sender_type: Option<SenderType>,
     wamid: Option<String>,
     external_id: Option<String>,
@@ -285,6 +295,20 @@ pub(crate) struct ImportMessage {
     created_at: Option<Timestamp>,
     timestamp: Option<Timestamp>,
     official_template_category: Option<TemplateCategory>,
+    prosa: Option<CoveredBy>,
+}
+
+/// Why a message failed; only `code` is read.
+#[derive(ToSchema)]
+pub(crate) struct DeliveryErrorBody {
+    code: DeliveryCode,
+    description: Option<String>,
+}
+
+/// The debit that covers a message; its values are the ledger's.
+#[derive(ToSchema)]
+pub(crate) struct CoveredBy {
+    consumption_id: LedgerLineId,
 }
 
 /// A debit.
@@ -312,7 +336,7 @@ pub(crate) struct Refund {
 /// A new template.
 #[derive(ToSchema)]
 pub(crate) struct CreateTemplate {
-    #[schema(max_length = 200)]
+    #[schema(max_length = 512)]
     name: String,
     /// `AUTH` is accepted for `AUTHENTICATION`.
     category: TemplateCategory,
@@ -329,7 +353,7 @@ pub(crate) struct CreateTemplate {
 /// What changes of a template.
 #[derive(ToSchema)]
 pub(crate) struct UpdateTemplate {
-    #[schema(max_length = 200)]
+    #[schema(max_length = 512)]
     name: Option<String>,
     category: Option<TemplateCategory>,
     language: Option<String>,
