@@ -110,10 +110,12 @@ impl UseCase for BookDebit {
     type Error = ManageError;
 
     async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
-        let messages = match self.draft.messages.as_slice() {
+        let mut messages = match self.draft.messages.as_slice() {
             [] => Vec::new(),
             ids => store.messages(self.company, ids).await?,
         };
+        // Stores answer in any order; a refusal must not depend on it.
+        messages.sort_by_key(|message| message.id);
         let contact = match self.draft.contact {
             None => None,
             Some(id) => store.contact(self.company, id).await?,
