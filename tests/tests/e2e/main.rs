@@ -48,6 +48,7 @@ mod reports;
 mod send_checks;
 mod sending;
 mod sending_groups;
+mod talk_contacts;
 mod talk_secrecy;
 mod talk_two_processes;
 mod templates_operator;
