@@ -19,7 +19,7 @@ use crate::gateway::{Provider, Providers};
 use crate::groups::Groups;
 use crate::idempotency::Calls;
 use crate::ids::{Ids, JobId, OrganizationId, WorkerId};
-use crate::inbox::Inbox;
+use crate::inbox::{Gather, Inbox};
 use crate::jobs::Jobs;
 use crate::leads::Leads;
 use crate::links::Links;
@@ -124,6 +124,7 @@ struct Inner {
     media_links: OnceLock<MediaLinks>,
     worker: OwnLease,
     unsettled: Unsettled,
+    gather: Gather,
 }
 
 /// The core, ready to use. Cheap to clone; every clone is the same installation.
@@ -154,8 +155,8 @@ impl Recado {
         let limiter = parts.limiter.clone().unwrap_or_else(|| Arc::new(MemoryLimiter::new()));
         let worker = OwnLease::new(WorkerId::new(parts.ids.uuid_v7(parts.clock.now())));
         let (cursor_key, media_links) = (OnceLock::new(), OnceLock::new());
-        let unsettled = Unsettled::default();
-        Self(Arc::new(Inner { limiter, cursor_key, media_links, worker, unsettled, parts }))
+        let (unsettled, gather) = (Unsettled::default(), Gather::default());
+        Self(Arc::new(Inner { limiter, cursor_key, media_links, worker, unsettled, gather, parts }))
     }
 
     /// Companies, keys and members.
@@ -291,6 +292,10 @@ impl Recado {
 
     pub(crate) fn own_lease(&self) -> &OwnLease {
         &self.0.worker
+    }
+
+    pub(crate) fn gather(&self) -> &Gather {
+        &self.0.gather
     }
 
     pub(crate) fn unsettled(&self) -> &Unsettled {

@@ -2,6 +2,7 @@
 
 mod batch;
 mod event_ids;
+mod gather;
 mod messages;
 mod parse;
 mod people;
@@ -11,6 +12,8 @@ mod workspace;
 
 pub use batch::{Batch, BatchFacts};
 pub use event_ids::EventIds;
+pub(crate) use gather::Gather;
+use gather::{Entered, Signal};
 pub use parse::parse_event;
 pub use reports::REPORT_KEPT;
 pub(crate) use reports::steps;
@@ -49,7 +52,7 @@ impl Inbox<'_> {
         connection: ConnectionId,
         events: Vec<Incoming>,
     ) -> Result<Vec<EventResult>, Error<NotFound>> {
-        if self.app.store().connection(company, connection).await?.is_none() {
+        if events.is_empty() && self.app.store().connection(company, connection).await?.is_none() {
             return Err(Error::Rejected(NotFound));
         }
         let mut results = Vec::with_capacity(events.len());
@@ -92,8 +95,7 @@ impl Inbox<'_> {
         Ok(results)
     }
 
-    /// Decides and commits the waiting events together; one by one when others keep changing what
-    /// they are about.
+    /// Takes the waiting events, together with those of other calls that wait meanwhile.
     async fn flush(
         &self,
         company: CompanyId,
@@ -103,8 +105,50 @@ impl Inbox<'_> {
         if waiting.is_empty() {
             return Ok(Vec::new());
         }
+        let events = std::mem::take(waiting);
+        let gather = self.app.gather();
+        let turn = match gather.enter(company, connection, &events) {
+            Entered::Leads(turn) => turn,
+            Entered::Waits(told) => match told.await {
+                Ok(Signal::Taken(results)) => return Ok(results),
+                Ok(Signal::Lead) => gather.lead(company, connection),
+                Err(_) => return self.take(company, connection, events).await,
+            },
+        };
+        let others = turn.take(BATCH.saturating_sub(events.len()));
+        if others.is_empty() {
+            return self.take(company, connection, events).await;
+        }
+        let own = events.len();
+        let mut all = events.clone();
+        all.extend(others.iter().flat_map(|other| other.events.iter().cloned()));
+        match self.take(company, connection, all).await {
+            Ok(mut results) => {
+                let mut rest = results.split_off(own);
+                for other in others {
+                    let left = rest.split_off(other.events.len().min(rest.len()));
+                    other.taken(std::mem::replace(&mut rest, left));
+                }
+                Ok(results)
+            }
+            // Whatever was in the way, it may be in the way of some of the calls only.
+            Err(_) => {
+                drop(others);
+                self.take(company, connection, events).await
+            }
+        }
+    }
+
+    /// Decides and commits events together; one by one when others keep changing what they are
+    /// about.
+    async fn take(
+        &self,
+        company: CompanyId,
+        connection: ConnectionId,
+        events: Vec<Incoming>,
+    ) -> Result<Vec<EventResult>, Error<NotFound>> {
         let links = self.app.media_links().await?.clone();
-        let batch = Batch::new(self.app, company, connection, links, std::mem::take(waiting));
+        let batch = Batch::new(self.app, company, connection, links, events);
         match self.app.run(&batch).await {
             Err(Error::Busy) if batch.len() > 1 => {
                 let mut results = Vec::with_capacity(batch.len());

@@ -235,3 +235,54 @@ async fn a_group_message_is_the_groups_and_lets_it_be_answered() {
     assert_eq!((&group["is_group"], &group["opted_out_at"]), (&json!(true), &Value::Null));
     assert_eq!(group["wa_push_name"], Value::Null);
 }
+
+#[tokio::test]
+async fn calls_that_come_at_once_share_their_commits_and_each_gets_its_own_results() {
+    let model = MemoryStore::new();
+    let store = FaultyStore::new(Arc::new(model.clone()));
+    let talk = Talk::on(Kit::builder().store(Arc::new(store.clone())).build().await).await;
+    talk.hear("m0", "5534991230000", "Oi").await;
+    let commits = Arc::new(std::sync::atomic::AtomicU32::new(0));
+    let counted = commits.clone();
+    store.plan(move |op| {
+        let is_commit = u32::from(op == recado_testkit::StoreOp::Commit);
+        counted.fetch_add(is_commit, std::sync::atomic::Ordering::Relaxed);
+        None
+    });
+    let ids: Vec<String> = (1..=60).map(|n| format!("m{n}")).collect();
+    let hear = |id: &String| {
+        let (id, from) = (id.clone(), format!("55349912300{:02}", id[1..].parse::<u32>().unwrap()));
+        let talk = &talk;
+        async move { talk.hear(&id, &from, &id).await }
+    };
+    let results = futures_util::future::join_all(ids.iter().map(hear)).await;
+    let messages = talk.messages().await;
+    for (id, result) in ids.iter().zip(&results) {
+        let message = messages.iter().find(|message| message["content"] == json!(id)).unwrap();
+        assert_eq!(json!(result.message_id), message["id"]);
+    }
+    assert!(commits.load(std::sync::atomic::Ordering::Relaxed) < 20);
+}
+
+#[tokio::test]
+async fn a_call_that_is_given_up_half_way_holds_up_nobody() {
+    let kit = super::interleaving().await;
+    let talk = Talk::on(kit).await;
+    talk.hear("m0", "5534991230000", "Oi").await;
+    for steps in 0..100 {
+        let (one, other) = (format!("a{steps}"), format!("b{steps}"));
+        let mut given_up = Box::pin(talk.hear(&one, "5534991230001", "Oi"));
+        for _ in 0..steps {
+            let waker = std::task::Waker::noop();
+            let mut context = std::task::Context::from_waker(waker);
+            if given_up.as_mut().poll(&mut context).is_ready() {
+                return;
+            }
+        }
+        let (result, ()) = tokio::join!(talk.hear(&other, "5534991230002", "Oi"), async {
+            tokio::task::yield_now().await;
+            drop(given_up);
+        });
+        assert_eq!(result.result, EventOutcome::Stored, "after {steps} steps");
+    }
+}
