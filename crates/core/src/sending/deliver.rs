@@ -3,8 +3,9 @@
 use super::error::SendError;
 use super::intent::{Intended, Intent, IntentIds};
 use super::recover::Leftover;
-use super::settle::{Outcome, Settle};
+use super::settle::{Outcome, Settle, SettleFacts};
 use super::{Delivered, Order, Sending};
+use crate::app::UseCase;
 use crate::error::{Error, NotFound};
 use crate::gateway::{Outgoing, SendFailure, SendResult};
 use crate::ids::{ContactId, EventId, MessageId};
@@ -28,9 +29,11 @@ impl Sending<'_> {
         let intended = self.intend(&order).await?;
         let result = self.call(&order, &intended).await;
         let events = self.event_ids();
+        let settle =
+            Settle::of_order(&order, intended.message.clone(), result.into(), events, links);
+        let recorded = self.record_now(&settle, &intended).await;
         let Intended { message, connection, group, .. } = intended;
-        let settle = Settle::of_order(&order, message.clone(), result.into(), events, links);
-        match self.record_now(&settle).await {
+        match recorded {
             Ok(message) => answer(message, connection.kind, group),
             // Deleted with its contact while it was sent: what the provider said still stands.
             Err(Error::Rejected(_)) => match settle.outcome {
@@ -56,9 +59,21 @@ impl Sending<'_> {
         }
     }
 
-    /// Records an outcome, again after a failure of the store: what the provider did cannot be
-    /// asked for a second time.
-    async fn record_now(&self, settle: &Settle) -> Result<Message, Error<NotFound>> {
+    /// Records an outcome: first as if nothing had happened since the intent, which needs no read
+    /// and is what mostly is; else on what is there now. Again after a failure of the store: what
+    /// the provider did cannot be asked for a second time.
+    async fn record_now(
+        &self,
+        settle: &Settle,
+        intended: &Intended,
+    ) -> Result<Message, Error<NotFound>> {
+        if settle.turn.is_none() {
+            let facts = SettleFacts::untouched(intended);
+            let decided = settle.decide(facts, self.app.now()).map_err(Error::Rejected)?;
+            if let Ok(Some(message)) = self.app.settle(decided).await {
+                return Ok(message);
+            }
+        }
         for _ in 1..RECORD_TRIES {
             match self.app.run(settle).await {
                 Err(Error::Busy | Error::Store(_)) => {}

@@ -15,7 +15,7 @@ use crate::ids::{ContactId, EventId, MessageId, WorkerId};
 use crate::messages::{
     Direction, Media, Message, MessageStatus, Quoted, touch_contact, touch_conversation,
 };
-use crate::store::{Change, ChangeSet, Decided, Precondition, Reads, StoreError, Stored};
+use crate::store::{Change, ChangeSet, Decided, Precondition, Reads, StoreError, Stored, Version};
 
 /// Ids for what an intent makes; made once, so that deciding again decides the same.
 #[derive(Clone, Copy, Debug)]
@@ -49,9 +49,11 @@ pub(super) struct IntentFacts {
 #[derive(Clone, Debug)]
 pub(super) struct Intended {
     pub(super) message: Message,
-    pub(super) connection: Connection,
+    pub(super) connection: Stored<Connection>,
     pub(super) recipient: String,
     pub(super) group: Option<GroupCode>,
+    /// The contact as it is once the intent is stored.
+    pub(super) contact: ChannelContact,
 }
 
 impl Intent<'_> {
@@ -272,15 +274,40 @@ impl UseCase for Intent<'_> {
         touched.last_connection_id = contact.last_connection_id;
         let changes = ChangeSet::new().require(connection.unchanged());
         let changes = match found {
-            Some(found) => changes.with(found.contact.update(touched)),
-            None => self.create(touched, changes),
+            Some(found) => changes.with(found.contact.update(touched.clone())),
+            None => self.create(touched.clone(), changes),
         };
         let here = conversations.iter().find(|known| known.connection == connection.id);
         let conversation = touch_conversation(here.map(Stored::value), &message, &recipient);
-        let changes = changes.with(written(here, conversation)).insert(message.clone());
-        let connection = connection.value().clone();
-        Ok(Decided::new(changes, Intended { message, connection, recipient, group }))
+        let changes = changes.with(written(here, conversation.clone())).insert(message.clone());
+        let contact = stored_after(found, touched, conversation);
+        let connection = connection.clone();
+        Ok(Decided::new(changes, Intended { message, connection, recipient, group, contact }))
     }
+}
+
+/// A row after it was written, given how it was read.
+fn after<T>(read: Option<&Stored<T>>, now: T) -> Stored<T> {
+    Stored::new(now, read.map_or(Version::FIRST, |read| read.version().next()))
+}
+
+/// The contact as the store has it after the intent.
+fn stored_after(
+    found: Option<&ChannelContact>,
+    contact: Contact,
+    conversation: Conversation,
+) -> ChannelContact {
+    let known = found.map_or(&[][..], |found| &found.conversations);
+    let is_here = |other: &&Stored<Conversation>| other.connection == conversation.connection;
+    let here = known.iter().find(is_here);
+    let mut conversations: Vec<_> = known.iter().filter(|other| !is_here(other)).cloned().collect();
+    conversations.push(after(here, conversation));
+    let aliases = match found {
+        Some(found) => found.aliases.clone(),
+        None => contact.phone.iter().map(ChannelKey::of_phone).collect(),
+    };
+    let contact = after(found.map(|found| &found.contact), contact);
+    ChannelContact { contact, aliases, conversations }
 }
 
 impl Intent<'_> {

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use super::intent::written;
+use super::intent::{Intended, written};
 use super::{Order, TurnDebit};
 use crate::Timestamp;
 use crate::app::UseCase;
@@ -18,7 +18,9 @@ use crate::messages::{
     SenderType, StatusReport, advance, message_sent, status_updated,
 };
 use crate::prosas::{LedgerLine, ProsaScope, Spent, debit_line};
-use crate::store::{Change, ChangeKind, ChangeSet, Decided, Reads, Row, StoreError, Stored};
+use crate::store::{
+    Change, ChangeKind, ChangeSet, Decided, Reads, Row, StoreError, Stored, Version,
+};
 
 /// Records the outcome of a send. Idempotent: an outcome that is recorded already changes nothing.
 #[derive(Clone, Debug)]
@@ -62,6 +64,20 @@ pub(crate) struct SettleFacts {
     /// `None` when contacts could not be read: the outcome is recorded all the same (6.1).
     contacts: Option<Vec<ChannelContact>>,
     debit: Option<Stored<LedgerLine>>,
+}
+
+impl SettleFacts {
+    /// What the intent left in the store, if nothing has happened since: every version is known, so
+    /// that a commit tells whether that is so without a read.
+    pub(super) fn untouched(intended: &Intended) -> Self {
+        Self {
+            message: Some(Stored::new(intended.message.clone(), Version::FIRST)),
+            connection: Some(intended.connection.clone()),
+            referred: None,
+            contacts: Some(vec![intended.contact.clone()]),
+            debit: None,
+        }
+    }
 }
 
 impl Settle {
@@ -252,6 +268,10 @@ impl UseCase for Settle {
             .and_then(|contacts| contacts.iter().find(|found| found.contact.id == message.contact));
         let after = own.map(|own| self.contact_after(&own.contact, now));
         if let (Some(own), Some(after)) = (own, &after) {
+            if after == own.contact.value() {
+                // The events tell of it.
+                changes = changes.require(own.contact.unchanged());
+            }
             for change in self.contact_changes(&facts, own, after) {
                 changes = changes.with(change);
             }

@@ -226,6 +226,8 @@ async fn an_outcome_is_recorded_without_the_contact_and_both_ais_count_as_on() {
     let send = talk.send(PHONE, "Oi");
     let fail = async {
         gate.reached(1).await;
+        // Changed since the intent, so that it has to be read again.
+        super::update(&talk.kit, contact, json!({ "name": "Ana" })).await;
         store.fail_contact_reads();
         gate.open();
     };
@@ -238,6 +240,34 @@ async fn an_outcome_is_recorded_without_the_contact_and_both_ais_count_as_on() {
     assert_eq!(data["contact"]["id"], contact.to_string());
     assert_eq!(data["contact"]["is_ai_enabled"], true);
     assert_eq!(data["contact"]["external_ai_enabled"], true);
+}
+
+#[tokio::test]
+async fn a_contact_that_changes_during_a_send_is_told_of_as_it_is_after() {
+    let (talk, model, _) = kit().await;
+    create_phone(&talk.kit, PHONE).await;
+    for text in ["um", "dois"] {
+        let gate = talk.kit.provider.hold();
+        let sent = talk.kit.provider.sent().len();
+        let send = talk.send(PHONE, text);
+        let stop = async {
+            gate.reached(sent + 1).await;
+            talk.hear(&format!("in {text}"), "5534991230001", "sair").await;
+            gate.open();
+        };
+        let (sent, ()) = tokio::join!(send, stop);
+        let contact = sent.unwrap().contact_id;
+        let event = model.events(talk.kit.company.id).pop().unwrap();
+        let data: Value = serde_json::from_str(&event.data).unwrap();
+        assert_eq!(event.event_type.as_str(), "message.sent");
+        assert_ne!(data["contact"]["opted_out_at"], Value::Null);
+        let lift = recado_core::conversations::ActionName::OptIn;
+        let (company, nothing) = (talk.kit.company.id, body(json!({})));
+        let conversations = talk.kit.app.conversations();
+        conversations.act(company, contact, lift, &nothing).await.unwrap();
+        let enable = recado_core::conversations::ActionName::EnableExternalAi;
+        conversations.act(company, contact, enable, &nothing).await.unwrap();
+    }
 }
 
 #[tokio::test]
