@@ -2,7 +2,7 @@
 //!
 //! Its statements come in this order: the lock and the check of exports; rows that exist already,
 //! locked in the order of their keys, so that two commits cannot wait for each other; the changes;
-//! the events.
+//! the events. Changes that lock in that order by themselves need no locks before.
 
 use std::collections::BTreeMap;
 use std::collections::HashSet;
@@ -152,6 +152,9 @@ fn lock_rows(steps: &mut Vec<Step>, changes: &ChangeSet) -> Result<(), Conflict>
             })?;
         }
     }
+    if in_order(&locks, &changes.changes) {
+        return Ok(());
+    }
     let several = locks.len() > 1;
     for locks in locks.into_values() {
         let Some((key, place)) = locks.place else { continue };
@@ -165,6 +168,21 @@ fn lock_rows(steps: &mut Vec<Step>, changes: &ChangeSet) -> Result<(), Conflict>
         }
     }
     Ok(())
+}
+
+/// Whether the changes begin with updates of all the rows, in their order, and nothing else has to
+/// be known of them: then the updates themselves lock as they should.
+fn in_order(locks: &BTreeMap<(&'static str, Vec<Part>), Locks>, changes: &[Change]) -> bool {
+    let plain = |locks: &Locks| !locks.deleted && locks.unchanged.is_empty();
+    let keys = changes.iter().map_while(|change| match change.kind() {
+        ChangeKind::Update { row, .. } => Some(row.key()),
+        _ => None,
+    });
+    locks.values().all(plain)
+        && locks
+            .values()
+            .map(|locks| locks.place.as_ref().map(|(key, _)| key.clone()))
+            .eq(keys.take(locks.len()).map(Some))
 }
 
 fn apply_changes(steps: &mut Vec<Step>, changes: Vec<Change>) -> Result<(), Conflict> {

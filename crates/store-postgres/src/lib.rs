@@ -58,6 +58,8 @@ mod organizations;
 mod place;
 #[cfg(test)]
 mod plans;
+#[cfg(test)]
+mod plans_messages;
 mod pool;
 mod session;
 mod table;

@@ -1,12 +1,13 @@
 //! Listings of messages.
 //!
-//! A page and its total are taken from an index that holds the messages in order together with what
-//! they are filtered by; only the messages of the page itself are read.
+//! A page is taken from an index that holds the messages in order together with what they are
+//! filtered by; only the messages of the page itself are read. Totals of what has no bounds come
+//! from counters, so that they do not grow with the messages; all others are counted in an index.
 
 use std::fmt::Write;
 
 use recado_core::ids::{CompanyId, ContactId};
-use recado_core::messages::{ContactBrief, Message, MessageFilter, MessageRecord};
+use recado_core::messages::{ContactBrief, Message, MessageFilter, MessageRecord, MessageStatus};
 use recado_core::page::{Page, PageRequest};
 use recado_core::store::StoreError;
 use tokio_postgres::Row;
@@ -15,35 +16,43 @@ use crate::PostgresStore;
 use crate::session::rows;
 use crate::table::{Columns, Param, columns_of, params, signed};
 
-/// What `filter` asks of messages `m` of the company `$1`. `params` are those of before.
-fn condition(filter: &MessageFilter, params: &mut Vec<Param>) -> String {
-    let mut condition = "m.company_id = $1".to_owned();
-    let mut and = |test: &str, value: Param| {
+/// What a filter asks, as conditions and their parameters.
+struct Conditions {
+    /// Of messages `m`, and as far as they count them of counters `m`, of the company `$1`.
+    counted: String,
+    /// Of messages `m` alone.
+    beyond: String,
+}
+
+/// Adds the parameters of `filter` to those of before.
+fn conditions(filter: &MessageFilter, params: &mut Vec<Param>) -> Conditions {
+    let (mut counted, mut beyond) = ("m.company_id = $1".to_owned(), String::new());
+    let mut and = |all: &mut String, test: &str, value: Param| {
         params.push(value);
-        let _ = write!(condition, " AND m.{test} ${}", params.len());
+        let _ = write!(all, " AND m.{test} ${}", params.len());
     };
-    if let Some(contact) = filter.contact {
-        and("contact_id =", Box::new(contact.uuid()));
-    }
     if let Some(connection) = filter.connection {
-        and("connection_id =", Box::new(connection.uuid()));
+        and(&mut counted, "connection_id =", Box::new(connection.uuid()));
     }
     if let Some(direction) = filter.direction {
-        and("direction =", Box::new(direction.as_str()));
+        and(&mut counted, "direction =", Box::new(direction.as_str()));
     }
     if let Some(message_type) = filter.message_type {
-        and("message_type =", Box::new(message_type.as_str()));
+        and(&mut counted, "message_type =", Box::new(message_type.as_str()));
     }
     if let Some(status) = filter.status {
-        and("status =", Box::new(status.as_str()));
+        and(&mut counted, "status =", Box::new(status.as_str()));
+    }
+    if let Some(contact) = filter.contact {
+        and(&mut beyond, "contact_id =", Box::new(contact.uuid()));
     }
     if let Some(from) = filter.from {
-        and("created_at >=", Box::new(from.millis()));
+        and(&mut beyond, "created_at >=", Box::new(from.millis()));
     }
     if let Some(to) = filter.to {
-        and("created_at <=", Box::new(to.millis()));
+        and(&mut beyond, "created_at <=", Box::new(to.millis()));
     }
-    condition
+    Conditions { counted, beyond }
 }
 
 /// The statement of one page. `$2` is its size, `$3` how many messages come before it.
@@ -53,11 +62,25 @@ pub(crate) fn page_statement(
     page: PageRequest,
 ) -> (String, Vec<Param>) {
     let mut params = params![company.uuid(), i64::from(page.limit), signed(page.offset())];
-    let condition = condition(filter, &mut params);
+    let Conditions { counted, beyond } = conditions(filter, &mut params);
+    // Failed messages have an index of their own.
+    let failed = match filter.status {
+        Some(MessageStatus::Failed) => " AND m.is_failed",
+        _ => "",
+    };
+    let condition = format!("{counted}{beyond}{failed}");
+    let total = match beyond.is_empty() {
+        true => format!(
+            "SELECT (coalesce((SELECT sum(m.n) FROM message_counts m WHERE {counted}), 0) \
+             + coalesce((SELECT sum(m.n) FROM message_count_deltas m WHERE {counted}), 0))::bigint \
+             AS total"
+        ),
+        false => format!("SELECT count(*) AS total FROM messages m WHERE {condition}"),
+    };
     // A literal bound tells the planner what to expect.
     let rows = page.limit.next_power_of_two().max(128);
     let sql = format!(
-        "WITH total AS MATERIALIZED (SELECT count(*) AS total FROM messages m WHERE {condition}), \
+        "WITH total AS MATERIALIZED ({total}), \
          page AS MATERIALIZED (SELECT m.id FROM messages m WHERE {condition} \
          AND (SELECT total FROM total) > $3::bigint ORDER BY m.created_at DESC, m.id DESC \
          LIMIT $2::bigint OFFSET $3::bigint) \

@@ -20,7 +20,7 @@ const FEW: f64 = 3_000.0;
 
 const SEED: &str = include_str!("plans_seed.sql");
 
-async fn seeded() -> (PostgresStore, TestDatabase) {
+pub(super) async fn seeded() -> (PostgresStore, TestDatabase) {
     let database = TestPostgres::shared().fresh_database();
     let options = Options { pool_size: 2, ..Options::default() };
     let store = PostgresStore::connect(database.url(), options).await.unwrap();
@@ -30,7 +30,7 @@ async fn seeded() -> (PostgresStore, TestDatabase) {
     (store, database)
 }
 
-fn company() -> CompanyId {
+pub(super) fn company() -> CompanyId {
     CompanyId::new(Uuid::from_u128(0xc1))
 }
 
@@ -67,7 +67,7 @@ fn searched(text: &str) -> ContactFilter {
     ContactFilter { search: SearchQuery::parse(text).unwrap(), ..ContactFilter::default() }
 }
 
-fn text(value: Option<&str>) -> String {
+pub(super) fn text(value: Option<&str>) -> String {
     value.map_or("NULL".to_owned(), |value| format!("'{}'", value.replace('\'', "''")))
 }
 
@@ -98,7 +98,7 @@ fn arguments(filter: &ContactFilter, limit: u32, offset: u64, position: Option<i
 }
 
 /// The plan of a statement that was executed.
-async fn plan(store: &PostgresStore, sql: &str, arguments: &str) -> Value {
+pub(super) async fn plan(store: &PostgresStore, sql: &str, arguments: &str) -> Value {
     let client = store.pool.get().await.unwrap();
     client.batch_execute(&format!("DEALLOCATE ALL; PREPARE listing AS {sql}")).await.unwrap();
     let explain = format!("EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE listing ({arguments})");
@@ -116,7 +116,7 @@ async fn plan(store: &PostgresStore, sql: &str, arguments: &str) -> Value {
 }
 
 /// Calls `visit` with every node of a plan.
-fn walk<'p>(node: &'p Value, visit: &mut impl FnMut(&'p Value)) {
+pub(super) fn walk<'p>(node: &'p Value, visit: &mut impl FnMut(&'p Value)) {
     visit(node);
     for child in node["Plans"].as_array().into_iter().flatten() {
         walk(child, visit);

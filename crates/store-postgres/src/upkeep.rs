@@ -40,6 +40,16 @@ GROUP BY 1, 2 ORDER BY 1, 2 \
 ON CONFLICT (company_id, list_id) DO UPDATE SET n = c.n + excluded.n) \
 SELECT count(*) FROM gone";
 
+/// The same for the counts of messages.
+const FOLD_MESSAGES: &str = "\
+WITH taken AS MATERIALIZED (SELECT ctid FROM message_count_deltas LIMIT $1), \
+gone AS (DELETE FROM message_count_deltas d USING taken WHERE d.ctid = taken.ctid RETURNING d.*), \
+folded AS (INSERT INTO message_counts AS c SELECT company_id, connection_id, direction, \
+message_type, status, sum(n)::bigint FROM gone GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5 \
+ON CONFLICT (company_id, connection_id, direction, message_type, status) \
+DO UPDATE SET n = c.n + excluded.n) \
+SELECT count(*) FROM gone";
+
 /// Forgets allowances that are whole again.
 const FORGET_RATES: &str = "\
 DELETE FROM rate_limits WHERE key IN \
@@ -124,6 +134,7 @@ impl Upkeep for PostgresStore {
     async fn upkeep(&self, now: Timestamp) -> Result<(), StoreError> {
         self.fold(FOLD_FACETS).await?;
         self.fold(FOLD_LISTS).await?;
+        self.fold(FOLD_MESSAGES).await?;
         rows(&self.pool, FORGET_RATES, params![now.millis() * 1000, BATCH]).await?;
         self.look_again().await?;
         self.forget(FORGET_REPORTS, now).await?;

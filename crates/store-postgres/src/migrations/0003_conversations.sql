@@ -113,16 +113,17 @@ CREATE TABLE messages (
     -- The provider's time.
     stamped_at bigint NOT NULL,
     version bigint NOT NULL,
+    is_failed boolean NOT NULL GENERATED ALWAYS AS (status = 'failed') STORED,
     PRIMARY KEY (company_id, id),
     FOREIGN KEY (company_id, contact_id) REFERENCES contacts ON DELETE CASCADE,
     FOREIGN KEY (company_id, connection_id) REFERENCES connections
 ) WITH (fillfactor = 85, autovacuum_vacuum_insert_scale_factor = 0.02,
         autovacuum_vacuum_scale_factor = 0.05);
--- Each order of a listing; what else listings filter by is beside it, so that counting reads no row.
+-- Each order of a listing; what else listings filter by, and never changes, is beside it. No index
+-- holds the status: a report of it touches the message's row and nothing else.
 CREATE INDEX messages_by_creation ON messages (company_id, created_at DESC, id DESC)
     INCLUDE (direction, message_type);
-CREATE INDEX messages_by_status ON messages (company_id, status, created_at DESC, id DESC)
-    INCLUDE (direction, message_type);
+CREATE INDEX messages_failed ON messages (company_id, created_at DESC, id DESC) WHERE is_failed;
 CREATE INDEX messages_by_connection
     ON messages (company_id, connection_id, created_at DESC, id DESC)
     INCLUDE (direction, message_type);
@@ -132,6 +133,60 @@ CREATE INDEX messages_newest
     ON messages (company_id, contact_id, direction, created_at DESC, id DESC)
     WHERE NOT is_history;
 CREATE INDEX messages_in_flight ON messages (sender_id) WHERE sender_id IS NOT NULL;
+
+-- How many messages there are of each combination of what listings filter by: the folded count, and
+-- the differences that came since. The sum of both is exact in every snapshot.
+CREATE TABLE message_counts (
+    company_id uuid NOT NULL,
+    connection_id uuid NOT NULL,
+    direction text COLLATE "C" NOT NULL,
+    message_type text COLLATE "C" NOT NULL,
+    status text COLLATE "C" NOT NULL,
+    n bigint NOT NULL,
+    PRIMARY KEY (company_id, connection_id, direction, message_type, status)
+) WITH (fillfactor = 50);
+
+-- Has no index: it is written with every message, and folded before it is large.
+CREATE TABLE message_count_deltas (
+    company_id uuid NOT NULL,
+    connection_id uuid NOT NULL,
+    direction text COLLATE "C" NOT NULL,
+    message_type text COLLATE "C" NOT NULL,
+    status text COLLATE "C" NOT NULL,
+    n bigint NOT NULL
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
+
+CREATE FUNCTION recado_count_message() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        INSERT INTO message_count_deltas VALUES
+            (NEW.company_id, NEW.connection_id, NEW.direction, NEW.message_type, NEW.status, 1);
+    ELSE
+        INSERT INTO message_count_deltas VALUES
+            (OLD.company_id, OLD.connection_id, OLD.direction, OLD.message_type, OLD.status, -1),
+            (NEW.company_id, NEW.connection_id, NEW.direction, NEW.message_type, NEW.status, 1);
+    END IF;
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER message_added AFTER INSERT ON messages
+    FOR EACH ROW EXECUTE FUNCTION recado_count_message();
+CREATE TRIGGER message_moved AFTER UPDATE ON messages
+    FOR EACH ROW WHEN (OLD.status <> NEW.status OR OLD.direction <> NEW.direction
+        OR OLD.message_type <> NEW.message_type OR OLD.connection_id <> NEW.connection_id)
+    EXECUTE FUNCTION recado_count_message();
+
+CREATE FUNCTION recado_count_gone_messages() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO message_count_deltas
+    SELECT company_id, connection_id, direction, message_type, status, -count(*)
+    FROM gone GROUP BY 1, 2, 3, 4, 5;
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER messages_gone AFTER DELETE ON messages
+    REFERENCING OLD TABLE AS gone
+    FOR EACH STATEMENT EXECUTE FUNCTION recado_count_gone_messages();
 
 -- What a provider's message id stands for: a message, or a report that came before its message.
 CREATE TABLE message_refs (

@@ -1,0 +1,117 @@
+//! What listings of messages cost: how many messages their plans touch.
+
+use recado_core::Timestamp;
+use recado_core::ids::{CompanyId, ConnectionId, ContactId};
+use recado_core::messages::{Direction, MessageFilter, MessageStatus, MessageType};
+use recado_core::page::PageRequest;
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::messages_listing::page_statement;
+use crate::plans::{company, plan, seeded, text, walk};
+
+/// As many messages as there are contacts, for each of two companies; one in a hundred failed.
+const SEED: &str = "\
+INSERT INTO connections SELECT id, id, 'qr', 'whatsapp', 'n', 'i', 'simulated', '{}', true, \
+'connected', 0, 0, 1 FROM companies; \
+INSERT INTO messages (company_id, id, contact_id, connection_id, direction, message_type, \
+sender_type, status, is_history, created_at, stamped_at, version) \
+SELECT c.company_id, md5('m' || c.id)::uuid, \
+md5(((substr(c.identifier, 5)::int % 20) + 1)::text)::uuid, c.company_id, \
+CASE WHEN c.is_ai_enabled THEN 'inbound' ELSE 'outbound' END, 'text', 'system', \
+CASE WHEN c.crm_status = 'lost' THEN 'failed' ELSE 'sent' END, false, c.created_at, 0, 1 \
+FROM contacts c; \
+ANALYZE connections, messages, message_counts, message_count_deltas";
+
+/// More messages than this are too many for one page of 50.
+const FEW: f64 = 500.0;
+
+struct Case {
+    name: &'static str,
+    filter: MessageFilter,
+    /// The parameters after those of every listing.
+    arguments: String,
+    /// How many messages may be counted, beside those of the page.
+    counted: f64,
+}
+
+fn cases() -> Vec<Case> {
+    let all = MessageFilter::default();
+    let contact = Uuid::parse_str("c4ca4238-a0b9-2382-0dcc-509a6f75849b").expect("md5 of 1");
+    let connection = ConnectionId::new(company().uuid());
+    let uncounted = |name, filter, arguments| Case { name, filter, arguments, counted: 0.0 };
+    vec![
+        uncounted("all", all.clone(), String::new()),
+        uncounted(
+            "one direction",
+            MessageFilter { direction: Some(Direction::Inbound), ..all.clone() },
+            text(Some("inbound")),
+        ),
+        uncounted(
+            "a type that none has",
+            MessageFilter { message_type: Some(MessageType::Sticker), ..all.clone() },
+            text(Some("sticker")),
+        ),
+        uncounted(
+            "those that failed",
+            MessageFilter { status: Some(MessageStatus::Failed), ..all.clone() },
+            text(Some("failed")),
+        ),
+        uncounted(
+            "one connection",
+            MessageFilter { connection: Some(connection), ..all.clone() },
+            text(Some(&connection.to_string())),
+        ),
+        Case {
+            name: "one contact",
+            filter: MessageFilter { contact: Some(ContactId::new(contact)), ..all.clone() },
+            arguments: text(Some(&contact.to_string())),
+            counted: 700.0,
+        },
+        Case {
+            name: "some minutes",
+            filter: MessageFilter { from: Some(Timestamp::from_millis(0)), ..all },
+            arguments: "1690000110000".to_owned(),
+            counted: 1_100.0,
+        },
+    ]
+}
+
+fn touched(plan: &Value) -> f64 {
+    let number = |node: &Value, name: &str| node[name].as_f64().unwrap_or(0.0);
+    let mut rows = 0.0;
+    walk(plan, &mut |node| {
+        if node["Relation Name"] == "messages" {
+            let each = number(node, "Actual Rows") + number(node, "Rows Removed by Filter");
+            rows += each * number(node, "Actual Loops");
+        }
+    });
+    rows
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_of_messages_touch_few_of_them_under_any_filter() {
+    let (store, _database) = seeded().await;
+    let client = store.pool.get().await.expect("it is there");
+    client.batch_execute(SEED).await.expect("all is new");
+    drop(client);
+    let own: CompanyId = company();
+    for Case { name, filter, arguments, counted } in cases() {
+        for number in [1, 3] {
+            let page = PageRequest { page: number, limit: 50 };
+            let (sql, _) = page_statement(own, &filter, page);
+            let mut all = vec![text(Some(&own.to_string())), "50".to_owned()];
+            all.push(page.offset().to_string());
+            all.extend((!arguments.is_empty()).then(|| arguments.clone()));
+            let plan = plan(&store, &sql, &all.join(", ")).await;
+            let touched = touched(&plan);
+            assert!(touched <= FEW + counted, "{name} touches {touched} messages: {plan:#}");
+            walk(&plan, &mut |node| {
+                // The differences have no index: they are few.
+                let scans = node["Node Type"] == "Seq Scan"
+                    && node["Relation Name"] != "message_count_deltas";
+                assert!(!scans, "{name} scans {}", node["Relation Name"]);
+            });
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Messages, seen from inside the database: counters, and what a status report touches.
+
+mod support;
+
+use recado_core::Timestamp;
+use recado_core::access::{Company, Features, Plan};
+use recado_core::connections::{
+    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, Gateway,
+};
+use recado_core::contacts::{Contact, ContactReads, Identifier, Platform, Region};
+use recado_core::ids::{CompanyId, ConnectionId, ContactId};
+use recado_core::messages::{Direction, MessageFilter, MessageReads, MessageStatus, MessageType};
+use recado_core::page::PageRequest;
+use recado_core::store::{ChangeSet, Commit, Upkeep};
+use support::Database;
+use tokio_postgres::Client;
+use uuid::Uuid;
+
+const NOW: Timestamp = Timestamp::from_millis(1_790_000_000_000);
+const CONTACTS: u128 = 10;
+
+fn company() -> CompanyId {
+    CompanyId::new(Uuid::from_u128(1))
+}
+
+fn contact(number: u128) -> ContactId {
+    ContactId::new(Uuid::from_u128(number + 100))
+}
+
+fn connection(number: u128) -> Connection {
+    Connection {
+        id: ConnectionId::new(Uuid::from_u128(number)),
+        company: company(),
+        kind: ConnectionKind::Qr,
+        platform: Platform::whatsapp(),
+        name: "Loja".to_owned(),
+        identifier: "5534999990000".to_owned(),
+        gateway: Gateway::Simulated,
+        settings: ConnectionSettings::default(),
+        is_active: true,
+        status: ConnectionStatus::Connected,
+        created_at: NOW,
+        updated_at: NOW,
+    }
+}
+
+/// Two connections and ten contacts with 30 messages each.
+const MESSAGES: &str = "\
+INSERT INTO messages (company_id, id, contact_id, connection_id, direction, message_type, \
+sender_type, status, is_history, created_at, stamped_at, version) \
+SELECT c.company_id, gen_random_uuid(), c.id, n.id, \
+CASE WHEN i % 3 = 0 THEN 'inbound' ELSE 'outbound' END, \
+CASE WHEN i % 5 = 0 THEN 'image' ELSE 'text' END, 'system', \
+CASE WHEN i % 3 = 0 THEN 'received' ELSE 'sent' END, false, i, i, 1 \
+FROM contacts c, generate_series(1, 30) i \
+JOIN connections n ON n.id = ('00000000-0000-0000-0000-00000000000' || 5 + i % 2)::uuid";
+
+async fn with_messages() -> (Database, Client) {
+    let database = Database::fresh().await;
+    let made = Company {
+        id: company(),
+        name: "Padaria".to_owned(),
+        plan: Plan::Enterprise,
+        features: Features::default(),
+        default_region: Region::br(),
+        created_at: NOW,
+        updated_at: NOW,
+    };
+    let mut changes = ChangeSet::new().insert(made).insert(connection(5)).insert(connection(6));
+    for number in 0..CONTACTS {
+        let identifier = Identifier::parse(&format!("c{number}")).expect("an identifier");
+        let (id, platform) = (contact(number), Platform::whatsapp());
+        changes = changes.insert(Contact::new(id, company(), platform, identifier, None, NOW));
+    }
+    database.store.commit(changes).await.expect("all is new");
+    let client = database.client().await;
+    client.batch_execute(MESSAGES).await.expect("all is new");
+    (database, client)
+}
+
+fn filters() -> Vec<(&'static str, MessageFilter)> {
+    let all = MessageFilter::default();
+    let of = |status| MessageFilter { status: Some(status), ..MessageFilter::default() };
+    vec![
+        ("true", all.clone()),
+        ("status = 'sent'", of(MessageStatus::Sent)),
+        ("status = 'read'", of(MessageStatus::Read)),
+        ("status = 'failed'", of(MessageStatus::Failed)),
+        (
+            "direction = 'inbound'",
+            MessageFilter { direction: Some(Direction::Inbound), ..all.clone() },
+        ),
+        (
+            "connection_id = '00000000-0000-0000-0000-000000000005' AND message_type = 'image'",
+            MessageFilter {
+                connection: Some(connection(5).id),
+                message_type: Some(MessageType::Image),
+                ..all
+            },
+        ),
+    ]
+}
+
+async fn number(client: &Client, sql: &str) -> i64 {
+    client.query_one(sql, &[]).await.expect("it can be counted").get(0)
+}
+
+/// What listings say agrees with the rows themselves.
+async fn assert_counted(database: &Database, client: &Client) {
+    for (condition, filter) in filters() {
+        let page = database.store.message_page(company(), &filter, PageRequest::FIRST).await;
+        let page = page.expect("the database works");
+        let counted =
+            number(client, &format!("SELECT count(*) FROM messages WHERE {condition}")).await;
+        assert_eq!(page.total, counted.cast_unsigned(), "{condition}");
+        assert_eq!(page.items.len() as u64, page.total.min(50), "{condition}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn counters_follow_messages_however_they_change() {
+    let (database, client) = with_messages().await;
+    assert_counted(&database, &client).await;
+    database.store.upkeep(NOW).await.unwrap();
+    assert_eq!(number(&client, "SELECT count(*) FROM message_count_deltas").await, 0);
+    assert_counted(&database, &client).await;
+
+    let changes = [
+        "UPDATE messages SET status = 'read' WHERE direction = 'outbound' AND created_at < 12",
+        "UPDATE messages SET status = 'failed' WHERE direction = 'outbound' AND created_at > 27",
+        "UPDATE messages SET connection_id = '00000000-0000-0000-0000-000000000006' \
+         WHERE created_at = 4",
+        "DELETE FROM messages WHERE created_at = 20",
+    ];
+    for change in changes {
+        client.batch_execute(change).await.unwrap();
+        assert_counted(&database, &client).await;
+    }
+    database.store.upkeep(NOW).await.unwrap();
+    assert_counted(&database, &client).await;
+
+    // The messages that go with a contact are counted out as well.
+    let gone = database.store.contact(company(), contact(3)).await.unwrap().unwrap();
+    database.store.commit(ChangeSet::new().with(gone.delete())).await.unwrap();
+    assert_eq!(number(&client, "SELECT count(*) FROM messages").await, 29 * 9);
+    assert_counted(&database, &client).await;
+    database.store.upkeep(NOW).await.unwrap();
+    assert_counted(&database, &client).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_edit_counts_nothing() {
+    let (database, client) = with_messages().await;
+    database.store.upkeep(NOW).await.unwrap();
+    client.batch_execute("UPDATE messages SET content = 'x', edited_at = 1").await.unwrap();
+    assert_eq!(number(&client, "SELECT count(*) FROM message_count_deltas").await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_status_report_touches_no_index() {
+    let (_database, client) = with_messages().await;
+    client
+        .batch_execute(
+            "BEGIN; UPDATE messages SET status = 'delivered', version = version + 1 \
+             WHERE id = (SELECT id FROM messages WHERE status = 'sent' ORDER BY id LIMIT 1)",
+        )
+        .await
+        .unwrap();
+    let hot = "SELECT pg_stat_get_xact_tuples_hot_updated('messages'::regclass)";
+    assert_eq!(number(&client, hot).await, 1);
+    client.batch_execute("ROLLBACK").await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn upkeep_lets_the_planner_look_at_what_has_grown() {
+    let (database, client) = with_messages().await;
+    for _ in 0..5 {
+        client.batch_execute(MESSAGES).await.unwrap();
+    }
+    // The server tells of what a session wrote when that session is idle or asked to.
+    client.execute("SELECT pg_stat_force_next_flush()", &[]).await.unwrap();
+    let analyzed = "SELECT count(*) FROM pg_stats WHERE tablename = 'messages'";
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while number(&client, analyzed).await == 0 {
+        assert!(std::time::Instant::now() < until, "nobody looked");
+        database.store.upkeep(NOW).await.unwrap();
+    }
+}
