@@ -50,7 +50,6 @@ pub(crate) async fn run(
     mut calls: impl FnMut(usize) -> Calls,
 ) -> Report {
     let begin = Instant::now() + effort.warmup;
-    let end = begin + effort.measured;
     let mut connections = JoinSet::new();
     for connection in 0..effort.connections {
         let client = Client::new(target, key);
@@ -58,7 +57,7 @@ pub(crate) async fn run(
         let pace = effort.interval().map(|interval| {
             (interval, Instant::now() + interval * connection as u32 / effort.connections as u32)
         });
-        connections.spawn(drive(client, calls(connection), begin, end, pace));
+        connections.spawn(drive(client, calls(connection), begin, effort, pace));
     }
     let mut total = Tally::new();
     while let Some(tally) = connections.join_next().await {
@@ -71,9 +70,10 @@ async fn drive(
     mut client: Client,
     mut calls: Calls,
     begin: Instant,
-    end: Instant,
+    effort: Effort,
     mut pace: Option<(Duration, Instant)>,
 ) -> Tally {
+    let end = begin + effort.measured;
     let mut tally = Tally::new();
     let mut broken_in_a_row = 0;
     for _ in 0..MAX_CALLS {
@@ -86,7 +86,9 @@ async fn drive(
                 at
             }
         };
-        if started >= end {
+        // A server that cannot keep the pace does not prolong the run without end; what it was not
+        // asked for is missing in the rate.
+        if started >= end || Instant::now() >= end + effort.measured {
             break;
         }
         let measured = started >= begin;

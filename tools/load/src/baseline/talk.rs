@@ -17,6 +17,8 @@ use crate::stores::AnyError;
 const SENDERS: usize = 32;
 /// Connections that gateways have open.
 const GATEWAYS: usize = 32;
+/// Those of them that bring many events in a call.
+const BATCHERS: usize = 4;
 /// What one number at the official API's top rate brings, in events a second.
 pub(crate) const TOP_RATE: u32 = 3_300;
 /// Events of one call where there are several.
@@ -70,6 +72,7 @@ pub(crate) async fn measure_talk(order: &TalkOrder) -> Result<(), AnyError> {
     };
     let senders = Effort { connections: SENDERS, ..readers };
     let gateways = Effort { connections: GATEWAYS, ..readers };
+    let batchers = Effort { connections: BATCHERS, ..readers };
 
     let inserted = bare::inserts(&data, senders).await?;
     println!("{inserted}");
@@ -82,10 +85,10 @@ pub(crate) async fn measure_talk(order: &TalkOrder) -> Result<(), AnyError> {
     let mut others = vec![
         side.run("send, with three reports each", Scenario::SendReported, senders).await?,
         side.run("gateway events, one a call", Scenario::Events, gateways).await?,
-        side.run("gateway events, 100 a call", Scenario::EventsBatch, gateways).await?,
+        side.run("gateway events, 100 a call", Scenario::EventsBatch, batchers).await?,
     ];
     let single = Effort { rate: Some(TOP_RATE), ..gateways };
-    let batched = Effort { rate: Some(TOP_RATE / BATCH), ..gateways };
+    let batched = Effort { rate: Some(TOP_RATE / BATCH), ..batchers };
     let paced = [
         side.run("gateway events at the top rate, one a call", Scenario::Events, single).await?,
         side.run("gateway events at the top rate, 100 a call", Scenario::EventsBatch, batched)
