@@ -260,3 +260,37 @@ CREATE TABLE templates (
 ) STRICT;
 CREATE INDEX templates_by_connection ON templates (company_id, connection_id)
     WHERE connection_id IS NOT NULL;
+
+-- What the planner is to believe, whatever the tables hold: a company has many rows, and whatever
+-- else a key names has few. Without it, the rows of a contact or of a message would be looked for
+-- among all of the company, where the primary key begins with the company. Numbers are rows of the
+-- table, then rows for one value of the first column, of the first two, and so on.
+ANALYZE sqlite_schema;
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
+    ('stages', 'stages', '1000000 100000 1'),
+    ('stages', 'stages_by_pipeline', '1000000 100000 10 1'),
+    ('contact_tags', 'contact_tags', '1000000 100000 4 1'),
+    ('contact_tags', 'contact_tags_by_tag', '1000000 100000 1000'),
+    ('list_members', 'list_members', '1000000 100000 1000 1'),
+    ('list_members', 'list_members_by_contact', '1000000 100000 4'),
+    ('deals', 'deals', '1000000 100000 1'),
+    ('deals', 'deals_by_contact', '1000000 100000 4'),
+    ('deals', 'deals_by_stage', '1000000 100000 1000'),
+    ('documents', 'documents', '1000000 100000 1'),
+    ('documents', 'documents_by_contact', '1000000 100000 4'),
+    ('links', 'links', '1000000 100000 1'),
+    ('links', 'links_by_contact', '1000000 100000 4'),
+    ('clicks', 'clicks', '1000000 100000 1'),
+    ('clicks', 'clicks_by_link', '1000000 100000 4'),
+    ('clicks', 'clicks_by_contact', '1000000 100000 4 4 1'),
+    ('connection_groups', 'connection_groups', '1000000 100000 1000 1'),
+    ('connection_groups', 'connection_groups_by_code', '1000000 100000 4'),
+    ('connection_groups', 'connection_groups_by_community', '1000000 100000 10'),
+    ('aliases', 'aliases', '1000000 100000 2 1'),
+    ('aliases', 'aliases_by_contact', '1000000 100000 4'),
+    ('conversations', 'conversations', '1000000 100000 2 1'),
+    ('conversations', 'conversations_by_connection', '1000000 100000 10000'),
+    ('message_refs', 'message_refs', '1000000 100000 10000 1'),
+    ('message_refs', 'message_refs_by_message', '1000000 100000 1'),
+    ('message_refs', 'message_refs_by_expiry', '1000000 10');
+ANALYZE sqlite_schema;

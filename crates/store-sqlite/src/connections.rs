@@ -106,3 +106,18 @@ impl ConnectionReads for SqliteStore {
         .await
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plans;
+
+    #[test]
+    fn every_use_is_found_by_an_index() {
+        let conn = plans::database();
+        for query in USES {
+            let step = plans::step(&conn, query);
+            assert!(step.starts_with("SEARCH") && step.contains("connection_id=?"), "{step}");
+        }
+    }
+}

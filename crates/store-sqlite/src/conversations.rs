@@ -78,6 +78,14 @@ pub(crate) fn with_connections(
     Ok(found)
 }
 
+const BY_PHONE: &str = "phone = ?2";
+const BY_CHAT: &str = "external_chat_id = ?2";
+const BY_IDENTIFIER: &str = "identifier = ?2";
+
+fn named_query(condition: &str) -> String {
+    format!("SELECT id FROM contacts WHERE company_id = ?1 AND {condition}")
+}
+
 /// The ids of the contacts that a query names.
 fn named(
     conn: &Connection,
@@ -87,8 +95,7 @@ fn named(
     let mut found: BTreeSet<ContactId> = query.ids.iter().copied().collect();
     let mut add = |condition: &str, value: &str| -> ReadResult<()> {
         let values: [Cell<'_>; 2] = [company.into(), value.into()];
-        let query = format!("SELECT id FROM contacts WHERE company_id = ?1 AND {condition}");
-        let mut statement = conn.prepare_cached(&query)?;
+        let mut statement = conn.prepare_cached(&named_query(condition))?;
         let ids = statement
             .query_map(params_from_iter(values), |row| Columns::new(row).id(ContactId::new))?;
         for id in ids {
@@ -97,14 +104,14 @@ fn named(
         Ok(())
     };
     for phone in &query.phones {
-        add("phone = ?2", phone.as_str())?;
+        add(BY_PHONE, phone.as_str())?;
     }
     for chat in &query.chats {
-        add("external_chat_id = ?2", chat.as_str())?;
+        add(BY_CHAT, chat.as_str())?;
     }
     let Some(platform) = &query.platform else {
         for identifier in &query.identifiers {
-            add("identifier = ?2", identifier.as_str())?;
+            add(BY_IDENTIFIER, identifier.as_str())?;
         }
         for key in &query.keys {
             found.extend(aliases::holders(conn, company, None, key)?);
@@ -150,15 +157,18 @@ fn newest<T>(
     (direction, column): (Direction, &str),
     read: impl FnOnce(&mut Columns<'_, '_>) -> ReadResult<T>,
 ) -> ReadResult<Option<T>> {
-    let query = format!(
+    let values: [Cell<'_>; 3] = [company.into(), contact.into(), direction.as_str().into()];
+    conn.prepare_cached(&newest_query(column))?
+        .query_row(params_from_iter(values), |row| read(&mut Columns::new(row)))
+        .optional()
+}
+
+fn newest_query(column: &str) -> String {
+    format!(
         "SELECT {column} FROM messages INDEXED BY messages_by_contact \
          WHERE company_id = ?1 AND contact_id = ?2 AND direction = ?3 AND is_history = 0 \
          ORDER BY created_at DESC, id DESC LIMIT 1"
-    );
-    let values: [Cell<'_>; 3] = [company.into(), contact.into(), direction.as_str().into()];
-    conn.prepare_cached(&query)?
-        .query_row(params_from_iter(values), |row| read(&mut Columns::new(row)))
-        .optional()
+    )
 }
 
 #[async_trait]
@@ -190,5 +200,32 @@ impl ConversationReads for SqliteStore {
         let wanted = (Direction::Outbound, "sender_type");
         let read = |columns: &mut Columns<'_, '_>| columns.word(SenderType::parse);
         self.read(move |conn| newest(conn, company, contact, wanted, read)).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plans;
+
+    #[test]
+    fn the_newest_message_is_the_end_of_a_range() {
+        let step = plans::step(&plans::database(), &newest_query("sender_type"));
+        let range = "(company_id=? AND contact_id=? AND direction=? AND is_history=?)";
+        let index = "SEARCH messages USING INDEX messages_by_contact";
+        assert_eq!(step, format!("{index} {range}"));
+    }
+
+    #[test]
+    fn names_are_found_by_their_indexes() {
+        let conn = plans::database();
+        for (condition, index) in [
+            (BY_PHONE, "contacts_by_phone (company_id=? AND phone=?)"),
+            (BY_CHAT, "contacts_by_chat (company_id=? AND external_chat_id=?)"),
+            (BY_IDENTIFIER, "contacts_by_identifier (company_id=? AND identifier=?)"),
+        ] {
+            let step = plans::step(&conn, &named_query(condition));
+            assert_eq!(step, format!("SEARCH contacts USING INDEX {index}"));
+        }
     }
 }

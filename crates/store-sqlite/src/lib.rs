@@ -47,6 +47,8 @@ mod messages;
 mod messages_listing;
 mod newest_first;
 mod organizations;
+#[cfg(test)]
+mod plans;
 mod prosas;
 mod readers;
 mod schema;

@@ -311,18 +311,11 @@ impl MessageReads for SqliteStore {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema;
+    use crate::plans;
 
     #[test]
     fn messages_of_dead_processes_are_found_without_reading_those_of_living_ones() {
-        let mut conn = Connection::open_in_memory().unwrap();
-        schema::migrate(&mut conn).unwrap();
-        let mut plan = conn.prepare(&format!("EXPLAIN QUERY PLAN {}", *ABANDONED)).unwrap();
-        let steps: Vec<String> = plan
-            .query_map([0, 1], |row| row.get("detail"))
-            .unwrap()
-            .collect::<Result<_, _>>()
-            .unwrap();
+        let steps = plans::steps(&plans::database(), &ABANDONED);
         let [first, second] = steps.as_slice() else { panic!("{steps:?}") };
         assert_eq!(first, "SEARCH m USING INDEX messages_in_flight (sender_id>?)");
         assert!(second.starts_with("SEARCH w USING PRIMARY KEY (id=?)"), "{second}");

@@ -177,30 +177,16 @@ pub(crate) fn part_of(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema;
-
-    /// What SQLite does for a query: its one step.
-    fn plan(conn: &Connection, query: &str) -> String {
-        let mut plan = conn.prepare(&format!("EXPLAIN QUERY PLAN {query}")).unwrap();
-        let unbound = vec![Cell::Null; plan.parameter_count()];
-        let steps: Vec<String> = plan
-            .query_map(params_from_iter(unbound), |row| row.get("detail"))
-            .unwrap()
-            .collect::<Result<_, _>>()
-            .unwrap();
-        let [step] = steps.as_slice() else { panic!("{query}: {steps:?}") };
-        step.clone()
-    }
+    use crate::plans;
 
     #[test]
     fn a_range_is_read_in_its_index_alone_and_ends_with_its_span() {
-        let mut conn = Connection::open_in_memory().unwrap();
-        schema::migrate(&mut conn).unwrap();
+        let conn = plans::database();
         let indexes = [&crate::messages_listing::INDEXES[..], &[&crate::prosas::BY_KIND]].concat();
         for index in indexes {
             let scope = vec![Cell::Null; index.scope.len()];
             let range = Range::new(index, scope, Span::new(None, None));
-            let step = plan(&conn, &range.query());
+            let step = plans::step(&conn, &range.query());
             let covering = format!("SEARCH {} USING COVERING INDEX {}", index.table, index.name);
             assert!(step.starts_with(&covering), "{step}");
             assert!(step.ends_with("created_at>? AND (created_at,id)<(?,?))"), "{step}");

@@ -135,4 +135,25 @@ mod tests {
         assert!(matches!(failed, Err(SqliteError::Database(_))));
         assert_eq!(tables(&conn), 0);
     }
+
+    #[test]
+    fn contacts_of_an_older_database_are_taken_over() {
+        let mut conn = Connection::open_in_memory().unwrap();
+        apply(&mut conn, &MIGRATIONS[..1]).unwrap();
+        conn.execute_batch(
+            "INSERT INTO companies VALUES (1, x'01', 'A', 'enterprise', 0, 0, 'BR', 0, 0, 1);
+             INSERT INTO contacts (seq, company_id, id, facet_id, created_at, recency, version, \
+             source_platform, identifier, name, display_name, inbox_status, priority, crm_status, \
+             is_ai_enabled, external_ai_enabled, is_archived, is_pinned, is_muted, is_blocked, \
+             is_group, is_simulated, custom_fields, updated_at) \
+             VALUES (1, x'01', x'02', 1, 0, 9223372036854775807, 1, 'whatsapp', '55', '', '55', \
+             'open', 'normal', 'lead', 1, 1, 0, 0, 0, 0, 0, 0, '{}', 0);",
+        )
+        .unwrap();
+        migrate(&mut conn).unwrap();
+        let query = "SELECT opt_out_backfilled, opted_in_at, identifier FROM contacts";
+        let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+        let contact: (i64, Option<i64>, String) = conn.query_row(query, [], read).unwrap();
+        assert_eq!(contact, (0, None, "55".to_owned()));
+    }
 }

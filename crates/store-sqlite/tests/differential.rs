@@ -2,24 +2,36 @@
 
 mod harness;
 
-use recado_testkit::differential::{commands_of, differential};
+use recado_testkit::differential::{Mix, commands_of_mix, differential};
 
 /// The same number of commands for each seed.
-async fn seeds(seeds: std::ops::Range<u64>) {
+async fn seeds(mix: Mix, seeds: std::ops::Range<u64>) {
     for seed in seeds {
         let store = harness::fresh().await;
-        differential(&[("sqlite", &store)], &commands_of(seed, 251)).await;
+        differential(&[("sqlite", &store)], &commands_of_mix(mix, seed, 401)).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn it_answers_as_the_model_does() {
-    seeds(0..8).await;
+    seeds(Mix::UseCases, 0..8).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_answers_conversations_as_the_model_does() {
+    seeds(Mix::Talk, 0..8).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_keeps_rows_as_the_model_does() {
+    seeds(Mix::Rows, 0..8).await;
 }
 
 /// For a longer search: `cargo test -p recado-store-sqlite --test differential -- --ignored`.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "takes minutes"]
 async fn it_answers_as_the_model_does_for_many_seeds() {
-    seeds(1000..1200).await;
+    for mix in [Mix::UseCases, Mix::Talk, Mix::Rows] {
+        seeds(mix, 1000..1200).await;
+    }
 }
