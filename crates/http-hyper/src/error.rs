@@ -89,7 +89,7 @@ impl Failure {
         failure.0.remembered = is_remembered(rejection);
         match kind {
             Kind::Unavailable => failure.retry_after(STORE_RETRY).caused_by(with_causes(rejection)),
-            Kind::Internal | Kind::Upstream => failure.caused_by(with_causes(rejection)),
+            Kind::Internal => failure.caused_by(with_causes(rejection)),
             _ => failure,
         }
     }
