@@ -3,6 +3,7 @@
 
 mod bodies;
 mod command;
+mod everything;
 mod pools;
 mod rows;
 mod side;

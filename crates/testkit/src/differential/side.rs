@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use recado_core::access::{ApiKeyView, Caller, Company};
-use recado_core::contacts::{ContactFilter, ContactSummary, Created, ExportQuery, ListQuery};
+use recado_core::contacts::{ContactSummary, Created, ListQuery};
 use recado_core::ids::*;
 use recado_core::links::Visit;
-use recado_core::page::PageRequest;
 use recado_core::query::Params;
 use recado_core::{Clock as _, Error, Recado, Rejection};
 use serde::Serialize;
@@ -24,15 +23,15 @@ use crate::{Kit, MemoryFiles, ScriptedProvider, ScriptedTransport, SeededIds, Te
 
 /// One store with a core of its own.
 pub(super) struct Side<'a> {
-    harness: &'a dyn Harness,
+    pub(super) harness: &'a dyn Harness,
     pub(super) name: String,
     pub(super) app: Recado,
     pub(super) clock: TestClock,
     pub(super) provider: ScriptedProvider,
     transport: ScriptedTransport,
-    files: MemoryFiles,
-    companies: Vec<(Company, Caller)>,
-    rows: Rows,
+    pub(super) files: MemoryFiles,
+    pub(super) companies: Vec<(Company, Caller)>,
+    pub(super) rows: Rows,
 }
 
 /// An answer as JSON.
@@ -56,7 +55,7 @@ fn created(created: Created) -> Value {
     shown
 }
 
-fn nil(text: String) -> Uuid {
+pub(super) fn nil(text: String) -> Uuid {
     Uuid::parse_str(&text).unwrap_or(Uuid::nil())
 }
 
@@ -382,51 +381,6 @@ impl<'a> Side<'a> {
         let revoked = show(self.app.access().revoke_key(company, made.key.id).await);
         let still = self.app.access().authenticate(secret).await.is_ok();
         json!([ApiKeyView::from(&made.key), known, revoked, still])
-    }
-
-    /// The operator's listings of a company.
-    async fn records(&self, company: &Company) -> Vec<Value> {
-        let (app, id) = (&self.app, company.id);
-        let keys = app.access().keys(id).await;
-        let keys = keys.map(|keys| keys.iter().map(ApiKeyView::from).collect::<Vec<_>>());
-        vec![
-            show(app.lists().all(id).await),
-            show(app.tags().all(id).await),
-            show(app.tags().close_reasons(id).await),
-            show(app.custom_fields().all(id).await),
-            show(app.deals().pipelines(id).await),
-            show(app.deals().all(id).await),
-            show(app.links().all(id).await),
-            show(app.access().members(id).await),
-            show(app.access().companies().await),
-            show(keys),
-            json!(format!("{:?}", app.store().organizations(id).await.ok())),
-        ]
-    }
-
-    /// All that can be read of all companies.
-    pub(super) async fn everything(&self, world: &World) -> Vec<Value> {
-        let mut everything = Vec::new();
-        for (company, caller) in &self.companies {
-            everything.extend(self.records(company).await);
-            everything.extend(self.all_talk(company.id, world).await);
-            let (filter, all) = (ContactFilter::default(), PageRequest { page: 1, limit: 100 });
-            let page = self.app.contacts().page(caller, &filter, all, true).await;
-            everything.push(show(page.map(|page| json!([page.items, page.total]))));
-            let query = ExportQuery { filter, cursor: None, limit: 100, clicks: true };
-            let part = self.app.contacts().export(caller, &query).await;
-            everything.push(show(part.map(|part| json!([part.items, part.total]))));
-            let events = self.harness.events(company.id).await;
-            everything.push(json!(format!("{events:?}")));
-            for id in world.ids.get("contact").into_iter().flatten() {
-                let id = ContactId::new(nil(id.clone()));
-                everything.push(show(self.app.contacts().get_for_operator(company.id, id).await));
-                everything.push(show(self.app.documents().list(company.id, id).await));
-            }
-        }
-        everything.push(json!(self.files.keys()));
-        everything.extend(self.rows.everything(world).await);
-        everything
     }
 }
 

@@ -387,33 +387,3 @@ impl Maker<'_> {
         }
     }
 }
-
-/// `made` under the identity of `of`, which is a row of the same kind.
-pub(super) fn replacing(of: &Row, made: Row) -> Row {
-    match (of, made) {
-        (Row::Contact(of), Row::Contact(made)) => Contact { id: of.id, ..made }.into(),
-        (Row::Connection(of), Row::Connection(made)) => Connection { id: of.id, ..made }.into(),
-        (Row::Group(of), Row::Group(made)) => {
-            let group = Group { code: of.group.code.clone(), ..made.group };
-            ConnectionGroup { connection: of.connection, group, ..made }.into()
-        }
-        (Row::Conversation(of), Row::Conversation(made)) => {
-            Conversation { contact: of.contact, connection: of.connection, ..made }.into()
-        }
-        (Row::Message(of), Row::Message(made)) => Message { id: of.id, ..made }.into(),
-        (Row::MessageRef(of), Row::MessageRef(made)) => {
-            let provider_id = of.provider_id.clone();
-            MessageRef { connection: of.connection, provider_id, ..made }.into()
-        }
-        (Row::LeadMemory(of), Row::LeadMemory(made)) => {
-            LeadMemory { contact: of.contact, ..made }.into()
-        }
-        (Row::LedgerLine(of), Row::LedgerLine(made)) => LedgerLine { id: of.id, ..made }.into(),
-        (Row::RememberedCall(of), Row::RememberedCall(made)) => {
-            RememberedCall { key: of.key.clone(), ..made }.into()
-        }
-        (Row::Worker(of), Row::Worker(made)) => Worker { id: of.id, ..made }.into(),
-        (Row::Template(of), Row::Template(made)) => Template { id: of.id, ..made }.into(),
-        (of, _) => of.clone(),
-    }
-}

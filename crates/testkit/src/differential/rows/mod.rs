@@ -3,6 +3,7 @@
 mod find;
 mod make;
 mod reads;
+mod replace;
 mod shown;
 
 use std::sync::Arc;
@@ -18,7 +19,8 @@ use super::command::{Command, Verb};
 use super::world::World;
 use crate::{SeededIds, TestClock};
 pub(super) use make::KINDS;
-use make::{Maker, replacing};
+use make::Maker;
+use replace::replacing;
 
 /// A company whose rows nobody else writes.
 pub(super) struct Rows {
