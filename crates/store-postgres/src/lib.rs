@@ -20,7 +20,9 @@
 //!   the row it was decided on fails the transaction by itself.
 //! - Every read is one statement, or several in one snapshot, also one round trip.
 //! - Contacts are counted by the combination of the values that listings filter by: writers append
-//!   differences, [`Upkeep`](recado_core::store::Upkeep) folds them. Totals never scan.
+//!   differences, [`Upkeep`](recado_core::store::Upkeep) folds them. Totals never scan. So are
+//!   messages; only totals of one contact, or between two times, are counted in an index.
+//! - No index holds what a status report or a newer message changes of a message or conversation.
 //! - Searches are answered by an index of trigrams of the text that the core gives, so they find
 //!   what [`SearchQuery`](recado_core::contacts::SearchQuery) finds, without an extension.
 //! - Statements are prepared and kept by connection: a pooler in between must be in session mode.

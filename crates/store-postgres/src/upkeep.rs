@@ -73,16 +73,19 @@ WHERE leased_until <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED))";
 /// How long a process is remembered after its lease lapsed.
 const WORKER_KEPT: Duration = Duration::from_secs(3600);
 
-/// Tables that have grown or changed by more than half since the planner looked at them.
+/// Tables that have at least doubled since the planner looked at them. What is written over and over
+/// does not grow; differences and the texts of searches have one index or none, which is used anyway,
+/// and looking at the texts is work.
 const OUTGROWN: &str = "\
-SELECT string_agg(quote_ident(schemaname) || '.' || quote_ident(relname), ', ') \
-FROM pg_stat_user_tables WHERE schemaname = current_schema() \
-AND n_mod_since_analyze > 500 + n_live_tup / 2";
+SELECT string_agg(quote_ident(s.schemaname) || '.' || quote_ident(s.relname), ', ') \
+FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid \
+WHERE s.schemaname = current_schema() AND s.relname NOT LIKE '%deltas' \
+AND s.relname <> 'contact_search' AND s.n_live_tup > 1000 AND c.reltuples < s.n_live_tup / 2";
 
 impl PostgresStore {
     /// Lets the planner look again at tables that are not what they were: statements that were
-    /// planned while a table was empty use any index, and the server itself may take a minute to
-    /// notice. Tables that somebody else looks after at the moment are left to them.
+    /// planned while a table was empty use any index of a company, and the server itself may take a
+    /// minute to notice. Tables that somebody else looks after at the moment are left to them.
     async fn look_again(&self) -> Result<(), StoreError> {
         let found = rows(&self.pool, OUTGROWN, Vec::new()).await?;
         if let Some(tables) = found.first().and_then(|row| row.get::<_, Option<String>>(0)) {
