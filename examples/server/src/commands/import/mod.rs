@@ -8,12 +8,13 @@ mod refused;
 mod source;
 mod target;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use futures_util::future::join_all;
+use futures_util::StreamExt;
+use futures_util::stream;
 use recado_core::Recado;
 use recado_core::ids::CompanyId;
 use serde_json::json;
@@ -26,8 +27,10 @@ use self::target::{Imported, Target};
 use super::company::company_id;
 use super::{Failure, output};
 
-/// How many records are imported at the same time. Those that name the same person or the same
-/// message are not: the earlier line counts.
+/// How many lines are read before any of the next is.
+const WINDOW: usize = 512;
+/// How many of them are imported at the same time. Messages of one contact are not, because each
+/// changes the contact; nor are lines that name the same person or message: the earlier one counts.
 const AT_ONCE: usize = 64;
 
 pub(super) const HELP: &str = "\
@@ -120,8 +123,7 @@ pub(super) async fn run(recado: &Recado, args: ImportArgs) -> Result<(), Failure
         }
         let Some(last) = window.last() else { break };
         let position = last.end;
-        let outcomes = join_all(window.iter().map(|entry| target.import(entry))).await;
-        for (entry, outcome) in window.iter().zip(outcomes) {
+        for (entry, outcome) in window.iter().zip(import_all(&target, &window).await) {
             tally.lines += 1;
             match outcome.map_err(|failure| stopped_at(entry.line, &failure))? {
                 Imported::Made => tally.imported += 1,
@@ -145,7 +147,7 @@ pub(super) async fn run(recado: &Recado, args: ImportArgs) -> Result<(), Failure
 fn next_window(source: &mut Source, left: &mut Option<Entry>) -> Result<Vec<Entry>, Failure> {
     let mut window = Vec::new();
     let mut seen = HashSet::new();
-    while window.len() < AT_ONCE {
+    while window.len() < WINDOW {
         let Some(entry) = left.take().map_or_else(|| source.next(), |entry| Ok(Some(entry)))?
         else {
             break;
@@ -159,6 +161,29 @@ fn next_window(source: &mut Source, left: &mut Option<Entry>) -> Result<Vec<Entr
         window.push(entry);
     }
     Ok(window)
+}
+
+/// Imports lines side by side, those of one chain after each other; the outcomes in their order.
+async fn import_all(target: &Target<'_>, window: &[Entry]) -> Vec<Result<Imported, Failure>> {
+    let mut chains: HashMap<&str, Vec<usize>> = HashMap::new();
+    let mut alone = Vec::new();
+    for (index, entry) in window.iter().enumerate() {
+        match entry.chain() {
+            None => alone.push(vec![index]),
+            Some(chain) => chains.entry(chain).or_default().push(index),
+        }
+    }
+    let import = |chain: Vec<usize>| async move {
+        let mut outcomes = Vec::new();
+        for index in chain {
+            outcomes.push((index, target.import(&window[index]).await));
+        }
+        outcomes
+    };
+    let chains = stream::iter(chains.into_values().chain(alone)).map(import);
+    let mut outcomes: Vec<_> = chains.buffer_unordered(AT_ONCE).concat().await;
+    outcomes.sort_by_key(|(index, _)| *index);
+    outcomes.into_iter().map(|(_, outcome)| outcome).collect()
 }
 
 fn stopped_at(line: u64, failure: &Failure) -> Failure {

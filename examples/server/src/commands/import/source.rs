@@ -37,6 +37,11 @@ pub(super) enum Raw {
 }
 
 impl Entry {
+    /// The contact of a message.
+    pub(super) fn chain(&self) -> Option<&str> {
+        self.body.as_ref().ok()?.get("contact_id")?.as_str()
+    }
+
     /// What identifies the person or the message it is about, as it is written.
     pub(super) fn keys(&self) -> Vec<String> {
         const DIGITS: usize = 8;
