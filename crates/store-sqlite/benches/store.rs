@@ -1,4 +1,5 @@
-//! How long a durable creation, alone and in company, and a page of a listing take on SQLite.
+//! How long a durable creation and a received message, alone and in company, and a page of a listing
+//! take on SQLite.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,11 +7,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use recado_core::Timestamp;
 use recado_core::access::{Company, Features, Plan};
+use recado_core::connections::{
+    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, Gateway,
+};
 use recado_core::contacts::{
     Contact, ContactFilter, ContactReads, Identifier, InboxStatus, Phone, Platform, Region,
     SearchQuery,
 };
-use recado_core::ids::{CompanyId, ContactId};
+use recado_core::ids::{CompanyId, ConnectionId, ContactId, MessageId};
+use recado_core::messages::{
+    Direction, Media, Message, MessageFilter, MessageReads, MessageRef, MessageStatus, MessageType,
+    ProviderMessageId, Quoted, RefTarget, SenderType,
+};
 use recado_core::page::PageRequest;
 use recado_core::store::{ChangeSet, Commit, Precondition};
 use recado_store_sqlite::SqliteStore;
@@ -19,6 +27,7 @@ use tokio::task::JoinSet;
 use uuid::Uuid;
 
 const CONTACTS: u64 = 10_000;
+const MESSAGES: u64 = 10_000;
 const NOW: i64 = 1_795_000_000_000;
 
 fn company() -> CompanyId {
@@ -50,6 +59,61 @@ fn creation(number: u64) -> ChangeSet {
     ChangeSet::new().require(required).insert(contact)
 }
 
+fn connection() -> Connection {
+    Connection {
+        id: ConnectionId::new(Uuid::from_u128(1)),
+        company: company(),
+        kind: ConnectionKind::Qr,
+        platform: Platform::whatsapp(),
+        name: "Bench".to_owned(),
+        identifier: "551133224455".to_owned(),
+        gateway: Gateway::Simulated,
+        settings: ConnectionSettings::default(),
+        is_active: true,
+        status: ConnectionStatus::Connected,
+        created_at: Timestamp::from_millis(NOW),
+        updated_at: Timestamp::from_millis(NOW),
+    }
+}
+
+/// The message with this number, with its reference; every third was sent by the company.
+fn message(number: u64) -> ChangeSet {
+    let at = Timestamp::from_millis(NOW + number.cast_signed());
+    let sent = number.is_multiple_of(3);
+    let wamid = format!("wamid.{:016x}", number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let message = Message {
+        id: MessageId::new(Uuid::from_u128(u128::from(number) + 1)),
+        company: company(),
+        contact: contact(number * 7919 % CONTACTS).id,
+        connection: connection().id,
+        direction: if sent { Direction::Outbound } else { Direction::Inbound },
+        message_type: MessageType::Text,
+        sender_type: if sent { SenderType::Agent } else { SenderType::Contact },
+        status: if sent { MessageStatus::Read } else { MessageStatus::Received },
+        failure: None,
+        content: Some("Bom dia! Vocês ainda têm o bolo de cenoura?".to_owned()),
+        media: Media::default(),
+        provider_id: ProviderMessageId::parse(&wamid),
+        external_id: None,
+        quoted: Quoted::default(),
+        participant: None,
+        template_category: None,
+        prosa: None,
+        is_history: false,
+        edited_at: None,
+        sender: None,
+        created_at: at,
+        timestamp: at,
+    };
+    let reference = MessageRef {
+        company: company(),
+        connection: connection().id,
+        provider_id: ProviderMessageId::from_stored(wamid),
+        target: RefTarget::Message(message.id),
+    };
+    ChangeSet::new().insert(message).insert(reference)
+}
+
 async fn fill(store: &SqliteStore) {
     let at = Timestamp::from_millis(NOW);
     let made = ChangeSet::new().insert(Company {
@@ -61,11 +125,18 @@ async fn fill(store: &SqliteStore) {
         created_at: at,
         updated_at: at,
     });
-    store.commit(made).await.expect("the company is new");
+    store.commit(made.insert(connection())).await.expect("the company is new");
     for first in (0..CONTACTS).step_by(500) {
         let changes = (first..first + 500)
             .fold(ChangeSet::new(), |changes, number| changes.insert(contact(number)));
         store.commit(changes).await.expect("the contacts are new");
+    }
+    for first in (0..MESSAGES).step_by(500) {
+        let mut changes = ChangeSet::new();
+        for number in first..first + 500 {
+            changes.changes.extend(message(number).changes);
+        }
+        store.commit(changes).await.expect("the messages are new");
     }
 }
 
@@ -95,6 +166,44 @@ fn store(criterion: &mut Criterion) {
                         done.expect("the contacts are new");
                     }
                 }
+            });
+        });
+    }
+    group.finish();
+
+    let next = AtomicU64::new(MESSAGES);
+    let coming = || message(next.fetch_add(1, Ordering::Relaxed));
+    let mut group = criterion.benchmark_group("sqlite/commit_message");
+    for at_once in [1, 32] {
+        group.throughput(Throughput::Elements(at_once));
+        group.bench_function(BenchmarkId::from_parameter(at_once), |bench| {
+            bench.to_async(&runtime).iter(|| {
+                let mut commits = JoinSet::new();
+                for _ in 0..at_once {
+                    let (store, changes) = (store.clone(), coming());
+                    commits.spawn(async move { store.commit(changes).await });
+                }
+                async move {
+                    for done in commits.join_all().await {
+                        done.expect("the messages are new");
+                    }
+                }
+            });
+        });
+    }
+    group.finish();
+
+    let mut group = criterion.benchmark_group("sqlite/messages_of_50");
+    let outbound =
+        MessageFilter { direction: Some(Direction::Outbound), ..MessageFilter::default() };
+    let of_contact = MessageFilter { contact: Some(contact(0).id), ..MessageFilter::default() };
+    for (name, filter) in
+        [("all", MessageFilter::default()), ("filtered", outbound), ("of_contact", of_contact)]
+    {
+        group.bench_function(name, |bench| {
+            bench.to_async(&runtime).iter(|| async {
+                let page = store.message_page(company(), &filter, PageRequest::FIRST);
+                black_box(page.await.expect("the store works"))
             });
         });
     }
