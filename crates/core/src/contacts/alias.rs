@@ -16,7 +16,8 @@ pub struct ChannelKey(String);
 impl ChannelKey {
     /// The key of a name as a gateway writes it; `None` for what cannot be one.
     ///
-    /// `+`, and the suffix of a gateway's phone address (`@c.us`, `@s.whatsapp.net`), are dropped.
+    /// `+`, the suffix of a gateway's phone address (`@c.us`, `@s.whatsapp.net`) and the device
+    /// that may stand before it (`:12`) are dropped.
     pub fn parse(written: &str) -> Option<Self> {
         let written = written.trim();
         let named = !written.is_empty()
@@ -64,10 +65,8 @@ impl fmt::Debug for ChannelKey {
 
 /// The digits of a name that is a phone.
 fn phone_digits(written: &str) -> Option<&str> {
-    let bare = ["@c.us", "@s.whatsapp.net"]
-        .iter()
-        .find_map(|suffix| written.strip_suffix(suffix))
-        .unwrap_or(written);
+    let address = ["@c.us", "@s.whatsapp.net"].iter().find_map(|end| written.strip_suffix(end));
+    let bare = address.map_or(written, |address| address.split(':').next().unwrap_or(address));
     let bare = bare.strip_prefix('+').unwrap_or(bare);
     let digits = !bare.is_empty() && bare.bytes().all(|b| b.is_ascii_digit());
     digits.then_some(bare)
@@ -107,11 +106,12 @@ impl Alias {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use uuid::Uuid;
 
     use super::*;
-    use crate::Timestamp;
     use crate::contacts::Identifier;
+    use crate::{Timestamp, strategies};
 
     fn at_first(identifier: &str, phone: Option<&str>) -> Option<String> {
         let phone = phone.map(|phone| Phone::parse(phone, &Region::br()).expect("a phone"));
@@ -141,6 +141,55 @@ mod tests {
     fn other_identifiers_are_found_as_they_are() {
         for identifier in ["1203630@g.us", "1234567890@lid", "BR.77", "12"] {
             assert_eq!(at_first(identifier, None), None, "{identifier}");
+        }
+    }
+
+    fn key(written: &str) -> String {
+        ChannelKey::parse(written).expect("a name").as_str().to_owned()
+    }
+
+    #[test]
+    fn every_way_a_gateway_writes_a_phone_is_one_key() {
+        for written in [
+            "5534991230001",
+            "553491230001",
+            "+5534991230001",
+            " 553491230001@c.us",
+            "553491230001@s.whatsapp.net",
+            "553491230001:12@s.whatsapp.net",
+        ] {
+            assert_eq!(key(written), "5534991230001", "{written}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_phone_stands_as_it_is() {
+        for written in ["123456@lid", "BR.13491208655302741918", "120363041@g.us", "12:3@lid"] {
+            assert_eq!(key(written), written);
+            assert_eq!(ChannelKey::parse(written).and_then(|key| key.phone()), None);
+        }
+    }
+
+    #[test]
+    fn what_is_no_name_has_no_key() {
+        for written in ["", "  ", "a\u{0}b"] {
+            assert_eq!(ChannelKey::parse(written), None);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn both_forms_of_a_mobile_have_the_key_of_the_phone(phone in strategies::brazilian_mobiles()) {
+            for alias in phone.aliases() {
+                prop_assert_eq!(ChannelKey::parse(&alias), Some(ChannelKey::of_phone(&phone)));
+            }
+        }
+
+        #[test]
+        fn a_key_is_read_as_itself(written in ".{0,40}") {
+            if let Some(key) = ChannelKey::parse(&written) {
+                prop_assert_eq!(ChannelKey::parse(key.as_str()), Some(key.clone()));
+            }
         }
     }
 }

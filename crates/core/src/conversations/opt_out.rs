@@ -34,8 +34,7 @@ impl StopWords {
     }
 
     fn holds(&self, text: &str) -> bool {
-        let folded = fold(text);
-        self.0.contains(&folded)
+        [fold(text), closed(text)].iter().any(|folded| self.0.contains(folded))
     }
 }
 
@@ -49,6 +48,13 @@ impl Default for StopWords {
 fn fold(text: &str) -> String {
     let plain: String =
         normalize(text).chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
+    plain.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The same with punctuation taken out and nothing in its place, as in `s.a.i.r`.
+fn closed(text: &str) -> String {
+    let plain: String =
+        normalize(text).chars().filter(|c| c.is_alphanumeric() || c.is_whitespace()).collect();
     plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -93,6 +99,7 @@ mod tests {
                 format!("{word}."),
                 word.replace("nao", "Não"),
                 format!("*{word}* 🛑"),
+                word.replacen('a', "-a.", 1),
             ] {
                 assert!(text_asks(&dressed), "{dressed}");
             }

@@ -213,6 +213,15 @@ fn media(value: &Value) -> Result<EventMedia, String> {
     })
 }
 
+/// The code of a reported failure: what the official API calls uncertain in an answer is certain
+/// once it is reported.
+const fn reported(code: u32) -> DeliveryCode {
+    match DeliveryCode::of_official(code) {
+        DeliveryCode::DeliveryUncertain => DeliveryCode::Unknown,
+        code => code,
+    }
+}
+
 /// Numeric codes are the official API's, textual ones the catalogue's (D67).
 fn failure(value: &Value) -> Result<Failure, String> {
     let fields = Fields { object: value.as_object().ok_or("must be an object")? };
@@ -220,9 +229,9 @@ fn failure(value: &Value) -> Result<Failure, String> {
         Value::Number(_) => Ok(value
             .as_u64()
             .and_then(|code| u32::try_from(code).ok())
-            .map_or(DeliveryCode::Unknown, DeliveryCode::of_official)),
+            .map_or(DeliveryCode::Unknown, reported)),
         Value::String(word) => Ok(DeliveryCode::parse(word)
-            .or_else(|| word.parse().ok().map(DeliveryCode::of_official))
+            .or_else(|| word.parse().ok().map(reported))
             .unwrap_or(DeliveryCode::Unknown)),
         _ => Err("must be a number or a string".to_owned()),
     })?;
@@ -234,4 +243,112 @@ fn failure(value: &Value) -> Result<Failure, String> {
         (title, details) => title.or(details),
     };
     Ok(Failure::new(code.unwrap_or(DeliveryCode::Unknown), message))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn failed(error: Value) -> Failure {
+        let event = json!({
+            "kind": "status", "provider_message_id": "m", "status": "failed", "error": error,
+        });
+        match parse_event(&event, "g.us") {
+            Ok(GatewayEvent::Status(status)) => status.failure.expect("a failed message says why"),
+            other => panic!("not a status: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn numbers_are_the_official_codes_and_words_the_catalogues() {
+        assert_eq!(failed(json!({"code": 131_047})).code, DeliveryCode::OutsideServiceWindow);
+        assert_eq!(failed(json!({"code": "131026"})).code, DeliveryCode::RecipientUnreachable);
+        assert_eq!(failed(json!({"code": "MEDIA"})).code, DeliveryCode::Media);
+        assert_eq!(failed(json!({"code": "something new"})).code, DeliveryCode::Unknown);
+        assert_eq!(failed(json!({})).code, DeliveryCode::Unknown);
+    }
+
+    #[test]
+    fn a_reported_failure_is_certain_whatever_its_number() {
+        for code in [1, 2, 131_000, 131_016] {
+            assert!(!failed(json!({ "code": code })).is_uncertain(), "{code}");
+        }
+    }
+
+    #[test]
+    fn title_and_details_are_one_text() {
+        let failure = failed(json!({"code": 1, "title": "A", "details": "B"}));
+        assert_eq!(failure.message.as_deref(), Some("A: B"));
+    }
+
+    #[test]
+    fn a_button_without_content_says_its_title() {
+        let event = json!({
+            "kind": "message", "provider_message_id": "m", "from": "5511987654321",
+            "type": "interactive", "button": {"id": "1", "title": "Sim"},
+        });
+        match parse_event(&event, "g.us") {
+            Ok(GatewayEvent::Message(message)) => {
+                assert_eq!(message.content.as_deref(), Some("Sim"));
+            }
+            other => panic!("not a message: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_is_missing_or_malformed_is_named() {
+        for (event, name) in [
+            (json!({"from": "1"}), "kind"),
+            (json!({"kind": "message", "from": "1", "type": "text"}), "provider_message_id"),
+            (json!({"kind": "message", "provider_message_id": "m", "type": "text"}), "from"),
+            (json!({"kind": "status", "provider_message_id": "m", "status": "received"}), "status"),
+            (json!({"kind": "connection", "status": "lost"}), "status"),
+        ] {
+            let reason = parse_event(&event, "g.us").expect_err("refused");
+            assert!(reason.starts_with(name), "{reason}");
+        }
+    }
+
+    fn values() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            ".{0,12}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(2, 12, 4, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::btree_map("[a-z_]{1,8}", inner, 0..4)
+                    .prop_map(|map| Value::Object(map.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn no_event_makes_it_panic(
+            kind in prop::sample::select(vec![
+                "message", "echo", "edit", "status", "connection", "groups", "preference", "x",
+            ]),
+            fields in prop::collection::btree_map(
+                prop::sample::select(vec![
+                    "provider_message_id", "timestamp", "from", "to", "aliases", "participant",
+                    "push_name", "type", "content", "media", "quoted_provider_message_id", "button",
+                    "history", "status", "error", "groups", "preference", "reference",
+                ]),
+                values(),
+                0..10,
+            ),
+        ) {
+            let mut event = json!({ "kind": kind });
+            for (name, value) in fields {
+                event[name] = value;
+            }
+            let _ = parse_event(&event, "g.us");
+        }
+    }
 }
