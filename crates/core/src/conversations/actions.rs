@@ -157,11 +157,12 @@ fn assigned(input: &mut Input<'_>) -> Option<Step> {
 }
 
 fn backfilled(input: &mut Input<'_>) -> Option<Step> {
-    input.required("source", |value| match value.as_str() {
+    let source = input.required("source", |value| match value.as_str() {
         Some("backfill") => Ok(()),
         _ => Err("must be backfill".to_owned()),
-    })?;
-    let at = input.required("opted_out_at", read_timestamp)?;
+    });
+    let at = input.required("opted_out_at", read_timestamp);
+    let (at, ()) = at.zip(source)?;
     Some(Step::Act(Act::OptOutBackfilled { at }))
 }
 
@@ -279,5 +280,27 @@ impl Conversations<'_> {
                 self.app.run(&MoveConversation { company, contact, step, event }).await
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn faults(name: ActionName, body: Value) -> Vec<String> {
+        let body = body.as_object().expect("an object");
+        let problems = Action::parse(name, body).expect_err("not refused");
+        problems.fields().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn everything_that_is_wrong_with_a_backfill_is_named_at_once() {
+        assert_eq!(faults(ActionName::OptOut, json!({})), ["source", "opted_out_at"]);
+        let wrong = json!({"source": "me", "opted_out_at": "2026-01-01T00:00:00Z"});
+        assert_eq!(faults(ActionName::OptOut, wrong), ["source"]);
+        let wrong = json!({"source": "backfill", "opted_out_at": "then"});
+        assert_eq!(faults(ActionName::OptOut, wrong), ["opted_out_at"]);
     }
 }

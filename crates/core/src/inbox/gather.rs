@@ -53,8 +53,8 @@ impl fmt::Debug for Gather {
 pub(super) enum Entered<'a> {
     /// Nobody is at it: this call leads.
     Leads(Turn<'a>),
-    /// Somebody is: wait for the signal. Without one, the leader was dropped half-way.
-    Waits(oneshot::Receiver<Signal>),
+    /// Somebody is: wait for the signal.
+    Waits(Told<'a>),
 }
 
 impl Gather {
@@ -79,7 +79,7 @@ impl Gather {
             Some(queue) => {
                 let (tell, told) = oneshot::channel();
                 queue.push_back(Waiting { events: events.to_vec(), tell });
-                Entered::Waits(told)
+                Entered::Waits(Told { gather: self, place, told })
             }
         }
     }
@@ -87,6 +87,31 @@ impl Gather {
     /// The turn of a call that was told to lead.
     pub(super) const fn lead(&self, company: CompanyId, connection: ConnectionId) -> Turn<'_> {
         Turn { gather: self, place: (company, connection) }
+    }
+}
+
+/// Where a waiting call hears what is next for it. Given up, it passes on the lead that it was told
+/// of and did not take.
+pub(super) struct Told<'a> {
+    gather: &'a Gather,
+    place: Place,
+    told: oneshot::Receiver<Signal>,
+}
+
+impl Told<'_> {
+    /// What the call is told; `None` when its leader was dropped half-way.
+    pub(super) async fn signal(&mut self) -> Option<Signal> {
+        (&mut self.told).await.ok()
+    }
+}
+
+impl Drop for Told<'_> {
+    fn drop(&mut self) {
+        self.told.close();
+        if let Ok(Some(Signal::Lead)) = self.told.try_recv() {
+            let (company, connection) = self.place;
+            drop(self.gather.lead(company, connection));
+        }
     }
 }
 
@@ -144,7 +169,7 @@ mod tests {
         }
     }
 
-    fn waits(gather: &Gather, count: usize) -> oneshot::Receiver<Signal> {
+    fn waits(gather: &Gather, count: usize) -> Told<'_> {
         match gather.enter(COMPANY, CONNECTION, &events(count)) {
             Entered::Leads(_) => panic!("nobody leads"),
             Entered::Waits(told) => told,
@@ -157,12 +182,12 @@ mod tests {
         let turn = leads(&gather);
         let (mut one, mut two) = (waits(&gather, 1), waits(&gather, 1));
         drop(turn);
-        assert!(matches!(one.try_recv(), Ok(Some(Signal::Lead))));
+        assert!(matches!(one.told.try_recv(), Ok(Some(Signal::Lead))));
         let turn = gather.lead(COMPANY, CONNECTION);
         let taken = turn.take(10);
         assert_eq!(taken.len(), 1);
         taken.into_iter().for_each(|waiting| waiting.taken(Vec::new()));
-        assert!(matches!(two.try_recv(), Ok(Some(Signal::Taken(_)))));
+        assert!(matches!(two.told.try_recv(), Ok(Some(Signal::Taken(_)))));
     }
 
     #[test]
@@ -181,8 +206,8 @@ mod tests {
         let (mut taken, mut next) = (waits(&gather, 1), waits(&gather, 1));
         drop(turn.take(1));
         drop(turn);
-        assert!(taken.try_recv().is_err());
-        assert!(matches!(next.try_recv(), Ok(Some(Signal::Lead))));
+        assert!(taken.told.try_recv().is_err());
+        assert!(matches!(next.told.try_recv(), Ok(Some(Signal::Lead))));
     }
 
     #[test]
@@ -192,6 +217,17 @@ mod tests {
         drop(waits(&gather, 1));
         drop(turn);
         drop(leads(&gather));
+        assert!(gather.places().is_empty());
+    }
+    #[test]
+    fn a_call_that_is_given_up_after_it_was_told_to_lead_passes_the_lead_on() {
+        let gather = Gather::default();
+        let turn = leads(&gather);
+        let (told, mut next) = (waits(&gather, 1), waits(&gather, 1));
+        drop(turn);
+        drop(told);
+        assert!(matches!(next.told.try_recv(), Ok(Some(Signal::Lead))));
+        drop(gather.lead(COMPANY, CONNECTION));
         assert!(gather.places().is_empty());
     }
 }

@@ -109,10 +109,10 @@ impl Inbox<'_> {
         let gather = self.app.gather();
         let turn = match gather.enter(company, connection, &events) {
             Entered::Leads(turn) => turn,
-            Entered::Waits(told) => match told.await {
-                Ok(Signal::Taken(results)) => return Ok(results),
-                Ok(Signal::Lead) => gather.lead(company, connection),
-                Err(_) => return self.take(company, connection, events).await,
+            Entered::Waits(mut told) => match told.signal().await {
+                Some(Signal::Taken(results)) => return Ok(results),
+                Some(Signal::Lead) => gather.lead(company, connection),
+                None => return self.take(company, connection, events).await,
             },
         };
         let others = turn.take(BATCH.saturating_sub(events.len()));
