@@ -158,8 +158,29 @@ both_stores! {
         let id = text(&data["message_id"]);
         let shown = world.reaches(&id, "failed").await;
         assert!(shown["delivery_error"]["code"].is_string());
+        assert_eq!(shown["wamid"], data["wamid"]);
         assert_eq!(world.events_of("message.sent").await.len(), 1);
         assert_eq!(world.announced(&id).await, ["failed"]);
+    }
+
+    async fn a_failure_reported_before_the_answer_is_recorded_is_told_after_it(world: World) {
+        // The report comes at once, and often before the outcome of the call is stored.
+        world.connection("official_cloud", json!({"settings": {"delay_ms": 0}})).await;
+        let to = steered(4);
+        let calls = (0..20).map(|_| world.send_text(&to, "oi")).collect();
+        for answer in join_all(calls).await {
+            world.reaches(&text(&answer.expect(200)["message_id"]), "failed").await;
+        }
+        let mut told = std::collections::BTreeMap::<String, Vec<String>>::new();
+        for one in world.events().await {
+            if one.event != "contact.created" {
+                told.entry(text(&one.data["message_id"])).or_default().push(one.event);
+            }
+        }
+        assert_eq!(told.len(), 20);
+        for (id, events) in told {
+            assert_eq!(events, ["message.sent", "message.status_updated"], "{id}");
+        }
     }
 
     async fn an_answer_slower_than_the_timeout_is_uncertain(world: World) {

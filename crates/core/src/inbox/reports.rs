@@ -37,6 +37,14 @@ impl Workspace<'_> {
         if message.direction == Direction::Inbound {
             return EventResult::ignored("inbound messages have no progress");
         }
+        if by_id.is_none()
+            && message.status == MessageStatus::Pending
+            && report.status == MessageStatus::Failed
+        {
+            // Whether it was sent at all is for the send's own answer to say, and to tell first.
+            self.keep(event, report);
+            return EventResult::about(EventOutcome::Stored, id);
+        }
         if by_id.is_none() && message.provider_id.is_none() {
             message.provider_id = Some(event.provider_id.clone());
             self.point(event.provider_id.clone(), RefTarget::Message(id));
