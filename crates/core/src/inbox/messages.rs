@@ -239,7 +239,7 @@ impl Workspace<'_> {
         match ours {
             Some(quoted) => Quoted {
                 message: Some(quoted.id),
-                content: quoted.content.clone(),
+                content: quoted.content.clone().or_else(|| quoted.media.caption.clone()),
                 message_type: Some(quoted.message_type),
             },
             None => Quoted {

@@ -148,6 +148,26 @@ async fn a_message_and_its_reaction_and_edit_in_one_call_know_of_each_other() {
 }
 
 #[tokio::test]
+async fn a_quoted_picture_is_told_by_its_caption() {
+    let (talk, _) = talk().await;
+    talk.tell(json!({
+        "kind": "message", "provider_message_id": "p1", "from": "5534991230001", "type": "image",
+        "media": { "caption": "o bolo" },
+    }))
+    .await;
+    talk.tell(json!({
+        "kind": "message", "provider_message_id": "p2", "from": "5534991230001", "type": "text",
+        "content": "este", "quoted_provider_message_id": "p1",
+    }))
+    .await;
+    let message = talk.newest().await;
+    assert_eq!(
+        (&message["quoted_type"], &message["quoted_content"]),
+        (&json!("image"), &json!("o bolo"))
+    );
+}
+
+#[tokio::test]
 async fn reports_in_any_order_end_in_the_same_state_with_one_event_for_each_change() {
     for order in [
         ["sent", "delivered", "read"],
