@@ -272,7 +272,9 @@ both_stores! {
                     world.advance(Duration::from_millis(1));
                 }
             }
-            assert!(uncertain > 0, "the outcome was always recorded at once: {failure:?}");
+            // What was applied without a word is found when it is tried again.
+            let found_again = failure == StoreFailure::UnknownAfter;
+            assert!(uncertain > 0 || found_again, "always recorded at once: {failure:?}");
         }
     }
 
