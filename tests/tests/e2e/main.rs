@@ -49,6 +49,7 @@ mod send_checks;
 mod sending;
 mod sending_groups;
 mod talk_contacts;
+mod talk_races;
 mod talk_secrecy;
 mod talk_two_processes;
 mod templates_operator;
