@@ -51,7 +51,9 @@ both_stores! {
 
     async fn the_official_cloud_never_sends_to_groups(world: World) {
         let (qr, cloud) = (world.qr().await, world.cloud().await);
-        put(&world, &qr, json!([group("1")])).await;
+        for connection in [&qr, &cloud] {
+            put(&world, connection, json!([group("1")])).await;
+        }
         let answer = world.send_through(&cloud, "1@g.us").await;
         answer.expect_error(422, "CONNECTION_REQUIRED");
         let sent = world.sent("1@g.us", "oi").await;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::body::{last_of_each, read_groups};
 use super::{Group, GroupContactIds, GroupFacts, GroupsMode, apply_groups};
 use crate::app::UseCase;
-use crate::connections::{Connection, ConnectionKind};
+use crate::connections::Connection;
 use crate::contacts::{DraftQuery, Identifier};
 use crate::conversations::ChannelQuery;
 use crate::error::{Code, Error, Kind, Rejection};
@@ -26,7 +26,7 @@ pub struct Groups<'a> {
 /// Why groups were not listed, set or synchronized.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GroupsError {
-    /// The body is not acceptable, or the connection is of the kind that has no groups.
+    /// The body is not acceptable.
     #[error(transparent)]
     Invalid(#[from] Problems),
     /// There is no such connection in the company.
@@ -145,7 +145,6 @@ impl UseCase for WriteGroups {
         now: Timestamp,
     ) -> Result<Decided<()>, GroupsError> {
         let Some(connection) = connection else { return Err(GroupsError::NotFound) };
-        check_kind(&connection)?;
         let mut changes =
             apply_groups(&connection, &facts, &self.groups, self.mode, &self.ids, now);
         if self.mode == GroupsMode::Replace && !changes.is_empty() {
@@ -153,17 +152,6 @@ impl UseCase for WriteGroups {
             changes = changes.with(connection.update(connection.value().clone()));
         }
         Ok(Decided::new(changes, ()))
-    }
-}
-
-/// Only connections that are paired by QR code are in groups.
-fn check_kind(connection: &Connection) -> Result<(), GroupsError> {
-    match connection.kind {
-        ConnectionKind::Qr => Ok(()),
-        ConnectionKind::OfficialCloud => {
-            Err(Problems::of("connection_id", "names a connection of the kind that has no groups")
-                .into())
-        }
     }
 }
 
@@ -220,7 +208,6 @@ impl Groups<'_> {
     /// [`GroupsError`]; the set is as it was.
     pub async fn sync(&self, company: CompanyId, id: ConnectionId) -> GroupsResult<Vec<GroupView>> {
         let connection = self.connection(company, id).await?;
-        check_kind(&connection).map_err(Error::Rejected)?;
         let told = match self.app.provider(connection.gateway) {
             Some(provider) => provider.groups(self.app.transport(), &connection).await,
             None => Err(ProviderError::Unsupported),

@@ -143,14 +143,17 @@ async fn wrong_groups_are_refused_all_together() {
 }
 
 #[tokio::test]
-async fn the_official_api_has_no_groups() {
+async fn groups_set_on_an_official_connection_are_kept_and_never_sent_through() {
     let kit = Kit::new().await;
     let id = connect(&kit, "simulated", json!({ "kind": "official_cloud" })).await;
     let groups = kit.app.groups();
     let put = [json!({ "code": "1@g.us", "subject": "A" })];
-    assert_eq!(code(groups.replace(kit.company.id, id, &put).await), "VALIDATION_ERROR");
-    assert_eq!(code(groups.sync(kit.company.id, id).await), "VALIDATION_ERROR");
-    assert!(codes(&kit, id).await.is_empty());
+    groups.replace(kit.company.id, id, &put).await.unwrap();
+    groups.sync(kit.company.id, id).await.unwrap();
+    assert_eq!(codes(&kit, id).await, ["1@g.us"]);
+    let text = body(json!({ "to": "1@g.us", "message": "Oi" }));
+    let sent = kit.app.sending().send_text(&kit.caller, &text).await;
+    assert_eq!(code(sent), "CONNECTION_REQUIRED");
 }
 
 #[tokio::test]
