@@ -1,13 +1,15 @@
 //! From an order to its outcome.
 
 use super::error::SendError;
+use super::in_flight::InFlight;
 use super::intent::{Intended, Intent, IntentIds};
-use super::recover::Leftover;
 use super::settle::{Outcome, Settle, SettleFacts};
 use super::{Delivered, Order, Sending};
 use crate::app::UseCase;
+use crate::connections::ConnectionKind;
 use crate::error::{Error, NotFound};
 use crate::gateway::{Outgoing, SendFailure, SendResult};
+use crate::groups::GroupCode;
 use crate::ids::{ContactId, EventId, MessageId};
 use crate::messages::{DeliveryCode, Failure, Message, MessageStatus};
 use crate::store::StoreError;
@@ -26,35 +28,42 @@ impl Sending<'_> {
     pub async fn deliver(&self, order: Order) -> Result<Delivered, Error<SendError>> {
         self.app.workers().ensure_alive().await?;
         let links = self.app.media_links().await?.clone();
-        let intended = self.intend(&order).await?;
+        let ids = self.intent_ids();
+        let mut in_flight = InFlight::new(self.app, order.company, ids.message);
+        let intended = self.intend(&order, ids, &mut in_flight).await?;
+        in_flight.calling();
         let result = self.call(&order, &intended).await;
+        let outcome = Outcome::from(result);
         let events = self.event_ids();
-        let settle =
-            Settle::of_order(&order, intended.message.clone(), result.into(), events, links);
-        let recorded = self.record_now(&settle, &intended).await;
+        let message = intended.message.clone();
+        let settle = Settle::of_order(&order, message, outcome.clone(), events, links);
+        in_flight.settling(settle);
+        let recorded = match in_flight.settle() {
+            Some(settle) => self.record_now(settle, &intended).await,
+            None => Err(Error::Busy),
+        };
         let Intended { message, connection, group, .. } = intended;
         match recorded {
-            Ok(message) => answer(message, connection.kind, group),
+            Ok(message) => {
+                in_flight.end();
+                answer(message, connection.kind, group)
+            }
             // Deleted with its contact while it was sent: what the provider said still stands.
-            Err(Error::Rejected(_)) => match settle.outcome {
-                Outcome::Accepted(accepted) => {
-                    let provider_id = Some(accepted.provider_id);
-                    let message = Message { provider_id, status: MessageStatus::Sent, ..message };
-                    answer(message, connection.kind, group)
+            Err(Error::Rejected(_)) => {
+                in_flight.end();
+                match outcome {
+                    Outcome::Accepted(accepted) => {
+                        let provider_id = Some(accepted.provider_id);
+                        let status = MessageStatus::Sent;
+                        let message = Message { provider_id, status, ..message };
+                        answer(message, connection.kind, group)
+                    }
+                    Outcome::Failed(failure) => Err(refusal(&message, connection.kind, failure)),
                 }
-                Outcome::Failed(failure) => Err(Error::Rejected(SendError::of_failure(
-                    connection.kind,
-                    message.id,
-                    message.contact,
-                    failure,
-                ))),
-            },
+            }
             Err(Error::Busy | Error::Denied(_) | Error::Store(_)) => {
-                self.app.unsettled().push(Leftover::Outcome(Box::new(settle)));
-                let failure =
-                    Failure::uncertain("the outcome could not be recorded yet".to_owned());
-                let (id, contact) = (message.id, message.contact);
-                Err(Error::Rejected(SendError::of_failure(connection.kind, id, contact, failure)))
+                let text = "the outcome could not be recorded yet".to_owned();
+                Err(refusal(&message, connection.kind, Failure::uncertain(text)))
             }
         }
     }
@@ -83,21 +92,29 @@ impl Sending<'_> {
         self.app.run(settle).await
     }
 
-    async fn intend(&self, order: &Order) -> Result<Intended, Error<SendError>> {
+    async fn intend(
+        &self,
+        order: &Order,
+        ids: IntentIds,
+        in_flight: &mut InFlight<'_>,
+    ) -> Result<Intended, Error<SendError>> {
+        let intent = Intent { order, ids, worker: self.app.workers().own_id() };
+        let intended = self.app.run(&intent).await;
+        match &intended {
+            // It may be stored as pending although nobody will call its provider.
+            Ok(_) | Err(Error::Store(StoreError::OutcomeUnknown(_))) => {}
+            Err(_) => in_flight.end(),
+        }
+        intended
+    }
+
+    fn intent_ids(&self) -> IntentIds {
         let now = self.app.now();
-        let ids = IntentIds {
+        IntentIds {
             message: MessageId::new(self.app.uuid(now)),
             contact: ContactId::new(self.app.uuid(now)),
             created: EventId::new(self.app.uuid(now)),
-        };
-        let intent = Intent { order, ids, worker: self.app.workers().own_id() };
-        let intended = self.app.run(&intent).await;
-        if let Err(Error::Store(StoreError::OutcomeUnknown(_))) = &intended {
-            // It may be stored as pending; nobody will call its provider.
-            let (company, message) = (order.company, ids.message);
-            self.app.unsettled().push(Leftover::NeverSent { company, message });
         }
-        intended
     }
 
     async fn call(&self, order: &Order, intended: &Intended) -> SendResult {
@@ -124,15 +141,16 @@ impl Sending<'_> {
 /// What the caller is told of a settled message.
 fn answer(
     message: Message,
-    kind: crate::connections::ConnectionKind,
-    group: Option<crate::groups::GroupCode>,
+    kind: ConnectionKind,
+    group: Option<GroupCode>,
 ) -> Result<Delivered, Error<SendError>> {
-    match (message.status, message.failure.clone()) {
+    match message.failure.clone() {
         // A report may have failed it since; the provider accepted it all the same.
-        (MessageStatus::Failed, Some(failure)) if message.provider_id.is_none() => {
-            let (id, contact) = (message.id, message.contact);
-            Err(Error::Rejected(SendError::of_failure(kind, id, contact, failure)))
-        }
+        Some(failure) if message.provider_id.is_none() => Err(refusal(&message, kind, failure)),
         _ => Ok(Delivered { message, kind, group }),
     }
+}
+
+fn refusal(message: &Message, kind: ConnectionKind, failure: Failure) -> Error<SendError> {
+    Error::Rejected(SendError::of_failure(kind, message.id, message.contact, failure))
 }

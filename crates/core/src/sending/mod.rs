@@ -9,6 +9,7 @@ mod choose;
 mod deliver;
 mod draft;
 mod error;
+mod in_flight;
 mod intent;
 mod order;
 mod recover;
@@ -72,8 +73,9 @@ impl Sending<'_> {
     /// Sends a text to a phone, group or community (4.8).
     ///
     /// A refusal before the provider was called leaves nothing behind. An answer means that the
-    /// message, its outcome and its events are durable; `message.sent` is told once. Dropping the
-    /// future between the two leaves the message to [`Sending::recover`]: run it to its end.
+    /// message, its outcome and its events are durable; `message.sent` is told once. A future
+    /// that is dropped half-way leaves the message to [`Sending::recover`], which can only call it
+    /// uncertain: run it to its end.
     ///
     /// # Errors
     ///

@@ -26,6 +26,13 @@ pub(crate) enum Leftover {
         /// The message.
         message: MessageId,
     },
+    /// The call of the provider was cut off: nobody knows whether the message arrived.
+    Interrupted {
+        /// Its company.
+        company: CompanyId,
+        /// The message.
+        message: MessageId,
+    },
 }
 
 /// The sends of this process that could not be settled, to be tried again.
@@ -48,7 +55,7 @@ impl Unsettled {
 
 impl Sending<'_> {
     /// Settles what was left behind: outcomes of this process that could not be recorded, and
-    /// messages whose process died, which become `failed` as uncertain and are never sent again by
+    /// messages whose send was cut off or whose process died, which become `failed` as uncertain and are never sent again by
     /// themselves. Tells whether there may be more. Call it at start and every few seconds.
     ///
     /// # Errors
@@ -100,11 +107,26 @@ impl Sending<'_> {
         match leftover {
             Leftover::Outcome(settle) => self.record(settle).await,
             Leftover::NeverSent { company, message } => {
-                let stored = self.app.store().messages(*company, &[*message]).await?.pop();
-                let Some(stored) = stored else { return Ok(()) };
                 let text = "the message was not handed to its provider".to_owned();
-                self.fail(stored, Failure::new(DeliveryCode::Unknown, text)).await
+                let failure = Failure::new(DeliveryCode::Unknown, text);
+                self.fail_if_stored(*company, *message, failure).await
             }
+            Leftover::Interrupted { company, message } => {
+                let text = "the send was cut off before the provider answered".to_owned();
+                self.fail_if_stored(*company, *message, Failure::uncertain(text)).await
+            }
+        }
+    }
+
+    async fn fail_if_stored(
+        &self,
+        company: CompanyId,
+        message: MessageId,
+        failure: Failure,
+    ) -> Result<(), StoreError> {
+        match self.app.store().messages(company, &[message]).await?.pop() {
+            Some(stored) => self.fail(stored, failure).await,
+            None => Ok(()),
         }
     }
 

@@ -146,6 +146,29 @@ async fn what_a_dead_process_left_pending_becomes_uncertain_once_its_lease_lapse
 }
 
 #[tokio::test]
+async fn a_send_that_is_dropped_at_any_step_does_not_stay_pending() {
+    let (talk, _, _) = kit().await;
+    talk.send(PHONE, "primeira").await.unwrap();
+    let _gate = talk.kit.provider.hold();
+    for steps in 1..100 {
+        let mut send = Box::pin(talk.send(PHONE, "Oi"));
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        for _ in 0..steps {
+            assert!(send.as_mut().poll(&mut context).is_pending(), "the provider holds it back");
+        }
+        drop(send);
+        talk.kit.app.sending().recover().await.unwrap();
+        let newest = talk.newest().await;
+        assert_ne!(newest["status"], "pending", "after {steps} steps");
+        if talk.kit.provider.sent().len() == 2 {
+            assert_eq!(newest["error_type"], "delivery_uncertain");
+            return;
+        }
+    }
+    panic!("no send ever reached its provider");
+}
+
+#[tokio::test]
 async fn a_process_that_ends_settles_what_it_still_has_in_flight() {
     let (talk, _, _) = kit().await;
     let gate = talk.kit.provider.hold();

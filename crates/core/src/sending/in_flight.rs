@@ -1,0 +1,71 @@
+//! A send on its way, so that one that is dropped half-way, by a caller or by a panic, is settled by
+//! [`Sending::recover`](super::Sending::recover) and does not stay pending as long as the process
+//! lives.
+
+use super::recover::Leftover;
+use super::settle::Settle;
+use crate::Recado;
+use crate::ids::{CompanyId, MessageId};
+
+/// How far a send is.
+enum Stage {
+    /// Its message may be stored; its provider was not called.
+    Intending,
+    /// Its provider is being called.
+    Calling,
+    /// The provider has answered.
+    Settling(Box<Settle>),
+    /// Nothing is left to be done.
+    Ended,
+}
+
+/// A send that has not ended.
+pub(super) struct InFlight<'a> {
+    app: &'a Recado,
+    company: CompanyId,
+    message: MessageId,
+    stage: Stage,
+}
+
+impl<'a> InFlight<'a> {
+    /// A send of which nothing is stored yet.
+    pub(super) const fn new(app: &'a Recado, company: CompanyId, message: MessageId) -> Self {
+        Self { app, company, message, stage: Stage::Intending }
+    }
+
+    /// The provider is called next.
+    pub(super) fn calling(&mut self) {
+        self.stage = Stage::Calling;
+    }
+
+    /// The provider has answered; `settle` is what has to be recorded.
+    pub(super) fn settling(&mut self, settle: Settle) {
+        self.stage = Stage::Settling(Box::new(settle));
+    }
+
+    /// What has to be recorded, once the provider has answered.
+    pub(super) fn settle(&self) -> Option<&Settle> {
+        match &self.stage {
+            Stage::Settling(settle) => Some(settle),
+            Stage::Intending | Stage::Calling | Stage::Ended => None,
+        }
+    }
+
+    /// Nothing is left to be done.
+    pub(super) fn end(&mut self) {
+        self.stage = Stage::Ended;
+    }
+}
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        let (company, message) = (self.company, self.message);
+        let leftover = match std::mem::replace(&mut self.stage, Stage::Ended) {
+            Stage::Intending => Leftover::NeverSent { company, message },
+            Stage::Calling => Leftover::Interrupted { company, message },
+            Stage::Settling(settle) => Leftover::Outcome(settle),
+            Stage::Ended => return,
+        };
+        self.app.unsettled().push(leftover);
+    }
+}
