@@ -14,8 +14,8 @@ use crate::gateway::{Accepted, SendResult};
 use crate::ids::EventId;
 use crate::inbox::steps;
 use crate::messages::{
-    EventContact, Failure, MediaLinks, Message, MessageRef, MessageStatus, RefTarget, Referred,
-    SenderType, StatusReport, advance, message_sent, status_updated,
+    Direction, EventContact, Failure, MediaLinks, Message, MessageRef, MessageStatus, RefTarget,
+    Referred, SenderType, StatusReport, advance, message_sent, status_updated,
 };
 use crate::prosas::{LedgerLine, ProsaScope, Spent, debit_line};
 use crate::store::{
@@ -188,17 +188,28 @@ impl Settle {
         let Some(known) = &facts.referred else { return (vec![Change::insert(reference)], None) };
         match &known.reference.target {
             RefTarget::Message(id) if *id == self.message.id => (Vec::new(), None),
-            // The gateway told of it as an echo before it answered the send.
-            RefTarget::Message(_) => {
-                let echo = known.message.iter().map(Stored::delete);
-                let changes = std::iter::once(known.reference.update(reference)).chain(echo);
-                (changes.collect(), None)
-            }
+            RefTarget::Message(_) => match &known.message {
+                Some(other) if self.is_echo(other) => {
+                    (vec![known.reference.update(reference), other.delete()], None)
+                }
+                // A provider that gives an id twice: the first message keeps it.
+                _ => (Vec::new(), None),
+            },
             RefTarget::Report { report, expires_at } => {
                 let report = (*expires_at > now).then(|| report.clone());
                 (vec![known.reference.update(reference)], report)
             }
         }
+    }
+
+    /// Whether another message is this one, which the gateway told of as an echo before it answered
+    /// the send.
+    fn is_echo(&self, other: &Message) -> bool {
+        other.direction == Direction::Outbound
+            && other.sender_type == SenderType::Agent
+            && other.contact == self.message.contact
+            && other.created_at >= self.message.created_at
+            && other.content == self.message.content
     }
 
     /// The debit of the turn, booked with its first bubble that the provider accepted.

@@ -311,6 +311,20 @@ async fn an_echo_of_a_send_that_outran_its_answer_does_not_stay_beside_it() {
 }
 
 #[tokio::test]
+async fn a_provider_that_gives_an_id_twice_costs_no_message() {
+    let (talk, _, _) = kit().await;
+    talk.hear("twice", "5534991230001", "Oi").await;
+    talk.kit.provider.then_accept("twice").then_accept("again").then_accept("again");
+    for text in ["um", "dois", "três"] {
+        talk.send(PHONE, text).await.unwrap();
+    }
+    let messages = talk.messages().await;
+    let contents: Vec<&str> = messages.iter().map(|m| m["content"].as_str().unwrap()).collect();
+    assert_eq!(contents, ["três", "dois", "um", "Oi"]);
+    assert!(messages[..3].iter().all(|message| message["status"] == "sent"));
+}
+
+#[tokio::test]
 async fn the_name_that_the_channel_answers_with_is_used_from_then_on() {
     let (talk, _, _) = kit().await;
     let accepted = Accepted {
