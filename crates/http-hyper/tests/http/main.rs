@@ -9,4 +9,3 @@ mod public;
 mod service;
 mod site;
 mod stopping;
-mod traces;

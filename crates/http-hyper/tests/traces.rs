@@ -1,7 +1,11 @@
 //! What requests leave behind in logs and metrics: templates and ids, never what was sent (D70).
+//!
+//! A program of its own, in which the requests are made once: `tracing` remembers for the whole
+//! process whether a place that logs has a listener, so that threads without one, such as those
+//! of other tests, could silence it for all.
 
 use std::io::Write;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use bytes::Bytes;
 use http::Request;
@@ -11,8 +15,6 @@ use recado_core::secret::SecretText;
 use recado_http_hyper::{HttpOptions, RecadoHttp};
 use recado_testkit::Kit;
 use tracing_subscriber::fmt::MakeWriter;
-
-use crate::site::TOKEN;
 
 #[derive(Clone, Default)]
 struct Kept(Arc<Mutex<Vec<u8>>>);
@@ -70,7 +72,11 @@ struct Traces {
     key: String,
 }
 
+const TOKEN: &str = "operator-token-of-the-tests";
+
 const ID: &str = "01939b5e-0000-7000-8000-00000000dead";
+
+static TRACES: LazyLock<Traces> = LazyLock::new(traces);
 
 /// Makes one request of each sort and keeps what it leaves behind.
 fn traces() -> Traces {
@@ -118,7 +124,7 @@ async fn requests() -> String {
 
 #[test]
 fn every_request_is_one_line_with_its_id_template_and_status() {
-    let logs = traces().logs;
+    let logs = &TRACES.logs;
     let lines: Vec<&str> = logs.lines().filter(|line| line.contains("\"request\"")).collect();
     assert_eq!(lines.len(), 8, "{logs}");
     assert!(lines.iter().all(|line| line.contains(r#""request_id":"trace-17""#)), "{logs}");
@@ -131,7 +137,7 @@ fn every_request_is_one_line_with_its_id_template_and_status() {
 
 #[test]
 fn metrics_are_labelled_by_template_method_and_status() {
-    let metrics = traces().metrics;
+    let metrics = &TRACES.metrics;
     for label in ["/api/v1/contacts/{id}", "/l/{code}", "unmatched", "404", "OTHER"] {
         assert!(metrics.contains(label), "{label} is missing: {metrics}");
     }
@@ -140,7 +146,7 @@ fn metrics_are_labelled_by_template_method_and_status() {
 
 #[test]
 fn nothing_that_was_sent_is_left_behind() {
-    let Traces { logs, metrics, key } = traces();
+    let Traces { logs, metrics, key } = &*TRACES;
     for secret in [key.as_str(), TOKEN, "98765", "ana@", "Francisca", ID, "AAAAAAAA", "secret-path"]
     {
         assert!(!logs.contains(secret), "{secret} is in the logs: {logs}");
