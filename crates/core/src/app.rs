@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use uuid::Uuid;
@@ -13,8 +14,10 @@ use crate::contacts::{Contacts, CursorKey, OrganizationIds};
 use crate::conversations::{Conversations, StopWords};
 use crate::custom_fields::CustomFields;
 use crate::deals::Deals;
+use crate::deliveries::{Deliveries, FanOut, RetryWaits};
 use crate::documents::{Documents, Files};
 use crate::error::Error;
+use crate::events::Events;
 use crate::gateway::{Provider, Providers};
 use crate::groups::Groups;
 use crate::idempotency::Calls;
@@ -32,6 +35,7 @@ use crate::store::{ChangeSet, CommitError, Decided, Reads, Store, StoreError};
 use crate::tags::Tags;
 use crate::templates::Templates;
 use crate::transport::Transport;
+use crate::webhooks::Webhooks;
 use crate::workers::{OwnLease, Workers};
 
 /// How often a decision is made again after a conflict before the caller is told to come back.
@@ -78,6 +82,12 @@ pub struct Settings {
     /// The messages that ask to stop (D43); compared as [`opt_out`](crate::conversations::opt_out)
     /// says.
     pub stop_words: StopWords,
+    /// The waits between the attempts at a delivery (8).
+    pub retry_waits: RetryWaits,
+    /// How long one attempt at a delivery may take in all (D53).
+    pub webhook_timeout: Duration,
+    /// How long settled deliveries and events are kept.
+    pub retention: Duration,
 }
 
 impl Default for Settings {
@@ -87,6 +97,9 @@ impl Default for Settings {
             registry_url: "https://brasilapi.com.br".to_owned(),
             group_suffix: "g.us".to_owned(),
             stop_words: StopWords::default(),
+            retry_waits: RetryWaits::default(),
+            webhook_timeout: Duration::from_secs(10),
+            retention: Duration::from_secs(30 * 24 * 60 * 60),
         }
     }
 }
@@ -125,6 +138,7 @@ struct Inner {
     worker: OwnLease,
     unsettled: Unsettled,
     gather: Gather,
+    fan_out: FanOut,
 }
 
 /// The core, ready to use. Cheap to clone; every clone is the same installation.
@@ -156,7 +170,17 @@ impl Recado {
         let worker = OwnLease::new(WorkerId::new(parts.ids.uuid_v7(parts.clock.now())));
         let (cursor_key, media_links) = (OnceLock::new(), OnceLock::new());
         let (unsettled, gather) = (Unsettled::default(), Gather::default());
-        Self(Arc::new(Inner { limiter, cursor_key, media_links, worker, unsettled, gather, parts }))
+        let fan_out = FanOut::default();
+        Self(Arc::new(Inner {
+            limiter,
+            cursor_key,
+            media_links,
+            worker,
+            unsettled,
+            gather,
+            fan_out,
+            parts,
+        }))
     }
 
     /// Companies, keys and members.
@@ -192,6 +216,21 @@ impl Recado {
     /// The lease of this process.
     pub fn workers(&self) -> Workers<'_> {
         Workers { app: self }
+    }
+
+    /// Outbound webhooks.
+    pub fn webhooks(&self) -> Webhooks<'_> {
+        Webhooks { app: self }
+    }
+
+    /// Deliveries to webhooks, and their dispatcher.
+    pub fn deliveries(&self) -> Deliveries<'_> {
+        Deliveries { app: self }
+    }
+
+    /// The journal of events.
+    pub fn events(&self) -> Events<'_> {
+        Events { app: self }
     }
 
     /// Definitions of custom fields.
@@ -298,6 +337,10 @@ impl Recado {
         &self.0.gather
     }
 
+    pub(crate) fn fan_out(&self) -> &FanOut {
+        &self.0.fan_out
+    }
+
     pub(crate) fn unsettled(&self) -> &Unsettled {
         &self.0.unsettled
     }
@@ -361,7 +404,7 @@ impl Recado {
         if decided.changes.is_empty() {
             return Ok(Some(decided.output));
         }
-        match self.store().commit(decided.changes).await {
+        match self.commit(decided.changes).await {
             Ok(()) => Ok(Some(decided.output)),
             Err(CommitError::Conflict(_)) => Ok(None),
             Err(CommitError::Store(error)) => Err(error),

@@ -81,11 +81,21 @@ pub enum Code {
     TemplateNotFound,
     /// The template is not approved.
     TemplateNotApproved,
+    /// The webhook is inactive.
+    WebhookInactive,
+    /// The webhook was deleted.
+    WebhookDeleted,
+    /// The company has as many webhooks as it may.
+    TooManyWebhooks,
+    /// The delivery is still pending.
+    DeliveryPending,
+    /// What the delivery told of was erased.
+    BodyErased,
 }
 
 impl Code {
     /// Every code, for documentation and tests.
-    pub const ALL: [Self; 36] = [
+    pub const ALL: [Self; 41] = [
         Self::Unauthorized,
         Self::PlanRequired,
         Self::InsufficientScope,
@@ -122,6 +132,11 @@ impl Code {
         Self::MessageExists,
         Self::TemplateNotFound,
         Self::TemplateNotApproved,
+        Self::WebhookInactive,
+        Self::WebhookDeleted,
+        Self::TooManyWebhooks,
+        Self::DeliveryPending,
+        Self::BodyErased,
     ];
 
     /// The code as it is written.
@@ -163,6 +178,11 @@ impl Code {
             Self::MessageExists => "MESSAGE_EXISTS",
             Self::TemplateNotFound => "TEMPLATE_NOT_FOUND",
             Self::TemplateNotApproved => "TEMPLATE_NOT_APPROVED",
+            Self::WebhookInactive => "WEBHOOK_INACTIVE",
+            Self::WebhookDeleted => "WEBHOOK_DELETED",
+            Self::TooManyWebhooks => "TOO_MANY_WEBHOOKS",
+            Self::DeliveryPending => "DELIVERY_PENDING",
+            Self::BodyErased => "BODY_ERASED",
         }
     }
 }

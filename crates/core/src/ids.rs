@@ -101,4 +101,8 @@ id! {
     EventId;
     /// A durable background job.
     JobId;
+    /// An outbound webhook.
+    WebhookId;
+    /// A delivery of an event to a webhook.
+    DeliveryId;
 }

@@ -28,6 +28,7 @@ pub mod contacts;
 pub mod conversations;
 pub mod custom_fields;
 pub mod deals;
+pub mod deliveries;
 pub mod documents;
 mod error;
 pub mod events;
@@ -57,6 +58,7 @@ pub mod tags;
 pub mod templates;
 pub mod text;
 pub mod transport;
+pub mod webhooks;
 mod words;
 pub mod workers;
 

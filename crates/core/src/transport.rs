@@ -33,6 +33,12 @@ pub struct OutboundRequest {
     pub timeout: Duration,
     /// How many bytes of the answer's body are read; the rest is dropped.
     pub answer_limit: usize,
+    /// Whether the status line is all that counts: a body that breaks off or does not come in time
+    /// is cut where it ended, and is no failure (D53).
+    pub status_decides: bool,
+    /// Whether the request may be sent once more, on a new connection, when a connection that had
+    /// served before breaks without a byte of an answer (D53). Not for what must not arrive twice.
+    pub repeatable: bool,
 }
 
 impl OutboundRequest {
@@ -45,7 +51,14 @@ impl OutboundRequest {
             body: Vec::new(),
             timeout: DEFAULT_TIMEOUT,
             answer_limit: DEFAULT_ANSWER_BYTES,
+            status_decides: false,
+            repeatable: false,
         }
+    }
+
+    /// A POST of `body` to `url`.
+    pub fn post(url: impl Into<String>, headers: Vec<(String, String)>, body: Vec<u8>) -> Self {
+        Self { method: Method::Post, headers, body, ..Self::get(url) }
     }
 
     /// The same with another time limit.
@@ -122,6 +135,15 @@ pub trait Transport: Send + Sync {
     /// # Errors
     ///
     /// A classified failure; the request is never repeated by the transport once it may have
-    /// arrived.
+    /// arrived, unless it is [repeatable](OutboundRequest::repeatable).
     async fn send(&self, request: OutboundRequest) -> Result<OutboundResponse, TransportError>;
+
+    /// Resolves the host of `url` and checks that it may be called (D54), as [`Transport::send`]
+    /// would, without calling it.
+    ///
+    /// # Errors
+    ///
+    /// [`TransportError::InvalidUrl`], [`TransportError::Forbidden`], [`TransportError::Dns`], or
+    /// [`TransportError::TimedOut`] when resolving takes too long.
+    async fn check(&self, url: &str) -> Result<(), TransportError>;
 }

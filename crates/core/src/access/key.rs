@@ -37,6 +37,8 @@ words! {
         MessagesSend = "messages:send",
         /// See `lead_memory` in the contact detail (2.3).
         LeadMemoryRead = "lead_memory:read",
+        /// Read the journal of events.
+        EventsRead = "events:read",
     }
 }
 

@@ -8,11 +8,12 @@ use super::{
     ApiKey, Caller, Company, CompanyDraft, CompanyPatch, KeyDraft, KeyHash, KeyPatch, KeySecret,
     Member, MemberDraft, NewKey, RateDecision, Unauthorized, rate_checks,
 };
-use crate::Recado;
 use crate::error::Error;
 use crate::ids::{CompanyId, KeyId, MemberId};
 use crate::manage::{ManageResult, NOT_FOUND, invalid};
-use crate::store::{ChangeSet, StoreError};
+use crate::store::{ChangeSet, Decided, StoreError, Stored};
+use crate::webhooks::Routes;
+use crate::{Recado, Timestamp};
 
 /// The use cases on access. Made by [`Recado::access`].
 #[derive(Clone, Copy, Debug)]
@@ -101,10 +102,16 @@ impl Access<'_> {
         body: &Map<String, Value>,
     ) -> ManageResult<Company> {
         let patch = CompanyPatch::parse(body).map_err(invalid)?;
-        let store = self.app.store();
-        self.app
-            .change(|| store.company(id), |company| patch.clone().apply(company, self.app.now()))
-            .await
+        let mut attempts = self.app.attempts();
+        loop {
+            let now = attempts.next()?;
+            let company = self.app.store().company(id).await?.ok_or(NOT_FOUND)?;
+            let routes = self.app.store().routes(id).await?;
+            let decided = change_company(&company, routes.as_ref(), &patch, now);
+            if let Some(changed) = self.app.settle(decided).await? {
+                return Ok(changed);
+            }
+        }
     }
 
     /// All keys of a company.
@@ -251,4 +258,33 @@ impl Access<'_> {
         let store = self.app.store();
         self.app.remove(|| store.member(company, id), || store.member_in_use(company, id)).await
     }
+}
+
+/// Writes what was sent over a company. Its plan decides whether its webhooks fire (D10, D52a), so
+/// its routes go with it.
+fn change_company(
+    company: &Stored<Company>,
+    routes: Option<&Stored<Routes>>,
+    patch: &CompanyPatch,
+    now: Timestamp,
+) -> Decided<Company> {
+    let changed = patch.clone().apply(company, now);
+    if changed == *company.value() {
+        return Decided::unchanged(changed);
+    }
+    let mut changes = ChangeSet::new().with(company.update(changed.clone()));
+    match routes {
+        Some(routes) => {
+            let under = routes.under(changed.plan);
+            if under != *routes.value() {
+                changes = changes.with(routes.update(under));
+            }
+        }
+        // So that a first webhook that is made meanwhile cannot go by the old plan.
+        None if changed.plan != company.plan => {
+            changes = changes.insert(Routes::none(company.id, changed.plan));
+        }
+        None => {}
+    }
+    Decided::new(changes, changed)
 }

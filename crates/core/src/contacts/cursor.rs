@@ -85,6 +85,16 @@ impl CursorKey {
         })
     }
 
+    /// Authenticates something else of a company under this key; `context` keeps it apart.
+    pub(crate) fn mac_of(&self, context: &[u8], company: CompanyId, body: &[u8]) -> Hmac<Sha256> {
+        let mut mac =
+            Hmac::<Sha256>::new_from_slice(self.0.expose()).expect("HMAC takes keys of any length");
+        mac.update(context);
+        mac.update(company.uuid().as_bytes());
+        mac.update(body);
+        mac
+    }
+
     fn mac(&self, company: CompanyId, filter: &ContactFilter, body: &[u8]) -> Hmac<Sha256> {
         let mut mac =
             Hmac::<Sha256>::new_from_slice(self.0.expose()).expect("HMAC takes keys of any length");

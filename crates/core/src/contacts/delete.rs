@@ -125,11 +125,19 @@ impl Contacts<'_> {
                 continue;
             }
             let documents = store.documents(company, id).await?;
-            let decided = begin_purge(&contact, &documents, job_id, now);
+            let forget = self.forget_events(company, id);
+            let decided = begin_purge(&contact, &documents, job_id, forget, now);
             if let Some(purge) = self.app.settle(decided).await? {
                 return Ok(purge);
             }
         }
+    }
+
+    /// The job that erases what events told of the contact, made with its deletion (D26).
+    fn forget_events(&self, company: CompanyId, contact: ContactId) -> Job {
+        let now = self.app.now();
+        let kind = JobKind::EraseEvents { contact };
+        Job::due_now(JobId::new(self.app.uuid(now)), company, kind, now)
     }
 
     /// Deletes the contact and its documents' rows; `None` when the purge was taken from us.
@@ -154,7 +162,7 @@ impl Contacts<'_> {
             for document in &documents {
                 changes = changes.with(document.delete());
             }
-            changes = changes.with(contact.delete());
+            changes = changes.with(contact.delete()).insert(self.forget_events(company, id));
             let erasing = Stored::new(erasing, purge.job.version().next());
             match store.commit(changes).await {
                 Ok(()) => return Ok(Some(erasing)),
@@ -172,10 +180,11 @@ fn begin_purge(
     contact: &Stored<Contact>,
     documents: &[Stored<Document>],
     id: JobId,
+    forget: Job,
     now: Timestamp,
 ) -> Decided<Option<Purge>> {
     if documents.is_empty() {
-        return Decided::new(ChangeSet::new().with(contact.delete()), None);
+        return Decided::new(ChangeSet::new().with(contact.delete()).insert(forget), None);
     }
     let uploads = documents.iter().filter(|document| document.state == DocumentState::Uploading);
     let uploads: Vec<_> =
@@ -324,7 +333,8 @@ pub(crate) async fn settle_purge<E>(app: &Recado, job: &Stored<Job>) -> Result<b
         JobKind::Enrich { .. }
         | JobKind::FetchMedia { .. }
         | JobKind::SyncGroups { .. }
-        | JobKind::SyncGroupsOnce { .. } => Ok(true),
+        | JobKind::SyncGroupsOnce { .. }
+        | JobKind::EraseEvents { .. } => Ok(true),
     }
 }
 

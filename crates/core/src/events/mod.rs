@@ -1,8 +1,14 @@
 //! What happened, for the outbox (6.1, D52): written in the commit that caused it.
 
+mod erase;
+mod journal;
 mod opt_out;
+mod reads;
 
+pub(crate) use erase::erase_events_job;
+pub use journal::{Events, Journal, JournalEntry, JournalError, JournalPosition, JournalRequest};
 pub use opt_out::{OptOutSource, contact_opted_out};
+pub use reads::{Erased, EventReads, EventRecord, Outbox};
 
 use crate::Timestamp;
 use crate::ids::{CompanyId, ContactId, EventId};
@@ -21,6 +27,21 @@ words! {
         MessageStatusUpdated = "message.status_updated",
         /// A contact began to block messages.
         ContactOptedOut = "contact.opted_out",
+        /// An operator tests a webhook (D56a).
+        WebhookTest = "webhook.test",
+    }
+}
+
+impl EventType {
+    /// Whether it is one of the company's events, which can be subscribed to and which the journal
+    /// tells: all but a test.
+    pub const fn is_public(self) -> bool {
+        !matches!(self, Self::WebhookTest)
+    }
+
+    /// The company's events.
+    pub fn public() -> impl Iterator<Item = Self> {
+        Self::ALL.iter().copied().filter(|event| event.is_public())
     }
 }
 

@@ -45,6 +45,11 @@ pub enum JobKind {
         /// The connection.
         connection: ConnectionId,
     },
+    /// Erases what events told of a contact that was deleted (D26).
+    EraseEvents {
+        /// The contact.
+        contact: ContactId,
+    },
 }
 
 /// How far a purge has come (D26).
@@ -66,6 +71,7 @@ impl JobKind {
             Self::FetchMedia { .. } => "fetch_media",
             Self::SyncGroups { .. } => "sync_groups",
             Self::SyncGroupsOnce { .. } => "sync_groups_once",
+            Self::EraseEvents { .. } => "erase_events",
         }
     }
 
@@ -73,7 +79,7 @@ impl JobKind {
     pub const fn subject(&self) -> Uuid {
         match self {
             Self::Enrich { organization } => organization.uuid(),
-            Self::Purge { contact, .. } => contact.uuid(),
+            Self::Purge { contact, .. } | Self::EraseEvents { contact } => contact.uuid(),
             Self::FetchMedia { message } => message.uuid(),
             Self::SyncGroups { connection } | Self::SyncGroupsOnce { connection } => {
                 connection.uuid()

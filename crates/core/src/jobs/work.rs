@@ -6,6 +6,7 @@ use super::JobKind;
 use crate::Recado;
 use crate::contacts::settle_purge;
 use crate::error::{Error, NotFound};
+use crate::events::erase_events_job;
 use crate::groups::sync_groups_job;
 use crate::messages::fetch_media_job;
 use crate::organizations::enrich;
@@ -44,6 +45,7 @@ impl Jobs<'_> {
             JobKind::SyncGroups { connection } | JobKind::SyncGroupsOnce { connection } => {
                 sync_groups_job(self.app, &job, *connection).await?;
             }
+            JobKind::EraseEvents { contact } => erase_events_job(self.app, &job, *contact).await?,
             JobKind::FetchMedia { message } => fetch_media_job(self.app, &job, *message).await?,
         }
         Ok(true)
@@ -54,7 +56,7 @@ impl Recado {
     /// Commits the outcome of a job. A conflict means that the lease was lost or the record
     /// changed: whoever holds the job now settles it.
     pub(crate) async fn close_job(&self, changes: ChangeSet) -> Result<(), StoreError> {
-        match self.store().commit(changes).await {
+        match self.commit(changes).await {
             Ok(()) | Err(CommitError::Conflict(_)) => Ok(()),
             Err(CommitError::Store(error)) => Err(error),
         }

@@ -86,6 +86,16 @@ pub enum Precondition {
         /// The creation time of the contact that the change set inserts.
         created_at: Timestamp,
     },
+    /// The company's [`Routes`](crate::webhooks::Routes) are still what was read when the set's
+    /// events and deliveries were made (D52). Weaker than `Unchanged`, and free of locks: a change
+    /// of the routes that was committed before this commit began is seen; one that goes on at the
+    /// same time may come before or after.
+    Routed {
+        /// The company.
+        company: CompanyId,
+        /// The version that was read; `None` when there was no row.
+        read_at: Option<Version>,
+    },
 }
 
 /// Everything one decision wants written, applied as a whole or not at all.

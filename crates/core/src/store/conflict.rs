@@ -102,4 +102,8 @@ pub enum UniqueKey {
     ListMember,
     /// (contact, tag).
     ContactTag,
+    /// The company of a row of routes.
+    Routes,
+    /// The number of a share of the webhooks.
+    Shard,
 }

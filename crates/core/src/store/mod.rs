@@ -18,11 +18,13 @@
 //!    conversations, messages with their references, lead memory and the calls remembered about it;
 //!    its ledger lines stay, without it. Deleting a list or a tag deletes its memberships; deleting
 //!    a connection deletes its groups and the reports kept for it, and is refused while messages,
-//!    conversations or templates refer to it. Documents and jobs are never deleted by another row's
-//!    deletion.
+//!    conversations or templates refer to it. Documents, jobs, events and deliveries are never
+//!    deleted by another row's deletion.
 //! 7. A committed change is seen by every read that begins after `commit` answered, in any process.
 //! 8. Reads and writes are bound to one company; a row of another company is as good as missing.
 //! 9. An insert starts at version 1 and each update adds 1.
+//! 10. Events and deliveries get places in the order in which a change set holds them; of two
+//!     commits that write the same row, the later one's places are higher.
 
 mod change;
 mod conflict;
@@ -41,7 +43,9 @@ use crate::contacts::ContactReads;
 use crate::conversations::ConversationReads;
 use crate::custom_fields::CustomFieldReads;
 use crate::deals::DealReads;
+use crate::deliveries::{DeliveryReads, DueReads, ShardReads, Signals};
 use crate::documents::DocumentReads;
+use crate::events::{EventReads, Outbox};
 use crate::groups::GroupReads;
 use crate::idempotency::IdempotencyReads;
 use crate::jobs::Job;
@@ -53,6 +57,7 @@ use crate::organizations::OrganizationReads;
 use crate::prosas::LedgerReads;
 use crate::tags::TagReads;
 use crate::templates::TemplateReads;
+use crate::webhooks::WebhookReads;
 use crate::workers::WorkerReads;
 
 /// All reads that use cases need.
@@ -63,7 +68,9 @@ pub trait Reads:
     + ConversationReads
     + CustomFieldReads
     + DealReads
+    + DeliveryReads
     + DocumentReads
+    + EventReads
     + GroupReads
     + IdempotencyReads
     + LeadReads
@@ -73,7 +80,9 @@ pub trait Reads:
     + MessageReads
     + OrganizationReads
     + TagReads
+    + ShardReads
     + TemplateReads
+    + WebhookReads
     + WorkerReads
 {
 }
@@ -85,7 +94,10 @@ impl<T> Reads for T where
         + ConversationReads
         + CustomFieldReads
         + DealReads
+        + DeliveryReads
+        + DeliveryReads
         + DocumentReads
+        + EventReads
         + GroupReads
         + IdempotencyReads
         + LeadReads
@@ -95,7 +107,9 @@ impl<T> Reads for T where
         + MessageReads
         + OrganizationReads
         + TagReads
+        + ShardReads
         + TemplateReads
+        + WebhookReads
         + WorkerReads
         + ?Sized
 {
@@ -140,6 +154,6 @@ pub trait Upkeep: Send + Sync {
 }
 
 /// A database.
-pub trait Store: Reads + Commit + Claims + Upkeep {}
+pub trait Store: Reads + Commit + Claims + Upkeep + DueReads + Outbox + Signals {}
 
-impl<T> Store for T where T: Reads + Commit + Claims + Upkeep + ?Sized {}
+impl<T> Store for T where T: Reads + Commit + Claims + Upkeep + DueReads + Outbox + Signals + ?Sized {}

@@ -6,13 +6,14 @@ use crate::contacts::{Alias, ChannelKey, Contact, ContactTag, Platform};
 use crate::conversations::Conversation;
 use crate::custom_fields::CustomField;
 use crate::deals::{Deal, Pipeline, Stage};
+use crate::deliveries::{Delivery, Shard, ShardNumber};
 use crate::documents::Document;
 use crate::groups::{ConnectionGroup, GroupCode};
 use crate::idempotency::{CallKey, RememberedCall};
 use crate::ids::{
-    ClickId, CloseReasonId, CompanyId, ConnectionId, ContactId, CustomFieldId, DealId, DocumentId,
-    JobId, KeyId, LedgerLineId, LinkId, ListId, MemberId, MessageId, OrganizationId, PipelineId,
-    StageId, TagId, TemplateId, WorkerId,
+    ClickId, CloseReasonId, CompanyId, ConnectionId, ContactId, CustomFieldId, DealId, DeliveryId,
+    DocumentId, JobId, KeyId, LedgerLineId, LinkId, ListId, MemberId, MessageId, OrganizationId,
+    PipelineId, StageId, TagId, TemplateId, WebhookId, WorkerId,
 };
 use crate::jobs::Job;
 use crate::leads::LeadMemory;
@@ -23,6 +24,7 @@ use crate::organizations::Organization;
 use crate::prosas::LedgerLine;
 use crate::tags::{CloseReason, Tag};
 use crate::templates::Template;
+use crate::webhooks::{Routes, Webhook};
 use crate::workers::Worker;
 
 /// How often a row has been written: 1 when inserted, one more with each update.
@@ -188,6 +190,14 @@ rows! {
     Worker(Worker) => Worker { id: WorkerId } by |r| RowKey::Worker { id: r.id };
     /// A template.
     Template(Template) => Template { company: CompanyId, id: TemplateId } by |r| RowKey::Template { company: r.company, id: r.id };
+    /// An outbound webhook.
+    Webhook(Webhook) => Webhook { company: CompanyId, id: WebhookId } by |r| RowKey::Webhook { company: r.company, id: r.id };
+    /// Where a company's events go.
+    Routes(Routes) => Routes { company: CompanyId } by |r| RowKey::Routes { company: r.company };
+    /// A delivery of an event to a webhook.
+    Delivery(Delivery) => Delivery { company: CompanyId, id: DeliveryId } by |r| RowKey::Delivery { company: r.company, id: r.id };
+    /// A share of the webhooks, which one process at a time dispatches.
+    Shard(Shard) => Shard { number: ShardNumber } by |r| RowKey::Shard { number: r.number };
     /// A durable background job.
     Job(Job) => Job { company: CompanyId, id: JobId } by |r| RowKey::Job { company: r.company, id: r.id };
 }

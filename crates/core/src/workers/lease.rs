@@ -1,6 +1,6 @@
 //! Keeping the lease of this process.
 
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
 use super::Worker;
@@ -18,15 +18,26 @@ const MARGIN: Duration = Duration::from_secs(5);
 pub(crate) struct OwnLease {
     id: WorkerId,
     leased_until: AtomicI64,
+    dispatches: AtomicBool,
 }
 
 impl OwnLease {
     pub(crate) const fn new(id: WorkerId) -> Self {
-        Self { id, leased_until: AtomicI64::new(i64::MIN) }
+        Self { id, leased_until: AtomicI64::new(i64::MIN), dispatches: AtomicBool::new(false) }
     }
 
     pub(crate) const fn id(&self) -> WorkerId {
         self.id
+    }
+
+    /// Until when it lasts, as far as this process knows.
+    pub(crate) fn lasts_until(&self) -> Timestamp {
+        Timestamp::from_millis(self.leased_until.load(Ordering::Acquire))
+    }
+
+    /// Says whether this process dispatches deliveries; told to the others with the next beat.
+    pub(crate) fn set_dispatches(&self, dispatches: bool) {
+        self.dispatches.store(dispatches, Ordering::Release);
     }
 }
 
@@ -46,7 +57,9 @@ impl Workers<'_> {
     pub async fn beat(&self) -> Result<(), StoreError> {
         let lease = self.app.own_lease();
         loop {
-            let worker = Worker { id: lease.id(), leased_until: self.app.now().plus(LEASE) };
+            let dispatches = lease.dispatches.load(Ordering::Acquire);
+            let leased_until = self.app.now().plus(LEASE);
+            let worker = Worker { id: lease.id(), leased_until, dispatches };
             let change = match self.app.store().worker(lease.id()).await? {
                 Some(known) => known.update(worker),
                 None => Change::insert(worker),
@@ -69,8 +82,7 @@ impl Workers<'_> {
     ///
     /// When the store fails.
     pub async fn ensure_alive(&self) -> Result<(), StoreError> {
-        let until = self.app.own_lease().leased_until.load(Ordering::Acquire);
-        if Timestamp::from_millis(until) > self.app.now().plus(MARGIN) {
+        if self.app.own_lease().lasts_until() > self.app.now().plus(MARGIN) {
             return Ok(());
         }
         self.beat().await

@@ -18,6 +18,8 @@ pub struct Worker {
     pub id: WorkerId,
     /// Until when it counts as alive.
     pub leased_until: Timestamp,
+    /// Whether it dispatches deliveries, so that webhooks may fall to it.
+    pub dispatches: bool,
 }
 
 impl Worker {
@@ -32,4 +34,7 @@ impl Worker {
 pub trait WorkerReads: Send + Sync {
     /// A worker, alive or not.
     async fn worker(&self, id: WorkerId) -> Result<Option<Stored<Worker>>, StoreError>;
+
+    /// All workers, alive or not, by id.
+    async fn workers(&self) -> Result<Vec<Worker>, StoreError>;
 }

@@ -1,0 +1,37 @@
+//! The body of a delivery (6.1, D52): the envelope around the event's data, made of what is stored,
+//! so that every attempt carries the same bytes.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::Timestamp;
+use crate::events::EventType;
+use crate::ids::{CompanyId, DeliveryId};
+
+#[derive(Serialize)]
+struct Envelope<'a> {
+    event: EventType,
+    timestamp: Timestamp,
+    company_id: CompanyId,
+    delivery_id: DeliveryId,
+    data: &'a RawValue,
+}
+
+/// The body of every attempt at a delivery. `data` is the event's, byte for byte.
+///
+/// # Panics
+///
+/// Never, for data that an [`Event`](crate::events::Event) was made with; text that is not JSON is
+/// written as `null`.
+pub fn envelope(
+    event: EventType,
+    at: Timestamp,
+    company: CompanyId,
+    delivery: DeliveryId,
+    data: &str,
+) -> String {
+    let data: &RawValue = serde_json::from_str(data).unwrap_or(RawValue::NULL);
+    let envelope =
+        Envelope { event, timestamp: at, company_id: company, delivery_id: delivery, data };
+    serde_json::to_string(&envelope).expect("an envelope holds nothing that JSON cannot write")
+}

@@ -1,0 +1,191 @@
+//! From events to deliveries, in the commit that causes them (6.1, D52, D52a), and the word to the
+//! dispatcher that there is something to do.
+
+use std::collections::{BTreeSet, HashMap};
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
+
+use super::{Delivery, DeliveryStatus, Lane};
+use crate::Recado;
+use crate::events::Event;
+use crate::ids::{CompanyId, DeliveryId};
+use crate::store::{
+    Change, ChangeKind, ChangeSet, CommitError, Conflict, Precondition, Row, RowKey, StoreError,
+    Version,
+};
+use crate::webhooks::Routes;
+
+/// How many companies' routes are remembered.
+const REMEMBERED: usize = 10_000;
+
+/// Routes as they were read; `None` for a company that never had a webhook.
+type Known = Option<(Version, Arc<Routes>)>;
+
+/// The routes that this process remembers, and the bell of its dispatcher.
+///
+/// What is remembered decides nothing by itself: every commit that relies on it states the version
+/// it was read at.
+#[derive(Default)]
+pub(crate) struct FanOut {
+    routes: Mutex<HashMap<CompanyId, Known>>,
+    bell: Mutex<Bell>,
+    alone: AtomicBool,
+}
+
+#[derive(Default)]
+struct Bell {
+    listening: bool,
+    lanes: BTreeSet<Lane>,
+    waker: Option<Waker>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl FanOut {
+    fn known(&self, company: CompanyId) -> Option<Known> {
+        lock(&self.routes).get(&company).cloned()
+    }
+
+    fn remember(&self, company: CompanyId, known: Known) {
+        let mut routes = lock(&self.routes);
+        if routes.len() >= REMEMBERED {
+            routes.clear();
+        }
+        routes.insert(company, known);
+    }
+
+    fn forget(&self, company: CompanyId) {
+        lock(&self.routes).remove(&company);
+    }
+
+    /// Begins or ends to collect what is rung for.
+    pub(super) fn listen(&self, listening: bool) {
+        *lock(&self.bell) = Bell { listening, ..Bell::default() };
+    }
+
+    /// Notes whether this process dispatches for all, so that nobody else needs to be told.
+    pub(super) fn set_alone(&self, alone: bool) {
+        self.alone.store(alone, Ordering::Release);
+    }
+
+    pub(super) fn is_alone(&self) -> bool {
+        self.alone.load(Ordering::Acquire)
+    }
+
+    fn ring(&self, lanes: &BTreeSet<Lane>) {
+        let mut bell = lock(&self.bell);
+        if bell.listening {
+            bell.lanes.extend(lanes);
+            if let Some(waker) = bell.waker.take() {
+                waker.wake();
+            }
+        }
+    }
+
+    /// Waits until something was committed, and answers for whose queues.
+    pub(super) async fn rung(&self) -> BTreeSet<Lane> {
+        poll_fn(|context| {
+            let mut bell = lock(&self.bell);
+            if bell.lanes.is_empty() {
+                bell.waker = Some(context.waker().clone());
+                return Poll::Pending;
+            }
+            Poll::Ready(std::mem::take(&mut bell.lanes))
+        })
+        .await
+    }
+}
+
+/// The deliveries that an event makes: one for each webhook that its company's routes lead to.
+pub(crate) fn fan_out(
+    event: &Event,
+    routes: &Routes,
+    mut id: impl FnMut() -> DeliveryId,
+) -> Vec<Delivery> {
+    routes
+        .of(event.event_type)
+        .map(|webhook| {
+            Delivery::new(id(), event.company, webhook, event.id, event.event_type, event.at)
+        })
+        .collect()
+}
+
+/// The queues in which a change set leaves something to do, or whose webhook it writes.
+fn touched(changes: &[Change]) -> BTreeSet<Lane> {
+    let lane = |change: &Change| match change.kind() {
+        ChangeKind::Insert(row) | ChangeKind::Update { row, .. } => match row {
+            Row::Delivery(delivery) => (delivery.status == DeliveryStatus::Pending)
+                .then_some(Lane { company: delivery.company, webhook: delivery.webhook }),
+            Row::Webhook(webhook) => Some(Lane { company: webhook.company, webhook: webhook.id }),
+            _ => None,
+        },
+        ChangeKind::Delete { .. } => None,
+    };
+    changes.iter().filter_map(lane).collect()
+}
+
+impl Recado {
+    async fn routes(&self, company: CompanyId) -> Result<Known, StoreError> {
+        if let Some(known) = self.fan_out().known(company) {
+            return Ok(known);
+        }
+        let read = self.store().routes(company).await?;
+        let known = read.map(|stored| (stored.version(), Arc::new(stored.into_value())));
+        self.fan_out().remember(company, known.clone());
+        Ok(known)
+    }
+
+    /// Commits a change set with the deliveries of its events (D52). All use cases write through
+    /// this.
+    ///
+    /// # Errors
+    ///
+    /// As [`Commit::commit`](crate::store::Commit::commit). When a webhook was changed meanwhile,
+    /// that is a conflict: decide again.
+    pub(crate) async fn commit(&self, mut changes: ChangeSet) -> Result<(), CommitError> {
+        let companies: BTreeSet<CompanyId> = changes
+            .events
+            .iter()
+            .filter(|event| event.event_type.is_public())
+            .map(|event| event.company)
+            .collect();
+        for company in companies {
+            let known = self.routes(company).await?;
+            let read_at = known.as_ref().map(|(version, _)| *version);
+            changes.requires.push(Precondition::Routed { company, read_at });
+            let Some((_, routes)) = known else { continue };
+            let events = changes.events.iter().filter(|event| event.company == company);
+            let made: Vec<Delivery> = events
+                .flat_map(|event| fan_out(event, &routes, || DeliveryId::new(self.uuid(event.at))))
+                .collect();
+            changes.changes.extend(made.into_iter().map(Change::insert));
+        }
+        let touched = touched(&changes.changes);
+        let committed = self.store().commit(changes).await;
+        match &committed {
+            // What may have been written is looked for.
+            Ok(()) | Err(CommitError::Store(_)) => self.ring(&touched),
+            Err(CommitError::Conflict(Conflict::Stale(RowKey::Routes { company }))) => {
+                self.fan_out().forget(*company);
+            }
+            Err(CommitError::Conflict(_)) => {}
+        }
+        committed
+    }
+
+    /// Tells the dispatchers that these queues have something to do.
+    pub(super) fn ring(&self, lanes: &BTreeSet<Lane>) {
+        if lanes.is_empty() {
+            return;
+        }
+        self.fan_out().ring(lanes);
+        if !self.fan_out().is_alone() {
+            let lanes: Vec<Lane> = lanes.iter().copied().collect();
+            self.store().ring(&lanes);
+        }
+    }
+}

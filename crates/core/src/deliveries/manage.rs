@@ -1,0 +1,194 @@
+//! Deliveries for the operator: listing, reading, redelivering, giving up (D52a, D56a).
+
+use async_trait::async_trait;
+
+use super::{
+    Delivery, DeliveryDetail, DeliveryRequest, DeliveryStatus, DeliveryView, cancelled, envelope,
+    redelivered,
+};
+use crate::app::UseCase;
+use crate::error::{Code, Error, Kind, Rejection};
+use crate::events::EventRecord;
+use crate::ids::{CompanyId, DeliveryId, WebhookId};
+use crate::page::Page;
+use crate::store::{ChangeSet, CommitError, Decided, Reads, StoreError, Stored};
+use crate::webhooks::{Webhook, WebhookState};
+use crate::{Recado, Timestamp};
+
+/// How many deliveries are given up in one commit.
+const CANCELLED_AT_ONCE: u32 = 200;
+/// How many rows one step of the sweep removes of a kind.
+const SWEPT_AT_ONCE: u32 = 500;
+
+/// Why a delivery was not redelivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DeliveryError {
+    /// There is no such delivery.
+    #[error("no such record")]
+    NotFound,
+    /// It is pending: it will be tried anyway.
+    #[error("the delivery is still pending")]
+    Pending,
+    /// What it told of was erased with its contact (D26).
+    #[error("the body of the delivery was erased")]
+    Erased,
+    /// Its webhook was deleted.
+    #[error("the webhook of the delivery was deleted")]
+    WebhookDeleted,
+}
+
+impl Rejection for DeliveryError {
+    fn code(&self) -> Code {
+        match self {
+            Self::NotFound => Code::NotFound,
+            Self::Pending => Code::DeliveryPending,
+            Self::Erased => Code::BodyErased,
+            Self::WebhookDeleted => Code::WebhookDeleted,
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        match self {
+            Self::NotFound => Kind::NotFound,
+            Self::Pending | Self::Erased | Self::WebhookDeleted => Kind::Conflict,
+        }
+    }
+}
+
+/// The use cases on deliveries. Made by [`Recado::deliveries`].
+#[derive(Clone, Copy, Debug)]
+pub struct Deliveries<'a> {
+    pub(crate) app: &'a Recado,
+}
+
+/// Starts a fresh series of attempts.
+struct Redeliver {
+    company: CompanyId,
+    id: DeliveryId,
+}
+
+#[async_trait]
+impl UseCase for Redeliver {
+    type Loaded = Option<(Stored<Delivery>, Option<EventRecord>, Option<Stored<Webhook>>)>;
+    type Output = Delivery;
+    type Error = DeliveryError;
+
+    async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
+        let Some(delivery) = store.delivery(self.company, self.id).await? else { return Ok(None) };
+        let event = store.event(self.company, delivery.event).await?;
+        let webhook = store.webhook(self.company, delivery.webhook).await?;
+        Ok(Some((delivery, event, webhook)))
+    }
+
+    fn decide(
+        &self,
+        loaded: Self::Loaded,
+        now: Timestamp,
+    ) -> Result<Decided<Delivery>, DeliveryError> {
+        let (delivery, event, webhook) = loaded.ok_or(DeliveryError::NotFound)?;
+        if delivery.status == DeliveryStatus::Pending {
+            return Err(DeliveryError::Pending);
+        }
+        let webhook = webhook
+            .filter(|webhook| webhook.state != WebhookState::Deleted)
+            .ok_or(DeliveryError::WebhookDeleted)?;
+        if event.is_none_or(|event| event.data.is_none()) {
+            return Err(DeliveryError::Erased);
+        }
+        let again = redelivered(&delivery, now);
+        let changes =
+            ChangeSet::new().require(webhook.unchanged()).with(delivery.update(again.clone()));
+        Ok(Decided::new(changes, again))
+    }
+}
+
+impl Deliveries<'_> {
+    /// A page of a company's deliveries, newest first.
+    ///
+    /// # Errors
+    ///
+    /// Only of the store.
+    pub async fn list(
+        &self,
+        company: CompanyId,
+        request: &DeliveryRequest,
+    ) -> Result<Page<DeliveryView>, StoreError> {
+        let page = self.app.store().deliveries(company, &request.filter, request.page).await?;
+        let items = page.items.iter().map(DeliveryView::new).collect();
+        Ok(Page { items, total: page.total })
+    }
+
+    /// A delivery with its body and its attempts.
+    ///
+    /// # Errors
+    ///
+    /// [`DeliveryError::NotFound`].
+    pub async fn get(
+        &self,
+        company: CompanyId,
+        id: DeliveryId,
+    ) -> Result<DeliveryDetail, Error<DeliveryError>> {
+        let store = self.app.store();
+        let delivery = store.delivery(company, id).await?;
+        let delivery = delivery.ok_or(Error::Rejected(DeliveryError::NotFound))?;
+        let event = store.event(company, delivery.event).await?;
+        let body = event.and_then(|event| {
+            let data = event.data?;
+            Some(envelope(event.event_type, event.at, company, id, &data))
+        });
+        Ok(DeliveryDetail::new(&delivery, body))
+    }
+
+    /// Starts a fresh series of attempts at a settled delivery, with the same id and body (D56a).
+    ///
+    /// # Errors
+    ///
+    /// [`DeliveryError`].
+    pub async fn redeliver(
+        &self,
+        company: CompanyId,
+        id: DeliveryId,
+    ) -> Result<DeliveryView, Error<DeliveryError>> {
+        Ok(DeliveryView::new(&self.app.run(&Redeliver { company, id }).await?))
+    }
+
+    /// Gives up what is pending for a webhook that was deleted, in small commits.
+    ///
+    /// # Errors
+    ///
+    /// When the store fails; the dispatcher goes on with it.
+    pub(crate) async fn cancel(
+        &self,
+        company: CompanyId,
+        webhook: WebhookId,
+    ) -> Result<(), StoreError> {
+        loop {
+            let store = self.app.store();
+            let mut pending = store.pending_deliveries(company, webhook, CANCELLED_AT_ONCE).await?;
+            if pending.is_empty() {
+                return Ok(());
+            }
+            pending.sort_unstable_by_key(|delivery| delivery.id);
+            let mut changes = ChangeSet::new();
+            for delivery in &pending {
+                changes = changes.with(delivery.update(cancelled(delivery)));
+            }
+            match store.commit(changes).await {
+                // An attempt ended meanwhile: what is left is read again.
+                Ok(()) | Err(CommitError::Conflict(_)) => {}
+                Err(CommitError::Store(error)) => return Err(error),
+            }
+        }
+    }
+
+    /// Removes a batch of what is older than the retention: deliveries that are settled, with their
+    /// bodies, and events that no delivery needs. Tells whether there may be more.
+    ///
+    /// # Errors
+    ///
+    /// When the store fails.
+    pub async fn sweep(&self) -> Result<bool, StoreError> {
+        let before = self.app.now().minus(self.app.settings().retention);
+        Ok(self.app.store().sweep_outbox(before, SWEPT_AT_ONCE).await? > 0)
+    }
+}

@@ -1,0 +1,125 @@
+//! Reads of deliveries: the records for the operator, the queues for the dispatcher.
+
+use async_trait::async_trait;
+
+use super::{Delivery, DeliveryFilter};
+use crate::Timestamp;
+use crate::ids::{CompanyId, ContactId, DeliveryId, WebhookId};
+use crate::page::{Page, PageRequest};
+use crate::store::{StoreError, Stored};
+use crate::webhooks::Webhook;
+
+/// The place of a delivery in the order in which deliveries were stored; from 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DeliverySeq(pub u64);
+
+/// Reads of deliveries for use cases.
+#[async_trait]
+pub trait DeliveryReads: Send + Sync {
+    /// A delivery of the company.
+    async fn delivery(
+        &self,
+        company: CompanyId,
+        id: DeliveryId,
+    ) -> Result<Option<Stored<Delivery>>, StoreError>;
+
+    /// A page of the company's deliveries, newest first: `created_at` descending, then `id`
+    /// descending (D56a).
+    async fn deliveries(
+        &self,
+        company: CompanyId,
+        filter: &DeliveryFilter,
+        page: PageRequest,
+    ) -> Result<Page<Delivery>, StoreError>;
+
+    /// At most `limit` pending deliveries of a webhook, in any order.
+    async fn pending_deliveries(
+        &self,
+        company: CompanyId,
+        webhook: WebhookId,
+        limit: u32,
+    ) -> Result<Vec<Stored<Delivery>>, StoreError>;
+}
+
+/// The queue of one webhook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Lane {
+    /// The company.
+    pub company: CompanyId,
+    /// The webhook.
+    pub webhook: WebhookId,
+}
+
+/// A queue that has something pending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pending {
+    /// Whose queue.
+    pub lane: Lane,
+    /// The lowest [`Delivery::queued_at`] in it: [`Timestamp::MIN`] while something was never tried.
+    pub queued_at: Timestamp,
+}
+
+/// What to read of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaneRead {
+    /// Whose queue.
+    pub lane: Lane,
+    /// Deliveries that were never tried: those with places after this one.
+    pub after: DeliverySeq,
+    /// At most this many of them.
+    pub fresh: u32,
+    /// Deliveries that were tried: those due at or before this.
+    pub due: Timestamp,
+    /// At most this many of them.
+    pub again: u32,
+}
+
+/// A delivery with what an attempt at it needs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DueDelivery {
+    /// Its place.
+    pub seq: DeliverySeq,
+    /// The delivery.
+    pub delivery: Stored<Delivery>,
+    /// The contact of its event.
+    pub contact: Option<ContactId>,
+    /// The data of its event; `None` once it was erased.
+    pub data: Option<String>,
+}
+
+/// What was read of a queue.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LanePage {
+    /// The webhook, deleted or not.
+    pub webhook: Option<Stored<Webhook>>,
+    /// Deliveries that were never tried, by place.
+    pub fresh: Vec<DueDelivery>,
+    /// Deliveries that are due again, by the time they are due, then by place.
+    pub again: Vec<DueDelivery>,
+}
+
+/// Reads of the queues, over all companies: for the dispatcher only.
+#[async_trait]
+pub trait DueReads: Send + Sync {
+    /// The queues in which something is pending, by company and webhook, after `after`, at most
+    /// `limit`. Costs what it answers, not what is pending.
+    async fn pending_lanes(
+        &self,
+        after: Option<Lane>,
+        limit: u32,
+    ) -> Result<Vec<Pending>, StoreError>;
+
+    /// The head of a queue, and its webhook.
+    async fn lane(&self, read: LaneRead) -> Result<LanePage, StoreError>;
+}
+
+/// Words between processes on one database. Losing one costs time, never a delivery.
+#[async_trait]
+pub trait Signals: Send + Sync {
+    /// Tells the other processes that these queues have something new; does not wait for it.
+    fn ring(&self, lanes: &[Lane]);
+
+    /// Waits until another process has rung, and answers whose queues; `None` when they have to be
+    /// looked for. A database of one process never rings.
+    async fn rung(&self) -> Option<Vec<Lane>>;
+}

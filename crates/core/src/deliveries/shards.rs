@@ -1,0 +1,108 @@
+//! Which process dispatches which webhooks: each webhook belongs to one of 64 shards, and each
+//! shard to one living process at a time. So the bound on a webhook's attempts in flight and the
+//! order of a contact's events hold over all processes (D55) without a claim per delivery.
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+use sha2::{Digest, Sha256};
+
+use crate::ids::{WebhookId, WorkerId};
+use crate::store::{StoreError, Stored};
+
+/// How many shards there are. Never changes: processes of two versions must agree on it.
+pub const SHARDS: u8 = 64;
+
+/// The number of a shard, below [`SHARDS`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ShardNumber(u8);
+
+impl ShardNumber {
+    /// A number as a store keeps it; `None` for one that is no shard's.
+    pub const fn new(number: u8) -> Option<Self> {
+        if number < SHARDS { Some(Self(number)) } else { None }
+    }
+
+    /// The number itself.
+    pub const fn number(self) -> u8 {
+        self.0
+    }
+
+    /// Every shard.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..SHARDS).map(Self)
+    }
+}
+
+/// A share of the webhooks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// Its number.
+    pub number: ShardNumber,
+    /// The process that dispatches it; it holds the shard for as long as its lease lasts.
+    pub owner: Option<WorkerId>,
+}
+
+/// Reads of shards.
+#[async_trait]
+pub trait ShardReads: Send + Sync {
+    /// The shards that were ever taken, by number.
+    async fn shards(&self) -> Result<Vec<Stored<Shard>>, StoreError>;
+}
+
+/// The shard of a webhook.
+pub fn shard_of(webhook: WebhookId) -> ShardNumber {
+    // The last byte of a UUID is random.
+    ShardNumber(webhook.uuid().as_bytes()[15] % SHARDS)
+}
+
+/// The shards that fall to a process among all that dispatch (rendezvous hashing): every process
+/// that knows the same set of processes agrees, and when one comes or goes only its own shards
+/// move.
+pub fn shares(own: WorkerId, dispatching: &[WorkerId]) -> BTreeSet<ShardNumber> {
+    let weight = |worker: WorkerId, shard: ShardNumber| {
+        let mut hash = Sha256::new();
+        hash.update(worker.uuid().as_bytes());
+        hash.update([shard.number()]);
+        let hash: [u8; 32] = hash.finalize().into();
+        (hash, worker)
+    };
+    let mine = |shard: &ShardNumber| {
+        let first = dispatching.iter().map(|worker| weight(*worker, *shard)).max();
+        first.is_none_or(|first| weight(own, *shard) >= first)
+    };
+    ShardNumber::all().filter(mine).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn worker(n: u128) -> WorkerId {
+        WorkerId::new(Uuid::from_u128(n))
+    }
+
+    proptest! {
+        #[test]
+        fn every_shard_falls_to_exactly_one_of_the_processes(ids in prop::collection::btree_set(any::<u128>(), 1..9)) {
+            let workers: Vec<WorkerId> = ids.into_iter().map(worker).collect();
+            let mut all: Vec<ShardNumber> =
+                workers.iter().flat_map(|own| shares(*own, &workers)).collect();
+            all.sort_unstable();
+            prop_assert_eq!(all, ShardNumber::all().collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn a_process_that_leaves_hands_over_its_own_shards_only(ids in prop::collection::btree_set(any::<u128>(), 2..9)) {
+            let workers: Vec<WorkerId> = ids.into_iter().map(worker).collect();
+            let (gone, left) = workers.split_first().expect("at least two");
+            for own in left {
+                prop_assert!(shares(*own, left).is_superset(&shares(*own, &workers)));
+            }
+            prop_assert!(!left.contains(gone));
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! The headers of a delivery (6.2, D53, D56).
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+
+use crate::Timestamp;
+use crate::events::EventType;
+use crate::ids::DeliveryId;
+use crate::webhooks::{SigningSecret, SigningSecrets};
+
+const USER_AGENT: &str = concat!("Recado-Webhooks/", env!("CARGO_PKG_VERSION"));
+
+fn mac(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes keys of any length");
+    for part in parts {
+        mac.update(part);
+    }
+    mac.finalize().into_bytes().into()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble)]);
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+/// `X-Service-Signature` of a body: `sha256=` and the HMAC-SHA256 in lower-case hexadecimal (6.2).
+/// The key is the whole secret as UTF-8 (D56).
+pub fn sign(secret: &SigningSecret, body: &str) -> String {
+    format!("sha256={}", hex(&mac(secret.expose().as_bytes(), &[body.as_bytes()])))
+}
+
+/// The `v1` signatures of Standard Webhooks with one secret. Verifiers take the key either as the
+/// secret's own bytes or as what its text after `whsec_` stands for in base64; there is a signature
+/// for each, as the header may carry several and one that fits is enough.
+pub fn standard_signatures(
+    secret: &SigningSecret,
+    id: DeliveryId,
+    seconds: i64,
+    body: &str,
+) -> Vec<String> {
+    let (id, seconds) = (id.to_string(), seconds.to_string());
+    let parts: [&[u8]; 5] = [id.as_bytes(), b".", seconds.as_bytes(), b".", body.as_bytes()];
+    let mut signatures = vec![mac(secret.expose().as_bytes(), &parts)];
+    signatures.extend(secret.decoded().map(|key| mac(&key, &parts)));
+    signatures.into_iter().map(|mac| format!("v1,{}", STANDARD.encode(mac))).collect()
+}
+
+/// The headers of an attempt that is made at `now`: signed with the secrets that are valid then.
+pub fn headers(
+    secrets: &SigningSecrets,
+    standard: bool,
+    event: EventType,
+    id: DeliveryId,
+    body: &str,
+    now: Timestamp,
+) -> Vec<(String, String)> {
+    let previous = secrets.previous_at(now);
+    let mut headers = vec![
+        ("content-type", "application/json".to_owned()),
+        ("user-agent", USER_AGENT.to_owned()),
+        ("x-service-event", event.as_str().to_owned()),
+        ("x-service-delivery", id.to_string()),
+        ("x-service-signature", sign(&secrets.current, body)),
+    ];
+    if let Some(previous) = previous {
+        headers.push(("x-service-signature-previous", sign(previous, body)));
+    }
+    if standard {
+        let seconds = now.millis().div_euclid(1_000);
+        let signatures: Vec<String> = std::iter::once(&secrets.current)
+            .chain(previous)
+            .flat_map(|secret| standard_signatures(secret, id, seconds, body))
+            .collect();
+        headers.extend([
+            ("webhook-id", id.to_string()),
+            ("webhook-timestamp", seconds.to_string()),
+            ("webhook-signature", signatures.join(" ")),
+        ]);
+    }
+    headers.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}

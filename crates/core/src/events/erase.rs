@@ -1,0 +1,35 @@
+//! Forgetting what was told of a contact that is gone (D26): once no delivery needs it any more.
+
+use std::time::Duration;
+
+use crate::Recado;
+use crate::ids::ContactId;
+use crate::jobs::Job;
+use crate::store::{ChangeSet, StoreError, Stored};
+
+/// How many events lose their data in one step.
+const AT_ONCE: u32 = 500;
+/// The first wait for deliveries that are pending; it doubles.
+const WAIT: Duration = Duration::from_secs(30);
+/// The longest wait.
+const MAX_WAIT: Duration = Duration::from_secs(10 * 60);
+
+/// Erases what can be erased; the job stays until nothing is left.
+pub(crate) async fn erase_events_job(
+    app: &Recado,
+    job: &Stored<Job>,
+    contact: ContactId,
+) -> Result<(), StoreError> {
+    let erased = app.store().erase_events(job.company, contact, AT_ONCE).await?;
+    let change = if !erased.left {
+        job.delete()
+    } else if erased.events > 0 {
+        job.update(Job { leased_until: None, due_at: app.now(), ..job.value().clone() })
+    } else {
+        let wait = WAIT.saturating_mul(2_u32.saturating_pow(job.attempts)).min(MAX_WAIT);
+        let attempts = job.attempts.saturating_add(1);
+        let due_at = app.now().plus(wait);
+        job.update(Job { attempts, leased_until: None, due_at, ..job.value().clone() })
+    };
+    app.close_job(ChangeSet::new().with(change)).await
+}

@@ -1,0 +1,161 @@
+//! The pull journal: the company's events in the order in which they were stored, for receivers
+//! that were away for longer than deliveries are tried (6.1).
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use hmac::Mac;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::{EventRecord, EventType};
+use crate::access::{Caller, Scope};
+use crate::contacts::CursorKey;
+use crate::error::Error;
+use crate::ids::{CompanyId, EventId};
+use crate::page;
+use crate::query::{InvalidParameter, Params};
+use crate::{Recado, Timestamp};
+
+/// A place in the journal: just after the event with this number; 0 is the beginning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct JournalPosition(pub u64);
+
+const CONTEXT: &[u8] = b"recado journal position";
+const BODY: usize = 8;
+const TAG: usize = 16;
+
+impl JournalPosition {
+    fn seal(self, key: &CursorKey, company: CompanyId) -> String {
+        let mut bytes = self.0.to_be_bytes().to_vec();
+        let tag = key.mac_of(CONTEXT, company, &bytes).finalize().into_bytes();
+        bytes.extend_from_slice(&tag[..TAG]);
+        URL_SAFE_NO_PAD.encode(bytes)
+    }
+
+    fn open(key: &CursorKey, company: CompanyId, text: &str) -> Option<Self> {
+        if text.len() > 2 * (BODY + TAG) {
+            return None;
+        }
+        let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
+        let (number, tag) = bytes.split_first_chunk::<BODY>()?;
+        (tag.len() == TAG).then_some(())?;
+        key.mac_of(CONTEXT, company, number).verify_truncated_left(tag).ok()?;
+        Some(Self(u64::from_be_bytes(*number)))
+    }
+}
+
+/// The parameters of the journal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JournalRequest {
+    after: Option<String>,
+    event: Option<EventType>,
+    limit: u32,
+}
+
+impl JournalRequest {
+    /// Reads `after`, `event`, `limit`.
+    ///
+    /// # Errors
+    ///
+    /// The first parameter that is not acceptable.
+    pub fn parse(params: &Params) -> Result<Self, InvalidParameter> {
+        let public = |text: &str| EventType::parse(text).filter(|event| event.is_public());
+        Ok(Self {
+            after: params.text("after")?.map(str::to_owned),
+            event: params.read("event", "the name of an event", public)?,
+            limit: page::limit(params)?,
+        })
+    }
+}
+
+/// Why the journal was not read.
+pub type JournalError = InvalidParameter;
+
+/// An event as the journal tells it: the envelope of a delivery without the delivery (6.1).
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct JournalEntry {
+    /// The event's id; the same however often it is read.
+    pub event_id: EventId,
+    /// What happened.
+    pub event: EventType,
+    /// The time of the change.
+    pub timestamp: Timestamp,
+    /// The company it happened in.
+    pub company_id: CompanyId,
+    /// As deliveries carry it; null once the contact was deleted.
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
+    pub data: Option<Box<RawValue>>,
+}
+
+impl JournalEntry {
+    fn new(event: EventRecord) -> Self {
+        Self {
+            event_id: event.id,
+            event: event.event_type,
+            timestamp: event.at,
+            company_id: event.company,
+            data: event.data.and_then(|data| RawValue::from_string(data).ok()),
+        }
+    }
+}
+
+/// A part of the journal.
+#[derive(Clone, Debug)]
+pub struct Journal {
+    /// The events, oldest first.
+    pub entries: Vec<JournalEntry>,
+    /// The `limit` that held.
+    pub limit: u32,
+    /// Where to go on: give it as `after`. It does not expire, and stays as it was when nothing new
+    /// was read.
+    pub position: String,
+    /// Whether more can be read at once.
+    pub has_more: bool,
+}
+
+/// The use cases on events. Made by [`Recado::events`].
+#[derive(Clone, Copy, Debug)]
+pub struct Events<'a> {
+    pub(crate) app: &'a Recado,
+}
+
+impl Events<'_> {
+    /// Reads the journal from a position on: oldest first, each event once, however many are
+    /// written meanwhile; it reaches back as far as the retention.
+    ///
+    /// # Errors
+    ///
+    /// A key without `events:read`; an `after` that is not a position of this company's journal.
+    pub async fn journal(
+        &self,
+        caller: &Caller,
+        request: &JournalRequest,
+    ) -> Result<Journal, Error<JournalError>> {
+        caller.require(Scope::EventsRead)?;
+        let (company, key) = (caller.company(), self.app.cursor_key().await?);
+        let after = match &request.after {
+            None => JournalPosition::default(),
+            Some(text) => JournalPosition::open(key, company, text).ok_or_else(|| {
+                let reason = "must be a position that this journal answered";
+                Error::Rejected(InvalidParameter::new("after", reason))
+            })?,
+        };
+        let types: Vec<EventType> = match request.event {
+            Some(event) => vec![event],
+            None => EventType::public().collect(),
+        };
+        let store = self.app.store();
+        let mut events = store.events_after(company, &types, after, request.limit + 1).await?;
+        let limit = usize::try_from(request.limit).unwrap_or(usize::MAX);
+        let has_more = events.len() > limit;
+        events.truncate(limit);
+        let position = events.last().map_or(after, |(position, _)| *position);
+        Ok(Journal {
+            entries: events.into_iter().map(|(_, event)| JournalEntry::new(event)).collect(),
+            limit: request.limit,
+            position: position.seal(key, company),
+            has_more,
+        })
+    }
+}

@@ -1,0 +1,74 @@
+//! Reads of the outbox, and what keeps it small.
+
+use async_trait::async_trait;
+
+use super::{EventType, JournalPosition};
+use crate::Timestamp;
+use crate::ids::{CompanyId, ContactId, EventId};
+use crate::store::StoreError;
+
+/// An event as it is kept: as it was written, but that its data may have been erased (D26).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventRecord {
+    /// Its id.
+    pub id: EventId,
+    /// The company it happened in.
+    pub company: CompanyId,
+    /// What happened.
+    pub event_type: EventType,
+    /// The contact it is about.
+    pub contact: Option<ContactId>,
+    /// The time of the change.
+    pub at: Timestamp,
+    /// The `data` of the envelope, as JSON text; `None` once it was erased.
+    pub data: Option<String>,
+}
+
+/// Reads of events.
+#[async_trait]
+pub trait EventReads: Send + Sync {
+    /// An event of the company.
+    async fn event(
+        &self,
+        company: CompanyId,
+        id: EventId,
+    ) -> Result<Option<EventRecord>, StoreError>;
+
+    /// The company's events of these types after a position, in the order of their places, at most
+    /// `limit`. Neither skips nor repeats while events are being written: no event becomes visible
+    /// at or before the place of one that this read has answered, in any process.
+    async fn events_after(
+        &self,
+        company: CompanyId,
+        types: &[EventType],
+        after: JournalPosition,
+        limit: u32,
+    ) -> Result<Vec<(JournalPosition, EventRecord)>, StoreError>;
+}
+
+/// What an erasure did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Erased {
+    /// How many events lost their data now.
+    pub events: u32,
+    /// Whether data is left: more than the limit, or of events with a pending delivery.
+    pub left: bool,
+}
+
+/// Removal of what is settled, in bounded steps.
+#[async_trait]
+pub trait Outbox: Send + Sync {
+    /// Erases the data of at most `limit` events about a contact that have no pending delivery
+    /// (D26). The events stay.
+    async fn erase_events(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+        limit: u32,
+    ) -> Result<Erased, StoreError>;
+
+    /// Removes at most `limit` deliveries that are not pending and were made before `before`, and
+    /// at most `limit` events from before it that no delivery names any more. Answers how many rows
+    /// went; 0 when nothing is left to remove.
+    async fn sweep_outbox(&self, before: Timestamp, limit: u32) -> Result<u32, StoreError>;
+}

@@ -1,0 +1,347 @@
+//! Managing webhooks (D52a, D54, D56, D56a).
+
+use async_trait::async_trait;
+use serde_json::{Map, Value};
+
+use super::draft::read_secret;
+use super::{
+    MAX_WEBHOOKS, Routes, SecretView, SigningSecret, Webhook, WebhookDraft, WebhookPatch,
+    WebhookState, WebhookUrl, WebhookView,
+};
+use crate::access::{Company, Denied, Plan};
+use crate::app::UseCase;
+use crate::deliveries::{Delivery, DeliveryView};
+use crate::error::{Code, Error, Kind, Rejection};
+use crate::events::{Event, EventType};
+use crate::ids::{CompanyId, DeliveryId, EventId, WebhookId};
+use crate::input::Input;
+use crate::problems::Problems;
+use crate::store::{ChangeSet, Decided, Reads, StoreError, Stored};
+use crate::{Recado, Timestamp};
+
+/// Why a webhook was not written or tested.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WebhookError {
+    /// The body is not acceptable; correct what it names.
+    #[error(transparent)]
+    Invalid(#[from] Problems),
+    /// There is no such webhook, or no such company.
+    #[error("no such record")]
+    NotFound,
+    /// It is inactive; activate it first.
+    #[error("the webhook is inactive")]
+    Inactive,
+    /// The company has as many webhooks as it may; delete one first.
+    #[error("the company has {MAX_WEBHOOKS} webhooks, and no more are kept")]
+    TooMany,
+    /// The company's plan does not include outbound webhooks.
+    #[error("the company's plan does not include outbound webhooks")]
+    Plan,
+}
+
+impl Rejection for WebhookError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Invalid(problems) => problems.code(),
+            Self::NotFound => Code::NotFound,
+            Self::Inactive => Code::WebhookInactive,
+            Self::TooMany => Code::TooManyWebhooks,
+            Self::Plan => Code::PlanRequired,
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Invalid(problems) => problems.kind(),
+            Self::NotFound => Kind::NotFound,
+            Self::Inactive | Self::TooMany => Kind::Conflict,
+            Self::Plan => Kind::Forbidden,
+        }
+    }
+
+    fn details(&self) -> Option<Map<String, Value>> {
+        match self {
+            Self::Invalid(problems) => problems.details(),
+            Self::Plan => Denied::Plan { required: Plan::Professional }.details(),
+            Self::NotFound | Self::Inactive | Self::TooMany => None,
+        }
+    }
+}
+
+/// What managing a webhook answers.
+pub type WebhookResult<T> = Result<T, Error<WebhookError>>;
+
+/// The use cases on webhooks. Made by [`Recado::webhooks`].
+#[derive(Clone, Copy, Debug)]
+pub struct Webhooks<'a> {
+    pub(crate) app: &'a Recado,
+}
+
+fn invalid(problems: Problems) -> Error<WebhookError> {
+    Error::Rejected(WebhookError::Invalid(problems))
+}
+
+/// The routes after a webhook was written, as a change of their row.
+fn routed(
+    changes: ChangeSet,
+    routes: Option<&Stored<Routes>>,
+    company: &Company,
+    webhook: &Webhook,
+) -> ChangeSet {
+    match routes {
+        Some(known) => changes.with(known.update(known.with(webhook))),
+        None => changes.insert(Routes::none(company.id, company.plan).with(webhook)),
+    }
+}
+
+/// Makes a webhook.
+struct CreateWebhook {
+    company: CompanyId,
+    id: WebhookId,
+    draft: WebhookDraft,
+    random: [u8; 32],
+}
+
+type Around = (Option<Stored<Company>>, Option<Stored<Routes>>);
+
+#[async_trait]
+impl UseCase for CreateWebhook {
+    type Loaded = (Around, usize);
+    type Output = Webhook;
+    type Error = WebhookError;
+
+    async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
+        let around = (store.company(self.company).await?, store.routes(self.company).await?);
+        Ok((around, store.webhooks(self.company).await?.len()))
+    }
+
+    fn decide(
+        &self,
+        ((company, routes), count): Self::Loaded,
+        now: Timestamp,
+    ) -> Result<Decided<Webhook>, WebhookError> {
+        let company = company.ok_or(WebhookError::NotFound)?;
+        if count >= MAX_WEBHOOKS {
+            return Err(WebhookError::TooMany);
+        }
+        let webhook = self.draft.clone().into_webhook(self.company, self.id, self.random, now);
+        // The routes say whether the plan fires: it must be the plan that was read.
+        let changes = ChangeSet::new().insert(webhook.clone()).require(company.unchanged());
+        Ok(Decided::new(routed(changes, routes.as_ref(), &company, &webhook), webhook))
+    }
+}
+
+/// Changes a webhook that is not deleted.
+struct ChangeWebhook<F> {
+    company: CompanyId,
+    id: WebhookId,
+    change: F,
+}
+
+#[async_trait]
+impl<F> UseCase for ChangeWebhook<F>
+where
+    F: Fn(&Webhook, Timestamp) -> Webhook + Send + Sync,
+{
+    type Loaded = (Around, Option<Stored<Webhook>>);
+    type Output = Webhook;
+    type Error = WebhookError;
+
+    async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
+        let around = (store.company(self.company).await?, store.routes(self.company).await?);
+        Ok((around, store.webhook(self.company, self.id).await?))
+    }
+
+    fn decide(
+        &self,
+        ((company, routes), webhook): Self::Loaded,
+        now: Timestamp,
+    ) -> Result<Decided<Webhook>, WebhookError> {
+        let company = company.ok_or(WebhookError::NotFound)?;
+        let known = live(webhook.as_ref())?;
+        let changed = (self.change)(known, now);
+        if changed == *known.value() {
+            return Ok(Decided::unchanged(changed));
+        }
+        let changes = ChangeSet::new().with(known.update(changed.clone()));
+        Ok(Decided::new(routed(changes, routes.as_ref(), &company, &changed), changed))
+    }
+}
+
+fn live(webhook: Option<&Stored<Webhook>>) -> Result<&Stored<Webhook>, WebhookError> {
+    webhook.filter(|known| known.state != WebhookState::Deleted).ok_or(WebhookError::NotFound)
+}
+
+/// Sends a test to one webhook (D56a).
+struct TestWebhook {
+    company: CompanyId,
+    id: WebhookId,
+    event: EventId,
+    delivery: DeliveryId,
+}
+
+#[async_trait]
+impl UseCase for TestWebhook {
+    type Loaded = (Option<Stored<Company>>, Option<Stored<Webhook>>);
+    type Output = Delivery;
+    type Error = WebhookError;
+
+    async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
+        Ok((store.company(self.company).await?, store.webhook(self.company, self.id).await?))
+    }
+
+    fn decide(
+        &self,
+        (company, webhook): Self::Loaded,
+        now: Timestamp,
+    ) -> Result<Decided<Delivery>, WebhookError> {
+        let company = company.ok_or(WebhookError::NotFound)?;
+        let webhook = live(webhook.as_ref())?;
+        if !company.plan.has_webhooks() {
+            return Err(WebhookError::Plan);
+        }
+        if webhook.state == WebhookState::Inactive {
+            return Err(WebhookError::Inactive);
+        }
+        let event = Event {
+            id: self.event,
+            company: self.company,
+            event_type: EventType::WebhookTest,
+            contact: None,
+            at: now,
+            data: serde_json::json!({ "webhook_id": self.id }).to_string(),
+        };
+        let delivery = Delivery::new(
+            self.delivery,
+            self.company,
+            self.id,
+            self.event,
+            EventType::WebhookTest,
+            now,
+        );
+        let changes =
+            ChangeSet::new().require(webhook.unchanged()).emit(event).insert(delivery.clone());
+        Ok(Decided::new(changes, delivery))
+    }
+}
+
+impl Webhooks<'_> {
+    /// All webhooks of a company, oldest first.
+    ///
+    /// # Errors
+    ///
+    /// Only of the store.
+    pub async fn all(&self, company: CompanyId) -> WebhookResult<Vec<WebhookView>> {
+        let now = self.app.now();
+        let webhooks = self.app.store().webhooks(company).await?;
+        Ok(webhooks.iter().map(|webhook| WebhookView::new(webhook, now)).collect())
+    }
+
+    /// A webhook.
+    ///
+    /// # Errors
+    ///
+    /// [`WebhookError::NotFound`].
+    pub async fn get(&self, company: CompanyId, id: WebhookId) -> WebhookResult<WebhookView> {
+        let webhook = self.app.store().webhook(company, id).await?;
+        let webhook = live(webhook.as_ref()).map_err(Error::Rejected)?;
+        Ok(WebhookView::new(webhook, self.app.now()))
+    }
+
+    /// Registers a webhook; its secret is in the answer and in no other. The address is resolved
+    /// and checked (D54), on any plan (D52a).
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the body, the address included; [`WebhookError::NotFound`] when there is
+    /// no such company; [`WebhookError::TooMany`].
+    pub async fn create(
+        &self,
+        company: CompanyId,
+        body: &Map<String, Value>,
+    ) -> WebhookResult<SecretView> {
+        let draft = WebhookDraft::parse(body).map_err(invalid)?;
+        self.check(&draft.url).await?;
+        let id = WebhookId::new(self.app.uuid(self.app.now()));
+        let make = CreateWebhook { company, id, draft, random: self.app.random() };
+        Ok(SecretView::new(&self.app.run(&make).await?, self.app.now()))
+    }
+
+    /// Changes a webhook; deliveries that are pending go by what it is then.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the body, or [`WebhookError::NotFound`].
+    pub async fn change(
+        &self,
+        company: CompanyId,
+        id: WebhookId,
+        body: &Map<String, Value>,
+    ) -> WebhookResult<WebhookView> {
+        let patch = WebhookPatch::parse(body).map_err(invalid)?;
+        if let Some(url) = &patch.url {
+            self.check(url).await?;
+        }
+        let change = |webhook: &Webhook, now| patch.apply(webhook, now);
+        let changed = self.app.run(&ChangeWebhook { company, id, change }).await?;
+        Ok(WebhookView::new(&changed, self.app.now()))
+    }
+
+    /// Deletes a webhook: nothing is sent to it any more, and what was pending is given up (D52a).
+    ///
+    /// # Errors
+    ///
+    /// [`WebhookError::NotFound`].
+    pub async fn delete(&self, company: CompanyId, id: WebhookId) -> WebhookResult<()> {
+        let change = |webhook: &Webhook, now| Webhook {
+            state: WebhookState::Deleted,
+            updated_at: now,
+            ..webhook.clone()
+        };
+        self.app.run(&ChangeWebhook { company, id, change }).await?;
+        Ok(self.app.deliveries().cancel(company, id).await?)
+    }
+
+    /// Replaces the secret by a given or a new one, shown this once; the old one signs beside it
+    /// for 24 hours (D56).
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the body, or [`WebhookError::NotFound`].
+    pub async fn rotate_secret(
+        &self,
+        company: CompanyId,
+        id: WebhookId,
+        body: &Map<String, Value>,
+    ) -> WebhookResult<SecretView> {
+        let mut input = Input::new(body);
+        let given = input.given("secret", read_secret).value();
+        input.finish().into_result().map_err(invalid)?;
+        let new = given.unwrap_or_else(|| SigningSecret::from_random(self.app.random()));
+        let change = |webhook: &Webhook, now| Webhook {
+            secrets: webhook.secrets.rotated(new.clone(), now),
+            updated_at: now,
+            ..webhook.clone()
+        };
+        let changed = self.app.run(&ChangeWebhook { company, id, change }).await?;
+        Ok(SecretView::new(&changed, self.app.now()))
+    }
+
+    /// Sends a `webhook.test` to the webhook and to no other, whatever its subscription (D56a).
+    ///
+    /// # Errors
+    ///
+    /// [`WebhookError::NotFound`], [`WebhookError::Inactive`], [`WebhookError::Plan`].
+    pub async fn test(&self, company: CompanyId, id: WebhookId) -> WebhookResult<DeliveryView> {
+        let now = self.app.now();
+        let (event, delivery) = (self.app.uuid(now), self.app.uuid(now));
+        let (event, delivery) = (EventId::new(event), DeliveryId::new(delivery));
+        let made = self.app.run(&TestWebhook { company, id, event, delivery }).await?;
+        Ok(DeliveryView::new(&made))
+    }
+
+    async fn check(&self, url: &WebhookUrl) -> WebhookResult<()> {
+        let checked = self.app.transport().check(url.as_str()).await;
+        checked.map_err(|error| invalid(Problems::of("url", format!("cannot be used: {error}"))))
+    }
+}
