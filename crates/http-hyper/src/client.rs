@@ -40,6 +40,7 @@ pub struct ClientOptions {
 /// reads no more of an answer than is asked for.
 #[derive(Clone)]
 pub struct GuardedClient {
+    dialer: Dialer,
     client: Client<HttpsConnector<Dialer>, Full<Bytes>>,
 }
 
@@ -54,12 +55,13 @@ impl GuardedClient {
     pub fn new(options: ClientOptions) -> Self {
         // Named, not left to the features that other crates of a program happen to turn on.
         let provider = rustls::crypto::ring::default_provider();
+        let dialer = Dialer::new(options.allow_private);
         let connector = HttpsConnectorBuilder::new()
             .with_provider_and_webpki_roots(provider)
             .expect("ring has every protocol version that rustls calls safe")
             .https_or_http()
             .enable_http1()
-            .wrap_connector(Dialer::new(options.allow_private));
+            .wrap_connector(dialer);
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE)
@@ -67,7 +69,7 @@ impl GuardedClient {
             .http1_max_headers(MAX_HEADERS)
             .http1_max_buf_size(MAX_BUFFER)
             .build(connector);
-        Self { client }
+        Self { dialer, client }
     }
 }
 
@@ -89,6 +91,16 @@ impl Transport for GuardedClient {
             let after_sending = connection.connection_metadata().is_some();
             Err(TransportError::TimedOut { after_sending })
         })
+    }
+
+    async fn check(&self, url: &str) -> Result<(), TransportError> {
+        let uri = http_request(OutboundRequest::get(url))?.into_parts().0.uri;
+        let resolving =
+            tokio::time::timeout(std::time::Duration::from_secs(10), self.dialer.resolve(&uri));
+        match resolving.await {
+            Ok(resolved) => resolved.map(drop).map_err(|error| (&error).into()),
+            Err(_) => Err(TransportError::TimedOut { after_sending: false }),
+        }
     }
 }
 

@@ -74,11 +74,16 @@ impl Dialer {
         Self { allow_private }
     }
 
-    async fn dial(self, uri: Uri) -> Result<TcpStream, DialError> {
+    pub(crate) async fn resolve(self, uri: &Uri) -> Result<Vec<SocketAddr>, DialError> {
         let https = uri.scheme_str() == Some("https");
         let port = uri.port_u16().unwrap_or(if https { 443 } else { 80 });
         let addresses = resolve(uri.host().unwrap_or_default(), port).await?;
         self.check(&addresses)?;
+        Ok(addresses)
+    }
+
+    async fn dial(self, uri: Uri) -> Result<TcpStream, DialError> {
+        let addresses = self.resolve(&uri).await?;
         let mut failed = DialError::Dns;
         let mut left = addresses.len();
         for address in addresses {

@@ -52,6 +52,10 @@ impl Transport for NoNetwork {
     async fn send(&self, _: OutboundRequest) -> Result<OutboundResponse, TransportError> {
         panic!("the simulated gateway calls nobody")
     }
+
+    async fn check(&self, _: &str) -> Result<(), TransportError> {
+        panic!("the simulated gateway calls nobody")
+    }
 }
 
 struct Scene {
