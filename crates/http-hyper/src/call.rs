@@ -5,9 +5,11 @@ use std::sync::Arc;
 use http::HeaderMap;
 use recado_core::Recado;
 use recado_core::access::{Caller, Company};
+use recado_core::input::Input;
 use recado_core::query::Params;
 use serde_json::{Map, Value};
 
+use crate::error::Failure;
 use crate::service::Shared;
 
 /// A call that has passed every check of its surface (D6).
@@ -27,6 +29,18 @@ pub(crate) struct Call<W> {
     pub(crate) items: Vec<Value>,
     /// The raw body of a document.
     pub(crate) bytes: Vec<u8>,
+}
+
+impl<W> Call<W> {
+    /// Refuses a body with fields where none means anything.
+    ///
+    /// # Errors
+    ///
+    /// Every field of the body.
+    pub(crate) fn takes_no_fields(&self) -> Result<(), Failure> {
+        let problems = Input::new(&self.body).finish();
+        problems.into_result().map_err(|problems| Failure::rejected(&problems))
+    }
 }
 
 /// A call of the public API.

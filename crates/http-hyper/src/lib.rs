@@ -19,6 +19,7 @@ mod connector;
 mod contacts;
 mod custom_fields;
 mod error;
+mod events;
 mod guard;
 mod health;
 mod idempotency;

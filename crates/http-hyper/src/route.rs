@@ -10,7 +10,7 @@ use crate::call::{CompanyCall, OpenCall, OperatorCall, PathParts, PublicCall};
 use crate::error::Outcome;
 use crate::openapi::{Operation, Param};
 use crate::{
-    contacts, custom_fields, health, links, lists, media, messages, operator, prosas, sending,
+    contacts, custom_fields, events, health, links, lists, media, messages, operator, prosas, sending,
 };
 
 /// A handler at work.
@@ -172,6 +172,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Route> {
         custom_fields::ROUTES,
         prosas::ROUTES,
         lists::ROUTES,
+        events::ROUTES,
     ];
     public
         .into_iter()

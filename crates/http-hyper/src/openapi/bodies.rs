@@ -15,6 +15,7 @@ use recado_core::ids::{
 use utoipa::ToSchema;
 
 pub(crate) use super::talk_bodies::*;
+pub(crate) use super::webhook_bodies::*;
 
 /// A new contact. Read-only fields of the contact are ignored, any other field is refused.
 #[derive(ToSchema)]

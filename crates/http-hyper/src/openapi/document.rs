@@ -61,6 +61,7 @@ fn tags() -> Value {
         {"name": "contacts", "description": "Contacts of the key's company."},
         {"name": "custom-fields", "description": "Definitions of custom fields."},
         {"name": "lists", "description": "Lists of contacts."},
+        {"name": "events", "description": "The journal of events."},
         {"name": "operator", "description": "Managing companies and what belongs to them."},
         {"name": "links", "description": "Tracked links."},
         {"name": "service", "description": "Probes, metrics and this document."},
@@ -73,6 +74,7 @@ fn tag_of(route: &Route) -> &'static str {
         Endpoint::Public { .. } => match route.path.split('/').nth(3) {
             Some("custom-fields") => "custom-fields",
             Some("lists") => "lists",
+            Some("events") => "events",
             _ => "contacts",
         },
         Endpoint::Open(_) if route.path.starts_with("/l/") => "links",
@@ -99,7 +101,8 @@ fn written(route: &Route, operation: Operation, shared: &mut BTreeMap<String, Va
     if !parameters.is_empty() {
         document["parameters"] = parameters.into();
     }
-    if let Some(body) = operation.body {
+    if let Some(mut body) = operation.body {
+        body["required"] = (route.reads != Reads::OptionalJson).into();
         document["requestBody"] = body;
     }
     let mut responses = operation.answers;

@@ -5,6 +5,7 @@ pub(crate) mod bodies;
 mod document;
 mod operation;
 mod talk_bodies;
+mod webhook_bodies;
 
 use std::sync::LazyLock;
 

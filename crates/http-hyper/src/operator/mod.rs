@@ -7,6 +7,7 @@ mod contacts;
 mod conversations;
 mod custom_fields;
 mod deals;
+mod deliveries;
 mod documents;
 mod keys;
 mod leads;
@@ -19,6 +20,7 @@ mod pipelines;
 mod prosas;
 mod tags;
 mod templates;
+mod webhooks;
 
 pub(crate) use documents::disposition;
 
@@ -45,4 +47,6 @@ pub(crate) const TABLES: &[&[Route]] = &[
     templates::ROUTES,
     documents::ROUTES,
     links::ROUTES,
+    webhooks::ROUTES,
+    deliveries::ROUTES,
 ];

@@ -1,0 +1,80 @@
+//! Deliveries to outbound webhooks: what became of them, and trying them again (D56a).
+
+use recado_core::deliveries::{DeliveryDetail, DeliveryRequest, DeliveryStatus, DeliveryView};
+use recado_core::events::EventType;
+use recado_core::ids::DeliveryId;
+use recado_core::page::Pagination;
+
+use crate::answer::Answer;
+use crate::call::CompanyCall;
+use crate::error::Outcome;
+use crate::messages::{LIMIT, PAGE};
+use crate::openapi::{Param, ParamKind, bodies};
+use crate::route::{Route, verb};
+
+pub(crate) const ROUTES: &[Route] = &[
+    Route::company(
+        verb::GET,
+        "/operator/v1/companies/{company_id}/deliveries",
+        |c| Box::pin(list(c)),
+        |mut op| {
+            let pagination = vec![op.refer::<Pagination>()];
+            op.says("listDeliveries", "List deliveries to outbound webhooks")
+                .more("Newest first.")
+                .pages::<DeliveryView>(pagination)
+        },
+    )
+    .query(&[
+        Param::new("status", ParamKind::Words(DeliveryStatus::WORDS), "In this status."),
+        Param::new("webhook_id", ParamKind::Uuid, "To this webhook, which may be deleted."),
+        Param::new("event", ParamKind::Words(EventType::WORDS), "Of this event."),
+        PAGE,
+        LIMIT,
+    ]),
+    Route::company(
+        verb::GET,
+        "/operator/v1/companies/{company_id}/deliveries/{id}",
+        |c| Box::pin(get(c)),
+        |op| {
+            op.says("getDelivery", "Read a delivery with its body and its attempts")
+                .answers::<DeliveryDetail>()
+        },
+    ),
+    Route::company(
+        verb::POST,
+        "/operator/v1/companies/{company_id}/deliveries/{id}/redeliver",
+        |c| Box::pin(redeliver(c)),
+        |op| {
+            op.says("redeliver", "Start a fresh series of attempts at a delivery")
+                .more(
+                    "With the same id and the same body, for deliveries that are delivered or \
+                     failed. The attempts are counted on.",
+                )
+                .body::<bodies::Nothing>(r#"{}"#)
+                .answers::<DeliveryView>()
+                .refuses(409, "DELIVERY_PENDING")
+                .refuses(409, "WEBHOOK_DELETED")
+                .refuses(409, "BODY_ERASED")
+        },
+    )
+    .optional_json(),
+];
+
+fn id(call: &CompanyCall) -> DeliveryId {
+    call.path.id("id", DeliveryId::parse)
+}
+
+async fn list(call: CompanyCall) -> Outcome {
+    let request = DeliveryRequest::parse(&call.params)?;
+    let listed = call.recado.deliveries().list(call.who.id, &request).await?;
+    Answer::page(listed.items, Pagination::new(request.page, listed.total))
+}
+
+async fn get(call: CompanyCall) -> Outcome {
+    Answer::ok(call.recado.deliveries().get(call.who.id, id(&call)).await?)
+}
+
+async fn redeliver(call: CompanyCall) -> Outcome {
+    call.takes_no_fields()?;
+    Answer::ok(call.recado.deliveries().redeliver(call.who.id, id(&call)).await?)
+}
