@@ -76,10 +76,6 @@ impl Transport for ScriptedTransport {
         script.next.pop_front().unwrap_or_else(|| script.otherwise.clone())
     }
 
-    async fn check(&self, _url: &str) -> Result<(), TransportError> {
-        Ok(())
-    }
-
     async fn check(&self, _: &str) -> Result<(), TransportError> {
         Ok(())
     }

@@ -235,7 +235,7 @@ impl Scene {
 
     /// A process whose lease lasts until this moment.
     pub(super) fn worker(&self, millis: i64) -> Worker {
-        Worker { id: WorkerId::new(self.uuid()), leased_until: at(millis) }
+        Worker { id: WorkerId::new(self.uuid()), leased_until: at(millis), dispatches: false }
     }
 
     pub(super) fn template(&self, connection: Option<&Connection>) -> Template {

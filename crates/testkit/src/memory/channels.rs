@@ -20,7 +20,7 @@ use super::{MemoryStore, State};
 
 impl State {
     /// The same as [`State::sorted`], with versions.
-    fn sorted_stored<T: Kept, K: Ord>(
+    pub(super) fn sorted_stored<T: Kept, K: Ord>(
         &self,
         wanted: impl Fn(&T) -> bool,
         order: impl Fn(&T) -> K,
@@ -237,5 +237,9 @@ impl IdempotencyReads for MemoryStore {
 impl WorkerReads for MemoryStore {
     async fn worker(&self, id: WorkerId) -> Result<Option<Stored<Worker>>, StoreError> {
         Ok(self.state().rows.get(&RowKey::Worker { id }))
+    }
+
+    async fn workers(&self) -> Result<Vec<Worker>, StoreError> {
+        Ok(self.state().sorted(|_: &Worker| true, |worker| worker.id))
     }
 }

@@ -29,7 +29,7 @@ fn passes(message: &Message, filter: &MessageFilter) -> bool {
 }
 
 /// One page of everything.
-fn page_of<T>(all: Vec<T>, page: PageRequest) -> Page<T> {
+pub(super) fn page_of<T>(all: Vec<T>, page: PageRequest) -> Page<T> {
     let total = all.len() as u64;
     let before = usize::try_from(page.offset()).unwrap_or(usize::MAX);
     Page { items: all.into_iter().skip(before).take(page.limit as usize).collect(), total }

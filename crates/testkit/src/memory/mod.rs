@@ -6,10 +6,13 @@
 
 mod channels;
 mod contacts;
+mod deliveries;
+mod events;
 mod messages;
 mod records;
 mod rows;
 mod rules;
+mod signals;
 mod upkeep;
 
 use std::collections::BTreeMap;
@@ -17,7 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use recado_core::Timestamp;
-use recado_core::events::Event;
+use recado_core::events::{Event, EventRecord};
 use recado_core::ids::CompanyId;
 use recado_core::jobs::Job;
 use recado_core::store::{
@@ -28,15 +31,25 @@ use recado_core::store::{
 use crate::conformance::Harness;
 use rows::{Entry, Kind, Rows};
 use rules::Fate;
+use signals::Bells;
 
-/// A store in memory. Clones are handles on the same data.
+/// A store in memory. Clones are handles on the same data, in the same process.
 #[derive(Clone, Debug, Default)]
-pub struct MemoryStore(Arc<Mutex<State>>);
+pub struct MemoryStore {
+    state: Arc<Mutex<State>>,
+    /// Which process this is: the others hear when it rings.
+    process: u32,
+}
 
 #[derive(Debug, Default)]
 struct State {
     rows: Rows,
-    events: Vec<Event>,
+    /// The place that the next new row gets.
+    next_place: u64,
+    events: Vec<PlacedEvent>,
+    /// The place of the newest event.
+    newest_event: u64,
+    bells: Bells,
     /// The latest creation time that exports of a company have handed out.
     frontiers: BTreeMap<CompanyId, Timestamp>,
 }
@@ -47,9 +60,18 @@ impl MemoryStore {
         Self::default()
     }
 
-    /// All events of a company, in the order of their commits.
+    /// The same data as another process sees it: the two hear each other ring.
+    #[must_use]
+    pub fn another_process(&self) -> Self {
+        let process = self.state().bells.another_process();
+        Self { state: Arc::clone(&self.state), process }
+    }
+
+    /// All events of a company, in the order of their commits; without data where it was erased.
     pub fn events(&self, company: CompanyId) -> Vec<Event> {
-        self.state().events.iter().filter(|event| event.company == company).cloned().collect()
+        let state = self.state();
+        let records = state.events.iter().map(|event| &event.record);
+        records.filter(|record| record.company == company).map(events::as_written).collect()
     }
 
     /// All jobs of a company, by id.
@@ -67,8 +89,15 @@ impl MemoryStore {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// An event with its place.
+#[derive(Clone, Debug)]
+struct PlacedEvent {
+    place: u64,
+    record: EventRecord,
 }
 
 impl State {
@@ -77,7 +106,7 @@ impl State {
         match outcome {
             Ok(()) => {
                 self.rows.keep();
-                self.events.extend(changes.events);
+                changes.events.into_iter().for_each(|event| self.append(event));
             }
             Err(_) => self.rows.undo(),
         }
@@ -103,7 +132,7 @@ impl State {
 
     fn check(&self, precondition: &Precondition) -> Result<(), Conflict> {
         match precondition {
-            Precondition::Unchanged { key, read_at } => self.check_version(key, *read_at),
+            Precondition::Unchanged { key, read_at } => self.check_version(key, *read_at).map(drop),
             Precondition::NotExported { company, created_at } => {
                 let frontier = self.frontiers.get(company);
                 if frontier.is_some_and(|frontier| frontier >= created_at) {
@@ -111,12 +140,18 @@ impl State {
                 }
                 Ok(())
             }
+            Precondition::Routed { company, read_at } => {
+                let key = RowKey::Routes { company: *company };
+                let version = self.rows.entry(&key).map(|entry| entry.version);
+                if version == *read_at { Ok(()) } else { Err(Conflict::Stale(key)) }
+            }
         }
     }
 
-    fn check_version(&self, key: &RowKey, read_at: Version) -> Result<(), Conflict> {
+    /// Answers the place of the row.
+    fn check_version(&self, key: &RowKey, read_at: Version) -> Result<u64, Conflict> {
         match self.rows.entry(key) {
-            Some(entry) if entry.version == read_at => Ok(()),
+            Some(entry) if entry.version == read_at => Ok(entry.place),
             _ => Err(Conflict::Stale(key.clone())),
         }
     }
@@ -126,13 +161,14 @@ impl State {
         if self.rows.entry(&key).is_some() {
             return Err(Conflict::Taken(rules::identity(&key)));
         }
-        self.put(key, Entry { row, version: Version::FIRST })
+        self.next_place += 1;
+        self.put(key, Entry { row, version: Version::FIRST, place: self.next_place })
     }
 
     fn update(&mut self, row: Row, read_at: Version) -> Result<(), Conflict> {
         let key = row.key();
-        self.check_version(&key, read_at)?;
-        self.put(key, Entry { row, version: read_at.next() })
+        let place = self.check_version(&key, read_at)?;
+        self.put(key, Entry { row, version: read_at.next(), place })
     }
 
     fn put(&mut self, key: RowKey, entry: Entry) -> Result<(), Conflict> {
@@ -159,13 +195,14 @@ impl State {
         self.rows.set(key, None);
         for row in referring {
             // A click refers to its contact and to its link: it may have gone with the other one.
-            let Some(version) = self.rows.entry(&row.key()).map(|entry| entry.version) else {
+            let Some(Entry { version, place, .. }) = self.rows.entry(&row.key()) else {
                 continue;
             };
+            let (version, place) = (*version, *place);
             match rules::fate(&row, kind) {
                 Fate::Goes => self.delete(row.key())?,
                 Fate::BecomesRow(row) => {
-                    self.rows.set(row.key(), Some(Entry { row: *row, version }));
+                    self.rows.set(row.key(), Some(Entry { row: *row, version, place }));
                 }
                 Fate::Forbids => return Err(Conflict::Reference),
             }
@@ -203,7 +240,9 @@ impl Claims for MemoryStore {
             .collect::<Vec<_>>();
         for job in &claimed {
             let row: Row = job.value().clone().into();
-            state.rows.set(row.key(), Some(Entry { row, version: job.version() }));
+            let key = row.key();
+            let place = state.rows.entry(&key).map_or(0, |entry| entry.place);
+            state.rows.set(key, Some(Entry { row, version: job.version(), place }));
         }
         state.rows.keep();
         Ok(claimed)
@@ -218,7 +257,7 @@ impl Harness for MemoryStore {
     }
 
     async fn second(&self) -> Option<Arc<dyn Store>> {
-        Some(Arc::new(self.clone()))
+        Some(Arc::new(self.another_process()))
     }
 
     async fn events(&self, company: CompanyId) -> Vec<Event> {

@@ -8,6 +8,7 @@ use recado_core::contacts::{Alias, Contact, ContactTag};
 use recado_core::conversations::Conversation;
 use recado_core::custom_fields::CustomField;
 use recado_core::deals::{Deal, Pipeline, Stage};
+use recado_core::deliveries::{Delivery, Shard};
 use recado_core::documents::Document;
 use recado_core::groups::ConnectionGroup;
 use recado_core::idempotency::RememberedCall;
@@ -21,6 +22,7 @@ use recado_core::prosas::LedgerLine;
 use recado_core::store::{Row, RowKey, Stored, Version};
 use recado_core::tags::{CloseReason, Tag};
 use recado_core::templates::Template;
+use recado_core::webhooks::{Routes, Webhook};
 use recado_core::workers::Worker;
 
 /// A type of record that is kept as a row.
@@ -93,6 +95,10 @@ kinds! {
     RememberedCall: RememberedCall,
     Worker: Worker,
     Template: Template,
+    Webhook: Webhook,
+    Routes: Routes,
+    Delivery: Delivery,
+    Shard: Shard,
     Job: Job,
 }
 
@@ -101,6 +107,8 @@ kinds! {
 pub(super) struct Entry {
     pub(super) row: Row,
     pub(super) version: Version,
+    /// Its place among all rows, in the order in which they were inserted.
+    pub(super) place: u64,
 }
 
 /// All rows.

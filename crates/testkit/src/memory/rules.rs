@@ -16,7 +16,12 @@ use super::rows::Kind;
 pub(super) fn refers_to(row: &Row) -> Vec<RowKey> {
     let company = |company: CompanyId| RowKey::Company { company };
     match row {
-        Row::Company(_) | Row::Secret(_) | Row::Worker(_) => Vec::new(),
+        // Deliveries outlive nothing that they name by reference: what they need is kept for them.
+        Row::Company(_) | Row::Secret(_) | Row::Worker(_) | Row::Delivery(_) | Row::Shard(_) => {
+            Vec::new()
+        }
+        Row::Webhook(webhook) => vec![company(webhook.company)],
+        Row::Routes(routes) => vec![company(routes.company)],
         Row::ApiKey(key) => vec![company(key.company)],
         Row::Member(member) => vec![company(member.company)],
         Row::CustomField(field) => vec![company(field.company)],
@@ -171,6 +176,8 @@ pub(super) fn identity(key: &RowKey) -> UniqueKey {
         RowKey::MessageRef { .. } => UniqueKey::ProviderMessage,
         RowKey::LeadMemory { .. } => UniqueKey::LeadMemory,
         RowKey::RememberedCall { .. } => UniqueKey::CallKey,
+        RowKey::Routes { .. } => UniqueKey::Routes,
+        RowKey::Shard { .. } => UniqueKey::Shard,
         _ => UniqueKey::Id,
     }
 }

@@ -7,6 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use recado_core::Timestamp;
+use recado_core::deliveries::{Lane, Signals};
+use recado_core::events::{Erased, Outbox};
+use recado_core::ids::{CompanyId, ContactId};
 use recado_core::jobs::Job;
 use recado_core::store::{
     ChangeSet, Claims, Commit, CommitError, Conflict, Store, StoreError, Stored, Upkeep,
@@ -23,6 +26,10 @@ pub enum StoreOp {
     Claim,
     /// [`Upkeep`].
     Upkeep,
+    /// [`Outbox`].
+    Outbox,
+    /// [`Signals::ring`]: one that fails in any way is lost.
+    Ring,
 }
 
 /// How it fails.
@@ -206,5 +213,51 @@ impl Upkeep for FaultyStore {
             None => self.inner.upkeep(now).await,
             Some(_) => Err(unavailable()),
         }
+    }
+}
+
+impl FaultyStore {
+    /// Removes something, unless that fails.
+    async fn clear<T>(
+        &self,
+        work: impl Future<Output = Result<T, StoreError>> + Send,
+    ) -> Result<T, StoreError> {
+        match self.fate(StoreOp::Outbox) {
+            None | Some(StoreFailure::Contended) => work.await,
+            Some(StoreFailure::UnknownAfter) => {
+                work.await?;
+                Err(unknown())
+            }
+            Some(StoreFailure::Unavailable | StoreFailure::UnknownBefore) => Err(unavailable()),
+        }
+    }
+}
+
+#[async_trait]
+impl Outbox for FaultyStore {
+    async fn erase_events(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+        limit: u32,
+    ) -> Result<Erased, StoreError> {
+        self.clear(self.inner.erase_events(company, contact, limit)).await
+    }
+
+    async fn sweep_outbox(&self, before: Timestamp, limit: u32) -> Result<u32, StoreError> {
+        self.clear(self.inner.sweep_outbox(before, limit)).await
+    }
+}
+
+#[async_trait]
+impl Signals for FaultyStore {
+    fn ring(&self, lanes: &[Lane]) {
+        if self.fate(StoreOp::Ring).is_none() {
+            self.inner.ring(lanes);
+        }
+    }
+
+    async fn rung(&self) -> Option<Vec<Lane>> {
+        self.inner.rung().await
     }
 }

@@ -11,13 +11,18 @@ use recado_core::contacts::{
 use recado_core::conversations::{ChannelContact, ChannelQuery, ConversationReads};
 use recado_core::custom_fields::{CustomField, CustomFieldReads};
 use recado_core::deals::{Deal, DealReads, Pipeline, Stage};
+use recado_core::deliveries::{
+    Delivery, DeliveryFilter, DeliveryReads, DueReads, Lane, LanePage, LaneRead, Pending, Shard,
+    ShardReads,
+};
 use recado_core::documents::{Document, DocumentReads};
+use recado_core::events::{EventReads, EventRecord, EventType, JournalPosition};
 use recado_core::groups::{ConnectionGroup, GroupCode, GroupReads};
 use recado_core::idempotency::{CallKey, IdempotencyReads, RememberedCall};
 use recado_core::ids::{
-    CloseReasonId, CompanyId, ConnectionId, ContactId, CustomFieldId, DealId, DocumentId, KeyId,
-    LedgerLineId, LinkId, ListId, MemberId, MessageId, OrganizationId, PipelineId, StageId, TagId,
-    TemplateId, WorkerId,
+    CloseReasonId, CompanyId, ConnectionId, ContactId, CustomFieldId, DealId, DeliveryId,
+    DocumentId, EventId, KeyId, LedgerLineId, LinkId, ListId, MemberId, MessageId, OrganizationId,
+    PipelineId, StageId, TagId, TemplateId, WebhookId, WorkerId,
 };
 use recado_core::jobs::Job;
 use recado_core::leads::{LeadMemory, LeadReads};
@@ -32,6 +37,7 @@ use recado_core::prosas::{LedgerFilter, LedgerLine, LedgerPage, LedgerReads};
 use recado_core::store::{StoreError, Stored};
 use recado_core::tags::{CloseReason, Tag, TagReads};
 use recado_core::templates::{Template, TemplateReads};
+use recado_core::webhooks::{Routes, Webhook, WebhookReads};
 use recado_core::workers::{Worker, WorkerReads};
 
 use super::FaultyStore;
@@ -117,10 +123,36 @@ reads! {
         fn deal(company: CompanyId, id: DealId) -> Option<Stored<Deal>>;
         fn deals(company: CompanyId, contact: Option<ContactId>) -> Vec<Deal>;
     }
+    DeliveryReads {
+        fn delivery(company: CompanyId, id: DeliveryId) -> Option<Stored<Delivery>>;
+        fn deliveries(
+            company: CompanyId,
+            filter: &DeliveryFilter,
+            page: PageRequest,
+        ) -> Page<Delivery>;
+        fn pending_deliveries(
+            company: CompanyId,
+            webhook: WebhookId,
+            limit: u32,
+        ) -> Vec<Stored<Delivery>>;
+    }
     DocumentReads {
         fn document(company: CompanyId, id: DocumentId) -> Option<Stored<Document>>;
         fn documents(company: CompanyId, contact: ContactId) -> Vec<Stored<Document>>;
         fn purge(company: CompanyId, contact: ContactId) -> Option<Stored<Job>>;
+    }
+    DueReads {
+        fn pending_lanes(after: Option<Lane>, limit: u32) -> Vec<Pending>;
+        fn lane(read: LaneRead) -> LanePage;
+    }
+    EventReads {
+        fn event(company: CompanyId, id: EventId) -> Option<EventRecord>;
+        fn events_after(
+            company: CompanyId,
+            types: &[EventType],
+            after: JournalPosition,
+            limit: u32,
+        ) -> Vec<(JournalPosition, EventRecord)>;
     }
     GroupReads {
         fn groups(company: CompanyId, connection: ConnectionId) -> Vec<Stored<ConnectionGroup>>;
@@ -169,6 +201,9 @@ reads! {
         fn organization(company: CompanyId, id: OrganizationId) -> Option<Stored<Organization>>;
         fn organizations(company: CompanyId) -> Vec<Organization>;
     }
+    ShardReads {
+        fn shards() -> Vec<Stored<Shard>>;
+    }
     TagReads {
         fn tag(company: CompanyId, id: TagId) -> Option<Stored<Tag>>;
         fn tags(company: CompanyId) -> Vec<Tag>;
@@ -179,7 +214,13 @@ reads! {
         fn template(company: CompanyId, id: TemplateId) -> Option<Stored<Template>>;
         fn templates(company: CompanyId) -> Vec<Stored<Template>>;
     }
+    WebhookReads {
+        fn webhook(company: CompanyId, id: WebhookId) -> Option<Stored<Webhook>>;
+        fn webhooks(company: CompanyId) -> Vec<Stored<Webhook>>;
+        fn routes(company: CompanyId) -> Option<Stored<Routes>>;
+    }
     WorkerReads {
         fn worker(id: WorkerId) -> Option<Stored<Worker>>;
+        fn workers() -> Vec<Worker>;
     }
 }

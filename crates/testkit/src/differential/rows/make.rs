@@ -174,7 +174,9 @@ impl Maker<'_> {
             "row line" => self.line().into(),
             "row call" => self.call().into(),
             "row worker" => {
-                Worker { id: WorkerId::new(self.fresh), leased_until: self.time(1) }.into()
+                let id = WorkerId::new(self.fresh);
+                let leased_until = self.time(1);
+                Worker { id, leased_until, dispatches: self.once_in(2, 2) }.into()
             }
             _ => self.template().into(),
         }

@@ -1,0 +1,162 @@
+//! Reads of webhooks, their deliveries and queues, and of who dispatches them.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+use recado_core::Timestamp;
+use recado_core::deliveries::{
+    Delivery, DeliveryFilter, DeliveryReads, DeliverySeq, DueDelivery, DueReads, Lane, LanePage,
+    LaneRead, Pending, Shard, ShardReads,
+};
+use recado_core::ids::{CompanyId, DeliveryId, WebhookId};
+use recado_core::page::{Page, PageRequest};
+use recado_core::store::{Row, RowKey, StoreError, Stored};
+use recado_core::webhooks::{Routes, Webhook, WebhookReads, WebhookState};
+
+use super::messages::page_of;
+use super::rows::{Entry, Kept};
+use super::{MemoryStore, State};
+
+fn passes(delivery: &Delivery, filter: &DeliveryFilter) -> bool {
+    filter.status.is_none_or(|status| delivery.status == status)
+        && filter.webhook.is_none_or(|webhook| delivery.webhook == webhook)
+        && filter.event.is_none_or(|event| delivery.event_type == event)
+}
+
+const fn lane_of(delivery: &Delivery) -> Lane {
+    Lane { company: delivery.company, webhook: delivery.webhook }
+}
+
+impl State {
+    /// All that is pending in a queue, with places, in the order of the queue.
+    fn queue(&self, lane: Lane) -> Vec<(Timestamp, DeliverySeq, Stored<Delivery>)> {
+        let placed = |entry: &Entry| {
+            let Row::Delivery(delivery) = &entry.row else { return None };
+            let queued_at = delivery.queued_at().filter(|_| lane_of(delivery) == lane)?;
+            let stored = Stored::new(delivery.clone(), entry.version);
+            Some((queued_at, DeliverySeq(entry.place), stored))
+        };
+        let mut queue: Vec<_> = self.rows.entries(Delivery::KIND).filter_map(placed).collect();
+        queue.sort_by_key(|(queued_at, seq, _)| (*queued_at, *seq));
+        queue
+    }
+
+    fn due(&self, seq: DeliverySeq, delivery: Stored<Delivery>) -> DueDelivery {
+        let event = self.event(delivery.company, delivery.event);
+        DueDelivery {
+            seq,
+            contact: event.and_then(|event| event.contact),
+            data: event.and_then(|event| event.data.clone()),
+            delivery,
+        }
+    }
+}
+
+#[async_trait]
+impl WebhookReads for MemoryStore {
+    async fn webhook(
+        &self,
+        company: CompanyId,
+        id: WebhookId,
+    ) -> Result<Option<Stored<Webhook>>, StoreError> {
+        Ok(self.state().rows.get(&RowKey::Webhook { company, id }))
+    }
+
+    async fn webhooks(&self, company: CompanyId) -> Result<Vec<Stored<Webhook>>, StoreError> {
+        Ok(self.state().sorted_stored(
+            |webhook: &Webhook| {
+                webhook.company == company && webhook.state != WebhookState::Deleted
+            },
+            |webhook| (webhook.created_at, webhook.id),
+        ))
+    }
+
+    async fn routes(&self, company: CompanyId) -> Result<Option<Stored<Routes>>, StoreError> {
+        Ok(self.state().rows.get(&RowKey::Routes { company }))
+    }
+}
+
+#[async_trait]
+impl DeliveryReads for MemoryStore {
+    async fn delivery(
+        &self,
+        company: CompanyId,
+        id: DeliveryId,
+    ) -> Result<Option<Stored<Delivery>>, StoreError> {
+        Ok(self.state().rows.get(&RowKey::Delivery { company, id }))
+    }
+
+    async fn deliveries(
+        &self,
+        company: CompanyId,
+        filter: &DeliveryFilter,
+        page: PageRequest,
+    ) -> Result<Page<Delivery>, StoreError> {
+        let all = self.state().sorted(
+            |delivery: &Delivery| delivery.company == company && passes(delivery, filter),
+            |delivery| Reverse((delivery.created_at, delivery.id)),
+        );
+        Ok(page_of(all, page))
+    }
+
+    async fn pending_deliveries(
+        &self,
+        company: CompanyId,
+        webhook: WebhookId,
+        limit: u32,
+    ) -> Result<Vec<Stored<Delivery>>, StoreError> {
+        let queue = self.state().queue(Lane { company, webhook });
+        Ok(queue.into_iter().map(|(_, _, delivery)| delivery).take(limit as usize).collect())
+    }
+}
+
+#[async_trait]
+impl DueReads for MemoryStore {
+    async fn pending_lanes(
+        &self,
+        after: Option<Lane>,
+        limit: u32,
+    ) -> Result<Vec<Pending>, StoreError> {
+        let state = self.state();
+        let mut lowest: BTreeMap<Lane, Timestamp> = BTreeMap::new();
+        for delivery in state.rows.all::<Delivery>() {
+            let Some(queued_at) = delivery.queued_at() else { continue };
+            let known = lowest.entry(lane_of(delivery)).or_insert(queued_at);
+            *known = queued_at.min(*known);
+        }
+        let next = lowest.into_iter().filter(|(lane, _)| after.is_none_or(|after| *lane > after));
+        let next = next.map(|(lane, queued_at)| Pending { lane, queued_at });
+        Ok(next.take(limit as usize).collect())
+    }
+
+    async fn lane(&self, read: LaneRead) -> Result<LanePage, StoreError> {
+        let state = self.state();
+        let Lane { company, webhook } = read.lane;
+        let (fresh, again): (Vec<_>, Vec<_>) =
+            state.queue(read.lane).into_iter().partition(|(_, _, delivery)| delivery.is_fresh());
+        let due = |(_, seq, delivery)| state.due(seq, delivery);
+        Ok(LanePage {
+            webhook: state.rows.get(&RowKey::Webhook { company, id: webhook }),
+            fresh: fresh
+                .into_iter()
+                .filter(|(_, seq, _)| *seq > read.after)
+                .take(read.fresh as usize)
+                .map(due)
+                .collect(),
+            again: again
+                .into_iter()
+                .filter(|(queued_at, ..)| *queued_at <= read.due)
+                .take(read.again as usize)
+                .map(due)
+                .collect(),
+        })
+    }
+}
+
+#[async_trait]
+impl ShardReads for MemoryStore {
+    async fn shards(&self) -> Result<Vec<Stored<Shard>>, StoreError> {
+        Ok(self.state().sorted_stored(|_: &Shard| true, |shard| shard.number))
+    }
+}

@@ -1,0 +1,135 @@
+//! Events: their journal, their erasure, and the sweep of what is settled and old.
+
+use async_trait::async_trait;
+use recado_core::Timestamp;
+use recado_core::deliveries::{Delivery, DeliveryStatus};
+use recado_core::events::{
+    Erased, Event, EventReads, EventRecord, EventType, JournalPosition, Outbox,
+};
+use recado_core::ids::{CompanyId, ContactId, EventId};
+use recado_core::store::{Row, StoreError};
+
+use super::{MemoryStore, PlacedEvent, State};
+
+/// The event that a record was made of; without data where it was erased.
+pub(super) fn as_written(record: &EventRecord) -> Event {
+    Event {
+        id: record.id,
+        company: record.company,
+        event_type: record.event_type,
+        contact: record.contact,
+        at: record.at,
+        data: record.data.clone().unwrap_or_default(),
+    }
+}
+
+impl State {
+    /// Adds an event at the end of the journal.
+    pub(super) fn append(&mut self, event: Event) {
+        self.newest_event += 1;
+        let record = EventRecord {
+            id: event.id,
+            company: event.company,
+            event_type: event.event_type,
+            contact: event.contact,
+            at: event.at,
+            data: Some(event.data),
+        };
+        self.events.push(PlacedEvent { place: self.newest_event, record });
+    }
+
+    /// The event of this id.
+    pub(super) fn event(&self, company: CompanyId, id: EventId) -> Option<&EventRecord> {
+        let mut records = self.events.iter().map(|event| &event.record);
+        records.find(|record| record.company == company && record.id == id)
+    }
+
+    /// Whether a delivery names the event.
+    fn is_named_by(&self, event: &EventRecord, wanted: impl Fn(&Delivery) -> bool) -> bool {
+        let mut deliveries = self.rows.all::<Delivery>();
+        deliveries.any(|d| d.company == event.company && d.event == event.id && wanted(d))
+    }
+}
+
+#[async_trait]
+impl EventReads for MemoryStore {
+    async fn event(
+        &self,
+        company: CompanyId,
+        id: EventId,
+    ) -> Result<Option<EventRecord>, StoreError> {
+        Ok(self.state().event(company, id).cloned())
+    }
+
+    async fn events_after(
+        &self,
+        company: CompanyId,
+        types: &[EventType],
+        after: JournalPosition,
+        limit: u32,
+    ) -> Result<Vec<(JournalPosition, EventRecord)>, StoreError> {
+        let state = self.state();
+        let wanted = state.events.iter().filter(|event| {
+            event.record.company == company
+                && types.contains(&event.record.event_type)
+                && event.place > after.0
+        });
+        let placed = wanted.map(|event| (JournalPosition(event.place), event.record.clone()));
+        Ok(placed.take(limit as usize).collect())
+    }
+}
+
+#[async_trait]
+impl Outbox for MemoryStore {
+    async fn erase_events(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+        limit: u32,
+    ) -> Result<Erased, StoreError> {
+        let mut state = self.state();
+        let told = |record: &EventRecord| {
+            record.company == company && record.contact == Some(contact) && record.data.is_some()
+        };
+        let is_pending = |delivery: &Delivery| delivery.status == DeliveryStatus::Pending;
+        let erasable: Vec<u64> = state
+            .events
+            .iter()
+            .filter(|event| told(&event.record) && !state.is_named_by(&event.record, is_pending))
+            .map(|event| event.place)
+            .take(limit as usize)
+            .collect();
+        for event in &mut state.events {
+            if erasable.contains(&event.place) {
+                event.record.data = None;
+            }
+        }
+        let left = state.events.iter().any(|event| told(&event.record));
+        Ok(Erased { events: u32::try_from(erasable.len()).unwrap_or(u32::MAX), left })
+    }
+
+    async fn sweep_outbox(&self, before: Timestamp, limit: u32) -> Result<u32, StoreError> {
+        let mut state = self.state();
+        let mut old: Vec<Delivery> = state
+            .rows
+            .all::<Delivery>()
+            .filter(|d| d.status != DeliveryStatus::Pending && d.created_at < before)
+            .cloned()
+            .collect();
+        old.sort_by_key(|delivery| (delivery.created_at, delivery.id));
+        old.truncate(limit as usize);
+        for delivery in &old {
+            state.rows.set(Row::from(delivery.clone()).key(), None);
+        }
+        state.rows.keep();
+        let unnamed: Vec<u64> = state
+            .events
+            .iter()
+            .filter(|event| event.record.at < before && !state.is_named_by(&event.record, |_| true))
+            .map(|event| event.place)
+            .take(limit as usize)
+            .collect();
+        state.events.retain(|event| !unnamed.contains(&event.place));
+        Ok(u32::try_from(old.len() + unnamed.len()).unwrap_or(u32::MAX))
+    }
+}
