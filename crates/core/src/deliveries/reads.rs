@@ -116,7 +116,8 @@ pub trait DueReads: Send + Sync {
 /// Words between processes on one database. Losing one costs time, never a delivery.
 #[async_trait]
 pub trait Signals: Send + Sync {
-    /// Tells the other processes that these queues have something new; does not wait for it.
+    /// Tells the other processes that these queues have something new, or, without any queue, that
+    /// they should look for themselves; does not wait for it.
     fn ring(&self, lanes: &[Lane]);
 
     /// Waits until another process has rung, and answers whose queues; `None` when they have to be

@@ -1,8 +1,19 @@
 //! The dispatcher: sends what is due, with bounds and in order, on one process or many.
+//!
+//! [`queue`] and [`state`] decide, over plain data: what is read, what is tried next, what is
+//! recorded. [`tenure`] decides which shards this process takes and hands back. [`run`] does what
+//! they ask for and tells them how it ended.
+
+mod queue;
+mod run;
+mod state;
+mod tenure;
 
 use std::time::Duration;
 
 use async_trait::async_trait;
+
+use crate::store::StoreError;
 
 /// Bounds of the dispatcher of one process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,19 +22,26 @@ pub struct DispatchLimits {
     pub per_webhook: usize,
     /// The most attempts in flight in all.
     pub in_all: usize,
-    /// The most deliveries held in memory.
+    /// About how many deliveries are held in memory at most.
     pub held: usize,
+    /// About how many bytes of events are held in memory at most.
+    pub held_bytes: usize,
 }
 
 impl Default for DispatchLimits {
     fn default() -> Self {
-        Self { per_webhook: 16, in_all: 512, held: 4_096 }
+        Self { per_webhook: 16, in_all: 512, held: 4_096, held_bytes: 32 * 1024 * 1024 }
     }
 }
 
-/// Lets time pass. The core has no runtime of its own.
+/// Lets time pass, and hears of trouble. The core has no runtime and no log of its own.
 #[async_trait]
 pub trait Timer: Send + Sync {
     /// Waits.
     async fn sleep(&self, duration: Duration);
+
+    /// The store failed at something that the dispatcher tries again.
+    fn troubled(&self, error: &StoreError) {
+        let _ = error;
+    }
 }

@@ -1,0 +1,279 @@
+//! The queue of one webhook as far as it is in memory: what waits, what is in flight, what is still
+//! to be recorded, and what has to be read.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::Timestamp;
+use crate::deliveries::{DeliverySeq, DueDelivery, Lane, LanePage, LaneRead};
+use crate::ids::{ContactId, DeliveryId};
+use crate::webhooks::{Webhook, WebhookState};
+
+/// How long a transaction that drew an earlier place may still be under way.
+const GRACE: Duration = Duration::from_secs(1);
+/// How old the webhook that attempts go by may be, and how often a queue is read from its start.
+pub(super) const FRESHNESS: Duration = Duration::from_secs(1);
+/// How often a webhook that was found inactive is looked at unasked.
+const INACTIVE_AGAIN: Duration = Duration::from_secs(5);
+/// Of this many attempts at a queue that has both, one is at a delivery that was tried before.
+const AGAIN_EVERY: u32 = 4;
+/// How many deliveries are read of those that were tried before.
+const AGAIN_AT_ONCE: usize = 64;
+
+/// What deliveries in memory weigh, over all queues.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Weight {
+    pub(super) deliveries: usize,
+    pub(super) bytes: usize,
+}
+
+/// How much a queue may hold now.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    /// Deliveries that wait in this queue.
+    pub(super) window: usize,
+    /// Whether all queues together hold as many bytes as they may.
+    pub(super) is_heavy: bool,
+}
+
+fn bytes_of(due: &DueDelivery) -> usize {
+    due.data.as_ref().map_or(0, String::len)
+}
+
+/// The queue of one webhook in memory.
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    webhook: Option<Arc<Webhook>>,
+    /// When the webhook was read, by the clock.
+    read_at: Option<Timestamp>,
+    /// Deliveries that were never tried, by place.
+    fresh: BTreeMap<DeliverySeq, DueDelivery>,
+    /// Deliveries that were tried before.
+    again: VecDeque<DueDelivery>,
+    /// Everything that waits, is in flight or is still to be recorded; never taken up twice.
+    held: HashSet<DeliveryId>,
+    /// Contacts whose event is in flight for the first time (D55).
+    busy: HashMap<ContactId, u32>,
+    in_flight: usize,
+    started: u32,
+    reading: bool,
+    /// Recorded while a read was under way, which may still show them as they were.
+    recorded_meanwhile: HashSet<DeliveryId>,
+    /// Whether the store may have something that is not held.
+    pub(super) stale: bool,
+    /// Whether the last read was cut off by its limit.
+    more: bool,
+    /// Up to this place nothing new can turn up, but by a transaction that took very long.
+    floor: DeliverySeq,
+    rescan_at: Option<Timestamp>,
+    /// When the next delivery that failed is due, as far as it is known.
+    next_due: Option<Timestamp>,
+    /// Whether the last attempt got no answer.
+    pub(super) is_silent: bool,
+    /// Whether it stands in the round of queues that may start something.
+    pub(super) in_round: bool,
+    /// When something last happened.
+    touched_at: Option<Timestamp>,
+}
+
+impl Queue {
+    /// Whether nothing would be lost by forgetting it.
+    pub(super) fn is_idle(&self) -> bool {
+        self.held.is_empty() && !self.reading && !self.stale && !self.more
+    }
+
+    /// Whether it could be forgotten, having been idle since `before`.
+    pub(super) fn is_forgettable(&self, before: Timestamp) -> bool {
+        self.is_idle()
+            && !self.in_round
+            && self.next_due.is_none()
+            && self.touched_at.is_none_or(|at| at < before)
+    }
+
+    /// Whether no attempt is in flight and none is still to be recorded.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.in_flight == 0 && self.held.len() == self.waiting()
+    }
+
+    pub(super) fn in_flight(&self) -> usize {
+        self.in_flight
+    }
+
+    /// When it has to be looked at again, as far as it is known.
+    pub(super) fn next_due(&self) -> Option<Timestamp> {
+        self.next_due
+    }
+
+    fn waiting(&self) -> usize {
+        self.fresh.len() + self.again.len()
+    }
+
+    fn is_older_than(&self, age: Duration, now: Timestamp) -> bool {
+        self.read_at.is_none_or(|at| at.plus(age) <= now)
+    }
+
+    fn is_active(&self) -> bool {
+        self.webhook.as_ref().is_some_and(|webhook| webhook.state == WebhookState::Active)
+    }
+
+    /// The store was found to have something pending that is due.
+    pub(super) fn found(&mut self, now: Timestamp) {
+        // An inactive webhook's deliveries wait; whoever activates it rings.
+        if self.webhook.is_none() || self.is_active() || self.is_older_than(INACTIVE_AGAIN, now) {
+            self.stale = true;
+        }
+    }
+
+    /// Lets go of everything that is not in flight: another process takes the queue over.
+    pub(super) fn let_go(&mut self, weight: &mut Weight) {
+        for due in std::mem::take(&mut self.fresh).into_values().chain(self.again.drain(..)) {
+            self.held.remove(&due.delivery.id);
+            weight.deliveries -= 1;
+            weight.bytes -= bytes_of(&due);
+        }
+        self.stale = false;
+        self.more = false;
+        self.next_due = None;
+    }
+
+    /// What to read now, if anything.
+    pub(super) fn read(&mut self, lane: Lane, room: Room, now: Timestamp) -> Option<LaneRead> {
+        if self.reading {
+            return None;
+        }
+        let is_due = self.next_due.is_some_and(|due| due <= now);
+        let wanted = self.stale || is_due || (self.more && self.waiting() <= room.window / 2);
+        let has_room = self.waiting() < room.window && !(room.is_heavy && self.waiting() > 0);
+        let read = if wanted && has_room {
+            let from_start = self.rescan_at.is_none_or(|at| at <= now);
+            if from_start {
+                self.rescan_at = Some(now.plus(FRESHNESS));
+            }
+            self.stale = false;
+            self.more = false;
+            if is_due {
+                self.next_due = None;
+            }
+            // What is held may be answered again, and must leave room for what is not.
+            let fresh = room.window - self.waiting() + self.held.len();
+            LaneRead {
+                lane,
+                after: if from_start { DeliverySeq::default() } else { self.floor },
+                fresh: u32::try_from(fresh).unwrap_or(u32::MAX),
+                due: now,
+                again: u32::try_from(AGAIN_AT_ONCE + self.held.len()).unwrap_or(u32::MAX),
+            }
+        } else if self.waiting() > 0 && self.is_older_than(FRESHNESS, now) {
+            // Only to see whether the webhook has changed.
+            LaneRead { lane, after: self.floor, fresh: 0, due: now, again: 0 }
+        } else {
+            return None;
+        };
+        self.reading = true;
+        self.touched_at = Some(now);
+        Some(read)
+    }
+
+    /// A read failed; it is made again with the next look.
+    pub(super) fn read_failed(&mut self) {
+        self.reading = false;
+        self.recorded_meanwhile.clear();
+        self.more = true;
+    }
+
+    /// A read that began at `began` has ended. Tells whether the webhook is gone for good.
+    pub(super) fn read_ended(
+        &mut self,
+        read: &LaneRead,
+        page: LanePage,
+        began: Timestamp,
+        weight: &mut Weight,
+    ) -> bool {
+        self.reading = false;
+        let recorded = std::mem::take(&mut self.recorded_meanwhile);
+        self.read_at = Some(began);
+        self.webhook = page.webhook.map(|webhook| Arc::new(webhook.into_value()));
+        if !self.is_active() {
+            let deleted = |webhook: &Arc<Webhook>| webhook.state == WebhookState::Deleted;
+            let is_gone = self.webhook.as_ref().is_none_or(deleted);
+            let something = self.waiting() > 0 || !page.fresh.is_empty() || !page.again.is_empty();
+            self.let_go(weight);
+            return is_gone && something;
+        }
+        let is_full = |got: usize, asked: u32| asked > 0 && u32::try_from(got) == Ok(asked);
+        self.more |= is_full(page.fresh.len(), read.fresh) || is_full(page.again.len(), read.again);
+        let settled = page
+            .fresh
+            .iter()
+            .take_while(|due| due.delivery.created_at.plus(GRACE) <= began)
+            .map(|due| due.seq)
+            .last();
+        self.floor = self.floor.max(settled.unwrap_or_default());
+        for due in page.fresh.into_iter().chain(page.again) {
+            let id = due.delivery.id;
+            if recorded.contains(&id) || !self.held.insert(id) {
+                continue;
+            }
+            weight.deliveries += 1;
+            weight.bytes += bytes_of(&due);
+            if due.delivery.is_fresh() {
+                self.fresh.insert(due.seq, due);
+            } else {
+                self.again.push_back(due);
+            }
+        }
+        false
+    }
+
+    /// Takes what is tried next, with the webhook it goes to. Of the deliveries that were never
+    /// tried, the first whose contact has none in flight (D55).
+    pub(super) fn take(&mut self, now: Timestamp) -> Option<(DueDelivery, Arc<Webhook>)> {
+        let webhook = self.webhook.clone()?;
+        let again_first = self.started % AGAIN_EVERY == AGAIN_EVERY - 1;
+        let taken = if again_first {
+            self.again.pop_front().or_else(|| self.take_fresh())
+        } else {
+            self.take_fresh().or_else(|| self.again.pop_front())
+        };
+        let due = taken?;
+        self.started = self.started.wrapping_add(1);
+        self.in_flight += 1;
+        self.touched_at = Some(now);
+        if let Some(contact) = due.contact.filter(|_| due.delivery.is_fresh()) {
+            *self.busy.entry(contact).or_default() += 1;
+        }
+        Some((due, webhook))
+    }
+
+    fn take_fresh(&mut self) -> Option<DueDelivery> {
+        let is_free =
+            |due: &DueDelivery| due.contact.is_none_or(|contact| !self.busy.contains_key(&contact));
+        let seq = self.fresh.iter().find(|(_, due)| is_free(due)).map(|(seq, _)| *seq)?;
+        self.fresh.remove(&seq)
+    }
+
+    /// An attempt has ended: the contact's next event may go (D55).
+    pub(super) fn tried(&mut self, contact: Option<ContactId>, was_fresh: bool) {
+        self.in_flight -= 1;
+        if let Some(contact) = contact.filter(|_| was_fresh)
+            && let Some(count) = self.busy.get_mut(&contact)
+        {
+            *count -= 1;
+            if *count == 0 {
+                self.busy.remove(&contact);
+            }
+        }
+    }
+
+    /// An attempt was recorded; `due_at` is when it is tried again.
+    pub(super) fn recorded(&mut self, id: DeliveryId, due_at: Option<Timestamp>) {
+        self.held.remove(&id);
+        if self.reading {
+            self.recorded_meanwhile.insert(id);
+        }
+        if let Some(due_at) = due_at {
+            self.next_due = Some(self.next_due.map_or(due_at, |known| known.min(due_at)));
+        }
+    }
+}

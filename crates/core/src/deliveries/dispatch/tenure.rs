@@ -1,0 +1,130 @@
+//! Which shards this process takes and which it hands back (D52a, D55).
+
+use std::collections::BTreeSet;
+
+use crate::Timestamp;
+use crate::deliveries::{Shard, ShardNumber, shares};
+use crate::ids::WorkerId;
+use crate::store::{Change, Stored};
+use crate::workers::Worker;
+
+/// What to do about the shards, as seen at one moment.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Plan {
+    /// Shards that are nobody's, or a dead process's, and fall to this one.
+    pub(super) claims: Vec<(ShardNumber, Change)>,
+    /// Shards that this process hands back: they are quiet.
+    pub(super) releases: Vec<(ShardNumber, Change)>,
+    /// Shards that this process holds.
+    pub(super) held: BTreeSet<ShardNumber>,
+    /// Those of them that fall to another process now.
+    pub(super) leaving: BTreeSet<ShardNumber>,
+    /// Whether no other process dispatches.
+    pub(super) is_alone: bool,
+}
+
+/// The plan of process `own` at `now`. `quiet` are shards in which it has nothing under way;
+/// a process that is `stopping` hands all of its shards back.
+pub(super) fn plan(
+    own: WorkerId,
+    workers: &[Worker],
+    shards: &[Stored<Shard>],
+    quiet: &BTreeSet<ShardNumber>,
+    stopping: bool,
+    now: Timestamp,
+) -> Plan {
+    let alive: Vec<WorkerId> = workers
+        .iter()
+        .filter(|worker| worker.dispatches && worker.is_alive(now))
+        .map(|worker| worker.id)
+        .collect();
+    let mine = if stopping { BTreeSet::new() } else { shares(own, &alive) };
+    let mut plan = Plan { is_alone: alive.iter().all(|id| *id == own), ..Plan::default() };
+    for number in ShardNumber::all() {
+        let known = shards.iter().find(|shard| shard.number == number);
+        let owner = known.and_then(|shard| shard.owner);
+        let write = |owner: Option<WorkerId>| {
+            let shard = Shard { number, owner };
+            known.map_or_else(|| Change::insert(shard), |known| known.update(shard))
+        };
+        let is_mine = mine.contains(&number);
+        if owner == Some(own) {
+            if is_mine {
+                plan.held.insert(number);
+            } else if quiet.contains(&number) {
+                plan.releases.push((number, write(None)));
+            } else {
+                plan.held.insert(number);
+                plan.leaving.insert(number);
+            }
+        } else if is_mine && owner.is_none_or(|owner| !alive.contains(&owner)) {
+            plan.claims.push((number, write(Some(own))));
+        }
+    }
+    plan
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::store::Version;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_763_000_000_000);
+
+    fn worker(n: u128, alive: bool, dispatches: bool) -> Worker {
+        let leased_until = Timestamp::from_millis(NOW.millis() + if alive { 1 } else { 0 });
+        Worker { id: WorkerId::new(Uuid::from_u128(n)), leased_until, dispatches }
+    }
+
+    fn held_by(owner: WorkerId) -> Vec<Stored<Shard>> {
+        let shard = |number| Stored::new(Shard { number, owner: Some(owner) }, Version::FIRST);
+        ShardNumber::all().map(shard).collect()
+    }
+
+    #[test]
+    fn a_process_that_is_alone_takes_everything() {
+        let (own, other) = (worker(1, true, true), worker(2, true, false));
+        let plan = plan(own.id, &[own, other], &[], &BTreeSet::new(), false, NOW);
+        assert_eq!(plan.claims.len(), 64);
+        assert!(plan.is_alone);
+    }
+
+    #[test]
+    fn what_a_living_process_holds_is_left_to_it() {
+        let (own, other) = (worker(1, true, true), worker(2, true, true));
+        let shards = held_by(other.id);
+        let plan = plan(own.id, &[own, other], &shards, &BTreeSet::new(), false, NOW);
+        assert!(plan.claims.is_empty() && !plan.is_alone);
+    }
+
+    #[test]
+    fn what_a_dead_process_held_is_taken_over() {
+        let (own, dead) = (worker(1, true, true), worker(2, false, true));
+        let shards = held_by(dead.id);
+        let plan = plan(own.id, &[own, dead], &shards, &BTreeSet::new(), false, NOW);
+        assert_eq!(plan.claims.len(), 64);
+    }
+
+    #[test]
+    fn a_shard_that_falls_to_another_is_handed_back_once_it_is_quiet() {
+        let (own, other) = (worker(1, true, true), worker(2, true, true));
+        let shards = held_by(own.id);
+        let loud = plan(own.id, &[own, other], &shards, &BTreeSet::new(), false, NOW);
+        assert!(loud.releases.is_empty() && !loud.leaving.is_empty());
+        assert_eq!(loud.held.len(), 64);
+        let quiet = plan(own.id, &[own, other], &shards, &loud.leaving, false, NOW);
+        assert_eq!(quiet.releases.len(), loud.leaving.len());
+        assert_eq!(quiet.held.len() + quiet.releases.len(), 64);
+    }
+
+    #[test]
+    fn a_process_that_stops_hands_everything_back() {
+        let own = worker(1, true, true);
+        let all: BTreeSet<ShardNumber> = ShardNumber::all().collect();
+        let plan = plan(own.id, &[own], &held_by(own.id), &all, true, NOW);
+        assert_eq!(plan.releases.len(), 64);
+        assert!(plan.held.is_empty());
+    }
+}
