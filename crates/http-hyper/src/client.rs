@@ -1,31 +1,29 @@
-//! The guarded client: one request, one answer or a classified failure (D22, D54).
+//! The guarded client: one request, one answer or a classified failure (D22, D53, D54).
 
-use std::error::Error as StdError;
-use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use http::{HeaderName, HeaderValue, Request, Uri};
-use http_body_util::{BodyExt, Full};
-use hyper::body::Body;
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::connect::capture_connection;
-use hyper_util::client::legacy::{Client, Error as ClientError};
-use hyper_util::rt::{TokioExecutor, TokioTimer};
+use http::header::HOST;
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
+use http_body_util::Full;
+use hyper::body::Incoming;
 use recado_core::transport::{
     Method, OutboundRequest, OutboundResponse, Transport, TransportError,
 };
+use tokio::time::{Instant, timeout_at};
 
-use crate::connector::{DialError, Dialer};
+use crate::connector::Connector;
+use crate::exchange::{Live, Read};
+use crate::network::{Network, SystemNetwork};
+use crate::pool::Pool;
+use crate::target::Target;
 
-/// How long an unused connection is kept.
-const IDLE: std::time::Duration = std::time::Duration::from_secs(60);
-/// How many unused connections are kept for one host.
-const IDLE_PER_HOST: usize = 8;
-/// The most headers an answer may have.
-const MAX_HEADERS: usize = 200;
-/// The most bytes that are buffered of an answer.
-const MAX_BUFFER: usize = 128 * 1024;
+/// How long the body of an answer is waited for whose status is all that counts (D53).
+const LENIENCE: Duration = Duration::from_secs(1);
+/// How long resolving may take where only that is asked.
+const CHECK: Duration = Duration::from_secs(10);
 
 /// How a client behaves.
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,14 +32,18 @@ pub struct ClientOptions {
     pub allow_private: bool,
 }
 
-/// An HTTP client for addresses that others give us. It resolves a name once, refuses it if any of
-/// its addresses is special, and dials exactly an address that was checked. It follows no redirect,
-/// ignores proxy variables, verifies TLS against the public roots, keeps connections for reuse, and
-/// reads no more of an answer than is asked for.
+/// An HTTP client for addresses that others give us. It resolves a name once for each connection,
+/// refuses it if any of its addresses is special, and dials exactly an address that was checked. It
+/// follows no redirect, ignores proxy variables, verifies TLS against the public roots, keeps
+/// connections for reuse, and reads no more of an answer than is asked for.
+///
+/// Clones share their connections. It has to be used inside a tokio runtime. The task that awaits
+/// [`Transport::send`] does the reading and writing: a program that sends on many connections at
+/// once uses its cores best if it sends from several tasks.
 #[derive(Clone)]
 pub struct GuardedClient {
-    dialer: Dialer,
-    client: Client<HttpsConnector<Dialer>, Full<Bytes>>,
+    connector: Connector,
+    pool: Arc<Pool>,
 }
 
 impl std::fmt::Debug for GuardedClient {
@@ -51,121 +53,120 @@ impl std::fmt::Debug for GuardedClient {
 }
 
 impl GuardedClient {
-    /// A client with these options. It has to be used inside a tokio runtime.
+    /// A client with these options on the network of the operating system.
     pub fn new(options: ClientOptions) -> Self {
-        // Named, not left to the features that other crates of a program happen to turn on.
-        let provider = rustls::crypto::ring::default_provider();
-        let dialer = Dialer::new(options.allow_private);
-        let connector = HttpsConnectorBuilder::new()
-            .with_provider_and_webpki_roots(provider)
-            .expect("ring has every protocol version that rustls calls safe")
-            .https_or_http()
-            .enable_http1()
-            .wrap_connector(dialer);
-        let client = Client::builder(TokioExecutor::new())
-            .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(IDLE)
-            .pool_max_idle_per_host(IDLE_PER_HOST)
-            .http1_max_headers(MAX_HEADERS)
-            .http1_max_buf_size(MAX_BUFFER)
-            .build(connector);
-        Self { dialer, client }
+        Self::with_network(options, Arc::new(SystemNetwork))
+    }
+
+    /// A client that resolves names and opens connections elsewhere. The guard stays in force.
+    pub fn with_network(options: ClientOptions, network: Arc<dyn Network>) -> Self {
+        Self { connector: Connector::new(options.allow_private, network), pool: Arc::default() }
+    }
+
+    async fn connect(&self, target: &Target, by: Instant) -> Result<Live, TransportError> {
+        let connecting = timeout_at(by, async {
+            let stream = self.connector.connect(target).await?;
+            let begun = Live::begin(stream).await;
+            begun.map_err(|_| TransportError::Broken { after_sending: false })
+        });
+        connecting.await.unwrap_or(Err(TransportError::TimedOut { after_sending: false }))
     }
 }
 
 #[async_trait]
 impl Transport for GuardedClient {
     async fn send(&self, request: OutboundRequest) -> Result<OutboundResponse, TransportError> {
-        let (timeout, answer_limit) = (request.timeout, request.answer_limit);
-        let mut request = http_request(request)?;
-        // A connection is handed to the request just before it is written.
-        let connection = capture_connection(&mut request);
-        let answered = async {
-            let response = self.client.request(request).await.map_err(|error| classify(&error))?;
-            let status = response.status().as_u16();
-            let body = read_answer(response.into_body(), answer_limit).await?;
-            Ok(OutboundResponse { status, body })
+        let by = Instant::now() + request.timeout;
+        let (limit, status_decides) = (request.answer_limit, request.status_decides);
+        let repeatable = request.repeatable;
+        let target = Target::parse(&request.url)?;
+        let origin = target.origin();
+        let call = Call::new(request, target)?;
+
+        let (mut live, reused) = match self.pool.take(&origin) {
+            Some(live) => (live, true),
+            None => (self.connect(&call.target, by).await?, false),
         };
-        let outcome = tokio::time::timeout(timeout, answered).await;
-        outcome.unwrap_or_else(|_| {
-            let after_sending = connection.connection_metadata().is_some();
-            Err(TransportError::TimedOut { after_sending })
-        })
+        let mut answered = ask(&mut live, &call, by).await;
+        if reused && matches!(answered, Err(TransportError::Broken { .. })) {
+            // The peer may have closed a connection that it had no more use for (D53).
+            let progress = live.progress();
+            if !progress.asked() || (repeatable && !progress.answered()) {
+                live = self.connect(&call.target, by).await?;
+                answered = ask(&mut live, &call, by).await;
+            }
+        }
+
+        let mut answer = answered?;
+        let status = answer.status().as_u16();
+        let mut body = Vec::new();
+        let until = if status_decides { by.min(Instant::now() + LENIENCE) } else { by };
+        let read = timeout_at(until, live.read(answer.body_mut(), &mut body, limit)).await;
+        match read {
+            Ok(Ok(Read::Whole)) => self.pool.put(origin, live),
+            Ok(Ok(Read::UpToLimit)) => {}
+            _ if status_decides => {}
+            Ok(Err(_)) => return Err(TransportError::Broken { after_sending: true }),
+            Err(_) => return Err(TransportError::TimedOut { after_sending: true }),
+        }
+        Ok(OutboundResponse { status, body })
     }
 
     async fn check(&self, url: &str) -> Result<(), TransportError> {
-        let uri = http_request(OutboundRequest::get(url))?.into_parts().0.uri;
-        let resolving =
-            tokio::time::timeout(std::time::Duration::from_secs(10), self.dialer.resolve(&uri));
-        match resolving.await {
-            Ok(resolved) => resolved.map(drop).map_err(|error| (&error).into()),
-            Err(_) => Err(TransportError::TimedOut { after_sending: false }),
-        }
+        let target = Target::parse(url)?;
+        let resolving = timeout_at(Instant::now() + CHECK, self.connector.addresses(&target));
+        let resolved = resolving.await;
+        resolved.unwrap_or(Err(TransportError::TimedOut { after_sending: false })).map(drop)
     }
 }
 
-fn http_request(request: OutboundRequest) -> Result<Request<Full<Bytes>>, TransportError> {
-    let invalid = |what: &str| TransportError::InvalidUrl(what.to_owned());
-    let uri: Uri = request.url.parse().map_err(|_| invalid("it is no URL"))?;
-    if !matches!(uri.scheme_str(), Some("http" | "https")) {
-        return Err(invalid("it is neither http nor https"));
+/// Writes a call on a connection and waits for the head of the answer.
+async fn ask(
+    live: &mut Live,
+    call: &Call,
+    by: Instant,
+) -> Result<Response<Incoming>, TransportError> {
+    let answered = timeout_at(by, live.ask(call.request())).await;
+    let after_sending = live.progress().asked();
+    match answered {
+        Ok(Ok(answer)) => Ok(answer),
+        Ok(Err(_)) => Err(TransportError::Broken { after_sending }),
+        Err(_) => Err(TransportError::TimedOut { after_sending }),
     }
-    if uri.authority().is_none_or(|authority| authority.as_str().contains('@')) {
-        return Err(invalid("it names no host, or a user"));
-    }
-    let mut built = Request::new(Full::new(Bytes::from(request.body)));
-    *built.uri_mut() = uri;
-    *built.method_mut() = match request.method {
-        Method::Get => http::Method::GET,
-        Method::Post => http::Method::POST,
-    };
-    for (name, value) in request.headers {
-        let name = HeaderName::try_from(name).map_err(|_| invalid("a header has no name"))?;
-        let value = HeaderValue::try_from(value).map_err(|_| invalid("a header has no value"))?;
-        built.headers_mut().append(name, value);
-    }
-    Ok(built)
 }
 
-/// Reads an answer's body up to `limit` bytes. The rest is dropped, and the connection with it.
-async fn read_answer<B>(body: B, limit: usize) -> Result<Vec<u8>, TransportError>
-where
-    B: Body<Data = Bytes>,
-{
-    let mut body = pin!(body);
-    let mut bytes = Vec::new();
-    while bytes.len() < limit {
-        let Some(frame) = body.frame().await else { break };
-        let frame = frame.map_err(|_| TransportError::Broken { after_sending: true })?;
-        let Ok(data) = frame.into_data() else { continue };
-        let room = limit - bytes.len();
-        bytes.extend_from_slice(&data[..data.len().min(room)]);
-    }
-    Ok(bytes)
+/// A request that can be written more than once.
+struct Call {
+    target: Target,
+    method: http::Method,
+    headers: HeaderMap,
+    body: Bytes,
 }
 
-/// What went wrong before there was an answer.
-fn classify(error: &ClientError) -> TransportError {
-    let mut cause: Option<&(dyn StdError + 'static)> = Some(error);
-    while let Some(known) = cause {
-        if let Some(dialing) = known.downcast_ref::<DialError>() {
-            return dialing.into();
+impl Call {
+    fn new(request: OutboundRequest, target: Target) -> Result<Self, TransportError> {
+        let invalid = |what: &str| TransportError::InvalidUrl(what.to_owned());
+        let method = match request.method {
+            Method::Get => http::Method::GET,
+            Method::Post => http::Method::POST,
+        };
+        let mut headers = HeaderMap::with_capacity(request.headers.len() + 2);
+        let host = target.host_header().ok_or_else(|| invalid("it names no host"))?;
+        headers.insert(HOST, host);
+        for (name, value) in request.headers {
+            let name = HeaderName::try_from(name).map_err(|_| invalid("a header has no name"))?;
+            let value =
+                HeaderValue::try_from(value).map_err(|_| invalid("a header has no value"))?;
+            headers.append(name, value);
         }
-        // It may travel inside an I/O error.
-        let inner = known.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        if let Some(dialing) = inner.and_then(|inner| inner.downcast_ref::<DialError>()) {
-            return dialing.into();
-        }
-        cause = known.source();
+        Ok(Self { target, method, headers, body: Bytes::from(request.body) })
     }
-    if error.is_connect() {
-        // Dialing succeeded, or it would have said why: the rest of connecting is TLS.
-        return TransportError::Tls;
+
+    fn request(&self) -> Request<Full<Bytes>> {
+        let mut request = Request::new(Full::new(self.body.clone()));
+        *request.method_mut() = self.method.clone();
+        *request.uri_mut() = self.target.request_uri();
+        *request.headers_mut() = self.headers.clone();
+        request
     }
-    // A request that was taken back was never begun.
-    let canceled = error
-        .source()
-        .and_then(|source| source.downcast_ref::<hyper::Error>())
-        .is_some_and(hyper::Error::is_canceled);
-    TransportError::Broken { after_sending: !canceled }
 }

@@ -1,0 +1,118 @@
+//! One connection and the exchanges on it. The task that waits for an answer moves the bytes
+//! itself: no task of the connection's own has to be woken in between, and a request that is no
+//! longer wanted takes its connection with it.
+
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, Waker};
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::Full;
+use hyper::body::{Body, Incoming};
+use hyper::client::conn::http1::{self, Connection, SendRequest};
+use hyper_util::rt::TokioIo;
+
+use crate::stream::{Progress, Stream};
+
+/// The most headers an answer may have.
+const MAX_HEADERS: usize = 200;
+/// The most bytes that are buffered of an answer, its headers among them.
+const MAX_BUFFER: usize = 128 * 1024;
+
+type Io = TokioIo<Stream>;
+
+/// The connection broke, or what came is no answer.
+#[derive(Debug)]
+pub(crate) struct Broken;
+
+/// How much of a body was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Read {
+    /// All of it.
+    Whole,
+    /// As much as was asked for.
+    UpToLimit,
+}
+
+/// An open connection.
+pub(crate) struct Live {
+    sender: SendRequest<Full<Bytes>>,
+    /// `None` once it has ended.
+    connection: Option<Box<Connection<Io, Full<Bytes>>>>,
+    progress: Progress,
+}
+
+impl Live {
+    /// Begins HTTP on a connection.
+    pub(crate) async fn begin(stream: Stream) -> Result<Self, Broken> {
+        let progress = stream.progress();
+        let (sender, connection) = http1::Builder::new()
+            .max_headers(MAX_HEADERS)
+            .max_buf_size(MAX_BUFFER)
+            .handshake(TokioIo::new(stream))
+            .await
+            .map_err(|_| Broken)?;
+        Ok(Self { sender, connection: Some(Box::new(connection)), progress })
+    }
+
+    /// What passed of the present exchange.
+    pub(crate) fn progress(&self) -> &Progress {
+        &self.progress
+    }
+
+    /// Writes a request and waits for the head of its answer.
+    pub(crate) async fn ask(
+        &mut self,
+        request: Request<Full<Bytes>>,
+    ) -> Result<Response<Incoming>, Broken> {
+        self.progress.restart();
+        let mut answer = pin!(self.sender.send_request(request));
+        let connection = &mut self.connection;
+        poll_fn(|cx| {
+            drive(connection, cx);
+            answer.as_mut().poll(cx)
+        })
+        .await
+        .map_err(|_| Broken)
+    }
+
+    /// Reads a body into `into` until it ends or `limit` bytes are there.
+    pub(crate) async fn read(
+        &mut self,
+        body: &mut Incoming,
+        into: &mut Vec<u8>,
+        limit: usize,
+    ) -> Result<Read, Broken> {
+        while !body.is_end_stream() {
+            if into.len() >= limit {
+                return Ok(Read::UpToLimit);
+            }
+            let frame = poll_fn(|cx| {
+                drive(&mut self.connection, cx);
+                Pin::new(&mut *body).poll_frame(cx)
+            });
+            let Some(frame) = frame.await else { break };
+            let Ok(data) = frame.map_err(|_| Broken)?.into_data() else { continue };
+            let room = limit - into.len();
+            into.extend_from_slice(&data[..data.len().min(room)]);
+        }
+        Ok(Read::Whole)
+    }
+
+    /// Whether the next request can be sent on this connection, as far as is known here.
+    pub(crate) fn is_usable(&mut self) -> bool {
+        // Nobody needs to be told; whoever uses it next will look again.
+        drive(&mut self.connection, &mut Context::from_waker(Waker::noop()));
+        self.connection.is_some() && self.sender.is_ready()
+    }
+}
+
+/// Moves what can be moved.
+fn drive(connection: &mut Option<Box<Connection<Io, Full<Bytes>>>>, cx: &mut Context<'_>) {
+    let Some(running) = connection else { return };
+    if let Poll::Ready(_) = Pin::new(running.as_mut()).poll(cx) {
+        // Dropping it answers the request that it did not get to.
+        *connection = None;
+    }
+}

@@ -1,0 +1,138 @@
+//! A connection's bytes, with or without TLS, and whether any have passed.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio_rustls::client::TlsStream;
+
+/// What has passed of one request and its answer.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Progress(Arc<Passed>);
+
+#[derive(Debug, Default)]
+struct Passed {
+    asked: AtomicBool,
+    answered: AtomicBool,
+}
+
+impl Progress {
+    /// The next request begins.
+    pub(crate) fn restart(&self) {
+        self.0.asked.store(false, Ordering::Relaxed);
+        self.0.answered.store(false, Ordering::Relaxed);
+    }
+
+    /// Whether a byte of the request was written.
+    pub(crate) fn asked(&self) -> bool {
+        self.0.asked.load(Ordering::Relaxed)
+    }
+
+    /// Whether a byte of the answer was read.
+    pub(crate) fn answered(&self) -> bool {
+        self.0.answered.load(Ordering::Relaxed)
+    }
+}
+
+enum Io {
+    Plain(TcpStream),
+    Tls(Box<TlsStream<TcpStream>>),
+}
+
+/// A connection to a host.
+pub(crate) struct Stream {
+    io: Io,
+    progress: Progress,
+}
+
+impl Stream {
+    pub(crate) fn plain(stream: TcpStream) -> Self {
+        Self { io: Io::Plain(stream), progress: Progress::default() }
+    }
+
+    pub(crate) fn tls(stream: TlsStream<TcpStream>) -> Self {
+        Self { io: Io::Tls(Box::new(stream)), progress: Progress::default() }
+    }
+
+    /// What passes through this connection.
+    pub(crate) fn progress(&self) -> Progress {
+        self.progress.clone()
+    }
+
+    fn written(&self, written: &Poll<io::Result<usize>>) {
+        if matches!(written, Poll::Ready(Ok(1..))) {
+            self.progress.0.asked.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+impl AsyncRead for Stream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buf.filled().len();
+        let read = match &mut self.io {
+            Io::Plain(stream) => Pin::new(stream).poll_read(cx, buf),
+            Io::Tls(stream) => Pin::new(stream).poll_read(cx, buf),
+        };
+        if buf.filled().len() > before {
+            self.progress.0.answered.store(true, Ordering::Relaxed);
+        }
+        read
+    }
+}
+
+impl AsyncWrite for Stream {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = match &mut self.io {
+            Io::Plain(stream) => Pin::new(stream).poll_write(cx, buf),
+            Io::Tls(stream) => Pin::new(stream).poll_write(cx, buf),
+        };
+        self.written(&written);
+        written
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = match &mut self.io {
+            Io::Plain(stream) => Pin::new(stream).poll_write_vectored(cx, bufs),
+            Io::Tls(stream) => Pin::new(stream).poll_write_vectored(cx, bufs),
+        };
+        self.written(&written);
+        written
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        match &self.io {
+            Io::Plain(stream) => stream.is_write_vectored(),
+            Io::Tls(stream) => stream.is_write_vectored(),
+        }
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut self.io {
+            Io::Plain(stream) => Pin::new(stream).poll_flush(cx),
+            Io::Tls(stream) => Pin::new(stream).poll_flush(cx),
+        }
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut self.io {
+            Io::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
+            Io::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
+        }
+    }
+}
