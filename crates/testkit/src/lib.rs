@@ -29,4 +29,4 @@ pub use kit::Kit;
 pub use memory::MemoryStore;
 pub use provider::ScriptedProvider;
 pub use store::{FaultyStore, StoreFailure, StoreOp};
-pub use transport::ScriptedTransport;
+pub use transport::{ScriptedReceiver, ScriptedTransport};

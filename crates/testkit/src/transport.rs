@@ -1,7 +1,9 @@
 //! An outside world that answers what it was told to.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
 
 use async_trait::async_trait;
 use recado_core::transport::{OutboundRequest, OutboundResponse, Transport, TransportError};
@@ -9,16 +11,77 @@ use recado_core::transport::{OutboundRequest, OutboundResponse, Transport, Trans
 /// An answer of the outside.
 pub type Answer = Result<OutboundResponse, TransportError>;
 
-#[derive(Debug)]
+/// What is done when a request comes.
+type Hook = Arc<dyn Fn(&OutboundRequest) + Send + Sync>;
+
+/// What one URL answers, and what it has seen.
+#[derive(Default)]
+struct Place {
+    next: VecDeque<Answer>,
+    otherwise: Option<Answer>,
+    on_request: Option<Hook>,
+    /// Whether answers wait until they are let go.
+    held: bool,
+    /// How many of the answers that wait may go.
+    let_go: usize,
+    arrived: usize,
+    in_flight: usize,
+    most_in_flight: usize,
+}
+
 struct Script {
     next: VecDeque<Answer>,
     otherwise: Answer,
     requests: Vec<OutboundRequest>,
+    places: BTreeMap<String, Place>,
+    forbidden: BTreeSet<String>,
+    unknown: BTreeSet<String>,
+    in_flight: usize,
+    most_in_flight: usize,
+    wakers: Vec<Waker>,
+}
+
+impl Script {
+    /// Why a URL cannot be called, if it cannot.
+    fn check(&self, url: &str) -> Result<(), TransportError> {
+        let host = host_of(url);
+        if self.forbidden.contains(host) {
+            return Err(TransportError::Forbidden);
+        }
+        if self.unknown.contains(host) {
+            return Err(TransportError::Dns);
+        }
+        Ok(())
+    }
+
+    fn place(&mut self, url: &str) -> &mut Place {
+        self.places.entry(url.to_owned()).or_default()
+    }
+
+    fn wake(&mut self) {
+        self.wakers.drain(..).for_each(Waker::wake);
+    }
+}
+
+/// The host of a URL, without brackets and port.
+fn host_of(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    match authority.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => authority.split(':').next().unwrap_or_default(),
+    }
 }
 
 /// A transport that answers from a script and keeps what it was sent. Clones share both.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ScriptedTransport(Arc<Mutex<Script>>);
+
+impl std::fmt::Debug for ScriptedTransport {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ScriptedTransport").finish_non_exhaustive()
+    }
+}
 
 impl ScriptedTransport {
     /// A transport that refuses every connection until it is told otherwise.
@@ -27,10 +90,16 @@ impl ScriptedTransport {
             next: VecDeque::new(),
             otherwise: Err(TransportError::Refused),
             requests: Vec::new(),
+            places: BTreeMap::new(),
+            forbidden: BTreeSet::new(),
+            unknown: BTreeSet::new(),
+            in_flight: 0,
+            most_in_flight: 0,
+            wakers: Vec::new(),
         })))
     }
 
-    /// Adds an answer: each is given once, in order.
+    /// Adds an answer: each is given once, in order, by URLs that have none of their own.
     pub fn then(&self, answer: Answer) -> &Self {
         self.script().next.push_back(answer);
         self
@@ -47,13 +116,59 @@ impl ScriptedTransport {
         self
     }
 
-    /// All requests so far, in order.
+    /// Lets this host be one that must not be called.
+    pub fn forbid(&self, host: &str) -> &Self {
+        self.script().forbidden.insert(host.to_owned());
+        self
+    }
+
+    /// Lets this host be one whose name does not resolve.
+    pub fn unname(&self, host: &str) -> &Self {
+        self.script().unknown.insert(host.to_owned());
+        self
+    }
+
+    /// Lets every host be called again.
+    pub fn allow_all(&self) -> &Self {
+        let mut script = self.script();
+        script.forbidden.clear();
+        script.unknown.clear();
+        drop(script);
+        self
+    }
+
+    /// What is at this URL, to be told apart from all others.
+    pub fn at(&self, url: &str) -> ScriptedReceiver {
+        ScriptedReceiver { transport: self.clone(), url: url.to_owned() }
+    }
+
+    /// All requests so far, in order; those to hosts that must not be called are not among them.
     pub fn requests(&self) -> Vec<OutboundRequest> {
         self.script().requests.clone()
     }
 
+    /// The most requests that were in flight at once.
+    pub fn most_in_flight(&self) -> usize {
+        self.script().most_in_flight
+    }
+
     fn script(&self) -> MutexGuard<'_, Script> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until `found` answers something; it is asked again whenever something has changed.
+    async fn until<T>(&self, mut found: impl FnMut(&mut Script) -> Option<T>) -> T {
+        poll_fn(|context| {
+            let mut script = self.script();
+            match found(&mut script) {
+                Some(value) => Poll::Ready(value),
+                None => {
+                    script.wakers.push(context.waker().clone());
+                    Poll::Pending
+                }
+            }
+        })
+        .await
     }
 }
 
@@ -63,20 +178,237 @@ impl Default for ScriptedTransport {
     }
 }
 
+/// What is at one URL. Made by [`ScriptedTransport::at`].
+#[derive(Clone, Debug)]
+pub struct ScriptedReceiver {
+    transport: ScriptedTransport,
+    url: String,
+}
+
+impl ScriptedReceiver {
+    /// Adds an answer: each is given once, in the order in which requests come.
+    pub fn then(&self, answer: Answer) -> &Self {
+        self.with(|place| place.next.push_back(answer))
+    }
+
+    /// What is answered when its script has come to its end.
+    pub fn otherwise(&self, answer: Answer) -> &Self {
+        self.with(|place| place.otherwise = Some(answer))
+    }
+
+    /// Adds an answer with this status and an empty body.
+    pub fn then_status(&self, status: u16) -> &Self {
+        self.then(status_answer(status))
+    }
+
+    /// What is answered when its script has come to its end: this status and an empty body.
+    pub fn otherwise_status(&self, status: u16) -> &Self {
+        self.otherwise(status_answer(status))
+    }
+
+    /// Does this whenever a request comes, such as moving a clock while the receiver works.
+    pub fn on_request(&self, hook: impl Fn(&OutboundRequest) + Send + Sync + 'static) -> &Self {
+        self.with(|place| place.on_request = Some(Arc::new(hook)))
+    }
+
+    /// Lets requests wait for their answers from now on.
+    pub fn hold(&self) -> &Self {
+        self.with(|place| place.held = true)
+    }
+
+    /// Lets `count` more answers go.
+    pub fn let_go(&self, count: usize) -> &Self {
+        self.with(|place| place.let_go += count)
+    }
+
+    /// Lets all answers go, those to come too.
+    pub fn open(&self) -> &Self {
+        self.with(|place| (place.held, place.let_go) = (false, 0))
+    }
+
+    /// All requests so far, in order.
+    pub fn requests(&self) -> Vec<OutboundRequest> {
+        let mut requests = self.transport.requests();
+        requests.retain(|request| request.url == self.url);
+        requests
+    }
+
+    /// The bodies of all requests so far, in order.
+    pub fn bodies(&self) -> Vec<String> {
+        let requests = self.requests().into_iter();
+        requests.map(|request| String::from_utf8_lossy(&request.body).into_owned()).collect()
+    }
+
+    /// How many requests have come.
+    pub fn arrived(&self) -> usize {
+        self.transport.script().place(&self.url).arrived
+    }
+
+    /// Waits until `count` requests in all have come.
+    pub async fn has_got(&self, count: usize) {
+        let url = &self.url;
+        self.transport.until(|script| (script.place(url).arrived >= count).then_some(())).await;
+    }
+
+    /// How many requests wait for their answers.
+    pub fn in_flight(&self) -> usize {
+        self.transport.script().place(&self.url).in_flight
+    }
+
+    /// The most requests that were in flight at once.
+    pub fn most_in_flight(&self) -> usize {
+        self.transport.script().place(&self.url).most_in_flight
+    }
+
+    fn with(&self, change: impl FnOnce(&mut Place)) -> &Self {
+        let mut script = self.transport.script();
+        change(script.place(&self.url));
+        script.wake();
+        drop(script);
+        self
+    }
+}
+
 /// An answer with a status and a JSON body.
 pub fn json_answer(status: u16, body: &serde_json::Value) -> Answer {
     Ok(OutboundResponse { status, body: body.to_string().into_bytes() })
 }
 
+/// An answer with a status and an empty body.
+pub const fn status_answer(status: u16) -> Answer {
+    Ok(OutboundResponse { status, body: Vec::new() })
+}
+
+/// The value of a header of a request.
+pub fn header<'a>(request: &'a OutboundRequest, name: &str) -> Option<&'a str> {
+    let mut headers = request.headers.iter();
+    let found = headers.find(|(known, _)| known.eq_ignore_ascii_case(name));
+    found.map(|(_, value)| value.as_str())
+}
+
+/// A request on its way, counted until it is answered or given up.
+struct InFlight<'a> {
+    transport: &'a ScriptedTransport,
+    url: &'a str,
+}
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        let mut script = self.transport.script();
+        script.in_flight -= 1;
+        script.place(self.url).in_flight -= 1;
+        script.wake();
+    }
+}
+
+impl ScriptedTransport {
+    /// Takes a request in, and answers what it will be answered.
+    fn take_in(&self, request: &OutboundRequest) -> (Answer, Option<Hook>) {
+        let mut script = self.script();
+        script.requests.push(request.clone());
+        script.in_flight += 1;
+        script.most_in_flight = script.most_in_flight.max(script.in_flight);
+        let place = script.place(&request.url);
+        place.arrived += 1;
+        place.in_flight += 1;
+        place.most_in_flight = place.most_in_flight.max(place.in_flight);
+        let hook = place.on_request.clone();
+        let own = place.next.pop_front().or_else(|| place.otherwise.clone());
+        let answer =
+            own.or_else(|| script.next.pop_front()).unwrap_or_else(|| script.otherwise.clone());
+        script.wake();
+        (answer, hook)
+    }
+}
+
 #[async_trait]
 impl Transport for ScriptedTransport {
     async fn send(&self, request: OutboundRequest) -> Answer {
-        let mut script = self.script();
-        script.requests.push(request);
-        script.next.pop_front().unwrap_or_else(|| script.otherwise.clone())
+        self.script().check(&request.url)?;
+        let (answer, hook) = self.take_in(&request);
+        let _in_flight = InFlight { transport: self, url: &request.url };
+        if let Some(hook) = hook {
+            hook(&request);
+        }
+        self.until(|script| {
+            let place = script.place(&request.url);
+            if !place.held {
+                return Some(());
+            }
+            let left = place.let_go.checked_sub(1)?;
+            place.let_go = left;
+            Some(())
+        })
+        .await;
+        answer
     }
 
-    async fn check(&self, _: &str) -> Result<(), TransportError> {
-        Ok(())
+    async fn check(&self, url: &str) -> Result<(), TransportError> {
+        self.script().check(url)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const URL: &str = "https://a.example/hook";
+
+    fn post(url: &str) -> OutboundRequest {
+        OutboundRequest::post(url, Vec::new(), b"{}".to_vec())
+    }
+
+    #[tokio::test]
+    async fn urls_answer_for_themselves_and_all_others_together() {
+        let transport = ScriptedTransport::new();
+        transport.then(status_answer(201)).otherwise(status_answer(202));
+        transport.at(URL).then_status(500).otherwise_status(200);
+        let mut statuses = Vec::new();
+        for url in [URL, "https://b.example/", URL, "https://b.example/", URL] {
+            statuses.push(transport.send(post(url)).await.map(|answer| answer.status));
+        }
+        assert_eq!(statuses, [Ok(500), Ok(201), Ok(200), Ok(202), Ok(200)]);
+        assert_eq!(transport.at(URL).bodies(), ["{}"; 3]);
+    }
+
+    #[tokio::test]
+    async fn answers_that_are_held_go_one_by_one_and_are_counted() {
+        let transport = ScriptedTransport::new();
+        let receiver = transport.at(URL);
+        receiver.otherwise_status(200).hold();
+        let mut sends = Vec::new();
+        for _ in 0..3 {
+            let transport = transport.clone();
+            sends.push(tokio::spawn(async move { transport.send(post(URL)).await }));
+        }
+        receiver.has_got(3).await;
+        assert_eq!((receiver.in_flight(), receiver.most_in_flight()), (3, 3));
+        receiver.let_go(2);
+        transport.until(|script| (script.in_flight == 1).then_some(())).await;
+        let last = sends.iter().filter(|send| !send.is_finished()).count();
+        assert!(last >= 1);
+        receiver.open();
+        for send in sends {
+            assert_eq!(send.await.expect("no panic").map(|answer| answer.status), Ok(200));
+        }
+        assert_eq!((receiver.in_flight(), transport.most_in_flight()), (0, 3));
+    }
+
+    #[tokio::test]
+    async fn hosts_can_be_forbidden_and_unknown() {
+        let transport = ScriptedTransport::new();
+        transport.forbid("127.0.0.1").forbid("::1").unname("nowhere.example");
+        for (url, expected) in [
+            ("http://127.0.0.1:80/x", Err(TransportError::Forbidden)),
+            ("http://[::1]:80/", Err(TransportError::Forbidden)),
+            ("https://nowhere.example?x", Err(TransportError::Dns)),
+            ("https://elsewhere.example", Ok(())),
+        ] {
+            assert_eq!(transport.check(url).await, expected, "{url}");
+        }
+        assert_eq!(transport.send(post("http://127.0.0.1/")).await, Err(TransportError::Forbidden));
+        assert!(transport.requests().is_empty());
+        transport.allow_all();
+        assert_eq!(transport.check("http://127.0.0.1/").await, Ok(()));
     }
 }
