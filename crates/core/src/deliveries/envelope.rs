@@ -35,3 +35,30 @@ pub fn envelope(
         Envelope { event, timestamp: at, company_id: company, delivery_id: delivery, data };
     serde_json::to_string(&envelope).expect("an envelope holds nothing that JSON cannot write")
 }
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn the_data_is_carried_byte_for_byte() {
+        let data = r#"{"b":1.10,"a":"olá \u00e9 \/","n":12345678901234567890.000}"#;
+        let (company, delivery) = (Uuid::from_u128(1), Uuid::from_u128(2));
+        let body = envelope(
+            EventType::ContactCreated,
+            Timestamp::from_millis(1_763_000_000_123),
+            CompanyId::new(company),
+            DeliveryId::new(delivery),
+            data,
+        );
+        assert_eq!(
+            body,
+            format!(
+                "{{\"event\":\"contact.created\",\"timestamp\":\"2025-11-13T02:13:20.123Z\",\
+                 \"company_id\":\"{company}\",\"delivery_id\":\"{delivery}\",\"data\":{data}}}"
+            )
+        );
+    }
+}

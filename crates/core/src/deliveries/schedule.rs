@@ -72,3 +72,106 @@ fn note(delivery: &mut Delivery, entry: Attempt) {
     let surplus = delivery.log.len().saturating_sub(MAX_LOG);
     delivery.log.drain(..surplus);
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::events::EventType;
+    use crate::ids::{CompanyId, DeliveryId, EventId, WebhookId};
+    use crate::transport::{OutboundResponse, TransportError};
+
+    const START: Timestamp = Timestamp::from_millis(1_763_000_000_000);
+
+    fn delivery() -> Delivery {
+        Delivery::new(
+            DeliveryId::new(Uuid::from_u128(1)),
+            CompanyId::new(Uuid::from_u128(2)),
+            WebhookId::new(Uuid::from_u128(3)),
+            EventId::new(Uuid::from_u128(4)),
+            EventType::ContactCreated,
+            START,
+        )
+    }
+
+    fn answered(status: u16, at: Timestamp) -> Outcome {
+        let answer = Ok(OutboundResponse { status, body: b"answer".to_vec() });
+        Outcome { started_at: at, ended_at: at.plus(Duration::from_millis(40)), answer }
+    }
+
+    #[test]
+    fn the_waits_are_30_seconds_2_10_and_30_minutes_from_the_end_of_the_attempt() {
+        let (mut delivery, mut now, mut waits) = (delivery(), START, Vec::new());
+        while delivery.status == DeliveryStatus::Pending {
+            let outcome = answered(500, now);
+            delivery = after_attempt(&delivery, &outcome, &RetryWaits::default());
+            if let Some(due) = delivery.due_at {
+                waits.push(due.since(outcome.ended_at).as_secs());
+                now = due;
+            }
+        }
+        assert_eq!(waits, [30, 120, 600, 1_800]);
+        assert_eq!((delivery.status, delivery.attempts), (DeliveryStatus::Failed, ATTEMPTS));
+    }
+
+    #[test]
+    fn a_redelivery_has_five_attempts_of_its_own_and_the_count_goes_on() {
+        let mut delivery =
+            after_attempt(&delivery(), &answered(200, START), &RetryWaits::default());
+        assert_eq!(delivery.delivered_at, Some(START.plus(Duration::from_millis(40))));
+        delivery = redelivered(&delivery, START.plus(Duration::from_secs(60)));
+        assert_eq!((delivery.delivered_at, delivery.is_fresh()), (None, false));
+        for _ in 0..5 {
+            assert_eq!(delivery.status, DeliveryStatus::Pending);
+            delivery = after_attempt(&delivery, &answered(404, START), &RetryWaits::default());
+        }
+        assert_eq!((delivery.status, delivery.attempts), (DeliveryStatus::Failed, 6));
+        let numbers: Vec<u32> = delivery.log.iter().map(|entry| entry.attempt).collect();
+        assert_eq!(numbers, [1, 2, 3, 4, 5, 6]);
+    }
+
+    #[test]
+    fn the_log_keeps_the_newest_attempts() {
+        let mut delivery = delivery();
+        for _ in 0..70 {
+            delivery = redelivered(&delivery, START);
+            delivery = after_attempt(&delivery, &answered(200, START), &RetryWaits::default());
+        }
+        assert_eq!(delivery.log.len(), MAX_LOG);
+        assert_eq!(delivery.log.last().map(|entry| entry.attempt), Some(70));
+    }
+
+    proptest! {
+        #[test]
+        fn only_a_status_of_the_200s_delivers(status in 100_u16..1_000) {
+            let after = after_attempt(&delivery(), &answered(status, START), &RetryWaits::default());
+            let delivered = after.status == DeliveryStatus::Delivered;
+            prop_assert_eq!(delivered, (200..300).contains(&status));
+            prop_assert_eq!(after.queued_at().is_none(), delivered);
+        }
+
+        #[test]
+        fn a_series_never_has_more_than_five_attempts(statuses in prop::collection::vec(prop_oneof![Just(None), (200_u16..600).prop_map(Some)], 1..12)) {
+            let mut delivery = delivery();
+            for status in statuses {
+                if delivery.status != DeliveryStatus::Pending {
+                    break;
+                }
+                let outcome = match status {
+                    Some(status) => answered(status, START),
+                    None => Outcome {
+                        started_at: START,
+                        ended_at: START,
+                        answer: Err(TransportError::Refused),
+                    },
+                };
+                delivery = after_attempt(&delivery, &outcome, &RetryWaits::default());
+            }
+            prop_assert!(delivery.tries <= ATTEMPTS);
+            prop_assert_eq!(delivery.log.len(), delivery.attempts as usize);
+            prop_assert_eq!(delivery.due_at.is_some(), delivery.status == DeliveryStatus::Pending);
+        }
+    }
+}

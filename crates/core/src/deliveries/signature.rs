@@ -82,3 +82,71 @@ pub fn headers(
     }
     headers.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_763_000_000_999);
+
+    fn id() -> DeliveryId {
+        DeliveryId::new(Uuid::from_u128(7))
+    }
+
+    fn of(headers: &[(String, String)], name: &str) -> Option<String> {
+        headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
+    }
+
+    fn secrets() -> SigningSecrets {
+        SigningSecrets::new(SigningSecret::stored("It's a Secret to Everybody".to_owned()))
+    }
+
+    // The example that GitHub publishes for its webhooks, which are signed in the same way.
+    #[test]
+    fn a_published_example_is_signed_as_published() {
+        assert_eq!(
+            sign(&secrets().current, "Hello, World!"),
+            "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"
+        );
+    }
+
+    // The example of the Standard Webhooks specification.
+    #[test]
+    fn a_published_example_of_standard_webhooks_is_signed_as_published() {
+        let secret = SigningSecret::stored("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw".to_owned());
+        let body = r#"{"test": 2432232314}"#;
+        let key = secret.decoded().expect("base64");
+        let parts: [&[u8]; 3] = [b"msg_p5jXN8AQM9LWM0D4loKWxJek.1614265330.", body.as_bytes(), b""];
+        let signature = STANDARD.encode(mac(&key, &parts));
+        assert_eq!(signature, "g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
+    }
+
+    #[test]
+    fn every_attempt_names_its_event_and_its_delivery() {
+        let headers = headers(&secrets(), false, EventType::MessageSent, id(), "{}", NOW);
+        assert_eq!(of(&headers, "x-service-event").as_deref(), Some("message.sent"));
+        assert_eq!(of(&headers, "x-service-delivery"), Some(id().to_string()));
+        assert_eq!(of(&headers, "content-type").as_deref(), Some("application/json"));
+        assert!(of(&headers, "user-agent").expect("one").starts_with("Recado-Webhooks/"));
+        assert_eq!(of(&headers, "x-service-signature-previous"), None);
+        assert_eq!(of(&headers, "webhook-id"), None);
+    }
+
+    #[test]
+    fn after_a_rotation_both_secrets_sign_for_a_day() {
+        let old = secrets();
+        let new = SigningSecret::from_random([9; 32]);
+        let rotated = old.rotated(new.clone(), NOW);
+        let both = headers(&rotated, true, EventType::MessageSent, id(), "{}", NOW);
+        assert_eq!(of(&both, "x-service-signature"), Some(sign(&new, "{}")));
+        assert_eq!(of(&both, "x-service-signature-previous"), Some(sign(&old.current, "{}")));
+        // Two for the new secret, whose text is base64, one for the old one, whose is not.
+        assert_eq!(of(&both, "webhook-signature").expect("some").split(' ').count(), 3);
+        let later = NOW.plus(crate::webhooks::ROTATION);
+        let one = headers(&rotated, true, EventType::MessageSent, id(), "{}", later);
+        assert_eq!(of(&one, "x-service-signature-previous"), None);
+        assert_eq!(of(&one, "webhook-timestamp").as_deref(), Some("1763086400"));
+    }
+}

@@ -8,6 +8,8 @@ mod queue;
 mod run;
 mod state;
 mod tenure;
+#[cfg(test)]
+mod tests;
 
 use std::time::Duration;
 

@@ -1,0 +1,330 @@
+//! The state against a model of the store, under every order in which things can end.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::time::Duration;
+
+use proptest::prelude::*;
+use uuid::Uuid;
+
+use super::DispatchLimits;
+use super::state::{Action, Dispatch, Recorded, Settled, Trial};
+use crate::Timestamp;
+use crate::deliveries::{
+    Delivery, DeliverySeq, DeliveryStatus, DueDelivery, Lane, LanePage, LaneRead, Outcome, Pending,
+    RetryWaits, ShardNumber, after_attempt,
+};
+use crate::events::EventType;
+use crate::ids::{CompanyId, ContactId, DeliveryId, EventId, WebhookId};
+use crate::store::{Stored, Version};
+use crate::transport::{OutboundResponse, TransportError};
+use crate::webhooks::{SigningSecret, SigningSecrets, Topics, Webhook, WebhookState, WebhookUrl};
+
+const START: Timestamp = Timestamp::from_millis(1_763_000_000_000);
+const COMPANY: CompanyId = CompanyId::new(Uuid::from_u128(1));
+const LIMITS: DispatchLimits =
+    DispatchLimits { per_webhook: 3, in_all: 7, held: 16, held_bytes: 1_000 };
+
+/// A small source of chance that shrinks with its seed.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
+        usize::try_from(self.0 >> 33).unwrap_or(0) % n.max(1)
+    }
+}
+
+fn lane(n: u128) -> Lane {
+    Lane { company: COMPANY, webhook: WebhookId::new(Uuid::from_u128(n)) }
+}
+
+struct World {
+    now: Timestamp,
+    rows: BTreeMap<DeliverySeq, (Stored<Delivery>, ContactId)>,
+    states: HashMap<Lane, WebhookState>,
+    state: Dispatch,
+    under_way: Vec<Action>,
+    /// Reads that saw the store at their begin and have not answered yet.
+    reads: Vec<(LaneRead, LanePage, Timestamp)>,
+    in_flight: HashMap<DeliveryId, Lane>,
+    first_tried: HashMap<(Lane, ContactId), Vec<DeliverySeq>>,
+    sent: HashMap<DeliveryId, u32>,
+}
+
+impl World {
+    fn new() -> Self {
+        let mut state = Dispatch::new(LIMITS);
+        state.hold(ShardNumber::all().collect(), Default::default());
+        Self {
+            now: START,
+            rows: BTreeMap::new(),
+            states: HashMap::new(),
+            state,
+            under_way: Vec::new(),
+            reads: Vec::new(),
+            in_flight: HashMap::new(),
+            first_tried: HashMap::new(),
+            sent: HashMap::new(),
+        }
+    }
+
+    fn webhook(&self, lane: Lane) -> Webhook {
+        Webhook {
+            id: lane.webhook,
+            company: COMPANY,
+            url: WebhookUrl::parse("https://example.com/hook").expect("a URL"),
+            topics: Topics::All,
+            state: self.states.get(&lane).copied().unwrap_or(WebhookState::Active),
+            standard_headers: false,
+            secrets: SigningSecrets::new(SigningSecret::from_random([1; 32])),
+            created_at: START,
+            updated_at: START,
+        }
+    }
+
+    fn insert(&mut self, lane: Lane, contact: u128) {
+        let seq = DeliverySeq(self.rows.len() as u64 + 1);
+        let id = DeliveryId::new(Uuid::from_u128(u128::from(seq.0)));
+        let event = EventId::new(Uuid::from_u128(u128::from(seq.0)));
+        let made =
+            Delivery::new(id, COMPANY, lane.webhook, event, EventType::ContactCreated, self.now);
+        let contact = ContactId::new(Uuid::from_u128(contact));
+        self.rows.insert(seq, (Stored::new(made, Version::FIRST), contact));
+    }
+
+    fn due(&self, seq: DeliverySeq) -> DueDelivery {
+        let (delivery, contact) = self.rows[&seq].clone();
+        DueDelivery { seq, delivery, contact: Some(contact), data: Some("{\"a\":1}".to_owned()) }
+    }
+
+    fn page(&self, read: &LaneRead) -> LanePage {
+        let of_lane = |delivery: &Delivery| delivery.webhook == read.lane.webhook;
+        let fresh = self.rows.iter().filter(|(seq, (delivery, _))| {
+            **seq > read.after && of_lane(delivery) && delivery.is_fresh()
+        });
+        let mut again: Vec<(Timestamp, DeliverySeq)> = self
+            .rows
+            .iter()
+            .filter(|(_, (delivery, _))| of_lane(delivery) && delivery.attempts > 0)
+            .filter_map(|(seq, (delivery, _))| Some((delivery.queued_at()?, *seq)))
+            .filter(|(at, _)| *at <= read.due)
+            .collect();
+        again.sort_unstable();
+        LanePage {
+            webhook: Some(Stored::new(self.webhook(read.lane), Version::FIRST)),
+            fresh: fresh.take(read.fresh as usize).map(|(seq, _)| self.due(*seq)).collect(),
+            again: again.into_iter().take(read.again as usize).map(|(_, s)| self.due(s)).collect(),
+        }
+    }
+
+    fn look(&mut self) {
+        let mut lowest: BTreeMap<Lane, Timestamp> = BTreeMap::new();
+        for (delivery, _) in self.rows.values() {
+            if let Some(at) = delivery.queued_at() {
+                let lane = Lane { company: COMPANY, webhook: delivery.webhook };
+                let known = lowest.entry(lane).or_insert(at);
+                *known = (*known).min(at);
+            }
+        }
+        let pending: Vec<Pending> =
+            lowest.into_iter().map(|(lane, queued_at)| Pending { lane, queued_at }).collect();
+        self.state.found(&pending, self.now);
+    }
+
+    fn start(&mut self) {
+        for action in self.state.actions(self.now, true) {
+            match action {
+                Action::Read(read) => {
+                    let page = self.page(&read);
+                    self.reads.push((read, page, self.now));
+                }
+                Action::Try(trial) => self.begin(trial),
+                other => self.under_way.push(other),
+            }
+        }
+        assert!(self.in_flight.len() <= LIMITS.in_all, "more in flight than in all");
+        for lane in self.in_flight.values() {
+            let count = self.in_flight.values().filter(|other| *other == lane).count();
+            assert!(count <= LIMITS.per_webhook, "more in flight than a webhook may have");
+        }
+    }
+
+    fn begin(&mut self, trial: Box<Trial>) {
+        let delivery = trial.due.delivery.value();
+        let stored = &self.rows[&trial.due.seq].0;
+        assert_eq!(trial.due.delivery, *stored, "an attempt goes by what is stored");
+        assert_eq!(stored.status, DeliveryStatus::Pending);
+        let twice = self.in_flight.insert(delivery.id, trial.lane);
+        assert!(twice.is_none(), "one delivery is in flight twice");
+        if delivery.is_fresh() {
+            let contact = trial.due.contact.expect("a contact");
+            for action in &self.under_way {
+                if let Action::Try(other) = action {
+                    let same = other.lane == trial.lane && other.due.contact == trial.due.contact;
+                    assert!(!(same && other.due.delivery.is_fresh()), "two first attempts at once");
+                }
+            }
+            self.first_tried.entry((trial.lane, contact)).or_default().push(trial.due.seq);
+        }
+        self.under_way.push(Action::Try(trial));
+    }
+
+    /// Ends one thing that is under way, chosen by chance. Tells whether there was any.
+    fn end_one(&mut self, chance: &mut Chance) -> bool {
+        let count = self.under_way.len() + self.reads.len();
+        if count == 0 {
+            return false;
+        }
+        let at = chance.below(count);
+        if at < self.reads.len() {
+            let (read, page, began) = self.reads.swap_remove(at);
+            let page = (chance.below(10) > 0).then_some(page);
+            self.state.read_ended(&read, page, began);
+            return true;
+        }
+        match self.under_way.swap_remove(at - self.reads.len()) {
+            Action::Try(trial) => self.end_trial(*trial, chance),
+            Action::Record(batch) => self.end_record(batch, chance),
+            Action::Cancel(_) | Action::Read(_) => {}
+        }
+        true
+    }
+
+    fn end_trial(&mut self, trial: Trial, chance: &mut Chance) {
+        let id = trial.due.delivery.id;
+        self.in_flight.remove(&id);
+        *self.sent.entry(id).or_default() += 1;
+        let answer = match chance.below(4) {
+            0 => Err(TransportError::TimedOut { after_sending: true }),
+            1 => Ok(OutboundResponse { status: 500, body: Vec::new() }),
+            _ => Ok(OutboundResponse { status: 204, body: Vec::new() }),
+        };
+        let outcome = Outcome { started_at: self.now, ended_at: self.now, answer };
+        let answered = outcome.answer.is_ok();
+        let after = after_attempt(&trial.due.delivery, &outcome, &RetryWaits::default());
+        self.state.tried(trial, after, answered);
+    }
+
+    fn end_record(&mut self, batch: Vec<Settled>, chance: &mut Chance) {
+        if chance.below(8) == 0 {
+            self.state.recorded(batch, Recorded::Failed, self.now);
+            return;
+        }
+        for settled in &batch {
+            let row = self.rows.values_mut().find(|(row, _)| row.id == settled.after.id);
+            let (row, _) = row.expect("stored");
+            assert_eq!(row.version(), settled.before.version(), "an outcome was recorded twice");
+            *row = Stored::new(settled.after.clone(), row.version().next());
+        }
+        self.state.recorded(batch, Recorded::Done, self.now);
+    }
+
+    fn pending(&self) -> usize {
+        self.rows.values().filter(|(row, _)| row.status == DeliveryStatus::Pending).count()
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    /// Whatever ends when, and however often reads and commits fail: nothing is tried twice at once
+    /// or against a row that has moved on, the bounds hold, a contact's first attempts keep their
+    /// order, and everything is settled in the end with every attempt recorded.
+    #[test]
+    fn everything_is_settled_in_order_and_within_bounds(seed in any::<u64>(), deliveries in 1_usize..80, lanes in 1_u128..5, contacts in 1_usize..6) {
+        let (mut world, mut chance) = (World::new(), Chance(seed));
+        let mut left = deliveries;
+        for step in 0..20_000 {
+            if left > 0 && chance.below(3) == 0 {
+                let lane = lane(1 + chance.below(lanes as usize) as u128);
+                world.insert(lane, chance.below(contacts) as u128);
+                left -= 1;
+                if chance.below(4) > 0 {
+                    world.state.rung([lane]);
+                }
+            }
+            world.start();
+            if !world.end_one(&mut chance) || step % 64 == 0 {
+                world.now = world.now.plus(Duration::from_secs(chance.below(120) as u64 + 1));
+                world.state.tick(world.now);
+                world.look();
+            }
+            if left == 0 && world.pending() == 0 && world.state.is_idle(Timestamp::MAX) {
+                break;
+            }
+        }
+        prop_assert_eq!(world.pending(), 0, "something was left");
+        for (row, _) in world.rows.values() {
+            prop_assert_eq!(world.sent[&row.id], row.attempts, "an attempt was not recorded");
+        }
+        for tried in world.first_tried.values() {
+            prop_assert!(tried.is_sorted(), "first attempts out of order: {tried:?}");
+        }
+    }
+}
+
+#[test]
+fn a_receiver_that_never_answers_leaves_room_for_the_others() {
+    let mut world = World::new();
+    for contact in 0..20 {
+        world.insert(lane(1), contact);
+    }
+    world.state.rung([lane(1)]);
+    world.start();
+    while world
+        .reads
+        .pop()
+        .map(|(read, page, began)| world.state.read_ended(&read, Some(page), began))
+        .is_some()
+    {}
+    world.start();
+    assert_eq!(world.in_flight.len(), LIMITS.per_webhook);
+    world.insert(lane(2), 99);
+    world.state.rung([lane(2)]);
+    world.start();
+    let at = world.reads.iter().position(|(read, ..)| read.lane == lane(2)).expect("a read");
+    let (read, page, began) = world.reads.swap_remove(at);
+    world.state.read_ended(&read, Some(page), began);
+    world.start();
+    assert!(world.in_flight.values().any(|in_flight| *in_flight == lane(2)));
+}
+
+#[test]
+fn what_waits_for_an_inactive_webhook_is_not_tried_until_somebody_rings() {
+    let mut world = World::new();
+    world.states.insert(lane(1), WebhookState::Inactive);
+    world.insert(lane(1), 1);
+    let read_all = |world: &mut World| {
+        world.start();
+        while let Some((read, page, began)) = world.reads.pop() {
+            world.state.read_ended(&read, Some(page), began);
+        }
+        world.start();
+    };
+    world.look();
+    read_all(&mut world);
+    world.now = world.now.plus(Duration::from_secs(1));
+    world.look();
+    read_all(&mut world);
+    let tried: HashSet<_> = world.in_flight.keys().collect();
+    assert!(tried.is_empty());
+    world.states.insert(lane(1), WebhookState::Active);
+    world.state.rung([lane(1)]);
+    read_all(&mut world);
+    assert_eq!(world.in_flight.len(), 1);
+}
+
+#[test]
+fn without_a_lease_nothing_is_begun() {
+    let mut world = World::new();
+    world.insert(lane(1), 1);
+    world.look();
+    world.start();
+    while let Some((read, page, began)) = world.reads.pop() {
+        world.state.read_ended(&read, Some(page), began);
+    }
+    let begun = world.state.actions(world.now, false);
+    assert!(!begun.iter().any(|action| matches!(action, Action::Try(_))));
+    let begun = world.state.actions(world.now, true);
+    assert!(begun.iter().any(|action| matches!(action, Action::Try(_))));
+}
