@@ -118,8 +118,15 @@ cells_of_ids!(
     LedgerLineId,
     WorkerId,
     EventId,
-    JobId
+    JobId,
+    WebhookId,
+    DeliveryId
 );
+
+/// JSON of a value.
+pub(crate) fn json<'a>(value: &impl serde::Serialize) -> Cell<'a> {
+    Cell::Owned(serde_json::to_string(value).expect("rows hold nothing that JSON cannot write"))
+}
 
 /// Reads the columns of a row one after the other.
 pub(crate) struct Columns<'r, 's> {

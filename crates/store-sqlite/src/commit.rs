@@ -6,6 +6,7 @@ use recado_core::contacts::{Alias, Contact, ContactTag};
 use recado_core::conversations::Conversation;
 use recado_core::custom_fields::CustomField;
 use recado_core::deals::{Deal, Pipeline, Stage};
+use recado_core::deliveries::{Delivery, Shard};
 use recado_core::documents::Document;
 use recado_core::events::Event;
 use recado_core::groups::ConnectionGroup;
@@ -22,12 +23,15 @@ use recado_core::store::{
 };
 use recado_core::tags::{CloseReason, Tag};
 use recado_core::templates::Template;
+use recado_core::webhooks::{Routes, Webhook};
 use recado_core::workers::Worker;
 
 use crate::cell::Cell;
 use crate::contacts::{self, export_frontier};
+use crate::deliveries;
 use crate::events;
 use crate::messages;
+use crate::shards;
 use crate::table;
 use crate::writer::{Transaction, read_error};
 
@@ -66,6 +70,12 @@ fn require(tx: &Transaction<'_>, precondition: &Precondition) -> Result<(), Comm
             }
             Err(Conflict::Stale(RowKey::ExportFrontier { company: *company }).into())
         }
+        Precondition::Routed { company, read_at } => {
+            if table::version::<Routes>(tx.conn, &[(*company).into()])? == *read_at {
+                return Ok(());
+            }
+            Err(Conflict::Stale(RowKey::Routes { company: *company }).into())
+        }
     }
 }
 
@@ -101,6 +111,10 @@ fn insert(tx: &mut Transaction<'_>, row: &Row) -> Result<(), CommitError> {
         Row::RememberedCall(row) => table::insert(conn, row),
         Row::Worker(row) => table::insert(conn, row),
         Row::Template(row) => table::insert(conn, row),
+        Row::Webhook(row) => table::insert(conn, row),
+        Row::Routes(row) => table::insert(conn, row),
+        Row::Delivery(row) => table::insert(conn, row),
+        Row::Shard(row) => table::insert(conn, row),
         Row::Job(row) => table::insert(conn, row),
     }
 }
@@ -138,6 +152,10 @@ fn update(tx: &mut Transaction<'_>, new: &Row, read_at: Version) -> Result<(), C
         Row::RememberedCall(row) => table::update(conn, row, read_at, key),
         Row::Worker(row) => table::update(conn, row, read_at, key),
         Row::Template(row) => table::update(conn, row, read_at, key),
+        Row::Webhook(row) => table::update(conn, row, read_at, key),
+        Row::Routes(row) => table::update(conn, row, read_at, key),
+        Row::Delivery(row) => deliveries::update(conn, row, read_at),
+        Row::Shard(row) => table::update(conn, row, read_at, key),
         Row::Job(row) => table::update(conn, row, read_at, key),
     }
 }
@@ -176,6 +194,10 @@ fn delete(tx: &mut Transaction<'_>, key: &RowKey, read_at: Version) -> Result<()
         RowKey::RememberedCall { .. } => table::delete::<RememberedCall>(conn, &by, read_at, named),
         RowKey::Worker { .. } => table::delete::<Worker>(conn, &by, read_at, named),
         RowKey::Template { .. } => table::delete::<Template>(conn, &by, read_at, named),
+        RowKey::Webhook { .. } => table::delete::<Webhook>(conn, &by, read_at, named),
+        RowKey::Routes { .. } => table::delete::<Routes>(conn, &by, read_at, named),
+        RowKey::Delivery { .. } => table::delete::<Delivery>(conn, &by, read_at, named),
+        RowKey::Shard { .. } => table::delete::<Shard>(conn, &by, read_at, named),
         RowKey::Job { .. } => table::delete::<Job>(conn, &by, read_at, named),
         RowKey::ExportFrontier { .. } => Err(Conflict::Stale(key.clone()).into()),
     }
@@ -215,6 +237,10 @@ fn version(tx: &Transaction<'_>, key: &RowKey) -> Result<Option<Version>, Commit
         RowKey::RememberedCall { .. } => table::version::<RememberedCall>(conn, &by),
         RowKey::Worker { .. } => table::version::<Worker>(conn, &by),
         RowKey::Template { .. } => table::version::<Template>(conn, &by),
+        RowKey::Webhook { .. } => table::version::<Webhook>(conn, &by),
+        RowKey::Routes { .. } => table::version::<Routes>(conn, &by),
+        RowKey::Delivery { .. } => table::version::<Delivery>(conn, &by),
+        RowKey::Shard { .. } => table::version::<Shard>(conn, &by),
         RowKey::Job { .. } => table::version::<Job>(conn, &by),
         RowKey::ExportFrontier { .. } => Ok(None),
     }
@@ -266,6 +292,10 @@ fn key_cells(key: &RowKey) -> Vec<Cell<'_>> {
         }
         RowKey::Worker { id } => vec![id.into()],
         RowKey::Template { company, id } => vec![company.into(), id.into()],
+        RowKey::Webhook { company, id } => vec![company.into(), id.into()],
+        RowKey::Routes { company } => vec![company.into()],
+        RowKey::Delivery { company, id } => vec![company.into(), id.into()],
+        RowKey::Shard { number } => vec![shards::number(number)],
         RowKey::Job { company, id } => vec![company.into(), id.into()],
     }
 }

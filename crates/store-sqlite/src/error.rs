@@ -102,6 +102,8 @@ pub(crate) fn identity(table: &str) -> UniqueKey {
         "message_refs" => UniqueKey::ProviderMessage,
         "lead_memories" => UniqueKey::LeadMemory,
         "remembered_calls" => UniqueKey::CallKey,
+        "routes" => UniqueKey::Routes,
+        "shards" => UniqueKey::Shard,
         _ => UniqueKey::Id,
     }
 }

@@ -1,12 +1,24 @@
-//! The outbox (D52): written in the commit that caused the event.
+//! The outbox (D52): written in the commit that caused the event; read as the company's journal.
 
-use recado_core::events::{Event, EventType};
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+use recado_core::events::{Event, EventReads, EventRecord, EventType, JournalPosition};
 use recado_core::ids::{CompanyId, ContactId, EventId};
-use recado_core::store::CommitError;
-use rusqlite::{Connection, params_from_iter};
+use recado_core::store::{CommitError, StoreError};
+use rusqlite::{Connection, OptionalExtension, params_from_iter};
 
+use crate::SqliteStore;
 use crate::cell::{Cell, Columns};
 use crate::error::{ReadResult, commit_error};
+
+const BY_ID: &str = "SELECT company_id, id, event_type, contact_id, at, data FROM events \
+     WHERE company_id = ?1 AND id = ?2";
+const BY_SEQ: &str =
+    "SELECT company_id, id, event_type, contact_id, at, data FROM events WHERE seq = ?1";
+/// The places of events of one type; the index alone is read.
+const OF_TYPE: &str = "SELECT seq FROM events INDEXED BY events_by_type \
+     WHERE company_id = ?1 AND event_type = ?2 AND seq > ?3 ORDER BY seq LIMIT ?4";
 
 /// Writes an event.
 pub(crate) fn insert(conn: &Connection, event: &Event) -> Result<(), CommitError> {
@@ -27,22 +39,94 @@ pub(crate) fn insert(conn: &Connection, event: &Event) -> Result<(), CommitError
     Ok(())
 }
 
-/// All events of a company, in the order of their commits.
+fn read(row: &rusqlite::Row<'_>) -> ReadResult<EventRecord> {
+    let mut columns = Columns::new(row);
+    Ok(EventRecord {
+        company: columns.id(CompanyId::new)?,
+        id: columns.id(EventId::new)?,
+        event_type: columns.word(EventType::parse)?,
+        contact: columns.opt_id(ContactId::new)?,
+        at: columns.time()?,
+        data: columns.opt_text()?,
+    })
+}
+
+/// All events of a company, in the order of their commits; without data where it was erased.
 pub(crate) fn all(conn: &Connection, company: CompanyId) -> ReadResult<Vec<Event>> {
     conn.prepare_cached(
         "SELECT company_id, id, event_type, contact_id, at, data FROM events \
          WHERE company_id = ?1 ORDER BY seq",
     )?
     .query_map([Cell::from(company)], |row| {
-        let mut columns = Columns::new(row);
-        Ok(Event {
-            company: columns.id(CompanyId::new)?,
-            id: columns.id(EventId::new)?,
-            event_type: columns.word(EventType::parse)?,
-            contact: columns.opt_id(ContactId::new)?,
-            at: columns.time()?,
-            data: columns.text()?,
-        })
+        let EventRecord { id, company, event_type, contact, at, data } = read(row)?;
+        Ok(Event { id, company, event_type, contact, at, data: data.unwrap_or_default() })
     })?
     .collect()
+}
+
+/// The events of some types after a position: the places of each type are merged, and only what is
+/// answered is read.
+fn after(
+    conn: &Connection,
+    company: CompanyId,
+    types: &[EventType],
+    after: JournalPosition,
+    limit: u32,
+) -> ReadResult<Vec<(JournalPosition, EventRecord)>> {
+    let mut of_type = conn.prepare_cached(OF_TYPE)?;
+    let mut places = BTreeSet::new();
+    for event_type in types {
+        let values: [Cell<'_>; 4] =
+            [company.into(), event_type.as_str().into(), after.0.into(), limit.into()];
+        for place in of_type.query_map(params_from_iter(&values), |row| row.get::<_, i64>(0))? {
+            places.insert(place?);
+        }
+    }
+    let mut by_seq = conn.prepare_cached(BY_SEQ)?;
+    let event = |seq: i64| {
+        let position = JournalPosition(seq.unsigned_abs());
+        Ok((position, by_seq.query_row([seq], read)?))
+    };
+    places.into_iter().take(limit as usize).map(event).collect()
+}
+
+#[async_trait]
+impl EventReads for SqliteStore {
+    async fn event(
+        &self,
+        company: CompanyId,
+        id: EventId,
+    ) -> Result<Option<EventRecord>, StoreError> {
+        self.read(move |conn| {
+            let key: [Cell<'_>; 2] = [company.into(), id.into()];
+            conn.prepare_cached(BY_ID)?.query_row(params_from_iter(&key), read).optional()
+        })
+        .await
+    }
+
+    // Places are given out under the one write lock: whoever sees a place sees all before it.
+    async fn events_after(
+        &self,
+        company: CompanyId,
+        types: &[EventType],
+        position: JournalPosition,
+        limit: u32,
+    ) -> Result<Vec<(JournalPosition, EventRecord)>, StoreError> {
+        let types = types.to_vec();
+        self.read(move |conn| after(conn, company, &types, position, limit)).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plans;
+
+    #[test]
+    fn the_journal_is_read_from_a_position_on_in_the_index_alone() {
+        let step = plans::step(&plans::database(), OF_TYPE);
+        let found = "SEARCH events USING COVERING INDEX events_by_type \
+                     (company_id=? AND event_type=? AND rowid>?)";
+        assert_eq!(step, found);
+    }
 }

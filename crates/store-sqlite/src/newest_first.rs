@@ -182,7 +182,8 @@ mod tests {
     #[test]
     fn a_range_is_read_in_its_index_alone_and_ends_with_its_span() {
         let conn = plans::database();
-        let indexes = [&crate::messages_listing::INDEXES[..], &[&crate::prosas::BY_KIND]].concat();
+        let others = [&crate::prosas::BY_KIND, &crate::deliveries_listing::LISTED];
+        let indexes = [&crate::messages_listing::INDEXES[..], &others].concat();
         for index in indexes {
             let scope = vec![Cell::Null; index.scope.len()];
             let range = Range::new(index, scope, Span::new(None, None));

@@ -12,6 +12,7 @@ use crate::error::SqliteError;
 const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001_initial.sql"),
     include_str!("../migrations/0002_conversations.sql"),
+    include_str!("../migrations/0003_webhooks.sql"),
 ];
 
 const HISTORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

@@ -1,0 +1,177 @@
+//! Deliveries of events to webhooks.
+
+use std::sync::LazyLock;
+
+use async_trait::async_trait;
+use recado_core::deliveries::{Delivery, DeliveryFilter, DeliveryReads, DeliveryStatus};
+use recado_core::events::EventType;
+use recado_core::ids::{CompanyId, DeliveryId, EventId, WebhookId};
+use recado_core::page::{Page, PageRequest};
+use recado_core::store::{CommitError, Row, StoreError, Stored, Version};
+use rusqlite::{Connection, params_from_iter};
+
+use crate::SqliteStore;
+use crate::cell::{Cell, Columns, json};
+use crate::deliveries_listing;
+use crate::error::{ReadResult, commit_error};
+use crate::table::{self, Table, statements};
+
+impl Table for Delivery {
+    statements!(
+        "deliveries",
+        ["company_id", "id"],
+        [
+            "webhook_id",
+            "event_id",
+            "event_type",
+            "created_at",
+            "status",
+            "attempts",
+            "tries",
+            "due_at",
+            "queued_at",
+            "delivered_at",
+            "log",
+        ]
+    );
+
+    fn values(&self) -> Vec<Cell<'_>> {
+        vec![
+            self.company.into(),
+            self.id.into(),
+            self.webhook.into(),
+            self.event.into(),
+            self.event_type.as_str().into(),
+            self.created_at.into(),
+            self.status.as_str().into(),
+            self.attempts.into(),
+            self.tries.into(),
+            self.due_at.into(),
+            self.queued_at().into(),
+            self.delivered_at.into(),
+            if self.log.is_empty() { "[]".into() } else { json(&self.log) },
+        ]
+    }
+
+    fn read(columns: &mut Columns<'_, '_>) -> ReadResult<Self> {
+        let (company, id) = (columns.id(CompanyId::new)?, columns.id(DeliveryId::new)?);
+        let (webhook, event) = (columns.id(WebhookId::new)?, columns.id(EventId::new)?);
+        let (event_type, created_at) = (columns.word(EventType::parse)?, columns.time()?);
+        let status = columns.word(DeliveryStatus::parse)?;
+        let (attempts, tries) = (columns.number()?, columns.number()?);
+        let due_at = columns.opt_time()?;
+        columns.skip();
+        Ok(Self {
+            id,
+            company,
+            webhook,
+            event,
+            event_type,
+            status,
+            attempts,
+            tries,
+            due_at,
+            created_at,
+            delivered_at: columns.opt_time()?,
+            log: columns.json()?,
+        })
+    }
+}
+
+/// The columns that an attempt changes come behind the key and what never changes.
+static OUTCOME: LazyLock<String> = LazyLock::new(|| {
+    let Some((fixed, outcome)) = Delivery::statements().columns.split_at_checked(6) else {
+        return String::new();
+    };
+    let place = |at: usize, column: &&str| format!("{column} = ?{}", at + 1);
+    let (mut by, mut set) = (Vec::new(), Vec::new());
+    by.extend(fixed.iter().enumerate().map(|(at, column)| place(at, column)));
+    set.extend(outcome.iter().enumerate().map(|(at, column)| place(fixed.len() + at, column)));
+    let version = Delivery::statements().columns.len() + 1;
+    format!(
+        "UPDATE deliveries SET {}, version = version + 1 WHERE {} AND version = ?{version}",
+        set.join(", "),
+        by.join(" AND ")
+    )
+});
+
+/// Replaces a delivery. Usually it is as it was but for its outcome: then the indexes of what it is
+/// about are left alone.
+pub(crate) fn update(
+    conn: &Connection,
+    row: &Delivery,
+    read_at: Version,
+) -> Result<(), CommitError> {
+    let mut values = row.values();
+    values.push(read_at.number().into());
+    let changed = conn
+        .prepare_cached(&OUTCOME)
+        .and_then(|mut statement| statement.execute(params_from_iter(values)))
+        .map_err(commit_error)?;
+    if changed == 1 {
+        return Ok(());
+    }
+    table::update(conn, row, read_at, || Row::from(row.clone()).key())
+}
+
+/// What is pending for a webhook, as [`table::list`] takes it.
+const PENDING: &str = "company_id = ?1 AND webhook_id = ?2 AND queued_at IS NOT NULL LIMIT ?3";
+
+#[async_trait]
+impl DeliveryReads for SqliteStore {
+    async fn delivery(
+        &self,
+        company: CompanyId,
+        id: DeliveryId,
+    ) -> Result<Option<Stored<Delivery>>, StoreError> {
+        self.read(move |conn| table::get(conn, &[company.into(), id.into()])).await
+    }
+
+    async fn deliveries(
+        &self,
+        company: CompanyId,
+        filter: &DeliveryFilter,
+        page: PageRequest,
+    ) -> Result<Page<Delivery>, StoreError> {
+        let filter = *filter;
+        self.read(move |conn| deliveries_listing::page(conn, company, &filter, page)).await
+    }
+
+    async fn pending_deliveries(
+        &self,
+        company: CompanyId,
+        webhook: WebhookId,
+        limit: u32,
+    ) -> Result<Vec<Stored<Delivery>>, StoreError> {
+        self.read(move |conn| {
+            table::list(conn, PENDING, &[company.into(), webhook.into(), limit.into()])
+        })
+        .await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plans;
+
+    #[test]
+    fn an_outcome_finds_its_row_by_the_key_and_names_no_column_that_never_changes() {
+        let conn = plans::database();
+        let step = plans::step(&conn, &OUTCOME);
+        assert!(step.ends_with("sqlite_autoindex_deliveries_1 (company_id=? AND id=?)"), "{step}");
+        let (set, by) = OUTCOME.split_once(" WHERE ").unwrap();
+        for column in ["webhook_id", "event_id", "event_type", "created_at"] {
+            assert!(!set.contains(column) && by.contains(column), "{}", *OUTCOME);
+        }
+    }
+
+    #[test]
+    fn what_is_pending_is_found_in_the_queue() {
+        let conn = plans::database();
+        let query = format!("{} WHERE {PENDING}", Delivery::statements().select);
+        let step = plans::step(&conn, &query);
+        let queue = "SEARCH deliveries USING INDEX deliveries_pending";
+        assert!(step.starts_with(queue) && step.contains("webhook_id=?"), "{step}");
+    }
+}

@@ -1,0 +1,158 @@
+//! The queues of the dispatcher.
+
+use std::sync::LazyLock;
+
+use async_trait::async_trait;
+use recado_core::Timestamp;
+use recado_core::deliveries::{
+    Delivery, DeliverySeq, DueDelivery, DueReads, Lane, LanePage, LaneRead, Pending, Signals,
+};
+use recado_core::ids::{CompanyId, ContactId, WebhookId};
+use recado_core::store::{StoreError, Stored, Version};
+use rusqlite::{Connection, OptionalExtension, params_from_iter};
+
+use crate::SqliteStore;
+use crate::cell::{Cell, Columns};
+use crate::error::ReadResult;
+use crate::table::{self, Table};
+
+/// The head of the first queue after one; each is found by one step into the index.
+const NEXT_LANE: &str = "SELECT company_id, webhook_id, queued_at \
+     FROM deliveries INDEXED BY deliveries_pending \
+     WHERE queued_at IS NOT NULL AND (company_id, webhook_id) > (?1, ?2) \
+     ORDER BY company_id, webhook_id, queued_at LIMIT 1";
+/// The head of the very first queue.
+const FIRST_LANE: &str = "SELECT company_id, webhook_id, queued_at \
+     FROM deliveries INDEXED BY deliveries_pending WHERE queued_at IS NOT NULL \
+     ORDER BY company_id, webhook_id, queued_at LIMIT 1";
+
+/// A part of a queue, with what the events tell.
+fn select(part: &str) -> String {
+    format!(
+        "SELECT d.seq, e.contact_id, e.data, {} \
+         FROM deliveries AS d INDEXED BY deliveries_pending \
+         LEFT JOIN events AS e ON e.company_id = d.company_id AND e.id = d.event_id \
+         WHERE d.company_id = ?1 AND d.webhook_id = ?2 AND {part} LIMIT ?5",
+        Delivery::statements().qualified("d")
+    )
+}
+
+static FRESH: LazyLock<String> =
+    LazyLock::new(|| select("d.queued_at = ?3 AND d.seq > ?4 ORDER BY d.seq"));
+static AGAIN: LazyLock<String> =
+    LazyLock::new(|| select("d.queued_at > ?3 AND d.queued_at <= ?4 ORDER BY d.queued_at, d.seq"));
+
+fn part(
+    conn: &Connection,
+    query: &str,
+    lane: Lane,
+    to: Cell<'_>,
+    limit: u32,
+) -> ReadResult<Vec<DueDelivery>> {
+    if limit == 0 {
+        return Ok(Vec::new());
+    }
+    let values: [Cell<'_>; 5] =
+        [lane.company.into(), lane.webhook.into(), Timestamp::MIN.into(), to, limit.into()];
+    conn.prepare_cached(query)?
+        .query_map(params_from_iter(&values), |row| {
+            let mut columns = Columns::new(row);
+            let seq = DeliverySeq(columns.number()?);
+            let (contact, data) = (columns.opt_id(ContactId::new)?, columns.opt_text()?);
+            let delivery = Delivery::read(&mut columns)?;
+            let version = Version::new(columns.number()?);
+            Ok(DueDelivery { seq, delivery: Stored::new(delivery, version), contact, data })
+        })?
+        .collect()
+}
+
+fn lane(conn: &Connection, read: LaneRead) -> ReadResult<LanePage> {
+    let Lane { company, webhook } = read.lane;
+    Ok(LanePage {
+        webhook: table::get(conn, &[company.into(), webhook.into()])?,
+        fresh: part(conn, &FRESH, read.lane, read.after.0.into(), read.fresh)?,
+        again: part(conn, &AGAIN, read.lane, read.due.into(), read.again)?,
+    })
+}
+
+fn pending_lanes(
+    conn: &Connection,
+    mut after: Option<Lane>,
+    limit: u32,
+) -> ReadResult<Vec<Pending>> {
+    let (mut first, mut next) = (conn.prepare_cached(FIRST_LANE)?, conn.prepare_cached(NEXT_LANE)?);
+    let read = |row: &rusqlite::Row<'_>| {
+        let mut columns = Columns::new(row);
+        let company = columns.id(CompanyId::new)?;
+        let lane = Lane { company, webhook: columns.id(WebhookId::new)? };
+        Ok(Pending { lane, queued_at: columns.time()? })
+    };
+    let mut pending = Vec::new();
+    while pending.len() < limit as usize {
+        let found = match after {
+            None => first.query_row([], read),
+            Some(Lane { company, webhook }) => {
+                next.query_row([Cell::from(company), webhook.into()], read)
+            }
+        };
+        let Some(found) = found.optional()? else { break };
+        after = Some(found.lane);
+        pending.push(found);
+    }
+    Ok(pending)
+}
+
+#[async_trait]
+impl DueReads for SqliteStore {
+    async fn pending_lanes(
+        &self,
+        after: Option<Lane>,
+        limit: u32,
+    ) -> Result<Vec<Pending>, StoreError> {
+        self.read(move |conn| pending_lanes(conn, after, limit)).await
+    }
+
+    async fn lane(&self, read: LaneRead) -> Result<LanePage, StoreError> {
+        self.read(move |conn| lane(conn, read)).await
+    }
+}
+
+// Processes that share a file find what the others left when they look for it.
+#[async_trait]
+impl Signals for SqliteStore {
+    fn ring(&self, _lanes: &[Lane]) {}
+
+    async fn rung(&self) -> Option<Vec<Lane>> {
+        std::future::pending().await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plans;
+
+    #[test]
+    fn a_queue_is_read_from_its_head_in_its_order() {
+        let conn = plans::database();
+        for (query, bounds) in [
+            (&*FRESH, "(company_id=? AND webhook_id=? AND queued_at=? AND rowid>?)"),
+            (&*AGAIN, "(company_id=? AND webhook_id=? AND queued_at>? AND queued_at<?)"),
+        ] {
+            let steps = plans::steps(&conn, query);
+            let [queue, event] = steps.as_slice() else { panic!("{query}: {steps:?}") };
+            assert_eq!(*queue, format!("SEARCH d USING INDEX deliveries_pending {bounds}"));
+            assert!(event.contains("sqlite_autoindex_events_1 (company_id=? AND id=?)"), "{event}");
+        }
+    }
+
+    #[test]
+    fn the_next_queue_is_found_without_reading_the_one_before() {
+        let conn = plans::database();
+        let step = plans::step(&conn, NEXT_LANE);
+        let found = "USING COVERING INDEX deliveries_pending ((company_id,webhook_id)>(?,?))";
+        assert!(step.ends_with(found), "{step}");
+        let step = plans::step(&conn, FIRST_LANE);
+        assert_eq!(step, "SCAN deliveries USING COVERING INDEX deliveries_pending");
+    }
+}

@@ -1,0 +1,154 @@
+//! What keeps the outbox small: the sweep of what is settled and old, and the erasure of what was
+//! told of a contact (D26).
+
+use std::collections::HashSet;
+
+use async_trait::async_trait;
+use recado_core::Timestamp;
+use recado_core::events::{Erased, Outbox};
+use recado_core::ids::{CompanyId, ContactId};
+use recado_core::store::{CommitError, StoreError};
+use rusqlite::{Connection, params, params_from_iter};
+
+use crate::SqliteStore;
+use crate::cell::Cell;
+use crate::error::{ReadResult, commit_error};
+use crate::table;
+use crate::writer::{Transaction, expect_no_conflict, read_error};
+
+const ERASE: &str = "UPDATE events SET data = NULL WHERE seq IN (\
+     SELECT seq FROM events AS e INDEXED BY events_about_contact \
+     WHERE company_id = ?1 AND contact_id = ?2 AND data IS NOT NULL AND NOT EXISTS (\
+     SELECT 1 FROM deliveries AS d INDEXED BY deliveries_by_event \
+     WHERE d.company_id = ?1 AND d.event_id = e.id AND d.queued_at IS NOT NULL) LIMIT ?3)";
+const TELLS: &str = "SELECT 1 FROM events INDEXED BY events_about_contact \
+     WHERE company_id = ?1 AND contact_id = ?2 AND data IS NOT NULL";
+
+const SETTLED: &str = "SELECT seq FROM deliveries INDEXED BY deliveries_settled \
+     WHERE queued_at IS NULL AND created_at < ?1 ORDER BY created_at, seq LIMIT ?2";
+/// Newest first: behind them lie those that something pending still needs.
+const OLD_EVENTS: &str = "SELECT seq, company_id, id FROM events INDEXED BY events_by_time \
+     WHERE at < ?1 ORDER BY at DESC, seq DESC";
+const OF_EVENT: &str = "SELECT seq FROM deliveries INDEXED BY deliveries_by_event \
+     WHERE company_id = ?1 AND event_id = ?2";
+// Between looking and removing, a delivery may have been started anew.
+const DROP_DELIVERY: &str = "DELETE FROM deliveries WHERE seq = ?1 AND queued_at IS NULL";
+const DROP_EVENT: &str = "DELETE FROM events AS e WHERE seq = ?1 AND NOT EXISTS (\
+     SELECT 1 FROM deliveries AS d INDEXED BY deliveries_by_event \
+     WHERE d.company_id = e.company_id AND d.event_id = e.id)";
+
+/// What a step of the sweep may remove.
+#[derive(Debug, Default)]
+struct Old {
+    deliveries: Vec<i64>,
+    events: Vec<i64>,
+}
+
+/// Looks for what is old; events count whose deliveries all go now.
+fn look(conn: &Connection, before: Timestamp, limit: u32) -> ReadResult<Old> {
+    let deliveries: Vec<i64> = conn
+        .prepare_cached(SETTLED)?
+        .query_map(params![before.millis(), limit], |row| row.get(0))?
+        .collect::<ReadResult<_>>()?;
+    let going: HashSet<i64> = deliveries.iter().copied().collect();
+    let mut of_event = conn.prepare_cached(OF_EVENT)?;
+    let mut old = conn.prepare_cached(OLD_EVENTS)?;
+    let mut rows = old.query([before.millis()])?;
+    let mut events = Vec::new();
+    while events.len() < limit as usize
+        && let Some(row) = rows.next()?
+    {
+        let (company, id) = (row.get_ref(1)?.as_blob()?, row.get_ref(2)?.as_blob()?);
+        let mut named_by = of_event.query([company, id])?;
+        let mut is_needed = false;
+        while !is_needed && let Some(delivery) = named_by.next()? {
+            is_needed = !going.contains(&delivery.get(0)?);
+        }
+        if !is_needed {
+            events.push(row.get(0)?);
+        }
+    }
+    Ok(Old { deliveries, events })
+}
+
+/// Removes it; answers how many rows went.
+fn remove(tx: &mut Transaction<'_>, old: &Old) -> Result<u32, CommitError> {
+    let mut gone = 0;
+    for (drop, places) in [(DROP_DELIVERY, &old.deliveries), (DROP_EVENT, &old.events)] {
+        let mut statement = tx.conn.prepare_cached(drop).map_err(commit_error)?;
+        for place in places {
+            gone += statement.execute([place]).map_err(commit_error)?;
+        }
+    }
+    Ok(u32::try_from(gone).unwrap_or(u32::MAX))
+}
+
+fn erase(
+    tx: &mut Transaction<'_>,
+    company: CompanyId,
+    contact: ContactId,
+    limit: u32,
+) -> Result<Erased, CommitError> {
+    let values: [Cell<'_>; 3] = [company.into(), contact.into(), limit.into()];
+    let erased = tx
+        .conn
+        .prepare_cached(ERASE)
+        .and_then(|mut statement| statement.execute(params_from_iter(&values)))
+        .map_err(commit_error)?;
+    Ok(Erased {
+        events: u32::try_from(erased).unwrap_or(u32::MAX),
+        left: table::exists(tx.conn, TELLS, &values[..2]).map_err(read_error)?,
+    })
+}
+
+#[async_trait]
+impl Outbox for SqliteStore {
+    async fn erase_events(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+        limit: u32,
+    ) -> Result<Erased, StoreError> {
+        let tells = [company.into(), contact.into()];
+        if !self.read(move |conn| table::exists(conn, TELLS, &tells)).await? {
+            return Ok(Erased::default());
+        }
+        self.write(move |tx| erase(tx, company, contact, limit)).await.map_err(expect_no_conflict)
+    }
+
+    // Looked for where nobody waits for it, so that the writer has no more to do than to remove.
+    async fn sweep_outbox(&self, before: Timestamp, limit: u32) -> Result<u32, StoreError> {
+        let old = self.read(move |conn| look(conn, before, limit)).await?;
+        if old.deliveries.is_empty() && old.events.is_empty() {
+            return Ok(0);
+        }
+        self.write(move |tx| remove(tx, &old)).await.map_err(expect_no_conflict)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plans;
+
+    #[test]
+    fn what_is_swept_or_erased_is_found_by_an_index_and_needs_no_sorting() {
+        let conn = plans::database();
+        for (statement, index) in [
+            (ERASE, "events_about_contact (company_id=? AND contact_id=?)"),
+            (ERASE, "deliveries_by_event (company_id=? AND event_id=?)"),
+            (TELLS, "events_about_contact (company_id=? AND contact_id=?)"),
+            (SETTLED, "deliveries_settled (created_at<?)"),
+            (OLD_EVENTS, "events_by_time (at<?)"),
+            (OF_EVENT, "deliveries_by_event (company_id=? AND event_id=?)"),
+            (DROP_DELIVERY, "USING INTEGER PRIMARY KEY (rowid=?)"),
+            (DROP_EVENT, "USING INTEGER PRIMARY KEY (rowid=?)"),
+            (DROP_EVENT, "deliveries_by_event (company_id=? AND event_id=?)"),
+        ] {
+            let steps = plans::steps(&conn, statement);
+            assert!(steps.iter().any(|step| step.ends_with(index)), "{statement}: {steps:?}");
+            let strays = |step: &String| step.starts_with("SCAN") || step.contains("TEMP");
+            assert!(!steps.iter().any(strays), "{statement}: {steps:?}");
+        }
+    }
+}
