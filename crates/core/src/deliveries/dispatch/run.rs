@@ -302,12 +302,22 @@ impl<'a> Driver<'a> {
             if given_up && !under_way {
                 return true;
             }
-        } else if self.until == Until::Drained && !under_way && self.state.is_idle(now) {
-            if self.looked || self.failures >= TENURE_TRIES {
-                self.stop();
-            } else {
-                self.looked = true;
-                self.look();
+        } else if self.until == Until::Drained && !under_way {
+            if self.failures >= TENURE_TRIES {
+                return true;
+            }
+            match (self.state.is_idle(now), self.looked) {
+                (true, true) => self.stop(),
+                (true, false) => {
+                    self.looked = true;
+                    self.look();
+                }
+                // Something failed: it is tried again at once, as no time passes here.
+                (false, _) => {
+                    self.failures += 1;
+                    self.state.tick(now);
+                    self.look();
+                }
             }
         }
         self.sleep(now);

@@ -184,6 +184,7 @@ impl Dispatch {
 
     /// Time has passed: queues whose webhook has to be looked at, or that failed to be read, are.
     pub(super) fn tick(&mut self, now: Timestamp) {
+        self.pause_until = None;
         let before = now.minus(FORGET_AFTER);
         self.queues.retain(|_, queue| !queue.is_forgettable(before));
         self.unread.extend(self.queues.keys());
