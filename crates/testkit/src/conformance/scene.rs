@@ -103,6 +103,10 @@ impl Scene {
         self.ids.uuid_v7(at(0))
     }
 
+    pub(super) fn uuid_at(&self, at: Timestamp) -> Uuid {
+        self.ids.uuid_v7(at)
+    }
+
     pub(super) fn random<const N: usize>(&self) -> [u8; N] {
         let mut bytes = [0; N];
         self.ids.fill(&mut bytes);

@@ -247,6 +247,68 @@ macro_rules! conformance_suite {
             workers_that_are_long_silent_go,
             upkeep_leaves_everything_else_alone,
         );
+        $crate::conformance_topic!($fresh, routed:
+            routes_as_they_were_read_let_the_change_set_pass,
+            missing_routes_let_the_change_set_pass,
+            changed_routes_stop_the_change_set,
+            routes_that_appeared_stop_the_change_set,
+            routes_that_are_missing_stop_the_change_set,
+            routes_changed_through_a_second_handle_stop_the_change_set,
+            change_sets_on_the_same_routes_all_pass,
+        );
+        $crate::conformance_topic!($fresh, outbound_rows:
+            every_field_of_a_webhook_is_read_back,
+            every_field_of_routes_is_read_back,
+            every_field_of_a_delivery_is_read_back,
+            every_field_of_an_event_is_read_back,
+            every_field_of_a_shard_is_read_back,
+            workers_are_listed_by_id_with_whether_they_dispatch,
+            a_taken_identity_of_an_outbound_row_names_its_key,
+            every_outbound_row_can_be_relied_on,
+            a_webhook_needs_its_company,
+            an_outbound_row_of_another_company_is_missing,
+            webhooks_are_listed_by_creation_then_id_but_for_deleted_ones,
+        );
+        $crate::conformance_topic!($fresh, queues:
+            queues_with_something_pending_are_named,
+            a_queue_follows_what_happens_to_its_deliveries,
+            queues_come_by_company_and_webhook_in_pages,
+            deliveries_that_were_never_tried_come_in_the_order_of_their_sets,
+            a_delivery_keeps_its_place,
+            deliveries_that_are_due_again_come_by_time_then_place,
+            a_queue_tells_what_its_deliveries_carry,
+            a_queue_tells_that_data_was_erased,
+            a_queue_comes_with_its_webhook,
+            pending_deliveries_of_a_webhook_are_told,
+            places_follow_the_order_of_commits_on_one_row,
+            places_are_never_given_twice,
+        );
+        $crate::conformance_topic!($fresh, deliveries_listing:
+            deliveries_come_newest_first_then_by_id,
+            pages_of_deliveries_partition_the_listing,
+            every_combination_of_delivery_filters_is_exact,
+            a_listing_of_deliveries_follows_every_change,
+            another_companys_deliveries_are_not_listed,
+        );
+        $crate::conformance_topic!($fresh, journal:
+            events_come_in_the_order_of_their_sets,
+            the_journal_can_be_read_by_type,
+            a_position_at_the_end_goes_on_with_what_is_new,
+            what_was_not_committed_is_not_in_the_journal,
+            the_journal_outlives_its_contacts,
+            a_reader_meets_every_event_once_while_others_write,
+            journals_of_companies_are_apart,
+        );
+        $crate::conformance_topic!($fresh, outbox:
+            the_data_of_a_contacts_events_is_erased,
+            what_a_pending_delivery_carries_is_not_erased,
+            data_is_erased_in_bounded_steps,
+            settled_deliveries_and_their_events_are_swept,
+            the_sweep_goes_over_all_companies,
+            what_is_pending_is_never_swept,
+            an_event_stays_as_long_as_a_delivery_names_it,
+            the_sweep_goes_in_bounded_steps,
+        );
         $crate::conformance_topic!($fresh, races:
             concurrent_updates_of_one_contact_lose_nothing,
             concurrent_patches_of_one_contact_lose_nothing,

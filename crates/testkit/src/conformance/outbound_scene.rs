@@ -1,0 +1,165 @@
+//! Rows of webhooks and their deliveries, to put beside those of [`Scene`].
+
+use recado_core::Timestamp;
+use recado_core::deliveries::{Delivery, DeliverySeq, DeliveryStatus, DueDelivery};
+use recado_core::deliveries::{Lane, LanePage, LaneRead, Shard, ShardNumber};
+use recado_core::events::{Event, EventRecord, EventType, JournalPosition};
+use recado_core::ids::{ContactId, DeliveryId, EventId, WebhookId};
+use recado_core::store::{ChangeSet, Stored};
+use recado_core::webhooks::{
+    Route, Routes, SigningSecret, SigningSecrets, Topics, Webhook, WebhookState, WebhookUrl,
+};
+
+use super::scene::{Scene, at};
+
+/// More than there ever are.
+pub(super) const ALL: u32 = 10_000;
+
+/// What is read of a whole queue.
+pub(super) const fn whole(lane: Lane) -> LaneRead {
+    LaneRead { lane, after: DeliverySeq(0), fresh: ALL, due: Timestamp::MAX, again: ALL }
+}
+
+/// The ids of what was read of a queue.
+pub(super) fn ids_of(due: &[DueDelivery]) -> Vec<DeliveryId> {
+    due.iter().map(|due| due.delivery.id).collect()
+}
+
+/// The number of a shard.
+pub(super) fn shard_number(number: u8) -> ShardNumber {
+    ShardNumber::new(number).expect("a shard")
+}
+
+/// What is kept of an event.
+pub(super) fn record(event: &Event) -> EventRecord {
+    EventRecord {
+        id: event.id,
+        company: event.company,
+        event_type: event.event_type,
+        contact: event.contact,
+        at: event.at,
+        data: Some(event.data.clone()),
+    }
+}
+
+impl Scene {
+    /// An active webhook for all events.
+    pub(super) fn webhook(&self) -> Webhook {
+        let secret = SigningSecret::from_random(self.random());
+        Webhook {
+            id: WebhookId::new(self.uuid()),
+            company: self.company,
+            url: WebhookUrl::parse("https://example.com/hook").expect("a URL"),
+            topics: Topics::All,
+            state: WebhookState::Active,
+            standard_headers: false,
+            secrets: SigningSecrets::new(secret),
+            created_at: at(0),
+            updated_at: at(0),
+        }
+    }
+
+    /// Routes to these webhooks.
+    pub(super) fn routes(&self, webhooks: &[WebhookId]) -> Routes {
+        let route = |webhook: &WebhookId| Route { webhook: *webhook, topics: Topics::All };
+        Routes { company: self.company, fires: true, routes: webhooks.iter().map(route).collect() }
+    }
+
+    /// A shard that nobody has.
+    pub(super) fn shard(&self, number: u8) -> Shard {
+        Shard { number: shard_number(number), owner: None }
+    }
+
+    /// A queue of the company that nothing is in.
+    pub(super) fn queue(&self) -> Lane {
+        Lane { company: self.company, webhook: WebhookId::new(self.uuid()) }
+    }
+
+    /// An event about nobody.
+    pub(super) fn told(&self, event_type: EventType, millis: i64) -> Event {
+        Event {
+            id: EventId::new(self.uuid_at(at(millis))),
+            company: self.company,
+            event_type,
+            contact: None,
+            at: at(millis),
+            data: format!("{{\"n\":{millis}}}"),
+        }
+    }
+
+    /// An event about a contact, that need not be there.
+    pub(super) fn told_of(&self, contact: ContactId, millis: i64) -> Event {
+        Event { contact: Some(contact), ..self.told(EventType::MessageReceived, millis) }
+    }
+
+    /// A delivery of an event that was never tried.
+    pub(super) fn fresh(&self, lane: Lane, event: &Event) -> Delivery {
+        let id = DeliveryId::new(self.uuid_at(event.at));
+        Delivery::new(id, lane.company, lane.webhook, event.id, event.event_type, event.at)
+    }
+
+    /// A delivery of no event in particular that was never tried.
+    pub(super) fn fresh_at(&self, lane: Lane, millis: i64) -> Delivery {
+        self.fresh(lane, &self.told(EventType::ContactCreated, millis))
+    }
+
+    /// A delivery that was tried and is due again.
+    pub(super) fn tried(&self, lane: Lane, due: i64) -> Delivery {
+        Delivery { attempts: 1, tries: 1, due_at: Some(at(due)), ..self.fresh_at(lane, 0) }
+    }
+
+    /// A delivery that the receiver took.
+    pub(super) fn delivered(&self, lane: Lane, event: &Event) -> Delivery {
+        Delivery {
+            status: DeliveryStatus::Delivered,
+            attempts: 1,
+            tries: 1,
+            due_at: None,
+            delivered_at: Some(event.at),
+            ..self.fresh(lane, event)
+        }
+    }
+
+    /// Stores events, and deliveries of them.
+    pub(super) async fn tell(&self, events: &[Event], deliveries: &[Delivery]) {
+        let mut changes = ChangeSet::new();
+        for event in events {
+            changes = changes.emit(event.clone());
+        }
+        for delivery in deliveries {
+            changes = changes.insert(delivery.clone());
+        }
+        self.store.commit(changes).await.expect("all can be stored");
+    }
+
+    /// What is read of a queue.
+    pub(super) async fn lane(&self, read: LaneRead) -> LanePage {
+        self.store.lane(read).await.expect("the store works")
+    }
+
+    /// A delivery as it is stored now.
+    pub(super) async fn delivery_now(&self, id: DeliveryId) -> Option<Stored<Delivery>> {
+        self.store.delivery(self.company, id).await.expect("the store works")
+    }
+
+    /// An event as it is stored now.
+    pub(super) async fn event_now(&self, id: EventId) -> Option<EventRecord> {
+        self.store.event(self.company, id).await.expect("the store works")
+    }
+
+    /// A part of the journal, of all types.
+    pub(super) async fn journal(
+        &self,
+        after: JournalPosition,
+        limit: u32,
+    ) -> Vec<(JournalPosition, EventRecord)> {
+        let read = self.store.events_after(self.company, EventType::ALL, after, limit).await;
+        read.expect("the store works")
+    }
+
+    /// The ids of the whole journal.
+    pub(super) async fn journal_ids(&self) -> Vec<EventId> {
+        let events = self.journal(JournalPosition::default(), ALL).await;
+        events.into_iter().map(|(_, event)| event.id).collect()
+    }
+}

@@ -1,0 +1,202 @@
+//! Forgetting what was told of a contact (D26), and the sweep of what is settled and old.
+
+use recado_core::deliveries::{Delivery, DeliveryStatus, cancelled};
+use recado_core::events::{Event, EventType};
+use recado_core::ids::ContactId;
+
+use super::Harness;
+use super::outbound_scene::{ALL, record};
+use super::scene::{Scene, at, first};
+
+async fn erase(scene: &Scene, contact: ContactId, limit: u32) -> (u32, bool) {
+    let erased = scene.store.erase_events(scene.company, contact, limit).await;
+    let erased = erased.expect("the store works");
+    (erased.events, erased.left)
+}
+
+/// The data of the events that are still whole.
+async fn whole(scene: &Scene, events: &[Event]) -> Vec<bool> {
+    let mut whole = Vec::new();
+    for event in events {
+        let kept = scene.event_now(event.id).await.expect("an event stays");
+        whole.push(kept.data.is_some());
+        let mut expected = record(event);
+        expected.data = kept.data.clone();
+        assert_eq!(kept, expected, "nothing but the data is erased");
+    }
+    whole
+}
+
+/// What was told of a contact loses its data; everything else stays.
+pub async fn the_data_of_a_contacts_events_is_erased(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let (gone, stays) = (ContactId::new(scene.uuid()), ContactId::new(scene.uuid()));
+    let events = [
+        scene.told_of(gone, 0),
+        scene.told_of(stays, 1),
+        scene.told(EventType::MessageSent, 2),
+        scene.told_of(gone, 3),
+    ];
+    let lane = scene.queue();
+    let settled = [
+        scene.delivered(lane, &events[0]),
+        cancelled(&scene.fresh(lane, &events[3])),
+        scene.fresh(lane, &events[1]),
+    ];
+    scene.tell(&events, &settled).await;
+    let other = scene.another_company().await;
+    assert_eq!(erase(&other, gone, ALL).await, (0, false), "nothing of another company");
+    assert_eq!(erase(&scene, ContactId::new(scene.uuid()), ALL).await, (0, false));
+    assert_eq!(whole(&scene, &events).await, [true; 4]);
+    assert_eq!(erase(&scene, gone, ALL).await, (2, false));
+    assert_eq!(whole(&scene, &events).await, [false, true, true, false]);
+    let journal = scene.journal(Default::default(), ALL).await;
+    assert_eq!(journal.len(), 4, "the events are still in the journal");
+    assert_eq!((&journal[0].1.data, &journal[3].1.data), (&None, &None));
+    assert_eq!(erase(&scene, gone, ALL).await, (0, false), "once is enough");
+    assert_eq!(scene.delivery_now(settled[0].id).await, Some(first(settled[0].clone())));
+}
+
+/// As long as a delivery of it is pending, an event keeps what the delivery carries.
+pub async fn what_a_pending_delivery_carries_is_not_erased(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let contact = ContactId::new(scene.uuid());
+    let events = [scene.told_of(contact, 0), scene.told_of(contact, 1)];
+    let (one, two) = (scene.queue(), scene.queue());
+    let waiting = Delivery { attempts: 1, ..scene.fresh(two, &events[0]) };
+    scene.tell(&events, &[scene.delivered(one, &events[0]), waiting.clone()]).await;
+    assert_eq!(erase(&scene, contact, ALL).await, (1, true));
+    assert_eq!(whole(&scene, &events).await, [true, false]);
+    assert_eq!(erase(&scene, contact, ALL).await, (0, true));
+    scene.apply(first(waiting.clone()).update(cancelled(&waiting))).await;
+    assert_eq!(erase(&scene, contact, ALL).await, (1, false));
+    assert_eq!(whole(&scene, &events).await, [false, false]);
+}
+
+/// Each step is bounded, and says that more is left.
+pub async fn data_is_erased_in_bounded_steps(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let contact = ContactId::new(scene.uuid());
+    let events: Vec<Event> = (0..7).map(|n| scene.told_of(contact, n)).collect();
+    // One that waits does not stand in the way of those behind it.
+    scene.tell(&events, &[scene.fresh(scene.queue(), &events[0])]).await;
+    assert_eq!(erase(&scene, contact, 2).await, (2, true));
+    assert_eq!(erase(&scene, contact, 2).await, (2, true));
+    assert_eq!(erase(&scene, contact, 2).await, (2, true));
+    assert_eq!(erase(&scene, contact, 2).await, (0, true));
+    let whole = whole(&scene, &events).await;
+    assert_eq!(whole, [true, false, false, false, false, false, false]);
+}
+
+async fn sweep(scene: &Scene, before: i64, limit: u32) -> u32 {
+    scene.store.sweep_outbox(at(before), limit).await.expect("the store works")
+}
+
+/// Sweeps until nothing is left to remove, and answers how many rows went.
+async fn sweep_all(scene: &Scene, before: i64, limit: u32) -> u32 {
+    let mut all = 0;
+    for _ in 0..100 {
+        let gone = sweep(scene, before, limit).await;
+        assert!(gone <= 2 * limit, "a step is bounded");
+        if gone == 0 {
+            return all;
+        }
+        all += gone;
+    }
+    panic!("the sweep never ends");
+}
+
+/// What is settled and old goes with its events; what is young stays.
+pub async fn settled_deliveries_and_their_events_are_swept(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let lane = scene.queue();
+    let events: Vec<Event> = (0..6).map(|n| scene.told(EventType::MessageSent, n * 10)).collect();
+    let deliveries: Vec<Delivery> = events
+        .iter()
+        .enumerate()
+        .map(|(n, event)| match n % 2 {
+            0 => scene.delivered(lane, event),
+            _ => cancelled(&scene.fresh(lane, event)),
+        })
+        .collect();
+    scene.tell(&events, &deliveries).await;
+    assert_eq!(sweep_all(&scene, 0, ALL).await, 0);
+    // What was made at the moment itself is not before it.
+    assert_eq!(sweep_all(&scene, 30, ALL).await, 6);
+    for (n, (event, delivery)) in events.iter().zip(&deliveries).enumerate() {
+        assert_eq!(scene.event_now(event.id).await.is_some(), n >= 3, "event {n}");
+        assert_eq!(scene.delivery_now(delivery.id).await.is_some(), n >= 3, "delivery {n}");
+    }
+    let left: Vec<_> = events[3..].iter().map(|event| event.id).collect();
+    assert_eq!(scene.journal_ids().await, left);
+}
+
+/// Over all companies; events that nobody subscribed to go, too.
+pub async fn the_sweep_goes_over_all_companies(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let other = scene.another_company().await;
+    for company in [&scene, &other] {
+        let events =
+            [company.told(EventType::MessageSent, 0), company.told(EventType::MessageSent, 1)];
+        company.tell(&events, &[company.delivered(company.queue(), &events[0])]).await;
+    }
+    assert_eq!(sweep_all(&scene, 100, ALL).await, 6);
+    assert_eq!(scene.journal_ids().await, []);
+    assert_eq!(other.journal_ids().await, []);
+}
+
+/// What is pending stays however old it is, with its event, and so does what is named by another
+/// delivery.
+pub async fn what_is_pending_is_never_swept(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let event = scene.told(EventType::MessageSent, 0);
+    let (settled, fresh) =
+        (scene.delivered(scene.queue(), &event), scene.fresh(scene.queue(), &event));
+    let again = Delivery { attempts: 4, tries: 4, ..scene.fresh(scene.queue(), &event) };
+    scene.tell(&[event.clone()], &[settled.clone(), fresh.clone(), again.clone()]).await;
+    assert_eq!(sweep_all(&scene, 1_000_000, ALL).await, 1);
+    assert_eq!(scene.delivery_now(settled.id).await, None);
+    assert_eq!(scene.delivery_now(fresh.id).await, Some(first(fresh.clone())));
+    assert_eq!(scene.delivery_now(again.id).await, Some(first(again.clone())));
+    assert_eq!(scene.event_now(event.id).await, Some(record(&event)));
+    scene.apply(first(fresh.clone()).update(cancelled(&fresh))).await;
+    assert_eq!(sweep_all(&scene, 1_000_000, ALL).await, 1);
+    assert_eq!(scene.event_now(event.id).await, Some(record(&event)));
+    scene.apply(first(again.clone()).update(cancelled(&again))).await;
+    assert_eq!(sweep_all(&scene, 1_000_000, ALL).await, 2);
+    assert_eq!(scene.event_now(event.id).await, None);
+}
+
+/// An event outlives the retention while a younger delivery names it.
+pub async fn an_event_stays_as_long_as_a_delivery_names_it(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let event = scene.told(EventType::MessageSent, 0);
+    let young = Delivery { created_at: at(50), ..scene.delivered(scene.queue(), &event) };
+    scene.tell(&[event.clone()], &[young.clone()]).await;
+    assert_eq!(sweep_all(&scene, 20, ALL).await, 0);
+    assert_eq!(scene.event_now(event.id).await, Some(record(&event)));
+    assert_eq!(sweep_all(&scene, 51, ALL).await, 2);
+    assert_eq!(scene.event_now(event.id).await, None);
+}
+
+/// Each step is bounded, and steps come to an end.
+pub async fn the_sweep_goes_in_bounded_steps(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let lane = scene.queue();
+    let events: Vec<Event> = (0..20).map(|n| scene.told(EventType::MessageSent, n)).collect();
+    let mut deliveries: Vec<Delivery> =
+        events.iter().map(|event| scene.delivered(lane, event)).collect();
+    // What stays does not stand in the way.
+    for n in [0, 1, 2, 3, 9] {
+        deliveries[n] = scene.fresh(lane, &events[n]);
+    }
+    scene.tell(&events, &deliveries).await;
+    let first_step = sweep(&scene, 1_000, 3).await;
+    assert!((1..=6).contains(&first_step), "{first_step} rows went in one step of 3");
+    assert_eq!(first_step + sweep_all(&scene, 1_000, 3).await, 30);
+    assert_eq!(scene.journal_ids().await.len(), 5);
+    for delivery in deliveries {
+        let is_pending = delivery.status == DeliveryStatus::Pending;
+        assert_eq!(scene.delivery_now(delivery.id).await.is_some(), is_pending);
+    }
+}

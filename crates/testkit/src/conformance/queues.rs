@@ -1,0 +1,336 @@
+//! The queues of webhooks, and promise 10: the places of deliveries.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use recado_core::Timestamp;
+use recado_core::deliveries::{
+    Delivery, DeliverySeq, DeliveryStatus, Lane, LanePage, LaneRead, Pending, cancelled,
+    redelivered,
+};
+use recado_core::events::EventType;
+use recado_core::ids::{ContactId, DeliveryId, WebhookId};
+use recado_core::store::ChangeSet;
+use recado_core::webhooks::{Webhook, WebhookState};
+
+use super::Harness;
+use super::outbound_scene::{ALL, ids_of, whole};
+use super::scene::{Scene, applied, at, first};
+
+async fn pending(scene: &Scene, after: Option<Lane>, limit: u32) -> Vec<Pending> {
+    scene.store.pending_lanes(after, limit).await.expect("the store works")
+}
+
+/// A queue is named while something in it is pending, with the lowest place in time of all.
+pub async fn queues_with_something_pending_are_named(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    assert_eq!(pending(&scene, None, ALL).await, []);
+    let other = scene.another_company().await;
+    let event = scene.told(EventType::ContactCreated, 0);
+    let (fresh, again, settled, theirs) =
+        (scene.queue(), scene.queue(), scene.queue(), other.queue());
+    scene.add(scene.tried(fresh, -5)).await;
+    scene.add(scene.fresh_at(fresh, 50)).await;
+    for due in [30, 10, 20] {
+        scene.add(scene.tried(again, due)).await;
+    }
+    scene.add(scene.delivered(settled, &event)).await;
+    scene.add(cancelled(&scene.tried(settled, 1))).await;
+    other.add(other.tried(theirs, 7)).await;
+    let mut expected = vec![
+        Pending { lane: fresh, queued_at: Timestamp::MIN },
+        Pending { lane: again, queued_at: at(10) },
+        Pending { lane: theirs, queued_at: at(7) },
+    ];
+    expected.sort_by_key(|pending| pending.lane);
+    assert_eq!(pending(&scene, None, ALL).await, expected, "over all companies");
+}
+
+/// The lowest moment of a queue follows everything that happens to it.
+pub async fn a_queue_follows_what_happens_to_its_deliveries(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let lane = scene.queue();
+    let new = scene.fresh_at(lane, 0);
+    scene.add(new.clone()).await;
+    let queued = async || {
+        let queues = pending(&scene, None, ALL).await;
+        assert!(queues.len() <= 1 && queues.iter().all(|queue| queue.lane == lane));
+        queues.first().map(|queue| queue.queued_at)
+    };
+    let becomes = async |next: &Delivery| {
+        let stored = scene.delivery_now(new.id).await.expect("it is there");
+        scene.apply(stored.update(next.clone())).await;
+    };
+    assert_eq!(queued().await, Some(Timestamp::MIN));
+    let tried = Delivery { attempts: 1, tries: 1, due_at: Some(at(30)), ..new.clone() };
+    becomes(&tried).await;
+    assert_eq!(queued().await, Some(at(30)));
+    becomes(&Delivery { attempts: 2, due_at: Some(at(20)), ..tried.clone() }).await;
+    assert_eq!(queued().await, Some(at(20)));
+    let settled = cancelled(&tried);
+    becomes(&settled).await;
+    assert_eq!(queued().await, None);
+    becomes(&redelivered(&settled, at(40))).await;
+    assert_eq!(queued().await, Some(at(40)), "a fresh series is not a first attempt");
+    // Given up before it was tried, and redelivered: it is as fresh as it was.
+    becomes(&redelivered(&cancelled(&new), at(50))).await;
+    assert_eq!(queued().await, Some(Timestamp::MIN));
+}
+
+/// Pages of queues partition them, by company and webhook.
+pub async fn queues_come_by_company_and_webhook_in_pages(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let mut companies = vec![scene.another_company().await, scene.another_company().await];
+    companies.push(scene);
+    let mut expected = BTreeMap::new();
+    for (n, company) in companies.iter().enumerate() {
+        for m in 0..5 {
+            // Random ids, so that the order of ids is not that of their making.
+            let webhook =
+                WebhookId::new(uuid::Builder::from_random_bytes(company.random()).into_uuid());
+            let lane = Lane { company: company.company, webhook };
+            let due = (n * 5 + m) as i64;
+            for later in 0..3 {
+                company.add(company.tried(lane, due + later)).await;
+            }
+            expected.insert(lane, at(due));
+        }
+    }
+    let expected: Vec<Pending> =
+        expected.into_iter().map(|(lane, queued_at)| Pending { lane, queued_at }).collect();
+    let scene = &companies[0];
+    for limit in [1, 2, 4, 15, ALL] {
+        let mut seen: Vec<Pending> = Vec::new();
+        loop {
+            let part = pending(scene, seen.last().map(|last| last.lane), limit).await;
+            assert!(part.len() <= limit as usize);
+            if part.is_empty() {
+                break;
+            }
+            seen.extend(part);
+        }
+        assert_eq!(seen, expected, "in parts of {limit}");
+    }
+    // A position need not be a queue that is there.
+    let between = Lane { webhook: WebhookId::new(uuid::Uuid::max()), ..expected[4].lane };
+    assert_eq!(pending(scene, Some(between), 3).await, expected[5..8]);
+}
+
+/// Promise 10, within one change set: by the order in the set, not by ids or times.
+pub async fn deliveries_that_were_never_tried_come_in_the_order_of_their_sets(
+    harness: &dyn Harness,
+) {
+    let scene = Scene::of(harness).await;
+    let lane = scene.queue();
+    let mut deliveries: Vec<Delivery> = (0..60).map(|n| scene.fresh_at(lane, n)).collect();
+    // Neither the order of ids nor its reverse.
+    deliveries.sort_by_key(|delivery| (delivery.created_at.millis() * 7) % 60);
+    for part in deliveries.chunks(25) {
+        scene.add_all(part.iter().cloned()).await;
+    }
+    let page = scene.lane(whole(lane)).await;
+    let expected: Vec<DeliveryId> = deliveries.iter().map(|delivery| delivery.id).collect();
+    assert_eq!(ids_of(&page.fresh), expected);
+    assert_eq!(page.again, []);
+    let places: Vec<DeliverySeq> = page.fresh.iter().map(|due| due.seq).collect();
+    assert!(places.windows(2).all(|pair| pair[0] < pair[1]));
+    assert!(places[0] > DeliverySeq(0), "places are from 1");
+    // In parts, each after the last.
+    let mut seen = Vec::new();
+    let mut after = DeliverySeq(0);
+    loop {
+        let part = scene.lane(LaneRead { after, fresh: 7, ..whole(lane) }).await.fresh;
+        let Some(last) = part.last() else { break };
+        assert!(part.len() <= 7);
+        after = last.seq;
+        seen.extend(ids_of(&part));
+    }
+    assert_eq!(seen, expected);
+}
+
+/// A place is for life: what happens to a delivery does not move it.
+pub async fn a_delivery_keeps_its_place(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let lane = scene.queue();
+    let (one, two) = (scene.tried(lane, 5), scene.tried(lane, 5));
+    scene.add_all([one.clone(), two.clone()]).await;
+    let before = scene.lane(whole(lane)).await.again;
+    assert_eq!(ids_of(&before), [one.id, two.id], "of one moment: by place");
+    let again = Delivery { attempts: 2, ..one.clone() };
+    scene.apply(first(one).update(again.clone())).await;
+    let after = scene.lane(whole(lane)).await.again;
+    assert_eq!(after[0].seq, before[0].seq);
+    assert_eq!(after[0].delivery.value(), &again);
+    assert_eq!(after[0].delivery.version().number(), 2);
+    assert_eq!(after[1], before[1]);
+}
+
+/// Deliveries that were tried come by the time they are due, up to now and up to the limit.
+pub async fn deliveries_that_are_due_again_come_by_time_then_place(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let lane = scene.queue();
+    let deliveries: Vec<Delivery> =
+        [30, 10, 20, 10, 40].into_iter().map(|due| scene.tried(lane, due)).collect();
+    scene.add_all(deliveries.clone()).await;
+    let fresh = scene.fresh_at(lane, 5);
+    scene.add(fresh.clone()).await;
+    let id = |n: usize| deliveries[n].id;
+    let read = |due: i64, again| LaneRead { due: at(due), again, ..whole(lane) };
+    let page = scene.lane(read(30, ALL)).await;
+    assert_eq!(ids_of(&page.again), [id(1), id(3), id(2), id(0)]);
+    assert_eq!(ids_of(&page.fresh), [fresh.id], "whatever its time");
+    assert_eq!(ids_of(&scene.lane(read(29, ALL)).await.again), [id(1), id(3), id(2)]);
+    assert_eq!(ids_of(&scene.lane(read(99, 2)).await.again), [id(1), id(3)]);
+    assert_eq!(scene.lane(read(9, ALL)).await.again, []);
+    let none = LaneRead { fresh: 0, again: 0, ..whole(lane) };
+    let page = scene.lane(none).await;
+    assert_eq!((page.fresh, page.again), (vec![], vec![]));
+    // The place that fresh ones are read after says nothing about the others.
+    let after = scene.lane(whole(lane)).await.fresh[0].seq;
+    let page = scene.lane(LaneRead { after, ..whole(lane) }).await;
+    assert_eq!((page.fresh.len(), page.again.len()), (0, 5));
+}
+
+/// What an attempt needs comes with the delivery.
+pub async fn a_queue_tells_what_its_deliveries_carry(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let lane = scene.queue();
+    let contact = ContactId::new(scene.uuid());
+    let (of, nobody) = (scene.told_of(contact, 1), scene.told(EventType::MessageSent, 2));
+    let deliveries = [scene.fresh(lane, &of), scene.fresh(lane, &nobody)];
+    scene.tell(&[of.clone(), nobody.clone()], &deliveries).await;
+    let page = scene.lane(whole(lane)).await;
+    let told: Vec<_> = page.fresh.iter().map(|due| (due.contact, due.data.as_deref())).collect();
+    let expected = [(Some(contact), Some(of.data.as_str())), (None, Some(nobody.data.as_str()))];
+    assert_eq!(told, expected);
+    assert_eq!(page.fresh[0].delivery, first(deliveries[0].clone()));
+    assert_eq!(page.webhook, None, "a queue need not have a webhook");
+}
+
+/// Once erased, the data of an event is gone for a delivery, too.
+pub async fn a_queue_tells_that_data_was_erased(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let lane = scene.queue();
+    let contact = ContactId::new(scene.uuid());
+    let event = scene.told_of(contact, 1);
+    let settled = scene.delivered(lane, &event);
+    scene.tell(&[event.clone()], &[settled.clone()]).await;
+    let erased = scene.store.erase_events(scene.company, contact, ALL).await.expect("works");
+    assert_eq!((erased.events, erased.left), (1, false));
+    scene.apply(first(settled.clone()).update(redelivered(&settled, at(9)))).await;
+    let again = scene.lane(whole(lane)).await.again;
+    assert_eq!((again[0].contact, &again[0].data), (Some(contact), &None));
+}
+
+/// The webhook comes with its queue, whatever its state.
+pub async fn a_queue_comes_with_its_webhook(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    for state in WebhookState::ALL {
+        let webhook = Webhook { state: *state, ..scene.webhook() };
+        scene.add(webhook.clone()).await;
+        let lane = Lane { company: scene.company, webhook: webhook.id };
+        let page = scene.lane(whole(lane)).await;
+        let expected = LanePage { webhook: Some(first(webhook)), ..LanePage::default() };
+        assert_eq!(page, expected, "a queue may be empty");
+    }
+    let webhook = scene.webhook();
+    scene.add(webhook.clone()).await;
+    let other = scene.another_company().await;
+    let theirs = Lane { company: other.company, webhook: webhook.id };
+    scene.add(scene.fresh_at(Lane { company: scene.company, webhook: webhook.id }, 0)).await;
+    assert_eq!(scene.lane(whole(theirs)).await, LanePage::default());
+}
+
+/// What is given up with a webhook.
+pub async fn pending_deliveries_of_a_webhook_are_told(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let (lane, other) = (scene.queue(), scene.another_company().await);
+    let event = scene.told(EventType::ContactCreated, 0);
+    let pending = [scene.fresh_at(lane, 0), scene.tried(lane, 99_999), scene.tried(lane, -9)];
+    scene.add_all(pending.clone()).await;
+    scene.add(scene.delivered(lane, &event)).await;
+    scene.add(cancelled(&scene.tried(lane, 0))).await;
+    scene.add(scene.fresh_at(scene.queue(), 0)).await;
+    other.add(other.fresh_at(Lane { company: other.company, ..lane }, 0)).await;
+    let read = async |limit| {
+        let read = scene.store.pending_deliveries(scene.company, lane.webhook, limit).await;
+        read.expect("the store works")
+    };
+    let mut all = read(ALL).await;
+    all.sort_by_key(|delivery| delivery.id);
+    let mut expected: Vec<_> = pending.into_iter().map(first).collect();
+    expected.sort_by_key(|delivery| delivery.id);
+    assert_eq!(all, expected);
+    assert_eq!(read(2).await.len(), 2);
+    assert_eq!(read(0).await, []);
+}
+
+/// Promise 10, over commits: of two that write the same row, what the later one makes has the
+/// higher place.
+pub async fn places_follow_the_order_of_commits_on_one_row(harness: &dyn Harness) {
+    const TIMES: usize = 20;
+    let scene = Scene::of(harness).await;
+    let second = match harness.second().await {
+        Some(second) => scene.through(second),
+        None => scene.through(scene.store.clone()),
+    };
+    let (contact, lane) = (scene.contact(), scene.queue());
+    scene.add(contact.clone()).await;
+    let mut writers = Vec::new();
+    for writer in 0..4 {
+        let scene = if writer % 2 == 0 { &scene } else { &second };
+        let (scene, id) = (scene.through(scene.store.clone()), contact.id);
+        writers.push(tokio::spawn(async move {
+            for _ in 0..TIMES {
+                loop {
+                    let stored = scene.stored(id).await;
+                    // The time tells of the version that this commit makes.
+                    let event = scene.told_of(id, stored.version().next().number() as i64);
+                    let changes = ChangeSet::new()
+                        .with(stored.update(stored.value().clone()))
+                        .insert(scene.fresh(lane, &event))
+                        .emit(event);
+                    if applied(scene.store.commit(changes).await) {
+                        break;
+                    }
+                }
+            }
+        }));
+    }
+    for writer in writers {
+        writer.await.expect("no panic");
+    }
+    let written: Vec<Timestamp> = (2..2 + 4 * TIMES as i64).map(at).collect();
+    let fresh = scene.lane(whole(lane)).await.fresh;
+    let delivered: Vec<Timestamp> = fresh.iter().map(|due| due.delivery.created_at).collect();
+    assert_eq!(delivered, written);
+    let journal = scene.journal(Default::default(), ALL).await;
+    let told: Vec<Timestamp> = journal.iter().map(|(_, event)| event.at).collect();
+    assert_eq!(told, written);
+}
+
+/// A reader that goes on after the places it knows, while others write, misses nothing in the end.
+pub async fn places_are_never_given_twice(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let (one, two) = (scene.queue(), scene.queue());
+    let mut writers = Vec::new();
+    for _ in 0..6 {
+        let scene = scene.through(scene.store.clone());
+        writers.push(tokio::spawn(async move {
+            for n in 0..10 {
+                let rows = [scene.fresh_at(one, n), scene.fresh_at(two, n), scene.fresh_at(one, n)];
+                scene.add_all(rows).await;
+            }
+        }));
+    }
+    for writer in writers {
+        writer.await.expect("no panic");
+    }
+    let mut places = BTreeSet::new();
+    for (lane, count) in [(one, 120), (two, 60)] {
+        let fresh = scene.lane(whole(lane)).await.fresh;
+        assert_eq!(fresh.len(), count);
+        assert!(fresh.iter().all(|due| places.insert(due.seq)));
+        let status = |due: &recado_core::deliveries::DueDelivery| due.delivery.status;
+        assert!(fresh.iter().all(|due| status(due) == DeliveryStatus::Pending));
+    }
+}
