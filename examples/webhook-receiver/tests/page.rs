@@ -1,0 +1,23 @@
+//! What the page for receivers says, where it can be checked.
+
+use webhook_receiver::verify;
+
+const PAGE: &str = include_str!("../../../docs/webhooks.md");
+
+/// What follows a word at the beginning of a line.
+fn after(word: &str) -> &'static str {
+    let mut lines = PAGE.lines().filter_map(|line| line.strip_prefix(word));
+    let found = lines.next().unwrap_or_else(|| panic!("the page has no line with {word}"));
+    assert!(lines.next().is_none(), "the page has several lines with {word}");
+    found.trim_start()
+}
+
+#[test]
+fn the_vector_of_the_page_for_receivers_verifies() {
+    let (secret, body, signature) = (after("secret: "), after("body: "), after("signature: "));
+    assert!(verify(secret, body.as_bytes(), signature));
+    assert!(!verify(secret, body.replace("Olá", "Ola").as_bytes(), signature));
+    // The request that is shown above it is of the same delivery.
+    assert_eq!(after("X-Service-Signature: "), signature);
+    assert!(body.contains(after("X-Service-Delivery: ")));
+}
