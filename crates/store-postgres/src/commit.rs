@@ -1,13 +1,15 @@
 //! Commits: one transaction, sent whole.
 //!
-//! Its statements come in this order: the lock and the check of exports; rows that exist already,
-//! locked in the order of their keys, so that two commits cannot wait for each other; the changes;
-//! the events. Changes that lock in that order by themselves need no locks before.
+//! Its statements come in this order: the locks of companies, and what is checked under them; rows
+//! that exist already, locked in the order of their keys, so that two commits cannot wait for each
+//! other; the changes; the events with their deliveries. Changes that lock in that order by
+//! themselves need no locks before.
 
 use std::collections::BTreeMap;
 use std::collections::HashSet;
 
 use async_trait::async_trait;
+use recado_core::deliveries::Delivery;
 use recado_core::events::Event;
 use recado_core::ids::CompanyId;
 use recado_core::lists::ListMember;
@@ -17,6 +19,8 @@ use recado_core::store::{
 };
 
 use crate::PostgresStore;
+use crate::commit_entry::enter;
+use crate::deliveries_batch::{Batch, emit, sort_updates, update as update_deliveries};
 use crate::error::refused;
 use crate::lists::insert_members;
 use crate::place::{Part, Place};
@@ -30,10 +34,6 @@ pub(crate) fn company_lock(company: CompanyId) -> i64 {
     // costs time, nothing else.
     (high.rotate_left(17) ^ low).cast_signed()
 }
-
-/// Fails while the frontier of exports is at or after `$2`.
-const NOT_EXPORTED: &str = "SELECT 1 / (1 - count(*)) FROM export_frontiers \
-                            WHERE company_id = $1 AND created_at >= $2";
 
 /// Calls a generic function with the table of a row.
 macro_rules! with_table {
@@ -68,40 +68,41 @@ macro_rules! with_table {
             Row::RememberedCall($record) => $body,
             Row::Worker($record) => $body,
             Row::Template($record) => $body,
+            Row::Webhook($record) => $body,
+            Row::Routes($record) => $body,
+            Row::Delivery($record) => $body,
+            Row::Shard($record) => $body,
             Row::Job($record) => $body,
         }
     };
 }
 
 /// A statement, and the row that is stale if it fails for want of a row.
-struct Step {
+pub(crate) struct Step {
     statement: Statement,
     about: Option<RowKey>,
+    /// All that it is about, when that is several rows.
+    batch: Option<Batch>,
 }
 
 impl Step {
-    fn new(sql: &'static str, params: Vec<Param>, about: Option<RowKey>) -> Self {
-        Self { statement: Statement::new(sql, params), about }
+    pub(crate) fn new(sql: &'static str, params: Vec<Param>, about: Option<RowKey>) -> Self {
+        Self { statement: Statement::new(sql, params), about, batch: None }
+    }
+
+    /// The same, about several rows.
+    pub(crate) fn of_batch(self, batch: Batch) -> Self {
+        Self { batch: Some(batch), ..self }
     }
 }
 
 /// Lays a change set out as the steps of one transaction.
-fn steps(changes: ChangeSet) -> Result<Vec<Step>, Conflict> {
+fn steps(mut changes: ChangeSet) -> Result<Vec<Step>, Conflict> {
     let mut steps = Vec::new();
-    for precondition in &changes.requires {
-        if let Precondition::NotExported { company, created_at } = precondition {
-            let lock = "SELECT pg_advisory_xact_lock_shared($1)";
-            steps.push(Step::new(lock, params![company_lock(*company)], None));
-            let params = params![company.uuid(), created_at.millis()];
-            let about = RowKey::ExportFrontier { company: *company };
-            steps.push(Step::new(NOT_EXPORTED, params, Some(about)));
-        }
-    }
+    sort_updates(&mut changes.changes);
+    enter(&mut steps, &changes);
     lock_rows(&mut steps, &changes)?;
-    apply_changes(&mut steps, changes.changes)?;
-    for event in changes.events {
-        steps.push(Step::new(&Event::sql().insert, event.bind(), None));
-    }
+    apply_changes(&mut steps, changes.changes, changes.events)?;
     Ok(steps)
 }
 
@@ -185,28 +186,85 @@ fn in_order(locks: &BTreeMap<(&'static str, Vec<Part>), Locks>, changes: &[Chang
             .eq(keys.take(locks.len()).map(Some))
 }
 
-fn apply_changes(steps: &mut Vec<Step>, changes: Vec<Change>) -> Result<(), Conflict> {
-    // Memberships that follow each other are inserted by one statement.
-    let mut members: Vec<ListMember> = Vec::new();
-    let flush = |steps: &mut Vec<Step>, members: &mut Vec<ListMember>| {
-        let together = insert_members(&std::mem::take(members));
-        steps.extend(together.map(|statement| Step { statement, about: None }));
-    };
-    for change in changes {
-        match change.into_kind() {
-            ChangeKind::Insert(Row::ListMember(member)) => {
-                if members.first().is_some_and(|first| first.company != member.company) {
-                    flush(steps, &mut members);
-                }
-                members.push(member);
-            }
-            other => {
-                flush(steps, &mut members);
-                steps.push(step(other)?);
-            }
+/// Changes that follow each other and that one statement can make together.
+#[derive(Default)]
+struct Together {
+    members: Vec<ListMember>,
+    updates: Vec<(Delivery, Version)>,
+    /// Inserted at the end: they get places, and by then the rows that other commits might be
+    /// waiting for are locked.
+    deliveries: Vec<Delivery>,
+}
+
+impl Together {
+    fn flush(&mut self, steps: &mut Vec<Step>) {
+        let members = insert_members(&std::mem::take(&mut self.members));
+        steps.extend(members.map(|statement| Step { statement, about: None, batch: None }));
+        let mut updates = std::mem::take(&mut self.updates);
+        match updates.len() {
+            0 => {}
+            1 => steps.extend(updates.pop().map(|(delivery, read_at)| {
+                let key = Row::from(delivery.clone()).key();
+                update(delivery, read_at, key)
+            })),
+            _ => steps.push(update_deliveries(updates)),
         }
     }
-    flush(steps, &mut members);
+
+    /// Takes a change that can wait for others of its kind; answers any other one.
+    fn take(&mut self, steps: &mut Vec<Step>, change: ChangeKind) -> Option<ChangeKind> {
+        match change {
+            ChangeKind::Insert(Row::ListMember(member)) => {
+                let company = self.members.first().map(|first| first.company);
+                if !self.updates.is_empty() || company.is_some_and(|first| first != member.company)
+                {
+                    self.flush(steps);
+                }
+                self.members.push(member);
+            }
+            ChangeKind::Insert(Row::Delivery(delivery)) => self.deliveries.push(delivery),
+            ChangeKind::Update { row: Row::Delivery(delivery), read_at } => {
+                let key = |delivery: &Delivery| (delivery.company, delivery.id);
+                let last = self.updates.last().map(|(last, _)| key(last));
+                if !self.members.is_empty() || last == Some(key(&delivery)) {
+                    self.flush(steps);
+                }
+                self.insert_deliveries(steps, Vec::new());
+                self.updates.push((delivery, read_at));
+            }
+            ChangeKind::Delete { key: RowKey::Delivery { .. }, .. } => {
+                self.flush(steps);
+                self.insert_deliveries(steps, Vec::new());
+                return Some(change);
+            }
+            other => {
+                self.flush(steps);
+                return Some(other);
+            }
+        }
+        None
+    }
+
+    fn insert_deliveries(&mut self, steps: &mut Vec<Step>, events: Vec<Event>) {
+        if !self.deliveries.is_empty() || !events.is_empty() {
+            emit(steps, events, std::mem::take(&mut self.deliveries));
+        }
+    }
+}
+
+fn apply_changes(
+    steps: &mut Vec<Step>,
+    changes: Vec<Change>,
+    events: Vec<Event>,
+) -> Result<(), Conflict> {
+    let mut together = Together::default();
+    for change in changes {
+        if let Some(change) = together.take(steps, change.into_kind()) {
+            steps.push(step(change)?);
+        }
+    }
+    together.flush(steps);
+    together.insert_deliveries(steps, events);
     Ok(())
 }
 
@@ -229,7 +287,7 @@ fn step(change: ChangeKind) -> Result<Step, Conflict> {
     }
 }
 
-fn insert<T: Table>(record: T) -> Step {
+pub(crate) fn insert<T: Table>(record: T) -> Step {
     Step::new(&T::sql().insert, record.bind(), None)
 }
 
@@ -255,17 +313,23 @@ impl Commit for PostgresStore {
         let mut subjects = Vec::with_capacity(steps.len());
         let mut statements = Vec::with_capacity(steps.len());
         for step in steps {
-            subjects.push(step.about);
+            subjects.push((step.about, step.batch));
             statements.push(step.statement);
         }
         let session = Session::take(&self.pool).await?;
         let outcome = session.run(around, statements).await?;
-        match outcome.into_rows() {
-            Ok(_) => Ok(()),
-            Err((at, error)) => {
-                let about = subjects.get(at).and_then(Option::as_ref);
-                Err(refused(error, about))
-            }
+        drop(session);
+        let Err((at, error)) = outcome.into_rows() else { return Ok(()) };
+        let (about, batch) = match subjects.get_mut(at) {
+            Some((about, batch)) => (about.take(), batch.take()),
+            None => (None, None),
+        };
+        let refused = refused(error, about.as_ref());
+        if let (CommitError::Conflict(Conflict::Stale(_)), Some(batch)) = (&refused, batch)
+            && let Some(key) = self.stale_delivery(batch).await?
+        {
+            return Err(Conflict::Stale(key).into());
         }
+        Err(refused)
     }
 }

@@ -23,6 +23,8 @@ fn unique_key(constraint: &str) -> UniqueKey {
         "provider_message" => UniqueKey::ProviderMessage,
         "lead_memory" => UniqueKey::LeadMemory,
         "call_key" => UniqueKey::CallKey,
+        "company_routes" => UniqueKey::Routes,
+        "shard_number" => UniqueKey::Shard,
         "template_token" => UniqueKey::TemplateToken,
         _ => UniqueKey::Id,
     }

@@ -1,38 +1,102 @@
-//! The outbox.
+//! Events: how they are stored, and the journal of a company.
 
-use recado_core::events::{Event, EventType};
+use async_trait::async_trait;
+use recado_core::events::{Event, EventReads, EventRecord, EventType, JournalPosition};
 use recado_core::ids::{CompanyId, ContactId, EventId};
 use recado_core::store::StoreError;
 
-use crate::table::{Columns, Param, Table, params, table_sql};
+use crate::PostgresStore;
+use crate::error::failed;
+use crate::session::{Around, Session, Statement, rows};
+use crate::table::{Columns, Param, params, signed};
 
-impl Table for Event {
-    const NAME: &'static str = "events";
-    const KEY: usize = 2;
-    const COLUMNS: &'static [&'static str] =
-        &["company_id", "id", "event_type", "contact_id", "at", "data"];
-    const VERSIONED: bool = false;
-    table_sql!(Event);
+/// The columns of a record, in the order in which [`read`] takes them.
+const COLUMNS: &str = "e.company_id, e.id, e.event_type, e.contact_id, e.at, e.data";
 
-    fn bind(self) -> Vec<Param> {
-        params![
-            self.company.uuid(),
-            self.id.uuid(),
-            self.event_type.as_str(),
-            self.contact.map(ContactId::uuid),
-            self.at.millis(),
-            self.data,
-        ]
+/// Inserts events of one company, in order: its parameters are those of [`inserted`].
+pub(crate) const INSERT: &str = "\
+INSERT INTO events (company_id, id, event_type, contact_id, at, data) \
+SELECT $1::uuid, unnest($2::uuid[]), unnest($3::text[]), unnest($4::uuid[]), \
+unnest($5::bigint[]), unnest($6::text[])";
+
+/// The parameters of [`INSERT`].
+pub(crate) fn inserted(company: CompanyId, events: Vec<Event>) -> Vec<Param> {
+    let ids: Vec<_> = events.iter().map(|event| event.id.uuid()).collect();
+    let types: Vec<_> = events.iter().map(|event| event.event_type.as_str()).collect();
+    let contacts: Vec<_> = events.iter().map(|event| event.contact.map(ContactId::uuid)).collect();
+    let times: Vec<_> = events.iter().map(|event| event.at.millis()).collect();
+    let data: Vec<_> = events.into_iter().map(|event| event.data).collect();
+    params![company.uuid(), ids, types, contacts, times, data]
+}
+
+/// The lock that writers of a company's events share, and readers of its journal take alone for an
+/// instant. Writers take it before their events get places and before they lock any row, so that
+/// nobody waits for the reader while the reader waits for him.
+pub(crate) fn journal_lock(company: CompanyId) -> i64 {
+    let (high, low) = company.uuid().as_u64_pair();
+    // Not the lock of exports, and not its negative: they are of the same numbers.
+    (high.rotate_left(31) ^ low.rotate_left(7) ^ 0x6a6f_7572_6e61_6c00).cast_signed()
+}
+
+fn read(columns: &mut Columns<'_>) -> Result<EventRecord, StoreError> {
+    Ok(EventRecord {
+        company: columns.id(CompanyId::new)?,
+        id: columns.id(EventId::new)?,
+        event_type: columns.word(EventType::parse)?,
+        contact: columns.id_or_null(ContactId::new)?,
+        at: columns.time()?,
+        data: columns.get()?,
+    })
+}
+
+/// The journal after a place: the first events of each type, merged.
+pub(crate) fn journal_sql() -> String {
+    format!(
+        "SELECT e.place, {COLUMNS} FROM unnest($2::text[]) AS wanted (event_type) \
+         CROSS JOIN LATERAL (SELECT * FROM events \
+         WHERE company_id = $1 AND event_type = wanted.event_type AND place > $3 \
+         ORDER BY place LIMIT $4::bigint) AS e ORDER BY e.place LIMIT $4::bigint"
+    )
+}
+
+#[async_trait]
+impl EventReads for PostgresStore {
+    async fn event(
+        &self,
+        company: CompanyId,
+        id: EventId,
+    ) -> Result<Option<EventRecord>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM events e WHERE e.company_id = $1 AND e.id = $2");
+        let found = rows(&self.pool, sql, params![company.uuid(), id.uuid()]).await?;
+        found.first().map(|row| read(&mut Columns::new(row))).transpose()
     }
 
-    fn read(columns: &mut Columns<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            company: columns.id(CompanyId::new)?,
-            id: columns.id(EventId::new)?,
-            event_type: columns.word(EventType::parse)?,
-            contact: columns.id_or_null(ContactId::new)?,
-            at: columns.time()?,
-            data: columns.get()?,
-        })
+    async fn events_after(
+        &self,
+        company: CompanyId,
+        types: &[EventType],
+        after: JournalPosition,
+        limit: u32,
+    ) -> Result<Vec<(JournalPosition, EventRecord)>, StoreError> {
+        let mut types: Vec<&'static str> = types.iter().map(|wanted| wanted.as_str()).collect();
+        types.sort_unstable();
+        types.dedup();
+        let lock = "SELECT pg_advisory_xact_lock($1)";
+        let params = params![company.uuid(), types, signed(after.0), i64::from(limit)];
+        let statements = vec![
+            Statement::new(lock, params![journal_lock(company)]),
+            Statement::new(journal_sql(), params),
+        ];
+        let session = Session::take(&self.pool).await?;
+        // The lock is held for the one statement: whoever got a place before it is visible to it,
+        // and whoever gets one after it gets a higher one.
+        let outcome = session.run(Around::Transaction, statements).await?;
+        let mut found = outcome.into_rows().map_err(|(_, error)| failed(error))?;
+        let page = found.pop().unwrap_or_default();
+        let entry = |row| {
+            let mut columns = Columns::new(row);
+            Ok((columns.number().map(JournalPosition)?, read(&mut columns)?))
+        };
+        page.iter().map(entry).collect()
     }
 }

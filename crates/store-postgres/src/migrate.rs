@@ -23,6 +23,7 @@ const MIGRATIONS: &[Migration] = &[
         name: "conversations",
         sql: include_str!("migrations/0003_conversations.sql"),
     },
+    Migration { version: 4, name: "webhooks", sql: include_str!("migrations/0004_webhooks.sql") },
 ];
 
 /// The lock of whoever migrates.

@@ -6,6 +6,7 @@ use recado_core::contacts::{Alias, Contact, ContactTag};
 use recado_core::conversations::Conversation;
 use recado_core::custom_fields::CustomField;
 use recado_core::deals::{Deal, Pipeline, Stage};
+use recado_core::deliveries::{Delivery, Shard};
 use recado_core::documents::Document;
 use recado_core::groups::ConnectionGroup;
 use recado_core::idempotency::RememberedCall;
@@ -19,6 +20,7 @@ use recado_core::prosas::LedgerLine;
 use recado_core::store::{RowKey, Version};
 use recado_core::tags::{CloseReason, Tag};
 use recado_core::templates::Template;
+use recado_core::webhooks::{Routes, Webhook};
 use recado_core::workers::Worker;
 use uuid::Uuid;
 
@@ -29,6 +31,8 @@ use crate::table::{Param, Sql, Table, params, signed};
 pub(crate) enum Part {
     /// An id.
     Id(Uuid),
+    /// A number.
+    Number(i64),
     /// Anything else.
     Text(String),
 }
@@ -37,6 +41,7 @@ impl Part {
     fn param(&self) -> Param {
         match self {
             Self::Id(id) => Box::new(*id),
+            Self::Number(number) => Box::new(*number),
             Self::Text(text) => Box::new(text.clone()),
         }
     }
@@ -118,6 +123,12 @@ impl Place {
             }
             RowKey::Worker { id } => ids!(Worker: id),
             RowKey::Template { company, id } => ids!(Template: company, id),
+            RowKey::Webhook { company, id } => ids!(Webhook: company, id),
+            RowKey::Routes { company } => ids!(Routes: company),
+            RowKey::Delivery { company, id } => ids!(Delivery: company, id),
+            RowKey::Shard { number } => {
+                Self::of::<Shard>(vec![Part::Number(i64::from(number.number()))])
+            }
             RowKey::ExportFrontier { .. } => return None,
         })
     }

@@ -1,6 +1,7 @@
 //! Connecting: the pool, its bounds, and what every connection is set to.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
@@ -8,6 +9,7 @@ use recado_core::store::StoreError;
 use tokio_postgres::{Config, NoTls};
 
 use crate::limiter::PostgresLimiter;
+use crate::signals::Bells;
 
 /// How a [`PostgresStore`] connects.
 #[derive(Clone, Debug)]
@@ -38,6 +40,31 @@ impl Default for Options {
 #[derive(Clone)]
 pub struct PostgresStore {
     pub(crate) pool: Pool,
+    pub(crate) bells: Arc<Bells>,
+}
+
+/// What it takes to connect.
+#[derive(Clone)]
+pub(crate) struct Dial {
+    pub(crate) config: Config,
+    /// Encrypts, unless the database's URL forbids it.
+    #[cfg(feature = "tls")]
+    pub(crate) tls: Option<tokio_postgres_rustls::MakeRustlsConnect>,
+    pub(crate) timeout: Duration,
+}
+
+impl Dial {
+    fn new(config: Config, timeout: Duration) -> Result<Self, StoreError> {
+        Ok(Self {
+            #[cfg(feature = "tls")]
+            tls: match config.get_ssl_mode() {
+                tokio_postgres::config::SslMode::Disable => None,
+                _ => Some(crate::tls::connector()?),
+            },
+            config,
+            timeout,
+        })
+    }
 }
 
 impl fmt::Debug for PostgresStore {
@@ -80,7 +107,8 @@ impl PostgresStore {
         if config.get_application_name().is_none() {
             config.application_name("recado");
         }
-        let store = Self { pool: pool(config, &options)? };
+        let dial = Dial::new(config, options.connect_timeout)?;
+        let store = Self { pool: pool(&dial, &options)?, bells: Arc::new(Bells::new(dial)) };
         drop(store.pool.get().await.map_err(StoreError::unavailable)?);
         Ok(store)
     }
@@ -91,12 +119,13 @@ impl PostgresStore {
     }
 }
 
-fn pool(config: Config, options: &Options) -> Result<Pool, StoreError> {
+fn pool(dial: &Dial, options: &Options) -> Result<Pool, StoreError> {
     let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+    let config = dial.config.clone();
     #[cfg(feature = "tls")]
-    let manager = match config.get_ssl_mode() {
-        tokio_postgres::config::SslMode::Disable => Manager::from_config(config, NoTls, recycling),
-        _ => Manager::from_config(config, crate::tls::connector()?, recycling),
+    let manager = match dial.tls.clone() {
+        None => Manager::from_config(config, NoTls, recycling),
+        Some(tls) => Manager::from_config(config, tls, recycling),
     };
     #[cfg(not(feature = "tls"))]
     let manager = Manager::from_config(config, NoTls, recycling);

@@ -81,7 +81,7 @@ impl Harness for Database {
             event_type: EventType::parse(row.get(2)).expect("a known type"),
             contact: row.get::<_, Option<_>>(1).map(ContactId::new),
             at: Timestamp::from_millis(row.get(3)),
-            data: row.get(4),
+            data: row.get::<_, Option<String>>(4).unwrap_or_default(),
         };
         rows.iter().map(event).collect()
     }

@@ -1,0 +1,115 @@
+//! The queues of webhooks, for the dispatcher.
+
+use std::sync::LazyLock;
+
+use async_trait::async_trait;
+use recado_core::Timestamp;
+use recado_core::deliveries::{
+    Delivery, DeliverySeq, DueDelivery, DueReads, Lane, LanePage, LaneRead, Pending,
+};
+use recado_core::ids::{CompanyId, ContactId, WebhookId};
+use recado_core::store::StoreError;
+use recado_core::webhooks::Webhook;
+use tokio_postgres::Row;
+
+use crate::PostgresStore;
+use crate::error::failed;
+use crate::session::{Around, Session, Statement, first_stored, rows};
+use crate::table::{Columns, Table, columns_of, params, signed};
+
+/// Deliveries of `$1` and `$2` that pass `condition`, with what their events tell. Each event is
+/// looked up by itself, whatever the planner thinks of the tables.
+fn queued(condition: &str) -> String {
+    format!(
+        "SELECT d.seq, {}, e.contact_id, e.data FROM deliveries d \
+         LEFT JOIN LATERAL (SELECT contact_id, data FROM events \
+         WHERE company_id = d.company_id AND id = d.event_id LIMIT 1) AS e ON true \
+         WHERE d.company_id = $1 AND d.webhook_id = $2 AND {condition} LIMIT $4::bigint",
+        columns_of::<Delivery>("d"),
+    )
+}
+
+/// Those that were never tried, after a place.
+pub(crate) static FRESH: LazyLock<String> = LazyLock::new(|| {
+    let never = Timestamp::MIN.millis();
+    queued(&format!("d.queued_at = {never} AND d.seq > $3 ORDER BY d.queued_at, d.seq"))
+});
+
+/// Those that are due again.
+pub(crate) static AGAIN: LazyLock<String> = LazyLock::new(|| {
+    let never = Timestamp::MIN.millis();
+    queued(&format!("d.queued_at > {never} AND d.queued_at <= $3 ORDER BY d.queued_at, d.seq"))
+});
+
+/// The first entry of each queue, one look-up for each.
+pub(crate) fn lanes_sql(after: bool) -> String {
+    let first = |table: &str, after: &str| {
+        format!(
+            "SELECT {table}.company_id, {table}.webhook_id, {table}.queued_at \
+             FROM deliveries {table} WHERE {table}.queued_at IS NOT NULL {after} \
+             ORDER BY {table}.company_id, {table}.webhook_id, {table}.queued_at LIMIT 1"
+        )
+    };
+    let begin = if after { "AND (f.company_id, f.webhook_id) > ($2::uuid, $3::uuid)" } else { "" };
+    format!(
+        "WITH RECURSIVE lanes AS (({}) UNION ALL SELECT next.* FROM lanes \
+         CROSS JOIN LATERAL ({}) AS next) SELECT * FROM lanes LIMIT $1::bigint",
+        first("f", begin),
+        first("n", "AND (n.company_id, n.webhook_id) > (lanes.company_id, lanes.webhook_id)"),
+    )
+}
+
+fn due(row: &Row) -> Result<DueDelivery, StoreError> {
+    let mut columns = Columns::new(row);
+    Ok(DueDelivery {
+        seq: columns.number().map(DeliverySeq)?,
+        delivery: columns.stored()?,
+        contact: columns.id_or_null(ContactId::new)?,
+        data: columns.get()?,
+    })
+}
+
+#[async_trait]
+impl DueReads for PostgresStore {
+    async fn pending_lanes(
+        &self,
+        after: Option<Lane>,
+        limit: u32,
+    ) -> Result<Vec<Pending>, StoreError> {
+        let mut params = params![i64::from(limit)];
+        if let Some(after) = after {
+            params.extend(params![after.company.uuid(), after.webhook.uuid()]);
+        }
+        let found = rows(&self.pool, lanes_sql(after.is_some()), params).await?;
+        let read = |row| {
+            let mut columns = Columns::new(row);
+            let company = columns.id(CompanyId::new)?;
+            let lane = Lane { company, webhook: columns.id(WebhookId::new)? };
+            Ok(Pending { lane, queued_at: columns.time()? })
+        };
+        found.iter().map(read).collect()
+    }
+
+    async fn lane(&self, read: LaneRead) -> Result<LanePage, StoreError> {
+        let (company, webhook) = (read.lane.company.uuid(), read.lane.webhook.uuid());
+        let mut statements =
+            vec![Statement::new(Webhook::sql().get.as_str(), params![company, webhook])];
+        if read.fresh > 0 {
+            let params = params![company, webhook, signed(read.after.0), i64::from(read.fresh)];
+            statements.push(Statement::new(FRESH.as_str(), params));
+        }
+        if read.again > 0 {
+            let params = params![company, webhook, read.due.millis(), i64::from(read.again)];
+            statements.push(Statement::new(AGAIN.as_str(), params));
+        }
+        let session = Session::take(&self.pool).await?;
+        let outcome = session.run(Around::Nothing, statements).await?;
+        let mut found = outcome.into_rows().map_err(|(_, error)| failed(error))?.into_iter();
+        let webhook = first_stored(&found.next().unwrap_or_default())?;
+        let mut next = |wanted: u32| -> Result<Vec<DueDelivery>, StoreError> {
+            let rows = if wanted > 0 { found.next() } else { None };
+            rows.unwrap_or_default().iter().map(due).collect()
+        };
+        Ok(LanePage { webhook, fresh: next(read.fresh)?, again: next(read.again)? })
+    }
+}

@@ -1,0 +1,74 @@
+//! What keeps the outbox small, and forgets what it told of contacts that are gone.
+
+use async_trait::async_trait;
+use recado_core::Timestamp;
+use recado_core::events::{Erased, Outbox};
+use recado_core::ids::{CompanyId, ContactId};
+use recado_core::store::StoreError;
+
+use crate::PostgresStore;
+use crate::error::failed;
+use crate::session::{Around, Session, Statement};
+use crate::table::params;
+
+/// Erases events about `$2` that no pending delivery needs.
+pub(crate) const ERASE: &str = "\
+WITH erased AS (UPDATE events SET data = NULL WHERE ctid = ANY(ARRAY(\
+SELECT e.ctid FROM events e \
+WHERE e.company_id = $1 AND e.contact_id = $2 AND e.data IS NOT NULL \
+AND NOT EXISTS (SELECT FROM deliveries d WHERE d.company_id = e.company_id \
+AND d.created_at = e.at AND d.event_id = e.id AND d.queued_at IS NOT NULL) \
+LIMIT $3::bigint FOR NO KEY UPDATE)) RETURNING 1) SELECT count(*) FROM erased";
+
+/// Whether there is an event about `$2` with data.
+pub(crate) const LEFT: &str = "\
+SELECT FROM events WHERE company_id = $1 AND contact_id = $2 AND data IS NOT NULL LIMIT 1";
+
+/// Removes deliveries that are settled and old.
+pub(crate) const SWEEP_DELIVERIES: &str = "\
+WITH gone AS (DELETE FROM deliveries WHERE ctid = ANY(ARRAY(\
+SELECT ctid FROM deliveries WHERE queued_at IS NULL AND created_at < $1 \
+ORDER BY created_at, id LIMIT $2::bigint FOR UPDATE SKIP LOCKED)) RETURNING 1) \
+SELECT count(*) FROM gone";
+
+/// Removes events that are old and that no delivery names.
+pub(crate) const SWEEP_EVENTS: &str = "\
+WITH gone AS (DELETE FROM events WHERE ctid = ANY(ARRAY(\
+SELECT e.ctid FROM events e WHERE e.at < $1 \
+AND NOT EXISTS (SELECT FROM deliveries d WHERE d.company_id = e.company_id \
+AND d.created_at = e.at AND d.event_id = e.id) \
+ORDER BY e.at LIMIT $2::bigint FOR UPDATE SKIP LOCKED)) RETURNING 1) \
+SELECT count(*) FROM gone";
+
+#[async_trait]
+impl Outbox for PostgresStore {
+    async fn erase_events(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+        limit: u32,
+    ) -> Result<Erased, StoreError> {
+        let erase = params![company.uuid(), contact.uuid(), i64::from(limit)];
+        let left = params![company.uuid(), contact.uuid()];
+        let statements = vec![Statement::new(ERASE, erase), Statement::new(LEFT, left)];
+        let session = Session::take(&self.pool).await?;
+        let outcome = session.run(Around::Nothing, statements).await?;
+        let found = outcome.into_rows().map_err(|(_, error)| failed(error))?;
+        let erased = found.first().and_then(|rows| rows.first()).map_or(0, |row| row.get(0));
+        let left = found.get(1).is_some_and(|rows| !rows.is_empty());
+        Ok(Erased { events: counted(erased), left })
+    }
+
+    async fn sweep_outbox(&self, before: Timestamp, limit: u32) -> Result<u32, StoreError> {
+        let statement = |sql| Statement::new(sql, params![before.millis(), i64::from(limit)]);
+        let statements = vec![statement(SWEEP_DELIVERIES), statement(SWEEP_EVENTS)];
+        let session = Session::take(&self.pool).await?;
+        let outcome = session.run(Around::Nothing, statements).await?;
+        let found = outcome.into_rows().map_err(|(_, error)| failed(error))?;
+        Ok(counted(found.iter().flatten().map(|row| row.get::<_, i64>(0)).sum()))
+    }
+}
+
+fn counted(rows: i64) -> u32 {
+    u32::try_from(rows).unwrap_or(u32::MAX)
+}
