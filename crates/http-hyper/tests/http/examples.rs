@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use recado_core::transport::OutboundResponse;
 use serde_json::Value;
 
 use crate::site::{Reply, Site, TOKEN};
@@ -13,6 +14,7 @@ const EXAMPLE_CONNECTION: &str = "01939b5e-0000-7000-8000-000000000002";
 const EXAMPLE_DEBIT: &str = "01939b5e-0000-7000-8000-000000000003";
 const EXAMPLE_MEMBER: &str = "01939b5e-0000-7000-8000-000000000004";
 const CONTACTS: &str = "/operator/v1/companies/{company_id}/contacts";
+const DELIVERIES: &str = "/operator/v1/companies/{company_id}/deliveries";
 const DEBITS: &str = "/operator/v1/companies/{company_id}/prosas/debits";
 
 fn document() -> Value {
@@ -139,7 +141,13 @@ async fn every_example_is_accepted_and_every_answer_documented() {
     let template = r#"{"name":"boas_vindas","category":"UTILITY","body":"Olá {{1}}",
                        "status":"APPROVED"}"#;
     make("/templates", template).await;
-    let mut made: BTreeMap<String, String> = BTreeMap::new();
+    let webhook = make("/webhooks", r#"{"url":"https://example.com","events":["*"]}"#).await;
+    // A delivery that is settled, so that it can be redelivered.
+    let delivery = make(&format!("/webhooks/{webhook}/test"), "").await;
+    let took = Ok(OutboundResponse { status: 200, body: b"taken".to_vec() });
+    site.kit.transport.otherwise(took);
+    site.kit.app.deliveries().drain().await;
+    let mut made: BTreeMap<String, String> = BTreeMap::from([(DELIVERIES.to_owned(), delivery)]);
     let mut tried = 0;
     // What is made first can be changed later.
     for method in ["post", "put", "patch"] {

@@ -1,11 +1,12 @@
 //! The surface on real sockets, over the in-memory store.
 
+mod events;
 mod examples;
 mod limits;
 mod operator;
 mod order;
-mod outbound;
 mod public;
 mod service;
 mod site;
 mod stopping;
+mod webhooks;
