@@ -3,11 +3,14 @@
 #
 #   tools/load/bench.sh [sqlite] [postgres]      both without arguments
 #
+# BENCH_ONLY      one of baseline, talk, deliveries (default: all of them)
 # BENCH_DIR       where datasets and results are kept (default: target/bench); datasets that are
 #                 there already are used again, so delete the directory to make new ones
 # BENCH_LARGE     contacts of the large company (default: 1000000)
 # BENCH_MESSAGES  messages of the company that talks (default: 1000000)
-# BENCH_SECONDS   how long each measurement takes (default: 4)
+# BENCH_SECONDS   how long each measurement takes (default: 4; 10 where deliveries are measured)
+# BENCH_DELIVERIES   scenarios of `deliveries`, such as "one latency" (default: all of them)
+# BENCH_CLIENTS   clients that make events happen (default: 32)
 # RECADO_POSTGRES_BIN   the directory of other Postgres binaries
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -17,6 +20,14 @@ dir="${BENCH_DIR:-$target/bench}"
 large="${BENCH_LARGE:-1000000}"
 messages="${BENCH_MESSAGES:-1000000}"
 seconds="${BENCH_SECONDS:-4}"
+only="${BENCH_ONLY:-}"
+case "$only" in
+'' | baseline | talk | deliveries) ;;
+*)
+    echo "unknown measurement $only" >&2
+    exit 2
+    ;;
+esac
 mkdir -p "$dir"
 dir="$(cd "$dir" && pwd)"
 
@@ -75,13 +86,36 @@ dataset() { # NAME DATABASE CONTACTS MESSAGES
     fi
 }
 
-measure() { # STORE
+is_wanted() { # MEASUREMENT
+    [ -z "$only" ] || [ "$only" = "$1" ]
+}
+
+# The datasets that are needed: NAME:CONTACTS:MESSAGES
+datasets() {
+    ! is_wanted baseline || echo small:10000:0 large:"$large":0 scratch:1000:0
+    ! is_wanted talk || echo talk:10000:"$messages"
+}
+
+measure() { # STORE DATABASE-OF-DELIVERIES
     printf '\n## %s\n\n' "$1"
-    "$load" baseline --server "$server" --seconds "$seconds" \
-        --small "$dir/$1-small.json" --large "$dir/$1-large.json" \
-        --scratch "$dir/$1-scratch.json" --json "$dir/$1-results.json"
-    "$load" talk --server "$server" --seconds "$seconds" --data "$dir/$1-talk.json" \
-        --json "$dir/$1-talk-results.json"
+    if is_wanted baseline; then
+        "$load" baseline --server "$server" --seconds "$seconds" \
+            --small "$dir/$1-small.json" --large "$dir/$1-large.json" \
+            --scratch "$dir/$1-scratch.json" --json "$dir/$1-results.json"
+    fi
+    if is_wanted talk; then
+        "$load" talk --server "$server" --seconds "$seconds" --data "$dir/$1-talk.json" \
+            --json "$dir/$1-talk-results.json"
+    fi
+    if is_wanted deliveries; then
+        local scenario scenarios=()
+        for scenario in ${BENCH_DELIVERIES:-}; do
+            scenarios+=(--scenario "$scenario")
+        done
+        "$load" deliveries --server "$server" --database "$2" --clients "${BENCH_CLIENTS:-32}" \
+            --seconds "${BENCH_SECONDS:-10}" ${scenarios[@]+"${scenarios[@]}"} \
+            --json "$dir/$1-deliveries-results.json"
+    fi
 }
 
 stores=("$@")
@@ -92,16 +126,19 @@ printf '%s, %s cores, %s\n' "$(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-rel
 for store in "${stores[@]}"; do
     case "$store" in
     sqlite)
-        for data in small:10000:0 large:"$large":0 scratch:1000:0 talk:10000:"$messages"; do
+        for data in $(datasets); do
             IFS=: read -r name contacts talk <<<"$data"
             # An interrupted run leaves half a dataset.
             [ -s "$dir/sqlite-$name.json" ] || rm -f "$dir/sqlite-$name.db"*
             dataset "sqlite-$name" "sqlite:$dir/sqlite-$name.db" "$contacts" "$talk"
         done
+        # What deliveries leave behind is not worth keeping.
+        rm -f "$dir/sqlite-deliveries.db"*
+        deliveries="sqlite:$dir/sqlite-deliveries.db"
         ;;
     postgres)
         start_postgres
-        for data in small:10000:0 large:"$large":0 scratch:1000:0 talk:10000:"$messages"; do
+        for data in $(datasets); do
             IFS=: read -r name contacts talk <<<"$data"
             url="postgres://postgres@127.0.0.1:$port/recado_$name"
             if [ ! -s "$dir/postgres-$name.json" ]; then
@@ -110,11 +147,14 @@ for store in "${stores[@]}"; do
             fi
             dataset "postgres-$name" "$url" "$contacts" "$talk"
         done
+        "$bin/dropdb" -h 127.0.0.1 -p "$port" -U postgres --if-exists recado_deliveries
+        "$bin/createdb" -h 127.0.0.1 -p "$port" -U postgres -T template0 recado_deliveries
+        deliveries="postgres://postgres@127.0.0.1:$port/recado_deliveries"
         ;;
     *)
         echo "unknown store $store" >&2
         exit 2
         ;;
     esac
-    measure "$store"
+    measure "$store" "$deliveries"
 done

@@ -25,6 +25,8 @@ pub(crate) enum Call {
     Get(String),
     /// POST of a JSON body to a path.
     Post(Cow<'static, str>, String),
+    /// PATCH with a JSON body.
+    Patch(String, String),
 }
 
 /// A status and a body.
@@ -79,14 +81,19 @@ impl Client {
         let address = self.target.address();
         let key = &self.key;
         self.request.clear();
-        let written = match call {
-            Call::Get(path) => write!(
+        let (method, path, body) = match call {
+            Call::Get(path) => ("GET", path.as_str(), None),
+            Call::Post(path, body) => ("POST", path.as_ref(), Some(body)),
+            Call::Patch(path, body) => ("PATCH", path.as_str(), Some(body)),
+        };
+        let written = match body {
+            None => write!(
                 self.request,
-                "GET {path} HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {key}\r\n\r\n"
+                "{method} {path} HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {key}\r\n\r\n"
             ),
-            Call::Post(path, body) => write!(
+            Some(body) => write!(
                 self.request,
-                "POST {path} HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {key}\r\n\
+                "{method} {path} HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {key}\r\n\
                  content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
                 body.len()
             ),

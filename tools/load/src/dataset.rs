@@ -1,10 +1,10 @@
 //! Datasets: one company with many contacts, and messages if wanted, written through the store's own
 //! commit, so that indexes, counters and search texts are what a server would have made.
 
-mod company;
-mod contacts;
+pub(crate) mod company;
+pub(crate) mod contacts;
 mod manifest;
-mod messages;
+pub(crate) mod messages;
 
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
@@ -109,7 +109,11 @@ pub(crate) async fn make(order: &Order) -> Result<(), AnyError> {
 }
 
 /// Writes so many records, which `add` adds to change sets in their order.
-async fn write(
+///
+/// # Errors
+///
+/// When the database fails.
+pub(crate) async fn write(
     store: &dyn Store,
     what: &str,
     count: u64,

@@ -3,8 +3,11 @@
 
 mod baseline;
 mod client;
+mod clock;
 mod dataset;
+mod deliveries;
 mod people;
+mod receiver;
 mod report;
 mod run;
 mod scenario;
@@ -41,6 +44,11 @@ enum Command {
     Baseline(baseline::Order),
     /// Measures sends, gateway events and listings of messages, and prints a table.
     Talk(baseline::TalkOrder),
+    /// Measures outbound webhooks, and prints a table.
+    Deliveries(deliveries::Order),
+    /// Receives webhooks and notes when they came, until standard input ends; `deliveries` starts it
+    /// by itself.
+    Receiver(receiver::Order),
 }
 
 #[derive(Debug, clap::Args)]
@@ -85,6 +93,8 @@ fn main() -> ExitCode {
                 Command::Run(order) => run_scenario(&order).await,
                 Command::Baseline(order) => baseline::measure(&order).await,
                 Command::Talk(order) => baseline::measure_talk(&order).await,
+                Command::Deliveries(order) => deliveries::measure(&order).await,
+                Command::Receiver(order) => receiver::serve(&order).await,
             }
         }),
     };

@@ -33,6 +33,11 @@ impl Meter {
         Ok(Self { process, postmaster })
     }
 
+    /// A meter of one process and nothing else.
+    pub(crate) const fn alone(process: u32) -> Self {
+        Self { process, postmaster: None }
+    }
+
     /// Everything they have used so far.
     ///
     /// # Errors

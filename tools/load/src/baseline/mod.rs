@@ -4,10 +4,10 @@
 mod bare;
 mod bare_postgres;
 mod bare_sqlite;
-mod cpu;
+pub(crate) mod cpu;
 mod scale;
-mod server;
-mod table;
+pub(crate) mod server;
+pub(crate) mod table;
 mod talk;
 
 use std::path::PathBuf;

@@ -42,12 +42,26 @@ impl Server {
     ///
     /// When it does not become ready.
     pub(crate) async fn start(program: &Path, database: &str) -> Result<Self, AnyError> {
+        Self::start_with(program, database, &[]).await
+    }
+
+    /// [`Server::start`] with further options.
+    ///
+    /// # Errors
+    ///
+    /// When it does not become ready.
+    pub(crate) async fn start_with(
+        program: &Path,
+        database: &str,
+        options: &[&str],
+    ) -> Result<Self, AnyError> {
         let started = Instant::now();
         // By the environment, where other users of the machine do not see it.
         let token = format!("{:032x}", fastrand::u128(..));
         let mut child = Command::new(program)
             .env("RECADO_OPERATOR_TOKEN", &token)
             .args(["serve", "--listen", "127.0.0.1:0", "--log", "warn", "--database", database])
+            .args(options)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit())

@@ -38,7 +38,8 @@ struct Row {
 }
 
 impl Table {
-    fn row(&mut self, what: String, seen: String, aim: String, met: Option<bool>) {
+    /// Adds a row; `met` says whether the aim was met, where there is one.
+    pub(crate) fn row(&mut self, what: String, seen: String, aim: String, met: Option<bool>) {
         self.0.push(Row { what, seen, aim, met });
     }
 
@@ -177,7 +178,7 @@ impl Table {
         self.memory(what, loaded, LOADED_MIB);
     }
 
-    fn memory(&mut self, what: &str, memory: Memory, aim: f64) {
+    pub(crate) fn memory(&mut self, what: &str, memory: Memory, aim: f64) {
         let mib = |kib: u64| kib as f64 / 1024.0;
         self.row(
             what.to_owned(),

@@ -1,0 +1,178 @@
+//! How many deliveries a second, and what one costs.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::drive::{Driven, Kind, Marks, drive};
+use super::receivers::Receivers;
+use super::stage::{self, Hook};
+use super::{Order, settled};
+use crate::baseline::cpu::Meter;
+use crate::receiver;
+use crate::report::millis;
+use crate::run::Effort;
+use crate::stores::{self, AnyError};
+
+/// People who write.
+pub(super) const PEOPLE: u64 = 2_000;
+/// Events of one call where there are several.
+const BATCH: u64 = 100;
+/// Clients where a call has many events.
+const BATCHERS: usize = 4;
+/// Not measured, before each measurement.
+const WARMUP: Duration = Duration::from_secs(1);
+
+/// What was seen of one kind of load.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Rate {
+    pub(super) what: String,
+    pub(super) webhooks: u16,
+    /// Whether it is what the published figures are about.
+    pub(super) is_comparable: bool,
+    pub(super) clients: usize,
+    pub(super) events: u64,
+    pub(super) deliveries: u64,
+    /// Events a second, as long as the clients called.
+    pub(super) events_per_second: f64,
+    /// Deliveries a second from the first call to the last arrival.
+    pub(super) per_second: f64,
+    /// How long after the last answer the last delivery arrived.
+    pub(super) lag_ms: u64,
+    pub(super) call_p50_us: u64,
+    pub(super) call_p99_us: u64,
+    /// Processor time of one delivery (of one event without a webhook), in milliseconds.
+    pub(super) server_ms: f64,
+    pub(super) receiver_ms: f64,
+    pub(super) clients_ms: f64,
+    /// Resident memory of the server afterwards, in KiB.
+    pub(super) resident: u64,
+}
+
+impl Rate {
+    /// Processor time of one delivery over all processes, the clients' included.
+    pub(super) fn all_ms(&self) -> f64 {
+        self.server_ms + self.receiver_ms + self.clients_ms
+    }
+}
+
+/// One webhook for each event, and none for comparison.
+///
+/// # Errors
+///
+/// When something fails or a delivery is lost.
+pub(super) async fn measure_one(order: &Order, seen: &mut Vec<Rate>) -> Result<(), AnyError> {
+    let clients = usize::try_from(order.clients)?;
+    for (what, webhooks, kind, clients) in [
+        ("one event a call, no webhook", 0, Kind::Messages(1), clients),
+        ("one event a call, one webhook", 1, Kind::Messages(1), clients),
+        ("a bare event a call (tests of a webhook)", 1, Kind::Test, clients),
+        ("one new contact a call, one webhook", 1, Kind::Create, clients),
+        ("100 events a call, one webhook", 1, Kind::Messages(BATCH), BATCHERS),
+    ] {
+        seen.push(measure(order, what, webhooks, kind, clients).await?);
+    }
+    Ok(())
+}
+
+/// Ten webhooks for each event.
+///
+/// # Errors
+///
+/// When something fails or a delivery is lost.
+pub(super) async fn measure_ten(order: &Order, seen: &mut Vec<Rate>) -> Result<(), AnyError> {
+    let clients = usize::try_from(order.clients)?;
+    for (what, kind, clients) in [
+        ("one event a call, ten webhooks", Kind::Messages(1), clients),
+        ("100 events a call, ten webhooks", Kind::Messages(BATCH), BATCHERS),
+    ] {
+        seen.push(measure(order, what, 10, kind, clients).await?);
+    }
+    Ok(())
+}
+
+async fn measure(
+    order: &Order,
+    what: &str,
+    webhooks: u16,
+    kind: Kind,
+    clients: usize,
+) -> Result<Rate, AnyError> {
+    let receivers = receiver::Order { healthy: webhooks, ..receiver::Order::default() };
+    let mut receivers = Receivers::start(receivers).await?;
+    let store = stores::open(&order.database).await?;
+    let hooks = Hook::active(&receivers.addresses.healthy);
+    let company = stage::company(&*store, what, PEOPLE, &hooks).await?;
+    drop((hooks, store));
+    let companies = Arc::new(vec![company]);
+
+    let server = order.start().await?;
+    let marks = Marks::default();
+    // A test goes to one webhook only.
+    let copies = if kind == Kind::Test { 1 } else { u64::from(webhooks) };
+    let effort = Effort { connections: clients, warmup: WARMUP, measured: WARMUP, rate: None };
+    let warmed = drive(&server, &companies, kind, effort, &marks).await?;
+    receivers.wait_for(warmed.events * copies).await?;
+    settled(&server, &companies[0]).await?;
+    receivers.take().await?;
+
+    let meter = Meter::new(server.id()?, &order.database)?;
+    let own = Meter::alone(std::process::id());
+    let before = (meter.used()?, receivers.cpu()?, own.used()?);
+    let effort = Effort { measured: order.duration(), ..effort };
+    let driven = drive(&server, &companies, kind, effort, &marks).await?;
+    receivers.wait_for(driven.events * copies).await?;
+    let clients_took = own.used()? - before.2;
+    settled(&server, &companies[0]).await?;
+    let (server_took, receiver_took) = (meter.used()? - before.0, receivers.cpu()? - before.1);
+    let resident = server.memory()?.resident;
+    server.stop().await?;
+
+    let arrivals = receivers.take().await?;
+    let distinct: HashSet<_> = arrivals.iter().map(|arrival| arrival.delivery).collect();
+    let deliveries = distinct.len() as u64;
+    if deliveries != driven.events * copies {
+        let expected = driven.events * copies;
+        return Err(format!("{what}: {deliveries} of {expected} deliveries arrived").into());
+    }
+    if arrivals.len() > distinct.len() {
+        eprintln!("{what}: {} deliveries arrived more than once", arrivals.len() - distinct.len());
+    }
+    let Driven { began, ended, events, report, .. } = driven;
+    let last = arrivals.iter().map(|arrival| arrival.at).max().unwrap_or(ended);
+    let seconds = |from: u64, to: u64| (to.saturating_sub(from) as f64 / 1e6).max(f64::EPSILON);
+    let each = |took: Duration| took.as_secs_f64() * 1e3 / deliveries.max(events).max(1) as f64;
+    let rate = Rate {
+        what: what.to_owned(),
+        webhooks,
+        is_comparable: kind == Kind::Messages(1) && webhooks > 0,
+        clients,
+        events,
+        deliveries,
+        events_per_second: events as f64 / seconds(began, ended),
+        per_second: deliveries as f64 / seconds(began, last.max(ended)),
+        lag_ms: last.saturating_sub(ended) / 1000,
+        call_p50_us: report.p50_us,
+        call_p99_us: report.p99_us,
+        server_ms: each(server_took),
+        receiver_ms: each(receiver_took),
+        clients_ms: each(clients_took),
+        resident,
+    };
+    println!(
+        "{what:<42} {:>7.0} events/s {:>7.0} deliveries/s, the last {:>5} ms after its answer; a call \
+         p50 {} ms p99 {} ms; CPU per delivery {:.3} ms + receiver {:.3} + clients {:.3}; {:.0} MB",
+        rate.events_per_second,
+        rate.per_second,
+        rate.lag_ms,
+        millis(rate.call_p50_us),
+        millis(rate.call_p99_us),
+        rate.server_ms,
+        rate.receiver_ms,
+        rate.clients_ms,
+        rate.resident as f64 / 1024.0,
+    );
+    Ok(rate)
+}
