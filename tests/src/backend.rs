@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use recado_core::secret::SecretText;
+use recado_core::transport::Transport;
 use recado_core::{Clock, Timestamp};
 use recado_server::{LocalFiles, Options, Overrides, Running, start};
 use recado_store_postgres::{Options as PostgresOptions, PostgresStore};
@@ -17,6 +18,7 @@ use recado_testkit::files::FaultyFiles;
 use recado_testkit::postgres::{TestDatabase, TestPostgres};
 use recado_testkit::transport::ScriptedTransport;
 use tempfile::TempDir;
+use tokio::task::JoinHandle;
 
 use crate::world::OPERATOR;
 
@@ -166,6 +168,18 @@ impl HandClock {
     }
 }
 
+/// Where calls to the outside go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Outside {
+    /// Nowhere: they are answered by a script.
+    #[default]
+    Scripted,
+    /// Over sockets, to private addresses too.
+    Open,
+    /// Over sockets, to public addresses only.
+    Guarded,
+}
+
 /// How a server differs from the usual one.
 #[derive(Clone, Debug, Default)]
 pub struct Setup {
@@ -179,6 +193,14 @@ pub struct Setup {
     pub no_operator: bool,
     /// The database's address, if it is not reached directly.
     pub database_url: Option<String>,
+    /// Where its calls to the outside go.
+    pub outside: Outside,
+    /// The waits between the attempts at a delivery.
+    pub retry_waits: Option<[Duration; 4]>,
+    /// How long one attempt at a delivery may take.
+    pub webhook_timeout: Option<Duration>,
+    /// How long settled deliveries and events are kept.
+    pub retention: Option<Duration>,
 }
 
 /// A server in this process.
@@ -241,6 +263,30 @@ impl TestServer {
         while recado.sending().recover().await.expect("the store works") {}
     }
 
+    /// Where its calls to the outside go once it is started again.
+    pub fn set_outside(&mut self, outside: Outside) {
+        self.setup.outside = outside;
+    }
+
+    /// Sends every delivery that is due now.
+    pub async fn drain(&self) {
+        self.draining().await.expect("it ends");
+    }
+
+    /// Begins to send every delivery that is due now.
+    pub fn draining(&self) -> JoinHandle<()> {
+        let recado = self.running.as_ref().expect("it runs").recado.clone();
+        tokio::spawn(async move {
+            recado.deliveries().drain().await;
+        })
+    }
+
+    /// Removes what is older than the retention, as the background work does.
+    pub async fn sweep_deliveries(&self) {
+        let recado = &self.running.as_ref().expect("it runs").recado;
+        while recado.deliveries().sweep().await.expect("the store works") {}
+    }
+
     /// The documents that are on disk now, as relative paths.
     pub fn files_on_disk(&self) -> Vec<String> {
         files_under(self.documents.path())
@@ -262,19 +308,30 @@ async fn launch(
     transport: &ScriptedTransport,
 ) -> (Running, FaultyStore) {
     let url = setup.database_url.clone().unwrap_or_else(|| database.url());
+    let usual = Options::default();
     let options = Options {
+        allow_private_destinations: setup.outside == Outside::Open,
+        webhook_retry_waits: setup
+            .retry_waits
+            .map_or(usual.webhook_retry_waits, |waits| waits.map(option)),
+        webhook_timeout: setup.webhook_timeout.map_or(usual.webhook_timeout, option),
+        retention: setup.retention.map_or(usual.retention, option),
         database: url.parse().expect("a database address"),
         operator_token: (!setup.no_operator).then(|| SecretText::new(OPERATOR)),
         no_migrate: setup.no_migrate,
         listen: SocketAddr::from(([127, 0, 0, 1], 0)),
-        ..Options::default()
+        ..usual
+    };
+    let transport: Option<Arc<dyn Transport>> = match setup.outside {
+        Outside::Scripted => Some(Arc::new(transport.clone())),
+        Outside::Open | Outside::Guarded => None,
     };
     let wrapped = Arc::new(Mutex::new(None));
     let keep = Arc::clone(&wrapped);
     let overrides = Overrides {
         clock: Some(Arc::new(clock.0.clone())),
         files: Some(Arc::new(files.clone())),
-        transport: Some(Arc::new(transport.clone())),
+        transport,
         no_background: setup.no_background,
         wrap_store: Some(Box::new(move |store| {
             let faulty = FaultyStore::new(store);
@@ -286,6 +343,12 @@ async fn launch(
     let running = start(options, overrides).await.expect("the server starts");
     let store = wrapped.lock().unwrap_or_else(PoisonError::into_inner).take();
     (running, store.expect("the store was wrapped"))
+}
+
+/// A duration as an option has it.
+fn option(duration: Duration) -> recado_server::Duration {
+    let millis = u64::try_from(duration.as_millis()).expect("a reasonable time");
+    recado_server::Duration::from_millis(millis)
 }
 
 /// All files below a folder, as relative paths.

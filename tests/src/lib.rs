@@ -2,16 +2,20 @@
 
 pub mod backend;
 pub mod binary;
+pub mod hooks;
 pub mod http;
 pub mod outbox;
+pub mod receiver;
 pub mod registry;
 pub mod talk;
 pub mod world;
 
 use std::future::Future;
 
-pub use backend::{Setup, StoreKind};
+pub use backend::{Outside, Setup, StoreKind};
+pub use hooks::{Hook, Hooks};
 pub use http::{Answer, Request, raw, text};
+pub use receiver::{Received, Receiver, Reply};
 pub use talk::{digits, eight_digits, keys, mobile, steered, wamid, with};
 pub use world::{FromStore, OPERATOR, SCOPES, Tenant, World, eventually, phone, unknown_id};
 

@@ -11,7 +11,7 @@ pub struct Event {
     pub event: String,
     /// The contact it is about.
     pub contact: Option<String>,
-    /// Its `data`.
+    /// Its `data`; null once it was erased.
     pub data: Value,
 }
 
@@ -26,13 +26,14 @@ impl Database {
             .map(|(event, contact, data)| Event {
                 event,
                 contact,
-                data: serde_json::from_str(&data).expect("data is JSON"),
+                data: data
+                    .map_or(Value::Null, |data| serde_json::from_str(&data).expect("data is JSON")),
             })
             .collect()
     }
 }
 
-type Row = (String, Option<String>, String);
+type Row = (String, Option<String>, Option<String>);
 
 fn sqlite(file: &std::path::Path, company: &str) -> Vec<Row> {
     let conn = rusqlite::Connection::open(file).expect("opens");
