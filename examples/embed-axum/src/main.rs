@@ -20,9 +20,10 @@ use recado_core::gateway::Providers;
 use recado_core::secret::SecretText;
 use recado_core::{Parts, Recado, Settings};
 use recado_http_hyper::{ClientOptions, GuardedClient, HttpOptions, RecadoHttp};
-// A clock, ids and a document folder; any implementation of the traits does.
-use recado_server::{LocalFiles, RandomIds, SystemClock};
+// A clock, ids, a document folder and a timer; any implementation of the traits does.
+use recado_server::{LocalFiles, RandomIds, SystemClock, TokioTimer};
 use recado_store_sqlite::SqliteStore;
+use tokio::sync::oneshot;
 
 /// The core on an SQLite file of this folder.
 async fn recado(folder: &Path) -> Result<Recado, Box<dyn Error>> {
@@ -66,21 +67,29 @@ async fn jobs(recado: Recado) {
     }
 }
 
-/// The process's lease, sends that were left behind, and the store's upkeep. What fails is tried
-/// again with the next round.
+/// The process's lease, sends that were left behind, deliveries that are old enough to go, and the
+/// store's upkeep. What fails is tried again with the next round.
 async fn upkeep(recado: Recado) {
     loop {
         let _ = recado.workers().beat().await;
         let _ = recado.sending().recover().await;
+        let _ = recado.deliveries().sweep().await;
         let _ = recado.store().upkeep(recado.now()).await;
         tokio::time::sleep(Duration::from_secs(3)).await;
     }
+}
+
+/// Sends what happens to webhooks, until `stop` is dropped.
+async fn dispatch(recado: Recado, stop: oneshot::Receiver<()>) {
+    recado.deliveries().run(&TokioTimer, async { drop(stop.await) }).await;
 }
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let recado = recado(Path::new(".")).await?;
     let background = [tokio::spawn(jobs(recado.clone())), tokio::spawn(upkeep(recado.clone()))];
+    let (going, stopped) = oneshot::channel();
+    let dispatcher = tokio::spawn(dispatch(recado.clone(), stopped));
     let listener = tokio::net::TcpListener::bind("127.0.0.1:3000").await?;
     println!("listening on http://{}", listener.local_addr()?);
     let stop = async {
@@ -89,6 +98,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     };
     let app = app(recado.clone(), "change-me");
     axum::serve(listener, app).with_graceful_shutdown(stop).await?;
+    // Attempts in flight are finished while the lease is still renewed.
+    drop(going);
+    dispatcher.await?;
     background.iter().for_each(tokio::task::JoinHandle::abort);
     // What is still being sent is settled as uncertain, and the lease given back.
     recado.sending().abandon_own().await?;
