@@ -14,6 +14,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod attempts;
 mod causes;
 mod clock;
 pub mod commands;
@@ -25,6 +26,7 @@ mod options;
 mod random_ids;
 mod shutdown;
 mod start;
+mod timer;
 mod wiring;
 
 pub use clock::SystemClock;
@@ -36,3 +38,4 @@ pub use options::{
 };
 pub use random_ids::RandomIds;
 pub use start::{Overrides, Running, StartError, WrapStore, start};
+pub use timer::TokioTimer;

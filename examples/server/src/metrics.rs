@@ -23,6 +23,7 @@ pub(crate) fn recorder() -> &'static PrometheusHandle {
         let handle = recorder.handle();
         // An error means that another recorder is in place, which is as it should be.
         let _ = metrics::set_global_recorder(recorder);
+        crate::attempts::describe();
         describe_gauge!(RESIDENT, Unit::Bytes, "Resident memory of the process");
         handle
     })

@@ -5,17 +5,20 @@ use std::sync::Arc;
 use recado_core::access::Limiter;
 use recado_core::connections::Gateway;
 use recado_core::conversations::StopWords;
+use recado_core::deliveries::RetryWaits;
 use recado_core::gateway::Providers;
 use recado_core::store::Store;
+use recado_core::transport::Transport;
 use recado_core::{Clock, Ids, Parts, Recado, Settings};
 use recado_http_hyper::{ClientOptions, GuardedClient};
 use recado_providers::simulated::{Reports, Simulated};
 use recado_store_postgres::{Options as PostgresOptions, PostgresStore};
 use recado_store_sqlite::SqliteStore;
 
+use crate::attempts::Counted;
 use crate::clock::SystemClock;
 use crate::files;
-use crate::options::{Database, Options};
+use crate::options::{Database, Duration, Options};
 use crate::random_ids::RandomIds;
 use crate::start::{Overrides, StartError};
 
@@ -82,15 +85,16 @@ pub(crate) async fn core(
         Some(providers) => (providers, None),
         None => providers(&clock, &ids),
     };
+    let transport: Arc<dyn Transport> = overrides.transport.unwrap_or_else(|| {
+        let allow_private = options.allow_private_destinations;
+        Arc::new(GuardedClient::new(ClientOptions { allow_private }))
+    });
     let parts = Parts {
         store,
         clock,
         ids,
         files,
-        transport: overrides.transport.unwrap_or_else(|| {
-            let allow_private = options.allow_private_destinations;
-            Arc::new(GuardedClient::new(ClientOptions { allow_private }))
-        }),
+        transport: Arc::new(Counted(transport)),
         limiter: opened.limiter,
         providers,
         settings: Settings {
@@ -98,6 +102,9 @@ pub(crate) async fn core(
             registry_url: options.cnpj_registry.clone(),
             group_suffix: options.group_suffix.clone(),
             stop_words: StopWords::new(options.stop_words.iter().map(String::as_str)),
+            retry_waits: RetryWaits(options.webhook_retry_waits.map(Duration::get)),
+            webhook_timeout: options.webhook_timeout.get(),
+            retention: options.retention.get(),
         },
     };
     let recado = match options.no_migrate {

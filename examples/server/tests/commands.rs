@@ -1,8 +1,9 @@
-//! `recado openapi`, `migrate`, `company` and `key`.
+//! `recado openapi`, `migrate`, `company`, `key` and `webhook`.
 
 mod common;
 
 use common::{Server, done, get, recado, send};
+use recado_core::access::Scope;
 use serde_json::Value;
 
 fn json(text: &str) -> Value {
@@ -75,7 +76,7 @@ fn a_key_works_until_it_is_revoked() {
     assert!(listed[0].get("key").is_none());
     let changed = key(&["set", id, "--rate-per-minute", "7", "--scopes", "all"]);
     assert_eq!(changed["rate_per_minute"], 7);
-    assert_eq!(changed["scopes"].as_array().map(Vec::len), Some(5));
+    assert_eq!(changed["scopes"], serde_json::json!(Scope::WORDS));
 
     let server = Server::start(folder.path(), &["serve"], "listening");
     let status = || {
@@ -87,6 +88,70 @@ fn a_key_works_until_it_is_revoked() {
     assert_eq!(status(), 401, "revoked beside the running server, at once");
     assert_eq!(key(&["list"]), serde_json::json!([]));
     server.stop();
+}
+
+#[test]
+fn a_webhook_is_added_changed_tested_and_deleted() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let private = ["--allow-private-destinations"];
+    let run = |arguments: &[&str]| done(folder.path(), &[arguments, &private].concat());
+    let company = json(&run(&["company", "create", "Padaria Aurora", "--json"]));
+    let company = company["id"].as_str().expect("an id");
+    let of = ["--company", company, "--json"];
+    let webhook = |arguments: &[&str]| json(&run(&[&["webhook"], arguments, &of].concat()));
+
+    let url = "http://127.0.0.1:9/hook";
+    let made = webhook(&["add", url, "--events", "all", "--standard-headers", "true"]);
+    assert_eq!((&made["url"], &made["events"]), (&url.into(), &serde_json::json!(["*"])));
+    assert_eq!((&made["is_active"], &made["standard_headers"]), (&true.into(), &true.into()));
+    let secret = made["secret"].as_str().expect("the secret");
+    assert!(secret.starts_with("whsec_"), "its form");
+    let id = made["id"].as_str().expect("an id");
+    assert_eq!(webhook(&["list"])[0]["id"], id);
+    assert_eq!(webhook(&["list"])[0].get("secret"), None);
+    assert_eq!(webhook(&["show", id]).get("secret"), None);
+
+    let chosen = "a secret chosen by hand";
+    assert_eq!(webhook(&["rotate-secret", id, "--secret", chosen])["secret"], chosen);
+    assert!(webhook(&["show", id])["previous_secret_until"].is_string());
+    let delivery = webhook(&["test", id])["id"].as_str().expect("an id").to_owned();
+    let changed = webhook(&["set", id, "--events", "message.sent", "--active", "false"]);
+    assert_eq!(changed["events"], serde_json::json!(["message.sent"]));
+    assert_eq!((&changed["is_active"], &changed["url"]), (&false.into(), &url.into()));
+
+    assert_eq!(webhook(&["deliveries", "--status", "pending"])[0]["id"], delivery.as_str());
+    assert_eq!(webhook(&["deliveries", "--status", "delivered"]), serde_json::json!([]));
+    assert_eq!(webhook(&["delete", id])["deleted"], true);
+    assert_eq!(webhook(&["list"]), serde_json::json!([]));
+    let given_up = webhook(&["delivery", &delivery]);
+    assert_eq!(given_up["status"], "failed");
+    assert!(given_up["body"].as_str().is_some_and(|body| body.contains("webhook.test")));
+}
+
+#[test]
+fn a_webhook_command_is_refused_as_the_call_would_be() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let company = json(&done(folder.path(), &["company", "create", "Padaria Aurora", "--json"]));
+    let company = company["id"].as_str().expect("an id");
+    let refused = |arguments: &[&str], about: &str| {
+        let arguments = [&["webhook"], arguments].concat();
+        let output = recado(folder.path()).args(&arguments).output().expect("it runs");
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {message}");
+        assert!(message.contains(about), "{arguments:?}: {message}");
+    };
+    let nobody = "01a19b7c-a680-78b4-a652-e44da7f29e26";
+    let add = ["add", "http://127.0.0.1:9/", "--events", "all", "--company"];
+    refused(&[&add[..], &[company]].concat(), "not allowed");
+    let private = ["--allow-private-destinations"];
+    refused(&[&add[..], &[nobody], &private].concat(), "no such");
+    refused(&["list", "--company", nobody], "no such");
+    refused(&["deliveries", "--company", nobody], "no such");
+    refused(&["show", nobody, "--company", company], "no such");
+    refused(&["redeliver", nobody, "--company", company], "no such");
+    refused(&["deliveries", "--company", company, "--status", "sent"], "status");
+    let topic = ["add", "http://127.0.0.1:9/", "--events", "message.read", "--company", company];
+    refused(&topic, "events");
 }
 
 #[test]

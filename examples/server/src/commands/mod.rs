@@ -6,6 +6,7 @@ mod import;
 mod key;
 mod output;
 mod serve;
+mod webhook;
 
 use std::env;
 use std::error::Error;
@@ -38,6 +39,8 @@ pub enum Command {
     Company(company::CompanyArgs),
     /// Makes, lists, changes and revokes API keys, on the database directly
     Key(key::KeyArgs),
+    /// Registers, lists, changes, tests and deletes outbound webhooks, on the database directly
+    Webhook(webhook::WebhookArgs),
 }
 
 /// Why a command failed.
@@ -102,6 +105,7 @@ pub async fn run(cli: Cli) -> Result<(), Failure> {
         Command::Import(args) => import::run(&core(&options).await?, args).await,
         Command::Company(args) => company::run(&core(&options).await?, args).await,
         Command::Key(args) => key::run(&core(&options).await?, args).await,
+        Command::Webhook(args) => webhook::run(&core(&options).await?, args).await,
         Command::Openapi => Ok(()),
     }
 }

@@ -1,6 +1,7 @@
-//! What a server does beside answering: its lease, recovery, due jobs, the simulated gateway's
-//! reports and the store's upkeep.
+//! What a server does beside answering: its lease, recovery, due jobs, deliveries to webhooks, the
+//! simulated gateway's reports and the store's upkeep.
 
+mod dispatch;
 mod jobs;
 mod reports;
 
@@ -14,6 +15,7 @@ use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
 
 use crate::causes::causes;
+use crate::timer::TokioTimer;
 
 /// How often the lease of this process is renewed.
 const BEAT: Duration = Duration::from_secs(3);
@@ -21,6 +23,8 @@ const BEAT: Duration = Duration::from_secs(3);
 const RECOVERY: Duration = Duration::from_secs(2);
 /// How often the store gets its upkeep.
 const UPKEEP: Duration = Duration::from_secs(2);
+/// How often settled deliveries and events are looked for that are older than the retention.
+const RETENTION: Duration = Duration::from_secs(10);
 /// The longest wait after failures.
 const MAX_WAIT: Duration = Duration::from_secs(15);
 
@@ -50,6 +54,17 @@ impl Loops {
         loops.add("recovery", RECOVERY, move || {
             let recado = sending.clone();
             async move { recado.sending().recover().await }
+        });
+        let webhooks = recado.clone();
+        let dispatcher = move |stop: watch::Receiver<bool>| {
+            let recado = webhooks.clone();
+            async move { recado.deliveries().run(&TokioTimer, dispatch::stopping(stop)).await }
+        };
+        loops.tasks.spawn(dispatch::run(dispatcher, loops.stop.subscribe()));
+        let settled = recado.clone();
+        loops.add("retention", RETENTION, move || {
+            let recado = settled.clone();
+            async move { recado.deliveries().sweep().await }
         });
         let store = recado.clone();
         loops.add("upkeep", UPKEEP, move || {

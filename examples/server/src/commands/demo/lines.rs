@@ -37,6 +37,7 @@ pub(super) async fn to_try(
         let talk = Talk { company: company.id, connection: connection.id, contact, phone };
         all.extend(lines.talk(&talk, recado.now()));
     }
+    all.extend(lines.events(company.id));
     all.extend(lines.records(company, &contacts, field));
     Ok(all)
 }
@@ -125,6 +126,25 @@ impl Lines<'_> {
         add(
             "operator: connections",
             self.operator("", &format!("/companies/{company}/connections")),
+        );
+        lines
+    }
+
+    /// What happened, told to others and asked for.
+    fn events(&self, company: CompanyId) -> Vec<String> {
+        let mut lines = Vec::new();
+        let mut add = |what: &str, line: String| lines.push(format!("# {what}\n{line}"));
+        add("all that happened so far, oldest first", self.public("", "/events?limit=5"));
+        add(
+            "operator: have it posted to a program on port 4000, signed with the secret answered",
+            format!(
+                "{}{JSON} '{{\"url\": \"http://127.0.0.1:4000/\", \"events\": [\"*\"]}}'",
+                self.operator("-X POST ", &format!("/companies/{company}/webhooks")),
+            ),
+        );
+        add(
+            "operator: what became of the deliveries",
+            self.operator("", &format!("/companies/{company}/deliveries?limit=5")),
         );
         lines
     }

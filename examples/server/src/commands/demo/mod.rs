@@ -7,11 +7,12 @@ mod sample;
 mod seed;
 
 use recado_core::Recado;
-use recado_core::access::{Company, KeyDraft, Scopes};
+use recado_core::access::{Caller, Company, KeyDraft, Scope, Scopes};
 use recado_core::secret::SecretText;
+use serde_json::Value;
 
 use self::credentials::Credentials;
-use super::{Failure, output, refused, serve};
+use super::{Failure, object, output, refused, serve};
 use crate::options::Options;
 use crate::shutdown::Signals;
 use crate::start::{Overrides, start};
@@ -84,6 +85,7 @@ async fn sign_in(
         && let Ok(caller) = access.authenticate(key.expose()).await
         && caller.company() == company.id
     {
+        widen(recado, &caller).await?;
         return credentials.save().map_err(Failure::run);
     }
     let earlier = access.keys(company.id).await.map_err(refused)?;
@@ -98,4 +100,14 @@ async fn sign_in(
         access.revoke_key(company.id, key.id).await.map_err(refused)?;
     }
     Ok(())
+}
+
+/// Gives a key of an earlier version the scopes that have been added since.
+async fn widen(recado: &Recado, caller: &Caller) -> Result<(), Failure> {
+    if Scope::ALL.iter().all(|scope| caller.has(*scope)) {
+        return Ok(());
+    }
+    let scopes = object([("scopes", Some(Value::from(Scope::WORDS)))]);
+    let changed = recado.access().change_key(caller.company(), caller.key(), &scopes).await;
+    changed.map(drop).map_err(refused)
 }
