@@ -36,9 +36,9 @@ CREATE TABLE shards (
 ) STRICT;
 ALTER TABLE workers ADD COLUMN dispatches INTEGER NOT NULL DEFAULT 0;
 
--- In the order of commits; a `seq` is never used again. Nothing here is a reference: deliveries
--- outlive the event that they tell of no more than the webhook they go to, but both are swept and
--- kept by rules of their own. `queued_at` is null exactly when a delivery is settled.
+-- In the order of commits; a `seq` is never used again. There are no references: webhooks are never
+-- removed, and events are swept only when no delivery names them. `queued_at` is null exactly when a
+-- delivery is settled.
 CREATE TABLE deliveries (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     company_id BLOB NOT NULL,

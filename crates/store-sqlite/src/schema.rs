@@ -157,4 +157,29 @@ mod tests {
         let contact: (i64, Option<i64>, String) = conn.query_row(query, [], read).unwrap();
         assert_eq!(contact, (0, None, "55".to_owned()));
     }
+
+    #[test]
+    fn events_of_an_older_database_keep_their_places_and_are_followed_by_later_ones() {
+        let mut conn = Connection::open_in_memory().unwrap();
+        apply(&mut conn, &MIGRATIONS[..2]).unwrap();
+        conn.execute_batch(
+            "INSERT INTO events (seq, company_id, id, event_type, contact_id, at, data) VALUES \
+             (3, x'01', x'02', 'message.sent', NULL, 5, '{\"a\":1}'), \
+             (7, x'01', x'03', 'message.sent', x'09', 6, '{\"a\":2}');",
+        )
+        .unwrap();
+        migrate(&mut conn).unwrap();
+        conn.execute_batch(
+            "UPDATE events SET data = NULL WHERE seq = 7;
+             DELETE FROM events WHERE seq = 7;
+             INSERT INTO events (company_id, id, event_type, at, data) \
+             VALUES (x'01', x'04', 'message.sent', 7, '{}');",
+        )
+        .unwrap();
+        let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let mut statement = conn.prepare("SELECT seq, data FROM events ORDER BY seq").unwrap();
+        let events: rusqlite::Result<Vec<(i64, String)>> =
+            statement.query_map([], read).unwrap().collect();
+        assert_eq!(events.unwrap(), [(3, "{\"a\":1}".to_owned()), (8, "{}".to_owned())]);
+    }
 }

@@ -1,5 +1,7 @@
-//! What the store contract leaves to SQLite: the file, its migrations, group commit, the index.
+//! What the store contract leaves to SQLite: the file, its migrations, group commit, the
+//! indexes.
 
+mod deliveries;
 mod group_commit;
 mod listing;
 mod messages;
