@@ -92,6 +92,28 @@ fn every_line_works_as_printed_and_again_after_a_second_start() {
 }
 
 #[test]
+fn a_kept_key_gets_the_scopes_that_a_later_version_adds() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let first = demo(folder.path());
+    let operator = [format!("Authorization: Bearer {}", printed(&first, "operator token"))];
+    let company = printed(&first, "company");
+    let keys = company.split(' ').next().expect("an id");
+    let keys = format!("/operator/v1/companies/{keys}/keys");
+    let listed = send(&first.addr(), "GET", &keys, &operator, "").json();
+    let path = format!("{keys}/{}", listed["data"][0]["id"].as_str().expect("an id"));
+    let narrow = r#"{"scopes": ["contacts:read"]}"#;
+    assert_eq!(send(&first.addr(), "PATCH", &path, &operator, narrow).status, 200);
+    let bearer = [format!("Authorization: Bearer {}", printed(&first, "API key"))];
+    let events = |server: &Server| send(&server.addr(), "GET", "/api/v1/events", &bearer, "");
+    assert_eq!(events(&first).status, 403);
+    first.stop();
+
+    let second = demo(folder.path());
+    assert_eq!(events(&second).status, 200);
+    second.stop();
+}
+
+#[test]
 fn a_lost_credentials_file_means_a_new_key_and_the_end_of_the_old_one() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let first = demo(folder.path());
