@@ -69,8 +69,6 @@ pub(super) struct Queue {
     rescan_at: Option<Timestamp>,
     /// When the next delivery that failed is due, as far as it is known.
     next_due: Option<Timestamp>,
-    /// Whether the last attempt got no answer.
-    pub(super) is_silent: bool,
     /// Whether it stands in the round of queues that may start something.
     pub(super) in_round: bool,
     /// When something last happened.

@@ -46,7 +46,7 @@ struct Tenure {
 /// How something that was under way has ended.
 enum Done {
     Read { read: LaneRead, began: Timestamp, page: Result<LanePage, StoreError> },
-    Tried { trial: Box<Trial>, after: Box<Delivery>, answered: bool },
+    Tried { trial: Box<Trial>, after: Box<Delivery> },
     Recorded { batch: Vec<Settled>, how: Result<(), CommitError> },
     Cancelled(Result<(), StoreError>),
     Looked(Result<Vec<Pending>, StoreError>),
@@ -183,10 +183,10 @@ impl<'a> Driver<'a> {
                 let page = page.map_err(|error| self.trouble(&error)).ok();
                 self.state.read_ended(&read, page, began);
             }
-            Done::Tried { trial, after, answered } => {
+            Done::Tried { trial, after } => {
                 self.working -= 1;
                 self.looked = false;
-                self.state.tried(*trial, *after, answered);
+                self.state.tried(*trial, *after);
             }
             Done::Recorded { batch, how } => {
                 self.working -= 1;
@@ -388,7 +388,7 @@ async fn attempt(app: &Recado, trial: Box<Trial>) -> Done {
     let Some(data) = &trial.due.data else {
         // What it told of was erased between two steps; there is nothing to send.
         let after = Box::new(cancelled(delivery));
-        return Done::Tried { trial, after, answered: true };
+        return Done::Tried { trial, after };
     };
     let settings = app.settings();
     let started_at = app.now();
@@ -410,9 +410,8 @@ async fn attempt(app: &Recado, trial: Box<Trial>) -> Done {
     request.repeatable = true;
     let answer = app.transport().send(request).await;
     let outcome = Outcome { started_at, ended_at: app.now(), answer };
-    let answered = outcome.answer.is_ok();
     let after = Box::new(after_attempt(delivery, &outcome, &settings.retry_waits));
-    Done::Tried { trial, after, answered }
+    Done::Tried { trial, after }
 }
 
 async fn record(app: &Recado, batch: Vec<Settled>) -> Done {

@@ -77,7 +77,6 @@ pub(super) struct Dispatch {
     leaving: BTreeSet<ShardNumber>,
     weight: Weight,
     in_flight: usize,
-    silent_in_flight: usize,
     outcomes: VecDeque<Settled>,
     /// Batches of outcomes that could not be recorded together, or not yet.
     batches: VecDeque<Vec<Settled>>,
@@ -99,7 +98,6 @@ impl Dispatch {
             leaving: BTreeSet::new(),
             weight: Weight::default(),
             in_flight: 0,
-            silent_in_flight: 0,
             outcomes: VecDeque::new(),
             batches: VecDeque::new(),
             recording: 0,
@@ -220,24 +218,12 @@ impl Dispatch {
         }
     }
 
-    /// An attempt has ended as `after`; `answered` tells whether there was an answer at all.
-    pub(super) fn tried(&mut self, trial: Trial, after: Delivery, answered: bool) {
+    /// An attempt has ended as `after`.
+    pub(super) fn tried(&mut self, trial: Trial, after: Delivery) {
         let Trial { lane, due, .. } = trial;
         self.in_flight -= 1;
         if let Some(queue) = self.queues.get_mut(&lane) {
             queue.tried(due.contact, due.delivery.is_fresh());
-            if queue.is_silent {
-                self.silent_in_flight -= 1;
-            }
-            if queue.is_silent == answered {
-                // What is in flight is counted with the others of its queue.
-                if answered {
-                    self.silent_in_flight -= queue.in_flight();
-                } else {
-                    self.silent_in_flight += queue.in_flight();
-                }
-                queue.is_silent = !answered;
-            }
         }
         let bytes = due.data.as_ref().map_or(0, String::len);
         self.outcomes.push_back(Settled { lane, before: due.delivery, after, bytes });
@@ -300,12 +286,13 @@ impl Dispatch {
             let serves = self.serves(lane);
             let Some(queue) = self.queues.get_mut(&lane) else { continue };
             queue.in_round = false;
-            // Receivers that do not answer share one half of what may be in flight.
-            let may_wait = queue.is_silent && self.silent_in_flight >= self.limits.in_all / 2;
             if !serves || queue.in_flight() >= cap {
                 continue;
             }
-            if may_wait && queue.in_flight() > 0 {
+            // One half of what may be in flight is for queues that have nothing in flight: so
+            // however many receivers keep their attempts waiting, whoever answers goes on.
+            let is_crowded = self.in_flight >= self.limits.in_all / 2;
+            if is_crowded && queue.in_flight() > 0 {
                 continue;
             }
             let Some((due, webhook)) = queue.take(now) else {
@@ -313,9 +300,6 @@ impl Dispatch {
                 continue;
             };
             self.in_flight += 1;
-            if queue.is_silent {
-                self.silent_in_flight += 1;
-            }
             self.unread.insert(lane);
             actions.push(Action::Try(Box::new(Trial { lane, due, webhook })));
             self.enter(lane);

@@ -200,9 +200,8 @@ impl World {
             _ => Ok(OutboundResponse { status: 204, body: Vec::new() }),
         };
         let outcome = Outcome { started_at: self.now, ended_at: self.now, answer };
-        let answered = outcome.answer.is_ok();
         let after = after_attempt(&trial.due.delivery, &outcome, &RetryWaits::default());
-        self.state.tried(trial, after, answered);
+        self.state.tried(trial, after);
     }
 
     fn end_record(&mut self, batch: Vec<Settled>, chance: &mut Chance) {
@@ -287,6 +286,26 @@ fn a_receiver_that_never_answers_leaves_room_for_the_others() {
     world.state.read_ended(&read, Some(page), began);
     world.start();
     assert!(world.in_flight.values().any(|in_flight| *in_flight == lane(2)));
+}
+
+#[test]
+fn several_receivers_that_never_answer_leave_room_for_the_others() {
+    let mut world = World::new();
+    let fill = |world: &mut World, number: u128| {
+        for contact in 0..20 {
+            world.insert(lane(number), contact);
+        }
+        world.state.rung([lane(number)]);
+        world.start();
+        while let Some((read, page, began)) = world.reads.pop() {
+            world.state.read_ended(&read, Some(page), began);
+        }
+        world.start();
+    };
+    for number in 1..=5 {
+        fill(&mut world, number);
+        assert!(world.in_flight.values().any(|in_flight| *in_flight == lane(number)), "{number}");
+    }
 }
 
 #[test]
