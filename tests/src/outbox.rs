@@ -1,4 +1,5 @@
-//! The events of a company as the database holds them, before any delivery (D52).
+//! The events of a company as the database holds them, before any delivery (D52), and who serves
+//! which webhooks.
 
 use serde_json::Value;
 
@@ -30,6 +31,19 @@ impl Database {
                     .map_or(Value::Null, |data| serde_json::from_str(&data).expect("data is JSON")),
             })
             .collect()
+    }
+}
+
+impl Database {
+    /// The processes that serve the shards of webhooks, one entry for each shard that is served.
+    pub async fn shard_owners(&self) -> Vec<String> {
+        let Self::Postgres(database) = self else { panic!("only Postgres has several processes") };
+        let (client, connection) =
+            tokio_postgres::connect(database.url(), tokio_postgres::NoTls).await.expect("connects");
+        tokio::spawn(connection);
+        let query = "SELECT owner::text FROM shards WHERE owner IS NOT NULL";
+        let rows = client.query(query, &[]).await.expect("rows");
+        rows.iter().map(|row| row.get(0)).collect()
     }
 }
 

@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 const TAKEN_OVER_WITHIN: Duration = Duration::from_secs(15);
 /// Within which those of a process that stops are another's.
 const HANDED_OVER_WITHIN: Duration = Duration::from_secs(5);
-/// So many that each of two processes serves some of them.
-const HOOKS: usize = 16;
+/// So many that each of two processes surely serves some of them.
+const HOOKS: usize = 24;
 
 async fn serve(database: &Database) -> Process {
     Process::serve(database, &["--allow-private-destinations"]).await
@@ -38,6 +38,19 @@ async fn hooks(addr: SocketAddr, us: &Tenant, receiver: &Receiver) {
         let body = json!({"url": receiver.url(&path), "events": ["contact.created"]});
         operator_at(addr, &us.id, "POST", "C/webhooks", body).await.expect(201);
     }
+}
+
+/// Waits until two processes have divided all webhooks between them.
+async fn divided(database: &Database) {
+    eventually("both serve some webhooks", || async {
+        let owners = database.shard_owners().await;
+        let serves = |owner: &String| owners.iter().filter(|other| *other == owner).count();
+        let distinct: BTreeSet<&String> = owners.iter().collect();
+        // Each of the webhooks falls to either by chance.
+        let is_divided = distinct.len() == 2 && distinct.into_iter().all(|one| serves(one) > 12);
+        (is_divided && owners.len() == 64).then_some(())
+    })
+    .await;
 }
 
 async fn total(addr: SocketAddr, us: &Tenant, query: &str) -> usize {
@@ -66,6 +79,7 @@ on_postgres! {
         let database = Database::migrated(kind);
         let receiver = Receiver::start().await;
         let (dying, living) = (serve(&database).await, serve(&database).await);
+        divided(&database).await;
         let us = tenant_at(living.addr, "Acme", "enterprise").await;
         hooks(living.addr, &us, &receiver).await;
         create(living.addr, &us, 0).await;
@@ -111,6 +125,7 @@ on_postgres! {
         let database = Database::migrated(kind);
         let receiver = Receiver::start().await;
         let (stopping, living) = (serve(&database).await, serve(&database).await);
+        divided(&database).await;
         let us = tenant_at(living.addr, "Acme", "enterprise").await;
         hooks(living.addr, &us, &receiver).await;
         create(living.addr, &us, 0).await;
@@ -210,6 +225,7 @@ on_postgres! {
         let database = Database::migrated(kind);
         let receiver = Receiver::start().await;
         let (one, two) = (serve(&database).await, serve(&database).await);
+        divided(&database).await;
         let us = tenant_at(one.addr, "Acme", "enterprise").await;
         hooks(one.addr, &us, &receiver).await;
         let calls = (0..40).map(|n| {

@@ -58,7 +58,8 @@ async fn life(world: &World) {
 async fn read_while_they_write(world: &World, servers: &[SocketAddr]) {
     const WRITERS: u32 = 8;
     const EACH: u32 = 60;
-    let key = world.key_with(&["events:read"]).await;
+    let body = json!({"name": "k", "scopes": ["events:read"], "rate_per_minute": 1_000_000});
+    let key = text(&world.make("C/keys", body).await["key"]);
     let writing = AtomicBool::new(true);
     let writers = (0..WRITERS).map(|writer| {
         let addr = servers[writer as usize % servers.len()];
