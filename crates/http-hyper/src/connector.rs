@@ -30,7 +30,13 @@ pub(crate) struct Connector {
 
 impl Connector {
     pub(crate) fn new(allow_private: bool, network: Arc<dyn Network>) -> Self {
-        Self { allow_private, network, tls: TlsConnector::from(Arc::new(tls_config())) }
+        let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
+        Self::with_roots(allow_private, network, roots)
+    }
+
+    fn with_roots(allow_private: bool, network: Arc<dyn Network>, roots: RootCertStore) -> Self {
+        let tls = TlsConnector::from(Arc::new(tls_config(roots)));
+        Self { allow_private, network, tls }
     }
 
     /// The addresses of a target, all of them allowed.
@@ -91,8 +97,7 @@ impl Connector {
     }
 }
 
-fn tls_config() -> ClientConfig {
-    let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
+fn tls_config(roots: RootCertStore) -> ClientConfig {
     // Named, not left to the features that other crates of a program happen to turn on.
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut config = ClientConfig::builder_with_provider(provider)
@@ -120,5 +125,107 @@ fn no_connection(error: &io::Error) -> TransportError {
         io::ErrorKind::ConnectionRefused => TransportError::Refused,
         io::ErrorKind::TimedOut => TransportError::TimedOut { after_sending: false },
         _ => TransportError::Broken { after_sending: false },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use async_trait::async_trait;
+    use bytes::Bytes;
+    use http_body_util::Full;
+    use rcgen::{CertifiedKey, generate_simple_self_signed};
+    use rustls::ServerConfig;
+    use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+    use tokio_rustls::TlsAcceptor;
+
+    use super::*;
+    use crate::exchange::{Live, Read};
+
+    /// Every name and every address is one peer.
+    struct OnePeer(SocketAddr);
+
+    #[async_trait]
+    impl Network for OnePeer {
+        async fn resolve(&self, _: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+            Ok(vec![SocketAddr::new([8, 8, 8, 8].into(), port)])
+        }
+
+        async fn connect(&self, _: SocketAddr) -> io::Result<TcpStream> {
+            TcpStream::connect(self.0).await
+        }
+    }
+
+    /// A peer with a certificate for `hook.example` that answers one byte with `ok`.
+    async fn secure_peer() -> (SocketAddr, CertificateDer<'static>) {
+        let names = vec!["hook.example".to_owned(), "9.9.9.9".to_owned()];
+        let CertifiedKey { cert, signing_key } =
+            generate_simple_self_signed(names).expect("a certificate");
+        let certificate = cert.der().clone();
+        let key = PrivateKeyDer::try_from(signing_key.serialize_der()).expect("a key");
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .expect("versions")
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate.clone()], key)
+            .expect("a certificate and its key");
+        let acceptor = TlsAcceptor::from(Arc::new(config));
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let address = listener.local_addr().expect("an address");
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let Ok(mut stream) = acceptor.accept(stream).await else { continue };
+                while matches!(stream.read(&mut [0; 4096]).await, Ok(1..)) {
+                    let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+                    stream.write_all(answer).await.expect("written");
+                    stream.flush().await.expect("flushed");
+                }
+            }
+        });
+        (address, certificate)
+    }
+
+    fn trusting(certificate: Option<CertificateDer<'static>>, peer: SocketAddr) -> Connector {
+        let mut roots = RootCertStore::empty();
+        roots.add_parsable_certificates(certificate);
+        Connector::with_roots(false, Arc::new(OnePeer(peer)), roots)
+    }
+
+    async fn connect(connector: &Connector, url: &str) -> Result<Stream, TransportError> {
+        connector.connect(&Target::parse(url).expect("a URL")).await
+    }
+
+    #[tokio::test]
+    async fn a_certificate_must_be_trusted_and_made_out_to_the_host() {
+        let (peer, certificate) = secure_peer().await;
+        let trusting_it = trusting(Some(certificate), peer);
+        for url in ["https://hook.example/", "https://HOOK.example.:8443/", "https://9.9.9.9/"] {
+            assert!(connect(&trusting_it, url).await.is_ok(), "{url}");
+        }
+        for url in ["https://other.example/", "https://8.8.8.8/", "https://a.hook.example/"] {
+            let outcome = connect(&trusting_it, url).await;
+            assert_eq!(outcome.err(), Some(TransportError::Tls), "{url}");
+        }
+        let distrusting = Connector::new(false, Arc::new(OnePeer(peer)));
+        let outcome = connect(&distrusting, "https://hook.example/").await;
+        assert_eq!(outcome.err(), Some(TransportError::Tls));
+    }
+
+    #[tokio::test]
+    async fn requests_follow_one_another_over_tls() {
+        let (peer, certificate) = secure_peer().await;
+        let stream = connect(&trusting(Some(certificate), peer), "https://hook.example/").await;
+        let mut live = Live::begin(stream.expect("a connection")).await.expect("begun");
+        for _ in 0..3 {
+            let mut request = http::Request::new(Full::new(Bytes::new()));
+            request.headers_mut().insert("host", "hook.example".parse().expect("a value"));
+            let mut answer = live.ask(request).await.expect("an answer");
+            let mut body = Vec::new();
+            let read = live.read(answer.body_mut(), &mut body, 100).await.expect("a body");
+            assert_eq!((read, body.as_slice()), (Read::Whole, &b"ok"[..]));
+            assert!(live.is_usable());
+        }
     }
 }

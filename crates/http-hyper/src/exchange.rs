@@ -4,7 +4,7 @@
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Waker};
 
 use bytes::Bytes;
 use http::{Request, Response};
@@ -111,7 +111,7 @@ impl Live {
 /// Moves what can be moved.
 fn drive(connection: &mut Option<Box<Connection<Io, Full<Bytes>>>>, cx: &mut Context<'_>) {
     let Some(running) = connection else { return };
-    if let Poll::Ready(_) = Pin::new(running.as_mut()).poll(cx) {
+    if Pin::new(running.as_mut()).poll(cx).is_ready() {
         // Dropping it answers the request that it did not get to.
         *connection = None;
     }

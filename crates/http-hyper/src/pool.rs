@@ -9,14 +9,24 @@ use tokio::time::Instant;
 use crate::exchange::Live;
 use crate::target::Origin;
 
-/// How long an unused connection is kept.
-const IDLE: Duration = Duration::from_secs(60);
 /// How often unused connections are looked through.
 const SWEEP: Duration = Duration::from_secs(15);
-/// How many unused connections are kept for one host.
-const IDLE_PER_HOST: usize = 64;
-/// How many unused connections are kept in all; beyond that the one unused for longest goes.
-const IDLE_IN_ALL: usize = 512;
+
+/// What a pool keeps.
+struct Limits {
+    /// How long an unused connection is kept.
+    idle: Duration,
+    /// How many unused connections are kept for one host.
+    per_host: usize,
+    /// How many unused connections are kept in all; beyond that the one unused for longest goes.
+    in_all: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { idle: Duration::from_secs(60), per_host: 64, in_all: 512 }
+    }
+}
 
 struct Idle {
     live: Live,
@@ -33,7 +43,10 @@ struct Shelf {
 
 /// The unused connections of a client.
 #[derive(Default)]
-pub(crate) struct Pool(Mutex<Shelf>);
+pub(crate) struct Pool {
+    limits: Limits,
+    shelf: Mutex<Shelf>,
+}
 
 impl Pool {
     /// The connection to a host that was used last, if it still stands.
@@ -45,7 +58,7 @@ impl Pool {
                 shelf.count -= 1;
                 idle
             };
-            if idle.since.elapsed() < IDLE && idle.live.is_usable() {
+            if idle.since.elapsed() < self.limits.idle && idle.live.is_usable() {
                 return Some(idle.live);
             }
         }
@@ -57,17 +70,15 @@ impl Pool {
             return;
         }
         let mut shelf = self.shelf();
-        // Dropped only after the lock.
-        let mut surplus = None;
-        if shelf.count >= IDLE_IN_ALL {
-            surplus = shelf.remove_oldest();
-        }
-        let idle = shelf.hosts.entry(origin).or_default();
-        if idle.len() >= IDLE_PER_HOST {
+        if shelf.hosts.get(&origin).is_some_and(|idle| idle.len() >= self.limits.per_host) {
             drop(shelf);
             return;
         }
-        idle.push(Idle { live, since: Instant::now() });
+        // Dropped only after the lock.
+        let is_full = shelf.count >= self.limits.in_all;
+        let surplus = is_full.then(|| shelf.remove_oldest());
+        let idle = Idle { live, since: Instant::now() };
+        shelf.hosts.entry(origin).or_default().push(idle);
         shelf.count += 1;
         let sweep = !std::mem::replace(&mut shelf.sweeping, true);
         drop(shelf);
@@ -82,9 +93,9 @@ impl Pool {
         let mut dropped = Vec::new();
         let mut shelf = self.shelf();
         shelf.hosts.retain(|_, idle| {
-            dropped.extend(
-                idle.extract_if(.., |idle| idle.since.elapsed() >= IDLE || !idle.live.is_usable()),
-            );
+            dropped.extend(idle.extract_if(.., |idle| {
+                idle.since.elapsed() >= self.limits.idle || !idle.live.is_usable()
+            }));
             !idle.is_empty()
         });
         shelf.count -= dropped.len();
@@ -96,7 +107,7 @@ impl Pool {
     }
 
     fn shelf(&self) -> MutexGuard<'_, Shelf> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -128,5 +139,88 @@ async fn sweep_while_needed(sweeping: Sweeping) {
         if !pool.sweep() {
             return;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::{TcpListener, TcpStream};
+
+    use super::*;
+    use crate::stream::Stream;
+    use crate::target::Target;
+
+    fn pool(per_host: usize, in_all: usize) -> Arc<Pool> {
+        let limits = Limits { per_host, in_all, ..Limits::default() };
+        Arc::new(Pool { limits, shelf: Mutex::default() })
+    }
+
+    fn origin(host: &str) -> Origin {
+        Target::parse(&format!("http://{host}/")).expect("a URL").origin()
+    }
+
+    /// A connection, and its other end.
+    async fn live() -> (Live, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let address = listener.local_addr().expect("an address");
+        let (ours, theirs) = tokio::join!(TcpStream::connect(address), listener.accept());
+        let stream = Stream::plain(ours.expect("connected"));
+        (Live::begin(stream).await.expect("begun"), theirs.expect("accepted").0)
+    }
+
+    /// Keeps a connection for each host; answers their other ends.
+    async fn keep(pool: &Arc<Pool>, hosts: &[&str]) -> Vec<TcpStream> {
+        let mut peers = Vec::new();
+        for host in hosts {
+            let (live, peer) = live().await;
+            pool.put(origin(host), live);
+            peers.push(peer);
+        }
+        peers
+    }
+
+    /// How many connections to a host are left.
+    fn left(pool: &Pool, host: &str) -> usize {
+        std::iter::from_fn(|| pool.take(&origin(host))).count()
+    }
+
+    #[tokio::test]
+    async fn one_host_keeps_no_more_than_its_share() {
+        let pool = pool(2, 10);
+        let _peers = keep(&pool, &["a", "a", "a", "b"]).await;
+        assert_eq!((left(&pool, "a"), left(&pool, "b"), left(&pool, "c")), (2, 1, 0));
+    }
+
+    #[tokio::test]
+    async fn of_all_the_one_unused_for_longest_makes_room() {
+        let pool = pool(2, 3);
+        let _peers = keep(&pool, &["a", "b", "a", "c", "d"]).await;
+        assert_eq!(pool.shelf().count, 3);
+        let kept = ["a", "b", "c", "d"].map(|host| left(&pool, host));
+        assert_eq!(kept, [1, 0, 1, 1]);
+        assert_eq!(pool.shelf().count, 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_old_connection_is_not_used_and_not_kept() {
+        let pool = pool(2, 10);
+        let _peers = keep(&pool, &["a", "b"]).await;
+        pool.shelf().hosts.values_mut().flatten().for_each(|idle| idle.since = Instant::now());
+        tokio::time::advance(pool.limits.idle - Duration::from_millis(1)).await;
+        assert_eq!(left(&pool, "a"), 1);
+        tokio::time::advance(Duration::from_millis(1)).await;
+        assert!(!pool.sweep());
+        assert_eq!(pool.shelf().count, 0);
+        assert_eq!(left(&pool, "b"), 0);
+    }
+
+    #[tokio::test]
+    async fn a_connection_that_its_peer_closed_is_swept() {
+        let pool = pool(2, 10);
+        drop(keep(&pool, &["a", "b"]).await);
+        while pool.sweep() {
+            tokio::task::yield_now().await;
+        }
+        assert!(pool.shelf().hosts.is_empty());
     }
 }

@@ -83,7 +83,12 @@ fn is_host_and_port(authority: &str) -> bool {
     !host.is_empty()
         && host.bytes().all(is_host)
         && (!is_bracketed || host.parse::<std::net::Ipv6Addr>().is_ok())
-        && port.is_none_or(|port| port.parse::<u16>().is_ok_and(|port| port > 0))
+        && port.is_none_or(is_port)
+}
+
+fn is_port(text: &str) -> bool {
+    // Parsing alone would take a sign.
+    text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse::<u16>().is_ok_and(|port| port > 0)
 }
 
 #[cfg(test)]
@@ -133,6 +138,7 @@ mod tests {
             "http://１２７.0.0.1",
             "http://example.com:0",
             "http://example.com:99999",
+            "http://example.com:+80",
             "http://example.com:80:80",
             "http://example.com:",
             "http://exam%70le.com",

@@ -1,33 +1,12 @@
-//! The guarded client against a peer that does what each test says.
+//! One request and one answer, or what is said when there is none.
 
 use std::time::Duration;
 
 use recado_core::transport::{Method, OutboundRequest, Transport, TransportError};
 use recado_http_hyper::{ClientOptions, GuardedClient};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
 
-async fn listen() -> (TcpListener, String) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-    let url = format!("http://{}/path?a=1", listener.local_addr().expect("an address"));
-    (listener, url)
-}
-
-fn open_client() -> GuardedClient {
-    GuardedClient::new(ClientOptions { allow_private: true })
-}
-
-/// Reads a request without a body.
-async fn read_head(stream: &mut TcpStream) -> String {
-    let mut head = Vec::new();
-    while !head.ends_with(b"\r\n\r\n") {
-        match stream.read_u8().await {
-            Ok(byte) => head.push(byte),
-            Err(_) => break,
-        }
-    }
-    String::from_utf8(head).expect("ASCII")
-}
+use crate::peer::{listen, open_client, read_head};
 
 /// A peer that answers every request on every connection with these bytes; answers how many
 /// connections it was offered.
