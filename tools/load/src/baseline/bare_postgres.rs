@@ -74,17 +74,20 @@ pub(crate) fn pages(url: &str, company: CompanyId, statement: &str) -> Result<Wo
     }))
 }
 
-/// The process id of a backend of the server.
+/// Looks at a backend of the server, by its process id, while it is there.
 ///
 /// # Errors
 ///
-/// When the database fails.
-pub(crate) fn backend(url: &str) -> Result<i32, AnyError> {
+/// When the database fails, and what `look` fails with.
+pub(crate) fn at_backend<T: Send + 'static>(
+    url: &str,
+    look: impl FnOnce(u32) -> Result<T, AnyError> + Send + 'static,
+) -> Result<T, AnyError> {
     let url = url.to_owned();
     alone(move || {
         let Connected { runtime, client } = connect(&url)?;
         let row = runtime.block_on(client.query_one("SELECT pg_backend_pid()", &[]))?;
-        Ok(row.get(0))
+        look(u32::try_from(row.get::<_, i32>(0))?)
     })
 }
 

@@ -26,8 +26,8 @@ impl Meter {
         let postmaster = match Database::parse(database)? {
             Database::Sqlite(_) => None,
             Database::Postgres(url) => {
-                let backend = super::bare_postgres::backend(url)?;
-                Some(Times::of(u32::try_from(backend)?)?.parent)
+                let parent = |backend| Ok(Times::of(backend)?.parent);
+                Some(super::bare_postgres::at_backend(url, parent)?)
             }
         };
         Ok(Self { process, postmaster })

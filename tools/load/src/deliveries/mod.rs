@@ -52,6 +52,9 @@ pub(crate) struct Order {
     /// What to measure; everything by default.
     #[arg(long, value_enum)]
     scenario: Vec<Scenario>,
+    /// Of the lines of the scenarios `one` and `ten`, only those whose name has this text in it.
+    #[arg(long)]
+    line: Option<String>,
     /// How many clients call at the same time where as much is asked for as goes.
     #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u64).range(1..=MAX_CONNECTIONS))]
     clients: u64,
@@ -70,6 +73,11 @@ pub(crate) struct Order {
 }
 
 impl Order {
+    /// Whether a line of this name is wanted.
+    fn wants(&self, name: &str) -> bool {
+        self.line.as_ref().is_none_or(|part| name.contains(part))
+    }
+
     const fn duration(&self) -> Duration {
         Duration::from_secs(self.seconds)
     }
