@@ -66,6 +66,8 @@ mod place;
 #[cfg(test)]
 mod plans;
 #[cfg(test)]
+mod plans_deliveries;
+#[cfg(test)]
 mod plans_messages;
 mod pool;
 mod session;

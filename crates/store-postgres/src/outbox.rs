@@ -11,13 +11,16 @@ use crate::error::failed;
 use crate::session::{Around, Session, Statement};
 use crate::table::params;
 
+// Whether a delivery names an event is looked up event by event: as a join, it might read all that is
+// pending for each of them.
+
 /// Erases events about `$2` that no pending delivery needs.
 pub(crate) const ERASE: &str = "\
 WITH erased AS (UPDATE events SET data = NULL WHERE ctid = ANY(ARRAY(\
 SELECT e.ctid FROM events e \
 WHERE e.company_id = $1 AND e.contact_id = $2 AND e.data IS NOT NULL \
-AND NOT EXISTS (SELECT FROM deliveries d WHERE d.company_id = e.company_id \
-AND d.created_at = e.at AND d.event_id = e.id AND d.queued_at IS NOT NULL) \
+AND (SELECT true FROM deliveries d WHERE d.company_id = e.company_id \
+AND d.created_at = e.at AND d.event_id = e.id AND d.status = 'pending' LIMIT 1) IS NULL \
 LIMIT $3::bigint FOR NO KEY UPDATE)) RETURNING 1) SELECT count(*) FROM erased";
 
 /// Whether there is an event about `$2` with data.
@@ -35,8 +38,8 @@ SELECT count(*) FROM gone";
 pub(crate) const SWEEP_EVENTS: &str = "\
 WITH gone AS (DELETE FROM events WHERE ctid = ANY(ARRAY(\
 SELECT e.ctid FROM events e WHERE e.at < $1 \
-AND NOT EXISTS (SELECT FROM deliveries d WHERE d.company_id = e.company_id \
-AND d.created_at = e.at AND d.event_id = e.id) \
+AND (SELECT true FROM deliveries d WHERE d.company_id = e.company_id \
+AND d.created_at = e.at AND d.event_id = e.id LIMIT 1) IS NULL \
 ORDER BY e.at LIMIT $2::bigint FOR UPDATE SKIP LOCKED)) RETURNING 1) \
 SELECT count(*) FROM gone";
 

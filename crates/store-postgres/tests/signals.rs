@@ -1,48 +1,101 @@
-//! Words between two processes on one database.
+//! What processes on one database tell each other.
 
 mod support;
 
-use std::pin::pin;
 use std::time::Duration;
 
 use recado_core::deliveries::{Lane, Signals};
 use recado_core::ids::{CompanyId, WebhookId};
 use recado_store_postgres::PostgresStore;
 use support::Database;
+use tokio::time::timeout;
 use uuid::Uuid;
+
+/// Long enough for anything that comes at all.
+const LONG: Duration = Duration::from_secs(30);
 
 fn lane(n: u128) -> Lane {
     Lane {
         company: CompanyId::new(Uuid::from_u128(n)),
-        webhook: WebhookId::new(Uuid::from_u128(n << 64)),
+        webhook: WebhookId::new(Uuid::from_u128(n + 1)),
     }
 }
 
-/// What the listener hears of a word. Words from before it listens are lost, as they may be: the
-/// word is said until it is heard.
-async fn heard(
-    speaker: &PostgresStore,
-    listener: &PostgresStore,
-    word: &[Lane],
-) -> Option<Vec<Lane>> {
-    let mut hearing = pin!(listener.rung());
-    for _ in 0..300 {
-        speaker.ring(word);
-        if let Ok(heard) = tokio::time::timeout(Duration::from_millis(50), &mut hearing).await {
-            return heard;
+/// Waits until as many connections as that listen, or tell.
+async fn connected(database: &Database, query: &str, count: i64) {
+    let client = database.client().await;
+    let sql = "SELECT count(*) FROM pg_stat_activity \
+               WHERE datname = current_database() AND query LIKE $1";
+    let all = async {
+        while client.query_one(sql, &[&query]).await.unwrap().get::<_, i64>(0) < count {
+            tokio::task::yield_now().await;
         }
-    }
-    panic!("nothing was heard");
+    };
+    timeout(LONG, all).await.expect("they connect");
+}
+
+/// A process that listens already.
+async fn listener(database: &Database, others: i64) -> PostgresStore {
+    let store = database.another_process().await;
+    // Going away while waiting loses nothing of what comes later.
+    assert!(timeout(Duration::from_millis(1), store.rung()).await.is_err());
+    connected(database, "LISTEN%", others + 1).await;
+    store
+}
+
+async fn heard(store: &PostgresStore) -> Option<Vec<Lane>> {
+    timeout(LONG, store.rung()).await.expect("it hears of it")
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn another_process_hears_whose_queues_have_something_new() {
+async fn every_other_process_hears_whose_queues_have_something_new() {
     let database = Database::fresh().await;
-    let other = database.another_process().await;
-    let lanes = [lane(1), lane(2)];
-    assert_eq!(heard(&database.store, &other, &lanes).await, Some(lanes.to_vec()));
-    let many: Vec<Lane> = (1..=300).map(lane).collect();
-    assert_eq!(heard(&database.store, &other, &[]).await, None);
-    // More than fit into a word, whatever of the last ones is still on its way.
-    while heard(&database.store, &other, &many).await.is_some() {}
+    let one = listener(&database, 0).await;
+    let other = listener(&database, 1).await;
+    database.store.ring(&[lane(1), lane(10)]);
+    assert_eq!(heard(&one).await, Some(vec![lane(1), lane(10)]));
+    assert_eq!(heard(&other).await, Some(vec![lane(1), lane(10)]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_does_not_hear_itself() {
+    let database = Database::fresh().await;
+    let one = listener(&database, 0).await;
+    let other = listener(&database, 1).await;
+    one.ring(&[lane(1)]);
+    assert_eq!(heard(&other).await, Some(vec![lane(1)]));
+    other.ring(&[lane(2)]);
+    assert_eq!(heard(&one).await, Some(vec![lane(2)]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn too_many_queues_and_none_are_all_of_them() {
+    let database = Database::fresh().await;
+    let one = listener(&database, 0).await;
+    let lanes: Vec<Lane> = (0..500).map(lane).collect();
+    database.store.ring(&lanes);
+    assert_eq!(heard(&one).await, None);
+    database.store.ring(&[]);
+    assert_eq!(heard(&one).await, None);
+    database.store.ring(&[lane(3)]);
+    assert_eq!(heard(&one).await, Some(vec![lane(3)]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_was_cut_off_looks_everywhere_and_goes_on() {
+    let database = Database::fresh().await;
+    let one = listener(&database, 0).await;
+    database.store.ring(&[lane(1)]);
+    assert_eq!(heard(&one).await, Some(vec![lane(1)]));
+    let client = database.client().await;
+    let cut = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
+               WHERE datname = current_database() AND pid <> pg_backend_pid() \
+               AND (query LIKE 'LISTEN %' OR query LIKE '%; NOTIFY %')";
+    assert_eq!(client.query_one(cut, &[]).await.unwrap().get::<_, i64>(0), 2);
+    assert_eq!(heard(&one).await, None);
+    database.store.ring(&[lane(2)]);
+    // What was cut off does not know which of its words were heard.
+    while heard(&one).await != Some(vec![lane(2)]) {
+        database.store.ring(&[lane(2)]);
+    }
 }

@@ -1,0 +1,174 @@
+//! Deliveries in great numbers, and what races with them.
+
+mod support;
+
+use std::collections::BTreeSet;
+
+use recado_core::Timestamp;
+use recado_core::deliveries::{
+    Delivery, DeliveryReads, DeliverySeq, DueReads, Lane, LaneRead, cancelled,
+};
+use recado_core::events::{Event, EventReads, EventType, JournalPosition};
+use recado_core::ids::{CompanyId, DeliveryId, EventId, WebhookId};
+use recado_core::store::{ChangeSet, Commit, CommitError, Conflict, RowKey, Stored, Version};
+use recado_store_postgres::PostgresStore;
+use support::Database;
+use uuid::Uuid;
+
+fn company() -> CompanyId {
+    CompanyId::new(Uuid::from_u128(1))
+}
+
+fn event(n: u128) -> Event {
+    Event {
+        id: EventId::new(Uuid::from_u128(n)),
+        company: company(),
+        event_type: EventType::MessageSent,
+        contact: None,
+        at: Timestamp::from_millis(7),
+        data: format!("{{\"n\":{n}}}"),
+    }
+}
+
+fn delivery(n: u128, webhook: u128, event: &Event) -> Delivery {
+    let webhook = WebhookId::new(Uuid::from_u128(webhook));
+    let id = DeliveryId::new(Uuid::from_u128(n));
+    Delivery::new(id, company(), webhook, event.id, event.event_type, event.at)
+}
+
+fn key(delivery: &Delivery) -> RowKey {
+    RowKey::Delivery { company: delivery.company, id: delivery.id }
+}
+
+async fn pending(store: &PostgresStore, webhook: u128) -> Vec<Stored<Delivery>> {
+    let webhook = WebhookId::new(Uuid::from_u128(webhook));
+    store.pending_deliveries(company(), webhook, 10_000).await.unwrap()
+}
+
+/// A store with this many deliveries in one queue.
+async fn with_deliveries(count: u128) -> (Database, Vec<Stored<Delivery>>) {
+    let database = Database::fresh().await;
+    let made = event(1);
+    let changes = (1..=count)
+        .fold(ChangeSet::new(), |changes, n| changes.insert(delivery(n, 1, &made)))
+        .emit(made.clone());
+    database.store.commit(changes).await.unwrap();
+    let all = pending(&database.store, 1).await;
+    assert_eq!(all.len() as u128, count);
+    (database, all)
+}
+
+fn settle(all: &[Stored<Delivery>]) -> ChangeSet {
+    all.iter().fold(ChangeSet::new(), |changes, one| changes.with(one.update(cancelled(one))))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_outcomes_are_written_together_or_not_at_all() {
+    let (database, all) = with_deliveries(256).await;
+    let (gone, store) = (&all[200], &database.store);
+    store.commit(ChangeSet::new().with(gone.delete())).await.unwrap();
+    let refused = store.commit(settle(&all)).await;
+    let stale = Conflict::Stale(key(gone));
+    assert!(matches!(refused, Err(CommitError::Conflict(found)) if found == stale));
+    assert_eq!(pending(store, 1).await.len(), 255);
+    let left: Vec<_> = all.iter().filter(|one| one.id != gone.id).cloned().collect();
+    store.commit(settle(&left)).await.unwrap();
+    assert_eq!(pending(store, 1).await, []);
+    let settled = store.delivery(company(), left[0].id).await.unwrap().unwrap();
+    assert_eq!(settled, Stored::new(cancelled(&left[0]), Version::FIRST.next()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn batches_of_the_same_deliveries_in_any_order_never_deadlock() {
+    let (database, all) = with_deliveries(100).await;
+    let mut backwards = all.clone();
+    backwards.reverse();
+    for round in 0..20 {
+        let fresh = pending(&database.store, 1).await;
+        let again = |all: &[Stored<Delivery>]| {
+            all.iter().fold(ChangeSet::new(), |changes, one| {
+                let due_at = Some(Timestamp::from_millis(100 + round));
+                changes.with(one.update(Delivery { due_at, ..one.value().clone() }))
+            })
+        };
+        let mut reversed = fresh.clone();
+        reversed.sort_by_key(|one| std::cmp::Reverse(one.id));
+        let (one, other) = tokio::join!(
+            database.store.commit(again(&fresh)),
+            database.store.commit(again(&reversed))
+        );
+        let lost = if one.is_ok() { other } else { one };
+        assert!(matches!(lost, Err(CommitError::Conflict(Conflict::Stale(_)))), "{lost:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn places_follow_the_order_of_the_set_across_many_events() {
+    let database = Database::fresh().await;
+    // Ids that go down, so that no order but that of the set gives these places.
+    let events: Vec<Event> = (1..=50).rev().map(event).collect();
+    let made: Vec<Delivery> =
+        (1..=50).rev().zip(&events).map(|(n, event)| delivery(n, 1, event)).collect();
+    let mut changes = ChangeSet::new();
+    for delivery in &made {
+        changes = changes.insert(delivery.clone());
+    }
+    for event in &events {
+        changes = changes.emit(event.clone());
+    }
+    database.store.commit(changes).await.unwrap();
+    let lane = Lane { company: company(), webhook: made[0].webhook };
+    let due = Timestamp::from_millis(0);
+    let read = LaneRead { lane, after: DeliverySeq(0), fresh: 100, due, again: 0 };
+    let page = database.store.lane(read).await.unwrap();
+    let placed: Vec<DeliveryId> = page.fresh.iter().map(|due| due.delivery.id).collect();
+    assert_eq!(placed, made.iter().map(|made| made.id).collect::<Vec<_>>());
+    let told = database
+        .store
+        .events_after(company(), &[EventType::MessageSent], JournalPosition(0), 100)
+        .await
+        .unwrap();
+    let told: Vec<EventId> = told.into_iter().map(|(_, event)| event.id).collect();
+    assert_eq!(told, events.iter().map(|event| event.id).collect::<Vec<_>>());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_journal_waits_for_a_place_that_was_given_and_is_not_visible_yet() {
+    let database = Database::fresh().await;
+    database.store.commit(ChangeSet::new().emit(event(1))).await.unwrap();
+    let client = database.client().await;
+    // Holds back a commit after its event got a place: by the index of its id.
+    let taken = "INSERT INTO deliveries (company_id, id, webhook_id, event_id, created_at, \
+                 attempts, tries, version, status, event_type, log) \
+                 VALUES ($1, $2, $2, $2, 0, 0, 0, 1, 'failed', 'message.sent', '[]')";
+    client.batch_execute("BEGIN").await.unwrap();
+    client.execute(taken, &[&company().uuid(), &Uuid::from_u128(9)]).await.unwrap();
+    let slow = event(2);
+    let changes = ChangeSet::new().insert(delivery(9, 1, &slow)).emit(slow);
+    let store = database.store.clone();
+    let held = tokio::spawn(async move { store.commit(changes).await });
+    let waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype <> 'advisory' \
+                   AND (database = (SELECT oid FROM pg_database WHERE datname = current_database()) \
+                   OR pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database()))";
+    let watch = database.client().await;
+    while watch.query_one(waiting, &[]).await.unwrap().get::<_, i64>(0) == 0 {
+        tokio::task::yield_now().await;
+    }
+    let store = database.store.clone();
+    let reader = tokio::spawn(async move {
+        store.events_after(company(), &[EventType::MessageSent], JournalPosition(0), 100).await
+    });
+    client.batch_execute("ROLLBACK").await.unwrap();
+    held.await.unwrap().unwrap();
+    let places: BTreeSet<EventId> =
+        reader.await.unwrap().unwrap().into_iter().map(|(_, event)| event.id).collect();
+    let later = database
+        .store
+        .events_after(company(), &[EventType::MessageSent], JournalPosition(0), 100)
+        .await
+        .unwrap();
+    // What the reader saw is a beginning of what there is.
+    let beginning: BTreeSet<EventId> =
+        later.iter().take(places.len()).map(|(_, event)| event.id).collect();
+    assert_eq!((places, later.len()), (beginning, 2));
+}
