@@ -101,9 +101,24 @@ impl Process {
         Self::start(folder, &all).await
     }
 
+    /// `recado serve` on a database, in a fresh folder, with these variables of the environment.
+    pub async fn serve_with_env(database: &Database, args: &[&str], env: &[(&str, &str)]) -> Self {
+        let folder = Arc::new(tempfile::tempdir().expect("a temporary folder"));
+        let url = database.url();
+        let mut all = vec!["serve", "--listen", "127.0.0.1:0", "--database", &url];
+        all.extend(["--operator-token", OPERATOR]);
+        all.extend(args);
+        Self::start_with_env(folder, &all, env).await
+    }
+
     /// Any command that listens.
     pub async fn start(folder: Arc<TempDir>, args: &[&str]) -> Self {
+        Self::start_with_env(folder, args, &[]).await
+    }
+
+    async fn start_with_env(folder: Arc<TempDir>, args: &[&str], env: &[(&str, &str)]) -> Self {
         let mut command = command(folder.path());
+        command.envs(env.iter().copied());
         command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary runs");
         let output = Arc::new(Mutex::new(String::new()));

@@ -34,7 +34,16 @@ fn paths() -> impl Iterator<Item = String> {
 }
 
 async fn hooks(addr: SocketAddr, us: &Tenant, receiver: &Receiver) {
-    for path in paths() {
+    hooks_at(addr, us, receiver, paths()).await;
+}
+
+async fn hooks_at(
+    addr: SocketAddr,
+    us: &Tenant,
+    receiver: &Receiver,
+    paths: impl Iterator<Item = String>,
+) {
+    for path in paths {
         let body = json!({"url": receiver.url(&path), "events": ["contact.created"]});
         operator_at(addr, &us.id, "POST", "C/webhooks", body).await.expect(201);
     }
@@ -198,7 +207,9 @@ on_postgres! {
         let receiver = Receiver::start().await;
         let one = serve(&database).await;
         let us = tenant_at(one.addr, "Acme", "enterprise").await;
-        hooks(one.addr, &us, &receiver).await;
+        // So few that all of them may have 16 at the same time.
+        let paths = || paths().take(8);
+        hooks_at(one.addr, &us, &receiver, paths()).await;
         for path in paths() {
             receiver.answers(&path, Reply::Held(200));
         }
@@ -212,7 +223,7 @@ on_postgres! {
         join_all((40..60).map(|n| create(two.addr, &us, n)).collect()).await;
         eventually("everything came", || async {
             receiver.release();
-            (total(two.addr, &us, "status=delivered").await == 60 * HOOKS).then_some(())
+            (total(two.addr, &us, "status=delivered").await == 60 * 8).then_some(())
         })
         .await;
         for path in paths() {

@@ -57,7 +57,7 @@ async fn life(world: &World) {
 /// Reads while contacts are created at these servers, and asserts that each is told once.
 async fn read_while_they_write(world: &World, servers: &[SocketAddr]) {
     const WRITERS: u32 = 8;
-    const EACH: u32 = 60;
+    const EACH: u32 = 40;
     let body = json!({"name": "k", "scopes": ["events:read"], "rate_per_minute": 1_000_000});
     let key = text(&world.make("C/keys", body).await["key"]);
     let writing = AtomicBool::new(true);
