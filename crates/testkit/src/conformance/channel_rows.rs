@@ -7,7 +7,7 @@ use recado_core::connections::{
 use recado_core::conversations::{ChannelQuery, Conversation};
 use recado_core::groups::Group;
 use recado_core::idempotency::CallState;
-use recado_core::ids::{CampaignId, ConnectionId, LedgerLineId, MessageId};
+use recado_core::ids::{CampaignId, ConnectionId, ContactId, LedgerLineId, MessageId};
 use recado_core::jobs::{Job, JobKind};
 use recado_core::leads::{Bant, Inferred, LeadMemory};
 use recado_core::messages::{DeliveryCode, Failure, MessageStatus, RefTarget, StatusReport};
@@ -261,6 +261,7 @@ pub async fn jobs_of_channels_are_read_back(harness: &dyn Harness) {
         JobKind::FetchMedia { message },
         JobKind::SyncGroups { connection },
         JobKind::SyncGroupsOnce { connection },
+        JobKind::EraseEvents { contact: ContactId::new(scene.uuid()) },
     ];
     for (millis, kind) in (0..).zip(kinds) {
         let job = Job { kind, due_at: at(millis), ..scene.job() };

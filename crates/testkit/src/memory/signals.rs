@@ -18,6 +18,7 @@ pub(super) struct Bells {
 
 #[derive(Debug, Default)]
 struct Bell {
+    is_rung: bool,
     lanes: BTreeSet<Lane>,
     wakers: Vec<Waker>,
 }
@@ -32,6 +33,7 @@ impl Bells {
     fn ring(&mut self, from: u32, lanes: &[Lane]) {
         for process in (0..=self.others).filter(|process| *process != from) {
             let bell = self.heard.entry(process).or_default();
+            bell.is_rung = true;
             bell.lanes.extend(lanes);
             bell.wakers.drain(..).for_each(Waker::wake);
         }
@@ -48,11 +50,13 @@ impl Signals for MemoryStore {
         poll_fn(|context| {
             let mut state = self.state();
             let bell = state.bells.heard.entry(self.process).or_default();
-            if bell.lanes.is_empty() {
+            if !std::mem::take(&mut bell.is_rung) {
                 bell.wakers.push(context.waker().clone());
                 return Poll::Pending;
             }
-            Poll::Ready(Some(std::mem::take(&mut bell.lanes).into_iter().collect()))
+            let lanes = std::mem::take(&mut bell.lanes);
+            // A ring for nothing in particular asks to look.
+            Poll::Ready((!lanes.is_empty()).then(|| lanes.into_iter().collect()))
         })
         .await
     }

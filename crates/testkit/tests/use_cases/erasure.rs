@@ -1,0 +1,178 @@
+//! Forgetting what was told of a contact that is gone (D26), and the sweep by retention.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use recado_core::Settings;
+use recado_core::deliveries::DeliveryStatus;
+use recado_core::events::JournalRequest;
+use recado_core::jobs::JobKind;
+use recado_core::query::Params;
+use recado_testkit::{FaultyStore, Kit, MemoryStore, SeededIds, StoreFailure, StoreOp};
+
+use super::outbound::{OTHER_URL, Outbound, URL};
+use super::{code, create_phone};
+
+const PHONE: &str = "+5534991230001";
+
+async fn work(outbound: &Outbound) {
+    while outbound.kit.app.jobs().run_one().await.unwrap() {}
+}
+
+fn erasures(outbound: &Outbound) -> usize {
+    let jobs = outbound.model.jobs(outbound.kit.company.id);
+    jobs.iter().filter(|job| matches!(job.kind, JobKind::EraseEvents { .. })).count()
+}
+
+/// Whether what was told first is still in the journal with its data.
+async fn is_told(outbound: &Outbound) -> bool {
+    let request = JournalRequest::parse(&Params::new(Vec::new())).unwrap();
+    let events = outbound.kit.app.events();
+    events.journal(&outbound.kit.caller, &request).await.unwrap().entries[0].data.is_some()
+}
+
+#[tokio::test]
+async fn what_was_told_of_a_deleted_contact_is_erased() {
+    let outbound = Outbound::new().await;
+    outbound.webhook(URL, &["*"]).await;
+    let contact = create_phone(&outbound.kit, PHONE).await;
+    create_phone(&outbound.kit, "+5534991230002").await;
+    outbound.drain().await;
+    outbound.kit.app.contacts().delete(&outbound.kit.caller, contact).await.unwrap();
+    assert_eq!(erasures(&outbound), 1, "recorded with the deletion");
+    work(&outbound).await;
+    assert_eq!(erasures(&outbound), 0);
+    let mut all = outbound.all().await;
+    all.sort_by_key(|delivery| delivery.id);
+    let (gone, stays) = (&all[0], &all[1]);
+    let detail = outbound.detail(gone.id).await;
+    assert_eq!((detail.body, detail.attempt_log.len()), (None, 1));
+    let deliveries = outbound.kit.app.deliveries();
+    let company = outbound.kit.company.id;
+    assert_eq!(code(deliveries.redeliver(company, gone.id).await), "BODY_ERASED");
+    assert!(outbound.detail(stays.id).await.body.is_some());
+    deliveries.redeliver(company, stays.id).await.unwrap();
+    assert!(!is_told(&outbound).await);
+    let request = JournalRequest::parse(&Params::new(Vec::new())).unwrap();
+    let journal = outbound.kit.app.events().journal(&outbound.kit.caller, &request).await.unwrap();
+    assert_eq!(journal.entries.len(), 2, "an erased event stays in the journal");
+    let entry = serde_json::to_value(&journal.entries[0]).unwrap();
+    assert_eq!(entry["data"], serde_json::Value::Null);
+}
+
+#[tokio::test]
+async fn what_is_still_pending_is_delivered_whole_and_then_erased() {
+    let outbound = Outbound::new().await;
+    outbound.webhook(URL, &["*"]).await;
+    outbound.webhook(OTHER_URL, &["*"]).await;
+    outbound.receiver(URL).then_status(500);
+    let contact = create_phone(&outbound.kit, PHONE).await;
+    outbound.drain().await;
+    outbound.kit.app.contacts().delete(&outbound.kit.caller, contact).await.unwrap();
+    work(&outbound).await;
+    assert!(is_told(&outbound).await);
+    assert_eq!(erasures(&outbound), 1, "it waits");
+    outbound.advance(30);
+    outbound.drain().await;
+    let bodies = outbound.receiver(URL).bodies();
+    assert_eq!((bodies.len(), &bodies[0]), (2, &bodies[1]));
+    assert_eq!(outbound.count(DeliveryStatus::Delivered).await, 2);
+    // The wait grows, and has an end.
+    let mut waited = 0;
+    while erasures(&outbound) > 0 {
+        work(&outbound).await;
+        outbound.advance(10);
+        waited += 10;
+        assert!(waited <= 600, "the job never comes back");
+    }
+    assert!(!is_told(&outbound).await);
+}
+
+#[tokio::test]
+async fn an_erasure_of_many_events_takes_several_steps() {
+    let outbound = Outbound::new().await;
+    let talk = super::talk::Talk::on(outbound.kit.clone()).await;
+    let contact = create_phone(&outbound.kit, PHONE).await;
+    for n in 0..700 {
+        talk.hear(&format!("m{n}"), "5534991230001", "Oi").await;
+    }
+    outbound.kit.app.contacts().delete(&outbound.kit.caller, contact).await.unwrap();
+    work(&outbound).await;
+    assert_eq!(erasures(&outbound), 0);
+    let events = outbound.model.events(outbound.kit.company.id);
+    assert!(events.len() > 700 && events.iter().all(|event| event.data.is_empty()));
+}
+
+#[tokio::test]
+async fn an_erasure_that_fails_is_done_later() {
+    let outbound = Outbound::new().await;
+    let faulty = FaultyStore::new(Arc::new(outbound.model.clone()));
+    let app = Kit::builder()
+        .store(Arc::new(faulty.clone()))
+        .ids(SeededIds::new(9))
+        .clock(outbound.kit.clock.clone())
+        .start()
+        .await;
+    let contact = create_phone(&outbound.kit, PHONE).await;
+    outbound.kit.app.contacts().delete(&outbound.kit.caller, contact).await.unwrap();
+    for failure in [StoreFailure::Unavailable, StoreFailure::UnknownAfter] {
+        faulty.fail_nth(StoreOp::Outbox, 0, failure);
+        let _failed = app.jobs().run_one().await;
+        assert_eq!(erasures(&outbound), 1, "{failure:?}");
+        outbound.advance(3_600);
+    }
+    faulty.heal();
+    while app.jobs().run_one().await.unwrap() {}
+    assert_eq!(erasures(&outbound), 0);
+    assert!(!is_told(&outbound).await);
+}
+
+#[tokio::test]
+async fn what_is_older_than_the_retention_is_swept_and_what_is_pending_stays() {
+    let model = MemoryStore::new();
+    let settings = Settings { retention: Duration::from_secs(100), ..Settings::default() };
+    let builder = Kit::builder().store(Arc::new(model.clone())).settings(settings);
+    let outbound = Outbound { kit: builder.build().await, model };
+    let done = outbound.webhook(URL, &["*"]).await;
+    let waits = outbound.webhook(OTHER_URL, &["*"]).await;
+    create_phone(&outbound.kit, PHONE).await;
+    outbound.change(waits, serde_json::json!({ "is_active": false })).await;
+    outbound.advance(60);
+    create_phone(&outbound.kit, "+5534991230002").await;
+    outbound.drain().await;
+    let sweep = async || while outbound.kit.app.deliveries().sweep().await.unwrap() {};
+    outbound.advance(40);
+    sweep().await;
+    assert_eq!(outbound.all().await.len(), 3, "100 seconds are not over");
+    outbound.advance(1);
+    sweep().await;
+    let left = outbound.all().await;
+    assert_eq!(left.len(), 2);
+    assert_eq!((left[0].webhook_id, left[0].status), (done, DeliveryStatus::Delivered));
+    assert_eq!((left[1].webhook_id, left[1].status), (waits, DeliveryStatus::Pending));
+    assert_eq!(outbound.model.events(outbound.kit.company.id).len(), 2, "one is still needed");
+    outbound.kit.app.webhooks().delete(outbound.kit.company.id, waits).await.unwrap();
+    outbound.advance(1_000);
+    sweep().await;
+    assert_eq!(outbound.all().await, []);
+    assert_eq!(outbound.model.events(outbound.kit.company.id), []);
+}
+
+#[tokio::test]
+async fn a_sweep_of_many_goes_in_steps_that_say_when_they_are_done() {
+    let outbound = Outbound::new().await;
+    outbound.webhook(URL, &["*"]).await;
+    let talk = super::talk::Talk::on(outbound.kit.clone()).await;
+    for n in 0..600 {
+        talk.hear(&format!("m{n}"), "5534991230001", "Oi").await;
+    }
+    outbound.drain().await;
+    outbound.advance(31 * 24 * 3600);
+    let mut steps = 0;
+    while outbound.kit.app.deliveries().sweep().await.unwrap() {
+        steps += 1;
+    }
+    assert!((2..10).contains(&steps), "{steps}");
+    assert_eq!(outbound.all().await, []);
+    assert_eq!(outbound.model.events(outbound.kit.company.id), []);
+}
