@@ -58,6 +58,8 @@ pub(super) struct Queue {
     in_flight: usize,
     started: u32,
     reading: bool,
+    /// The last read failed: it is not made again before the next look.
+    failed: bool,
     /// Recorded while a read was under way, which may still show them as they were.
     recorded_meanwhile: HashSet<DeliveryId>,
     /// Whether the store may have something that is not held.
@@ -137,7 +139,7 @@ impl Queue {
 
     /// What to read now, if anything.
     pub(super) fn read(&mut self, lane: Lane, room: Room, now: Timestamp) -> Option<LaneRead> {
-        if self.reading {
+        if self.reading || self.failed {
             return None;
         }
         let is_due = self.next_due.is_some_and(|due| due <= now);
@@ -178,6 +180,12 @@ impl Queue {
         self.reading = false;
         self.recorded_meanwhile.clear();
         self.more = true;
+        self.failed = true;
+    }
+
+    /// What failed may be tried again.
+    pub(super) fn retry(&mut self) {
+        self.failed = false;
     }
 
     /// A read that began at `began` has ended. Tells whether the webhook is gone for good.

@@ -185,6 +185,7 @@ impl Dispatch {
         self.pause_until = None;
         let before = now.minus(FORGET_AFTER);
         self.queues.retain(|_, queue| !queue.is_forgettable(before));
+        self.queues.values_mut().for_each(Queue::retry);
         self.unread.extend(self.queues.keys());
     }
 
