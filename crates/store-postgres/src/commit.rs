@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::HashSet;
+use std::mem::discriminant;
 
 use async_trait::async_trait;
 use recado_core::deliveries::Delivery;
@@ -25,7 +26,7 @@ use crate::error::refused;
 use crate::lists::insert_members;
 use crate::place::{Part, Place};
 use crate::session::{Around, Session, Statement};
-use crate::table::{Param, Table, params, signed};
+use crate::table::{Param, Sql, Table, params, signed};
 
 /// The lock that creators of contacts share and exports take alone.
 pub(crate) fn company_lock(company: CompanyId) -> i64 {
@@ -153,11 +154,9 @@ fn lock_rows(steps: &mut Vec<Step>, changes: &ChangeSet) -> Result<(), Conflict>
             })?;
         }
     }
-    if in_order(&locks, &changes.changes) {
-        return Ok(());
-    }
+    let first = in_order(&locks, &changes.changes);
     let several = locks.len() > 1;
-    for locks in locks.into_values() {
+    for locks in locks.into_values().take(first.unwrap_or(usize::MAX)) {
         let Some((key, place)) = locks.place else { continue };
         if locks.written && (several || !locks.unchanged.is_empty()) {
             let sql = if locks.deleted { &place.sql.lock_key } else { &place.sql.lock };
@@ -171,25 +170,34 @@ fn lock_rows(steps: &mut Vec<Step>, changes: &ChangeSet) -> Result<(), Conflict>
     Ok(())
 }
 
-/// Whether the changes begin with updates of all the rows, in their order, and nothing else has to
-/// be known of them: then the updates themselves lock as they should.
-fn in_order(locks: &BTreeMap<(&'static str, Vec<Part>), Locks>, changes: &[Change]) -> bool {
-    let plain = |locks: &Locks| !locks.deleted && locks.unchanged.is_empty();
+/// How many of the locks have to be taken before the changes, if the others are of rows that the
+/// changes begin with updates of, in their order, and of which nothing else has to be known: then
+/// the updates themselves lock as they should.
+fn in_order(
+    locks: &BTreeMap<(&'static str, Vec<Part>), Locks>,
+    changes: &[Change],
+) -> Option<usize> {
+    let plain = |locks: &Locks| locks.written && !locks.deleted && locks.unchanged.is_empty();
+    let before = locks.values().take_while(|locks| !plain(locks)).count();
+    let mut rest = locks.values().skip(before);
     let keys = changes.iter().map_while(|change| match change.kind() {
         ChangeKind::Update { row, .. } => Some(row.key()),
         _ => None,
     });
-    locks.values().all(plain)
-        && locks
-            .values()
+    let in_order = rest.clone().all(plain)
+        && rest
+            .by_ref()
             .map(|locks| locks.place.as_ref().map(|(key, _)| key.clone()))
-            .eq(keys.take(locks.len()).map(Some))
+            .eq(keys.take(locks.len() - before).map(Some));
+    in_order.then_some(before)
 }
 
 /// Changes that follow each other and that one statement can make together.
 #[derive(Default)]
 struct Together {
     members: Vec<ListMember>,
+    /// New rows of one kind.
+    rows: Vec<Row>,
     updates: Vec<(Delivery, Version)>,
     /// Inserted at the end: they get places, and by then the rows that other commits might be
     /// waiting for are locked.
@@ -200,6 +208,7 @@ impl Together {
     fn flush(&mut self, steps: &mut Vec<Step>) {
         let members = insert_members(&std::mem::take(&mut self.members));
         steps.extend(members.map(|statement| Step { statement, about: None, batch: None }));
+        insert_rows(steps, std::mem::take(&mut self.rows));
         let mut updates = std::mem::take(&mut self.updates);
         match updates.len() {
             0 => {}
@@ -216,8 +225,7 @@ impl Together {
         match change {
             ChangeKind::Insert(Row::ListMember(member)) => {
                 let company = self.members.first().map(|first| first.company);
-                if !self.updates.is_empty() || company.is_some_and(|first| first != member.company)
-                {
+                if company != Some(member.company) {
                     self.flush(steps);
                 }
                 self.members.push(member);
@@ -226,7 +234,7 @@ impl Together {
             ChangeKind::Update { row: Row::Delivery(delivery), read_at } => {
                 let key = |delivery: &Delivery| (delivery.company, delivery.id);
                 let last = self.updates.last().map(|(last, _)| key(last));
-                if !self.members.is_empty() || last == Some(key(&delivery)) {
+                if last.is_none_or(|last| last == key(&delivery)) {
                     self.flush(steps);
                 }
                 self.insert_deliveries(steps, Vec::new());
@@ -236,6 +244,13 @@ impl Together {
                 self.flush(steps);
                 self.insert_deliveries(steps, Vec::new());
                 return Some(change);
+            }
+            ChangeKind::Insert(row) if is_often_many(&row) => {
+                let kind = self.rows.first().map(discriminant);
+                if kind != Some(discriminant(&row)) {
+                    self.flush(steps);
+                }
+                self.rows.push(row);
             }
             other => {
                 self.flush(steps);
@@ -250,6 +265,29 @@ impl Together {
             emit(steps, events, std::mem::take(&mut self.deliveries));
         }
     }
+}
+
+/// Whether change sets often insert several rows of this kind: what a batch of gateway events makes.
+const fn is_often_many(row: &Row) -> bool {
+    matches!(row, Row::Alias(_) | Row::Conversation(_) | Row::Message(_) | Row::MessageRef(_))
+}
+
+/// Inserts rows of one kind by few statements.
+fn insert_rows(steps: &mut Vec<Step>, rows: Vec<Row>) {
+    let mut rows = rows.into_iter().map(|row| with_table!(row, record => bound(record)));
+    while let Some((sql, mut params)) = rows.next() {
+        let left = rows.len() + 1;
+        let (count, insert) = match sql.insert_many.iter().find(|(count, _)| *count <= left) {
+            Some((count, insert)) => (*count, insert),
+            None => (1, &sql.insert),
+        };
+        params.extend(rows.by_ref().take(count - 1).flat_map(|(_, params)| params));
+        steps.push(Step::new(insert, params, None));
+    }
+}
+
+fn bound<T: Table>(record: T) -> (&'static Sql, Vec<Param>) {
+    (T::sql(), record.bind())
 }
 
 fn apply_changes(

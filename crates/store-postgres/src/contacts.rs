@@ -256,7 +256,7 @@ fn contact_sql() -> Sql {
         .update
         .replace(&format!("version = ${text}"), &format!("version = ${version}"))
         .replacen("WITH ", &searched, 1);
-    Sql { insert, update, ..sql }
+    Sql { insert, insert_many: Vec::new(), update, ..sql }
 }
 
 fn read_address(columns: &mut Columns<'_>) -> Result<Address, StoreError> {

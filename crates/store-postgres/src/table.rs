@@ -52,6 +52,10 @@ macro_rules! table_sql {
 }
 pub(crate) use table_sql;
 
+/// How many rows are inserted by one statement, at most and below: few numbers, so that few
+/// statements have to be prepared.
+const TOGETHER: [usize; 4] = [32, 8, 4, 2];
+
 /// The statements that are alike for all tables.
 ///
 /// Those that must touch exactly one row divide by how many they touched: touching none fails the
@@ -60,6 +64,8 @@ pub(crate) use table_sql;
 pub(crate) struct Sql {
     /// Inserts a row at version 1.
     pub(crate) insert: String,
+    /// Inserts so many rows at version 1, most first; empty where a row needs a statement of its own.
+    pub(crate) insert_many: Vec<(usize, String)>,
     /// Replaces a row that has the version of the last parameter.
     pub(crate) update: String,
     /// Deletes a row that has the version of the last parameter.
@@ -89,11 +95,17 @@ impl Sql {
             false => String::new(),
         };
         let all = columns.join(", ");
-        let values: Vec<String> = (1..=columns.len()).map(|i| format!("${i}")).collect();
-        let values = values.join(", ");
-        let insert = match T::VERSIONED {
-            true => format!("INSERT INTO {name} ({all}, version) VALUES ({values}, 1)"),
-            false => format!("INSERT INTO {name} ({all}) VALUES ({values})"),
+        let (version_column, first_version) = match T::VERSIONED {
+            true => (", version", ", 1"),
+            false => ("", ""),
+        };
+        let row = |at: usize| {
+            let values = (1..=columns.len()).map(|i| format!("${}", at * columns.len() + i));
+            format!("({}{first_version})", values.collect::<Vec<_>>().join(", "))
+        };
+        let insert = |rows: usize| {
+            let rows: Vec<String> = (0..rows).map(row).collect();
+            format!("INSERT INTO {name} ({all}{version_column}) VALUES {}", rows.join(", "))
         };
         let set = numbered(T::KEY, columns.len()).join(", ");
         let update = format!(
@@ -104,7 +116,8 @@ impl Sql {
         let of_key = version(T::KEY + 1);
         let select = format!("SELECT {} FROM {name}", columns_of::<T>(name));
         Self {
-            insert,
+            insert: insert(1),
+            insert_many: TOGETHER.map(|rows| (rows, insert(rows))).to_vec(),
             update,
             delete: format!(
                 "WITH changed AS (DELETE FROM {name} WHERE {key}{of_key} RETURNING 1) \
