@@ -61,6 +61,20 @@ pub enum Verb {
     CreateTemplate,
     DeleteTemplate,
     ListMessages,
+    CreateWebhook,
+    ChangeWebhook,
+    DeleteWebhook,
+    RotateSecret,
+    TestWebhook,
+    ChangePlan,
+    Attempt,
+    Redeliver,
+    ReadDelivery,
+    Forget,
+    Sweep,
+    ReadQueues,
+    ReadJournal,
+    ListDeliveries,
     InsertRow,
     ChangeRow,
     DeleteRow,
@@ -106,6 +120,30 @@ const TALK_WEIGHTS: &[(u32, Verb)] = &[
     (4, Verb::CreateTemplate),
     (1, Verb::DeleteTemplate),
     (14, Verb::ListMessages),
+];
+
+/// How often each verb comes around webhooks, by comparison.
+const WEBHOOK_WEIGHTS: &[(u32, Verb)] = &[
+    (10, Verb::CreateContact),
+    (3, Verb::DeleteContact),
+    (4, Verb::CreateConnection),
+    (14, Verb::Receive),
+    (6, Verb::Send),
+    (6, Verb::RunJobs),
+    (6, Verb::CreateWebhook),
+    (6, Verb::ChangeWebhook),
+    (1, Verb::DeleteWebhook),
+    (3, Verb::RotateSecret),
+    (4, Verb::TestWebhook),
+    (3, Verb::ChangePlan),
+    (24, Verb::Attempt),
+    (6, Verb::Redeliver),
+    (6, Verb::ReadDelivery),
+    (4, Verb::Forget),
+    (1, Verb::Sweep),
+    (12, Verb::ReadQueues),
+    (6, Verb::ReadJournal),
+    (14, Verb::ListDeliveries),
 ];
 
 /// How often each use case comes, by comparison.
@@ -183,6 +221,8 @@ pub enum Mix {
     UseCases,
     /// Use cases around conversations and messages.
     Talk,
+    /// Use cases around webhooks, their deliveries and the journal.
+    Webhooks,
     /// Single rows of conversations, messages and their kin, whatever the core makes of them.
     Rows,
 }
@@ -192,6 +232,7 @@ pub fn command(mix: Mix) -> impl Strategy<Value = Command> {
     let weights = match mix {
         Mix::UseCases => WEIGHTS,
         Mix::Talk => TALK_WEIGHTS,
+        Mix::Webhooks => WEBHOOK_WEIGHTS,
         Mix::Rows => ROW_WEIGHTS,
     };
     let total: u32 = weights.iter().map(|(weight, _)| weight).sum();

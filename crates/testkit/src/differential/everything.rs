@@ -36,6 +36,7 @@ impl Side<'_> {
         for (company, caller) in &self.companies {
             everything.extend(self.records(company).await);
             everything.extend(self.all_talk(company.id, world).await);
+            everything.extend(self.all_outbound(company.id, caller).await);
             let (filter, all) = (ContactFilter::default(), PageRequest { page: 1, limit: 100 });
             let page = self.app.contacts().page(caller, &filter, all, true).await;
             everything.push(show(page.map(|page| json!([page.items, page.total]))));

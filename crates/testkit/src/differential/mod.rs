@@ -4,6 +4,7 @@
 mod bodies;
 mod command;
 mod everything;
+mod outbound;
 mod pools;
 mod rows;
 mod side;
@@ -134,6 +135,12 @@ macro_rules! differential_suite {
             }
 
             #[tokio::test(flavor = "multi_thread")]
+            async fn random_webhooks_are_answered_as_the_model_does() {
+                let (name, mix) = (module_path!(), Mix::Webhooks);
+                differential_over_seeds(name, super::$fresh, mix, 0..5, 400).await;
+            }
+
+            #[tokio::test(flavor = "multi_thread")]
             async fn random_rows_are_kept_as_the_model_keeps_them() {
                 let (name, mix) = (module_path!(), Mix::Rows);
                 differential_over_seeds(name, super::$fresh, mix, 0..4, 600).await;
@@ -184,6 +191,12 @@ mod tests {
     #[tokio::test]
     async fn the_commands_of_the_seeds_succeed_where_people_talk() {
         let (successes, _) = successes(Mix::Talk, 350).await;
+        assert!(successes.values().all(|count| *count > 1), "{successes:#?}");
+    }
+
+    #[tokio::test]
+    async fn the_commands_of_the_seeds_succeed_around_webhooks() {
+        let (successes, _) = successes(Mix::Webhooks, 400).await;
         assert!(successes.values().all(|count| *count > 1), "{successes:#?}");
     }
 

@@ -133,6 +133,20 @@ impl<'a> Side<'a> {
             | Verb::CreateTemplate
             | Verb::DeleteTemplate
             | Verb::ListMessages => self.talk(command, world).await,
+            Verb::CreateWebhook
+            | Verb::ChangeWebhook
+            | Verb::DeleteWebhook
+            | Verb::RotateSecret
+            | Verb::TestWebhook
+            | Verb::ChangePlan
+            | Verb::Attempt
+            | Verb::Redeliver
+            | Verb::ReadDelivery
+            | Verb::Forget
+            | Verb::Sweep
+            | Verb::ReadQueues
+            | Verb::ReadJournal
+            | Verb::ListDeliveries => self.outbound(command, world).await,
             _ => self.small_record(command, world).await,
         }
     }

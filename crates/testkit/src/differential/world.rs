@@ -35,6 +35,8 @@ impl World {
             Verb::Attach => "document",
             Verb::CreateConnection => "connection",
             Verb::CreateTemplate => "template",
+            Verb::CreateWebhook => "webhook",
+            Verb::TestWebhook => "delivery",
             Verb::Debit => "debit",
             Verb::ImportMessage => "message",
             Verb::Send => return self.learn_sent(&answer["ok"]),
@@ -43,6 +45,12 @@ impl World {
                 return;
             }
             Verb::Receive => return self.learn_received(&answer["ok"]),
+            Verb::ListDeliveries => {
+                for item in answer["ok"]["items"].as_array().into_iter().flatten() {
+                    self.remember("delivery", &item["id"]);
+                }
+                return;
+            }
             Verb::InsertRow => return self.learn_row(answer),
             Verb::Export => {
                 let cursor = answer["ok"]["next_cursor"].as_str();

@@ -1,0 +1,254 @@
+//! Webhooks through the core, and what a dispatcher would do about their deliveries.
+
+use std::time::Duration;
+
+use recado_core::access::Caller;
+use recado_core::deliveries::{
+    DeliveryFilter, DeliveryRequest, DeliverySeq, DeliveryStatus, Lane, LaneRead, Outcome, Pending,
+    after_attempt, cancelled,
+};
+use recado_core::events::{EventType, JournalRequest};
+use recado_core::ids::{CompanyId, ContactId, DeliveryId, WebhookId};
+use recado_core::page::PageRequest;
+use recado_core::query::Params;
+use recado_core::store::{ChangeSet, CommitError, Conflict};
+use recado_core::transport::{OutboundResponse, TransportError};
+use recado_core::{Clock as _, Timestamp};
+use serde_json::{Value, json};
+
+use super::command::{Command, Verb};
+use super::side::{Side, nil, show};
+use super::world::World;
+use crate::kit::body;
+
+/// More than there ever are.
+const ALL: u32 = 100_000;
+/// What webhooks subscribe to.
+const TOPICS: &[&[&str]] = &[
+    &["*"],
+    &["contact.created"],
+    &["message.received", "message.sent"],
+    &["message.status_updated", "contact.opted_out", "contact.created"],
+    &["nothing.known"],
+];
+
+fn topics(command: &Command, n: usize) -> &'static [&'static str] {
+    TOPICS[command.number(n) % TOPICS.len()]
+}
+
+fn outcome(outcome: Result<(), CommitError>) -> &'static str {
+    match outcome {
+        Ok(()) => "applied",
+        Err(CommitError::Conflict(Conflict::Stale(_))) => "stale",
+        Err(CommitError::Conflict(_)) => "conflict",
+        Err(CommitError::Store(_)) => "failed",
+    }
+}
+
+impl Side<'_> {
+    /// Runs a command about webhooks and shows its answer.
+    pub(super) async fn outbound(&self, command: &Command, world: &World) -> Value {
+        let (company, caller) = self.company(command);
+        let (app, company) = (&self.app, company.id);
+        let webhook = WebhookId::new(nil(world.id("webhook", command, 0)));
+        let delivery = DeliveryId::new(nil(world.id("delivery", command, 0)));
+        match command.verb {
+            Verb::CreateWebhook => {
+                let new = json!({
+                    "url": format!("https://r{}.example/hook", command.number(1) % 3),
+                    "events": topics(command, 2),
+                    "is_active": !command.once_in(3, 5),
+                    "standard_headers": command.once_in(4, 2),
+                });
+                show(app.webhooks().create(company, &body(new)).await.map(|made| {
+                    let mut shown = json!(made.webhook);
+                    shown["secret"] = json!(made.secret);
+                    shown
+                }))
+            }
+            Verb::ChangeWebhook => {
+                let mut change = json!({});
+                if command.once_in(1, 2) {
+                    change["is_active"] = json!(!command.once_in(2, 3));
+                }
+                if command.once_in(3, 2) {
+                    change["events"] = json!(topics(command, 4));
+                }
+                show(app.webhooks().change(company, webhook, &body(change)).await)
+            }
+            Verb::DeleteWebhook => show(app.webhooks().delete(company, webhook).await),
+            Verb::RotateSecret => {
+                let rotated =
+                    app.webhooks().rotate_secret(company, webhook, &body(json!({}))).await;
+                show(rotated.map(|made| json!([made.webhook, made.secret])))
+            }
+            Verb::TestWebhook => show(app.webhooks().test(company, webhook).await),
+            Verb::ChangePlan => {
+                let plan =
+                    command.pick(1, &["starter", "professional", "enterprise", "enterprise"]);
+                let changed =
+                    app.access().change_company(company, &body(json!({ "plan": plan }))).await;
+                show(changed.map(|company| json!(company.plan)))
+            }
+            Verb::Attempt => self.attempt(command, Lane { company, webhook }).await,
+            Verb::Redeliver => show(app.deliveries().redeliver(company, delivery).await),
+            Verb::ReadDelivery => show(app.deliveries().get(company, delivery).await),
+            Verb::Forget => {
+                let contact = ContactId::new(nil(world.id("contact", command, 1)));
+                let erased = app.store().erase_events(company, contact, ALL).await;
+                json!({ "ok": format!("{erased:?}") })
+            }
+            Verb::Sweep => {
+                let back = Duration::from_millis(command.number(1) as u64 % 3_000);
+                json!({ "ok": self.sweep(self.clock.now().minus(back)).await })
+            }
+            Verb::ReadQueues => self.queues(command, Lane { company, webhook }).await,
+            Verb::ReadJournal => {
+                let event = command.once_in(1, 2).then(|| {
+                    let public: Vec<EventType> = EventType::public().collect();
+                    public[command.number(2) % public.len()]
+                });
+                let limit = 1 + command.number(3) % 40;
+                json!({ "ok": self.journal(caller, event, limit).await })
+            }
+            _ => {
+                let one = |n: usize| command.once_in(n, 2);
+                let statuses = DeliveryStatus::ALL;
+                let filter = DeliveryFilter {
+                    status: one(1).then(|| statuses[command.number(2) % statuses.len()]),
+                    webhook: one(3).then_some(webhook),
+                    event: one(4).then(|| EventType::ALL[command.number(5) % EventType::ALL.len()]),
+                };
+                let page = 1 + command.number(6) as u32 % 3;
+                let page = PageRequest { page, limit: 1 + command.number(7) as u32 % 30 };
+                self.listed(company, filter, page).await
+            }
+        }
+    }
+
+    async fn listed(&self, company: CompanyId, filter: DeliveryFilter, page: PageRequest) -> Value {
+        let request = DeliveryRequest { filter, page };
+        let page = self.app.deliveries().list(company, &request).await.expect("the store works");
+        json!({ "ok": { "items": page.items, "total": page.total } })
+    }
+
+    /// Makes attempts at the head of a queue, as a dispatcher does, and records what came of them.
+    async fn attempt(&self, command: &Command, lane: Lane) -> Value {
+        let (store, now) = (self.app.store(), self.clock.now());
+        let count = 1 + command.number(1) as u32 % 4;
+        let read = LaneRead { lane, after: DeliverySeq(0), fresh: count, due: now, again: count };
+        let page = store.lane(read).await.expect("the store works");
+        let mut changes = ChangeSet::new();
+        let mut attempts = 0;
+        let mut due: Vec<_> = page.fresh.iter().chain(&page.again).collect();
+        due.sort_by_key(|due| due.delivery.id);
+        for (n, due) in due.into_iter().enumerate() {
+            let answer = match command.number(2 + n) % 4 {
+                0 => Err(TransportError::TimedOut { after_sending: true }),
+                1 => Ok(OutboundResponse { status: 503, body: "não\0".into() }),
+                _ => Ok(OutboundResponse { status: 200, body: Vec::new() }),
+            };
+            let ended_at = now.plus(Duration::from_millis(n as u64));
+            let outcome = Outcome { started_at: now, ended_at, answer };
+            let waits = &self.app.settings().retry_waits;
+            let after = match command.once_in(10 + n, 9) {
+                true => cancelled(&due.delivery),
+                false => after_attempt(&due.delivery, &outcome, waits),
+            };
+            changes = changes.with(due.delivery.update(after));
+            attempts += 1;
+        }
+        if command.once_in(20, 3) {
+            self.clock.advance(Duration::from_secs(30));
+        }
+        let outcome = outcome(store.commit(changes).await);
+        json!({ "found": (attempts > 0).then_some(attempts), "outcome": outcome })
+    }
+
+    async fn sweep(&self, before: Timestamp) -> u32 {
+        let mut swept = 0;
+        loop {
+            let store = self.app.store();
+            let gone = store.sweep_outbox(before, 50).await.expect("the store works");
+            if gone == 0 {
+                return swept;
+            }
+            swept += gone;
+        }
+    }
+
+    async fn queues(&self, command: &Command, lane: Lane) -> Value {
+        let (store, limit) = (self.app.store(), 1 + command.number(1) as u32 % 3);
+        let mut queues: Vec<Pending> = Vec::new();
+        loop {
+            let after = queues.last().map(|queue| queue.lane);
+            let part = store.pending_lanes(after, limit).await.expect("the store works");
+            if part.is_empty() {
+                break;
+            }
+            queues.extend(part);
+        }
+        // Of the queues that there are, or of the one that is named.
+        let pick = queues.get(command.number(2) % (queues.len() + 1));
+        let lane = pick.map_or(lane, |queue| queue.lane);
+        let read = LaneRead {
+            lane,
+            after: DeliverySeq(0),
+            fresh: command.number(3) as u32 % 20,
+            due: self.clock.now(),
+            again: command.number(4) as u32 % 20,
+        };
+        let page = store.lane(read).await.expect("the store works");
+        // Places are the store's own; only their order is compared.
+        let shown = |due: &recado_core::deliveries::DueDelivery| {
+            format!("{:?} {:?} {:?}", due.delivery, due.contact, due.data)
+        };
+        let fresh: Vec<String> = page.fresh.iter().map(shown).collect();
+        let again: Vec<String> = page.again.iter().map(shown).collect();
+        let pending = store.pending_deliveries(lane.company, lane.webhook, ALL).await;
+        let mut pending = pending.expect("the store works");
+        pending.sort_by_key(|delivery| delivery.id);
+        json!({
+            "found": (!queues.is_empty()).then(|| format!("{queues:?}")),
+            "webhook": format!("{:?}", page.webhook),
+            "fresh": fresh,
+            "again": again,
+            "pending": format!("{pending:?}"),
+        })
+    }
+
+    /// The whole journal, read in parts. Positions are the store's own.
+    async fn journal(&self, caller: &Caller, event: Option<EventType>, limit: usize) -> Value {
+        let (mut entries, mut after) = (Vec::new(), None);
+        loop {
+            let mut params = vec![("limit".to_owned(), limit.to_string())];
+            params.extend(after.map(|after| ("after".to_owned(), after)));
+            params.extend(event.map(|event| ("event".to_owned(), event.as_str().to_owned())));
+            let request = JournalRequest::parse(&Params::new(params)).expect("acceptable");
+            let part = match self.app.events().journal(caller, &request).await {
+                Ok(part) => part,
+                Err(error) => return show::<(), _>(Err(error)),
+            };
+            entries.extend(part.entries.iter().map(|entry| json!(entry)));
+            if !part.has_more {
+                return json!(entries);
+            }
+            after = Some(part.position);
+        }
+    }
+
+    /// All that can be read about the webhooks of a company.
+    pub(super) async fn all_outbound(&self, company: CompanyId, caller: &Caller) -> Vec<Value> {
+        let store = self.app.store();
+        let mut everything = vec![
+            show(self.app.webhooks().all(company).await),
+            json!(format!("{:?}", store.routes(company).await.expect("works"))),
+            self.journal(caller, None, 100).await,
+        ];
+        for page in 1..6 {
+            let page = PageRequest { page, limit: 100 };
+            everything.push(self.listed(company, DeliveryFilter::default(), page).await);
+        }
+        everything
+    }
+}
