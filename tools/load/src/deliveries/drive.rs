@@ -12,6 +12,7 @@ use super::stage::Company;
 use crate::baseline::server::Server;
 use crate::client::{Call, Client};
 use crate::clock::micros;
+use crate::dataset::outbound_id;
 use crate::receiver::text_of_mark;
 use crate::report::{Report, Tally};
 use crate::run::Effort;
@@ -26,6 +27,8 @@ const MAX_BROKEN: u32 = 5;
 pub(super) enum Kind {
     /// So many messages from known contacts, told by the gateway.
     Messages(u64),
+    /// A report of the gateway that a message was delivered, or read.
+    Report,
     /// POST of a new contact.
     Create,
     /// A test of one webhook: an event, a delivery, and nothing else.
@@ -103,6 +106,19 @@ impl Source {
                 self.turn += 1;
                 Call::Post(format!("{base}/webhooks/{webhook}/test").into(), "{}".to_owned())
             }
+            Kind::Report => {
+                // All are delivered first, then all are read.
+                let outbound = company.outbound.max(1);
+                let number = mark % outbound;
+                let event = json!({
+                    "kind": "status",
+                    "status": if (mark / outbound).is_multiple_of(2) { "delivered" } else { "read" },
+                    "provider_message_id": outbound_id(number),
+                    "timestamp": crate::dataset::now().to_string(),
+                });
+                let path = format!("{base}/connections/{}/events", company.connection);
+                Call::Post(path.into(), json!({ "events": [event] }).to_string())
+            }
             Kind::Messages(count) => {
                 let time = crate::dataset::now().to_string();
                 let events: Vec<Value> = (mark..mark + count)
@@ -169,8 +185,14 @@ pub(super) async fn drive(
     if !report.is_clean() {
         return Err(format!("calls failed: {report}").into());
     }
+    let unknown = report.events.iter().find(|(word, count)| *word != "stored" && **count > 0);
+    if let Some((word, count)) = unknown {
+        return Err(format!("{count} events were {word}; measure for a shorter time").into());
+    }
     let events = match kind {
-        Kind::Messages(_) => report.events.get("stored").copied().unwrap_or_default(),
+        Kind::Messages(_) | Kind::Report => {
+            report.events.get("stored").copied().unwrap_or_default()
+        }
         Kind::Create | Kind::Test => report.requests,
     };
     let ended = sent.iter().map(|call| call.answered).max().unwrap_or(began);
@@ -205,7 +227,7 @@ async fn call(
             Ok(answer) => {
                 let answered = micros();
                 broken = 0;
-                if matches!(source.kind, Kind::Messages(_)) {
+                if matches!(source.kind, Kind::Messages(_) | Kind::Report) {
                     tally.results(answer.body);
                 }
                 tally.answered(answer.status, started.elapsed(), answer.body.len());

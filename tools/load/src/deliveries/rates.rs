@@ -22,6 +22,8 @@ pub(super) const PEOPLE: u64 = 2_000;
 const BATCH: u64 = 100;
 /// Clients where a call has many events.
 const BATCHERS: usize = 4;
+/// Messages that are reported delivered and read, for each second of the measurement.
+const REPORTED: u64 = 2_500;
 /// Not measured, before each measurement.
 const WARMUP: Duration = Duration::from_secs(1);
 
@@ -30,7 +32,7 @@ const WARMUP: Duration = Duration::from_secs(1);
 pub(super) struct Rate {
     pub(super) what: String,
     pub(super) webhooks: u16,
-    /// Whether it is what the published figures are about.
+    /// Whether it is what the published figures are about: one call of the API for each event.
     pub(super) is_comparable: bool,
     pub(super) clients: usize,
     pub(super) events: u64,
@@ -66,11 +68,13 @@ impl Rate {
 pub(super) async fn measure_one(order: &Order, seen: &mut Vec<Rate>) -> Result<(), AnyError> {
     let clients = usize::try_from(order.clients)?;
     for (what, webhooks, kind, clients) in [
-        ("one event a call, no webhook", 0, Kind::Messages(1), clients),
-        ("one event a call, one webhook", 1, Kind::Messages(1), clients),
-        ("a bare event a call (tests of a webhook)", 1, Kind::Test, clients),
-        ("one new contact a call, one webhook", 1, Kind::Create, clients),
-        ("100 events a call, one webhook", 1, Kind::Messages(BATCH), BATCHERS),
+        ("a bare event a call, one webhook", 1, Kind::Test, clients),
+        ("a status report a call, no webhook", 0, Kind::Report, clients),
+        ("a status report a call, one webhook", 1, Kind::Report, clients),
+        ("a message a call, no webhook", 0, Kind::Messages(1), clients),
+        ("a message a call, one webhook", 1, Kind::Messages(1), clients),
+        ("100 messages a call, one webhook", 1, Kind::Messages(BATCH), BATCHERS),
+        ("a new contact a call, one webhook", 1, Kind::Create, clients),
     ] {
         if order.wants(what) {
             seen.push(measure(order, what, webhooks, kind, clients).await?);
@@ -87,8 +91,9 @@ pub(super) async fn measure_one(order: &Order, seen: &mut Vec<Rate>) -> Result<(
 pub(super) async fn measure_ten(order: &Order, seen: &mut Vec<Rate>) -> Result<(), AnyError> {
     let clients = usize::try_from(order.clients)?;
     for (what, kind, clients) in [
-        ("one event a call, ten webhooks", Kind::Messages(1), clients),
-        ("100 events a call, ten webhooks", Kind::Messages(BATCH), BATCHERS),
+        ("a status report a call, ten webhooks", Kind::Report, clients),
+        ("a message a call, ten webhooks", Kind::Messages(1), clients),
+        ("100 messages a call, ten webhooks", Kind::Messages(BATCH), BATCHERS),
     ] {
         if order.wants(what) {
             seen.push(measure(order, what, 10, kind, clients).await?);
@@ -108,7 +113,10 @@ async fn measure(
     let mut receivers = Receivers::start(receivers).await?;
     let store = stores::open(&order.database).await?;
     let hooks = Hook::active(&receivers.addresses.healthy);
-    let company = stage::company(&*store, what, PEOPLE, &hooks).await?;
+    let mut company = stage::company(&*store, what, PEOPLE, &hooks).await?;
+    if kind == Kind::Report {
+        stage::messages(&*store, &mut company, REPORTED * (order.seconds + 1)).await?;
+    }
     drop((hooks, store));
     let companies = Arc::new(vec![company]);
 
@@ -151,7 +159,7 @@ async fn measure(
     let rate = Rate {
         what: what.to_owned(),
         webhooks,
-        is_comparable: kind == Kind::Messages(1) && webhooks > 0,
+        is_comparable: webhooks > 0 && !matches!(kind, Kind::Messages(2..)),
         clients,
         events,
         deliveries,

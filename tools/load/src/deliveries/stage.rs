@@ -12,7 +12,7 @@ use recado_core::webhooks::{
 
 use crate::dataset::company::{self, uuid};
 use crate::dataset::contacts::Maker;
-use crate::dataset::messages::{Connections, Partner};
+use crate::dataset::messages::{self, Connections, Partner};
 use crate::dataset::{now, write};
 use crate::stores::AnyError;
 
@@ -26,6 +26,8 @@ pub(super) struct Company {
     /// People that are known, so that what they write makes one event only.
     pub(super) partners: Vec<Partner>,
     pub(super) webhooks: Vec<WebhookId>,
+    /// How many outbound messages wait to be reported delivered and read.
+    pub(super) outbound: u64,
 }
 
 /// A webhook to make.
@@ -42,8 +44,8 @@ impl<'a> Hook<'a> {
     }
 }
 
-/// Makes a company with contacts and webhooks, each of them subscribed to new contacts and to
-/// messages from contacts.
+/// Makes a company with contacts and webhooks, each of them subscribed to new contacts, to
+/// messages from contacts and to the status of messages.
 ///
 /// # Errors
 ///
@@ -65,7 +67,8 @@ pub(super) async fn company(
     write(store, "contacts", contacts, |index, changes| maker.contact(index, contacts, changes))
         .await?;
 
-    let topics = [EventType::ContactCreated, EventType::MessageReceived];
+    let topics =
+        [EventType::ContactCreated, EventType::MessageReceived, EventType::MessageStatusUpdated];
     let topics = Topics::Only(BTreeSet::from(topics));
     let mut routes = Routes::none(id, Plan::Enterprise);
     let mut webhooks = Vec::new();
@@ -96,5 +99,23 @@ pub(super) async fn company(
         return Err("so few contacts have nobody who writes".into());
     }
     let (key, connection) = (made.secret, connections.silent);
-    Ok(Company { id, key, connection, partners, webhooks })
+    Ok(Company { id, key, connection, partners, webhooks, outbound: 0 })
+}
+
+/// Gives a company outbound messages that wait to be reported, and as many inbound ones.
+///
+/// # Errors
+///
+/// When the database fails.
+pub(super) async fn messages(
+    store: &dyn Store,
+    company: &mut Company,
+    outbound: u64,
+) -> Result<(), AnyError> {
+    let Company { id, connection, partners, .. } = &*company;
+    let mut maker = messages::Maker::new(*id, *connection, partners.clone(), now());
+    let all = outbound * 2;
+    write(store, "messages", all, |index, changes| maker.message(index, all, changes)).await?;
+    company.outbound = outbound;
+    Ok(())
 }

@@ -125,19 +125,21 @@ fn add_rate(table: &mut Table, rate: &Rate) {
         format!("≥ {} ×", published.times),
         Some(times >= published.times),
     );
+    // "All processes" of the published figure may or may not count receiver and clients; what
+    // counts them all is compared.
     let least = published.cpu_ms / published.times;
-    for (whose, took) in [
-        ("server and database", rate.server_ms),
-        ("receiver too", rate.server_ms + rate.receiver_ms),
-        ("receiver and clients too", rate.all_ms()),
-    ] {
-        table.row(
-            format!("{}: CPU of a delivery, {whose}", rate.what),
-            format!("{took:.3} ms (1/{:.2} of {} ms)", published.cpu_ms / took, published.cpu_ms),
-            format!("≤ {least} ms"),
-            Some(took <= least),
-        );
-    }
+    table.row(
+        format!("{}: CPU of a delivery", rate.what),
+        format!(
+            "{:.3} ms (1/{:.2} of {} ms); {:.3} ms of it server and database",
+            rate.all_ms(),
+            published.cpu_ms / rate.all_ms(),
+            published.cpu_ms,
+            rate.server_ms
+        ),
+        format!("≤ {least} ms"),
+        Some(rate.all_ms() <= least),
+    );
     memory(table, &format!("{}: resident memory", rate.what), rate.resident);
 }
 
