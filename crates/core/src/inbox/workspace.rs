@@ -12,7 +12,7 @@ use crate::groups::{ConnectionGroup, GroupCode};
 use crate::ids::{ContactId, MessageId};
 use crate::jobs::Job;
 use crate::messages::{Message, MessageRef, ProviderMessageId, RefTarget, SenderType};
-use crate::store::{Change, ChangeSet, Precondition, Row, Stored};
+use crate::store::{Change, ChangeKind, ChangeSet, Precondition, Row, Stored};
 
 /// A row as it was read, if it was there, and as it is now.
 #[derive(Clone, Debug)]
@@ -181,45 +181,46 @@ impl<'a> Workspace<'a> {
         self.people.as_ref()?.iter().find(|person| person.contact.now.id == id)
     }
 
-    /// Everything that has to be written, rows before those that refer to them.
+    /// Everything that has to be written: rows that change, in the order of their kinds and keys,
+    /// then new rows, before those that refer to them, each kind together. Stores write what is
+    /// alike and in order with less effort.
     pub(super) fn into_changes(self) -> ChangeSet {
         let company = self.connection.company;
         let mut changes = ChangeSet::new();
-        let mut conversations = Vec::new();
-        for person in self.people.into_iter().flatten() {
+        let mut people: Vec<Person> = self.people.into_iter().flatten().collect();
+        people.sort_by_key(|person| person.contact.now.id);
+        let (mut contacts, mut aliases, mut conversations) = (Vec::new(), Vec::new(), Vec::new());
+        for person in people {
             let contact = &person.contact.now;
             let (id, platform) = (contact.id, contact.source_platform.clone());
             if person.is_new() {
                 let created_at = contact.created_at;
                 changes = changes.require(Precondition::NotExported { company, created_at });
             }
-            if let Some(change) = person.contact.change() {
-                changes = changes.with(change);
+            contacts.push(person.contact);
+            for (key, _) in person.aliases.into_iter().filter(|(_, is_new)| *is_new) {
+                let platform = platform.clone();
+                aliases.push(Change::insert(Alias { company, platform, key, contact: id }));
             }
-            for (key, is_new) in person.aliases {
-                if is_new {
-                    let platform = platform.clone();
-                    changes = changes.insert(Alias { company, platform, key, contact: id });
-                }
-            }
-            conversations.extend(person.conversations);
+            let mut own = person.conversations;
+            own.sort_by_key(|conversation| conversation.now.connection);
+            conversations.extend(own);
         }
-        for change in conversations.into_iter().filter_map(Entry::change) {
-            changes = changes.with(change);
-        }
-        for code in self.new_groups {
+        let connection = self.connection.id;
+        let groups = self.new_groups.into_iter().map(|code| {
             let group = crate::groups::Group::met(code);
-            let connection = self.connection.id;
-            changes = changes.insert(ConnectionGroup { company, connection, group });
-        }
-        for change in self.messages.into_values().filter_map(Entry::change) {
-            changes = changes.with(change);
-        }
+            Change::insert(ConnectionGroup { company, connection, group })
+        });
         let mut refs: Vec<_> = self.refs.into_iter().collect();
         refs.sort_by(|(one, _), (other, _)| one.cmp(other));
-        for change in refs.into_iter().filter_map(|(_, entry)| entry.change()) {
-            changes = changes.with(change);
-        }
+        let (contacts, new_contacts) = parted(contacts);
+        let (conversations, new_conversations) = parted(conversations);
+        let (refs, new_refs) = parted(refs.into_iter().map(|(_, entry)| entry));
+        let (messages, new_messages) = parted(self.messages.into_values());
+        changes.changes.extend(contacts.into_iter().chain(conversations).chain(messages));
+        changes.changes.extend(new_contacts.into_iter().chain(aliases).chain(new_conversations));
+        // An id that stood for a report may stand for a new message now.
+        changes.changes.extend(groups.chain(new_messages).chain(refs).chain(new_refs));
         for job in self.jobs {
             changes = changes.insert(job);
         }
@@ -228,4 +229,12 @@ impl<'a> Workspace<'a> {
         }
         changes
     }
+}
+
+/// The writes that rows need: of those that are there, and of new ones.
+fn parted<T: Clone + PartialEq + Into<Row>>(
+    entries: impl IntoIterator<Item = Entry<T>>,
+) -> (Vec<Change>, Vec<Change>) {
+    let changes = entries.into_iter().filter_map(Entry::change);
+    changes.partition(|change| !matches!(change.kind(), ChangeKind::Insert(_)))
 }
