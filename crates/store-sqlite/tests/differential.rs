@@ -23,6 +23,11 @@ async fn it_answers_conversations_as_the_model_does() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn it_answers_around_webhooks_as_the_model_does() {
+    seeds(Mix::Webhooks, 0..8).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn it_keeps_rows_as_the_model_does() {
     seeds(Mix::Rows, 0..8).await;
 }
@@ -31,7 +36,7 @@ async fn it_keeps_rows_as_the_model_does() {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "takes minutes"]
 async fn it_answers_as_the_model_does_for_many_seeds() {
-    for mix in [Mix::UseCases, Mix::Talk, Mix::Rows] {
+    for mix in [Mix::UseCases, Mix::Talk, Mix::Webhooks, Mix::Rows] {
         seeds(mix, 1000..1200).await;
     }
 }

@@ -102,7 +102,7 @@ pub async fn what_was_not_committed_is_not_in_the_journal(harness: &dyn Harness)
     conflict(scene.store.commit(changes).await);
     assert_eq!(scene.journal_ids().await, []);
     let event = scene.told(EventType::MessageSent, 0);
-    scene.tell(&[event.clone()], &[]).await;
+    scene.tell(std::slice::from_ref(&event), &[]).await;
     assert_eq!(scene.journal_ids().await, [event.id]);
 }
 
@@ -219,7 +219,7 @@ pub async fn journals_of_companies_are_apart(harness: &dyn Harness) {
     let (ours, theirs) =
         (scene.told(EventType::MessageSent, 0), other.told(EventType::MessageSent, 0));
     for (company, event) in [(&scene, &ours), (&other, &theirs)] {
-        company.tell(&[event.clone()], &[]).await;
+        company.tell(std::slice::from_ref(event), &[]).await;
     }
     assert_eq!(scene.journal_ids().await, [ours.id]);
     assert_eq!(other.journal_ids().await, [theirs.id]);

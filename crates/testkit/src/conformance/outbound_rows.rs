@@ -243,7 +243,7 @@ pub async fn an_outbound_row_of_another_company_is_missing(harness: &dyn Harness
     let (webhook, event) = (scene.webhook(), scene.told(EventType::MessageSent, 0));
     let delivery = scene.fresh(scene.queue(), &event);
     scene.add(webhook.clone()).await;
-    scene.tell(&[event.clone()], &[delivery.clone()]).await;
+    scene.tell(std::slice::from_ref(&event), std::slice::from_ref(&delivery)).await;
     let store = &other.store;
     assert_eq!(store.webhook(other.company, webhook.id).await.expect("works"), None);
     assert_eq!(store.webhooks(other.company).await.expect("works"), []);

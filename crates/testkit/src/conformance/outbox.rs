@@ -153,7 +153,9 @@ pub async fn what_is_pending_is_never_swept(harness: &dyn Harness) {
     let (settled, fresh) =
         (scene.delivered(scene.queue(), &event), scene.fresh(scene.queue(), &event));
     let again = Delivery { attempts: 4, tries: 4, ..scene.fresh(scene.queue(), &event) };
-    scene.tell(&[event.clone()], &[settled.clone(), fresh.clone(), again.clone()]).await;
+    scene
+        .tell(std::slice::from_ref(&event), &[settled.clone(), fresh.clone(), again.clone()])
+        .await;
     assert_eq!(sweep_all(&scene, 1_000_000, ALL).await, 1);
     assert_eq!(scene.delivery_now(settled.id).await, None);
     assert_eq!(scene.delivery_now(fresh.id).await, Some(first(fresh.clone())));

@@ -213,7 +213,7 @@ pub async fn a_queue_tells_that_data_was_erased(harness: &dyn Harness) {
     let contact = ContactId::new(scene.uuid());
     let event = scene.told_of(contact, 1);
     let settled = scene.delivered(lane, &event);
-    scene.tell(&[event.clone()], &[settled.clone()]).await;
+    scene.tell(std::slice::from_ref(&event), std::slice::from_ref(&settled)).await;
     let erased = scene.store.erase_events(scene.company, contact, ALL).await.expect("works");
     assert_eq!((erased.events, erased.left), (1, false));
     scene.apply(first(settled.clone()).update(redelivered(&settled, at(9)))).await;
