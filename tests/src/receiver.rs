@@ -210,7 +210,7 @@ impl Receiver {
         self
     }
 
-    /// Lets a path fail with a status once every so many requests.
+    /// Lets a path answer one of so many deliveries with a status, when it comes first.
     pub fn fails_every(&self, path: &str, every: u32, status: u16) {
         self.state().fails.insert(path.to_owned(), (0, every, status));
     }
@@ -283,16 +283,15 @@ impl Receiver {
     fn arrived(&self, request: Received) -> Reply {
         let mut state = self.state();
         let path = request.path.clone();
-        if let Some(id) = request.header("x-service-delivery") {
-            state.ids.insert(id.to_owned());
-        }
+        let id = request.header("x-service-delivery").map(str::to_owned);
+        let is_new = id.is_some_and(|id| state.ids.insert(id));
         state.received.push(request);
         let now = state.in_flight.entry(path.clone()).or_default();
         *now += 1;
         let now = *now;
         let most = state.most_in_flight.entry(path.clone()).or_default();
         *most = now.max(*most);
-        if let Some((count, every, status)) = state.fails.get_mut(&path) {
+        if let Some((count, every, status)) = state.fails.get_mut(&path).filter(|_| is_new) {
             *count += 1;
             if *count % *every == 0 {
                 return Reply::status(*status);

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 const ROUNDS: u32 = 2;
 /// How many at once create contacts, and how many hand messages in.
 const WORKERS: u32 = 6;
-/// Every so many requests the receiver fails one.
+/// Of so many deliveries one receiver fails one, when it comes first.
 const FAILS_EVERY: u32 = 7;
 
 fn rounds() -> u32 {
