@@ -48,6 +48,8 @@ impl Live {
     pub(crate) async fn begin(stream: Stream) -> Result<Self, Broken> {
         let progress = stream.progress();
         let (sender, connection) = http1::Builder::new()
+            // Names are alike in any case; receivers that log or compare them see the documented one.
+            .title_case_headers(true)
             .max_headers(MAX_HEADERS)
             .max_buf_size(MAX_BUFFER)
             .handshake(TokioIo::new(stream))
