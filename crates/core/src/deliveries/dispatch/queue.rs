@@ -12,8 +12,11 @@ use crate::webhooks::{Webhook, WebhookState};
 
 /// How long a transaction that drew an earlier place may still be under way.
 const GRACE: Duration = Duration::from_secs(1);
-/// How old the webhook that attempts go by may be, and how often a queue is read from its start.
+/// How old the webhook that attempts go by may be.
 pub(super) const FRESHNESS: Duration = Duration::from_secs(1);
+/// How often a queue is read from its start. On Postgres that passes by everything that was settled
+/// since the last vacuum.
+const RESCAN: Duration = Duration::from_secs(5);
 /// How often a webhook that was found inactive is looked at unasked.
 const INACTIVE_AGAIN: Duration = Duration::from_secs(5);
 /// Of this many attempts at a queue that has both, one is at a delivery that was tried before.
@@ -68,6 +71,10 @@ pub(super) struct Queue {
     more: bool,
     /// Up to this place nothing new can turn up, but by a transaction that took very long.
     floor: DeliverySeq,
+    /// The last place that was seen, of a delivery that may be settled by now.
+    seen: DeliverySeq,
+    /// A place, and a time at which it had been seen: the next floor, after the grace.
+    next_floor: Option<(Timestamp, DeliverySeq)>,
     rescan_at: Option<Timestamp>,
     /// When the next delivery that failed is due, as far as it is known.
     next_due: Option<Timestamp>,
@@ -122,6 +129,10 @@ impl Queue {
         // An inactive webhook's deliveries wait; whoever activates it rings.
         if self.webhook.is_none() || self.is_active() || self.is_older_than(INACTIVE_AGAIN, now) {
             self.stale = true;
+            // What is pending and not held may be before the floor.
+            if self.held.is_empty() {
+                self.rescan_at = None;
+            }
         }
     }
 
@@ -135,6 +146,8 @@ impl Queue {
         self.stale = false;
         self.more = false;
         self.next_due = None;
+        // What was let go of is before the floor.
+        self.rescan_at = None;
     }
 
     /// What to read now, if anything.
@@ -148,7 +161,7 @@ impl Queue {
         let read = if wanted && has_room {
             let from_start = self.rescan_at.is_none_or(|at| at <= now);
             if from_start {
-                self.rescan_at = Some(now.plus(FRESHNESS));
+                self.rescan_at = Some(now.plus(RESCAN));
             }
             self.stale = false;
             self.more = false;
@@ -170,6 +183,10 @@ impl Queue {
         } else {
             return None;
         };
+        if self.seen > self.floor {
+            // Whoever drew a place before it had drawn it by now.
+            self.next_floor.get_or_insert((now, self.seen));
+        }
         self.reading = true;
         self.touched_at = Some(now);
         Some(read)
@@ -216,6 +233,16 @@ impl Queue {
             .map(|due| due.seq)
             .last();
         self.floor = self.floor.max(settled.unwrap_or_default());
+        let last = page.fresh.last().map_or(read.after, |due| due.seq);
+        self.seen = self.seen.max(last);
+        if let Some((at, place)) = self.next_floor
+            && at.plus(GRACE) <= began
+            && read.fresh > 0
+            && (!is_full(page.fresh.len(), read.fresh) || last >= place)
+        {
+            self.floor = self.floor.max(place);
+            self.next_floor = None;
+        }
         for due in page.fresh.into_iter().chain(page.again) {
             let id = due.delivery.id;
             if recorded.contains(&id) || !self.held.insert(id) {
