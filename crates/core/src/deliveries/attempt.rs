@@ -21,7 +21,7 @@ pub struct Attempt {
     pub duration_ms: u32,
     /// The status of the answer, if there was one.
     pub status_code: Option<u16>,
-    /// Why there was none, or why it was not tried.
+    /// Why there was none.
     pub error: Option<String>,
     /// The beginning of the answer's body.
     pub response: Option<String>,

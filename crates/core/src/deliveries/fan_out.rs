@@ -1,7 +1,7 @@
 //! From events to deliveries, in the commit that causes them (6.1, D52, D52a), and the word to the
 //! dispatcher that there is something to do.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -34,10 +34,19 @@ pub(crate) struct FanOut {
     alone: AtomicBool,
 }
 
+/// What a commit did to a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Touch {
+    /// It left something to do in it.
+    Queue,
+    /// It wrote its webhook.
+    Webhook,
+}
+
 #[derive(Default)]
 struct Bell {
     listening: bool,
-    lanes: BTreeSet<Lane>,
+    lanes: BTreeMap<Lane, Touch>,
     waker: Option<Waker>,
 }
 
@@ -76,10 +85,13 @@ impl FanOut {
         self.alone.load(Ordering::Acquire)
     }
 
-    fn ring(&self, lanes: &BTreeSet<Lane>) {
+    fn ring(&self, lanes: &BTreeMap<Lane, Touch>) {
         let mut bell = lock(&self.bell);
         if bell.listening {
-            bell.lanes.extend(lanes);
+            for (lane, touch) in lanes {
+                let known = bell.lanes.entry(*lane).or_insert(*touch);
+                *known = (*known).max(*touch);
+            }
             if let Some(waker) = bell.waker.take() {
                 waker.wake();
             }
@@ -87,7 +99,7 @@ impl FanOut {
     }
 
     /// Waits until something was committed, and answers for whose queues.
-    pub(super) async fn rung(&self) -> BTreeSet<Lane> {
+    pub(super) async fn rung(&self) -> BTreeMap<Lane, Touch> {
         poll_fn(|context| {
             let mut bell = lock(&self.bell);
             if bell.lanes.is_empty() {
@@ -115,17 +127,25 @@ pub(crate) fn fan_out(
 }
 
 /// The queues in which a change set leaves something to do, or whose webhook it writes.
-fn touched(changes: &[Change]) -> BTreeSet<Lane> {
-    let lane = |change: &Change| match change.kind() {
-        ChangeKind::Insert(row) | ChangeKind::Update { row, .. } => match row {
-            Row::Delivery(delivery) => (delivery.status == DeliveryStatus::Pending)
-                .then_some(Lane { company: delivery.company, webhook: delivery.webhook }),
-            Row::Webhook(webhook) => Some(Lane { company: webhook.company, webhook: webhook.id }),
-            _ => None,
-        },
-        ChangeKind::Delete { .. } => None,
-    };
-    changes.iter().filter_map(lane).collect()
+fn touched(changes: &[Change]) -> BTreeMap<Lane, Touch> {
+    let mut touched = BTreeMap::new();
+    for change in changes {
+        let (ChangeKind::Insert(row) | ChangeKind::Update { row, .. }) = change.kind() else {
+            continue;
+        };
+        let (lane, touch) = match row {
+            Row::Delivery(delivery) if delivery.status == DeliveryStatus::Pending => {
+                (Lane { company: delivery.company, webhook: delivery.webhook }, Touch::Queue)
+            }
+            Row::Webhook(webhook) => {
+                (Lane { company: webhook.company, webhook: webhook.id }, Touch::Webhook)
+            }
+            _ => continue,
+        };
+        let known = touched.entry(lane).or_insert(touch);
+        *known = touch.max(*known);
+    }
+    touched
 }
 
 impl Recado {
@@ -178,13 +198,13 @@ impl Recado {
     }
 
     /// Tells the dispatchers that these queues have something to do.
-    pub(super) fn ring(&self, lanes: &BTreeSet<Lane>) {
+    fn ring(&self, lanes: &BTreeMap<Lane, Touch>) {
         if lanes.is_empty() {
             return;
         }
         self.fan_out().ring(lanes);
         if !self.fan_out().is_alone() {
-            let lanes: Vec<Lane> = lanes.iter().copied().collect();
+            let lanes: Vec<Lane> = lanes.keys().copied().collect();
             self.store().ring(&lanes);
         }
     }

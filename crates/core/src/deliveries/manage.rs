@@ -152,21 +152,23 @@ impl Deliveries<'_> {
         Ok(DeliveryView::new(&self.app.run(&Redeliver { company, id }).await?))
     }
 
-    /// Gives up what is pending for a webhook that was deleted, in small commits.
+    /// Gives up what is pending for a webhook that was deleted, in at most so many small commits.
+    /// Tells whether there may be more; the dispatcher goes on with it.
     ///
     /// # Errors
     ///
-    /// When the store fails; the dispatcher goes on with it.
+    /// When the store fails.
     pub(crate) async fn cancel(
         &self,
         company: CompanyId,
         webhook: WebhookId,
-    ) -> Result<(), StoreError> {
-        loop {
+        commits: u32,
+    ) -> Result<bool, StoreError> {
+        for _ in 0..commits {
             let store = self.app.store();
             let mut pending = store.pending_deliveries(company, webhook, CANCELLED_AT_ONCE).await?;
             if pending.is_empty() {
-                return Ok(());
+                return Ok(false);
             }
             pending.sort_unstable_by_key(|delivery| delivery.id);
             let mut changes = ChangeSet::new();
@@ -179,6 +181,7 @@ impl Deliveries<'_> {
                 Err(CommitError::Store(error)) => return Err(error),
             }
         }
+        Ok(true)
     }
 
     /// Removes a batch of what is older than the retention: deliveries that are settled, with their

@@ -22,12 +22,15 @@ pub use attempt::{Attempt, Outcome};
 pub use dispatch::{DispatchLimits, Timer};
 pub use envelope::envelope;
 pub(crate) use fan_out::FanOut;
+use fan_out::Touch;
 pub use list::{DeliveryFilter, DeliveryRequest};
 pub use manage::{Deliveries, DeliveryError};
 pub use reads::{
     DeliveryReads, DeliverySeq, DueDelivery, DueReads, Lane, LanePage, LaneRead, Pending, Signals,
 };
-pub use schedule::{ATTEMPTS, MAX_LOG, RetryWaits, after_attempt, cancelled, redelivered};
+pub use schedule::{
+    ATTEMPTS, MAX_LOG, RetryWaits, after_attempt, cancelled, overtaken, redelivered,
+};
 pub use shards::{SHARDS, Shard, ShardNumber, ShardReads, shard_of, shares};
 pub use signature::{headers, sign, standard_signatures};
 pub use view::{AttemptView, DeliveryDetail, DeliveryView};

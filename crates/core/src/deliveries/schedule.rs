@@ -67,6 +67,26 @@ pub fn cancelled(delivery: &Delivery) -> Delivery {
     Delivery { status: DeliveryStatus::Failed, due_at: None, ..delivery.clone() }
 }
 
+/// A delivery that was given up (`known`) while an attempt at it was under way that ended as
+/// `after`: the attempt is counted and kept, and a receiver that took it has taken it. `None` when
+/// somebody else has recorded an attempt meanwhile.
+pub fn overtaken(known: &Delivery, after: &Delivery) -> Option<Delivery> {
+    if known.status != DeliveryStatus::Failed || known.attempts + 1 != after.attempts {
+        return None;
+    }
+    let mut both = Delivery {
+        attempts: after.attempts,
+        tries: after.tries,
+        log: after.log.clone(),
+        ..known.clone()
+    };
+    if after.status == DeliveryStatus::Delivered {
+        both.status = DeliveryStatus::Delivered;
+        both.delivered_at = after.delivered_at;
+    }
+    Some(both)
+}
+
 fn note(delivery: &mut Delivery, entry: Attempt) {
     delivery.log.push(entry);
     let surplus = delivery.log.len().saturating_sub(MAX_LOG);
@@ -130,6 +150,18 @@ mod tests {
         assert_eq!((delivery.status, delivery.attempts), (DeliveryStatus::Failed, 6));
         let numbers: Vec<u32> = delivery.log.iter().map(|entry| entry.attempt).collect();
         assert_eq!(numbers, [1, 2, 3, 4, 5, 6]);
+    }
+
+    #[test]
+    fn an_attempt_that_was_under_way_when_its_delivery_was_given_up_is_kept() {
+        let before = delivery();
+        let (given_up, waits) = (cancelled(&before), RetryWaits::default());
+        let taken = after_attempt(&before, &answered(204, START), &waits);
+        assert_eq!(overtaken(&given_up, &taken), Some(taken.clone()));
+        let refused = after_attempt(&before, &answered(500, START), &waits);
+        let kept = overtaken(&given_up, &refused).expect("kept");
+        assert_eq!((kept.status, kept.attempts, kept.due_at), (DeliveryStatus::Failed, 1, None));
+        assert_eq!(overtaken(&taken, &refused), None);
     }
 
     #[test]

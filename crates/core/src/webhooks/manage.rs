@@ -16,8 +16,11 @@ use crate::events::{Event, EventType};
 use crate::ids::{CompanyId, DeliveryId, EventId, WebhookId};
 use crate::input::Input;
 use crate::problems::Problems;
-use crate::store::{ChangeSet, Decided, Reads, StoreError, Stored};
+use crate::store::{ChangeSet, Decided, Precondition, Reads, StoreError, Stored};
 use crate::{Recado, Timestamp};
+
+/// How many commits a deletion makes to give up what is pending before it answers.
+const CANCELLING_COMMITS: u32 = 50;
 
 /// Why a webhook was not written or tested.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -182,22 +185,24 @@ struct TestWebhook {
 
 #[async_trait]
 impl UseCase for TestWebhook {
-    type Loaded = (Option<Stored<Company>>, Option<Stored<Webhook>>);
+    type Loaded = (Option<Stored<Routes>>, Option<Stored<Webhook>>);
     type Output = Delivery;
     type Error = WebhookError;
 
     async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
-        Ok((store.company(self.company).await?, store.webhook(self.company, self.id).await?))
+        // Before the webhook: what is required of the routes holds for what is read after them.
+        let routes = store.routes(self.company).await?;
+        Ok((routes, store.webhook(self.company, self.id).await?))
     }
 
     fn decide(
         &self,
-        (company, webhook): Self::Loaded,
+        (routes, webhook): Self::Loaded,
         now: Timestamp,
     ) -> Result<Decided<Delivery>, WebhookError> {
-        let company = company.ok_or(WebhookError::NotFound)?;
+        let routes = routes.ok_or(WebhookError::NotFound)?;
         let webhook = live(webhook.as_ref())?;
-        if !company.plan.has_webhooks() {
+        if !routes.fires {
             return Err(WebhookError::Plan);
         }
         if webhook.state == WebhookState::Inactive {
@@ -219,8 +224,12 @@ impl UseCase for TestWebhook {
             EventType::WebhookTest,
             now,
         );
-        let changes =
-            ChangeSet::new().require(webhook.unchanged()).emit(event).insert(delivery.clone());
+        // Every change of a webhook or of the plan writes the routes; nothing has to be locked.
+        let read_at = Some(routes.version());
+        let changes = ChangeSet::new()
+            .require(Precondition::Routed { company: self.company, read_at })
+            .emit(event)
+            .insert(delivery.clone());
         Ok(Decided::new(changes, delivery))
     }
 }
@@ -299,7 +308,10 @@ impl Webhooks<'_> {
             ..webhook.clone()
         };
         self.app.run(&ChangeWebhook { company, id, change }).await?;
-        Ok(self.app.deliveries().cancel(company, id).await?)
+        // It is deleted, whatever becomes of this: the dispatcher goes on where it ends.
+        let _left: Result<bool, StoreError> =
+            self.app.deliveries().cancel(company, id, CANCELLING_COMMITS).await;
+        Ok(())
     }
 
     /// Replaces the secret by a given or a new one, shown this once; the old one signs beside it

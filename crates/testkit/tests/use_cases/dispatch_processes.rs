@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use recado_core::Recado;
-use recado_core::deliveries::DeliveryStatus;
+use recado_core::deliveries::{DeliveryStatus, shard_of};
 use recado_testkit::transport::header;
 use recado_testkit::{FaultyStore, Kit, SeededIds, StoreFailure, StoreOp};
 use tokio::sync::oneshot;
@@ -209,6 +209,44 @@ async fn a_process_that_stops_hands_everything_over_within_a_second() {
     pass(&outbound, 1).await;
     assert_eq!(outbound.count(DeliveryStatus::Delivered).await, 36);
     assert!(sent(&outbound).values().all(|bodies| bodies.len() == 1));
+    stays.stop().await;
+}
+
+#[tokio::test]
+async fn a_receiver_that_keeps_a_stopping_process_waiting_does_not_keep_the_others() {
+    let outbound = Outbound::new().await;
+    let urls = many_webhooks(&outbound, 12).await;
+    let (mut stops, stays) =
+        (Process::start(&outbound, 5).await, Process::start(&outbound, 6).await);
+    pass(&outbound, 5).await;
+    let company = outbound.kit.company.id;
+    let webhooks = outbound.kit.app.webhooks().all(company).await.unwrap();
+    let shards = stops.app.store().shards().await.unwrap();
+    let owner = |url: &str| {
+        let webhook = webhooks.iter().find(|webhook| webhook.url == url).unwrap();
+        let shard = shards.iter().find(|shard| shard.number == shard_of(webhook.id));
+        shard.and_then(|shard| shard.owner)
+    };
+    let own = stops.app.workers().own_id();
+    let (held, rest): (Vec<&String>, Vec<&String>) =
+        urls.iter().partition(|url| owner(url) == Some(own));
+    let held = held.first().expect("it has some of twelve");
+    outbound.receiver(held).hold();
+    create_many(&outbound, 0, 1).await;
+    quiet().await;
+    stops.begin_to_stop();
+    quiet().await;
+    create_many(&outbound, 1, 1).await;
+    pass(&outbound, 1).await;
+    assert!(!stops.running.is_finished(), "it waits for its answer");
+    for url in urls.iter().filter(|url| url != held) {
+        assert_eq!(outbound.receiver(url).arrived(), 2, "{url}, of {} others", rest.len());
+    }
+    assert_eq!(outbound.receiver(held).arrived(), 1, "what is in flight is not taken over");
+    outbound.receiver(held).open();
+    stops.running.await.unwrap();
+    pass(&outbound, 1).await;
+    assert_eq!(outbound.count(DeliveryStatus::Delivered).await, 24);
     stays.stop().await;
 }
 

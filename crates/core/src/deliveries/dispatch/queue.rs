@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::Timestamp;
-use crate::deliveries::{DeliverySeq, DueDelivery, Lane, LanePage, LaneRead};
+use crate::deliveries::{DeliverySeq, DueDelivery, Lane, LanePage, LaneRead, Touch};
 use crate::ids::{ContactId, DeliveryId};
 use crate::webhooks::{Webhook, WebhookState};
 
@@ -23,6 +23,10 @@ const INACTIVE_AGAIN: Duration = Duration::from_secs(5);
 const AGAIN_EVERY: u32 = 4;
 /// How many deliveries are read of those that were tried before.
 const AGAIN_AT_ONCE: usize = 64;
+/// About how many bytes one read may bring.
+const READ_BYTES: usize = 2 * 1024 * 1024;
+/// How large a delivery is taken to be before one was seen, and the least it is taken to be.
+const SIZE: (usize, usize) = (64 * 1024, 512);
 
 /// What deliveries in memory weigh, over all queues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,8 +63,14 @@ pub(super) struct Queue {
     /// Contacts whose event is in flight for the first time (D55).
     busy: HashMap<ContactId, u32>,
     in_flight: usize,
+    /// Whether the last attempt ended without an answer in time.
+    is_silent: bool,
+    /// How large the deliveries of the last read were, on average.
+    size: Option<usize>,
     started: u32,
     reading: bool,
+    /// The webhook was written while a read was under way, which may still show it as it was.
+    outdated: bool,
     /// The last read failed: it is not made again before the next look.
     failed: bool,
     /// Recorded while a read was under way, which may still show them as they were.
@@ -117,7 +127,8 @@ impl Queue {
     }
 
     fn is_older_than(&self, age: Duration, now: Timestamp) -> bool {
-        self.read_at.is_none_or(|at| at.plus(age) <= now)
+        // A clock that was set back makes it old too.
+        self.read_at.is_none_or(|at| at.plus(age) <= now || now.plus(age) < at)
     }
 
     fn is_active(&self) -> bool {
@@ -133,6 +144,16 @@ impl Queue {
             if self.held.is_empty() {
                 self.rescan_at = None;
             }
+        }
+    }
+
+    /// There is something new; where the webhook was written, nothing goes by what was read of it
+    /// any more.
+    pub(super) fn touched(&mut self, touch: Touch) {
+        self.stale = true;
+        if touch == Touch::Webhook {
+            self.webhook = None;
+            self.outdated = self.reading;
         }
     }
 
@@ -159,7 +180,7 @@ impl Queue {
         let wanted = self.stale || is_due || (self.more && self.waiting() <= room.window / 2);
         let has_room = self.waiting() < room.window && !(room.is_heavy && self.waiting() > 0);
         let read = if wanted && has_room {
-            let from_start = self.rescan_at.is_none_or(|at| at <= now);
+            let from_start = self.rescan_at.is_none_or(|at| at <= now || now.plus(RESCAN) < at);
             if from_start {
                 self.rescan_at = Some(now.plus(RESCAN));
             }
@@ -168,16 +189,22 @@ impl Queue {
             if is_due {
                 self.next_due = None;
             }
+            let size = self.size.unwrap_or(SIZE.0).max(SIZE.1);
+            let fit = if room.is_heavy { 1 } else { (READ_BYTES / size).max(4) };
             // What is held may be answered again, and must leave room for what is not.
-            let fresh = room.window - self.waiting() + self.held.len();
+            let count = |wanted: usize| {
+                u32::try_from(wanted.min(fit) + self.held.len()).unwrap_or(u32::MAX)
+            };
             LaneRead {
                 lane,
                 after: if from_start { DeliverySeq::default() } else { self.floor },
-                fresh: u32::try_from(fresh).unwrap_or(u32::MAX),
+                fresh: count(room.window - self.waiting()),
                 due: now,
-                again: u32::try_from(AGAIN_AT_ONCE + self.held.len()).unwrap_or(u32::MAX),
+                again: count(AGAIN_AT_ONCE),
             }
-        } else if self.waiting() > 0 && self.is_older_than(FRESHNESS, now) {
+        } else if self.waiting() > 0
+            && (self.webhook.is_none() || self.is_older_than(FRESHNESS, now))
+        {
             // Only to see whether the webhook has changed.
             LaneRead { lane, after: self.floor, fresh: 0, due: now, again: 0 }
         } else {
@@ -195,6 +222,7 @@ impl Queue {
     /// A read failed; it is made again with the next look.
     pub(super) fn read_failed(&mut self) {
         self.reading = false;
+        self.outdated = false;
         self.recorded_meanwhile.clear();
         self.more = true;
         self.failed = true;
@@ -215,6 +243,10 @@ impl Queue {
     ) -> bool {
         self.reading = false;
         let recorded = std::mem::take(&mut self.recorded_meanwhile);
+        if std::mem::take(&mut self.outdated) {
+            self.stale = true;
+            return false;
+        }
         self.read_at = Some(began);
         self.webhook = page.webhook.map(|webhook| Arc::new(webhook.into_value()));
         if !self.is_active() {
@@ -243,6 +275,11 @@ impl Queue {
             self.floor = self.floor.max(place);
             self.next_floor = None;
         }
+        let read_count = page.fresh.len() + page.again.len();
+        if read_count > 0 {
+            let bytes: usize = page.fresh.iter().chain(&page.again).map(bytes_of).sum();
+            self.size = Some(bytes / read_count);
+        }
         for due in page.fresh.into_iter().chain(page.again) {
             let id = due.delivery.id;
             if recorded.contains(&id) || !self.held.insert(id) {
@@ -262,7 +299,8 @@ impl Queue {
     /// Takes what is tried next, with the webhook it goes to. Of the deliveries that were never
     /// tried, the first whose contact has none in flight (D55).
     pub(super) fn take(&mut self, now: Timestamp) -> Option<(DueDelivery, Arc<Webhook>)> {
-        let webhook = self.webhook.clone()?;
+        // What has to be read again first is read at once.
+        let webhook = self.webhook.clone().filter(|_| !self.is_older_than(FRESHNESS, now))?;
         let again_first = self.started % AGAIN_EVERY == AGAIN_EVERY - 1;
         let taken = if again_first {
             self.again.pop_front().or_else(|| self.take_fresh())
@@ -286,9 +324,20 @@ impl Queue {
         self.fresh.remove(&seq)
     }
 
+    /// How many of its attempts may be waiting for nothing.
+    pub(super) fn silent_in_flight(&self) -> usize {
+        if self.is_silent { self.in_flight } else { 0 }
+    }
+
+    /// Whether its receiver let the last attempt wait for nothing.
+    pub(super) fn is_silent(&self) -> bool {
+        self.is_silent
+    }
+
     /// An attempt has ended: the contact's next event may go (D55).
-    pub(super) fn tried(&mut self, contact: Option<ContactId>, was_fresh: bool) {
+    pub(super) fn tried(&mut self, contact: Option<ContactId>, was_fresh: bool, silent: bool) {
         self.in_flight -= 1;
+        self.is_silent = silent;
         if let Some(contact) = contact.filter(|_| was_fresh)
             && let Some(count) = self.busy.get_mut(&contact)
         {

@@ -1,6 +1,6 @@
 //! Doing what the state asks for: reads, attempts, commits, and the wait for what comes next.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::{Future, pending};
 use std::pin::Pin;
 use std::time::Duration;
@@ -12,11 +12,11 @@ use super::state::{Action, Dispatch, Recorded, Settled, Trial};
 use super::tenure::plan;
 use super::{DispatchLimits, Timer};
 use crate::deliveries::{
-    Deliveries, Delivery, Lane, LanePage, LaneRead, Outcome, Pending, ShardNumber, after_attempt,
-    cancelled, envelope, headers,
+    Deliveries, Delivery, Lane, LanePage, LaneRead, Outcome, Pending, ShardNumber, Touch,
+    after_attempt, cancelled, envelope, headers, overtaken,
 };
-use crate::store::{Change, ChangeSet, CommitError, StoreError};
-use crate::transport::OutboundRequest;
+use crate::store::{Change, ChangeSet, CommitError, Conflict, StoreError};
+use crate::transport::{OutboundRequest, TransportError};
 use crate::{Recado, Timestamp};
 
 /// How often the shards are looked at, and the store for what nobody rang for.
@@ -46,14 +46,14 @@ struct Tenure {
 /// How something that was under way has ended.
 enum Done {
     Read { read: LaneRead, began: Timestamp, page: Result<LanePage, StoreError> },
-    Tried { trial: Box<Trial>, after: Box<Delivery> },
+    Tried { trial: Box<Trial>, after: Box<Delivery>, silent: bool },
     Recorded { batch: Vec<Settled>, how: Result<(), CommitError> },
-    Cancelled(Result<(), StoreError>),
+    Cancelled(Lane, Result<bool, StoreError>),
     Looked(Result<Vec<Pending>, StoreError>),
-    Settled(Result<Tenure, StoreError>),
-    Rung(BTreeSet<Lane>),
+    Settled(u64, Result<Tenure, StoreError>),
+    Rung(BTreeMap<Lane, Touch>),
     RungElsewhere(Option<Vec<Lane>>),
-    Slept,
+    Slept(Timestamp),
     Stopped,
 }
 
@@ -108,6 +108,8 @@ struct Driver<'a> {
     /// Reads, attempts and commits under way.
     working: usize,
     settling: bool,
+    /// Raised when what is held is let go of: what was asked for before tells nothing any more.
+    tenures: u64,
     looking: bool,
     looked: bool,
     stopping: bool,
@@ -126,6 +128,7 @@ impl<'a> Driver<'a> {
             running: FuturesUnordered::new(),
             working: 0,
             settling: false,
+            tenures: 0,
             looking: false,
             looked: false,
             stopping: false,
@@ -183,15 +186,16 @@ impl<'a> Driver<'a> {
                 let page = page.map_err(|error| self.trouble(&error)).ok();
                 self.state.read_ended(&read, page, began);
             }
-            Done::Tried { trial, after } => {
+            Done::Tried { trial, after, silent } => {
                 self.working -= 1;
                 self.looked = false;
-                self.state.tried(*trial, *after);
+                self.state.tried(*trial, *after, silent);
             }
             Done::Recorded { batch, how } => {
                 self.working -= 1;
                 let how = match how {
                     Ok(()) => Recorded::Done,
+                    Err(CommitError::Conflict(Conflict::Contended)) => Recorded::Contended,
                     Err(CommitError::Conflict(_)) => Recorded::Conflict,
                     Err(CommitError::Store(error)) => {
                         self.trouble(&error);
@@ -200,10 +204,13 @@ impl<'a> Driver<'a> {
                 };
                 self.state.recorded(batch, how, now);
             }
-            Done::Cancelled(ended) => {
+            Done::Cancelled(lane, ended) => {
                 self.working -= 1;
-                if let Err(error) = ended {
-                    self.trouble(&error);
+                self.state.cancelled(lane);
+                match ended {
+                    Ok(false) => {}
+                    Ok(true) => self.state.rung([(lane, Touch::Queue)]),
+                    Err(error) => self.trouble(&error),
                 }
             }
             Done::Looked(found) => {
@@ -213,14 +220,23 @@ impl<'a> Driver<'a> {
                     Err(error) => self.trouble(&error),
                 }
             }
-            Done::Settled(tenure) => self.settled(tenure),
+            Done::Settled(asked, tenure) => {
+                self.settling = false;
+                if asked == self.tenures {
+                    self.settled(tenure);
+                } else {
+                    self.settle();
+                }
+            }
             Done::Rung(lanes) => {
                 self.state.rung(lanes);
                 self.running.push(Box::pin(self.app.fan_out().rung().map(Done::Rung)));
             }
             Done::RungElsewhere(lanes) => {
                 match lanes {
-                    Some(lanes) => self.state.rung(lanes),
+                    Some(lanes) => {
+                        self.state.rung(lanes.into_iter().map(|lane| (lane, Touch::Queue)));
+                    }
                     None => {
                         self.settle();
                         self.look();
@@ -228,8 +244,11 @@ impl<'a> Driver<'a> {
                 }
                 self.running.push(elsewhere(self.app));
             }
-            Done::Slept => {
-                self.wakes_at = None;
+            Done::Slept(at) => {
+                // Others may still sleep that were not needed any more.
+                self.wakes_at = self.wakes_at.filter(|wakes_at| *wakes_at != at);
+                // A clock that was set back does not hold up the next look.
+                self.ticked_at = self.ticked_at.min(now);
                 if self.ticked_at.plus(POLL) <= now {
                     self.ticked_at = now;
                     self.state.tick(now);
@@ -242,7 +261,6 @@ impl<'a> Driver<'a> {
     }
 
     fn settled(&mut self, tenure: Result<Tenure, StoreError>) {
-        self.settling = false;
         match tenure {
             Err(error) => self.trouble(&error),
             Ok(tenure) => {
@@ -278,6 +296,12 @@ impl<'a> Driver<'a> {
     fn go_on(&mut self) -> bool {
         let now = self.app.now();
         let alive = now < self.app.own_lease().lasts_until();
+        if !alive && !self.stopping && !self.state.held().is_empty() {
+            // Others may have taken everything over: it is asked for anew, whatever was held.
+            self.state.hold(BTreeSet::new(), BTreeSet::new());
+            self.tenures += 1;
+            self.settle();
+        }
         for action in self.state.actions(now, alive && !self.stopping) {
             self.working += 1;
             let app = self.app;
@@ -286,7 +310,8 @@ impl<'a> Driver<'a> {
                 Action::Try(trial) => Box::pin(attempt(app, trial)),
                 Action::Record(batch) => Box::pin(record(app, batch)),
                 Action::Cancel(lane) => Box::pin(async move {
-                    Done::Cancelled(app.deliveries().cancel(lane.company, lane.webhook).await)
+                    let deliveries = app.deliveries();
+                    Done::Cancelled(lane, deliveries.cancel(lane.company, lane.webhook, 1).await)
                 }),
             });
         }
@@ -331,10 +356,10 @@ impl<'a> Driver<'a> {
         let wake = self.state.next_due().map_or(tick, |due| due.min(tick));
         if self.wakes_at.is_none_or(|at| wake < at) {
             self.wakes_at = Some(wake);
-            let wait = wake.since(now).max(Duration::from_millis(1));
+            let wait = wake.since(now).clamp(Duration::from_millis(1), POLL);
             self.running.push(Box::pin(async move {
                 timer.sleep(wait).await;
-                Done::Slept
+                Done::Slept(wake)
             }));
         }
     }
@@ -343,8 +368,10 @@ impl<'a> Driver<'a> {
         if !self.settling {
             self.settling = true;
             let (app, quiet, stopping) = (self.app, self.state.quiet(), self.stopping);
-            self.running
-                .push(Box::pin(async move { Done::Settled(settle(app, &quiet, stopping).await) }));
+            let asked = self.tenures;
+            self.running.push(Box::pin(async move {
+                Done::Settled(asked, settle(app, &quiet, stopping).await)
+            }));
         }
     }
 
@@ -388,7 +415,7 @@ async fn attempt(app: &Recado, trial: Box<Trial>) -> Done {
     let Some(data) = &trial.due.data else {
         // What it told of was erased between two steps; there is nothing to send.
         let after = Box::new(cancelled(delivery));
-        return Done::Tried { trial, after };
+        return Done::Tried { trial, after, silent: false };
     };
     let settings = app.settings();
     let started_at = app.now();
@@ -410,8 +437,9 @@ async fn attempt(app: &Recado, trial: Box<Trial>) -> Done {
     request.repeatable = true;
     let answer = app.transport().send(request).await;
     let outcome = Outcome { started_at, ended_at: app.now(), answer };
+    let silent = matches!(outcome.answer, Err(TransportError::TimedOut { .. }));
     let after = Box::new(after_attempt(delivery, &outcome, &settings.retry_waits));
-    Done::Tried { trial, after }
+    Done::Tried { trial, after, silent }
 }
 
 async fn record(app: &Recado, batch: Vec<Settled>) -> Done {
@@ -419,8 +447,21 @@ async fn record(app: &Recado, batch: Vec<Settled>) -> Done {
     for settled in &batch {
         changes = changes.with(settled.before.update(settled.after.clone()));
     }
-    let how = app.store().commit(changes).await;
+    let mut how = app.store().commit(changes).await;
+    if let (Err(CommitError::Conflict(Conflict::Stale(_))), [settled]) = (&how, batch.as_slice()) {
+        how = record_late(app, settled).await;
+    }
     Done::Recorded { batch, how }
+}
+
+/// Records an attempt whose delivery was given up while it was made (D52a).
+async fn record_late(app: &Recado, settled: &Settled) -> Result<(), CommitError> {
+    let after = &settled.after;
+    let Some(known) = app.store().delivery(after.company, after.id).await? else { return Ok(()) };
+    match overtaken(&known, after) {
+        Some(both) => app.store().commit(ChangeSet::new().with(known.update(both))).await,
+        None => Ok(()),
+    }
 }
 
 /// Claims and hands back shards as the plan says.
@@ -429,7 +470,11 @@ async fn settle(
     quiet: &BTreeSet<ShardNumber>,
     stopping: bool,
 ) -> Result<Tenure, StoreError> {
-    if !stopping {
+    if stopping {
+        // Told first, so that what is handed back falls to the others at once.
+        app.own_lease().set_dispatches(false);
+        app.workers().beat().await?;
+    } else {
         app.workers().ensure_alive().await?;
     }
     let store = app.store();
@@ -442,8 +487,14 @@ async fn settle(
         is_alone: plan.is_alone,
         ..Tenure::default()
     };
+    let releasing: BTreeSet<ShardNumber> =
+        plan.releases.iter().map(|(number, _)| *number).collect();
     let (released, taken) = (commit(app, plan.releases).await?, commit(app, plan.claims).await?);
     tenure.disturbed = released.is_none() || taken.is_none();
+    if released.is_none() {
+        tenure.held.extend(&releasing);
+        tenure.leaving.extend(&releasing);
+    }
     if released.is_some_and(|released| !released.is_empty()) {
         // Whoever they fall to may take them at once.
         store.ring(&[]);

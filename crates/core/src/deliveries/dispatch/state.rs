@@ -9,7 +9,7 @@ use super::DispatchLimits;
 use super::queue::{Queue, Room, Weight};
 use crate::Timestamp;
 use crate::deliveries::{
-    Delivery, DueDelivery, Lane, LanePage, LaneRead, Pending, ShardNumber, shard_of,
+    Delivery, DueDelivery, Lane, LanePage, LaneRead, Pending, ShardNumber, Touch, shard_of,
 };
 use crate::store::Stored;
 use crate::webhooks::Webhook;
@@ -60,6 +60,8 @@ pub(super) enum Recorded {
     Done,
     /// One of the deliveries was written by somebody else meanwhile.
     Conflict,
+    /// The store gave up on a race: nothing is known of the deliveries.
+    Contended,
     /// The store failed; to be tried again.
     Failed,
 }
@@ -73,10 +75,14 @@ pub(super) struct Dispatch {
     unread: BTreeSet<Lane>,
     /// Queues that may start something, in turn.
     round: VecDeque<Lane>,
+    /// Queues that wait until fewer attempts are waiting for nothing, in turn.
+    silent: VecDeque<Lane>,
     owned: BTreeSet<ShardNumber>,
     leaving: BTreeSet<ShardNumber>,
     weight: Weight,
     in_flight: usize,
+    /// Those of queues whose receivers do not answer.
+    silent_in_flight: usize,
     outcomes: VecDeque<Settled>,
     /// Batches of outcomes that could not be recorded together, or not yet.
     batches: VecDeque<Vec<Settled>>,
@@ -85,6 +91,7 @@ pub(super) struct Dispatch {
     /// Not after the earliest time at which a delivery that failed is due again.
     due_hint: Option<Timestamp>,
     cancels: Vec<Lane>,
+    cancelling: BTreeSet<Lane>,
 }
 
 impl Dispatch {
@@ -94,16 +101,19 @@ impl Dispatch {
             queues: HashMap::new(),
             unread: BTreeSet::new(),
             round: VecDeque::new(),
+            silent: VecDeque::new(),
             owned: BTreeSet::new(),
             leaving: BTreeSet::new(),
             weight: Weight::default(),
             in_flight: 0,
+            silent_in_flight: 0,
             outcomes: VecDeque::new(),
             batches: VecDeque::new(),
             recording: 0,
             pause_until: None,
             due_hint: None,
             cancels: Vec::new(),
+            cancelling: BTreeSet::new(),
         }
     }
 
@@ -170,11 +180,11 @@ impl Dispatch {
         }
     }
 
-    /// These queues have something new.
-    pub(super) fn rung(&mut self, lanes: impl IntoIterator<Item = Lane>) {
-        for lane in lanes {
+    /// These queues have something new, or their webhook was written.
+    pub(super) fn rung(&mut self, lanes: impl IntoIterator<Item = (Lane, Touch)>) {
+        for (lane, touch) in lanes {
             if self.serves(lane) {
-                self.queues.entry(lane).or_default().stale = true;
+                self.queues.entry(lane).or_default().touched(touch);
                 self.unread.insert(lane);
             }
         }
@@ -197,7 +207,8 @@ impl Dispatch {
         match page {
             None => queue.read_failed(),
             Some(page) => {
-                if queue.read_ended(read, page, began, &mut self.weight) && serves {
+                let is_gone = queue.read_ended(read, page, began, &mut self.weight);
+                if is_gone && serves && self.cancelling.insert(lane) {
                     self.cancels.push(lane);
                 }
                 self.unread.insert(lane);
@@ -219,12 +230,19 @@ impl Dispatch {
         }
     }
 
-    /// An attempt has ended as `after`.
-    pub(super) fn tried(&mut self, trial: Trial, after: Delivery) {
+    /// What was pending for a webhook that is gone was given up, or some of it.
+    pub(super) fn cancelled(&mut self, lane: Lane) {
+        self.cancelling.remove(&lane);
+    }
+
+    /// An attempt has ended as `after`; `silent` if there was no answer in time.
+    pub(super) fn tried(&mut self, trial: Trial, after: Delivery, silent: bool) {
         let Trial { lane, due, .. } = trial;
         self.in_flight -= 1;
         if let Some(queue) = self.queues.get_mut(&lane) {
-            queue.tried(due.contact, due.delivery.is_fresh());
+            self.silent_in_flight -= queue.silent_in_flight();
+            queue.tried(due.contact, due.delivery.is_fresh(), silent);
+            self.silent_in_flight += queue.silent_in_flight();
         }
         let bytes = due.data.as_ref().map_or(0, String::len);
         self.outcomes.push_back(Settled { lane, before: due.delivery, after, bytes });
@@ -239,11 +257,15 @@ impl Dispatch {
                 self.batches.push_front(batch);
                 self.pause_until = Some(now.plus(Duration::from_millis(250)));
             }
-            Recorded::Conflict if batch.len() > 1 => {
+            Recorded::Contended if batch.len() == 1 => {
+                self.batches.push_back(batch);
+                self.pause_until = Some(now.plus(Duration::from_millis(250)));
+            }
+            Recorded::Conflict | Recorded::Contended if batch.len() > 1 => {
                 let half = batch.split_off(batch.len() / 2);
                 self.batches.extend([batch, half]);
             }
-            Recorded::Done | Recorded::Conflict => {
+            Recorded::Done | Recorded::Conflict | Recorded::Contended => {
                 let is_done = how == Recorded::Done;
                 for settled in batch {
                     self.weight.deliveries -= 1;
@@ -278,6 +300,11 @@ impl Dispatch {
         if unrecorded >= MAX_UNRECORDED {
             return;
         }
+        if self.silent_in_flight < self.limits.in_all / 4 {
+            for lane in std::mem::take(&mut self.silent) {
+                self.enter(lane);
+            }
+        }
         let mut turns = self.round.len();
         while self.in_flight < self.limits.in_all && turns > 0 {
             turns -= 1;
@@ -296,11 +323,18 @@ impl Dispatch {
             if is_crowded && queue.in_flight() > 0 {
                 continue;
             }
+            // And receivers that let attempts wait for nothing share one quarter.
+            if queue.is_silent() && self.silent_in_flight >= self.limits.in_all / 4 {
+                self.silent.push_back(lane);
+                continue;
+            }
+            let before = queue.silent_in_flight();
             let Some((due, webhook)) = queue.take(now) else {
                 self.unread.insert(lane);
                 continue;
             };
             self.in_flight += 1;
+            self.silent_in_flight += queue.silent_in_flight() - before;
             self.unread.insert(lane);
             actions.push(Action::Try(Box::new(Trial { lane, due, webhook })));
             self.enter(lane);

@@ -33,13 +33,12 @@ pub(super) fn plan(
     stopping: bool,
     now: Timestamp,
 ) -> Plan {
-    let alive: Vec<WorkerId> = workers
-        .iter()
-        .filter(|worker| worker.dispatches && worker.is_alive(now))
-        .map(|worker| worker.id)
-        .collect();
-    let mine = if stopping { BTreeSet::new() } else { shares(own, &alive) };
-    let mut plan = Plan { is_alone: alive.iter().all(|id| *id == own), ..Plan::default() };
+    let alive: Vec<&Worker> = workers.iter().filter(|worker| worker.is_alive(now)).collect();
+    let lives = |owner: WorkerId| alive.iter().any(|worker| worker.id == owner);
+    let dispatching: Vec<WorkerId> =
+        alive.iter().filter(|worker| worker.dispatches).map(|worker| worker.id).collect();
+    let mine = if stopping { BTreeSet::new() } else { shares(own, &dispatching) };
+    let mut plan = Plan { is_alone: dispatching.iter().all(|id| *id == own), ..Plan::default() };
     for number in ShardNumber::all() {
         let known = shards.iter().find(|shard| shard.number == number);
         let owner = known.and_then(|shard| shard.owner);
@@ -57,7 +56,7 @@ pub(super) fn plan(
                 plan.held.insert(number);
                 plan.leaving.insert(number);
             }
-        } else if is_mine && owner.is_none_or(|owner| !alive.contains(&owner)) {
+        } else if is_mine && owner.is_none_or(|owner| !lives(owner)) {
             plan.claims.push((number, write(Some(own))));
         }
     }
@@ -97,6 +96,16 @@ mod tests {
         let shards = held_by(other.id);
         let plan = plan(own.id, &[own, other], &shards, &BTreeSet::new(), false, NOW);
         assert!(plan.claims.is_empty() && !plan.is_alone);
+    }
+
+    #[test]
+    fn what_a_process_still_has_under_way_while_it_stops_is_left_to_it() {
+        let (own, stopping) = (worker(1, true, true), worker(2, true, false));
+        let shards = held_by(stopping.id);
+        let none = plan(own.id, &[own, stopping], &shards, &BTreeSet::new(), false, NOW);
+        assert!(none.claims.is_empty());
+        let plan = plan(own.id, &[own, stopping], &[], &BTreeSet::new(), false, NOW);
+        assert_eq!(plan.claims.len(), 64, "what it has handed back falls to nobody else");
     }
 
     #[test]

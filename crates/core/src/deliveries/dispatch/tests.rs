@@ -11,7 +11,7 @@ use super::state::{Action, Dispatch, Recorded, Settled, Trial};
 use crate::Timestamp;
 use crate::deliveries::{
     Delivery, DeliverySeq, DeliveryStatus, DueDelivery, Lane, LanePage, LaneRead, Outcome, Pending,
-    RetryWaits, ShardNumber, after_attempt,
+    RetryWaits, ShardNumber, Touch, after_attempt,
 };
 use crate::events::EventType;
 use crate::ids::{CompanyId, ContactId, DeliveryId, EventId, WebhookId};
@@ -200,8 +200,9 @@ impl World {
             _ => Ok(OutboundResponse { status: 204, body: Vec::new() }),
         };
         let outcome = Outcome { started_at: self.now, ended_at: self.now, answer };
+        let silent = outcome.answer.is_err();
         let after = after_attempt(&trial.due.delivery, &outcome, &RetryWaits::default());
-        self.state.tried(trial, after);
+        self.state.tried(trial, after, silent);
     }
 
     fn end_record(&mut self, batch: Vec<Settled>, chance: &mut Chance) {
@@ -239,7 +240,7 @@ proptest! {
                 world.insert(lane, chance.below(contacts) as u128);
                 left -= 1;
                 if chance.below(4) > 0 {
-                    world.state.rung([lane]);
+                    world.state.rung([(lane, Touch::Queue)]);
                 }
             }
             world.start();
@@ -268,7 +269,7 @@ fn a_receiver_that_never_answers_leaves_room_for_the_others() {
     for contact in 0..20 {
         world.insert(lane(1), contact);
     }
-    world.state.rung([lane(1)]);
+    world.state.rung([(lane(1), Touch::Queue)]);
     world.start();
     while world
         .reads
@@ -279,7 +280,7 @@ fn a_receiver_that_never_answers_leaves_room_for_the_others() {
     world.start();
     assert_eq!(world.in_flight.len(), LIMITS.per_webhook);
     world.insert(lane(2), 99);
-    world.state.rung([lane(2)]);
+    world.state.rung([(lane(2), Touch::Queue)]);
     world.start();
     let at = world.reads.iter().position(|(read, ..)| read.lane == lane(2)).expect("a read");
     let (read, page, began) = world.reads.swap_remove(at);
@@ -295,7 +296,7 @@ fn several_receivers_that_never_answer_leave_room_for_the_others() {
         for contact in 0..20 {
             world.insert(lane(number), contact);
         }
-        world.state.rung([lane(number)]);
+        world.state.rung([(lane(number), Touch::Queue)]);
         world.start();
         while let Some((read, page, began)) = world.reads.pop() {
             world.state.read_ended(&read, Some(page), began);
@@ -328,9 +329,33 @@ fn what_waits_for_an_inactive_webhook_is_not_tried_until_somebody_rings() {
     let tried: HashSet<_> = world.in_flight.keys().collect();
     assert!(tried.is_empty());
     world.states.insert(lane(1), WebhookState::Active);
-    world.state.rung([lane(1)]);
+    world.state.rung([(lane(1), Touch::Queue)]);
     read_all(&mut world);
     assert_eq!(world.in_flight.len(), 1);
+}
+
+#[test]
+fn a_webhook_that_was_written_is_read_again_before_anything_goes_to_it() {
+    let mut world = World::new();
+    for contact in 0..10 {
+        world.insert(lane(1), contact);
+    }
+    let read_all = |world: &mut World| {
+        while let Some((read, page, began)) = world.reads.pop() {
+            world.state.read_ended(&read, Some(page), began);
+        }
+    };
+    world.state.rung([(lane(1), Touch::Queue)]);
+    world.start();
+    // Written while a read is under way that still shows it as it was.
+    world.states.insert(lane(1), WebhookState::Inactive);
+    world.state.rung([(lane(1), Touch::Webhook)]);
+    read_all(&mut world);
+    world.start();
+    assert!(world.in_flight.is_empty(), "an attempt went by what the webhook was");
+    read_all(&mut world);
+    world.start();
+    assert!(world.in_flight.is_empty());
 }
 
 #[test]
