@@ -37,9 +37,12 @@ pub struct ClientOptions {
 /// follows no redirect, ignores proxy variables, verifies TLS against the public roots, keeps
 /// connections for reuse, and reads no more of an answer than is asked for.
 ///
-/// Clones share their connections. It has to be used inside a tokio runtime. The task that awaits
-/// [`Transport::send`] does the reading and writing: a program that sends on many connections at
-/// once uses its cores best if it sends from several tasks.
+/// Look-ups of names are bounded: one for each name and port at a time, which callers share, and 64
+/// in all, beyond which they wait their turn; what is waited counts against the caller's timeout.
+///
+/// Clones share their connections and look-ups. It has to be used inside a tokio runtime. The task
+/// that awaits [`Transport::send`] does the reading and writing: a program that sends on many
+/// connections at once uses its cores best if it sends from several tasks.
 #[derive(Clone)]
 pub struct GuardedClient {
     connector: Connector,

@@ -1,5 +1,6 @@
 //! Dialing: a name is resolved once, every address is checked, and one that was checked is dialed
-//! (D54).
+//! (D54). Connections that are opened at the same time may share a look-up; each checks for itself
+//! what it came to.
 
 use std::io;
 use std::net::SocketAddr;
@@ -13,6 +14,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
 use crate::guard::is_special;
+use crate::lookups::LookUps;
 use crate::network::Network;
 use crate::stream::Stream;
 use crate::target::{Host, Target};
@@ -25,6 +27,7 @@ const SILENCE: Duration = Duration::from_secs(2);
 pub(crate) struct Connector {
     allow_private: bool,
     network: Arc<dyn Network>,
+    look_ups: Arc<LookUps>,
     tls: TlsConnector,
 }
 
@@ -36,7 +39,8 @@ impl Connector {
 
     fn with_roots(allow_private: bool, network: Arc<dyn Network>, roots: RootCertStore) -> Self {
         let tls = TlsConnector::from(Arc::new(tls_config(roots)));
-        Self { allow_private, network, tls }
+        let look_ups = LookUps::new(Arc::clone(&network));
+        Self { allow_private, network, look_ups, tls }
     }
 
     /// The addresses of a target, all of them allowed.
@@ -46,10 +50,7 @@ impl Connector {
     ) -> Result<Vec<SocketAddr>, TransportError> {
         let addresses = match &target.host {
             Host::Address(address) => vec![SocketAddr::new(*address, target.port)],
-            Host::Name(name) => {
-                let resolved = self.network.resolve(name, target.port).await;
-                resolved.map_err(|_| TransportError::Dns)?
-            }
+            Host::Name(name) => self.look_ups.addresses(name, target.port).await,
         };
         if addresses.is_empty() {
             return Err(TransportError::Dns);

@@ -27,6 +27,7 @@ mod idempotency;
 mod links;
 mod lists;
 mod logging;
+mod lookups;
 mod media;
 mod messages;
 mod metrics;

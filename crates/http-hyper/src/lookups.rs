@@ -1,0 +1,126 @@
+//! Looking names up: for each name one look-up at a time, and so many in all.
+//!
+//! The system's resolver holds a thread from its beginning to its end, whoever still waits for it,
+//! and the threads are those that everything blocking in the program shares. Names that others
+//! give us can be made to resolve slowly, so neither the names nor the callers may decide how many
+//! threads that takes.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+
+use crate::network::Network;
+
+/// How many look-ups are under way at most: a fraction of the threads for blocking work, of which
+/// a runtime has 512 unless told otherwise.
+const UNDER_WAY: usize = 64;
+
+/// What is looked up.
+type Name = (String, u16);
+
+/// What a look-up came to, once it has ended; no addresses if it failed.
+type Answer = Option<Vec<SocketAddr>>;
+
+/// The look-ups of a client.
+pub(crate) struct LookUps {
+    network: Arc<dyn Network>,
+    places: Arc<Semaphore>,
+    /// Those that have not ended; nothing is kept of one that has.
+    open: Mutex<HashMap<Name, watch::Sender<Answer>>>,
+}
+
+impl LookUps {
+    pub(crate) fn new(network: Arc<dyn Network>) -> Arc<Self> {
+        let places = Arc::new(Semaphore::new(UNDER_WAY));
+        Arc::new(Self { network, places, open: Mutex::default() })
+    }
+
+    /// The addresses of a name, none if it has none. Joins the look-up of the name that is under
+    /// way, or begins one. Leaving early ends it for nobody else.
+    pub(crate) async fn addresses(self: &Arc<Self>, name: &str, port: u16) -> Vec<SocketAddr> {
+        let mut answer = self.join((name.to_owned(), port));
+        // An error says that the resolver panicked.
+        let answered = answer.wait_for(Option::is_some).await;
+        answered.ok().and_then(|answer| answer.clone()).unwrap_or_default()
+    }
+
+    fn join(self: &Arc<Self>, name: Name) -> watch::Receiver<Answer> {
+        let (look_up, receiver) = {
+            let mut open = self.open();
+            if let Some(answer) = open.get(&name) {
+                return answer.subscribe();
+            }
+            let (answer, receiver) = watch::channel(None);
+            open.insert(name.clone(), answer.clone());
+            (LookUp { all: Arc::clone(self), name, answer, is_open: true }, receiver)
+        };
+        // Not under the lock: a runtime that is shutting down drops the task here, which takes it.
+        tokio::spawn(look_up.run());
+        receiver
+    }
+
+    fn open(&self) -> MutexGuard<'_, HashMap<Name, watch::Sender<Answer>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One look-up. It has its entry among those open until it ends, in whatever way.
+struct LookUp {
+    all: Arc<LookUps>,
+    name: Name,
+    answer: watch::Sender<Answer>,
+    is_open: bool,
+}
+
+impl LookUp {
+    async fn run(mut self) {
+        let Some(_place) = self.place().await else { return };
+        let (name, port) = &self.name;
+        let addresses = self.all.network.resolve(name, *port).await.unwrap_or_default();
+        // First, so that whoever has this answer and asks again is answered anew.
+        self.close();
+        self.answer.send_replace(Some(addresses));
+    }
+
+    /// A place among those under way; none once nobody waits for this any more. Look-ups without
+    /// a place are therefore no more than their callers.
+    async fn place(&mut self) -> Option<OwnedSemaphorePermit> {
+        let place = Arc::clone(&self.all.places).acquire_owned();
+        tokio::pin!(place);
+        loop {
+            tokio::select! {
+                biased;
+                place = &mut place => return place.ok(),
+                () = self.answer.closed() => {}
+            }
+            if self.close_unless_awaited() {
+                return None;
+            }
+        }
+    }
+
+    fn close(&mut self) {
+        if std::mem::take(&mut self.is_open) {
+            self.all.open().remove(&self.name);
+        }
+    }
+
+    /// Somebody may have joined since the last caller left; under the lock nobody can.
+    fn close_unless_awaited(&mut self) -> bool {
+        let mut open = self.all.open();
+        if self.answer.receiver_count() > 0 {
+            return false;
+        }
+        open.remove(&self.name);
+        self.is_open = false;
+        true
+    }
+}
+
+impl Drop for LookUp {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
