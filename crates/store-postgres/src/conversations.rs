@@ -53,8 +53,9 @@ impl Table for Conversation {
     }
 }
 
-/// The look-ups of a query: one by one they use an index each. Parts that are not asked for are
-/// left out; the kinds of query that occur are few, so each is planned once.
+/// The look-ups of a query: one by one they use an index each, whatever the planner takes the company
+/// for. Parts that are not asked for are left out; the kinds of query that occur are few, so each is
+/// planned once.
 fn named(company: CompanyId, query: &ChannelQuery) -> (String, Vec<Param>) {
     let mut params = params![company.uuid()];
     let by_channel = !query.identifiers.is_empty() || !query.keys.is_empty();
@@ -70,8 +71,11 @@ fn named(company: CompanyId, query: &ChannelQuery) -> (String, Vec<Param>) {
         if let Some(values) = values {
             params.push(values);
             let (table, column) = of.split_once('.').unwrap_or_default();
+            let kind = if column == "id" { "uuid" } else { "text" };
             parts.push(format!(
-                "SELECT {id} AS id FROM {table} WHERE company_id = $1 AND {column} = ANY(${}){and}",
+                "SELECT named.id FROM unnest(${}::{kind}[]) AS wanted (value) \
+                 CROSS JOIN LATERAL (SELECT {id} AS id FROM {table} \
+                 WHERE company_id = $1 AND {column} = wanted.value{and} OFFSET 0) AS named",
                 params.len()
             ));
         }

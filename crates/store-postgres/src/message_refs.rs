@@ -1,5 +1,6 @@
 //! What providers' message ids stand for.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use recado_core::Timestamp;
@@ -93,12 +94,15 @@ fn read_target(columns: &mut Columns<'_>) -> Result<RefTarget, StoreError> {
     }
 }
 
-/// What these ids stand for, with the messages.
-static REFERRED: LazyLock<String> = LazyLock::new(|| {
+/// What these ids stand for, with the messages. Each is looked up by itself: left to the planner, a
+/// connection that it takes for a small one is read whole.
+pub(crate) static REFERRED: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "SELECT {}, {} FROM message_refs r \
-         LEFT JOIN messages m ON m.company_id = $1 AND m.id = r.message_id \
-         WHERE r.company_id = $1 AND r.connection_id = $2 AND r.provider_id = ANY($3)",
+        "SELECT {}, {} FROM unnest($3::text[]) AS wanted (provider_id) \
+         CROSS JOIN LATERAL (SELECT * FROM message_refs WHERE company_id = $1 \
+         AND connection_id = $2 AND provider_id = wanted.provider_id OFFSET 0) AS r \
+         LEFT JOIN LATERAL (SELECT * FROM messages WHERE company_id = $1 \
+         AND id = r.message_id OFFSET 0) AS m ON true",
         columns_of::<MessageRef>("r"),
         columns_of::<Message>("m"),
     )
@@ -111,7 +115,8 @@ impl PostgresStore {
         connection: ConnectionId,
         ids: &[ProviderMessageId],
     ) -> Result<Vec<Referred>, StoreError> {
-        let ids: Vec<String> = ids.iter().map(|id| id.as_str().to_owned()).collect();
+        let ids: BTreeSet<&str> = ids.iter().map(ProviderMessageId::as_str).collect();
+        let ids: Vec<String> = ids.into_iter().map(str::to_owned).collect();
         let params = params![company.uuid(), connection.uuid(), ids];
         let found = rows(&self.pool, REFERRED.as_str(), params).await?;
         let read = |row| {

@@ -7,6 +7,7 @@ use recado_core::page::PageRequest;
 use serde_json::Value;
 use uuid::Uuid;
 
+use crate::message_refs::REFERRED;
 use crate::messages_listing::page_statement;
 use crate::plans::{company, plan, seeded, text, walk};
 
@@ -114,4 +115,37 @@ async fn pages_of_messages_touch_few_of_them_under_any_filter() {
             });
         }
     }
+}
+
+/// Many connections with few references, and one that has grown since the planner last looked.
+const REFERENCES: &str = "\
+INSERT INTO companies SELECT (jsonb_populate_record(c, jsonb_build_object('id', \
+md5('small' || i)::uuid))).* FROM companies c, generate_series(1, 3000) i \
+WHERE c.id = (SELECT id FROM companies LIMIT 1); \
+INSERT INTO connections SELECT (jsonb_populate_record(c, jsonb_build_object('company_id', s.id, \
+'id', s.id))).* FROM connections c, companies s \
+WHERE c.id = (SELECT id FROM connections LIMIT 1) ON CONFLICT DO NOTHING; \
+INSERT INTO message_refs (company_id, connection_id, provider_id, report_status, expires_at, \
+version) SELECT id, id, 'r' || i, 'sent', 0, 1 FROM companies, generate_series(1, 5) i; \
+ANALYZE message_refs; \
+INSERT INTO message_refs (company_id, connection_id, provider_id, message_id, version) \
+SELECT m.company_id, m.connection_id, \
+'p' || row_number() OVER (PARTITION BY m.company_id ORDER BY m.id), m.id, 1 FROM messages m";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ids_of_a_provider_are_looked_up_one_by_one_however_large_the_connection_has_grown() {
+    let (store, _database) = seeded().await;
+    let client = store.pool.get().await.expect("it is there");
+    client.batch_execute(SEED).await.expect("all is new");
+    client.batch_execute(REFERENCES).await.expect("all is new");
+    drop(client);
+    let own = company();
+    let wanted: Vec<String> = (1..=32).map(|n| format!("'p{n}'")).collect();
+    let arguments = format!("'{own}', '{own}', ARRAY[{}]", wanted.join(", "));
+    let plan = plan(&store, REFERRED.as_str(), &arguments).await;
+    walk(&plan, &mut |node| {
+        let number = |name: &str| node[name].as_f64().unwrap_or(0.0);
+        let each = number("Actual Rows") + number("Rows Removed by Filter");
+        assert!(each * number("Actual Loops") <= 64.0, "{plan:#}");
+    });
 }
