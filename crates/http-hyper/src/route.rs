@@ -10,7 +10,8 @@ use crate::call::{CompanyCall, OpenCall, OperatorCall, PathParts, PublicCall};
 use crate::error::Outcome;
 use crate::openapi::{Operation, Param};
 use crate::{
-    contacts, custom_fields, events, health, links, lists, media, messages, operator, prosas, sending,
+    contacts, custom_fields, events, health, links, lists, media, messages, operator, prosas,
+    sending,
 };
 
 /// A handler at work.
