@@ -40,7 +40,7 @@ fn key(delivery: &Delivery) -> RowKey {
 
 async fn pending(store: &PostgresStore, webhook: u128) -> Vec<Stored<Delivery>> {
     let webhook = WebhookId::new(Uuid::from_u128(webhook));
-    store.pending_deliveries(company(), webhook, 10_000).await.unwrap()
+    store.pending_deliveries(company(), webhook, 10_000).await.expect("the store works")
 }
 
 /// A store with this many deliveries in one queue.
@@ -50,7 +50,7 @@ async fn with_deliveries(count: u128) -> (Database, Vec<Stored<Delivery>>) {
     let changes = (1..=count)
         .fold(ChangeSet::new(), |changes, n| changes.insert(delivery(n, 1, &made)))
         .emit(made.clone());
-    database.store.commit(changes).await.unwrap();
+    database.store.commit(changes).await.expect("the store works");
     let all = pending(&database.store, 1).await;
     assert_eq!(all.len() as u128, count);
     (database, all)
@@ -64,15 +64,15 @@ fn settle(all: &[Stored<Delivery>]) -> ChangeSet {
 async fn many_outcomes_are_written_together_or_not_at_all() {
     let (database, all) = with_deliveries(256).await;
     let (gone, store) = (&all[200], &database.store);
-    store.commit(ChangeSet::new().with(gone.delete())).await.unwrap();
+    store.commit(ChangeSet::new().with(gone.delete())).await.expect("the store works");
     let refused = store.commit(settle(&all)).await;
     let stale = Conflict::Stale(key(gone));
     assert!(matches!(refused, Err(CommitError::Conflict(found)) if found == stale));
     assert_eq!(pending(store, 1).await.len(), 255);
     let left: Vec<_> = all.iter().filter(|one| one.id != gone.id).cloned().collect();
-    store.commit(settle(&left)).await.unwrap();
+    store.commit(settle(&left)).await.expect("the store works");
     assert_eq!(pending(store, 1).await, []);
-    let settled = store.delivery(company(), left[0].id).await.unwrap().unwrap();
+    let settled = store.delivery(company(), left[0].id).await.expect("the store works").unwrap();
     assert_eq!(settled, Stored::new(cancelled(&left[0]), Version::FIRST.next()));
 }
 
@@ -114,11 +114,11 @@ async fn places_follow_the_order_of_the_set_across_many_events() {
     for event in &events {
         changes = changes.emit(event.clone());
     }
-    database.store.commit(changes).await.unwrap();
+    database.store.commit(changes).await.expect("the store works");
     let lane = Lane { company: company(), webhook: made[0].webhook };
     let due = Timestamp::from_millis(0);
     let read = LaneRead { lane, after: DeliverySeq(0), fresh: 100, due, again: 0 };
-    let page = database.store.lane(read).await.unwrap();
+    let page = database.store.lane(read).await.expect("the store works");
     let placed: Vec<DeliveryId> = page.fresh.iter().map(|due| due.delivery.id).collect();
     assert_eq!(placed, made.iter().map(|made| made.id).collect::<Vec<_>>());
     let told = database
@@ -134,12 +134,15 @@ async fn places_follow_the_order_of_the_set_across_many_events() {
 async fn waiting(database: &Database, kind: &str) -> i64 {
     let sql = "SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid) \
                WHERE NOT granted AND locktype = $1 AND datname = current_database()";
-    database.client().await.query_one(sql, &[&kind]).await.unwrap().get(0)
+    database.client().await.query_one(sql, &[&kind]).await.expect("the store works").get(0)
 }
 
 async fn journal(store: &PostgresStore) -> Vec<EventId> {
     let types = [EventType::MessageSent];
-    let told = store.events_after(company(), &types, JournalPosition(0), 100).await.unwrap();
+    let told = store
+        .events_after(company(), &types, JournalPosition(0), 100)
+        .await
+        .expect("the store works");
     told.into_iter().map(|(_, event)| event.id).collect()
 }
 
@@ -148,22 +151,25 @@ async fn the_journal_waits_for_a_place_that_was_given_and_is_not_visible_yet() {
     let database = Database::fresh().await;
     // Holds a commit back after its event got a place: by the index of its id.
     let client = database.client().await;
-    client.batch_execute("BEGIN").await.unwrap();
+    client.batch_execute("BEGIN").await.expect("the store works");
     let taken = "INSERT INTO events (company_id, id, event_type, at) VALUES ($1, $2, 'x', 0)";
-    client.execute(taken, &[&company().uuid(), &event(1).id.uuid()]).await.unwrap();
+    client
+        .execute(taken, &[&company().uuid(), &event(1).id.uuid()])
+        .await
+        .expect("the store works");
     let store = database.store.clone();
     let held = async move { store.commit(ChangeSet::new().emit(event(1))).await };
     let held = tokio::spawn(held);
     while waiting(&database, "transactionid").await == 0 {
         tokio::task::yield_now().await;
     }
-    database.store.commit(ChangeSet::new().emit(event(2))).await.unwrap();
+    database.store.commit(ChangeSet::new().emit(event(2))).await.expect("the store works");
     let store = database.store.clone();
     let reader = tokio::spawn(async move { journal(&store).await });
     while !reader.is_finished() && waiting(&database, "advisory").await == 0 {
         tokio::task::yield_now().await;
     }
-    client.batch_execute("ROLLBACK").await.unwrap();
-    held.await.unwrap().unwrap();
-    assert_eq!(reader.await.unwrap(), [event(1).id, event(2).id]);
+    client.batch_execute("ROLLBACK").await.expect("the store works");
+    held.await.expect("the store works").unwrap();
+    assert_eq!(reader.await.expect("the store works"), [event(1).id, event(2).id]);
 }

@@ -27,7 +27,9 @@ async fn connected(database: &Database, query: &str, count: i64) {
     let sql = "SELECT count(*) FROM pg_stat_activity \
                WHERE datname = current_database() AND query LIKE $1";
     let all = async {
-        while client.query_one(sql, &[&query]).await.unwrap().get::<_, i64>(0) < count {
+        while client.query_one(sql, &[&query]).await.expect("the store works").get::<_, i64>(0)
+            < count
+        {
             tokio::task::yield_now().await;
         }
     };
@@ -91,7 +93,7 @@ async fn a_process_that_was_cut_off_looks_everywhere_and_goes_on() {
     let cut = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
                WHERE datname = current_database() AND pid <> pg_backend_pid() \
                AND (query LIKE 'LISTEN %' OR query LIKE '%; NOTIFY %')";
-    assert_eq!(client.query_one(cut, &[]).await.unwrap().get::<_, i64>(0), 2);
+    assert_eq!(client.query_one(cut, &[]).await.expect("the store works").get::<_, i64>(0), 2);
     assert_eq!(heard(&one).await, None);
     database.store.ring(&[lane(2)]);
     // What was cut off does not know which of its words were heard.

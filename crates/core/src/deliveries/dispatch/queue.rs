@@ -275,11 +275,8 @@ impl Queue {
             self.floor = self.floor.max(place);
             self.next_floor = None;
         }
-        let read_count = page.fresh.len() + page.again.len();
-        if read_count > 0 {
-            let bytes: usize = page.fresh.iter().chain(&page.again).map(bytes_of).sum();
-            self.size = Some(bytes / read_count);
-        }
+        let bytes: usize = page.fresh.iter().chain(&page.again).map(bytes_of).sum();
+        self.size = bytes.checked_div(page.fresh.len() + page.again.len()).or(self.size);
         for due in page.fresh.into_iter().chain(page.again) {
             let id = due.delivery.id;
             if recorded.contains(&id) || !self.held.insert(id) {
