@@ -12,7 +12,8 @@ use recado_core::events::{Erased, Outbox};
 use recado_core::ids::{CompanyId, ContactId};
 use recado_core::jobs::Job;
 use recado_core::store::{
-    ChangeSet, Claims, Commit, CommitError, Conflict, Store, StoreError, Stored, Upkeep,
+    Change, ChangeKind, ChangeSet, Claims, Commit, CommitError, Conflict, Row, RowKey, Store,
+    StoreError, Stored, Upkeep,
 };
 
 /// What a store was asked.
@@ -20,8 +21,11 @@ use recado_core::store::{
 pub enum StoreOp {
     /// Any read.
     Read,
-    /// [`Commit::commit`].
+    /// [`Commit::commit`], but for [`StoreOp::Presence`].
     Commit,
+    /// A commit by which a process says that it lives or what it dispatches, which servers make all
+    /// the time: of workers and shards alone.
+    Presence,
     /// [`Claims::claim_jobs`].
     Claim,
     /// [`Upkeep`].
@@ -43,6 +47,18 @@ pub enum StoreFailure {
     UnknownAfter,
     /// A commit lost a race with nobody in particular.
     Contended,
+}
+
+fn commit_op(changes: &ChangeSet) -> StoreOp {
+    let is_presence = |change: &Change| match change.kind() {
+        ChangeKind::Insert(row) | ChangeKind::Update { row, .. } => {
+            matches!(row, Row::Worker(_) | Row::Shard(_))
+        }
+        ChangeKind::Delete { key, .. } => matches!(key, RowKey::Worker { .. }),
+        _ => false,
+    };
+    let all = !changes.changes.is_empty() && changes.changes.iter().all(is_presence);
+    if all && changes.events.is_empty() { StoreOp::Presence } else { StoreOp::Commit }
 }
 
 type Plan = Box<dyn FnMut(StoreOp) -> Option<StoreFailure> + Send>;
@@ -165,7 +181,7 @@ fn unknown() -> StoreError {
 #[async_trait]
 impl Commit for FaultyStore {
     async fn commit(&self, changes: ChangeSet) -> Result<(), CommitError> {
-        match self.fate(StoreOp::Commit) {
+        match self.fate(commit_op(&changes)) {
             None => self.inner.commit(changes).await,
             Some(StoreFailure::Unavailable) => Err(unavailable().into()),
             Some(StoreFailure::UnknownBefore) => Err(unknown().into()),

@@ -38,7 +38,6 @@ struct Tenure {
     held: BTreeSet<ShardNumber>,
     leaving: BTreeSet<ShardNumber>,
     is_alone: bool,
-    claimed: bool,
     /// Somebody else wrote the shards at the same time: look again.
     disturbed: bool,
 }
@@ -271,8 +270,10 @@ impl<'a> Driver<'a> {
                 }
                 self.app.fan_out().set_alone(tenure.is_alone && !self.stopping);
                 let leaving = if self.stopping { tenure.held.clone() } else { tenure.leaving };
+                // What others did with them meanwhile is not known, nor what was let go of.
+                let gained = !tenure.held.is_subset(self.state.held());
                 self.state.hold(tenure.held, leaving);
-                if tenure.claimed {
+                if gained {
                     self.look();
                 }
                 if tenure.disturbed && self.timer.is_none() {
@@ -500,7 +501,6 @@ async fn settle(
         store.ring(&[]);
     }
     if let Some(taken) = taken {
-        tenure.claimed = !taken.is_empty();
         tenure.held.extend(taken);
     }
     Ok(tenure)
