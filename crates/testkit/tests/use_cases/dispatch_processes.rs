@@ -213,6 +213,39 @@ async fn a_process_that_stops_hands_everything_over_within_a_second() {
 }
 
 #[tokio::test]
+async fn a_process_that_was_cut_off_does_not_send_what_another_has_taken_over() {
+    let outbound = Outbound::new().await;
+    outbound.webhook(URL, &["*"]).await;
+    let receiver = outbound.receiver(URL);
+    receiver.hold();
+    let faulty = FaultyStore::new(Arc::new(outbound.model.another_process()));
+    let app = Kit::builder()
+        .store(Arc::new(faulty.clone()))
+        .ids(SeededIds::new(5))
+        .clock(outbound.kit.clock.clone())
+        .transport(outbound.kit.transport.clone())
+        .start()
+        .await;
+    let cut_off = Process::run(&outbound, app);
+    pass(&outbound, 2).await;
+    create_many(&outbound, 0, 40).await;
+    receiver.has_got(16).await;
+    faulty.fail_all(StoreFailure::Unavailable);
+    let other = Process::start(&outbound, 6).await;
+    pass(&outbound, 12).await;
+    receiver.open();
+    quiet().await;
+    assert_eq!(outbound.count(DeliveryStatus::Delivered).await, 40);
+    faulty.heal();
+    // The lease of a server is renewed by a task of its own.
+    cut_off.app.workers().beat().await.unwrap();
+    pass(&outbound, 5).await;
+    assert_eq!(receiver.arrived(), 16 + 40, "what was in flight came twice, and nothing else");
+    cut_off.stop().await;
+    other.stop().await;
+}
+
+#[tokio::test]
 async fn a_receiver_that_keeps_a_stopping_process_waiting_does_not_keep_the_others() {
     let outbound = Outbound::new().await;
     let urls = many_webhooks(&outbound, 12).await;

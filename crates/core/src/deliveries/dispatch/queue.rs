@@ -52,7 +52,7 @@ fn bytes_of(due: &DueDelivery) -> usize {
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     webhook: Option<Arc<Webhook>>,
-    /// When the webhook was read, by the clock.
+    /// When the read of the webhook ended.
     read_at: Option<Timestamp>,
     /// Deliveries that were never tried, by place.
     fresh: BTreeMap<DeliverySeq, DueDelivery>,
@@ -233,12 +233,12 @@ impl Queue {
         self.failed = false;
     }
 
-    /// A read that began at `began` has ended. Tells whether the webhook is gone for good.
+    /// A read that began at `began` has ended `now`. Tells whether the webhook is gone for good.
     pub(super) fn read_ended(
         &mut self,
         read: &LaneRead,
         page: LanePage,
-        began: Timestamp,
+        (began, now): (Timestamp, Timestamp),
         weight: &mut Weight,
     ) -> bool {
         self.reading = false;
@@ -247,7 +247,8 @@ impl Queue {
             self.stale = true;
             return false;
         }
-        self.read_at = Some(began);
+        // Not from its begin on: with a store that is slow to answer nothing would ever be sent.
+        self.read_at = Some(now);
         self.webhook = page.webhook.map(|webhook| Arc::new(webhook.into_value()));
         if !self.is_active() {
             let deleted = |webhook: &Arc<Webhook>| webhook.state == WebhookState::Deleted;

@@ -183,7 +183,7 @@ impl<'a> Driver<'a> {
             Done::Read { read, began, page } => {
                 self.working -= 1;
                 let page = page.map_err(|error| self.trouble(&error)).ok();
-                self.state.read_ended(&read, page, began);
+                self.state.read_ended(&read, page, began, now);
             }
             Done::Tried { trial, after, silent } => {
                 self.working -= 1;

@@ -75,7 +75,7 @@ pub(super) struct Dispatch {
     unread: BTreeSet<Lane>,
     /// Queues that may start something, in turn.
     round: VecDeque<Lane>,
-    /// Queues that wait until fewer attempts are waiting for nothing, in turn.
+    /// Queues of the round that wait until fewer attempts are waiting for nothing, in turn.
     silent: VecDeque<Lane>,
     owned: BTreeSet<ShardNumber>,
     leaving: BTreeSet<ShardNumber>,
@@ -199,15 +199,21 @@ impl Dispatch {
         self.unread.extend(self.queues.keys());
     }
 
-    /// A read has ended; `None` when it failed.
-    pub(super) fn read_ended(&mut self, read: &LaneRead, page: Option<LanePage>, began: Timestamp) {
+    /// A read that began at `began` has ended `now`; `None` when it failed.
+    pub(super) fn read_ended(
+        &mut self,
+        read: &LaneRead,
+        page: Option<LanePage>,
+        began: Timestamp,
+        now: Timestamp,
+    ) {
         let lane = read.lane;
         let serves = self.serves(lane);
         let Some(queue) = self.queues.get_mut(&lane) else { return };
         match page {
             None => queue.read_failed(),
             Some(page) => {
-                let is_gone = queue.read_ended(read, page, began, &mut self.weight);
+                let is_gone = queue.read_ended(read, page, (began, now), &mut self.weight);
                 if is_gone && serves && self.cancelling.insert(lane) {
                     self.cancels.push(lane);
                 }
@@ -301,9 +307,7 @@ impl Dispatch {
             return;
         }
         if self.silent_in_flight < self.limits.in_all / 4 {
-            for lane in std::mem::take(&mut self.silent) {
-                self.enter(lane);
-            }
+            self.round.append(&mut self.silent);
         }
         let mut turns = self.round.len();
         while self.in_flight < self.limits.in_all && turns > 0 {
@@ -325,6 +329,7 @@ impl Dispatch {
             }
             // And receivers that let attempts wait for nothing share one quarter.
             if queue.is_silent() && self.silent_in_flight >= self.limits.in_all / 4 {
+                queue.in_round = true;
                 self.silent.push_back(lane);
                 continue;
             }

@@ -179,7 +179,7 @@ impl World {
         if at < self.reads.len() {
             let (read, page, began) = self.reads.swap_remove(at);
             let page = (chance.below(10) > 0).then_some(page);
-            self.state.read_ended(&read, page, began);
+            self.state.read_ended(&read, page, began, self.now);
             return true;
         }
         match self.under_way.swap_remove(at - self.reads.len()) {
@@ -274,7 +274,7 @@ fn a_receiver_that_never_answers_leaves_room_for_the_others() {
     while world
         .reads
         .pop()
-        .map(|(read, page, began)| world.state.read_ended(&read, Some(page), began))
+        .map(|(read, page, began)| world.state.read_ended(&read, Some(page), began, world.now))
         .is_some()
     {}
     world.start();
@@ -284,7 +284,7 @@ fn a_receiver_that_never_answers_leaves_room_for_the_others() {
     world.start();
     let at = world.reads.iter().position(|(read, ..)| read.lane == lane(2)).expect("a read");
     let (read, page, began) = world.reads.swap_remove(at);
-    world.state.read_ended(&read, Some(page), began);
+    world.state.read_ended(&read, Some(page), began, world.now);
     world.start();
     assert!(world.in_flight.values().any(|in_flight| *in_flight == lane(2)));
 }
@@ -299,7 +299,7 @@ fn several_receivers_that_never_answer_leave_room_for_the_others() {
         world.state.rung([(lane(number), Touch::Queue)]);
         world.start();
         while let Some((read, page, began)) = world.reads.pop() {
-            world.state.read_ended(&read, Some(page), began);
+            world.state.read_ended(&read, Some(page), began, world.now);
         }
         world.start();
     };
@@ -317,7 +317,7 @@ fn what_waits_for_an_inactive_webhook_is_not_tried_until_somebody_rings() {
     let read_all = |world: &mut World| {
         world.start();
         while let Some((read, page, began)) = world.reads.pop() {
-            world.state.read_ended(&read, Some(page), began);
+            world.state.read_ended(&read, Some(page), began, world.now);
         }
         world.start();
     };
@@ -342,7 +342,7 @@ fn a_webhook_that_was_written_is_read_again_before_anything_goes_to_it() {
     }
     let read_all = |world: &mut World| {
         while let Some((read, page, began)) = world.reads.pop() {
-            world.state.read_ended(&read, Some(page), began);
+            world.state.read_ended(&read, Some(page), began, world.now);
         }
     };
     world.state.rung([(lane(1), Touch::Queue)]);
@@ -359,13 +359,71 @@ fn a_webhook_that_was_written_is_read_again_before_anything_goes_to_it() {
 }
 
 #[test]
+fn a_store_that_is_slow_to_answer_delays_attempts_and_does_not_prevent_them() {
+    let mut world = World::new();
+    world.insert(lane(1), 1);
+    world.state.rung([(lane(1), Touch::Queue)]);
+    world.start();
+    let (read, page, began) = world.reads.pop().expect("a read");
+    world.now = world.now.plus(Duration::from_secs(5));
+    world.state.read_ended(&read, Some(page), began, world.now);
+    world.start();
+    assert_eq!(world.in_flight.len(), 1);
+}
+
+#[test]
+fn receivers_that_let_attempts_wait_share_a_quarter_and_each_gets_its_turn() {
+    let mut world = World::new();
+    let timed_out = |world: &mut World| {
+        let Some(at) = world.under_way.iter().position(|one| matches!(one, Action::Try(_))) else {
+            return;
+        };
+        let Action::Try(trial) = world.under_way.swap_remove(at) else { return };
+        world.in_flight.remove(&trial.due.delivery.id);
+        let answer = Err(TransportError::TimedOut { after_sending: true });
+        let outcome = Outcome { started_at: world.now, ended_at: world.now, answer };
+        let after = after_attempt(&trial.due.delivery, &outcome, &RetryWaits::default());
+        world.state.tried(*trial, after, true);
+    };
+    let read_all = |world: &mut World| {
+        while let Some((read, page, began)) = world.reads.pop() {
+            world.state.read_ended(&read, Some(page), began, world.now);
+        }
+    };
+    for number in 1..=4 {
+        for contact in 0..10 {
+            world.insert(lane(number), contact);
+        }
+        world.state.rung([(lane(number), Touch::Queue)]);
+    }
+    world.start();
+    read_all(&mut world);
+    world.start();
+    let mut tried: HashMap<Lane, usize> = HashMap::new();
+    for _ in 0..40 {
+        timed_out(&mut world);
+        let before: HashSet<DeliveryId> = world.in_flight.keys().copied().collect();
+        world.start();
+        for (id, lane) in &world.in_flight {
+            if !before.contains(id) {
+                *tried.entry(*lane).or_default() += 1;
+            }
+        }
+        read_all(&mut world);
+    }
+    let most = LIMITS.in_all / 4;
+    assert!(world.in_flight.len() <= most.max(1), "{} wait for nothing", world.in_flight.len());
+    assert_eq!(tried.len(), 4, "one of them had no turn: {tried:?}");
+}
+
+#[test]
 fn without_a_lease_nothing_is_begun() {
     let mut world = World::new();
     world.insert(lane(1), 1);
     world.look();
     world.start();
     while let Some((read, page, began)) = world.reads.pop() {
-        world.state.read_ended(&read, Some(page), began);
+        world.state.read_ended(&read, Some(page), began, world.now);
     }
     let begun = world.state.actions(world.now, false);
     assert!(!begun.iter().any(|action| matches!(action, Action::Try(_))));
