@@ -1,5 +1,7 @@
 //! Errors: what went wrong in our own answer never shares a type with our trouble (7, D4, D5).
 
+use std::time::Duration;
+
 use serde_json::{Map, Value};
 
 use crate::access::Denied;
@@ -91,11 +93,33 @@ pub enum Code {
     DeliveryPending,
     /// What the delivery told of was erased.
     BodyErased,
+    /// The secret of an inbound endpoint is missing or wrong.
+    InvalidSecret,
+    /// There is no inbound endpoint with this slug.
+    EndpointNotFound,
+    /// The inbound endpoint is deactivated.
+    EndpointInactive,
+    /// The account has not enabled the feature.
+    FeatureDisabled,
+    /// What a webhook was sent cannot be read or is too large.
+    InvalidPayload,
+    /// No phone was found where one has to be.
+    MissingPhone,
+    /// The variable mapping could not be applied.
+    MappingFailed,
+    /// The template was sent to the contact a short while ago.
+    DuplicateSend,
+    /// A template dispatch was not sent, or nobody knows whether it was.
+    SendFailed,
+    /// The campaign was started, so its list stands.
+    CampaignStarted,
+    /// The campaign is running.
+    CampaignRunning,
 }
 
 impl Code {
     /// Every code, for documentation and tests.
-    pub const ALL: [Self; 41] = [
+    pub const ALL: [Self; 52] = [
         Self::Unauthorized,
         Self::PlanRequired,
         Self::InsufficientScope,
@@ -137,6 +161,17 @@ impl Code {
         Self::TooManyWebhooks,
         Self::DeliveryPending,
         Self::BodyErased,
+        Self::InvalidSecret,
+        Self::EndpointNotFound,
+        Self::EndpointInactive,
+        Self::FeatureDisabled,
+        Self::InvalidPayload,
+        Self::MissingPhone,
+        Self::MappingFailed,
+        Self::DuplicateSend,
+        Self::SendFailed,
+        Self::CampaignStarted,
+        Self::CampaignRunning,
     ];
 
     /// The code as it is written.
@@ -183,6 +218,17 @@ impl Code {
             Self::TooManyWebhooks => "TOO_MANY_WEBHOOKS",
             Self::DeliveryPending => "DELIVERY_PENDING",
             Self::BodyErased => "BODY_ERASED",
+            Self::InvalidSecret => "INVALID_SECRET",
+            Self::EndpointNotFound => "ENDPOINT_NOT_FOUND",
+            Self::EndpointInactive => "ENDPOINT_INACTIVE",
+            Self::FeatureDisabled => "FEATURE_DISABLED",
+            Self::InvalidPayload => "INVALID_PAYLOAD",
+            Self::MissingPhone => "MISSING_PHONE",
+            Self::MappingFailed => "MAPPING_FAILED",
+            Self::DuplicateSend => "DUPLICATE_SEND",
+            Self::SendFailed => "SEND_FAILED",
+            Self::CampaignStarted => "CAMPAIGN_STARTED",
+            Self::CampaignRunning => "CAMPAIGN_RUNNING",
         }
     }
 }
@@ -202,6 +248,8 @@ pub enum Kind {
     NotFound,
     /// The record's state does not allow it.
     Conflict,
+    /// The record was there and takes nothing any more.
+    Gone,
     /// More bytes than are accepted.
     TooLarge,
     /// Too often.
@@ -224,6 +272,11 @@ pub trait Rejection: std::error::Error {
 
     /// The `details` object, where there is something to detail.
     fn details(&self) -> Option<Map<String, Value>> {
+        None
+    }
+
+    /// When to try again, where that is known.
+    fn retry_after(&self) -> Option<Duration> {
         None
     }
 

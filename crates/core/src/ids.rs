@@ -105,4 +105,6 @@ id! {
     WebhookId;
     /// A delivery of an event to a webhook.
     DeliveryId;
+    /// An inbound endpoint.
+    InboundEndpointId;
 }

@@ -22,6 +22,7 @@
 
 pub mod access;
 mod app;
+pub mod campaigns;
 mod clock;
 pub mod connections;
 pub mod contacts;
@@ -29,6 +30,7 @@ pub mod conversations;
 pub mod custom_fields;
 pub mod deals;
 pub mod deliveries;
+pub mod dispatches;
 pub mod documents;
 mod error;
 pub mod events;
@@ -36,6 +38,7 @@ pub mod gateway;
 pub mod groups;
 pub mod idempotency;
 pub mod ids;
+pub mod inbound;
 pub mod inbox;
 pub mod input;
 pub mod jobs;

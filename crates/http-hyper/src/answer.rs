@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn warnings_stand_at_the_root() {
-        let warning = Warning { code: "C", field: "f", message: "m" };
+        let warning = Warning { code: "C", field: "f".into(), message: "m".into() };
         assert_eq!(
             text(Answer::ok_with(0, &[warning])),
             r#"{"success":true,"data":0,"warnings":[{"code":"C","field":"f","message":"m"}]}"#

@@ -1,6 +1,7 @@
 //! Who may do what: companies, plans, API keys and their scopes, members (5, D5, D6, D10–D12).
 
 mod caller;
+mod client_address;
 mod company;
 mod key;
 mod manage;
@@ -10,6 +11,7 @@ mod reads;
 mod secret;
 
 pub use caller::{Caller, Denied, Unauthorized};
+pub use client_address::{ClientNet, client_address};
 pub(crate) use company::patched_name;
 pub use company::{Company, CompanyDraft, CompanyPatch, Features, Plan};
 pub use key::{ApiKey, ApiKeyView, KeyDraft, KeyHash, KeyPatch, KeySecret, NewKey, Scope, Scopes};

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::Caller;
+use super::{Caller, ClientNet};
 use crate::Timestamp;
-use crate::ids::KeyId;
+use crate::ids::{CampaignId, InboundEndpointId, KeyId, TemplateId};
 use crate::store::StoreError;
 
 /// Microseconds in a minute: the state is kept in microseconds so that no rate is rounded away.
@@ -18,32 +18,49 @@ const MINUTE_MICROS: i64 = 60_000_000;
 /// lock a key out for as long.
 const IMPLAUSIBLE_MICROS: i64 = 2 * MINUTE_MICROS;
 
-/// An allowance of `per_minute` calls: the whole minute's worth may be used at once, then it
-/// refills evenly.
+/// An allowance: so many calls may be used at once, then it refills evenly.
 ///
 /// The state is one number, the theoretical arrival time (`tat`) in microseconds: the moment at
 /// which the allowance will be whole again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gcra {
-    per_minute: u32,
+    interval_micros: i64,
+    burst: i64,
+}
+
+/// Microseconds in a second.
+const SECOND_MICROS: i64 = 1_000_000;
+
+/// How long one of `calls` in `span` takes, rounded up so that no more than the allowed rate ever
+/// passes.
+const fn interval(span: i64, calls: u32) -> i64 {
+    let calls = calls as i64;
+    (span + calls - 1) / calls
 }
 
 impl Gcra {
-    /// An allowance; a rate of 0 counts as 1 (D12).
+    /// A whole minute's worth at once, then evenly; a rate of 0 counts as 1 (D12).
     pub const fn per_minute(rate: u32) -> Self {
-        Self { per_minute: if rate == 0 { 1 } else { rate } }
+        let rate = if rate == 0 { 1 } else { rate };
+        Self { interval_micros: interval(MINUTE_MICROS, rate), burst: rate as i64 }
     }
 
-    /// How long one call takes to refill, in microseconds, rounded up so that no more than the
-    /// allowed rate ever passes.
+    /// Evenly over each second, a tenth of a second's worth at once; a rate of 0 counts as 1. For
+    /// what is paced, not bounded only.
+    pub const fn per_second(rate: u32) -> Self {
+        let rate = if rate == 0 { 1 } else { rate };
+        let burst = if rate < 10 { 1 } else { rate as i64 / 10 };
+        Self { interval_micros: interval(SECOND_MICROS, rate), burst }
+    }
+
+    /// How long one call takes to refill, in microseconds.
     pub const fn interval_micros(self) -> i64 {
-        let rate = self.per_minute as i64;
-        (MINUTE_MICROS + rate - 1) / rate
+        self.interval_micros
     }
 
     /// How far the state may run ahead of the clock, in microseconds: the whole allowance.
     pub const fn burst_micros(self) -> i64 {
-        self.interval_micros() * self.per_minute as i64
+        self.interval_micros * self.burst
     }
 
     /// Decides one call at `now`: the state after it, or how long to wait.
@@ -70,6 +87,16 @@ pub enum RateKey {
     Calls(KeyId),
     /// The export calls of a key.
     Exports(KeyId),
+    /// Calls of inbound endpoints by one client (D13).
+    InboundClient(ClientNet),
+    /// Calls of one inbound endpoint.
+    Endpoint(InboundEndpointId),
+    /// Calls of template dispatch by one client (D13).
+    DispatchClient(ClientNet),
+    /// Calls of one template's token.
+    Token(TemplateId),
+    /// The messages of a campaign.
+    Campaign(CampaignId),
 }
 
 impl std::fmt::Display for RateKey {
@@ -77,6 +104,11 @@ impl std::fmt::Display for RateKey {
         match self {
             Self::Calls(key) => write!(f, "calls:{key}"),
             Self::Exports(key) => write!(f, "exports:{key}"),
+            Self::InboundClient(client) => write!(f, "inbound-client:{client}"),
+            Self::Endpoint(endpoint) => write!(f, "endpoint:{endpoint}"),
+            Self::DispatchClient(client) => write!(f, "dispatch-client:{client}"),
+            Self::Token(template) => write!(f, "token:{template}"),
+            Self::Campaign(campaign) => write!(f, "campaign:{campaign}"),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Checks and changes that creating, changing and importing a contact share: custom fields, lists,
 //! the e-mail rule, the organization of a cnpj (4.3, 4.4, D20, D22).
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -22,17 +23,21 @@ pub struct Warning {
     /// Stable code.
     pub code: &'static str,
     /// The field it is about.
-    pub field: &'static str,
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    pub field: Cow<'static, str>,
     /// A sentence for people.
-    pub message: &'static str,
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    pub message: Cow<'static, str>,
 }
 
 /// The e-mail went to `shared_email` (4.3.4).
 pub(crate) const EMAIL_TAKEN: Warning = Warning {
     code: "EMAIL_BELONGS_TO_ANOTHER_CONTACT",
-    field: "email",
-    message: "The e-mail belongs to another contact; it was stored in shared_email and does not \
-              identify this contact.",
+    field: Cow::Borrowed("email"),
+    message: Cow::Borrowed(
+        "The e-mail belongs to another contact; it was stored in shared_email and does not \
+         identify this contact.",
+    ),
 };
 
 /// Names the custom fields that are no active field of the company (4.3.2, 4.4).

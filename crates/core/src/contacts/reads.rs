@@ -98,8 +98,10 @@ pub struct DraftQuery {
     pub organization: Option<OrganizationId>,
     /// Lists.
     pub lists: Vec<ListId>,
-    /// Custom-field definitions.
+    /// Custom-field definitions by id.
     pub fields: Vec<CustomFieldId>,
+    /// Custom-field definitions by slug.
+    pub slugs: Vec<String>,
     /// Tags.
     pub tags: Vec<TagId>,
     /// A member.
@@ -128,7 +130,7 @@ pub struct DraftFacts {
     pub organization: Option<Stored<Organization>>,
     /// The lists that exist, in any state.
     pub lists: Vec<Stored<List>>,
-    /// The definitions that exist, in any status.
+    /// The definitions that exist of those asked for by id or by slug, in any status, each once.
     pub fields: Vec<Stored<CustomField>>,
     /// The tags that exist.
     pub tags: Vec<Stored<Tag>>,

@@ -86,14 +86,17 @@ pub struct CustomFieldDraft {
     pub(crate) status: FieldStatus,
 }
 
-/// Reads a slug: letters, digits, `_`, `-` and `.`, beginning with a letter or digit.
+/// Whether a text is a slug: letters, digits, `_`, `-` and `.`, beginning with a letter or digit.
+pub fn is_slug(text: &str) -> bool {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && text.chars().all(allowed)
+        && text.len() <= SLUG_CHARS
+}
+
 fn read_slug(value: &Value) -> Result<String, String> {
     let slug = value.as_str().unwrap_or_default();
-    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    let well_formed = slug.starts_with(|c: char| c.is_ascii_alphanumeric())
-        && slug.chars().all(allowed)
-        && slug.len() <= SLUG_CHARS;
-    if well_formed {
+    if is_slug(slug) {
         Ok(slug.to_owned())
     } else {
         Err("must be 1 to 100 letters, digits, '_', '-' or '.', beginning with a letter or digit"

@@ -55,7 +55,9 @@ pub fn is_remembered(refusal: &(impl Rejection + ?Sized)) -> bool {
             | Code::RequestInProgress
     );
     match refusal.kind() {
-        Kind::Forbidden | Kind::NotFound | Kind::Conflict | Kind::Upstream => !before_validation,
+        Kind::Forbidden | Kind::NotFound | Kind::Conflict | Kind::Gone | Kind::Upstream => {
+            !before_validation
+        }
         Kind::Unauthenticated
         | Kind::Malformed
         | Kind::Invalid

@@ -3,7 +3,7 @@
 use super::{Row, RowKey, Stored, Version};
 use crate::clock::Timestamp;
 use crate::events::Event;
-use crate::ids::CompanyId;
+use crate::ids::{CampaignId, CompanyId, ListId};
 
 /// One write of one row. There are no blind updates: an update or delete carries the version that
 /// was read, and only a [`Stored`] row can make one.
@@ -30,12 +30,28 @@ pub enum ChangeKind {
         /// The version that was read.
         read_at: Version,
     },
+    /// Every contact that is in the list when this is applied becomes a recipient of the campaign,
+    /// waiting, numbered from 1 in the order of the contacts' ids (D66). A recipient that is there
+    /// already is [`Conflict::Taken`](super::Conflict::Taken).
+    Enroll {
+        /// The company of all.
+        company: CompanyId,
+        /// The campaign.
+        campaign: CampaignId,
+        /// The list.
+        list: ListId,
+    },
 }
 
 impl Change {
     /// A new row.
     pub fn insert(row: impl Into<Row>) -> Self {
         Self(ChangeKind::Insert(row.into()))
+    }
+
+    /// A recipient for every contact of a list, in one step however long it is.
+    pub const fn enroll(company: CompanyId, campaign: CampaignId, list: ListId) -> Self {
+        Self(ChangeKind::Enroll { company, campaign, list })
     }
 
     /// What to apply.

@@ -106,4 +106,10 @@ pub enum UniqueKey {
     Routes,
     /// The number of a share of the webhooks.
     Shard,
+    /// The slug of an inbound endpoint, over all companies (D46a).
+    EndpointSlug,
+    /// (contact, key) of a dispatch window (D50).
+    DispatchWindow,
+    /// (campaign, number) and (campaign, contact) of a recipient (D66).
+    Recipient,
 }

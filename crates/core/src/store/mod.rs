@@ -15,8 +15,9 @@
 //! 5. A row that refers to a missing row, and a delete of a row that others still refer to, answer
 //!    [`Conflict::Reference`].
 //! 6. Deleting a contact deletes its memberships, tags, deals, links, clicks, aliases,
-//!    conversations, messages with their references, lead memory and the calls remembered about it;
-//!    its ledger lines stay, without it. Deleting a list or a tag deletes its memberships; deleting
+//!    conversations, messages with their references, dispatch windows, lead memory and the calls
+//!    remembered about it; its ledger lines and recipients of campaigns stay, without it. Deleting a
+//!    campaign deletes its recipients. Deleting a list or a tag deletes its memberships; deleting
 //!    a connection deletes its groups and the reports kept for it, and is refused while messages,
 //!    conversations or templates refer to it. Documents, jobs, events and deliveries are never
 //!    deleted by another row's deletion.
@@ -38,16 +39,19 @@ pub use row::{Row, RowKey, Stored, Version};
 
 use crate::Timestamp;
 use crate::access::AccessReads;
+use crate::campaigns::CampaignReads;
 use crate::connections::ConnectionReads;
 use crate::contacts::ContactReads;
 use crate::conversations::ConversationReads;
 use crate::custom_fields::CustomFieldReads;
 use crate::deals::DealReads;
 use crate::deliveries::{DeliveryReads, DueReads, ShardReads, Signals};
+use crate::dispatches::DispatchReads;
 use crate::documents::DocumentReads;
 use crate::events::{EventReads, Outbox};
 use crate::groups::GroupReads;
 use crate::idempotency::IdempotencyReads;
+use crate::inbound::InboundReads;
 use crate::jobs::Job;
 use crate::leads::LeadReads;
 use crate::links::LinkReads;
@@ -63,16 +67,19 @@ use crate::workers::WorkerReads;
 /// All reads that use cases need.
 pub trait Reads:
     AccessReads
+    + CampaignReads
     + ConnectionReads
     + ContactReads
     + ConversationReads
     + CustomFieldReads
     + DealReads
     + DeliveryReads
+    + DispatchReads
     + DocumentReads
     + EventReads
     + GroupReads
     + IdempotencyReads
+    + InboundReads
     + LeadReads
     + LedgerReads
     + LinkReads
@@ -89,17 +96,19 @@ pub trait Reads:
 
 impl<T> Reads for T where
     T: AccessReads
+        + CampaignReads
         + ConnectionReads
         + ContactReads
         + ConversationReads
         + CustomFieldReads
         + DealReads
         + DeliveryReads
-        + DeliveryReads
+        + DispatchReads
         + DocumentReads
         + EventReads
         + GroupReads
         + IdempotencyReads
+        + InboundReads
         + LeadReads
         + LedgerReads
         + LinkReads
@@ -148,7 +157,7 @@ pub trait Upkeep: Send + Sync {
     async fn ready(&self) -> Result<(), StoreError>;
 
     /// Bounded housekeeping: folds counters; drops lapsed rate-limit state, expired status reports
-    /// and remembered calls, and workers whose lease lapsed an hour ago. Call it every few seconds;
+    /// and remembered calls, dispatch windows that have ended, and workers whose lease lapsed an hour ago. Call it every few seconds;
     /// a missed call costs speed, never correctness.
     async fn upkeep(&self, now: Timestamp) -> Result<(), StoreError>;
 }

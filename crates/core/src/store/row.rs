@@ -1,20 +1,24 @@
 //! Rows as the store keeps them: every kind of record, its key and its version.
 
 use crate::access::{ApiKey, Company, Member, Secret, SecretName};
+use crate::campaigns::{Campaign, Recipient, RecipientNumber};
 use crate::connections::Connection;
 use crate::contacts::{Alias, ChannelKey, Contact, ContactTag, Platform};
 use crate::conversations::Conversation;
 use crate::custom_fields::CustomField;
 use crate::deals::{Deal, Pipeline, Stage};
 use crate::deliveries::{Delivery, Shard, ShardNumber};
+use crate::dispatches::{DispatchWindow, WindowKey};
 use crate::documents::Document;
 use crate::groups::{ConnectionGroup, GroupCode};
 use crate::idempotency::{CallKey, RememberedCall};
 use crate::ids::{
-    ClickId, CloseReasonId, CompanyId, ConnectionId, ContactId, CustomFieldId, DealId, DeliveryId,
-    DocumentId, JobId, KeyId, LedgerLineId, LinkId, ListId, MemberId, MessageId, OrganizationId,
-    PipelineId, StageId, TagId, TemplateId, WebhookId, WorkerId,
+    CampaignId, ClickId, CloseReasonId, CompanyId, ConnectionId, ContactId, CustomFieldId, DealId,
+    DeliveryId, DocumentId, InboundEndpointId, JobId, KeyId, LedgerLineId, LinkId, ListId,
+    MemberId, MessageId, OrganizationId, PipelineId, StageId, TagId, TemplateId, WebhookId,
+    WorkerId,
 };
+use crate::inbound::InboundEndpoint;
 use crate::jobs::Job;
 use crate::leads::LeadMemory;
 use crate::links::{Click, Link};
@@ -198,6 +202,14 @@ rows! {
     Delivery(Delivery) => Delivery { company: CompanyId, id: DeliveryId } by |r| RowKey::Delivery { company: r.company, id: r.id };
     /// A share of the webhooks, which one process at a time dispatches.
     Shard(Shard) => Shard { number: ShardNumber } by |r| RowKey::Shard { number: r.number };
+    /// An inbound endpoint.
+    InboundEndpoint(InboundEndpoint) => InboundEndpoint { company: CompanyId, id: InboundEndpointId } by |r| RowKey::InboundEndpoint { company: r.company, id: r.id };
+    /// The last dispatch of its kind to a contact.
+    DispatchWindow(DispatchWindow) => DispatchWindow { company: CompanyId, contact: ContactId, key: WindowKey } by |r| RowKey::DispatchWindow { company: r.company, contact: r.contact, key: r.key };
+    /// A campaign.
+    Campaign(Campaign) => Campaign { company: CompanyId, id: CampaignId } by |r| RowKey::Campaign { company: r.company, id: r.id };
+    /// A recipient of a campaign; made by [`ChangeKind::Enroll`](super::ChangeKind::Enroll).
+    Recipient(Recipient) => Recipient { company: CompanyId, campaign: CampaignId, number: RecipientNumber } by |r| RowKey::Recipient { company: r.company, campaign: r.campaign, number: r.number };
     /// A durable background job.
     Job(Job) => Job { company: CompanyId, id: JobId } by |r| RowKey::Job { company: r.company, id: r.id };
 }

@@ -15,6 +15,7 @@ pub use manage::{Templates, WriteTemplate};
 pub use text::{literal_tag, positions, render, unknown_tag};
 
 use crate::Timestamp;
+use crate::access::Company;
 use crate::ids::{CompanyId, ConnectionId, TemplateId};
 use crate::store::{StoreError, Stored};
 use crate::words::words;
@@ -169,6 +170,13 @@ pub trait TemplateReads: Send + Sync {
         company: CompanyId,
         id: TemplateId,
     ) -> Result<Option<Stored<Template>>, StoreError>;
+
+    /// The template of any company that has this token, with its company: made for every dispatch
+    /// (4.10).
+    async fn template_by_token(
+        &self,
+        token: Uuid,
+    ) -> Result<Option<(Template, Company)>, StoreError>;
 
     /// All templates of the company.
     async fn templates(&self, company: CompanyId) -> Result<Vec<Stored<Template>>, StoreError>;

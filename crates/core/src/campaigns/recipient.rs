@@ -1,0 +1,148 @@
+//! A recipient of a campaign: how far its message came (D58, D66).
+
+use serde::{Serialize, Serializer};
+
+use crate::Timestamp;
+use crate::ids::{CampaignId, CompanyId, ContactId, LedgerLineId, MessageId};
+use crate::messages::{DeliveryCode, Message, MessageStatus};
+use crate::words::words;
+
+words! {
+    /// How far a recipient's message came (D58).
+    RecipientStatus {
+        /// It was not its turn yet.
+        Waiting = "waiting",
+        /// Its message is on its way to the gateway.
+        Sending = "sending",
+        /// The gateway accepted it.
+        Sent = "sent",
+        /// It reached the contact's device.
+        Delivered = "delivered",
+        /// The contact has seen it.
+        Read = "read",
+        /// It will not arrive, or nobody knows whether it did.
+        Failed = "failed",
+        /// There was a reason not to send it.
+        Skipped = "skipped",
+    }
+}
+
+words! {
+    /// What of the contact stood in the way.
+    ContactFault {
+        /// It asked not to receive messages.
+        OptedOut = "CONTACT_OPTED_OUT",
+        /// The company blocked it.
+        Blocked = "CONTACT_BLOCKED",
+        /// It is a group.
+        Group = "CONTACT_IS_GROUP",
+        /// It is gone.
+        Deleted = "CONTACT_DELETED",
+        /// Several connections can be used, and it was last met on none of them.
+        NoConnection = "CONNECTION_REQUIRED",
+    }
+}
+
+/// Why a recipient's message was skipped or failed: `error_code`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecipientFault {
+    /// For what its contact is.
+    Contact(ContactFault),
+    /// For what became of its message.
+    Delivery(DeliveryCode),
+}
+
+impl RecipientFault {
+    /// The code as it is written.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Contact(fault) => fault.as_str(),
+            Self::Delivery(code) => code.as_str(),
+        }
+    }
+
+    /// Reads a code; `None` for any other word.
+    pub fn parse(word: &str) -> Option<Self> {
+        ContactFault::parse(word)
+            .map(Self::Contact)
+            .or_else(|| DeliveryCode::parse(word).map(Self::Delivery))
+    }
+}
+
+impl Serialize for RecipientFault {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+/// The place of a recipient in its campaign, from 1: the order of sending and of listings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RecipientNumber(pub u32);
+
+/// A recipient of a campaign: made for every contact of the list when the campaign is started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recipient {
+    /// The company.
+    pub company: CompanyId,
+    /// The campaign; the recipient goes with it.
+    pub campaign: CampaignId,
+    /// Its place.
+    pub number: RecipientNumber,
+    /// The contact; `None` once it was deleted (D26).
+    pub contact: Option<ContactId>,
+    /// How far it is.
+    pub status: RecipientStatus,
+    /// Its message, once there is one. It goes with its contact.
+    pub message: Option<MessageId>,
+    /// The debit of its message.
+    pub debit: Option<LedgerLineId>,
+    /// Why it was skipped or failed.
+    pub fault: Option<RecipientFault>,
+    /// When the gateway's answer to its message was recorded, if that accepted it.
+    pub sent_at: Option<Timestamp>,
+}
+
+/// The recipient as far as its message is (D58: by current status).
+#[must_use]
+pub fn follow(recipient: &Recipient, message: &Message, now: Timestamp) -> Recipient {
+    let status = match message.status {
+        MessageStatus::Pending | MessageStatus::Received => RecipientStatus::Sending,
+        MessageStatus::Sent => RecipientStatus::Sent,
+        MessageStatus::Delivered => RecipientStatus::Delivered,
+        MessageStatus::Read => RecipientStatus::Read,
+        MessageStatus::Failed => RecipientStatus::Failed,
+    };
+    let was_sent = matches!(
+        status,
+        RecipientStatus::Sent | RecipientStatus::Delivered | RecipientStatus::Read
+    );
+    Recipient {
+        status,
+        fault: message.failure.as_ref().map(|failure| RecipientFault::Delivery(failure.code)),
+        sent_at: recipient.sent_at.or(was_sent.then_some(now)),
+        ..recipient.clone()
+    }
+}
+
+/// How many recipients have which status.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RecipientCounts {
+    by_status: [u64; RecipientStatus::ALL.len()],
+}
+
+impl RecipientCounts {
+    /// How many have a status.
+    pub fn of(&self, status: RecipientStatus) -> u64 {
+        self.by_status[status as usize]
+    }
+
+    /// Adds `count` to those of a status.
+    pub fn add(&mut self, status: RecipientStatus, count: u64) {
+        self.by_status[status as usize] += count;
+    }
+
+    /// How many there are in all.
+    pub fn total(&self) -> u64 {
+        self.by_status.iter().sum()
+    }
+}

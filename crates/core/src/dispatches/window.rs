@@ -1,0 +1,163 @@
+//! The windows in which a template is not dispatched to a contact a second time (8, D50): the pure
+//! rules.
+
+use std::fmt;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use crate::Timestamp;
+use crate::ids::{CompanyId, ContactId, MessageId};
+use crate::store::{StoreError, Stored};
+use crate::templates::TemplateCategory;
+use crate::words::words;
+
+/// How long a dispatch whose outcome nobody recorded stands in the way of others: longer than any
+/// call of a gateway, so that only a crash leaves one behind (D50).
+pub const RESERVATION: Duration = Duration::from_secs(60);
+
+/// What two dispatches to one contact have in common when the second is a duplicate: a truncated
+/// digest, so that no content is kept for it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct WindowKey([u8; 32]);
+
+impl WindowKey {
+    /// The bytes, for stores.
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    /// A key as a store keeps it.
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+}
+
+impl fmt::Debug for WindowKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "WindowKey({:02x}{:02x}…)", self.0[0], self.0[1])
+    }
+}
+
+words! {
+    /// How far a dispatch is.
+    WindowState {
+        /// It is under way.
+        Reserved = "reserved",
+        /// It was sent, or may have been.
+        Sent = "sent",
+    }
+}
+
+/// The last dispatch of its kind to a contact.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DispatchWindow {
+    /// The company.
+    pub company: CompanyId,
+    /// The contact; the window goes with it.
+    pub contact: ContactId,
+    /// What a duplicate has in common with it.
+    pub key: WindowKey,
+    /// Its message.
+    pub message: MessageId,
+    /// When its message was stored: `sent_at`.
+    pub sent_at: Timestamp,
+    /// How far it is.
+    pub state: WindowState,
+    /// When it can be forgotten.
+    pub ends_at: Timestamp,
+}
+
+/// The window of a template dispatch: how long it is, and what it is told by (8).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowRule {
+    /// What duplicates have in common.
+    pub key: WindowKey,
+    /// How long it lasts.
+    pub lasts: Duration,
+}
+
+/// The window that a category has: advertising once a day and template name, everything else once
+/// in ten minutes and content, which is name, language and rendered text (8, D50).
+pub fn window_rule(
+    category: TemplateCategory,
+    name: &str,
+    language: &str,
+    rendered: &str,
+) -> WindowRule {
+    let minutes = |minutes: u64| Duration::from_secs(minutes * 60);
+    match category {
+        TemplateCategory::Marketing => {
+            WindowRule { key: digest("name", &[name]), lasts: minutes(24 * 60) }
+        }
+        TemplateCategory::Utility | TemplateCategory::Authentication => {
+            let key = digest("content", &[name, language, rendered]);
+            WindowRule { key, lasts: minutes(10) }
+        }
+    }
+}
+
+/// Each part goes in with its length, so that no two lists of parts read alike.
+fn digest(kind: &str, parts: &[&str]) -> WindowKey {
+    let mut hash = Sha256::new();
+    for part in std::iter::once(&kind).chain(parts) {
+        hash.update(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
+        hash.update(part.as_bytes());
+    }
+    WindowKey(hash.finalize().into())
+}
+
+/// The dispatch that a refused one repeats (7.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ExistingSend {
+    /// Its message.
+    pub message_id: MessageId,
+    /// When it was sent.
+    pub sent_at: Timestamp,
+    /// From when on another one passes.
+    pub next_eligible_at: Timestamp,
+}
+
+/// Whether a dispatch may go on at a moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Eligibility {
+    /// It may.
+    Free,
+    /// Another one is under way.
+    InFlight,
+    /// Another one was sent inside the window.
+    Sent(ExistingSend),
+}
+
+impl DispatchWindow {
+    /// Whether another dispatch may go on at `now`. Both bounds are exclusive: at `next_eligible_at`
+    /// itself, and 60 seconds after a reservation that nobody settled, one may (D50).
+    pub fn eligibility(&self, lasts: Duration, now: Timestamp) -> Eligibility {
+        match self.state {
+            WindowState::Reserved if now < self.sent_at.plus(RESERVATION) => Eligibility::InFlight,
+            WindowState::Sent if now < self.sent_at.plus(lasts) => {
+                Eligibility::Sent(ExistingSend {
+                    message_id: self.message,
+                    sent_at: self.sent_at,
+                    next_eligible_at: self.sent_at.plus(lasts),
+                })
+            }
+            WindowState::Reserved | WindowState::Sent => Eligibility::Free,
+        }
+    }
+}
+
+/// Reads of dispatch windows.
+#[async_trait]
+pub trait DispatchReads: Send + Sync {
+    /// The last dispatch to a contact that has this key.
+    async fn dispatch_window(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+        key: WindowKey,
+    ) -> Result<Option<Stored<DispatchWindow>>, StoreError>;
+}

@@ -1,0 +1,84 @@
+//! What callers of an inbound endpoint present (4.9, 5.2).
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use subtle::ConstantTimeEq;
+
+use crate::secret::SecretText;
+
+/// What the secrets we make begin with.
+const PREFIX: &str = "ies_";
+const MIN_CHARS: usize = 16;
+const MAX_CHARS: usize = 128;
+
+/// The secret of an inbound endpoint, presented in `X-Service-Secret`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndpointSecret(SecretText);
+
+impl EndpointSecret {
+    /// A secret out of 32 random bytes.
+    pub fn from_random(bytes: [u8; 32]) -> Self {
+        Self(SecretText::new(format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(bytes))))
+    }
+
+    /// A secret that was given: 16 to 128 printable ASCII characters without spaces, so that it
+    /// comes through a header as it is.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let is_visible = text.bytes().all(|byte| (0x21..0x7f).contains(&byte));
+        if is_visible && (MIN_CHARS..=MAX_CHARS).contains(&text.len()) {
+            Ok(Self(SecretText::new(text)))
+        } else {
+            Err(format!(
+                "must be {MIN_CHARS} to {MAX_CHARS} printable ASCII characters without spaces"
+            ))
+        }
+    }
+
+    /// A secret as a store keeps it.
+    pub fn stored(text: String) -> Self {
+        Self(SecretText::new(text))
+    }
+
+    /// The secret itself: to be shown once or stored.
+    pub fn expose(&self) -> &str {
+        self.0.expose()
+    }
+
+    /// Whether exactly this was presented, once. Takes as long whatever the difference (4.9).
+    pub fn is_presented(&self, headers: &[&[u8]]) -> bool {
+        match headers {
+            [only] => only.ct_eq(self.expose().as_bytes()).into(),
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_secret_itself_presented_once_passes() {
+        let secret = EndpointSecret::from_random([7; 32]);
+        let right = secret.expose().as_bytes();
+        assert!(secret.is_presented(&[right]));
+        for wrong in [&[][..], &[&b""[..]], &[&right[1..]], &[right, right], &[b"ies_"]] {
+            assert!(!secret.is_presented(wrong));
+        }
+    }
+
+    #[test]
+    fn given_secrets_are_16_to_128_visible_characters() {
+        for good in ["a".repeat(16), "~".repeat(128)] {
+            assert!(EndpointSecret::parse(&good).is_ok(), "{good}");
+        }
+        for bad in ["a".repeat(15), "a".repeat(129), " with spaces inside".into(), "é".repeat(16)]
+        {
+            assert!(EndpointSecret::parse(&bad).is_err(), "{bad}");
+        }
+    }
+}
