@@ -224,6 +224,7 @@ pub async fn nothing_of_another_company_is_told(harness: &dyn Harness) {
         organization: None,
         lists: vec![list.id],
         fields: vec![field.id],
+        slugs: vec![field.slug.clone()],
         tags: vec![tag.id],
         member: Some(member.id),
         close_reason: Some(reason.id),

@@ -3,6 +3,7 @@
 
 use async_trait::async_trait;
 use recado_core::Timestamp;
+use recado_core::access::Company;
 use recado_core::connections::{Connection, ConnectionReads};
 use recado_core::contacts::{Alias, ChannelKey, Contact};
 use recado_core::conversations::{ChannelContact, ChannelQuery, Conversation, ConversationReads};
@@ -14,6 +15,7 @@ use recado_core::messages::{Direction, Message, SenderType};
 use recado_core::store::{RowKey, StoreError, Stored};
 use recado_core::templates::{Template, TemplateReads};
 use recado_core::workers::{Worker, WorkerReads};
+use uuid::Uuid;
 
 use super::rows::Kept;
 use super::{MemoryStore, State};
@@ -201,6 +203,15 @@ impl TemplateReads for MemoryStore {
         id: TemplateId,
     ) -> Result<Option<Stored<Template>>, StoreError> {
         Ok(self.state().rows.get(&RowKey::Template { company, id }))
+    }
+
+    async fn template_by_token(
+        &self,
+        token: Uuid,
+    ) -> Result<Option<(Template, Company)>, StoreError> {
+        let state = self.state();
+        let found = state.rows.all::<Template>().find(|template| template.token == token);
+        Ok(found.and_then(|template| Some((template.clone(), state.company(template.company)?))))
     }
 
     async fn templates(&self, company: CompanyId) -> Result<Vec<Stored<Template>>, StoreError> {

@@ -150,11 +150,13 @@ impl State {
                 .iter()
                 .filter_map(|id| rows.get(&RowKey::List { company, id: *id }))
                 .collect(),
-            fields: query
-                .fields
-                .iter()
-                .filter_map(|id| rows.get(&RowKey::CustomField { company, id: *id }))
-                .collect(),
+            fields: self.sorted_stored(
+                |field: &CustomField| {
+                    field.company == company
+                        && (query.fields.contains(&field.id) || query.slugs.contains(&field.slug))
+                },
+                |field| field.id,
+            ),
             tags: query
                 .tags
                 .iter()

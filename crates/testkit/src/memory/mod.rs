@@ -4,10 +4,12 @@
 //! as code allows. It is meant to be obviously right, not fast: most reads look at every row of
 //! their kind.
 
+mod campaigns;
 mod channels;
 mod contacts;
 mod deliveries;
 mod events;
+mod inbound;
 mod messages;
 mod records;
 mod rows;
@@ -123,6 +125,9 @@ impl State {
                     self.check_version(&key, read_at)?;
                     self.delete(key)?;
                 }
+                ChangeKind::Enroll { company, campaign, list } => {
+                    self.enroll(company, campaign, list)?;
+                }
                 // Kinds of change that this version does not know cannot be applied.
                 _ => return Err(Conflict::Contended),
             }
@@ -165,6 +170,13 @@ impl State {
         self.put(key, Entry { row, version: Version::FIRST, place: self.next_place })
     }
 
+    /// Inserts a row that nothing stands in the way of.
+    fn set_new(&mut self, row: Row) {
+        self.next_place += 1;
+        let entry = Entry { version: Version::FIRST, place: self.next_place, row };
+        self.rows.set(entry.row.key(), Some(entry));
+    }
+
     fn update(&mut self, row: Row, read_at: Version) -> Result<(), Conflict> {
         let key = row.key();
         let place = self.check_version(&key, read_at)?;
@@ -172,7 +184,10 @@ impl State {
     }
 
     fn put(&mut self, key: RowKey, entry: Entry) -> Result<(), Conflict> {
-        for value in rules::unique(&entry.row) {
+        let held = self.rows.entry(&key).map(|held| rules::unique(&held.row)).unwrap_or_default();
+        let values = rules::unique(&entry.row);
+        // What a row has already, no other one can have.
+        for value in values.into_iter().filter(|value| !held.contains(value)) {
             let same_kind = Kind::of_key(&key).into_iter().flat_map(|kind| self.rows.entries(kind));
             let mut others = same_kind.filter(|other| other.row.key() != key);
             if others.any(|other| rules::unique(&other.row).contains(&value)) {

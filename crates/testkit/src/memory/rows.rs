@@ -3,15 +3,18 @@
 use std::collections::{BTreeMap, HashMap};
 
 use recado_core::access::{ApiKey, Company, Member, Secret};
+use recado_core::campaigns::{Campaign, Recipient};
 use recado_core::connections::Connection;
 use recado_core::contacts::{Alias, Contact, ContactTag};
 use recado_core::conversations::Conversation;
 use recado_core::custom_fields::CustomField;
 use recado_core::deals::{Deal, Pipeline, Stage};
 use recado_core::deliveries::{Delivery, Shard};
+use recado_core::dispatches::DispatchWindow;
 use recado_core::documents::Document;
 use recado_core::groups::ConnectionGroup;
 use recado_core::idempotency::RememberedCall;
+use recado_core::inbound::InboundEndpoint;
 use recado_core::jobs::Job;
 use recado_core::leads::LeadMemory;
 use recado_core::links::{Click, Link};
@@ -99,6 +102,10 @@ kinds! {
     Routes: Routes,
     Delivery: Delivery,
     Shard: Shard,
+    InboundEndpoint: InboundEndpoint,
+    DispatchWindow: DispatchWindow,
+    Campaign: Campaign,
+    Recipient: Recipient,
     Job: Job,
 }
 

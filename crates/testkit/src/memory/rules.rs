@@ -3,7 +3,8 @@
 
 use recado_core::access::KeyHash;
 use recado_core::contacts::{Email, Identifier, Platform};
-use recado_core::ids::CompanyId;
+use recado_core::ids::{CampaignId, CompanyId, ContactId};
+use recado_core::inbound::EndpointSlug;
 use recado_core::links::LinkCode;
 use recado_core::messages::RefTarget;
 use recado_core::organizations::Cnpj;
@@ -21,6 +22,20 @@ pub(super) fn refers_to(row: &Row) -> Vec<RowKey> {
             Vec::new()
         }
         Row::Webhook(webhook) => vec![company(webhook.company)],
+        Row::InboundEndpoint(endpoint) => vec![company(endpoint.company)],
+        // A campaign outlives its template, its list and its connection, and a window and a
+        // recipient name their message without referring to it.
+        Row::Campaign(campaign) => vec![company(campaign.company)],
+        Row::DispatchWindow(window) => vec![
+            company(window.company),
+            RowKey::Contact { company: window.company, id: window.contact },
+        ],
+        Row::Recipient(recipient) => {
+            let own = recipient.company;
+            let campaign = RowKey::Campaign { company: own, id: recipient.campaign };
+            let contact = recipient.contact.map(|id| RowKey::Contact { company: own, id });
+            [Some(company(own)), Some(campaign), contact].into_iter().flatten().collect()
+        }
         Row::Routes(routes) => vec![company(routes.company)],
         Row::ApiKey(key) => vec![company(key.company)],
         Row::Member(member) => vec![company(member.company)],
@@ -151,6 +166,7 @@ pub(super) fn fate(row: &Row, deleted: Kind) -> Fate {
         | Row::Conversation(_)
         | Row::Message(_)
         | Row::LeadMemory(_)
+        | Row::DispatchWindow(_)
         | Row::RememberedCall(_) => deleted == Kind::Contact,
         Row::MessageRef(_) => matches!(deleted, Kind::Message | Kind::Connection),
         Row::Group(_) => deleted == Kind::Connection,
@@ -159,6 +175,12 @@ pub(super) fn fate(row: &Row, deleted: Kind) -> Fate {
             line.contact = None;
             return Fate::BecomesRow(Box::new(line.into()));
         }
+        Row::Recipient(recipient) if deleted == Kind::Contact => {
+            let mut recipient = recipient.clone();
+            recipient.contact = None;
+            return Fate::BecomesRow(Box::new(recipient.into()));
+        }
+        Row::Recipient(_) => deleted == Kind::Campaign,
         _ => false,
     };
     if goes { Fate::Goes } else { Fate::Forbids }
@@ -178,6 +200,8 @@ pub(super) fn identity(key: &RowKey) -> UniqueKey {
         RowKey::RememberedCall { .. } => UniqueKey::CallKey,
         RowKey::Routes { .. } => UniqueKey::Routes,
         RowKey::Shard { .. } => UniqueKey::Shard,
+        RowKey::DispatchWindow { .. } => UniqueKey::DispatchWindow,
+        RowKey::Recipient { .. } => UniqueKey::Recipient,
         _ => UniqueKey::Id,
     }
 }
@@ -193,6 +217,8 @@ pub(super) enum Unique<'a> {
     LinkCode(&'a LinkCode),
     JobSubject(CompanyId, &'static str, Uuid),
     TemplateToken(Uuid),
+    EndpointSlug(&'a EndpointSlug),
+    Recipient(CompanyId, CampaignId, ContactId),
 }
 
 impl Unique<'_> {
@@ -207,6 +233,8 @@ impl Unique<'_> {
             Self::LinkCode(..) => UniqueKey::LinkCode,
             Self::JobSubject(..) => UniqueKey::JobSubject,
             Self::TemplateToken(..) => UniqueKey::TemplateToken,
+            Self::EndpointSlug(..) => UniqueKey::EndpointSlug,
+            Self::Recipient(..) => UniqueKey::Recipient,
         }
     }
 }
@@ -228,6 +256,12 @@ pub(super) fn unique(row: &Row) -> Vec<Unique<'_>> {
         Row::ApiKey(key) => vec![Unique::KeyHash(&key.hash)],
         Row::Link(link) => vec![Unique::LinkCode(&link.code)],
         Row::Template(template) => vec![Unique::TemplateToken(template.token)],
+        Row::InboundEndpoint(endpoint) => vec![Unique::EndpointSlug(&endpoint.slug)],
+        Row::Recipient(recipient) => {
+            let (company, campaign) = (recipient.company, recipient.campaign);
+            let contact = recipient.contact;
+            contact.map(|id| Unique::Recipient(company, campaign, id)).into_iter().collect()
+        }
         Row::Job(job) => vec![Unique::JobSubject(job.company, job.kind.name(), job.kind.subject())],
         _ => Vec::new(),
     }

@@ -20,6 +20,7 @@ fn is_spent(row: &Row, now: Timestamp) -> bool {
             RefTarget::Report { expires_at, .. } => *expires_at <= now,
         },
         Row::RememberedCall(call) => call.expires_at <= now,
+        Row::DispatchWindow(window) => window.ends_at <= now,
         Row::Worker(worker) => worker.leased_until.plus(WORKER_KEPT) <= now,
         _ => false,
     }

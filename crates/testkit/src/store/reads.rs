@@ -3,6 +3,10 @@
 use async_trait::async_trait;
 use recado_core::Timestamp;
 use recado_core::access::{AccessReads, ApiKey, Company, KeyHash, Member, Secret, SecretName};
+use recado_core::campaigns::{
+    Campaign, CampaignReads, Recipient, RecipientCounts, RecipientEntry, RecipientNumber,
+    RecipientStatus,
+};
 use recado_core::connections::{Connection, ConnectionReads};
 use recado_core::contacts::{
     Contact, ContactFilter, ContactReads, ContactRecord, ContactSlice, DraftFacts, DraftQuery,
@@ -15,15 +19,18 @@ use recado_core::deliveries::{
     Delivery, DeliveryFilter, DeliveryReads, DueReads, Lane, LanePage, LaneRead, Pending, Shard,
     ShardReads,
 };
+use recado_core::dispatches::{DispatchReads, DispatchWindow, WindowKey};
 use recado_core::documents::{Document, DocumentReads};
 use recado_core::events::{EventReads, EventRecord, EventType, JournalPosition};
 use recado_core::groups::{ConnectionGroup, GroupCode, GroupReads};
 use recado_core::idempotency::{CallKey, IdempotencyReads, RememberedCall};
 use recado_core::ids::{
-    CloseReasonId, CompanyId, ConnectionId, ContactId, CustomFieldId, DealId, DeliveryId,
-    DocumentId, EventId, KeyId, LedgerLineId, LinkId, ListId, MemberId, MessageId, OrganizationId,
-    PipelineId, StageId, TagId, TemplateId, WebhookId, WorkerId,
+    CampaignId, CloseReasonId, CompanyId, ConnectionId, ContactId, CustomFieldId, DealId,
+    DeliveryId, DocumentId, EventId, InboundEndpointId, KeyId, LedgerLineId, LinkId, ListId,
+    MemberId, MessageId, OrganizationId, PipelineId, StageId, TagId, TemplateId, WebhookId,
+    WorkerId,
 };
+use recado_core::inbound::{EndpointSlug, InboundEndpoint, InboundReads};
 use recado_core::jobs::Job;
 use recado_core::leads::{LeadMemory, LeadReads};
 use recado_core::links::{Link, LinkCode, LinkReads};
@@ -39,6 +46,7 @@ use recado_core::tags::{CloseReason, Tag, TagReads};
 use recado_core::templates::{Template, TemplateReads};
 use recado_core::webhooks::{Routes, Webhook, WebhookReads};
 use recado_core::workers::{Worker, WorkerReads};
+use uuid::Uuid;
 
 use super::FaultyStore;
 
@@ -71,6 +79,31 @@ reads! {
         fn member(company: CompanyId, id: MemberId) -> Option<Stored<Member>>;
         fn members(company: CompanyId) -> Vec<Member>;
         fn secret(name: SecretName) -> Option<Secret>;
+    }
+    CampaignReads {
+        fn campaign(company: CompanyId, id: CampaignId) -> Option<Stored<Campaign>>;
+        fn campaigns(company: CompanyId) -> Vec<(Campaign, RecipientCounts)>;
+        fn recipient_counts(company: CompanyId, campaign: CampaignId) -> RecipientCounts;
+        fn running_campaigns() -> Vec<Stored<Campaign>>;
+        fn recipients(
+            company: CompanyId,
+            campaign: CampaignId,
+            status: RecipientStatus,
+            after: Option<RecipientNumber>,
+            limit: u32,
+        ) -> Vec<Stored<Recipient>>;
+        fn recipient(
+            company: CompanyId,
+            campaign: CampaignId,
+            number: RecipientNumber,
+        ) -> Option<Stored<Recipient>>;
+        fn recipients_of(company: CompanyId, messages: &[MessageId]) -> Vec<Stored<Recipient>>;
+        fn recipient_page(
+            company: CompanyId,
+            campaign: CampaignId,
+            status: Option<RecipientStatus>,
+            page: PageRequest,
+        ) -> Page<RecipientEntry>;
     }
     ConnectionReads {
         fn connection(company: CompanyId, id: ConnectionId) -> Option<Stored<Connection>>;
@@ -136,6 +169,13 @@ reads! {
             limit: u32,
         ) -> Vec<Stored<Delivery>>;
     }
+    DispatchReads {
+        fn dispatch_window(
+            company: CompanyId,
+            contact: ContactId,
+            key: WindowKey,
+        ) -> Option<Stored<DispatchWindow>>;
+    }
     DocumentReads {
         fn document(company: CompanyId, id: DocumentId) -> Option<Stored<Document>>;
         fn documents(company: CompanyId, contact: ContactId) -> Vec<Stored<Document>>;
@@ -160,6 +200,14 @@ reads! {
     }
     IdempotencyReads {
         fn remembered_call(company: CompanyId, key: &CallKey) -> Option<Stored<RememberedCall>>;
+    }
+    InboundReads {
+        fn inbound_endpoint(
+            company: CompanyId,
+            id: InboundEndpointId,
+        ) -> Option<Stored<InboundEndpoint>>;
+        fn inbound_endpoints(company: CompanyId) -> Vec<InboundEndpoint>;
+        fn endpoint_by_slug(slug: &EndpointSlug) -> Option<(InboundEndpoint, Company)>;
     }
     LeadReads {
         fn lead_memory(company: CompanyId, contact: ContactId) -> Option<Stored<LeadMemory>>;
@@ -212,6 +260,7 @@ reads! {
     }
     TemplateReads {
         fn template(company: CompanyId, id: TemplateId) -> Option<Stored<Template>>;
+        fn template_by_token(token: Uuid) -> Option<(Template, Company)>;
         fn templates(company: CompanyId) -> Vec<Stored<Template>>;
     }
     WebhookReads {

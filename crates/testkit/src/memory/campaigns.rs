@@ -1,0 +1,193 @@
+//! Campaigns and their recipients: how they are enrolled, and reads of them.
+
+use std::collections::HashSet;
+
+use async_trait::async_trait;
+use recado_core::campaigns::{
+    Campaign, CampaignReads, CampaignStatus, Recipient, RecipientCounts, RecipientEntry,
+    RecipientNumber, RecipientStatus,
+};
+use recado_core::contacts::Contact;
+use recado_core::ids::{CampaignId, CompanyId, ContactId, ListId, MessageId};
+use recado_core::lists::ListMember;
+use recado_core::page::{Page, PageRequest};
+use recado_core::store::{Conflict, RowKey, StoreError, Stored, UniqueKey};
+
+use super::messages::page_of;
+use super::{MemoryStore, State};
+
+impl State {
+    /// Makes every contact that is in the list a recipient of the campaign.
+    pub(super) fn enroll(
+        &mut self,
+        company: CompanyId,
+        campaign: CampaignId,
+        list: ListId,
+    ) -> Result<(), Conflict> {
+        if self.rows.entry(&RowKey::Campaign { company, id: campaign }).is_none() {
+            return Err(Conflict::Reference);
+        }
+        let members = self.rows.all::<ListMember>();
+        let mut contacts: Vec<ContactId> = members
+            .filter(|member| member.company == company && member.list == list)
+            .map(|member| member.contact)
+            .collect();
+        contacts.sort();
+        let enrolled = (1..).map(RecipientNumber).zip(contacts);
+        let enrolled: Vec<(RecipientNumber, ContactId)> = enrolled.collect();
+        // Looked at once for all, not once for each: lists are long.
+        let there = self.rows.all::<Recipient>();
+        let there = there.filter(|r| r.company == company && r.campaign == campaign);
+        let (numbers, contacts): (HashSet<_>, HashSet<_>) =
+            there.map(|recipient| (recipient.number, recipient.contact)).unzip();
+        let is_there = |(number, contact): &(RecipientNumber, ContactId)| {
+            numbers.contains(number) || contacts.contains(&Some(*contact))
+        };
+        if enrolled.iter().any(is_there) {
+            return Err(Conflict::Taken(UniqueKey::Recipient));
+        }
+        for (number, contact) in enrolled {
+            let recipient = Recipient {
+                company,
+                campaign,
+                number,
+                contact: Some(contact),
+                status: RecipientStatus::Waiting,
+                message: None,
+                debit: None,
+                fault: None,
+                sent_at: None,
+            };
+            self.set_new(recipient.into());
+        }
+        Ok(())
+    }
+
+    /// The recipients of a campaign that are wanted, by number.
+    fn recipients_where(
+        &self,
+        company: CompanyId,
+        campaign: CampaignId,
+        wanted: impl Fn(&Recipient) -> bool,
+    ) -> Vec<Stored<Recipient>> {
+        let of_campaign = |r: &Recipient| r.company == company && r.campaign == campaign;
+        self.sorted_stored(
+            |recipient: &Recipient| of_campaign(recipient) && wanted(recipient),
+            |recipient| recipient.number,
+        )
+    }
+
+    fn counts(&self, company: CompanyId, campaign: CampaignId) -> RecipientCounts {
+        let mut counts = RecipientCounts::default();
+        for recipient in self.rows.all::<Recipient>() {
+            if recipient.company == company && recipient.campaign == campaign {
+                counts.add(recipient.status, 1);
+            }
+        }
+        counts
+    }
+
+    fn recipient_entry(&self, recipient: Recipient) -> RecipientEntry {
+        let company = recipient.company;
+        let contact = recipient.contact.and_then(|id| {
+            let contact = self.rows.get::<Contact>(&RowKey::Contact { company, id })?;
+            Some((contact.phone.clone(), contact.identifier.clone()))
+        });
+        RecipientEntry { recipient, contact }
+    }
+}
+
+#[async_trait]
+impl CampaignReads for MemoryStore {
+    async fn campaign(
+        &self,
+        company: CompanyId,
+        id: CampaignId,
+    ) -> Result<Option<Stored<Campaign>>, StoreError> {
+        Ok(self.state().rows.get(&RowKey::Campaign { company, id }))
+    }
+
+    async fn campaigns(
+        &self,
+        company: CompanyId,
+    ) -> Result<Vec<(Campaign, RecipientCounts)>, StoreError> {
+        let state = self.state();
+        let campaigns = state.sorted(
+            |campaign: &Campaign| campaign.company == company,
+            |campaign| (campaign.created_at, campaign.id),
+        );
+        let counted = |campaign: Campaign| {
+            let counts = state.counts(company, campaign.id);
+            (campaign, counts)
+        };
+        Ok(campaigns.into_iter().map(counted).collect())
+    }
+
+    async fn recipient_counts(
+        &self,
+        company: CompanyId,
+        campaign: CampaignId,
+    ) -> Result<RecipientCounts, StoreError> {
+        Ok(self.state().counts(company, campaign))
+    }
+
+    async fn running_campaigns(&self) -> Result<Vec<Stored<Campaign>>, StoreError> {
+        Ok(self.state().sorted_stored(
+            |campaign: &Campaign| campaign.status == CampaignStatus::Running,
+            |campaign| campaign.id,
+        ))
+    }
+
+    async fn recipients(
+        &self,
+        company: CompanyId,
+        campaign: CampaignId,
+        status: RecipientStatus,
+        after: Option<RecipientNumber>,
+        limit: u32,
+    ) -> Result<Vec<Stored<Recipient>>, StoreError> {
+        let mut found = self.state().recipients_where(company, campaign, |recipient| {
+            recipient.status == status && after.is_none_or(|after| recipient.number > after)
+        });
+        found.truncate(limit as usize);
+        Ok(found)
+    }
+
+    async fn recipient(
+        &self,
+        company: CompanyId,
+        campaign: CampaignId,
+        number: RecipientNumber,
+    ) -> Result<Option<Stored<Recipient>>, StoreError> {
+        Ok(self.state().rows.get(&RowKey::Recipient { company, campaign, number }))
+    }
+
+    async fn recipients_of(
+        &self,
+        company: CompanyId,
+        messages: &[MessageId],
+    ) -> Result<Vec<Stored<Recipient>>, StoreError> {
+        let got_one = |recipient: &Recipient| {
+            recipient.message.is_some_and(|message| messages.contains(&message))
+        };
+        Ok(self.state().sorted_stored(
+            |recipient: &Recipient| recipient.company == company && got_one(recipient),
+            |recipient| (recipient.campaign, recipient.number),
+        ))
+    }
+
+    async fn recipient_page(
+        &self,
+        company: CompanyId,
+        campaign: CampaignId,
+        status: Option<RecipientStatus>,
+        page: PageRequest,
+    ) -> Result<Page<RecipientEntry>, StoreError> {
+        let state = self.state();
+        let found = state.recipients_where(company, campaign, |recipient| {
+            status.is_none_or(|status| recipient.status == status)
+        });
+        let entry = |recipient: Stored<Recipient>| state.recipient_entry(recipient.into_value());
+        Ok(page_of(found.into_iter().map(entry).collect(), page))
+    }
+}
