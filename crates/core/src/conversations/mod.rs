@@ -56,6 +56,29 @@ pub struct ChannelQuery {
     pub chats: Vec<GroupCode>,
 }
 
+impl ChannelQuery {
+    /// Everybody who has a phone: stored, as identifier in any of its forms, or as alias.
+    pub fn of_phone(phone: &Phone) -> Self {
+        Self {
+            identifiers: phone
+                .aliases()
+                .iter()
+                .filter_map(|alias| Identifier::parse(alias))
+                .collect(),
+            keys: vec![ChannelKey::of_phone(phone)],
+            phones: vec![phone.clone()],
+            ..Self::default()
+        }
+    }
+}
+
+/// Of several contacts that share a phone, in the order of their creation, the one that a webhook
+/// means: the first on the default channel, else the first of all (D46a).
+pub fn meant_by_phone(found: &[ChannelContact]) -> Option<&ChannelContact> {
+    let usual = Platform::whatsapp();
+    found.iter().find(|found| found.contact.source_platform == usual).or_else(|| found.first())
+}
+
 /// A contact with what is known of it on its channel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChannelContact {

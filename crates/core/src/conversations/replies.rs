@@ -13,14 +13,14 @@ use crate::input::Input;
 use crate::messages::{Message, MessageView, SenderType};
 use crate::problems::Problems;
 use crate::prosas::{Brl, Prosas};
-use crate::sending::{Order, SendError, SendRules, Target, TurnDebit, read_message, require};
-use crate::templates::{TemplateStatus, choose, render};
+use crate::sending::{
+    Order, SendError, SendRules, Target, TurnDebit, read_message, read_variables, require,
+};
+use crate::templates::{TemplateStatus, choose, compose};
 use crate::text;
 
 /// The most bubbles of one AI turn.
 const MAX_BUBBLES: usize = 20;
-/// The highest position of a variable that is read.
-const MAX_VARIABLES: usize = 100;
 
 /// An agent's text, read.
 #[derive(Clone, PartialEq, Eq)]
@@ -65,20 +65,6 @@ impl TemplateDraft {
             member,
         })
     }
-}
-
-/// Reads `{"1": "Ana", "2": "…"}`: variables by position.
-fn read_variables(value: &Value) -> Result<BTreeMap<u32, String>, String> {
-    let entries = value.as_object().ok_or("must be an object of strings by position")?;
-    if entries.len() > MAX_VARIABLES {
-        return Err(format!("may hold at most {MAX_VARIABLES} entries"));
-    }
-    let read = |(position, value): (&String, &Value)| {
-        let position = position.parse().ok().filter(|position| *position > 0);
-        let value = value.as_str().and_then(|value| text::clean(value, text::MESSAGE).ok());
-        position.zip(value).ok_or_else(|| "must be an object of strings by position".to_owned())
-    };
-    entries.iter().map(read).collect()
 }
 
 /// A turn of the service's AI, read.
@@ -161,19 +147,10 @@ impl Conversations<'_> {
         if template.status != TemplateStatus::Approved {
             return Err(Error::Rejected(SendError::TemplateNotApproved));
         }
-        let rendered = render(&template.body, &draft.variables).map_err(|missing| {
-            let named: Vec<String> = missing.iter().map(u32::to_string).collect();
-            let reason = format!("lacks the positions {}", named.join(", "));
-            Error::Rejected(SendError::Invalid(Problems::of("variables", reason)))
-        })?;
-        let content = Content::Template {
-            name: template.name.clone(),
-            language: template.language.clone(),
-            variables: draft.variables.into_values().collect(),
-            rendered,
-        };
-        let order = self.agents(company, contact, content, draft.member).await?;
-        let (connection, category) = (template.connection, Some(template.category));
+        let composed = compose(template, &draft.variables)
+            .map_err(|error| Error::Rejected(SendError::from(error)))?;
+        let order = self.agents(company, contact, composed.content, draft.member).await?;
+        let (connection, category) = (composed.connection, Some(composed.category));
         self.send(Order { connection, category, ..order }).await
     }
 
@@ -295,13 +272,5 @@ mod tests {
     fn blank_bubbles_are_refused() {
         let body = json!({"messages": ["Oi", "  "], "prosas": 1, "cost_brl": 1});
         assert!(matches!(TurnDraft::parse(&object(body)), Err(SendError::Invalid(_))));
-    }
-
-    #[test]
-    fn variables_are_strings_by_position() {
-        assert!(read_variables(&json!({"1": "Ana", "2": "Rex"})).is_ok());
-        for wrong in [json!(["Ana"]), json!({"0": "Ana"}), json!({"x": "Ana"}), json!({"1": 5})] {
-            assert!(read_variables(&wrong).is_err(), "{wrong}");
-        }
     }
 }

@@ -9,6 +9,7 @@ use super::people::Names;
 use super::workspace::{Entry, Person, Workspace};
 use super::{EventIds, EventResult};
 use crate::app::UseCase;
+use crate::campaigns::Recipient;
 use crate::connections::Connection;
 use crate::contacts::DraftQuery;
 use crate::conversations::{ChannelContact, ChannelQuery, StopWords, asks_to_stop};
@@ -37,6 +38,8 @@ pub struct BatchFacts {
     pub(super) connection: Option<Stored<Connection>>,
     pub(super) referred: Vec<Referred>,
     pub(super) messages: Vec<Stored<Message>>,
+    /// The recipients of campaigns that got one of the messages.
+    pub(super) recipients: Vec<Stored<Recipient>>,
     /// `None` when contacts could not be read, which only status reports survive (6.1).
     pub(super) people: Option<Vec<Person>>,
     /// The groups that the connection is known to be in, of those that the events name.
@@ -223,6 +226,7 @@ impl UseCase for Batch {
             connection,
             referred: Vec::new(),
             messages: Vec::new(),
+            recipients: Vec::new(),
             people: Some(Vec::new()),
             groups: Vec::new(),
             export_frontier: None,
@@ -235,6 +239,16 @@ impl UseCase for Batch {
         let references = self.references();
         if !references.is_empty() {
             facts.messages = store.messages(self.company, &references).await?;
+        }
+        let known = facts.referred.iter().filter_map(|referred| referred.message.as_ref());
+        let of_campaigns: BTreeSet<MessageId> = known
+            .chain(&facts.messages)
+            .filter(|message| message.is_of_campaign())
+            .map(|message| message.id)
+            .collect();
+        if !of_campaigns.is_empty() {
+            let of_campaigns: Vec<MessageId> = of_campaigns.into_iter().collect();
+            facts.recipients = store.recipients_of(self.company, &of_campaigns).await?;
         }
         let known = facts.referred.iter().filter_map(|referred| referred.message.as_ref());
         let ids: BTreeSet<ContactId> =

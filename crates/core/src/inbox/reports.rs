@@ -98,9 +98,7 @@ impl Workspace<'_> {
             };
             self.emit(told);
         }
-        if let Some(stored) = self.message_mut(id) {
-            *stored = message;
-        }
+        self.replace_message(message);
         true
     }
 }

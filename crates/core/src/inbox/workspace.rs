@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::BatchFacts;
 use crate::Timestamp;
+use crate::campaigns::{Recipient, follow};
 use crate::connections::Connection;
 use crate::contacts::{Alias, ChannelKey, Contact};
 use crate::conversations::Conversation;
@@ -75,6 +76,8 @@ pub(super) struct Workspace<'a> {
     /// `None` when contacts could not be read.
     pub(super) people: Option<Vec<Person>>,
     messages: BTreeMap<MessageId, Entry<Message>>,
+    /// The recipients of campaigns by the message they got.
+    recipients: BTreeMap<MessageId, Entry<Recipient>>,
     refs: HashMap<ProviderMessageId, Entry<MessageRef>>,
     groups: Vec<GroupCode>,
     new_groups: Vec<GroupCode>,
@@ -98,11 +101,16 @@ impl<'a> Workspace<'a> {
         for message in facts.messages {
             messages.entry(message.id).or_insert_with(|| Entry::known(message));
         }
+        let recipients = facts.recipients.into_iter().filter_map(|recipient| {
+            let message = recipient.message?;
+            Some((message, Entry::known(recipient)))
+        });
         Self {
             connection,
             now,
             people: facts.people,
             messages,
+            recipients: recipients.collect(),
             refs,
             groups: facts.groups,
             new_groups: Vec::new(),
@@ -135,6 +143,16 @@ impl<'a> Workspace<'a> {
 
     pub(super) fn message_mut(&mut self, id: MessageId) -> Option<&mut Message> {
         Some(&mut self.messages.get_mut(&id)?.now)
+    }
+
+    /// Replaces a message that has moved on; the recipient that got it follows (D58).
+    pub(super) fn replace_message(&mut self, message: Message) {
+        if let Some(recipient) = self.recipients.get_mut(&message.id) {
+            recipient.now = follow(&recipient.now, &message, self.now);
+        }
+        if let Some(entry) = self.messages.get_mut(&message.id) {
+            entry.now = message;
+        }
     }
 
     /// Adds a message and lets its provider's id stand for it.
@@ -217,7 +235,11 @@ impl<'a> Workspace<'a> {
         let (conversations, new_conversations) = parted(conversations);
         let (refs, new_refs) = parted(refs.into_iter().map(|(_, entry)| entry));
         let (messages, new_messages) = parted(self.messages.into_values());
+        let mut recipients: Vec<_> = self.recipients.into_values().collect();
+        recipients.sort_by_key(|recipient| (recipient.now.campaign, recipient.now.number));
+        let (recipients, _) = parted(recipients);
         changes.changes.extend(contacts.into_iter().chain(conversations).chain(messages));
+        changes.changes.extend(recipients);
         changes.changes.extend(new_contacts.into_iter().chain(aliases).chain(new_conversations));
         // An id that stood for a report may stand for a new message now.
         changes.changes.extend(groups.chain(new_messages).chain(refs).chain(new_refs));

@@ -179,6 +179,13 @@ pub struct Message {
     pub timestamp: Timestamp,
 }
 
+impl Message {
+    /// Whether a campaign sent it, so that a recipient follows it (D58).
+    pub fn is_of_campaign(&self) -> bool {
+        self.sender_type == SenderType::Campaign && self.direction == Direction::Outbound
+    }
+}
+
 impl fmt::Debug for Message {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Message")

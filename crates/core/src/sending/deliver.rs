@@ -10,7 +10,7 @@ use crate::connections::ConnectionKind;
 use crate::error::{Error, NotFound};
 use crate::gateway::{Outgoing, SendFailure, SendResult};
 use crate::groups::GroupCode;
-use crate::ids::{ContactId, EventId, MessageId};
+use crate::ids::{ContactId, EventId, LedgerLineId, MessageId};
 use crate::messages::{DeliveryCode, Failure, Message, MessageStatus};
 use crate::store::StoreError;
 
@@ -36,17 +36,18 @@ impl Sending<'_> {
         let outcome = Outcome::from(result);
         let events = self.event_ids();
         let message = intended.message.clone();
-        let settle = Settle::of_order(&order, message, outcome.clone(), events, links);
+        let refund = LedgerLineId::new(self.app.uuid(self.app.now()));
+        let settle = Settle::of_order(&order, message, outcome.clone(), refund, events, links);
         in_flight.settling(settle);
         let recorded = match in_flight.settle() {
             Some(settle) => self.record_now(settle, &intended).await,
             None => Err(Error::Busy),
         };
-        let Intended { message, connection, group, .. } = intended;
+        let Intended { message, connection, group, is_new_contact, .. } = intended;
         match recorded {
             Ok(message) => {
                 in_flight.end();
-                answer(message, connection.kind, group)
+                answer(message, connection.kind, group, is_new_contact)
             }
             // Deleted with its contact while it was sent: what the provider said still stands.
             Err(Error::Rejected(_)) => {
@@ -56,7 +57,7 @@ impl Sending<'_> {
                         let provider_id = Some(accepted.provider_id);
                         let status = MessageStatus::Sent;
                         let message = Message { provider_id, status, ..message };
-                        answer(message, connection.kind, group)
+                        answer(message, connection.kind, group, is_new_contact)
                     }
                     Outcome::Failed(failure) => Err(refusal(&message, connection.kind, failure)),
                 }
@@ -143,11 +144,12 @@ fn answer(
     message: Message,
     kind: ConnectionKind,
     group: Option<GroupCode>,
+    is_new_contact: bool,
 ) -> Result<Delivered, Error<SendError>> {
     match message.failure.clone() {
         // A report may have failed it since; the provider accepted it all the same.
         Some(failure) if message.provider_id.is_none() => Err(refusal(&message, kind, failure)),
-        _ => Ok(Delivered { message, kind, group }),
+        _ => Ok(Delivered { message, kind, group, is_new_contact }),
     }
 }
 

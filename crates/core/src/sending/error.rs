@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::NoConnection;
 use crate::connections::ConnectionKind;
+use crate::dispatches::ExistingSend;
 use crate::error::{Code, Kind, Rejection, object};
 use crate::groups::{ConnectionNeeded, GroupRefusal};
 use crate::ids::{ContactId, MessageId};
@@ -61,6 +62,15 @@ pub enum SendError {
     /// The template is not approved; wait for it or use another.
     #[error("the template is not approved")]
     TemplateNotApproved,
+    /// The template was sent to the contact inside its window, or is just being sent; wait.
+    #[error("the template was sent to the contact a short while ago, or is being sent")]
+    Duplicate(Option<ExistingSend>),
+    /// The campaign does not run, or the recipient had its turn.
+    #[error("it is not the recipient's turn")]
+    NotItsTurn,
+    /// Campaigns do not write to groups.
+    #[error("the contact is a group")]
+    IsGroup,
     /// The provider surely did not send it, or, on a QR-code connection, nobody knows.
     #[error("{}{}", fate(failure), said(failure))]
     Provider {
@@ -140,6 +150,8 @@ impl Rejection for SendError {
             Self::GroupAnnounceOnly => Code::GroupAnnounceOnly,
             Self::TemplateNotFound => Code::TemplateNotFound,
             Self::TemplateNotApproved => Code::TemplateNotApproved,
+            Self::Duplicate(_) | Self::NotItsTurn => Code::DuplicateSend,
+            Self::IsGroup => Code::InvalidPhone,
             Self::Provider { .. } => Code::ProviderError,
             Self::Uncertain { .. } => Code::DeliveryUncertain,
         }
@@ -147,13 +159,13 @@ impl Rejection for SendError {
 
     fn kind(&self) -> Kind {
         match self {
-            Self::MissingField(_) | Self::InvalidPhone => Kind::Malformed,
+            Self::MissingField(_) | Self::InvalidPhone | Self::IsGroup => Kind::Malformed,
             Self::Invalid(problems) => problems.kind(),
             Self::ContactNotFound
             | Self::ConnectionNotFound
             | Self::GroupNotFound
             | Self::TemplateNotFound => Kind::NotFound,
-            Self::AmbiguousContact(_) => Kind::Conflict,
+            Self::AmbiguousContact(_) | Self::Duplicate(_) | Self::NotItsTurn => Kind::Conflict,
             Self::ContactStateUnavailable => Kind::Unavailable,
             Self::OptedOut
             | Self::Blocked

@@ -2,14 +2,15 @@
 
 use async_trait::async_trait;
 
-use super::{Order, SendError, Target, choose_for_person, recipient_on};
+use super::claim::{ClaimFacts, Claimed};
+use super::{Claim, Order, SendError, Target, choose_for_person, recipient_on};
 use crate::Timestamp;
 use crate::app::UseCase;
 use crate::connections::Connection;
 use crate::contacts::{
     Alias, ChannelKey, Contact, DraftQuery, Identifier, Platform, contact_created, creation_stamp,
 };
-use crate::conversations::{ChannelContact, ChannelQuery, Conversation};
+use crate::conversations::{ChannelContact, ChannelQuery, Conversation, meant_by_phone};
 use crate::groups::{ConnectionGroup, GroupCode, choose_connection, resolve_group};
 use crate::ids::{ContactId, EventId, MessageId, WorkerId};
 use crate::messages::{
@@ -43,6 +44,7 @@ pub(super) struct IntentFacts {
     /// `None` when contacts could not be read.
     contacts: Option<Vec<ChannelContact>>,
     export_frontier: Option<Timestamp>,
+    claim: ClaimFacts,
 }
 
 /// A message that may be handed to its provider now.
@@ -54,6 +56,10 @@ pub(super) struct Intended {
     pub(super) group: Option<GroupCode>,
     /// The contact as it is once the intent is stored.
     pub(super) contact: ChannelContact,
+    /// Whether it was made for the message.
+    pub(super) is_new_contact: bool,
+    /// What the intent has won beside it.
+    pub(super) claimed: Claimed,
 }
 
 impl Intent<'_> {
@@ -61,16 +67,7 @@ impl Intent<'_> {
     fn query(&self, group: Option<&GroupCode>) -> ChannelQuery {
         match &self.order.target {
             Target::Contact(id) => ChannelQuery { ids: vec![*id], ..ChannelQuery::default() },
-            Target::Phone(phone) => ChannelQuery {
-                identifiers: phone
-                    .aliases()
-                    .iter()
-                    .filter_map(|alias| Identifier::parse(alias))
-                    .collect(),
-                keys: vec![ChannelKey::of_phone(phone)],
-                phones: vec![phone.clone()],
-                ..ChannelQuery::default()
-            },
+            Target::Phone(phone) | Target::AnyWithPhone(phone) => ChannelQuery::of_phone(phone),
             Target::Group(code) => {
                 let code = group.unwrap_or(code);
                 ChannelQuery {
@@ -91,6 +88,9 @@ impl Intent<'_> {
             }
             [] => Ok(None),
             [only] => Ok(Some(only)),
+            several if matches!(self.order.target, Target::AnyWithPhone(_)) => {
+                Ok(meant_by_phone(several))
+            }
             several => {
                 let ids = several.iter().map(|found| found.contact.id).collect();
                 Err(SendError::AmbiguousContact(ids))
@@ -145,7 +145,7 @@ impl Intent<'_> {
     ) -> Result<Contact, SendError> {
         let created_at = creation_stamp(now, facts.export_frontier);
         let phone = match &self.order.target {
-            Target::Phone(phone) => Some(phone.clone()),
+            Target::Phone(phone) | Target::AnyWithPhone(phone) => Some(phone.clone()),
             Target::Group(_) | Target::Contact(_) => None,
         };
         let identifier = match (group, &phone) {
@@ -209,11 +209,11 @@ impl UseCase for Intent<'_> {
             Target::Group(code) => {
                 store.groups_by_code(company, std::slice::from_ref(code)).await?
             }
-            Target::Phone(_) | Target::Contact(_) => Vec::new(),
+            Target::Phone(_) | Target::AnyWithPhone(_) | Target::Contact(_) => Vec::new(),
         };
         let group = match &self.order.target {
             Target::Group(code) => resolve_group(code, &groups, true).ok(),
-            Target::Phone(_) | Target::Contact(_) => None,
+            Target::Phone(_) | Target::AnyWithPhone(_) | Target::Contact(_) => None,
         };
         // The announcement group may be known to connections that do not know the community.
         if let (Some(resolved), Target::Group(code)) = (&group, &self.order.target)
@@ -235,7 +235,19 @@ impl UseCase for Intent<'_> {
             Some([]) => store.draft_facts(company, &DraftQuery::default()).await?.export_frontier,
             _ => None,
         };
-        Ok(IntentFacts { connections, groups, group, contacts, export_frontier })
+        let mut facts = IntentFacts {
+            connections,
+            groups,
+            group,
+            contacts,
+            export_frontier,
+            claim: ClaimFacts::default(),
+        };
+        if self.order.claim != Claim::Nothing {
+            let contact = self.contact(&facts).ok().flatten().map(|found| found.contact.id);
+            facts.claim = self.order.claim.load(store, company, contact).await?;
+        }
+        Ok(facts)
     }
 
     fn decide(&self, facts: IntentFacts, now: Timestamp) -> Result<Decided<Intended>, SendError> {
@@ -252,11 +264,12 @@ impl UseCase for Intent<'_> {
         let group = match (&self.order.target, found) {
             (Target::Group(code), _) => Some(facts.group.clone().unwrap_or_else(|| code.clone())),
             (Target::Contact(_), Some(found)) => group_of(&found.contact),
-            (Target::Phone(_) | Target::Contact(_), _) => None,
+            (Target::Phone(_) | Target::AnyWithPhone(_) | Target::Contact(_), _) => None,
         };
         if let Some(found) = found {
             self.check_state(&found.contact)?;
         }
+        self.order.claim.check(&facts.claim, found.map(|found| found.contact.value()), now)?;
         let connection = self.route(&facts, group.as_ref(), found)?;
 
         let contact = match found {
@@ -280,9 +293,18 @@ impl UseCase for Intent<'_> {
         let here = conversations.iter().find(|known| known.connection == connection.id);
         let conversation = touch_conversation(here.map(Stored::value), &message, &recipient);
         let changes = changes.with(written(here, conversation.clone())).insert(message.clone());
+        let (changes, claimed) = self.order.claim.win(&facts.claim, &message, changes);
         let contact = stored_after(found, touched, conversation);
-        let connection = connection.clone();
-        Ok(Decided::new(changes, Intended { message, connection, recipient, group, contact }))
+        let intended = Intended {
+            message,
+            connection: connection.clone(),
+            recipient,
+            group,
+            contact,
+            is_new_contact: found.is_none(),
+            claimed,
+        };
+        Ok(Decided::new(changes, intended))
     }
 }
 

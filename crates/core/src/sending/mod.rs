@@ -6,6 +6,7 @@
 //! again by itself.
 
 mod choose;
+mod claim;
 mod deliver;
 mod draft;
 mod error;
@@ -14,13 +15,16 @@ mod intent;
 mod order;
 mod recover;
 mod settle;
+mod template;
 
 pub use choose::{NoConnection, choose_for_person, recipient_on};
+pub use claim::Claim;
 pub use draft::{Recipient, TextDraft};
 pub(crate) use draft::{read_message, require};
 pub use error::SendError;
 pub use order::{Delivered, Order, SendRules, Target, TurnDebit};
 pub(crate) use recover::Unsettled;
+pub use template::{TemplateDraft, TemplateSentView, read_variables};
 
 use serde::Serialize;
 use serde_json::{Map, Value};

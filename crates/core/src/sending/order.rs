@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::Claim;
 use crate::connections::{Connection, ConnectionKind};
 use crate::contacts::Phone;
 use crate::conversations::Act;
@@ -10,13 +11,16 @@ use crate::groups::GroupCode;
 use crate::ids::{CompanyId, ConnectionId, ContactId, LedgerLineId};
 use crate::messages::{Message, MessageType, SenderType};
 use crate::prosas::{Brl, Prosas};
-use crate::templates::TemplateCategory;
+use crate::templates::{Composed, TemplateCategory};
 
 /// Whom a message is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     /// Whoever has this phone; made a contact if nobody has.
     Phone(Phone),
+    /// The one that is [meant](crate::conversations::meant_by_phone) where several have this phone;
+    /// made a contact if nobody has.
+    AnyWithPhone(Phone),
     /// A group or community.
     Group(GroupCode),
     /// This contact, a group or a person.
@@ -69,10 +73,13 @@ pub struct Order {
     pub sender: SenderType,
     /// Which states of the contact forbid it.
     pub rules: SendRules,
-    /// What it does to the conversation once it was accepted, or may have arrived.
+    /// What it does to the conversation once it was accepted; what an agent does, also when it may
+    /// have arrived.
     pub act: Option<Act>,
     /// The turn it is a bubble of.
     pub turn: Option<TurnDebit>,
+    /// What it has to win beside its contact.
+    pub claim: Claim,
 }
 
 impl Order {
@@ -93,6 +100,19 @@ impl Order {
             rules: SendRules::FREE_TEXT,
             act: None,
             turn: None,
+            claim: Claim::Nothing,
+        }
+    }
+
+    /// A template that software sends: it reopens the conversation once it was accepted (3.1, D51).
+    pub fn template(company: CompanyId, target: Target, composed: Composed) -> Self {
+        Self {
+            connection: composed.connection,
+            content: composed.content,
+            category: Some(composed.category),
+            rules: SendRules::TEMPLATE,
+            act: Some(Act::TemplateSent),
+            ..Self::text(company, target, None, String::new())
         }
     }
 
@@ -139,4 +159,6 @@ pub struct Delivered {
     pub kind: ConnectionKind,
     /// The group it went to.
     pub group: Option<GroupCode>,
+    /// Whether its contact was made for it.
+    pub is_new_contact: bool,
 }

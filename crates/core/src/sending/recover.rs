@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use super::Sending;
 use super::settle::{Outcome, Settle};
 use crate::error::Error;
-use crate::ids::{CompanyId, MessageId};
+use crate::ids::{CompanyId, LedgerLineId, MessageId};
 use crate::messages::{DeliveryCode, Failure, Message, MessageStatus};
 use crate::store::{StoreError, Stored};
 
@@ -144,6 +144,9 @@ impl Sending<'_> {
             outcome: Outcome::Failed(failure),
             act: None,
             turn: None,
+            // What a crash left reserved lapses by itself (D50).
+            window: None,
+            refund: LedgerLineId::new(self.app.uuid(self.app.now())),
             events: self.event_ids(),
             links: self.app.media_links().await?.clone(),
         };

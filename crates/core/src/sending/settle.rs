@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 
+use super::claim::{Claimed, Ended};
 use super::intent::{Intended, written};
 use super::{Order, TurnDebit};
 use crate::Timestamp;
@@ -9,9 +10,10 @@ use crate::app::UseCase;
 use crate::connections::Connection;
 use crate::contacts::{Alias, ChannelKey, Contact};
 use crate::conversations::{Act, ChannelContact, ChannelQuery, ConversationState};
+use crate::dispatches::WindowKey;
 use crate::error::NotFound;
 use crate::gateway::{Accepted, SendResult};
-use crate::ids::EventId;
+use crate::ids::{EventId, LedgerLineId};
 use crate::inbox::steps;
 use crate::messages::{
     Direction, EventContact, Failure, MediaLinks, Message, MessageRef, MessageStatus, RefTarget,
@@ -33,6 +35,10 @@ pub(crate) struct Settle {
     pub(crate) act: Option<Act>,
     /// The turn it is a bubble of.
     pub(crate) turn: Option<TurnDebit>,
+    /// The window that was reserved for it.
+    pub(crate) window: Option<WindowKey>,
+    /// The id of the refund of its debit, should there be one.
+    pub(crate) refund: LedgerLineId,
     pub(crate) events: [EventId; 3],
     pub(crate) links: MediaLinks,
 }
@@ -64,6 +70,7 @@ pub(crate) struct SettleFacts {
     /// `None` when contacts could not be read: the outcome is recorded all the same (6.1).
     contacts: Option<Vec<ChannelContact>>,
     debit: Option<Stored<LedgerLine>>,
+    claimed: Claimed,
 }
 
 impl SettleFacts {
@@ -76,6 +83,7 @@ impl SettleFacts {
             referred: None,
             contacts: Some(vec![intended.contact.clone()]),
             debit: None,
+            claimed: intended.claimed.clone(),
         }
     }
 }
@@ -85,10 +93,12 @@ impl Settle {
         order: &Order,
         message: Message,
         outcome: Outcome,
+        refund: LedgerLineId,
         events: [EventId; 3],
         links: MediaLinks,
     ) -> Self {
-        Self { message, outcome, act: order.act, turn: order.turn, events, links }
+        let window = order.claim.window();
+        Self { message, outcome, act: order.act, turn: order.turn, window, refund, events, links }
     }
 
     fn keys(&self) -> Vec<ChannelKey> {
@@ -121,11 +131,17 @@ impl Settle {
     /// The contact after the outcome.
     fn contact_after(&self, contact: &Contact, now: Timestamp) -> Contact {
         let mut after = contact.clone();
-        if let (Some(act), true) = (self.act, self.may_have_arrived()) {
+        let accepted = matches!(self.outcome, Outcome::Accepted(_));
+        // D51: only an accepted template reopens; what a person did, they did all the same.
+        let counts = |act: &Act| match act {
+            Act::TemplateSent => accepted,
+            _ => self.may_have_arrived(),
+        };
+        if let Some(act) = self.act.filter(counts) {
             let state = ConversationState::of(contact).after(act);
             after = contact.changed(now, |contact| state.write_to(contact));
         }
-        if matches!(self.outcome, Outcome::Accepted(_)) {
+        if accepted {
             after.last_connection_id = Some(self.message.connection);
         }
         after
@@ -263,7 +279,8 @@ impl UseCase for Settle {
             Some(turn) => store.ledger_line(company, turn.id).await?,
             None => None,
         };
-        Ok(SettleFacts { message, connection, referred, contacts, debit })
+        let claimed = Claimed::load(store, &self.message, self.window).await?;
+        Ok(SettleFacts { message, connection, referred, contacts, debit, claimed })
     }
 
     fn decide(&self, facts: SettleFacts, now: Timestamp) -> Result<Decided<Message>, NotFound> {
@@ -324,6 +341,14 @@ impl UseCase for Settle {
         }
         if message != *stored.value() {
             changes = changes.with(stored.update(message.clone()));
+        }
+        // An outcome that was recorded before gives nothing back again.
+        let ended = match self.may_have_arrived() || stored.status != MessageStatus::Pending {
+            true => Ended::MayHaveArrived,
+            false => Ended::SurelyNot,
+        };
+        for change in facts.claimed.settle(&message, ended, self.refund, now) {
+            changes = changes.with(change);
         }
         Ok(Decided::new(changes, message))
     }

@@ -1,5 +1,6 @@
 //! Message templates (4.10, D48, D69).
 
+mod compose;
 mod draft;
 mod manage;
 mod text;
@@ -10,6 +11,7 @@ use async_trait::async_trait;
 use serde::Serialize;
 use uuid::Uuid;
 
+pub use compose::{ComposeError, Composed, compose};
 pub use draft::{DEFAULT_LANGUAGE, TemplateDraft, read_category};
 pub use manage::{Templates, WriteTemplate};
 pub use text::{literal_tag, positions, render, unknown_tag};

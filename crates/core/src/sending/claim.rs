@@ -1,0 +1,264 @@
+//! What an intent has to win beside its contact, so that a message is sent once: the window of a
+//! template dispatch (D50), or a recipient of a campaign (D66). Won in the commit that stores the
+//! message, settled in the commit that records its outcome.
+
+use super::SendError;
+use crate::Timestamp;
+use crate::campaigns::{
+    Campaign, CampaignStatus, Recipient, RecipientNumber, RecipientStatus, follow,
+};
+use crate::contacts::Contact;
+use crate::dispatches::{DispatchWindow, Eligibility, WindowKey, WindowRule, WindowState};
+use crate::ids::{CampaignId, CompanyId, ContactId, LedgerLineId};
+use crate::messages::Message;
+use crate::prosas::{GivenBack, LedgerLine, ProsaScope, Spent, debit_line, give_back};
+use crate::store::{Change, ChangeSet, Reads, StoreError, Stored, Version};
+
+/// What an intent has to win beside its contact.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Claim {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// The window of a template dispatch.
+    Window(WindowRule),
+    /// A waiting recipient of a running campaign.
+    Recipient {
+        /// The campaign.
+        campaign: CampaignId,
+        /// The recipient.
+        number: RecipientNumber,
+        /// The id that the debit of the message gets.
+        debit: LedgerLineId,
+    },
+}
+
+/// What a claim reads.
+#[derive(Debug, Default)]
+pub(super) struct ClaimFacts {
+    window: Option<Stored<DispatchWindow>>,
+    campaign: Option<Stored<Campaign>>,
+    recipient: Option<Stored<Recipient>>,
+}
+
+/// What a claim has won, as it is stored.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Claimed {
+    pub(super) window: Option<Stored<DispatchWindow>>,
+    pub(super) recipient: Option<Stored<Recipient>>,
+    pub(super) debit: Option<Stored<LedgerLine>>,
+}
+
+impl Claim {
+    /// The window it is about.
+    pub(super) const fn window(&self) -> Option<WindowKey> {
+        match self {
+            Self::Window(rule) => Some(rule.key),
+            Self::Nothing | Self::Recipient { .. } => None,
+        }
+    }
+
+    /// Reads what it is about; `contact` is the one that the message would go to, if there is one.
+    pub(super) async fn load(
+        &self,
+        store: &dyn Reads,
+        company: CompanyId,
+        contact: Option<ContactId>,
+    ) -> Result<ClaimFacts, StoreError> {
+        let mut facts = ClaimFacts::default();
+        match (*self, contact) {
+            (Self::Nothing, _) | (Self::Window(_), None) => {}
+            (Self::Window(rule), Some(contact)) => {
+                facts.window = store.dispatch_window(company, contact, rule.key).await?;
+            }
+            (Self::Recipient { campaign, number, .. }, _) => {
+                facts.campaign = store.campaign(company, campaign).await?;
+                facts.recipient = store.recipient(company, campaign, number).await?;
+            }
+        }
+        Ok(facts)
+    }
+
+    /// Whether it can be won for a contact at `now`.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::Duplicate`] inside a window, [`SendError::NotItsTurn`] where a campaign does not
+    /// run or a recipient does not wait, [`SendError::IsGroup`].
+    pub(super) fn check(
+        &self,
+        facts: &ClaimFacts,
+        contact: Option<&Contact>,
+        now: Timestamp,
+    ) -> Result<(), SendError> {
+        match self {
+            Self::Nothing => Ok(()),
+            Self::Window(rule) => {
+                let known = facts.window.as_ref();
+                match known.map(|window| window.eligibility(rule.lasts, now)) {
+                    None | Some(Eligibility::Free) => Ok(()),
+                    Some(Eligibility::InFlight) => Err(SendError::Duplicate(None)),
+                    Some(Eligibility::Sent(existing)) => Err(SendError::Duplicate(Some(existing))),
+                }
+            }
+            Self::Recipient { .. } => {
+                let runs = |campaign: &Stored<Campaign>| campaign.status == CampaignStatus::Running;
+                let waits = |recipient: &Stored<Recipient>| {
+                    recipient.status == RecipientStatus::Waiting
+                        && recipient.contact.is_some()
+                        && recipient.contact == contact.map(|contact| contact.id)
+                };
+                if !facts.campaign.as_ref().is_some_and(runs)
+                    || !facts.recipient.as_ref().is_some_and(waits)
+                {
+                    return Err(SendError::NotItsTurn);
+                }
+                if contact.is_some_and(|contact| contact.is_group) {
+                    return Err(SendError::IsGroup);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Wins it, together with the message.
+    pub(super) fn win(
+        &self,
+        facts: &ClaimFacts,
+        message: &Message,
+        changes: ChangeSet,
+    ) -> (ChangeSet, Claimed) {
+        let mut claimed = Claimed::default();
+        let changes = match self {
+            Self::Nothing => changes,
+            Self::Window(rule) => {
+                let window = DispatchWindow {
+                    company: message.company,
+                    contact: message.contact,
+                    key: rule.key,
+                    message: message.id,
+                    sent_at: message.created_at,
+                    state: WindowState::Reserved,
+                    ends_at: message.created_at.plus(rule.lasts),
+                };
+                let (change, stored) = write(facts.window.as_ref(), window);
+                claimed.window = Some(stored);
+                changes.with(change)
+            }
+            Self::Recipient { debit, .. } => {
+                let (Some(campaign), Some(known)) = (&facts.campaign, &facts.recipient) else {
+                    return (changes, claimed);
+                };
+                let recipient = Recipient {
+                    status: RecipientStatus::Sending,
+                    message: Some(message.id),
+                    debit: Some(*debit),
+                    ..known.value().clone()
+                };
+                let line = debit_line(*debit, spent(campaign, message), message.created_at);
+                let (change, stored) = write(Some(known), recipient);
+                claimed.recipient = Some(stored);
+                claimed.debit = Some(Stored::new(line.clone(), Version::FIRST));
+                // A pause that was answered holds for every message that begins after it.
+                changes.require(campaign.unchanged()).with(change).insert(line)
+            }
+        };
+        (changes, claimed)
+    }
+}
+
+/// What a campaign's message is debited (D66).
+fn spent(campaign: &Campaign, message: &Message) -> Spent {
+    Spent {
+        company: message.company,
+        scope: ProsaScope::Message,
+        prosas: campaign.prosas,
+        cost: campaign.cost,
+        contact: Some(message.contact),
+        campaign: Some(campaign.id),
+        description: Some(campaign.name.clone()),
+    }
+}
+
+/// The write of a row that was read or is new, and the row as it is then stored.
+fn write<T: Clone + Into<crate::store::Row>>(
+    read: Option<&Stored<T>>,
+    row: T,
+) -> (Change, Stored<T>) {
+    match read {
+        Some(read) => (read.update(row.clone()), Stored::new(row, read.version().next())),
+        None => (Change::insert(row.clone()), Stored::new(row, Version::FIRST)),
+    }
+}
+
+/// How a send ended, as far as what it claimed is concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// It was sent, or may have been.
+    MayHaveArrived,
+    /// It surely was not sent.
+    SurelyNot,
+}
+
+impl Claimed {
+    /// Reads again what a message has claimed.
+    pub(super) async fn load(
+        store: &dyn Reads,
+        message: &Message,
+        window: Option<WindowKey>,
+    ) -> Result<Self, StoreError> {
+        let mut claimed = Self::default();
+        if let Some(key) = window {
+            claimed.window = store.dispatch_window(message.company, message.contact, key).await?;
+        }
+        if message.is_of_campaign() {
+            claimed.recipient = store.recipients_of(message.company, &[message.id]).await?.pop();
+            if let Some(debit) = claimed.recipient.as_ref().and_then(|known| known.debit) {
+                claimed.debit = store.ledger_line(message.company, debit).await?;
+            }
+        }
+        Ok(claimed)
+    }
+
+    /// What has to be written when the outcome of `message` is: an opened window or one that is
+    /// given back, the recipient as far as its message is, and the refund of a message that surely
+    /// was not sent (D50, D66).
+    pub(super) fn settle(
+        &self,
+        message: &Message,
+        ended: Ended,
+        refund: LedgerLineId,
+        now: Timestamp,
+    ) -> Vec<Change> {
+        let mut changes = Vec::new();
+        let own = |window: &&Stored<DispatchWindow>| {
+            window.message == message.id && window.state == WindowState::Reserved
+        };
+        if let Some(window) = self.window.as_ref().filter(own) {
+            changes.push(match ended {
+                Ended::MayHaveArrived => {
+                    let state = WindowState::Sent;
+                    window.update(DispatchWindow { state, ..window.value().clone() })
+                }
+                Ended::SurelyNot => window.delete(),
+            });
+        }
+        if let Some(recipient) = &self.recipient {
+            let after = follow(recipient, message, now);
+            if after != *recipient.value() {
+                changes.push(recipient.update(after));
+            }
+        }
+        if let (Some(debit), Ended::SurelyNot) = (&self.debit, ended) {
+            let (prosas, cost) = debit.refundable();
+            let reason = Some("the message was not sent".to_owned());
+            if let Some((debited, line)) =
+                give_back(refund, debit, GivenBack { prosas, cost, reason }, now)
+            {
+                changes.push(debit.update(debited));
+                changes.push(Change::insert(line));
+            }
+        }
+        changes
+    }
+}

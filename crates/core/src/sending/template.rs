@@ -1,0 +1,184 @@
+//! Sending a template by API (D40).
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::draft::recipient;
+use super::{Order, Recipient, SendError, Sending, SentView, Target, require};
+use crate::access::{Caller, Scope};
+use crate::contacts::{Phone, Region};
+use crate::error::Error;
+use crate::ids::{ConnectionId, TemplateId};
+use crate::input::{Input, read_id, read_text};
+use crate::problems::Problems;
+use crate::templates::{ComposeError, TemplateStatus, choose, compose};
+use crate::text;
+
+/// The most entries of `variables`.
+const MAX_VARIABLES: usize = 100;
+/// The longest name of a template.
+const NAME_CHARS: usize = 512;
+
+/// The body of a template send, read.
+#[derive(Clone, PartialEq, Eq)]
+pub struct TemplateDraft {
+    /// Whom it is for.
+    pub to: Phone,
+    /// The name or id of the template.
+    pub template: String,
+    /// The language that was asked for.
+    pub language: Option<String>,
+    /// The variables by position.
+    pub variables: BTreeMap<u32, String>,
+    /// The connection that was asked for.
+    pub connection: Option<ConnectionId>,
+}
+
+impl std::fmt::Debug for TemplateDraft {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TemplateDraft").field("template", &self.template).finish_non_exhaustive()
+    }
+}
+
+impl TemplateDraft {
+    /// Reads `to`, `template`, `language?`, `variables?`, `connection_id?`.
+    ///
+    /// # Errors
+    ///
+    /// In this order: what is missing (null, empty and blank included), everything of the wrong
+    /// type, form or length, a `to` that is no phone; a group is none.
+    pub fn parse(
+        body: &Map<String, Value>,
+        group_suffix: &str,
+        region: &Region,
+    ) -> Result<Self, SendError> {
+        require(body, &["to", "template"])?;
+        let mut input = Input::new(body);
+        let to = input.required("to", |value| read_text(value, text::SHORT));
+        let template = input.required_text("template", NAME_CHARS);
+        let language = input.given_text("language", text::SHORT).value();
+        let variables = input.given("variables", read_variables).value();
+        let connection = input.given("connection_id", read_id(ConnectionId::parse)).value();
+        input.finish().into_result()?;
+        let (Some(to), Some(template)) = (to, template) else {
+            return Err(SendError::MissingField(vec!["to", "template"]));
+        };
+        let Recipient::Phone(to) = recipient(&to, group_suffix, region)? else {
+            return Err(SendError::InvalidPhone);
+        };
+        let variables = variables.unwrap_or_default();
+        Ok(Self { to, template, language, variables, connection })
+    }
+}
+
+/// Reads `{"1": "Ana", "2": "…"}`: variables by position.
+///
+/// # Errors
+///
+/// What is wrong with it.
+pub fn read_variables(value: &Value) -> Result<BTreeMap<u32, String>, String> {
+    let entries = value.as_object().ok_or("must be an object of strings by position")?;
+    if entries.len() > MAX_VARIABLES {
+        return Err(format!("may hold at most {MAX_VARIABLES} entries"));
+    }
+    let read = |(position, value): (&String, &Value)| {
+        let position = position.parse().ok().filter(|position| *position > 0);
+        let value = value.as_str().and_then(|value| text::clean(value, text::MESSAGE).ok());
+        position.zip(value).ok_or_else(|| "must be an object of strings by position".to_owned())
+    };
+    entries.iter().map(read).collect()
+}
+
+/// The answer to a template send (D40).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TemplateSentView {
+    /// What every send answers.
+    #[serde(flatten)]
+    pub sent: SentView,
+    /// The template that was sent.
+    pub template_id: TemplateId,
+}
+
+impl From<ComposeError> for SendError {
+    fn from(error: ComposeError) -> Self {
+        Self::Invalid(Problems::of("variables", error.to_string()))
+    }
+}
+
+impl Sending<'_> {
+    /// Sends an approved template to a phone (D40). No duplicate window; the external AI of the
+    /// contact does not matter. Durable and told of like [`Sending::send_text`].
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`]: what is missing, then types, the phone, the connection, the template, its
+    /// approval, the variables; then as for a text.
+    pub async fn send_template(
+        &self,
+        caller: &Caller,
+        body: &Map<String, Value>,
+    ) -> Result<TemplateSentView, Error<SendError>> {
+        caller.require(Scope::MessagesSend)?;
+        let (store, company) = (self.app.store(), caller.company());
+        let suffix = &self.app.settings().group_suffix;
+        let draft = TemplateDraft::parse(body, suffix, caller.region()).map_err(Error::Rejected)?;
+        if let Some(id) = draft.connection
+            && store.connection(company, id).await?.is_none()
+        {
+            return Err(Error::Rejected(SendError::ConnectionNotFound));
+        }
+        let templates = store.templates(company).await?;
+        let language = draft.language.as_deref();
+        let template = choose(&templates, &draft.template, language, draft.connection)
+            .ok_or(Error::Rejected(SendError::TemplateNotFound))?;
+        if template.status != TemplateStatus::Approved {
+            return Err(Error::Rejected(SendError::TemplateNotApproved));
+        }
+        let composed = compose(template, &draft.variables)
+            .map_err(|error| Error::Rejected(SendError::from(error)))?;
+        let order = Order::template(company, Target::Phone(draft.to), composed);
+        let order = Order { connection: order.connection.or(draft.connection), ..order };
+        let delivered = self.deliver(order).await?;
+        Ok(TemplateSentView { sent: SentView::from(&delivered), template_id: template.id })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn parse(body: Value) -> Result<TemplateDraft, SendError> {
+        let body = body.as_object().expect("an object").clone();
+        TemplateDraft::parse(&body, "g.us", &Region::br())
+    }
+
+    #[test]
+    fn what_is_missing_comes_before_types_and_types_before_the_phone() {
+        let missing = parse(json!({"to": " ", "variables": 5}));
+        assert_eq!(missing, Err(SendError::MissingField(vec!["to", "template"])));
+        let wrong = parse(json!({"to": "no phone", "template": "t", "variables": 5, "x": 1}));
+        let Err(SendError::Invalid(problems)) = wrong else { panic!("not refused") };
+        assert_eq!(problems.fields().collect::<Vec<_>>(), ["variables", "x"]);
+        let phone = parse(json!({"to": "no phone", "template": "t"}));
+        assert_eq!(phone, Err(SendError::InvalidPhone));
+    }
+
+    #[test]
+    fn a_group_is_no_phone() {
+        let group = parse(json!({"to": "120363041234567890@g.us", "template": "t"}));
+        assert_eq!(group, Err(SendError::InvalidPhone));
+    }
+
+    #[test]
+    fn variables_are_strings_by_position() {
+        assert!(read_variables(&json!({"1": "Ana", "2": "Rex"})).is_ok());
+        for wrong in [json!(["Ana"]), json!({"0": "Ana"}), json!({"x": "Ana"}), json!({"1": 5})] {
+            assert!(read_variables(&wrong).is_err(), "{wrong}");
+        }
+    }
+}

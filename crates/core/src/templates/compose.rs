@@ -1,0 +1,128 @@
+//! A template and its variables as a message: the one way that API sends, dispatches, campaigns and
+//! agents share (D40, D49).
+
+use std::collections::BTreeMap;
+
+use super::{Template, TemplateCategory, literal_tag, positions, render};
+use crate::gateway::Content;
+use crate::ids::{ConnectionId, TemplateId};
+use crate::text;
+
+/// A message made from a template.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Composed {
+    /// The template.
+    pub template: TemplateId,
+    /// Its category.
+    pub category: TemplateCategory,
+    /// The only connection it may be sent through.
+    pub connection: Option<ConnectionId>,
+    /// What it says.
+    pub content: Content,
+}
+
+/// Why a template and variables make no message.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ComposeError {
+    /// Somebody forgot to fill in these positions (D49); send what the tags stand for.
+    #[error("hold a tag that was not filled in, at the positions {}", listed(.0))]
+    LiteralTag(Vec<u32>),
+    /// These positions have no value, or a blank one; send them.
+    #[error("lack the positions {}", listed(.0))]
+    Missing(Vec<u32>),
+    /// The whole text is longer than the channel carries; send shorter values.
+    #[error("make a text of more than {} characters", text::MESSAGE)]
+    TooLong,
+}
+
+fn listed(positions: &[u32]) -> String {
+    let positions: Vec<String> = positions.iter().map(u32::to_string).collect();
+    positions.join(", ")
+}
+
+/// Fills a template in. Variables that it does not have are ignored, whatever they hold.
+///
+/// # Errors
+///
+/// [`ComposeError`]: literal tags first, then what is missing (D49).
+pub fn compose(
+    template: &Template,
+    variables: &BTreeMap<u32, String>,
+) -> Result<Composed, ComposeError> {
+    let wanted = positions(&template.body);
+    let is_literal =
+        |position: &u32| variables.get(position).is_some_and(|value| literal_tag(value));
+    let literal: Vec<u32> = wanted.iter().copied().filter(is_literal).collect();
+    if !literal.is_empty() {
+        return Err(ComposeError::LiteralTag(literal));
+    }
+    let rendered = render(&template.body, variables).map_err(ComposeError::Missing)?;
+    if rendered.chars().count() > text::MESSAGE {
+        return Err(ComposeError::TooLong);
+    }
+    let values = wanted.iter().filter_map(|position| variables.get(position).cloned());
+    Ok(Composed {
+        template: template.id,
+        category: template.category,
+        connection: template.connection,
+        content: Content::Template {
+            name: template.name.clone(),
+            language: template.language.clone(),
+            variables: values.collect(),
+            rendered,
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::super::TemplateStatus;
+    use super::*;
+    use crate::Timestamp;
+    use crate::ids::CompanyId;
+
+    fn template(body: &str) -> Template {
+        let at = Timestamp::from_millis(0);
+        Template {
+            id: TemplateId::new(Uuid::from_u128(1)),
+            company: CompanyId::new(Uuid::from_u128(2)),
+            name: "welcome".into(),
+            category: TemplateCategory::Utility,
+            language: "pt_BR".into(),
+            body: body.into(),
+            status: TemplateStatus::Approved,
+            connection: None,
+            token: Uuid::from_u128(3),
+            created_at: at,
+            updated_at: at,
+        }
+    }
+
+    fn made(body: &str, variables: &[(u32, &str)]) -> Result<Content, ComposeError> {
+        let variables = variables.iter().map(|(at, value)| (*at, (*value).to_owned())).collect();
+        compose(&template(body), &variables).map(|composed| composed.content)
+    }
+
+    #[test]
+    fn only_the_templates_own_positions_go_to_the_gateway_in_order() {
+        let content = made("{{2}} e {{1}}", &[(1, "a"), (2, "b"), (3, "{{name}}")]);
+        let Ok(Content::Template { variables, rendered, .. }) = content else { panic!("refused") };
+        assert_eq!((variables, rendered), (vec!["a".into(), "b".into()], "b e a".to_owned()));
+    }
+
+    #[test]
+    fn literal_tags_are_named_before_what_is_missing() {
+        let tag = made("{{1}} {{2}}", &[(1, "{{name}}")]);
+        assert_eq!(tag, Err(ComposeError::LiteralTag(vec![1])));
+        assert_eq!(made("{{1}} {{2}}", &[(1, "a")]), Err(ComposeError::Missing(vec![2])));
+        assert_eq!(made("{{1}}", &[(1, "  ")]), Err(ComposeError::Missing(vec![1])));
+    }
+
+    #[test]
+    fn a_text_longer_than_the_channel_carries_is_refused() {
+        assert!(made("{{1}}", &[(1, &"ã".repeat(4096))]).is_ok());
+        assert_eq!(made("{{1}}", &[(1, &"ã".repeat(4097))]), Err(ComposeError::TooLong));
+    }
+}
