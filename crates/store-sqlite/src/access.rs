@@ -11,7 +11,6 @@ use recado_core::contacts::Region;
 use recado_core::ids::{CompanyId, KeyId, MemberId};
 use recado_core::secret::SecretBytes;
 use recado_core::store::{StoreError, Stored};
-use rusqlite::OptionalExtension;
 
 use crate::SqliteStore;
 use crate::cell::{Cell, Columns};
@@ -141,14 +140,8 @@ impl Table for Secret {
     }
 }
 
-static KEY_BY_HASH: LazyLock<String> = LazyLock::new(|| {
-    format!(
-        "SELECT {}, {} FROM api_keys AS k JOIN companies AS c ON c.id = k.company_id \
-         WHERE k.hash = ?1",
-        ApiKey::statements().qualified("k"),
-        Company::statements().qualified("c"),
-    )
-});
+static KEY_BY_HASH: LazyLock<String> =
+    LazyLock::new(|| table::with_company::<ApiKey>("row.hash = ?1"));
 
 #[async_trait]
 impl AccessReads for SqliteStore {
@@ -167,14 +160,7 @@ impl AccessReads for SqliteStore {
     async fn key_by_hash(&self, hash: &KeyHash) -> Result<Option<(ApiKey, Company)>, StoreError> {
         let hash = *hash;
         self.read(move |conn| {
-            conn.prepare_cached(&KEY_BY_HASH)?
-                .query_row([Cell::Bytes(hash.as_bytes())], |row| {
-                    let mut columns = Columns::new(row);
-                    let key = ApiKey::read(&mut columns)?;
-                    columns.skip();
-                    Ok((key, Company::read(&mut columns)?))
-                })
-                .optional()
+            table::find_with_company(conn, &KEY_BY_HASH, Cell::Bytes(hash.as_bytes()))
         })
         .await
     }

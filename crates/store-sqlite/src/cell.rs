@@ -120,7 +120,8 @@ cells_of_ids!(
     EventId,
     JobId,
     WebhookId,
-    DeliveryId
+    DeliveryId,
+    InboundEndpointId
 );
 
 /// JSON of a value.

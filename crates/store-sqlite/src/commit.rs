@@ -1,16 +1,19 @@
 //! Applies a change set inside a savepoint.
 
 use recado_core::access::{ApiKey, Company, Member, Secret};
+use recado_core::campaigns::{Campaign, Recipient};
 use recado_core::connections::Connection;
 use recado_core::contacts::{Alias, Contact, ContactTag};
 use recado_core::conversations::Conversation;
 use recado_core::custom_fields::CustomField;
 use recado_core::deals::{Deal, Pipeline, Stage};
 use recado_core::deliveries::{Delivery, Shard};
+use recado_core::dispatches::DispatchWindow;
 use recado_core::documents::Document;
 use recado_core::events::Event;
 use recado_core::groups::ConnectionGroup;
 use recado_core::idempotency::RememberedCall;
+use recado_core::inbound::InboundEndpoint;
 use recado_core::jobs::Job;
 use recado_core::leads::LeadMemory;
 use recado_core::links::{Click, Link};
@@ -31,6 +34,7 @@ use crate::contacts::{self, export_frontier};
 use crate::deliveries;
 use crate::events;
 use crate::messages;
+use crate::recipients;
 use crate::shards;
 use crate::table;
 use crate::writer::{Transaction, read_error};
@@ -45,6 +49,9 @@ pub(crate) fn apply(tx: &mut Transaction<'_>, changes: ChangeSet) -> Result<(), 
             ChangeKind::Insert(row) => insert(tx, &row)?,
             ChangeKind::Update { row, read_at } => update(tx, &row, read_at)?,
             ChangeKind::Delete { key, read_at } => delete(tx, &key, read_at)?,
+            ChangeKind::Enroll { company, campaign, list } => {
+                recipients::enroll(tx.conn, company, campaign, list)?;
+            }
             _ => {
                 let unknown = recado_core::store::StoreError::corrupt("an unknown kind of change");
                 return Err(unknown.into());
@@ -115,6 +122,10 @@ fn insert(tx: &mut Transaction<'_>, row: &Row) -> Result<(), CommitError> {
         Row::Routes(row) => table::insert(conn, row),
         Row::Delivery(row) => table::insert(conn, row),
         Row::Shard(row) => table::insert(conn, row),
+        Row::InboundEndpoint(row) => table::insert(conn, row),
+        Row::DispatchWindow(row) => table::insert(conn, row),
+        Row::Campaign(row) => table::insert(conn, row),
+        Row::Recipient(row) => table::insert(conn, row),
         Row::Job(row) => table::insert(conn, row),
     }
 }
@@ -156,6 +167,10 @@ fn update(tx: &mut Transaction<'_>, new: &Row, read_at: Version) -> Result<(), C
         Row::Routes(row) => table::update(conn, row, read_at, key),
         Row::Delivery(row) => deliveries::update(conn, row, read_at),
         Row::Shard(row) => table::update(conn, row, read_at, key),
+        Row::InboundEndpoint(row) => table::update(conn, row, read_at, key),
+        Row::DispatchWindow(row) => table::update(conn, row, read_at, key),
+        Row::Campaign(row) => table::update(conn, row, read_at, key),
+        Row::Recipient(row) => recipients::update(conn, row, read_at),
         Row::Job(row) => table::update(conn, row, read_at, key),
     }
 }
@@ -198,6 +213,12 @@ fn delete(tx: &mut Transaction<'_>, key: &RowKey, read_at: Version) -> Result<()
         RowKey::Routes { .. } => table::delete::<Routes>(conn, &by, read_at, named),
         RowKey::Delivery { .. } => table::delete::<Delivery>(conn, &by, read_at, named),
         RowKey::Shard { .. } => table::delete::<Shard>(conn, &by, read_at, named),
+        RowKey::InboundEndpoint { .. } => {
+            table::delete::<InboundEndpoint>(conn, &by, read_at, named)
+        }
+        RowKey::DispatchWindow { .. } => table::delete::<DispatchWindow>(conn, &by, read_at, named),
+        RowKey::Campaign { .. } => table::delete::<Campaign>(conn, &by, read_at, named),
+        RowKey::Recipient { .. } => table::delete::<Recipient>(conn, &by, read_at, named),
         RowKey::Job { .. } => table::delete::<Job>(conn, &by, read_at, named),
         RowKey::ExportFrontier { .. } => Err(Conflict::Stale(key.clone()).into()),
     }
@@ -241,6 +262,10 @@ fn version(tx: &Transaction<'_>, key: &RowKey) -> Result<Option<Version>, Commit
         RowKey::Routes { .. } => table::version::<Routes>(conn, &by),
         RowKey::Delivery { .. } => table::version::<Delivery>(conn, &by),
         RowKey::Shard { .. } => table::version::<Shard>(conn, &by),
+        RowKey::InboundEndpoint { .. } => table::version::<InboundEndpoint>(conn, &by),
+        RowKey::DispatchWindow { .. } => table::version::<DispatchWindow>(conn, &by),
+        RowKey::Campaign { .. } => table::version::<Campaign>(conn, &by),
+        RowKey::Recipient { .. } => table::version::<Recipient>(conn, &by),
         RowKey::Job { .. } => table::version::<Job>(conn, &by),
         RowKey::ExportFrontier { .. } => Ok(None),
     }
@@ -296,6 +321,14 @@ fn key_cells(key: &RowKey) -> Vec<Cell<'_>> {
         RowKey::Routes { company } => vec![company.into()],
         RowKey::Delivery { company, id } => vec![company.into(), id.into()],
         RowKey::Shard { number } => vec![shards::number(number)],
+        RowKey::InboundEndpoint { company, id } => vec![company.into(), id.into()],
+        RowKey::DispatchWindow { company, contact, ref key } => {
+            vec![company.into(), contact.into(), Cell::Bytes(key.as_bytes())]
+        }
+        RowKey::Campaign { company, id } => vec![company.into(), id.into()],
+        RowKey::Recipient { company, campaign, number } => {
+            vec![company.into(), campaign.into(), number.0.into()]
+        }
         RowKey::Job { company, id } => vec![company.into(), id.into()],
     }
 }

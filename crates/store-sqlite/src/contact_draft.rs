@@ -1,7 +1,10 @@
 //! What a body that writes a contact refers to.
 
+use std::collections::HashSet;
+
 use recado_core::Timestamp;
 use recado_core::contacts::{DraftFacts, DraftQuery};
+use recado_core::custom_fields::CustomField;
 use recado_core::ids::{CompanyId, ContactId};
 use recado_core::organizations::Organization;
 use recado_core::store::Stored;
@@ -25,7 +28,7 @@ pub(crate) fn facts(
         email_holder: email_holder(conn, company, query)?,
         organization: organization(conn, company, query)?,
         lists: those_of(conn, company, query.lists.iter().copied())?,
-        fields: those_of(conn, company, query.fields.iter().copied())?,
+        fields: fields(conn, company, query)?,
         tags: those_of(conn, company, query.tags.iter().copied())?,
         connection: those_of(conn, company, query.connection.into_iter())?.pop(),
         export_frontier: export_frontier(conn, company)?,
@@ -64,6 +67,22 @@ fn those_of<T: Table>(
     ids: impl Iterator<Item = impl Into<Cell<'static>>>,
 ) -> ReadResult<Vec<Stored<T>>> {
     ids.filter_map(|id| get(conn, &[company.into(), id.into()]).transpose()).collect()
+}
+
+/// The definitions that are asked for by id or by slug, each once.
+fn fields(
+    conn: &Connection,
+    company: CompanyId,
+    query: &DraftQuery,
+) -> ReadResult<Vec<Stored<CustomField>>> {
+    let mut fields = those_of(conn, company, query.fields.iter().copied())?;
+    for slug in &query.slugs {
+        let values = [company.into(), slug.into()];
+        fields.extend(table::find(conn, "company_id = ?1 AND slug = ?2", &values)?);
+    }
+    let mut seen = HashSet::new();
+    fields.retain(|field: &Stored<CustomField>| seen.insert(field.id));
+    Ok(fields)
 }
 
 type Holder = (Timestamp, ContactId);

@@ -86,6 +86,7 @@ fn unique_key(message: &str) -> UniqueKey {
         ("links", "code") => UniqueKey::LinkCode,
         ("jobs", "subject") => UniqueKey::JobSubject,
         ("templates", "token") => UniqueKey::TemplateToken,
+        ("inbound_endpoints", "slug") => UniqueKey::EndpointSlug,
         (table, _) => identity(table),
     }
 }
@@ -104,6 +105,8 @@ pub(crate) fn identity(table: &str) -> UniqueKey {
         "remembered_calls" => UniqueKey::CallKey,
         "routes" => UniqueKey::Routes,
         "shards" => UniqueKey::Shard,
+        "dispatch_windows" => UniqueKey::DispatchWindow,
+        "recipients" => UniqueKey::Recipient,
         _ => UniqueKey::Id,
     }
 }

@@ -1,5 +1,6 @@
 //! What every kind of row has in common: the statements that read and write it.
 
+use recado_core::access::Company;
 use recado_core::ids::CompanyId;
 use recado_core::store::{CommitError, Conflict, RowKey, Stored, Version};
 use rusqlite::{Connection, OptionalExtension, Row as SqlRow, params_from_iter};
@@ -166,6 +167,33 @@ pub(crate) fn find<T: Table>(
 ) -> ReadResult<Option<Stored<T>>> {
     conn.prepare_cached(&format!("{} WHERE {condition}", T::statements().select))?
         .query_row(params_from_iter(values), read_stored)
+        .optional()
+}
+
+/// A query of a row and its company; the condition is about `row`.
+pub(crate) fn with_company<T: Table>(condition: &str) -> String {
+    format!(
+        "SELECT {}, {} FROM {} AS row JOIN companies AS c ON c.id = row.company_id \
+         WHERE {condition}",
+        T::statements().qualified("row"),
+        Company::statements().qualified("c"),
+        T::statements().name,
+    )
+}
+
+/// What a query that [`with_company`] made finds by a value, at most one row.
+pub(crate) fn find_with_company<T: Table>(
+    conn: &Connection,
+    query: &str,
+    value: Cell<'_>,
+) -> ReadResult<Option<(T, Company)>> {
+    conn.prepare_cached(query)?
+        .query_row([value], |row| {
+            let mut columns = Columns::new(row);
+            let value = T::read(&mut columns)?;
+            columns.skip();
+            Ok((value, Company::read(&mut columns)?))
+        })
         .optional()
 }
 

@@ -1,9 +1,13 @@
 //! Message templates.
 
+use std::sync::LazyLock;
+
 use async_trait::async_trait;
+use recado_core::access::Company;
 use recado_core::ids::{CompanyId, ConnectionId, TemplateId};
 use recado_core::store::{StoreError, Stored};
 use recado_core::templates::{Template, TemplateCategory, TemplateReads, TemplateStatus};
+use uuid::Uuid;
 
 use crate::SqliteStore;
 use crate::cell::{Cell, Columns};
@@ -60,6 +64,9 @@ impl Table for Template {
     }
 }
 
+static BY_TOKEN: LazyLock<String> =
+    LazyLock::new(|| table::with_company::<Template>("row.token = ?1"));
+
 #[async_trait]
 impl TemplateReads for SqliteStore {
     async fn template(
@@ -70,7 +77,29 @@ impl TemplateReads for SqliteStore {
         self.read(move |conn| table::get(conn, &[company.into(), id.into()])).await
     }
 
+    async fn template_by_token(
+        &self,
+        token: Uuid,
+    ) -> Result<Option<(Template, Company)>, StoreError> {
+        self.read(move |conn| table::find_with_company(conn, &BY_TOKEN, token.into())).await
+    }
+
     async fn templates(&self, company: CompanyId) -> Result<Vec<Stored<Template>>, StoreError> {
         self.read(move |conn| table::all_stored(conn, company)).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plans;
+
+    #[test]
+    fn a_dispatch_finds_its_template_and_its_company_by_their_indexes() {
+        let found = [
+            "SEARCH row USING INDEX sqlite_autoindex_templates_1 (token=?)",
+            "SEARCH c USING INDEX sqlite_autoindex_companies_1 (id=?)",
+        ];
+        assert_eq!(plans::steps(&plans::database(), &BY_TOKEN), found);
     }
 }

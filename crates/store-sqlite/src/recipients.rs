@@ -1,0 +1,287 @@
+//! Recipients of campaigns.
+
+use std::sync::LazyLock;
+
+use recado_core::campaigns::{
+    Campaign, Recipient, RecipientCounts, RecipientEntry, RecipientFault, RecipientNumber,
+    RecipientStatus,
+};
+use recado_core::contacts::{Identifier, Phone};
+use recado_core::ids::{CampaignId, CompanyId, ContactId, LedgerLineId, ListId, MessageId};
+use recado_core::page::{Page, PageRequest};
+use recado_core::store::{CommitError, Conflict, Row, Stored, Version};
+use rusqlite::{Connection, Row as SqlRow, params_from_iter};
+
+use crate::cell::{Cell, Columns};
+use crate::error::{ReadResult, commit_error};
+use crate::table::{self, Table, read_stored, statements};
+
+impl Table for Recipient {
+    statements!(
+        "recipients",
+        ["company_id", "campaign_id", "number"],
+        ["contact_id", "status", "message_id", "debit_id", "fault", "sent_at"]
+    );
+
+    fn values(&self) -> Vec<Cell<'_>> {
+        vec![
+            self.company.into(),
+            self.campaign.into(),
+            self.number.0.into(),
+            self.contact.into(),
+            self.status.as_str().into(),
+            self.message.into(),
+            self.debit.into(),
+            self.fault.map(RecipientFault::as_str).into(),
+            self.sent_at.into(),
+        ]
+    }
+
+    fn read(columns: &mut Columns<'_, '_>) -> ReadResult<Self> {
+        Ok(Self {
+            company: columns.id(CompanyId::new)?,
+            campaign: columns.id(CampaignId::new)?,
+            number: RecipientNumber(columns.number()?),
+            contact: columns.opt_id(ContactId::new)?,
+            status: columns.word(RecipientStatus::parse)?,
+            message: columns.opt_id(MessageId::new)?,
+            debit: columns.opt_id(LedgerLineId::new)?,
+            fault: columns.opt_word(RecipientFault::parse)?,
+            sent_at: columns.opt_time()?,
+        })
+    }
+}
+
+/// In the order of the key of `list_members`, so that nothing is sorted.
+const ENROLL: &str = "INSERT INTO recipients \
+     (company_id, campaign_id, number, contact_id, status, version) \
+     SELECT company_id, ?2, row_number() OVER (ORDER BY contact_id), contact_id, 'waiting', 1 \
+     FROM list_members WHERE company_id = ?1 AND list_id = ?3";
+
+/// Makes every contact of a list a recipient, numbered by their ids.
+pub(crate) fn enroll(
+    conn: &Connection,
+    company: CompanyId,
+    campaign: CampaignId,
+    list: ListId,
+) -> Result<(), CommitError> {
+    // A list without contacts would not tell that the campaign is missing.
+    if table::version::<Campaign>(conn, &[company.into(), campaign.into()])?.is_none() {
+        return Err(Conflict::Reference.into());
+    }
+    let values: [Cell<'_>; 3] = [company.into(), campaign.into(), list.into()];
+    conn.prepare_cached(ENROLL)
+        .and_then(|mut statement| statement.execute(params_from_iter(&values)))
+        .map_err(commit_error)?;
+    Ok(())
+}
+
+/// A step of a recipient on its way; the parameters are its columns and the version.
+const STEP: &str = "UPDATE recipients SET status = ?5, message_id = ?6, debit_id = ?7, fault = ?8, \
+     sent_at = ?9, version = version + 1 \
+     WHERE company_id = ?1 AND campaign_id = ?2 AND number = ?3 AND contact_id IS ?4 \
+     AND version = ?10";
+
+/// Replaces a recipient. Usually its contact stays: then the index of contacts is left alone, and
+/// nobody looks whether the contact is there.
+pub(crate) fn update(
+    conn: &Connection,
+    row: &Recipient,
+    read_at: Version,
+) -> Result<(), CommitError> {
+    let mut values = row.values();
+    values.push(read_at.number().into());
+    let changed = conn
+        .prepare_cached(STEP)
+        .and_then(|mut statement| statement.execute(params_from_iter(values)))
+        .map_err(commit_error)?;
+    if changed == 1 {
+        return Ok(());
+    }
+    table::update(conn, row, read_at, || Row::from(row.clone()).key())
+}
+
+const COUNT: &str = "SELECT count(*) FROM recipients INDEXED BY recipients_by_status \
+     WHERE company_id = ?1 AND campaign_id = ?2 AND status = ?3";
+
+/// How many have a status; the index alone is read.
+fn count(
+    conn: &Connection,
+    company: CompanyId,
+    campaign: CampaignId,
+    status: RecipientStatus,
+) -> ReadResult<u64> {
+    let values: [Cell<'_>; 3] = [company.into(), campaign.into(), status.as_str().into()];
+    conn.prepare_cached(COUNT)?
+        .query_row(params_from_iter(&values), |row| Columns::new(row).number())
+}
+
+/// How many have which status. One range for each status: counting a range takes half as long as
+/// grouping it.
+pub(crate) fn counts(
+    conn: &Connection,
+    company: CompanyId,
+    campaign: CampaignId,
+) -> ReadResult<RecipientCounts> {
+    let mut counts = RecipientCounts::default();
+    for status in RecipientStatus::ALL {
+        counts.add(*status, count(conn, company, campaign, *status)?);
+    }
+    Ok(counts)
+}
+
+/// As [`table::list`] takes it.
+const OF_STATUS: &str = "company_id = ?1 AND campaign_id = ?2 AND status = ?3 AND number > ?4 \
+     ORDER BY number LIMIT ?5";
+
+/// Those of a status after a number.
+pub(crate) fn of_status(
+    conn: &Connection,
+    company: CompanyId,
+    campaign: CampaignId,
+    status: RecipientStatus,
+    after: Option<RecipientNumber>,
+    limit: u32,
+) -> ReadResult<Vec<Stored<Recipient>>> {
+    let after = after.map_or(-1, |after| i64::from(after.0));
+    let values =
+        [company.into(), campaign.into(), status.as_str().into(), after.into(), limit.into()];
+    table::list(conn, OF_STATUS, &values)
+}
+
+/// As [`table::list`] takes it.
+const OF_MESSAGE: &str = "company_id = ?1 AND message_id = ?2 ORDER BY campaign_id, number";
+
+/// Those that got one of the messages, by campaign and number.
+pub(crate) fn of_messages(
+    conn: &Connection,
+    company: CompanyId,
+    mut messages: Vec<MessageId>,
+) -> ReadResult<Vec<Stored<Recipient>>> {
+    messages.sort_unstable();
+    messages.dedup();
+    let mut found: Vec<Stored<Recipient>> = Vec::new();
+    for message in messages {
+        found.extend(table::list(conn, OF_MESSAGE, &[company.into(), message.into()])?);
+    }
+    found.sort_unstable_by_key(|recipient| (recipient.campaign, recipient.number));
+    Ok(found)
+}
+
+/// The numbers of a page. Passed by are entries of an index, or rows without what they refer to.
+const NUMBERS: &str = "SELECT number FROM recipients \
+     WHERE company_id = ?1 AND campaign_id = ?2 ORDER BY number LIMIT ?3 OFFSET ?4";
+const NUMBERS_OF_STATUS: &str = "SELECT number FROM recipients INDEXED BY recipients_by_status \
+     WHERE company_id = ?1 AND campaign_id = ?2 AND status = ?3 ORDER BY number LIMIT ?4 OFFSET ?5";
+
+/// A recipient with what its contact is shown by.
+static ENTRY: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT {}, c.identifier, c.phone FROM recipients AS r \
+         LEFT JOIN contacts AS c ON c.company_id = r.company_id AND c.id = r.contact_id \
+         WHERE r.company_id = ?1 AND r.campaign_id = ?2 AND r.number = ?3",
+        Recipient::statements().qualified("r")
+    )
+});
+
+fn read_entry(row: &SqlRow<'_>) -> ReadResult<RecipientEntry> {
+    let recipient: Stored<Recipient> = read_stored(row)?;
+    let mut contact = Columns::from(row, Recipient::statements().columns.len() + 1);
+    let identifier = contact.opt_word(Identifier::parse)?;
+    let phone = contact.opt_stored(Phone::from_stored)?;
+    Ok(RecipientEntry {
+        recipient: recipient.into_value(),
+        contact: identifier.map(|identifier| (phone, identifier)),
+    })
+}
+
+/// One page of a campaign, of all or of one status.
+pub(crate) fn page(
+    conn: &Connection,
+    company: CompanyId,
+    campaign: CampaignId,
+    status: Option<RecipientStatus>,
+    page: PageRequest,
+) -> ReadResult<Page<RecipientEntry>> {
+    let total = match status {
+        Some(status) => count(conn, company, campaign, status)?,
+        None => counts(conn, company, campaign)?.total(),
+    };
+    if page.offset() >= total {
+        return Ok(Page { items: Vec::new(), total });
+    }
+    let mut values: Vec<Cell<'_>> = vec![company.into(), campaign.into()];
+    values.extend(status.map(|status| Cell::from(status.as_str())));
+    values.extend([page.limit.into(), page.offset().into()]);
+    let numbers = if status.is_some() { NUMBERS_OF_STATUS } else { NUMBERS };
+    let mut entry = conn.prepare_cached(&ENTRY)?;
+    let items = conn
+        .prepare_cached(numbers)?
+        .query_map(params_from_iter(values), |row| Columns::new(row).number::<u32>())?
+        .map(|number| {
+            let key: [Cell<'_>; 3] = [company.into(), campaign.into(), number?.into()];
+            entry.query_row(params_from_iter(&key), read_entry)
+        })
+        .collect::<ReadResult<_>>()?;
+    Ok(Page { items, total })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plans;
+
+    #[test]
+    fn whose_turn_is_next_is_found_without_meeting_the_others() {
+        let query = format!("{} WHERE {OF_STATUS}", Recipient::statements().select);
+        let found = "SEARCH recipients USING INDEX recipients_by_status \
+                     (company_id=? AND campaign_id=? AND status=? AND number>?)";
+        assert_eq!(plans::step(&plans::database(), &query), found);
+    }
+
+    #[test]
+    fn counting_and_passing_by_read_an_index_alone() {
+        let conn = plans::database();
+        let found = "SEARCH recipients USING COVERING INDEX recipients_by_status \
+                     (company_id=? AND campaign_id=? AND status=?)";
+        for query in [COUNT, NUMBERS_OF_STATUS] {
+            assert_eq!(plans::step(&conn, query), found);
+        }
+        let found = "SEARCH recipients USING PRIMARY KEY (company_id=? AND campaign_id=?)";
+        assert_eq!(plans::step(&conn, NUMBERS), found);
+    }
+
+    #[test]
+    fn an_entry_finds_its_row_and_its_contact() {
+        let found = [
+            "SEARCH r USING PRIMARY KEY (company_id=? AND campaign_id=? AND number=?)",
+            "SEARCH c USING INDEX sqlite_autoindex_contacts_1 (company_id=? AND id=?) LEFT-JOIN",
+        ];
+        assert_eq!(plans::steps(&plans::database(), &ENTRY), found);
+    }
+
+    #[test]
+    fn the_recipient_of_a_message_is_found_by_it() {
+        let query = format!("{} WHERE {OF_MESSAGE}", Recipient::statements().select);
+        let found = "SEARCH recipients USING INDEX recipients_by_message \
+                     (company_id=? AND message_id=?)";
+        assert_eq!(plans::step(&plans::database(), &query), found);
+    }
+
+    #[test]
+    fn a_step_of_a_recipient_finds_its_row_by_the_key_and_leaves_the_contact_alone() {
+        let found = "SEARCH recipients USING PRIMARY KEY \
+                     (company_id=? AND campaign_id=? AND number=?)";
+        assert_eq!(plans::step(&plans::database(), STEP), found);
+        let (set, by) = STEP.split_once(" WHERE ").unwrap();
+        assert!(!set.contains("contact_id") && by.contains("contact_id IS ?4"), "{STEP}");
+    }
+
+    #[test]
+    fn those_who_are_enrolled_come_in_the_order_of_the_list_without_sorting() {
+        let steps = plans::steps(&plans::database(), ENROLL);
+        let found = "SEARCH list_members USING PRIMARY KEY (company_id=? AND list_id=?)";
+        assert!(steps.iter().any(|step| step == found), "{steps:?}");
+        assert!(!steps.iter().any(|step| step.contains("TEMP B-TREE")), "{steps:?}");
+    }
+}
