@@ -22,6 +22,7 @@ use crate::gateway::{Provider, Providers};
 use crate::groups::Groups;
 use crate::idempotency::Calls;
 use crate::ids::{Ids, JobId, OrganizationId, WorkerId};
+use crate::inbound::Inbound;
 use crate::inbox::{Gather, Inbox};
 use crate::jobs::Jobs;
 use crate::leads::Leads;
@@ -201,6 +202,11 @@ impl Recado {
     /// What operators do with conversations.
     pub fn conversations(&self) -> Conversations<'_> {
         Conversations { app: self }
+    }
+
+    /// Inbound endpoints.
+    pub fn inbound(&self) -> Inbound<'_> {
+        Inbound { app: self }
     }
 
     /// What gateways tell of.

@@ -41,6 +41,7 @@ pub use facets::{FacetKey, Facets};
 pub use filter::ContactFilter;
 pub use import::{ImportContact, ImportContactError, ImportDraft};
 pub use link_facts::{OrganizationIds, Warning};
+pub(crate) use link_facts::{apply_email, link_organization};
 pub use list::{ExportQuery, ListQuery, ListedPage};
 pub use operator::{OperatorPatch, PatchContact};
 pub use phone::{Phone, PhoneError, Region};

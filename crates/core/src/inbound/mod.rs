@@ -1,15 +1,29 @@
 //! Inbound endpoints: other systems post what they know of a person, and a contact is made or
 //! brought up to date (4.9, 7.2, D13, D46–D47).
 
+mod admit;
+mod draft;
+mod error;
+mod manage;
+mod mapped;
 mod mapping;
 mod secret;
 mod slug;
+mod upsert;
+mod view;
 
 use async_trait::async_trait;
 
+pub use admit::{Admitted, Rates, rates};
+pub use draft::{EndpointDraft, EndpointPatch};
+pub use error::InboundError;
+pub use manage::Inbound;
+pub use mapped::{Mapped, MappingError};
 pub use mapping::{MAX_KEYS, VariableMapping};
 pub use secret::EndpointSecret;
 pub use slug::EndpointSlug;
+pub use upsert::{PendingField, UpsertAction, UpsertContact, Upserted};
+pub use view::{EndpointSecretView, EndpointView};
 
 use crate::Timestamp;
 use crate::access::Company;

@@ -1,0 +1,97 @@
+//! Who may post to an endpoint, and how often (D13).
+
+use super::{AuthMode, Inbound, InboundEndpoint, InboundError};
+use crate::access::{ClientNet, Company, Gcra, RateCheck, RateDecision, RateKey};
+use crate::error::Error;
+use crate::inbound::EndpointSlug;
+
+/// Calls a minute (8).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rates {
+    /// Of one endpoint.
+    pub per_endpoint: u32,
+    /// Of one client.
+    pub per_client: u32,
+}
+
+/// The allowances of a tier; a slug that nobody has counts as one with a secret (8, D13).
+pub const fn rates(mode: AuthMode) -> Rates {
+    match mode {
+        AuthMode::SecretRequired => Rates { per_endpoint: 60, per_client: 10 },
+        AuthMode::Public => Rates { per_endpoint: 30, per_client: 5 },
+    }
+}
+
+/// An endpoint that takes this call.
+#[derive(Clone, Debug)]
+pub struct Admitted {
+    pub(super) endpoint: InboundEndpoint,
+    pub(super) company: Company,
+}
+
+impl Admitted {
+    /// The company it belongs to.
+    pub const fn company(&self) -> &Company {
+        &self.company
+    }
+}
+
+/// Whether an endpoint takes a call that presents these secrets, limits aside.
+fn permitted(
+    found: Option<(InboundEndpoint, Company)>,
+    secrets: &[&[u8]],
+) -> Result<Admitted, InboundError> {
+    let (endpoint, company) = found.ok_or(InboundError::EndpointNotFound)?;
+    if !company.features.inbound_contacts {
+        return Err(InboundError::FeatureDisabled);
+    }
+    if !endpoint.is_active {
+        return Err(InboundError::EndpointInactive);
+    }
+    let is_open = endpoint.auth_mode == AuthMode::Public;
+    if !is_open && !endpoint.secret.is_presented(secrets) {
+        return Err(InboundError::InvalidSecret);
+    }
+    Ok(Admitted { endpoint, company })
+}
+
+impl Inbound<'_> {
+    /// Lets a call of an endpoint in, before its body is read: the client's allowance comes before
+    /// everything, the endpoint's own only after the secret, so that a stranger cannot use it up. A
+    /// call that is refused for its rate is charged nothing (D13). `secrets` are the values of all
+    /// `X-Service-Secret` headers; more than one is as wrong as none.
+    ///
+    /// # Errors
+    ///
+    /// [`InboundError`], in the order of D13.
+    pub async fn admit(
+        &self,
+        slug: &str,
+        client: ClientNet,
+        secrets: &[&[u8]],
+    ) -> Result<Admitted, Error<InboundError>> {
+        let found = match EndpointSlug::parse(slug) {
+            Some(slug) => self.app.store().endpoint_by_slug(&slug).await?,
+            None => None,
+        };
+        let mode = found.as_ref().map_or(AuthMode::SecretRequired, |(known, _)| known.auth_mode);
+        let rates = rates(mode);
+        let permitted = permitted(found, secrets);
+        let mut checks = vec![RateCheck {
+            key: RateKey::InboundClient(client),
+            allowance: Gcra::per_minute(rates.per_client),
+        }];
+        if let Ok(admitted) = &permitted {
+            checks.push(RateCheck {
+                key: RateKey::Endpoint(admitted.endpoint.id),
+                allowance: Gcra::per_minute(rates.per_endpoint),
+            });
+        }
+        match self.app.limiter().check(&checks, self.app.now()).await? {
+            RateDecision::Allowed => permitted.map_err(Error::Rejected),
+            RateDecision::Limited { retry_after } => {
+                Err(Error::Rejected(InboundError::RateLimited { retry_after }))
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Why an inbound endpoint took nothing (7.2).
+
+use std::time::Duration;
+
+use super::BODY_LIMIT;
+use crate::error::{Code, Kind, Rejection};
+
+/// Why an inbound endpoint took nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InboundError {
+    /// Too many calls; come back after the wait.
+    #[error("too many calls; repeat this one after Retry-After")]
+    RateLimited {
+        /// When a call will pass, at the earliest.
+        retry_after: Duration,
+    },
+    /// No endpoint has this slug; correct the address.
+    #[error("there is no endpoint with this slug")]
+    EndpointNotFound,
+    /// The account has not enabled the feature.
+    #[error("the account has not enabled inbound contacts")]
+    FeatureDisabled,
+    /// The endpoint is deactivated.
+    #[error("the endpoint is deactivated")]
+    EndpointInactive,
+    /// The secret is missing or wrong; present it in X-Service-Secret.
+    #[error("the header X-Service-Secret is missing or wrong")]
+    InvalidSecret,
+    /// The body is too large; send less.
+    #[error("the body may have at most {BODY_LIMIT} bytes")]
+    TooLarge,
+    /// The body is no JSON; correct it.
+    #[error("the body is not JSON: {0}")]
+    InvalidPayload(String),
+    /// An expression found something that no field can hold, or took too long.
+    #[error("the variable mapping could not be applied: {0}")]
+    MappingFailed(String),
+    /// No phone was found, or what was found is none.
+    #[error("no valid phone number was found through the variable mapping")]
+    MissingPhone,
+    /// The contact could not be read; try again after the wait.
+    #[error("the contact's state could not be read")]
+    ContactStateUnavailable,
+}
+
+impl Rejection for InboundError {
+    fn code(&self) -> Code {
+        match self {
+            Self::RateLimited { .. } => Code::RateLimited,
+            Self::EndpointNotFound => Code::EndpointNotFound,
+            Self::FeatureDisabled => Code::FeatureDisabled,
+            Self::EndpointInactive => Code::EndpointInactive,
+            Self::InvalidSecret => Code::InvalidSecret,
+            Self::TooLarge | Self::InvalidPayload(_) => Code::InvalidPayload,
+            Self::MappingFailed(_) => Code::MappingFailed,
+            Self::MissingPhone => Code::MissingPhone,
+            Self::ContactStateUnavailable => Code::ContactStateUnavailable,
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        match self {
+            Self::RateLimited { .. } => Kind::Limited,
+            Self::EndpointNotFound => Kind::NotFound,
+            Self::FeatureDisabled => Kind::Forbidden,
+            Self::EndpointInactive => Kind::Gone,
+            Self::InvalidSecret => Kind::Unauthenticated,
+            Self::TooLarge => Kind::TooLarge,
+            Self::InvalidPayload(_) | Self::MappingFailed(_) | Self::MissingPhone => {
+                Kind::Malformed
+            }
+            Self::ContactStateUnavailable => Kind::Unavailable,
+        }
+    }
+
+    fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::RateLimited { retry_after } => Some(*retry_after),
+            _ => None,
+        }
+    }
+}

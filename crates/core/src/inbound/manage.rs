@@ -1,0 +1,159 @@
+//! Managing inbound endpoints.
+
+use std::future::ready;
+
+use serde_json::{Map, Value};
+
+use super::draft::read_secret;
+use super::{
+    EndpointDraft, EndpointPatch, EndpointSecret, EndpointSecretView, EndpointSlug, EndpointView,
+    InboundEndpoint,
+};
+use crate::Recado;
+use crate::error::Error;
+use crate::ids::{CompanyId, InboundEndpointId};
+use crate::input::Input;
+use crate::manage::{ManageError, ManageResult, NOT_FOUND, invalid};
+use crate::store::{ChangeSet, Decided};
+
+/// The use cases on inbound endpoints. Made by [`Recado::inbound`].
+#[derive(Clone, Copy, Debug)]
+pub struct Inbound<'a> {
+    pub(crate) app: &'a Recado,
+}
+
+impl Inbound<'_> {
+    /// All endpoints of a company, oldest first.
+    ///
+    /// # Errors
+    ///
+    /// Only of the store.
+    pub async fn all(&self, company: CompanyId) -> ManageResult<Vec<EndpointView>> {
+        let endpoints = self.app.store().inbound_endpoints(company).await?;
+        Ok(endpoints.iter().map(EndpointView::new).collect())
+    }
+
+    /// An endpoint.
+    ///
+    /// # Errors
+    ///
+    /// [`ManageError::NotFound`].
+    pub async fn get(
+        &self,
+        company: CompanyId,
+        id: InboundEndpointId,
+    ) -> ManageResult<EndpointView> {
+        match self.app.store().inbound_endpoint(company, id).await? {
+            Some(endpoint) => Ok(EndpointView::new(&endpoint)),
+            None => Err(NOT_FOUND),
+        }
+    }
+
+    /// Makes an endpoint, with a secret that is shown this once.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the body, or [`ManageError::SlugTaken`], by whichever company.
+    pub async fn create(
+        &self,
+        company: CompanyId,
+        body: &Map<String, Value>,
+    ) -> ManageResult<EndpointSecretView> {
+        let draft = EndpointDraft::parse(body).map_err(invalid)?;
+        let id = InboundEndpointId::new(self.app.uuid(self.app.now()));
+        let random = self.app.random();
+        let mut attempts = self.app.attempts();
+        loop {
+            let now = attempts.next()?;
+            self.require_free(&draft.slug, id).await?;
+            if self.app.store().company(company).await?.is_none() {
+                return Err(NOT_FOUND);
+            }
+            let endpoint = draft.clone().into_endpoint(company, id, random, now);
+            let view = EndpointSecretView::new(&endpoint);
+            let decided = Decided::new(ChangeSet::new().insert(endpoint), view);
+            if let Some(view) = self.app.settle(decided).await? {
+                return Ok(view);
+            }
+        }
+    }
+
+    /// Changes an endpoint.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the body, [`ManageError::NotFound`] or [`ManageError::SlugTaken`].
+    pub async fn change(
+        &self,
+        company: CompanyId,
+        id: InboundEndpointId,
+        body: &Map<String, Value>,
+    ) -> ManageResult<EndpointView> {
+        let patch = EndpointPatch::parse(body).map_err(invalid)?;
+        let mut attempts = self.app.attempts();
+        loop {
+            let now = attempts.next()?;
+            let known = self.app.store().inbound_endpoint(company, id).await?.ok_or(NOT_FOUND)?;
+            if let Some(slug) = &patch.slug {
+                self.require_free(slug, id).await?;
+            }
+            let changed = patch.apply(&known, now);
+            if changed == *known.value() {
+                return Ok(EndpointView::new(&changed));
+            }
+            let view = EndpointView::new(&changed);
+            let decided = Decided::new(ChangeSet::new().with(known.update(changed)), view);
+            if let Some(view) = self.app.settle(decided).await? {
+                return Ok(view);
+            }
+        }
+    }
+
+    /// Replaces the secret by a given or a new one, shown this once. The old one is refused at
+    /// once.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the body, or [`ManageError::NotFound`].
+    pub async fn rotate_secret(
+        &self,
+        company: CompanyId,
+        id: InboundEndpointId,
+        body: &Map<String, Value>,
+    ) -> ManageResult<EndpointSecretView> {
+        let mut input = Input::new(body);
+        let given = input.given("secret", read_secret).value();
+        input.finish().into_result().map_err(invalid)?;
+        let secret = given.unwrap_or_else(|| EndpointSecret::from_random(self.app.random()));
+        let (store, now) = (self.app.store(), self.app.now());
+        let changed = self
+            .app
+            .change(
+                || store.inbound_endpoint(company, id),
+                |endpoint: &InboundEndpoint| InboundEndpoint {
+                    secret: secret.clone(),
+                    updated_at: now,
+                    ..endpoint.clone()
+                },
+            )
+            .await?;
+        Ok(EndpointSecretView::new(&changed))
+    }
+
+    /// Deletes an endpoint; its slug is free again.
+    ///
+    /// # Errors
+    ///
+    /// [`ManageError::NotFound`].
+    pub async fn delete(&self, company: CompanyId, id: InboundEndpointId) -> ManageResult<()> {
+        let store = self.app.store();
+        self.app.remove(|| store.inbound_endpoint(company, id), || ready(Ok(false))).await
+    }
+
+    async fn require_free(&self, slug: &EndpointSlug, id: InboundEndpointId) -> ManageResult<()> {
+        match self.app.store().endpoint_by_slug(slug).await? {
+            Some((holder, _)) if holder.id != id => Err(Error::Rejected(ManageError::SlugTaken)),
+            Some(_) | None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! Applying a mapping to a body: what it says of a person (D46, D46a, D47).
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::VariableMapping;
+use super::mapping::{NAME_KEYS, PHONE_KEYS};
+use crate::contacts::{Birthday, Cpf, Email, Phone, PostalCode, Region, Warning};
+use crate::json_path::{Budget, JsonPath};
+use crate::organizations::Cnpj;
+use crate::text;
+
+/// Why a mapping could not be applied.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MappingError {
+    /// An expression found an object or an array.
+    #[error("{0} found an object or an array")]
+    NotScalar(String),
+    /// Looking took too many steps.
+    #[error("{0} takes too many steps on this body")]
+    TooCostly(String),
+    /// An expression that is stored cannot be read any more; register it again.
+    #[error("{0} is no JSONPath")]
+    Unreadable(String),
+    /// No phone was found, or what was found is none.
+    #[error("no valid phone number was found")]
+    NoPhone,
+}
+
+/// What a body says of a person. Empty and missing values are left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mapped {
+    /// The phone.
+    pub phone: Phone,
+    /// The name.
+    pub name: Option<String>,
+    /// The e-mail.
+    pub email: Option<Email>,
+    /// The date of birth.
+    pub birthday: Option<Birthday>,
+    /// The taxpayer number.
+    pub cpf: Option<Cpf>,
+    /// The city.
+    pub city: Option<String>,
+    /// The state.
+    pub state: Option<String>,
+    /// The postal code.
+    pub postal_code: Option<PostalCode>,
+    /// The observation.
+    pub observation: Option<String>,
+    /// The number of the organization.
+    pub cnpj: Option<Cnpj>,
+    /// Values of custom fields by slug.
+    pub custom: BTreeMap<String, String>,
+    /// What was skipped because it is not valid.
+    pub warnings: Vec<Warning>,
+}
+
+/// The texts that the expressions find, by key; the first result of each counts (D46).
+fn texts(
+    mapping: &VariableMapping,
+    body: &Value,
+) -> Result<BTreeMap<String, String>, MappingError> {
+    let mut budget = Budget::new();
+    let mut texts = BTreeMap::new();
+    let mut look = |key: &str, texts: &mut BTreeMap<String, String>| {
+        let Some(expression) = mapping.entries().get(key) else { return Ok(()) };
+        let path =
+            JsonPath::parse(expression).map_err(|_| MappingError::Unreadable(key.to_owned()))?;
+        let found =
+            path.first(body, &mut budget).map_err(|_| MappingError::TooCostly(key.to_owned()))?;
+        let text = match found {
+            None | Some(Value::Null) => return Ok(()),
+            Some(Value::String(text)) => text.clone(),
+            Some(Value::Number(number)) => number.to_string(),
+            Some(Value::Bool(flag)) => flag.to_string(),
+            Some(Value::Object(_) | Value::Array(_)) => {
+                return Err(MappingError::NotScalar(key.to_owned()));
+            }
+        };
+        if !text.trim().is_empty() {
+            texts.insert(key.to_owned(), text);
+        }
+        Ok(())
+    };
+    for [canonical, alias] in [PHONE_KEYS, NAME_KEYS] {
+        look(canonical, &mut texts)?;
+        // D46a: the alias is for what the canonical key did not find.
+        if !texts.contains_key(canonical) {
+            look(alias, &mut texts)?;
+            if let Some(text) = texts.remove(alias) {
+                texts.insert(canonical.to_owned(), text);
+            }
+        }
+    }
+    for key in mapping.entries().keys() {
+        if !PHONE_KEYS.contains(&key.as_str()) && !NAME_KEYS.contains(&key.as_str()) {
+            look(key, &mut texts)?;
+        }
+    }
+    Ok(texts)
+}
+
+/// Reads the values of native fields one by one; what is not valid becomes a warning (D47).
+struct Values {
+    texts: BTreeMap<String, String>,
+    warnings: Vec<Warning>,
+}
+
+fn invalid(field: &str, reason: &str) -> Warning {
+    Warning {
+        code: "INVALID_FIELD",
+        field: Cow::Owned(field.to_owned()),
+        message: Cow::Owned(format!("{field} {reason}; the value was skipped.")),
+    }
+}
+
+impl Values {
+    fn read<T, E: std::fmt::Display>(
+        &mut self,
+        key: &str,
+        parse: impl FnOnce(&str) -> Result<T, E>,
+    ) -> Option<T> {
+        match parse(&self.texts.remove(key)?) {
+            Ok(value) => Some(value),
+            Err(error) => {
+                self.warnings.push(invalid(key, &error.to_string()));
+                None
+            }
+        }
+    }
+
+    fn text(&mut self, key: &str, max_chars: usize) -> Option<String> {
+        self.read(key, |value| text::clean(value, max_chars))
+    }
+}
+
+impl Mapped {
+    /// Applies a mapping to a body; national numbers are those of `region`.
+    ///
+    /// # Errors
+    ///
+    /// [`MappingError`]: whatever keeps the mapping from being applied, before the phone.
+    pub fn new(
+        mapping: &VariableMapping,
+        body: &Value,
+        region: &Region,
+    ) -> Result<Self, MappingError> {
+        let mut values = Values { texts: texts(mapping, body)?, warnings: Vec::new() };
+        let phone = values.texts.remove(PHONE_KEYS[0]).ok_or(MappingError::NoPhone)?;
+        let phone = Phone::parse(&phone, region).map_err(|_| MappingError::NoPhone)?;
+        let mut mapped = Self {
+            phone,
+            name: values.text(NAME_KEYS[0], text::NAME),
+            email: values.read("email", Email::parse),
+            birthday: values.read("birthday", Birthday::parse),
+            cpf: values.read("cpf", Cpf::parse),
+            city: values.text("city", text::SHORT),
+            state: values.text("state", text::SHORT),
+            postal_code: values.read("postal_code", PostalCode::parse),
+            observation: values.text("observation", text::OBSERVATION),
+            cnpj: values.read("cnpj", Cnpj::parse),
+            custom: BTreeMap::new(),
+            warnings: Vec::new(),
+        };
+        for (slug, value) in std::mem::take(&mut values.texts) {
+            match text::clean(&value, text::CUSTOM_VALUE) {
+                Ok(value) => {
+                    mapped.custom.insert(slug, value);
+                }
+                Err(error) => values.warnings.push(invalid(&slug, &error.to_string())),
+            }
+        }
+        mapped.warnings = values.warnings;
+        Ok(mapped)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn mapping(entries: Value) -> VariableMapping {
+        VariableMapping::read(&entries).expect("a mapping")
+    }
+
+    fn mapped(entries: Value, body: Value) -> Result<Mapped, MappingError> {
+        Mapped::new(&mapping(entries), &body, &Region::br())
+    }
+
+    #[test]
+    fn numbers_and_booleans_become_their_text_as_written() {
+        let body: Value = serde_json::from_str(
+            r#"{"phone": 11987654321, "n": 1.50, "e": 1E3, "b": true, "s": " x "}"#,
+        )
+        .expect("JSON");
+        let entries = json!({"phone": "$.phone", "n": "$.n", "e": "$.e", "b": "$.b", "s": "$.s"});
+        let mapped = mapped(entries, body).expect("mapped");
+        assert_eq!(mapped.phone.as_str(), "+5511987654321");
+        let custom: Vec<(&str, &str)> =
+            mapped.custom.iter().map(|(slug, value)| (slug.as_str(), value.as_str())).collect();
+        assert_eq!(custom, [("b", "true"), ("e", "1E3"), ("n", "1.50"), ("s", "x")]);
+    }
+
+    #[test]
+    fn of_several_results_the_first_counts_and_null_is_missing() {
+        let entries = json!({"phone": "$.p[*]", "first_name": "$.n[*]"});
+        let mapped =
+            mapped(entries, json!({"p": ["+5511987654321", "+5511912345678"], "n": [null, "Ana"]}));
+        let mapped = mapped.expect("mapped");
+        assert_eq!((mapped.phone.as_str(), mapped.name), ("+5511987654321", None));
+    }
+
+    #[test]
+    fn a_canonical_key_wins_and_its_alias_serves_when_it_finds_nothing() {
+        let entries =
+            || json!({"phone_number": "$.a", "phone": "$.b", "first_name": "$.c", "name": "$.d"});
+        let both =
+            mapped(entries(), json!({"a": "+5511987654321", "b": {}, "c": "Ana", "d": "Rex"}));
+        let both = both.expect("mapped");
+        assert_eq!((both.phone.as_str(), both.name.as_deref()), ("+5511987654321", Some("Ana")));
+        let alias = mapped(entries(), json!({"a": "", "b": "+5511912345678", "d": "Rex"}));
+        let alias = alias.expect("mapped");
+        assert_eq!((alias.phone.as_str(), alias.name.as_deref()), ("+5511912345678", Some("Rex")));
+    }
+
+    #[test]
+    fn objects_and_arrays_fail_the_mapping_before_the_phone_is_missed() {
+        for found in [json!({}), json!([1])] {
+            let failed = mapped(json!({"phone": "$.p", "x": "$.x"}), json!({"x": found}));
+            assert_eq!(failed, Err(MappingError::NotScalar("x".into())));
+        }
+    }
+
+    #[test]
+    fn a_phone_that_is_missing_or_none_is_missed() {
+        for phone in [json!(null), json!(""), json!("  "), json!("abc"), json!(12), json!(true)] {
+            let failed = mapped(json!({"phone": "$.p"}), json!({"p": phone}));
+            assert_eq!(failed, Err(MappingError::NoPhone));
+        }
+        assert_eq!(mapped(json!({"phone": "$.p"}), json!([])), Err(MappingError::NoPhone));
+    }
+
+    #[test]
+    fn what_is_not_valid_is_skipped_and_named() {
+        let entries = json!({
+            "phone": "$.p", "email": "$.e", "cpf": "$.c", "birthday": "$.b", "city": "$.l",
+            "plan": "$.l"
+        });
+        let body = json!({
+            "p": "+5511987654321", "e": "not an address", "c": "111", "b": "soon",
+            "l": "x".repeat(501)
+        });
+        let mapped = mapped(entries, body).expect("mapped");
+        let fields: Vec<&str> =
+            mapped.warnings.iter().map(|warning| warning.field.as_ref()).collect();
+        assert_eq!(fields, ["email", "birthday", "cpf", "city", "plan"]);
+        assert!(mapped.warnings.iter().all(|warning| warning.code == "INVALID_FIELD"));
+        assert_eq!((mapped.email, mapped.cpf, mapped.city), (None, None, None));
+        assert!(mapped.custom.is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_in_a_body_makes_it_panic(text in any::<String>()) {
+            let entries = json!({
+                "phone": "$.p", "name": "$.t", "email": "$.t", "birthday": "$.t", "cpf": "$.t",
+                "city": "$.t", "postal_code": "$.t", "observation": "$.t", "cnpj": "$.t", "x": "$.t"
+            });
+            let _ = mapped(entries, json!({"p": "+5511987654321", "t": text}));
+        }
+    }
+}
