@@ -15,6 +15,7 @@ use crate::conversations::{Conversations, StopWords};
 use crate::custom_fields::CustomFields;
 use crate::deals::Deals;
 use crate::deliveries::{Deliveries, FanOut, RetryWaits};
+use crate::dispatches::Dispatches;
 use crate::documents::{Documents, Files};
 use crate::error::Error;
 use crate::events::Events;
@@ -247,6 +248,11 @@ impl Recado {
     /// Pipelines and deals.
     pub fn deals(&self) -> Deals<'_> {
         Deals { app: self }
+    }
+
+    /// Template dispatch.
+    pub fn dispatches(&self) -> Dispatches<'_> {
+        Dispatches { app: self }
     }
 
     /// Documents of contacts.

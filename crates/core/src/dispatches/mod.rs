@@ -1,8 +1,16 @@
 //! Template dispatch: one POST with a template's token sends it to a phone, not twice inside its
 //! window (4.10, 7.3, 8, D48–D51).
 
+mod admit;
+mod draft;
+mod error;
+mod send;
 mod window;
 
+pub use admit::{AdmittedTemplate, Rates, rates};
+pub use draft::DispatchDraft;
+pub use error::DispatchError;
+pub use send::{DispatchAction, Dispatched, Dispatches};
 pub use window::{
     DispatchReads, DispatchWindow, Eligibility, ExistingSend, RESERVATION, WindowKey, WindowRule,
     WindowState, window_rule,

@@ -161,3 +161,110 @@ pub trait DispatchReads: Send + Sync {
         key: WindowKey,
     ) -> Result<Option<Stored<DispatchWindow>>, StoreError>;
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use uuid::Uuid;
+
+    use super::*;
+
+    const CATEGORIES: &[TemplateCategory] = TemplateCategory::ALL;
+
+    fn window(state: WindowState, at: i64) -> DispatchWindow {
+        let sent_at = Timestamp::from_millis(at);
+        DispatchWindow {
+            company: CompanyId::new(Uuid::from_u128(1)),
+            contact: ContactId::new(Uuid::from_u128(2)),
+            key: WindowKey([0; 32]),
+            message: MessageId::new(Uuid::from_u128(3)),
+            sent_at,
+            state,
+            ends_at: sent_at,
+        }
+    }
+
+    fn rule(category: TemplateCategory) -> WindowRule {
+        window_rule(category, "welcome", "pt_BR", "Olá Ana")
+    }
+
+    fn later(at: Timestamp, millis: i64) -> Timestamp {
+        Timestamp::from_millis(at.millis() + millis)
+    }
+
+    #[test]
+    fn advertising_waits_a_day_and_everything_else_ten_minutes() {
+        let minutes = |category| rule(category).lasts.as_secs() / 60;
+        assert_eq!(minutes(TemplateCategory::Marketing), 24 * 60);
+        assert_eq!(minutes(TemplateCategory::Utility), 10);
+        assert_eq!(minutes(TemplateCategory::Authentication), 10);
+    }
+
+    #[test]
+    fn advertising_is_told_by_its_name_alone() {
+        let key = |name, language, rendered| {
+            window_rule(TemplateCategory::Marketing, name, language, rendered).key
+        };
+        assert_eq!(key("a", "pt_BR", "Olá Ana"), key("a", "en", "Hi Rex"));
+        assert_ne!(key("a", "pt_BR", "Olá Ana"), key("b", "pt_BR", "Olá Ana"));
+    }
+
+    #[test]
+    fn everything_else_is_told_by_name_language_and_text() {
+        for category in [TemplateCategory::Utility, TemplateCategory::Authentication] {
+            let key = |name, language, text| window_rule(category, name, language, text).key;
+            let one = key("a", "pt_BR", "Olá Ana");
+            assert_eq!(one, key("a", "pt_BR", "Olá Ana"));
+            for other in [
+                key("b", "pt_BR", "Olá Ana"),
+                key("a", "en", "Olá Ana"),
+                key("a", "pt_BR", "Olá ana"),
+                key("ap", "t_BR", "Olá Ana"),
+            ] {
+                assert_ne!(one, other);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_window_lasts_to_the_millisecond(
+            at in 0_i64..4_000_000_000_000,
+            category in prop::sample::select(CATEGORIES),
+            offset in 0_i64..100_000_000,
+        ) {
+            let (rule, sent) = (rule(category), window(WindowState::Sent, at));
+            let lasts = rule.lasts.as_millis() as i64;
+            let at_offset = |millis| sent.eligibility(rule.lasts, later(sent.sent_at, millis));
+            let existing = ExistingSend {
+                message_id: sent.message,
+                sent_at: sent.sent_at,
+                next_eligible_at: later(sent.sent_at, lasts),
+            };
+            for inside in [0, 1, lasts - 1, offset % lasts] {
+                prop_assert_eq!(at_offset(inside), Eligibility::Sent(existing));
+            }
+            for outside in [lasts, lasts + 1, lasts + offset] {
+                prop_assert_eq!(at_offset(outside), Eligibility::Free);
+            }
+            // A clock that was set back opens nothing.
+            prop_assert_eq!(at_offset(-offset), Eligibility::Sent(existing));
+        }
+
+        #[test]
+        fn a_reservation_lapses_after_60_seconds_to_the_millisecond(
+            at in 0_i64..4_000_000_000_000,
+            category in prop::sample::select(CATEGORIES),
+            offset in 0_i64..100_000_000,
+        ) {
+            let (rule, held) = (rule(category), window(WindowState::Reserved, at));
+            let at_offset = |millis| held.eligibility(rule.lasts, later(held.sent_at, millis));
+            for inside in [0, 59_999, offset % 60_000, -offset] {
+                prop_assert_eq!(at_offset(inside), Eligibility::InFlight);
+            }
+            for outside in [60_000, 60_001, 60_000 + offset] {
+                prop_assert_eq!(at_offset(outside), Eligibility::Free);
+            }
+        }
+    }
+}

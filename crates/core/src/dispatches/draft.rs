@@ -1,0 +1,212 @@
+//! What a dispatch says, in its body or in its query (4.10, D49).
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+use super::{BODY_LIMIT, DispatchError};
+use crate::contacts::{Phone, Region};
+use crate::query::Params;
+use crate::templates::positions;
+
+/// The country code that a dispatched phone must have.
+const BRAZIL: &str = "+55";
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// A dispatch, read: each field from the body where that has it, else from the query.
+#[derive(Clone, PartialEq, Eq)]
+pub struct DispatchDraft {
+    /// The phone as it was sent.
+    pub phone: Option<String>,
+    /// The template's variables by position; what the template does not have is left out.
+    pub variables: BTreeMap<u32, String>,
+}
+
+impl fmt::Debug for DispatchDraft {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("DispatchDraft(***)")
+    }
+}
+
+fn invalid(reason: impl Into<String>) -> DispatchError {
+    DispatchError::InvalidPayload(reason.into())
+}
+
+/// The object in a body. One that is no JSON counts as none (D49).
+fn read_body(body: &[u8]) -> Result<Map<String, Value>, DispatchError> {
+    if body.len() > BODY_LIMIT {
+        return Err(DispatchError::TooLarge);
+    }
+    if body.starts_with(BYTE_ORDER_MARK) {
+        return Err(invalid("the body begins with a byte-order mark"));
+    }
+    match serde_json::from_slice(body) {
+        Ok(Value::Object(body)) => Ok(body),
+        Ok(_) => Err(invalid("the body must be a JSON object")),
+        Err(_) => Ok(Map::new()),
+    }
+}
+
+/// A text field of a body; null counts as absent, anything else is refused.
+fn text<'a>(value: Option<&'a Value>, name: &str) -> Result<Option<&'a str>, DispatchError> {
+    match value {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(_) => Err(invalid(format!("{name} must be a string"))),
+    }
+}
+
+fn filled(text: Option<&str>) -> Option<String> {
+    text.filter(|text| !text.trim().is_empty()).map(str::to_owned)
+}
+
+/// A parameter of the query.
+fn parameter<'a>(query: &'a Params, name: &str) -> Result<Option<&'a str>, DispatchError> {
+    query.text(name).map_err(|error| invalid(format!("the query parameter {error}")))
+}
+
+impl DispatchDraft {
+    /// Reads a dispatch of a template with this text.
+    ///
+    /// # Errors
+    ///
+    /// [`DispatchError::TooLarge`], or [`DispatchError::InvalidPayload`] naming what cannot be
+    /// read.
+    pub fn read(template: &str, body: &[u8], query: &Params) -> Result<Self, DispatchError> {
+        let body = read_body(body)?;
+        let mut phone = filled(text(body.get("phone_number"), "phone_number")?);
+        for name in ["phone_number", "phone"] {
+            let given = parameter(query, name)?;
+            phone = phone.or_else(|| filled(given));
+        }
+        let wanted = positions(template);
+        let variables = match body.get("variables") {
+            None | Some(Value::Null) => {
+                let mut variables = BTreeMap::new();
+                for position in wanted {
+                    if let Some(value) = parameter(query, &format!("v{position}"))? {
+                        variables.insert(position, value.to_owned());
+                    }
+                }
+                variables
+            }
+            Some(Value::Object(given)) => {
+                let mut variables = BTreeMap::new();
+                for (position, value) in given {
+                    let value = text(Some(value), "each of variables")?;
+                    let position = position.parse().ok().filter(|known| wanted.contains(known));
+                    if let (Some(position), Some(value)) = (position, value) {
+                        variables.insert(position, value.to_owned());
+                    }
+                }
+                variables
+            }
+            Some(_) => return Err(invalid("variables must be an object of strings by position")),
+        };
+        Ok(Self { phone, variables })
+    }
+
+    /// The phone: a national number is Brazilian, and so must be every other (4.10, D49).
+    ///
+    /// # Errors
+    ///
+    /// [`DispatchError::MissingPhone`], [`DispatchError::InvalidPhone`].
+    pub fn brazilian_phone(&self) -> Result<Phone, DispatchError> {
+        let phone = self.phone.as_deref().ok_or(DispatchError::MissingPhone)?;
+        let phone = Phone::parse(phone, &Region::br()).map_err(|_| DispatchError::InvalidPhone)?;
+        let is_brazilian = phone.as_str().starts_with(BRAZIL);
+        if is_brazilian { Ok(phone) } else { Err(DispatchError::InvalidPhone) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const TEMPLATE: &str = "{{1}} {{2}}";
+
+    fn query(pairs: &[(&str, &str)]) -> Params {
+        let pair = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        Params::new(pairs.iter().map(pair).collect())
+    }
+
+    fn read(body: &str, pairs: &[(&str, &str)]) -> Result<DispatchDraft, DispatchError> {
+        DispatchDraft::read(TEMPLATE, body.as_bytes(), &query(pairs))
+    }
+
+    fn values(draft: &DispatchDraft) -> Vec<(u32, &str)> {
+        draft.variables.iter().map(|(position, value)| (*position, value.as_str())).collect()
+    }
+
+    #[test]
+    fn the_phone_is_taken_from_the_body_then_from_phone_number_then_from_phone() {
+        let pairs = &[("phone", "3"), ("phone_number", "2")][..];
+        let phone = |body, pairs| read(body, pairs).expect("read").phone;
+        assert_eq!(phone(r#"{"phone_number": "1"}"#, pairs).as_deref(), Some("1"));
+        for absent in ["", "{}", r#"{"phone_number": null}"#, r#"{"phone_number": " "}"#] {
+            assert_eq!(phone(absent, pairs).as_deref(), Some("2"), "{absent}");
+        }
+        assert_eq!(phone("{}", &pairs[..1]).as_deref(), Some("3"));
+        assert_eq!(phone("{}", &[]), None);
+    }
+
+    #[test]
+    fn the_bodys_variables_stand_alone_where_there_are_any() {
+        let pairs = &[("v1", "a"), ("v2", "b"), ("v3", "surplus")][..];
+        let of_query = read("phone=1&v1=x", pairs).expect("read");
+        assert_eq!(values(&of_query), [(1, "a"), (2, "b")]);
+        let of_body = read(r#"{"variables": {"1": "x", "9": "surplus", "n": "?"}}"#, pairs);
+        assert_eq!(values(&of_body.expect("read")), [(1, "x")]);
+        let empty = read(r#"{"variables": {}}"#, pairs).expect("read");
+        assert_eq!(values(&empty), []);
+    }
+
+    #[test]
+    fn what_has_the_wrong_form_is_refused() {
+        for body in [
+            "[]",
+            "5",
+            "\"text\"",
+            r#"{"phone_number": 5}"#,
+            r#"{"variables": []}"#,
+            r#"{"variables": {"1": 5}}"#,
+            r#"{"variables": {"9": {}}}"#,
+            "\u{feff}{}",
+        ] {
+            assert!(matches!(read(body, &[]), Err(DispatchError::InvalidPayload(_))), "{body}");
+        }
+        let twice = read("{}", &[("v1", "a"), ("v1", "b")]);
+        assert!(matches!(twice, Err(DispatchError::InvalidPayload(_))));
+    }
+
+    #[test]
+    fn exactly_50_kb_are_read() {
+        let body = |bytes: usize| format!("{{}}{}", " ".repeat(bytes - 2));
+        assert!(read(&body(51_200), &[]).is_ok());
+        assert_eq!(read(&body(51_201), &[]), Err(DispatchError::TooLarge));
+    }
+
+    #[test]
+    fn only_brazilian_numbers_pass() {
+        let phone = |phone: &str| {
+            let phone = Some(phone.to_owned());
+            DispatchDraft { phone, variables: BTreeMap::new() }.brazilian_phone()
+        };
+        for good in ["+5511987654321", "11987654321", "5511987654321", "(11) 8765-4321"] {
+            assert_eq!(phone(good).map(|p| p.as_str().to_owned()), Ok("+5511987654321".into()));
+        }
+        for bad in ["+351912345678", "+12025550123", "123", "{{phone}}"] {
+            assert_eq!(phone(bad), Err(DispatchError::InvalidPhone), "{bad}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(body in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = DispatchDraft::read(TEMPLATE, &body, &query(&[]));
+        }
+    }
+}

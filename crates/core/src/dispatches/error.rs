@@ -1,0 +1,127 @@
+//! Why a template was not dispatched (7.3).
+
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use super::{BODY_LIMIT, ExistingSend};
+use crate::error::{Code, Kind, Rejection, object};
+use crate::sending::SendError;
+use crate::templates::ComposeError;
+
+/// Why a template was not dispatched, or is not known to be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DispatchError {
+    /// Too many calls; come back after the wait.
+    #[error("too many calls; repeat this one after Retry-After")]
+    RateLimited {
+        /// When a call will pass, at the earliest.
+        retry_after: Duration,
+    },
+    /// No template has this token; correct the address.
+    #[error("there is no template with this token")]
+    TemplateNotFound,
+    /// The account has not enabled the feature.
+    #[error("the account has not enabled template dispatch")]
+    FeatureDisabled,
+    /// The body is too large; send less.
+    #[error("the body may have at most {BODY_LIMIT} bytes")]
+    TooLarge,
+    /// The body or the query cannot be read; correct what it names.
+    #[error("{0}")]
+    InvalidPayload(String),
+    /// The variables do not fill the template in; correct what it names.
+    #[error("the variables {0}")]
+    Variables(#[from] ComposeError),
+    /// No phone was sent.
+    #[error("send a phone: phone_number in the body, or phone_number or phone in the query")]
+    MissingPhone,
+    /// The phone is no valid Brazilian number; correct it.
+    #[error("the phone is not a valid Brazilian number")]
+    InvalidPhone,
+    /// The template is not approved; wait for it or use another.
+    #[error("the template is not approved")]
+    TemplateNotApproved,
+    /// The contact's state could not be read; try again after the wait.
+    #[error("the contact's state could not be read")]
+    ContactStateUnavailable,
+    /// The contact asked not to receive messages; do not send.
+    #[error("the contact asked not to receive messages")]
+    OptedOut,
+    /// The contact is blocked; do not send.
+    #[error("the contact is blocked")]
+    Blocked,
+    /// The same was sent inside its window; wait for its end, where there is one to wait for.
+    #[error("{}", match .0 {
+        Some(_) => "the template was sent to the contact already; see existing",
+        None => "the same dispatch is under way",
+    })]
+    Duplicate(Option<ExistingSend>),
+    /// It was not sent, or nobody knows whether it was.
+    #[error("the template could not be sent: {0}")]
+    SendFailed(String),
+}
+
+impl From<SendError> for DispatchError {
+    fn from(error: SendError) -> Self {
+        match error {
+            SendError::ContactStateUnavailable => Self::ContactStateUnavailable,
+            SendError::OptedOut => Self::OptedOut,
+            SendError::Blocked => Self::Blocked,
+            SendError::Duplicate(existing) => Self::Duplicate(existing),
+            // D51: a connection that cannot be used is a failed send here.
+            other => Self::SendFailed(other.to_string()),
+        }
+    }
+}
+
+impl Rejection for DispatchError {
+    fn code(&self) -> Code {
+        match self {
+            Self::RateLimited { .. } => Code::RateLimited,
+            Self::TemplateNotFound => Code::TemplateNotFound,
+            Self::FeatureDisabled => Code::FeatureDisabled,
+            Self::TooLarge | Self::InvalidPayload(_) | Self::Variables(_) => Code::InvalidPayload,
+            Self::MissingPhone => Code::MissingPhone,
+            Self::InvalidPhone => Code::InvalidPhone,
+            Self::TemplateNotApproved => Code::TemplateNotApproved,
+            Self::ContactStateUnavailable => Code::ContactStateUnavailable,
+            Self::OptedOut => Code::ContactOptedOut,
+            Self::Blocked => Code::ContactBlocked,
+            Self::Duplicate(_) => Code::DuplicateSend,
+            Self::SendFailed(_) => Code::SendFailed,
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        match self {
+            Self::RateLimited { .. } => Kind::Limited,
+            Self::TemplateNotFound => Kind::NotFound,
+            Self::FeatureDisabled | Self::TemplateNotApproved | Self::OptedOut | Self::Blocked => {
+                Kind::Forbidden
+            }
+            Self::TooLarge => Kind::TooLarge,
+            Self::InvalidPayload(_)
+            | Self::Variables(_)
+            | Self::MissingPhone
+            | Self::InvalidPhone => Kind::Malformed,
+            Self::ContactStateUnavailable => Kind::Unavailable,
+            Self::Duplicate(_) => Kind::Conflict,
+            Self::SendFailed(_) => Kind::Upstream,
+        }
+    }
+
+    fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::RateLimited { retry_after } => Some(*retry_after),
+            _ => None,
+        }
+    }
+
+    fn extra(&self) -> Option<Map<String, Value>> {
+        match self {
+            Self::Duplicate(Some(existing)) => Some(object([("existing", json!(existing))])),
+            _ => None,
+        }
+    }
+}
