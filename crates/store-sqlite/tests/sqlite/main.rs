@@ -1,6 +1,7 @@
 //! What the store contract leaves to SQLite: the file, its migrations, group commit, the
 //! indexes.
 
+mod campaigns;
 mod deliveries;
 mod group_commit;
 mod listing;

@@ -1,14 +1,16 @@
 //! Opening and migrating a file.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use recado_core::Timestamp;
 use recado_core::access::SecretName;
 use recado_core::access::{AccessReads, Secret};
+use recado_core::campaigns::CampaignReads;
 use recado_core::secret::SecretBytes;
 use recado_core::store::{ChangeSet, Commit, Upkeep};
 use recado_store_sqlite::{SqliteError, SqliteStore};
 use rusqlite::Connection;
+use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
 fn file() -> (TempDir, PathBuf) {
@@ -42,6 +44,40 @@ async fn what_was_committed_is_there_after_closing_and_opening_again() {
     store.close().await;
     let store = SqliteStore::open(&path).unwrap();
     store.ready().await.unwrap();
+    assert_eq!(store.secret(SecretName::CursorKey).await.unwrap(), Some(secret()));
+}
+
+/// A file as the release before campaigns left it.
+fn older_file(path: &Path) -> rusqlite::Result<()> {
+    let conn = Connection::open(path)?;
+    let history = "CREATE TABLE schema_migrations \
+                   (number INTEGER PRIMARY KEY, checksum BLOB NOT NULL) STRICT";
+    conn.execute_batch(history)?;
+    let before = [
+        include_str!("../../migrations/0001_initial.sql"),
+        include_str!("../../migrations/0002_conversations.sql"),
+        include_str!("../../migrations/0003_webhooks.sql"),
+    ];
+    for (number, migration) in (1_u32..).zip(before) {
+        conn.execute_batch(migration)?;
+        let row = (number, Sha256::digest(migration).to_vec());
+        conn.execute("INSERT INTO schema_migrations VALUES (?1, ?2)", row)?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_older_file_is_not_ready_until_it_is_migrated_and_keeps_what_it_had() {
+    let (_folder, path) = file();
+    older_file(&path).unwrap();
+    let conn = Connection::open(&path).unwrap();
+    conn.execute("INSERT INTO secrets VALUES ('cursor_key', ?1, 1)", [[7_u8; 32]]).unwrap();
+    let store = SqliteStore::open(&path).unwrap();
+    assert!(store.ready().await.is_err());
+    assert!(store.running_campaigns().await.is_err());
+    store.migrate().unwrap();
+    store.ready().await.unwrap();
+    assert_eq!(store.running_campaigns().await.unwrap(), []);
     assert_eq!(store.secret(SecretName::CursorKey).await.unwrap(), Some(secret()));
 }
 
