@@ -1,10 +1,10 @@
 //! What a body that writes a contact refers to, read at once.
 
 use recado_core::contacts::{DraftFacts, DraftQuery, Email, Identifier, Phone, Platform, Region};
-use recado_core::custom_fields::FieldStatus;
+use recado_core::custom_fields::{CustomField, FieldStatus};
 use recado_core::ids::{CloseReasonId, CustomFieldId, ListId, MemberId, OrganizationId, TagId};
 use recado_core::organizations::Cnpj;
-use recado_core::store::ChangeSet;
+use recado_core::store::{ChangeSet, Stored};
 
 use super::Harness;
 use super::channel_scene::{key, platform};
@@ -140,6 +140,34 @@ pub async fn lists_fields_and_tags_are_found_in_any_state(harness: &dyn Harness)
     fields.sort_by_key(|field| field.id);
     assert_eq!(fields, [first(field), first(pending)]);
     assert_eq!(found.tags, [first(tag)]);
+}
+
+/// D46: by id or by slug, in any status, each once however it was asked for.
+pub async fn fields_are_found_by_id_and_by_slug_each_once(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let other = scene.another_company().await;
+    let mut fields: Vec<_> = ["cidade", "Cidade", "a.b-c_1", "x"].map(|s| scene.field(s)).to_vec();
+    for (field, status) in fields.iter_mut().zip(FieldStatus::ALL.iter().cycle()) {
+        field.status = *status;
+    }
+    scene.add_all(fields.clone()).await;
+    other.add_all(["cidade", "theirs"].map(|slug| other.field(slug))).await;
+    let found = async |ids: &[usize], slugs: &[&str]| {
+        let query = DraftQuery {
+            fields: ids.iter().map(|n| fields[*n].id).collect(),
+            slugs: slugs.iter().map(|slug| (*slug).to_owned()).collect(),
+            ..DraftQuery::default()
+        };
+        let mut found = facts(&scene, query).await.fields;
+        found.sort_by_key(|field| field.id);
+        let at = |field: &Stored<CustomField>| fields.iter().position(|f| f == field.value());
+        found.iter().map(|field| at(field).expect("one of ours")).collect::<Vec<_>>()
+    };
+    assert_eq!(found(&[], &["cidade"]).await, [0]);
+    assert_eq!(found(&[], &["CIDADE", "theirs", "", "y"]).await, [] as [usize; 0]);
+    assert_eq!(found(&[], &["x", "a.b-c_1", "Cidade", "y"]).await, [1, 2, 3]);
+    assert_eq!(found(&[3, 0], &["Cidade"]).await, [0, 1, 3]);
+    assert_eq!(found(&[0, 2, 0], &["cidade", "cidade", "a.b-c_1"]).await, [0, 2], "each once");
 }
 
 /// What the contact that is written has already.

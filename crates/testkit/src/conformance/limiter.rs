@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use recado_core::Timestamp;
-use recado_core::access::{Gcra, Limiter, RateCheck, RateDecision, RateKey};
-use recado_core::ids::KeyId;
+use recado_core::access::{ClientNet, Gcra, Limiter, RateCheck, RateDecision, RateKey};
+use recado_core::ids::{CampaignId, InboundEndpointId, KeyId, TemplateId};
 use uuid::Uuid;
 
 use super::LimiterHarness;
@@ -122,6 +122,81 @@ pub async fn keys_and_kinds_have_allowances_of_their_own(harness: &dyn LimiterHa
     for check in [calls(1, 1), exports(1, 1), calls(2, 1), exports(2, 1)] {
         assert!(passes(&*limiter, &[check], at(0)).await);
         assert!(!passes(&*limiter, &[check], at(0)).await);
+    }
+}
+
+/// D13, D48: clients, endpoints, tokens and campaigns are told apart, from each other and from API
+/// keys, even where their ids are the same.
+pub async fn what_is_limited_has_an_allowance_of_its_own(harness: &dyn LimiterHarness) {
+    let limiter = harness.limiter().await;
+    let clients = ["203.0.113.7", "203.0.113.70", "::", "2001:db8:ffff:ffff::", "fe80::1"];
+    let clients = clients.map(|address| ClientNet::of(address.parse().expect("an address")));
+    let mut keys: Vec<RateKey> = clients
+        .iter()
+        .flat_map(|client| [RateKey::InboundClient(*client), RateKey::DispatchClient(*client)])
+        .collect();
+    for uuid in [Uuid::nil(), Uuid::from_u128(1), Uuid::max()] {
+        keys.extend([
+            RateKey::Calls(KeyId::new(uuid)),
+            RateKey::Exports(KeyId::new(uuid)),
+            RateKey::Endpoint(InboundEndpointId::new(uuid)),
+            RateKey::Token(TemplateId::new(uuid)),
+            RateKey::Campaign(CampaignId::new(uuid)),
+        ]);
+    }
+    let checks = keys.into_iter().map(|key| RateCheck { key, allowance: Gcra::per_minute(1) });
+    let checks: Vec<RateCheck> = checks.collect();
+    for check in &checks {
+        assert!(passes(&*limiter, &[*check], at(0)).await, "{:?} was used by another", check.key);
+    }
+    for check in &checks {
+        assert!(!passes(&*limiter, &[*check], at(0)).await, "{:?} is not limited", check.key);
+    }
+}
+
+/// D13: a client's allowance and that of what it calls are used together or not at all.
+pub async fn a_client_and_what_it_calls_are_charged_together(harness: &dyn LimiterHarness) {
+    let limiter = harness.limiter().await;
+    let client = |n: u8| RateCheck {
+        key: RateKey::InboundClient(ClientNet::of([203, 0, 113, n].into())),
+        allowance: Gcra::per_minute(2),
+    };
+    let endpoint = RateCheck {
+        key: RateKey::Endpoint(InboundEndpointId::new(Uuid::from_u128(1))),
+        allowance: Gcra::per_minute(3),
+    };
+    // Alone, as a call is charged that is refused anyway: the endpoint loses nothing by it.
+    for _ in 0..2 {
+        assert!(passes(&*limiter, &[client(1)], at(0)).await);
+    }
+    for _ in 0..5 {
+        assert!(!passes(&*limiter, &[client(1), endpoint], at(0)).await);
+    }
+    for n in [2, 2, 3] {
+        assert!(passes(&*limiter, &[client(n), endpoint], at(0)).await);
+    }
+    assert!(!passes(&*limiter, &[client(3), endpoint], at(0)).await, "the endpoint's are used up");
+    assert!(passes(&*limiter, &[client(3)], at(0)).await, "the refusal charged no client");
+}
+
+/// D66: what is paced by the second goes evenly, a tenth of a second's worth at once.
+pub async fn a_pace_by_the_second_is_kept(harness: &dyn LimiterHarness) {
+    let limiter = harness.limiter().await;
+    let pace = |n: u128, rate| RateCheck {
+        key: RateKey::Campaign(CampaignId::new(Uuid::from_u128(n))),
+        allowance: Gcra::per_second(rate),
+    };
+    for (n, rate, burst) in [(1, 1, 1), (2, 10, 1), (3, 80, 8), (4, 500, 50)] {
+        let mut passed = 0;
+        // Whenever it is asked in two seconds, a pace lets no more through than it says.
+        for asked in 0..100 {
+            while passes(&*limiter, &[pace(n, rate)], at(asked * 20)).await {
+                passed += 1;
+            }
+            assert!(asked > 0 || passed == burst, "{passed} at once, of {rate} a second");
+        }
+        let allowed = burst + rate * 2;
+        assert!(passed <= allowed && passed + rate / 20 + 1 >= allowed, "{passed} of {allowed}");
     }
 }
 

@@ -13,6 +13,8 @@
 //! The tests use `#[tokio::test]`: the crate needs `tokio` with `macros` and `rt-multi-thread`.
 
 pub mod access;
+mod campaign_scene;
+pub mod campaigns;
 pub mod cascades;
 pub mod channel_cascades;
 pub mod channel_keys;
@@ -28,8 +30,11 @@ pub mod contacts_totals;
 pub mod conversations;
 pub mod deals;
 pub mod deliveries_listing;
+pub mod dispatch_windows;
 pub mod documents;
 pub mod draft_facts;
+pub mod enrollment;
+pub mod inbound_rows;
 pub mod jobs;
 pub mod journal;
 pub mod ledger;
@@ -45,6 +50,7 @@ pub mod outbox;
 pub mod preconditions;
 pub mod queues;
 pub mod races;
+pub mod recipients;
 pub mod references;
 pub mod routed;
 pub mod rows;

@@ -104,6 +104,8 @@ pub async fn upkeep_leaves_everything_else_alone(harness: &dyn Harness) {
         .insert(line.clone())
         .insert(job);
     scene.store.commit(changes).await.expect("all can be stored");
+    let enrolled = scene.enrolled(2).await;
+    scene.add(scene.endpoint("loja")).await;
     let (store, company) = (&scene.store, scene.company);
     let everything = async || {
         let record = store.contact_record(company, contact.id).await.expect("works");
@@ -116,7 +118,11 @@ pub async fn upkeep_leaves_everything_else_alone(harness: &dyn Harness) {
         let groups = store.groups(company, connection.id).await.expect("works");
         let templates = store.templates(company).await.expect("works");
         let line = store.ledger_line(company, line.id).await.expect("works");
-        (record, named, referred, groups, templates, line)
+        let endpoints = store.inbound_endpoints(company).await.expect("works");
+        let campaigns = store.campaigns(company).await.expect("works");
+        let recipients = scene.recipients_now(enrolled.campaign.id).await;
+        let later = (endpoints, campaigns, recipients);
+        (record, named, referred, groups, templates, line, later)
     };
     let before = everything().await;
     keep_up(&scene, HOUR * 24 * 365 * 50).await;

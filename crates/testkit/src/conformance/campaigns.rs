@@ -1,0 +1,303 @@
+//! Campaigns: their rows, their listings, and what relies on one running (D58, D66).
+
+use std::collections::BTreeMap;
+
+use recado_core::Timestamp;
+use recado_core::campaigns::{
+    Campaign, CampaignStatus, PauseReason, Recipient, RecipientCounts, RecipientStatus,
+};
+use recado_core::ids::{CampaignId, CompanyId, ConnectionId};
+use recado_core::prosas::{Brl, Prosas};
+use recado_core::store::{Change, ChangeSet, Conflict, Row, Stored, UniqueKey};
+
+use super::Harness;
+use super::campaign_scene::{at_once, counted};
+use super::channel_rows::AWKWARD;
+use super::scene::{Scene, assert_reference, assert_stale, assert_taken, at, conflict, first};
+
+/// The largest amount of any unit that is kept elsewhere.
+const LARGEST: i64 = 1_000_000_000_000_000;
+
+/// Variables from none to one at each position that a template can have.
+fn variables() -> Vec<BTreeMap<u32, String>> {
+    let texts = AWKWARD.iter().cycle().map(|text| (*text).to_owned());
+    let most = (1..=999).zip(texts.clone()).collect();
+    let long = BTreeMap::from([(1, "ç".repeat(1_024)), (999, "{{2}}".to_owned())]);
+    vec![BTreeMap::new(), (1..).zip(texts.take(AWKWARD.len())).collect(), most, long]
+}
+
+/// A campaign of which no field has its default.
+fn full(scene: &Scene, n: usize) -> Campaign {
+    Campaign {
+        name: AWKWARD[n % AWKWARD.len()].to_owned(),
+        connection: Some(ConnectionId::new(scene.uuid())),
+        variables: variables()[n % 4].clone(),
+        prosas: Prosas::from_units(LARGEST / 1_000 - n as i64),
+        cost: Brl::from_units(LARGEST - n as i64),
+        messages_per_second: [1, 80, u32::MAX][n % 3],
+        status: CampaignStatus::ALL[n % CampaignStatus::ALL.len()],
+        pause_reason: Some(PauseReason::ALL[n % PauseReason::ALL.len()]),
+        created_at: [at(-9), Timestamp::MIN][n % 2],
+        updated_at: [at(9), Timestamp::MAX][n % 2],
+        started_at: Some([Timestamp::MAX, at(3)][n % 2]),
+        finished_at: Some([at(4), Timestamp::MIN][n % 2]),
+        ..scene.campaign()
+    }
+}
+
+/// Nothing of a campaign is lost, by any way of reading it.
+pub async fn every_field_of_a_campaign_is_read_back(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    for n in 0..20 {
+        let (full, plain) = (full(&scene, n), scene.campaign());
+        for (written, next) in [(&full, &plain), (&plain, &full)] {
+            let id = CampaignId::new(scene.uuid());
+            let written = Campaign { id, ..written.clone() };
+            scene.add(written.clone()).await;
+            assert_eq!(scene.campaign_now(id).await, Some(first(written.clone())));
+            let next = Campaign { id, ..next.clone() };
+            scene.apply(first(written).update(next.clone())).await;
+            let stored = scene.campaign_now(id).await.expect("it is there");
+            assert_eq!((stored.value(), stored.version().number()), (&next, 2));
+            let listed = scene.store.campaigns(scene.company).await.expect("works");
+            assert!(listed.contains(&(next.clone(), RecipientCounts::default())));
+            let running = scene.store.running_campaigns().await.expect("works");
+            let is_running = next.status == CampaignStatus::Running;
+            assert_eq!(running.contains(&stored), is_running);
+        }
+    }
+}
+
+/// Oldest first, and of one moment by id; each with its own recipients counted.
+pub async fn campaigns_come_by_creation_then_id_with_their_counts(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let other = scene.another_company().await;
+    assert_eq!(scene.store.campaigns(scene.company).await.expect("works"), []);
+    let (list, _) = scene.crowd(3).await;
+    let (theirs, _) = other.crowd(5).await;
+    let mut campaigns: Vec<Campaign> = [5, 3, 3, -2, 5, 0]
+        .into_iter()
+        .map(|millis| Campaign { created_at: at(millis), ..scene.campaign() })
+        .collect();
+    scene.add_all(campaigns.iter().rev().cloned()).await;
+    let started = [campaigns[0].id, campaigns[3].id];
+    for id in started {
+        scene.apply(Change::enroll(scene.company, id, list.id)).await;
+    }
+    let foreign = other.campaign();
+    other.add(foreign.clone()).await;
+    other.apply(Change::enroll(other.company, foreign.id, theirs.id)).await;
+    scene.moves(started[1], 2, RecipientStatus::Failed).await;
+    campaigns.sort_by_key(|campaign| (campaign.created_at, campaign.id));
+    let counts = |id: CampaignId| match id {
+        id if id == started[0] => counted(&[(RecipientStatus::Waiting, 3)]),
+        id if id == started[1] => {
+            counted(&[(RecipientStatus::Waiting, 2), (RecipientStatus::Failed, 1)])
+        }
+        _ => RecipientCounts::default(),
+    };
+    let wanted: Vec<_> = campaigns.into_iter().map(|c| (c.clone(), counts(c.id))).collect();
+    assert_eq!(scene.store.campaigns(scene.company).await.expect("works"), wanted);
+    let theirs = other.store.campaigns(other.company).await.expect("works");
+    assert_eq!(theirs, [(foreign, counted(&[(RecipientStatus::Waiting, 5)]))]);
+}
+
+/// What a process asks for every second: those of all companies, as they are now.
+pub async fn running_campaigns_of_all_companies_come_by_id(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let other = scene.another_company().await;
+    let running = async || scene.store.running_campaigns().await.expect("works");
+    assert_eq!(running().await, []);
+    let mut all = Vec::new();
+    for n in 0..12 {
+        let owner = if n % 3 == 0 { &other } else { &scene };
+        let status = CampaignStatus::ALL[n % CampaignStatus::ALL.len()];
+        all.push(Campaign { status, created_at: at(-(n as i64)), ..owner.campaign() });
+    }
+    scene.add_all(all.iter().rev().cloned()).await;
+    let mut wanted: Vec<Stored<Campaign>> = all
+        .iter()
+        .filter(|campaign| campaign.status == CampaignStatus::Running)
+        .map(|campaign| first(campaign.clone()))
+        .collect();
+    wanted.sort_by_key(|campaign| campaign.id);
+    assert_eq!(running().await, wanted);
+    // Each status follows each other one, and with it the listing.
+    for status in CampaignStatus::ALL {
+        for of in &all {
+            let owner = if of.company == other.company { &other } else { &scene };
+            let stored = owner.campaign_now(of.id).await.expect("it is there");
+            let next = Campaign { status: *status, ..of.clone() };
+            owner.apply(stored.update(next)).await;
+        }
+        let count = if *status == CampaignStatus::Running { all.len() } else { 0 };
+        let now = running().await;
+        assert_eq!(now.len(), count, "{status:?}");
+        assert!(now.is_sorted_by_key(|campaign| campaign.id));
+    }
+}
+
+/// A running campaign that is deleted runs no more, and an id says nothing of its own.
+pub async fn a_deleted_campaign_is_running_no_more(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let enrolled = scene.enrolled(3).await;
+    let id = enrolled.campaign.id;
+    assert_eq!(scene.store.running_campaigns().await.expect("works").len(), 1);
+    scene.apply(first(enrolled.campaign.clone()).delete()).await;
+    assert_eq!(scene.store.running_campaigns().await.expect("works"), []);
+    assert_eq!(scene.campaign_now(id).await, None);
+    assert_eq!(scene.store.campaigns(scene.company).await.expect("works"), []);
+    // Promise 6: its recipients went with it, and those of another campaign did not.
+    assert_eq!(scene.recipients_now(id).await, []);
+    assert_eq!(scene.counts(id).await, RecipientCounts::default());
+    scene.add(enrolled.campaign.clone()).await;
+    assert_eq!(scene.recipients_now(id).await, []);
+    scene.apply(Change::enroll(scene.company, id, enrolled.list.id)).await;
+    assert_eq!(scene.recipients_now(id).await, enrolled.recipients(&scene));
+}
+
+/// Promise 6.
+pub async fn recipients_go_with_their_campaign_alone(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let (gone, stays) = (scene.enrolled(4).await, scene.enrolled(2).await);
+    let way = scene.on_its_way(&scene.waiting(gone.campaign.id, 2, gone.contacts[1].id));
+    scene.apply(gone.recipients(&scene)[1].update(way.clone())).await;
+    scene.apply(first(gone.campaign.clone()).delete()).await;
+    assert_eq!(scene.recipients_now(stays.campaign.id).await, stays.recipients(&scene));
+    let message = way.message.expect("it has one");
+    let left = scene.store.recipients_of(scene.company, &[message]).await.expect("works");
+    assert_eq!(left, []);
+    // Neither the list nor its contacts went along.
+    for contact in &gone.contacts {
+        assert!(scene.has_contact(contact.id).await);
+    }
+    let list = scene.store.list(scene.company, gone.list.id).await.expect("works");
+    assert_eq!(list.map(|(_, count)| count), Some(4));
+}
+
+/// D66: a campaign outlives its template, its list and its connection.
+pub async fn what_a_campaign_names_may_be_missing(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let (list, connection, template) = (scene.list(), scene.connection(), scene.template(None));
+    scene.add(list.clone()).await;
+    scene.add(connection.clone()).await;
+    scene.add(template.clone()).await;
+    let campaign = Campaign {
+        template: template.id,
+        list: list.id,
+        connection: Some(connection.id),
+        ..scene.campaign()
+    };
+    scene.add(campaign.clone()).await;
+    scene.apply(first(list).delete()).await;
+    scene.apply(first(connection).delete()).await;
+    scene.apply(first(template).delete()).await;
+    let stored = scene.campaign_now(campaign.id).await.expect("it is there");
+    assert_eq!(stored, first(campaign.clone()), "it says what it said");
+    let renamed = Campaign { name: "Páscoa".to_owned(), ..campaign };
+    scene.apply(stored.update(renamed)).await;
+}
+
+/// Promises 3 and 4.
+pub async fn a_stale_change_of_a_campaign_changes_nothing(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let campaign = scene.campaign();
+    scene.add(campaign.clone()).await;
+    assert_taken(scene.try_add(campaign.clone()).await, UniqueKey::Id);
+    let read = first(campaign.clone());
+    let running = Campaign { status: CampaignStatus::Running, ..campaign.clone() };
+    scene.apply(read.update(running.clone())).await;
+    assert_stale(scene.try_apply(read.update(campaign.clone())).await);
+    assert_stale(scene.try_apply(read.delete()).await);
+    let key = Row::from(campaign.clone()).key();
+    let relying = ChangeSet::new().insert(scene.list()).require(read.unchanged());
+    assert_eq!(conflict(scene.store.commit(relying).await), Conflict::Stale(key));
+    let now = scene.campaign_now(campaign.id).await.expect("it is there");
+    assert_eq!((now.value(), now.version().number()), (&running, 2));
+    let relying = ChangeSet::new().insert(scene.list()).require(now.unchanged());
+    scene.store.commit(relying).await.expect("it is as it was read");
+    scene.apply(now.delete()).await;
+    assert_stale(scene.try_apply(now.update(running)).await);
+}
+
+/// Promise 5.
+pub async fn a_campaign_needs_its_company(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let company = CompanyId::new(scene.uuid());
+    let status = CampaignStatus::Running;
+    assert_reference(scene.try_add(Campaign { company, status, ..scene.campaign() }).await);
+    assert_eq!(scene.store.running_campaigns().await.expect("works"), []);
+}
+
+/// Promise 8.
+pub async fn a_campaign_of_another_company_is_missing(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let other = scene.another_company().await;
+    let campaign = scene.campaign();
+    scene.add(campaign.clone()).await;
+    assert_eq!(other.campaign_now(campaign.id).await, None);
+    assert_eq!(other.store.campaigns(other.company).await.expect("works"), []);
+    let theirs = Campaign { company: other.company, ..campaign.clone() };
+    assert_stale(other.try_apply(first(theirs.clone()).update(theirs.clone())).await);
+    assert_stale(other.try_apply(first(theirs).delete()).await);
+    assert_eq!(scene.campaign_now(campaign.id).await, Some(first(campaign)));
+}
+
+/// Promise 4 under concurrency: every send relies on its campaign running. Those that were not
+/// committed before the pause was are not committed at all.
+pub async fn no_recipient_is_claimed_once_a_pause_was_committed(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let (mut claimed_in_all, mut rounds_lost) = (0, 0);
+    for _ in 0..8 {
+        let enrolled = scene.enrolled(12).await;
+        let campaign = first(enrolled.campaign.clone());
+        let claims = enrolled.recipients(&scene).into_iter().map(|recipient| {
+            let sending = scene.on_its_way(recipient.value());
+            ChangeSet::new().with(recipient.update(sending)).require(campaign.unchanged())
+        });
+        let paused = Campaign {
+            status: CampaignStatus::Paused,
+            pause_reason: Some(PauseReason::Operator),
+            ..enrolled.campaign.clone()
+        };
+        let mut changes: Vec<ChangeSet> = claims.collect();
+        changes.insert(6, ChangeSet::new().with(campaign.update(paused.clone())));
+        let outcomes = at_once(harness, &scene, changes).await;
+        assert!(outcomes[6].is_ok(), "nothing but another change of it stops a pause");
+        let claimed = outcomes.iter().enumerate().filter(|(n, o)| *n != 6 && o.is_ok()).count();
+        for lost in outcomes.into_iter().filter(Result::is_err) {
+            assert_eq!(conflict(lost), Conflict::Stale(Row::from(paused.clone()).key()));
+        }
+        let counts = scene.counts(enrolled.campaign.id).await;
+        assert_eq!(counts.of(RecipientStatus::Sending), claimed as u64);
+        assert_eq!(counts.of(RecipientStatus::Waiting), 12 - claimed as u64);
+        claimed_in_all += claimed;
+        rounds_lost += usize::from(claimed < 12);
+        // And none is from now on.
+        let stored = scene.recipients_now(enrolled.campaign.id).await;
+        let left = stored.into_iter().find(|r| r.status == RecipientStatus::Waiting);
+        if let Some(left) = left {
+            let sending: Recipient = scene.on_its_way(left.value());
+            let late = ChangeSet::new().with(left.update(sending)).require(campaign.unchanged());
+            assert_stale(scene.store.commit(late).await);
+        }
+    }
+    // How the race ends is the scheduler's to say; that it ends is not.
+    assert!(claimed_in_all > 0 || rounds_lost > 0);
+}
+
+/// The sends of a campaign rely on it, and do not stand in each other's way by that.
+pub async fn claims_that_rely_on_one_campaign_all_pass(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let enrolled = scene.enrolled(24).await;
+    let campaign = first(enrolled.campaign.clone());
+    let claims = enrolled.recipients(&scene).into_iter().map(|recipient| {
+        let sending = scene.on_its_way(recipient.value());
+        ChangeSet::new().with(recipient.update(sending)).require(campaign.unchanged())
+    });
+    let outcomes = at_once(harness, &scene, claims.collect()).await;
+    assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
+    let id = enrolled.campaign.id;
+    assert_eq!(scene.counts(id).await, counted(&[(RecipientStatus::Sending, 24)]));
+    assert_eq!(scene.campaign_now(id).await, Some(campaign), "relying on it is no write");
+}

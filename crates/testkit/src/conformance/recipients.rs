@@ -1,0 +1,417 @@
+//! Recipients of campaigns: how they are read, counted and claimed (D58, D66).
+
+use recado_core::Timestamp;
+use recado_core::campaigns::{
+    ContactFault, Recipient, RecipientEntry, RecipientFault, RecipientNumber, RecipientStatus,
+};
+use recado_core::ids::{LedgerLineId, MessageId};
+use recado_core::messages::DeliveryCode;
+use recado_core::page::{Page, PageRequest};
+use recado_core::store::{ChangeSet, Conflict, Row, Stored};
+
+use super::Harness;
+use super::campaign_scene::{ALL, Enrolled, at_once, counted};
+use super::scene::{Scene, assert_reference, assert_stale, at, conflict, first};
+
+fn faults() -> Vec<RecipientFault> {
+    let of_contact = ContactFault::ALL.iter().map(|fault| RecipientFault::Contact(*fault));
+    let of_message = DeliveryCode::ALL.iter().map(|code| RecipientFault::Delivery(*code));
+    of_contact.chain(of_message).collect()
+}
+
+/// Nothing of a recipient is lost, and each status can follow each other one.
+pub async fn every_field_of_a_recipient_is_read_back(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let faults = faults();
+    let enrolled = scene.enrolled(faults.len()).await;
+    let id = enrolled.campaign.id;
+    for (n, (fault, waiting)) in faults.iter().zip(enrolled.recipients(&scene)).enumerate() {
+        let mut stored = waiting;
+        for m in 0..RecipientStatus::ALL.len() {
+            let full = Recipient {
+                status: RecipientStatus::ALL[(n + m * 3) % RecipientStatus::ALL.len()],
+                message: Some(MessageId::new(scene.uuid())),
+                debit: Some(LedgerLineId::new(scene.uuid())),
+                fault: Some(*fault),
+                sent_at: Some([at(-1), Timestamp::MIN, Timestamp::MAX][m % 3]),
+                ..stored.value().clone()
+            };
+            let plain = Recipient {
+                message: None,
+                debit: None,
+                fault: None,
+                sent_at: None,
+                ..full.clone()
+            };
+            for next in [full, plain] {
+                scene.apply(stored.update(next.clone())).await;
+                assert_stale(scene.try_apply(stored.update(next.clone())).await);
+                let version = stored.version().next();
+                stored = scene.recipient_now(id, next.number.0).await.expect("it is there");
+                assert_eq!((stored.value(), stored.version()), (&next, version));
+                let of_status = scene.store.recipients(scene.company, id, next.status, None, ALL);
+                assert!(of_status.await.expect("works").contains(&stored));
+            }
+        }
+    }
+}
+
+/// Counts are exact after every change: none is estimated, none lags behind.
+pub async fn counts_of_recipients_follow_every_change(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let (enrolled, other) = (scene.enrolled(9).await, scene.enrolled(2).await);
+    let id = enrolled.campaign.id;
+    let mut counts = vec![RecipientStatus::Waiting; 9];
+    let exact = async |counts: &[RecipientStatus]| {
+        let wanted: Vec<_> = counts.iter().map(|status| (*status, 1)).collect();
+        assert_eq!(scene.counts(id).await, counted(&wanted));
+        let listed = scene.store.campaigns(scene.company).await.expect("works");
+        let listed = listed.into_iter().find(|(campaign, _)| campaign.id == id);
+        assert_eq!(listed.map(|(_, counts)| counts), Some(counted(&wanted)));
+        for status in RecipientStatus::ALL {
+            let page = PageRequest { page: 1, limit: 1 };
+            let page = scene.store.recipient_page(scene.company, id, Some(*status), page).await;
+            assert_eq!(page.expect("works").total, counted(&wanted).of(*status));
+        }
+    };
+    exact(&counts).await;
+    for n in 0..40_u32 {
+        let (at, status) = ((n * 5 % 9) as usize, RecipientStatus::ALL[(n * 3 % 7) as usize]);
+        scene.moves(id, at as u32 + 1, status).await;
+        counts[at] = status;
+        exact(&counts).await;
+    }
+    assert_eq!(scene.counts(id).await.total(), 9);
+    let others = scene.counts(other.campaign.id).await;
+    assert_eq!(others, counted(&[(RecipientStatus::Waiting, 2)]));
+}
+
+/// A campaign of 30 recipients of several statuses, as they are now.
+async fn mixed(scene: &Scene) -> (Enrolled, Vec<Stored<Recipient>>) {
+    let enrolled = scene.enrolled(30).await;
+    for number in 1..=30 {
+        let status = RecipientStatus::ALL[(number * number % 7) as usize];
+        if status != RecipientStatus::Waiting {
+            scene.moves(enrolled.campaign.id, number, status).await;
+        }
+    }
+    let stored = scene.recipients_now(enrolled.campaign.id).await;
+    assert_eq!(stored.len(), 30);
+    (enrolled, stored)
+}
+
+/// What a runner asks for: the next of a status, by number, from where it was.
+pub async fn recipients_of_a_status_come_by_number_after_a_number(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let (enrolled, all) = mixed(&scene).await;
+    let _another = mixed(&scene).await;
+    let (company, id) = (scene.company, enrolled.campaign.id);
+    for status in RecipientStatus::ALL {
+        for after in [None, Some(0), Some(1), Some(7), Some(29), Some(30), Some(u32::MAX)] {
+            for limit in [0, 1, 2, 5, ALL] {
+                let after = after.map(RecipientNumber);
+                let wanted: Vec<_> = all
+                    .iter()
+                    .filter(|r| r.status == *status && after.is_none_or(|a| r.number > a))
+                    .take(limit as usize)
+                    .cloned()
+                    .collect();
+                let found = scene.store.recipients(company, id, *status, after, limit).await;
+                assert_eq!(found.expect("works"), wanted, "{status:?} after {after:?}");
+            }
+        }
+    }
+}
+
+fn entries(enrolled: &Enrolled, all: &[Stored<Recipient>]) -> Vec<RecipientEntry> {
+    let known = |recipient: &Recipient| {
+        let contact = enrolled.contacts.iter().find(|c| Some(c.id) == recipient.contact)?;
+        Some((contact.phone.clone(), contact.identifier.clone()))
+    };
+    let entry = |recipient: &Stored<Recipient>| RecipientEntry {
+        recipient: recipient.value().clone(),
+        contact: known(recipient.value()),
+    };
+    all.iter().map(entry).collect()
+}
+
+/// Every recipient is on one page, of all or of its status.
+pub async fn pages_of_recipients_partition_the_listing(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let (enrolled, all) = mixed(&scene).await;
+    let _another = mixed(&scene).await;
+    let (company, id) = (scene.company, enrolled.campaign.id);
+    let entries = entries(&enrolled, &all);
+    let statuses = RecipientStatus::ALL.iter().copied().map(Some);
+    for status in std::iter::once(None).chain(statuses) {
+        let wanted: Vec<RecipientEntry> = entries
+            .iter()
+            .filter(|entry| status.is_none_or(|status| entry.recipient.status == status))
+            .cloned()
+            .collect();
+        let total = wanted.len() as u64;
+        for limit in [1, 4, 7, 29, 30, 100] {
+            let mut met = Vec::new();
+            for page in 1..=30_u32.div_ceil(limit) + 1 {
+                let page = PageRequest { page, limit };
+                let found = scene.store.recipient_page(company, id, status, page).await;
+                let found = found.expect("works");
+                assert_eq!(found.total, total, "{status:?} in {page:?}");
+                assert!(found.items.len() <= limit as usize);
+                met.extend(found.items);
+            }
+            assert_eq!(met, wanted, "{status:?} by {limit}");
+        }
+        let far = PageRequest { page: u32::MAX, limit: 100 };
+        let found = scene.store.recipient_page(company, id, status, far).await.expect("works");
+        assert_eq!(found, Page { items: Vec::new(), total });
+    }
+}
+
+/// A page shows the contact as it is now, with a phone or without.
+pub async fn a_page_of_recipients_shows_their_contacts(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let enrolled = scene.enrolled(2).await;
+    let id = enrolled.campaign.id;
+    let shown = async || {
+        let page = scene.store.recipient_page(scene.company, id, None, PageRequest::FIRST).await;
+        let items = page.expect("works").items;
+        items.into_iter().map(|entry| entry.contact).collect::<Vec<_>>()
+    };
+    let of = |contact: &recado_core::contacts::Contact| {
+        Some((contact.phone.clone(), contact.identifier.clone()))
+    };
+    let (one, other) = (&enrolled.contacts[0], &enrolled.contacts[1]);
+    assert_eq!(shown().await, [of(one), of(other)]);
+    assert_eq!(one.phone, None);
+    let reached = scene.contact_with_phone("+5511987654321");
+    let reached = first(one.clone()).changed(at(1), |contact| {
+        contact.phone = reached.phone.clone();
+        contact.identifier = reached.identifier.clone();
+    });
+    scene.apply(first(one.clone()).update(reached.clone())).await;
+    assert_eq!(shown().await, [of(&reached), of(other)]);
+    assert!(reached.phone.is_some());
+}
+
+/// What a status report moves along: named by the messages, each once.
+pub async fn recipients_are_found_by_their_messages(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let other = scene.another_company().await;
+    let campaigns = [scene.enrolled(4).await, scene.enrolled(4).await];
+    let theirs = other.enrolled(1).await;
+    let mut sent = Vec::new();
+    for enrolled in campaigns.iter().rev() {
+        for recipient in enrolled.recipients(&scene).iter().rev().take(3) {
+            let way = scene.on_its_way(recipient.value());
+            scene.apply(recipient.update(way.clone())).await;
+            sent.push(Stored::new(way, recipient.version().next()));
+        }
+    }
+    let foreign = &theirs.recipients(&other)[0];
+    let foreign_way = other.on_its_way(foreign.value());
+    other.apply(foreign.update(foreign_way.clone())).await;
+    sent.sort_by_key(|recipient| (recipient.campaign, recipient.number));
+    let of = async |messages: &[MessageId]| {
+        scene.store.recipients_of(scene.company, messages).await.expect("works")
+    };
+    let messages: Vec<MessageId> = sent.iter().filter_map(|recipient| recipient.message).collect();
+    assert_eq!(of(&[]).await, []);
+    assert_eq!(of(&[MessageId::new(scene.uuid())]).await, []);
+    for (message, recipient) in messages.iter().zip(&sent) {
+        assert_eq!(of(&[*message]).await.as_slice(), std::slice::from_ref(recipient));
+        assert_eq!(of(&[*message, *message]).await.as_slice(), std::slice::from_ref(recipient));
+    }
+    let mut asked: Vec<_> = messages.iter().rev().copied().collect();
+    asked.push(MessageId::new(scene.uuid()));
+    asked.extend(foreign_way.message);
+    assert_eq!(of(&asked).await, sent, "by campaign and number");
+    // Many at once, as a batch of reports has them.
+    asked.extend((0..2_000).map(|_| MessageId::new(scene.uuid())));
+    assert_eq!(of(&asked).await, sent);
+    // It is followed as long as the recipient names it.
+    let freed = Recipient { message: None, ..sent[0].value().clone() };
+    scene.apply(sent[0].update(freed)).await;
+    assert_eq!(of(&messages).await, sent[1..]);
+}
+
+/// Neither the message nor the debit that a recipient names needs to be there.
+pub async fn what_a_recipient_names_may_be_missing(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let enrolled = scene.enrolled(1).await;
+    let connection = scene.connection();
+    scene.add(connection.clone()).await;
+    let message = scene.outbound(&enrolled.contacts[0], &connection, 0);
+    let debit = scene.debit(Some(enrolled.contacts[0].id), 5, 0);
+    scene.add(message.clone()).await;
+    scene.add(debit.clone()).await;
+    let recipient = &enrolled.recipients(&scene)[0];
+    let way = Recipient {
+        message: Some(message.id),
+        debit: Some(debit.id),
+        ..scene.on_its_way(recipient.value())
+    };
+    scene.apply(recipient.update(way.clone())).await;
+    // The message goes with its contact, the recipient stays and names it still.
+    scene.apply(first(enrolled.contacts[0].clone()).delete()).await;
+    assert_eq!(scene.message_now(message.id).await, None);
+    let left = scene.recipient_now(enrolled.campaign.id, 1).await.expect("it stays");
+    assert_eq!(left.value(), &Recipient { contact: None, ..way });
+}
+
+/// D26, promise 6: the campaign keeps its numbers, without saying for whom.
+pub async fn recipients_stay_without_their_contact(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let enrolled = scene.enrolled(5).await;
+    let second = scene.enrolled(1).await;
+    let id = enrolled.campaign.id;
+    let way = scene.on_its_way(enrolled.recipients(&scene)[1].value());
+    scene.apply(enrolled.recipients(&scene)[1].update(way.clone())).await;
+    for gone in &enrolled.contacts[1..4] {
+        scene.apply(first(gone.clone()).delete()).await;
+    }
+    let left = scene.recipients_now(id).await;
+    let contacts: Vec<_> = left.iter().map(|recipient| recipient.contact).collect();
+    let (one, last) = (enrolled.contacts[0].id, enrolled.contacts[4].id);
+    assert_eq!(contacts, [Some(one), None, None, None, Some(last)]);
+    assert_eq!(left[1].value(), &Recipient { contact: None, ..way.clone() });
+    let of_company: Vec<_> = left.iter().map(|r| (r.company, r.campaign, r.number.0)).collect();
+    assert_eq!(of_company, (1..=5).map(|n| (scene.company, id, n)).collect::<Vec<_>>());
+    let wanted = counted(&[(RecipientStatus::Waiting, 4), (RecipientStatus::Sending, 1)]);
+    assert_eq!(scene.counts(id).await, wanted);
+
+    // A page shows no phone of them, and still all of them.
+    let page = scene.store.recipient_page(scene.company, id, None, PageRequest::FIRST).await;
+    let page = page.expect("works");
+    assert_eq!(page.total, 5);
+    assert_eq!(page.items, entries(&enrolled, &left));
+    assert!(page.items[1..4].iter().all(|entry| entry.contact.is_none()));
+
+    // They go on as before, and are found by their messages.
+    let message = way.message.expect("it has one");
+    let found = scene.store.recipients_of(scene.company, &[message]).await.expect("works");
+    assert_eq!(found, [left[1].clone()]);
+    for (number, status) in [(2, RecipientStatus::Sent), (3, RecipientStatus::Skipped)] {
+        scene.moves(id, number, status).await;
+    }
+    let wanted = counted(&[
+        (RecipientStatus::Waiting, 3),
+        (RecipientStatus::Sent, 1),
+        (RecipientStatus::Skipped, 1),
+    ]);
+    assert_eq!(scene.counts(id).await, wanted);
+    // A contact of the same id is not the one that was meant.
+    scene.add(enrolled.contacts[1].clone()).await;
+    let left = scene.recipient_now(id, 2).await.expect("it stays");
+    assert_eq!(left.contact, None);
+    let untouched = scene.recipients_now(second.campaign.id).await;
+    assert_eq!(untouched, second.recipients(&scene));
+}
+
+/// Promise 5: a recipient cannot be led to a contact that is not there.
+pub async fn a_recipient_cannot_be_led_to_a_missing_contact(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let other = scene.another_company().await;
+    let enrolled = scene.enrolled(1).await;
+    let (unknown, theirs) = (scene.contact(), other.contact());
+    other.add(theirs.clone()).await;
+    let recipient = &enrolled.recipients(&scene)[0];
+    for contact in [unknown.id, theirs.id] {
+        let led = Recipient { contact: Some(contact), ..recipient.value().clone() };
+        assert_reference(scene.try_apply(recipient.update(led)).await);
+    }
+    assert_eq!(scene.recipient_now(enrolled.campaign.id, 1).await, Some(recipient.clone()));
+}
+
+/// Promises 3 and 4.
+pub async fn a_stale_change_of_a_recipient_changes_nothing(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let enrolled = scene.enrolled(2).await;
+    let id = enrolled.campaign.id;
+    let [one, other] = <[_; 2]>::try_from(enrolled.recipients(&scene)).expect("there are two");
+    scene.moves(id, 1, RecipientStatus::Skipped).await;
+    let sending = scene.on_its_way(one.value());
+    assert_stale(scene.try_apply(one.update(sending.clone())).await);
+    // A set that holds it does nothing else either.
+    let moved = scene.on_its_way(other.value());
+    let both = ChangeSet::new().with(other.update(moved)).with(one.update(sending));
+    assert_stale(scene.store.commit(both).await);
+    assert_eq!(scene.recipient_now(id, 2).await, Some(other.clone()));
+    let relying =
+        |read: &Stored<Recipient>| ChangeSet::new().insert(scene.list()).require(read.unchanged());
+    let key = Row::from(one.value().clone()).key();
+    assert_eq!(conflict(scene.store.commit(relying(&one)).await), Conflict::Stale(key));
+    scene.store.commit(relying(&other)).await.expect("it is as it was read");
+    let now = scene.recipient_now(id, 1).await.expect("it is there");
+    assert_eq!((now.status, now.version().number()), (RecipientStatus::Skipped, 2));
+    scene.apply(first(enrolled.campaign.clone()).delete()).await;
+    assert_stale(scene.try_apply(now.update(now.value().clone())).await);
+}
+
+/// Promise 8: by no read, under whatever name.
+pub async fn a_recipient_of_another_company_is_missing(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let other = scene.another_company().await;
+    let enrolled = scene.enrolled(2).await;
+    let id = enrolled.campaign.id;
+    let way = scene.on_its_way(enrolled.recipients(&scene)[0].value());
+    scene.apply(enrolled.recipients(&scene)[0].update(way.clone())).await;
+    assert_eq!(other.recipient_now(id, 1).await, None);
+    assert_eq!(other.recipients_now(id).await, []);
+    assert_eq!(other.counts(id).await, counted(&[]));
+    let page = other.store.recipient_page(other.company, id, None, PageRequest::FIRST).await;
+    assert_eq!(page.expect("works"), Page::empty());
+    let message = way.message.expect("it has one");
+    let found = other.store.recipients_of(other.company, &[message]).await.expect("works");
+    assert_eq!(found, []);
+    let read = scene.recipient_now(id, 2).await.expect("it is there");
+    let theirs = Recipient { company: other.company, ..read.value().clone() };
+    assert_stale(other.try_apply(first(theirs.clone()).update(theirs)).await);
+    assert_eq!(scene.recipient_now(id, 2).await, Some(read));
+}
+
+/// D66, D67: at most one of those that want to send takes the recipient.
+pub async fn of_many_claims_of_one_recipient_one_wins(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let enrolled = scene.enrolled(5).await;
+    let campaign = first(enrolled.campaign.clone());
+    for waiting in enrolled.recipients(&scene) {
+        let claims: Vec<Recipient> = (0..20).map(|_| scene.on_its_way(waiting.value())).collect();
+        let changes = claims.iter().map(|claim| {
+            ChangeSet::new().with(waiting.update(claim.clone())).require(campaign.unchanged())
+        });
+        let outcomes = at_once(harness, &scene, changes.collect()).await;
+        let winners: Vec<usize> = (0..20).filter(|n| outcomes[*n].is_ok()).collect();
+        assert_eq!(winners.len(), 1);
+        outcomes.into_iter().filter(Result::is_err).for_each(assert_stale);
+        let stored = scene.recipient_now(waiting.campaign, waiting.number.0).await;
+        let stored = stored.expect("it is there");
+        assert_eq!((stored.value(), stored.version().number()), (&claims[winners[0]], 2));
+    }
+    let counts = scene.counts(enrolled.campaign.id).await;
+    assert_eq!(counts, counted(&[(RecipientStatus::Sending, 5)]));
+}
+
+/// What is counted is what is there, while others write.
+pub async fn a_total_of_recipients_is_of_the_same_state_as_its_items(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let enrolled = scene.enrolled(40).await;
+    let id = enrolled.campaign.id;
+    let writer = {
+        let scene = scene.through(scene.store.clone());
+        tokio::spawn(async move {
+            for number in 1..=40 {
+                scene.moves(id, number, RecipientStatus::Sent).await;
+            }
+        })
+    };
+    while !writer.is_finished() {
+        let (status, page) = (Some(RecipientStatus::Sent), PageRequest { page: 1, limit: 100 });
+        let page = scene.store.recipient_page(scene.company, id, status, page).await;
+        let page = page.expect("works");
+        assert_eq!(page.items.len() as u64, page.total);
+        assert_eq!(scene.counts(id).await.total(), 40, "nobody is counted twice or not at all");
+        tokio::task::yield_now().await;
+    }
+    writer.await.expect("no panic");
+}
