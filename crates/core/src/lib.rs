@@ -42,6 +42,7 @@ pub mod inbound;
 pub mod inbox;
 pub mod input;
 pub mod jobs;
+pub mod json_path;
 pub mod leads;
 pub mod links;
 pub mod lists;

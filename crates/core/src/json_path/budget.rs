@@ -1,0 +1,83 @@
+//! How much work evaluation may take.
+
+use super::ast::Extent;
+use super::pattern::{self, Patterns};
+
+/// The work that may still be done: made once for a mapping and handed to each of its expressions.
+///
+/// A step is a node looked at, a part of a test, or a few bytes compared: some nanoseconds.
+/// [`Budget::STEPS`] suffice for a hundred searches through all of a body of 5,000 values, or for
+/// fifteen through one of the largest size allowed. Spending them takes some forty milliseconds at
+/// the worst.
+#[derive(Debug)]
+pub struct Budget {
+    left: u64,
+    patterns: Patterns,
+}
+
+/// The budget is spent, or a regular expression is larger than any budget allows (D46a).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("finding a value takes more work than is allowed")]
+pub struct TooCostly;
+
+impl Budget {
+    /// What a new budget holds.
+    pub const STEPS: u64 = 2_000_000;
+
+    /// The budget of one mapping.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::of(Self::STEPS)
+    }
+
+    /// A budget of so many steps.
+    #[must_use]
+    pub fn of(steps: u64) -> Self {
+        Self { left: steps, patterns: Patterns::default() }
+    }
+
+    /// The steps that are left.
+    #[must_use]
+    pub fn left(&self) -> u64 {
+        self.left
+    }
+
+    /// Pays for work about to be done. What is spent stays spent, also when it does not suffice.
+    pub(super) fn charge(&mut self, steps: u64) -> Result<(), TooCostly> {
+        match self.left.checked_sub(steps) {
+            Some(left) => {
+                self.left = left;
+                Ok(())
+            }
+            None => {
+                self.left = 0;
+                Err(TooCostly)
+            }
+        }
+    }
+
+    /// Pays for looking through so many bytes.
+    pub(super) fn charge_bytes(&mut self, bytes: usize) -> Result<(), TooCostly> {
+        self.charge(bytes as u64 / 16)
+    }
+
+    /// Whether a regular expression matches a text; a wrong expression matches none.
+    pub(super) fn matches(
+        &mut self,
+        source: &str,
+        extent: Extent,
+        text: &str,
+    ) -> Result<bool, TooCostly> {
+        // The compiled expressions live in the budget, and using them costs budget: out for a while.
+        let mut patterns = std::mem::take(&mut self.patterns);
+        let answer = pattern::matches(&mut patterns, self, source, extent, text);
+        self.patterns = patterns;
+        answer
+    }
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self::new()
+    }
+}

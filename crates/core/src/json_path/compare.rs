@@ -1,0 +1,156 @@
+//! Comparison of values: RFC 9535, 2.3.5.2.2.
+
+use std::cmp::Ordering;
+
+use serde_json::{Number, Value};
+
+use super::ast::Relation;
+use super::budget::{Budget, TooCostly};
+
+/// What finding a member of an object by its name costs, beside the length of the name.
+const LOOKUP: u64 = 16;
+
+/// One side of a comparison.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Found<'v> {
+    Nothing,
+    Value(&'v Value),
+    /// What `length()` or `count()` came to.
+    Number(usize),
+}
+
+/// Whether two values stand in a relation.
+pub(super) fn holds(
+    left: Found<'_>,
+    relation: Relation,
+    right: Found<'_>,
+    budget: &mut Budget,
+) -> Result<bool, TooCostly> {
+    Ok(match relation {
+        Relation::Equal => equal(left, right, budget)?,
+        Relation::NotEqual => !equal(left, right, budget)?,
+        Relation::Less => less(left, right, budget)?,
+        Relation::Greater => less(right, left, budget)?,
+        Relation::LessOrEqual => less(left, right, budget)? || equal(left, right, budget)?,
+        Relation::GreaterOrEqual => less(right, left, budget)? || equal(left, right, budget)?,
+    })
+}
+
+fn equal(left: Found<'_>, right: Found<'_>, budget: &mut Budget) -> Result<bool, TooCostly> {
+    match (left, right) {
+        (Found::Nothing, Found::Nothing) => Ok(true),
+        (Found::Value(left), Found::Value(right)) => equal_values(left, right, budget),
+        _ => match (Numeric::of(left, budget)?, Numeric::of(right, budget)?) {
+            (Some(left), Some(right)) => Ok(left.compare(right) == Some(Ordering::Equal)),
+            _ => Ok(false),
+        },
+    }
+}
+
+/// Without recursion, as documents may be deep.
+fn equal_values(left: &Value, right: &Value, budget: &mut Budget) -> Result<bool, TooCostly> {
+    if !equal_outside(left, right, budget)? {
+        return Ok(false);
+    }
+    let mut open = Vec::from_iter(has_content(left).then_some((left, right)));
+    while let Some((left, right)) = open.pop() {
+        match (left, right) {
+            (Value::Array(left), Value::Array(right)) => {
+                for (left, right) in left.iter().zip(right) {
+                    if !equal_outside(left, right, budget)? {
+                        return Ok(false);
+                    }
+                    open.extend(has_content(left).then_some((left, right)));
+                }
+            }
+            (Value::Object(left), Value::Object(right)) => {
+                for (name, left) in left {
+                    budget.charge(LOOKUP)?;
+                    budget.charge_bytes(name.len())?;
+                    match right.get(name) {
+                        Some(right) if equal_outside(left, right, budget)? => {
+                            open.extend(has_content(left).then_some((left, right)));
+                        }
+                        _ => return Ok(false),
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(true)
+}
+
+fn has_content(value: &Value) -> bool {
+    value.is_array() || value.is_object()
+}
+
+/// Whether two values are equal, apart from what they contain.
+fn equal_outside(left: &Value, right: &Value, budget: &mut Budget) -> Result<bool, TooCostly> {
+    budget.charge(1)?;
+    Ok(match (left, right) {
+        (Value::Null, Value::Null) => true,
+        (Value::Bool(left), Value::Bool(right)) => left == right,
+        (Value::String(left), Value::String(right)) => {
+            budget.charge_bytes(left.len().min(right.len()))?;
+            left == right
+        }
+        (Value::Number(left), Value::Number(right)) => {
+            budget.charge_bytes(left.as_str().len().min(right.as_str().len()))?;
+            if left == right {
+                return Ok(true);
+            }
+            let left = Numeric::of_json(left, budget)?;
+            let right = Numeric::of_json(right, budget)?;
+            left.compare(right) == Some(Ordering::Equal)
+        }
+        (Value::Array(left), Value::Array(right)) => left.len() == right.len(),
+        (Value::Object(left), Value::Object(right)) => left.len() == right.len(),
+        _ => false,
+    })
+}
+
+fn less(left: Found<'_>, right: Found<'_>, budget: &mut Budget) -> Result<bool, TooCostly> {
+    if let (Found::Value(Value::String(left)), Found::Value(Value::String(right))) = (left, right) {
+        budget.charge_bytes(left.len().min(right.len()))?;
+        // Bytes of UTF-8 are in the order of the characters.
+        return Ok(left < right);
+    }
+    match (Numeric::of(left, budget)?, Numeric::of(right, budget)?) {
+        (Some(left), Some(right)) => Ok(left.compare(right) == Some(Ordering::Less)),
+        _ => Ok(false),
+    }
+}
+
+/// A number to compare with others.
+#[derive(Debug, Clone, Copy)]
+struct Numeric {
+    integer: Option<i128>,
+    /// None beyond the range.
+    float: Option<f64>,
+}
+
+impl Numeric {
+    fn of(found: Found<'_>, budget: &mut Budget) -> Result<Option<Self>, TooCostly> {
+        Ok(match found {
+            Found::Number(number) => {
+                Some(Self { integer: Some(number as i128), float: Some(number as f64) })
+            }
+            Found::Value(Value::Number(number)) => Some(Self::of_json(number, budget)?),
+            _ => None,
+        })
+    }
+
+    fn of_json(number: &Number, budget: &mut Budget) -> Result<Self, TooCostly> {
+        // It is kept as text, which may be as long as the document.
+        budget.charge(1 + number.as_str().len() as u64 / 4)?;
+        Ok(Self { integer: number.as_i128(), float: number.as_f64() })
+    }
+
+    fn compare(self, other: Self) -> Option<Ordering> {
+        match (self.integer, other.integer) {
+            (Some(left), Some(right)) => Some(left.cmp(&right)),
+            _ => self.float?.partial_cmp(&other.float?),
+        }
+    }
+}
