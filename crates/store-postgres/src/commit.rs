@@ -1,6 +1,7 @@
 //! Commits: one transaction, sent whole.
 //!
-//! Its statements come in this order: the locks of companies, and what is checked under them; rows
+//! Its statements come in this order: the locks of what many rely on and of companies, and what is
+//! checked under the latter; rows
 //! that exist already, locked in the order of their keys, so that two commits cannot wait for each
 //! other; the changes; the events with their deliveries. Changes that lock in that order by
 //! themselves need no locks before.
@@ -20,11 +21,12 @@ use recado_core::store::{
 };
 
 use crate::PostgresStore;
-use crate::commit_entry::enter;
+use crate::commit_entry::{enter, relied_on};
 use crate::deliveries_batch::{Batch, emit, sort_updates, update as update_deliveries};
 use crate::error::refused;
 use crate::lists::insert_members;
 use crate::place::{Part, Place};
+use crate::recipients::enroll;
 use crate::session::{Around, Session, Statement};
 use crate::table::{Param, Sql, Table, params, signed};
 
@@ -73,6 +75,10 @@ macro_rules! with_table {
             Row::Routes($record) => $body,
             Row::Delivery($record) => $body,
             Row::Shard($record) => $body,
+            Row::InboundEndpoint($record) => $body,
+            Row::DispatchWindow($record) => $body,
+            Row::Campaign($record) => $body,
+            Row::Recipient($record) => $body,
             Row::Job($record) => $body,
         }
     };
@@ -162,9 +168,12 @@ fn lock_rows(steps: &mut Vec<Step>, changes: &ChangeSet) -> Result<(), Conflict>
             let sql = if locks.deleted { &place.sql.lock_key } else { &place.sql.lock };
             steps.push(Step::new(sql, place.params(), None));
         }
+        let unchanged = match relied_on(&key) {
+            Some(_) => &place.sql.still,
+            None => &place.sql.unchanged,
+        };
         for version in locks.unchanged {
-            let params = place.params_at(version);
-            steps.push(Step::new(&place.sql.unchanged, params, Some(key.clone())));
+            steps.push(Step::new(unchanged, place.params_at(version), Some(key.clone())));
         }
     }
     Ok(())
@@ -320,6 +329,7 @@ fn step(change: ChangeKind) -> Result<Step, Conflict> {
             }
             None => Err(Conflict::Stale(key)),
         },
+        ChangeKind::Enroll { company, campaign, list } => Ok(enroll(company, campaign, list)),
         // Kinds of change that this version does not know cannot be applied.
         _ => Err(Conflict::Contended),
     }

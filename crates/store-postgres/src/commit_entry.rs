@@ -1,11 +1,11 @@
-//! What a commit does before it touches any row: it takes the locks of its companies and checks
-//! what holds without a lock.
+//! What a commit does before it touches any row: it takes the locks of what many rely on and of its
+//! companies, and checks what holds without a lock.
 
 use std::collections::BTreeMap;
 
 use recado_core::Timestamp;
 use recado_core::ids::CompanyId;
-use recado_core::store::{ChangeSet, Precondition, RowKey, Version};
+use recado_core::store::{ChangeKind, ChangeSet, Precondition, RowKey, Version};
 
 use crate::commit::{Step, company_lock};
 use crate::events::journal_lock;
@@ -25,6 +25,50 @@ THEN 1 ELSE 0 END";
 const NOT_EXPORTED: &str = "SELECT 1 / (1 - count(*)) FROM export_frontiers \
                             WHERE company_id = $1 AND created_at >= $2";
 
+/// Takes the locks `$1`, in order: those for which `$2` is true alone.
+const RELY: &str = "\
+SELECT CASE WHEN l.alone THEN pg_advisory_xact_lock(l.number) END, \
+CASE WHEN NOT l.alone THEN pg_advisory_xact_lock_shared(l.number) END \
+FROM unnest($1::bigint[], $2::boolean[]) AS l (number, alone)";
+
+/// The lock of a row that very many commits rely on at a time, and few write: while a campaign runs,
+/// each of its messages relies on it and on its connection. The row's own lock would let no writer
+/// in as long as there is one reader after the other, and each of them would write to the row.
+pub(crate) fn relied_on(key: &RowKey) -> Option<i64> {
+    let (id, kind) = match key {
+        RowKey::Campaign { id, .. } => (id.uuid(), 0x6361_6d70_6169_676e),
+        RowKey::Connection { id, .. } => (id.uuid(), 0x636f_6e6e_6563_7469),
+        _ => return None,
+    };
+    let (high, low) = id.as_u64_pair();
+    Some((high.rotate_left(29) ^ low ^ kind).cast_signed())
+}
+
+/// The step that takes the locks of rows that many rely on: before all others, so that a writer who
+/// waits for one holds nothing that others need.
+fn rely(steps: &mut Vec<Step>, changes: &ChangeSet) {
+    let mut locks: BTreeMap<i64, bool> = BTreeMap::new();
+    for precondition in &changes.requires {
+        if let Precondition::Unchanged { key, .. } = precondition
+            && let Some(lock) = relied_on(key)
+        {
+            locks.entry(lock).or_default();
+        }
+    }
+    for change in &changes.changes {
+        let lock = match change.kind() {
+            ChangeKind::Update { row, .. } => relied_on(&row.key()),
+            ChangeKind::Delete { key, .. } => relied_on(key),
+            _ => None,
+        };
+        locks.extend(lock.map(|lock| (lock, true)));
+    }
+    if !locks.is_empty() {
+        let (numbers, alone): (Vec<i64>, Vec<bool>) = locks.into_iter().unzip();
+        steps.push(Step::new(RELY, params![numbers, alone], None));
+    }
+}
+
 /// What a change set wants of one company.
 #[derive(Default)]
 struct Wanted {
@@ -38,6 +82,7 @@ struct Wanted {
 
 /// The first steps of a commit. All of them take companies in the same order, and hold no row.
 pub(crate) fn enter(steps: &mut Vec<Step>, changes: &ChangeSet) {
+    rely(steps, changes);
     let mut companies: BTreeMap<CompanyId, Wanted> = BTreeMap::new();
     for event in &changes.events {
         companies.entry(event.company).or_default().journal = true;

@@ -1,5 +1,7 @@
 //! What a body that writes a contact refers to: a few look-ups in one snapshot, one round trip.
 
+use std::sync::LazyLock;
+
 use recado_core::Timestamp;
 use recado_core::connections::Connection;
 use recado_core::contacts::{DraftFacts, DraftQuery};
@@ -14,7 +16,7 @@ use uuid::Uuid;
 
 use crate::PostgresStore;
 use crate::session::{Statement, all_stored, first_stored, snapshot};
-use crate::table::{Columns, Param, Table, params};
+use crate::table::{Columns, Param, Table, columns_of, params};
 
 const HOLDER: &str = "\
 SELECT held.id FROM (\
@@ -25,6 +27,20 @@ UNION ALL \
 SELECT c.id, c.created_at FROM aliases a JOIN contacts c ON c.company_id = $1 \
 AND c.id = a.contact_id WHERE a.company_id = $1 AND a.key = ANY($4)) AS held \
 ORDER BY held.created_at, held.id LIMIT 1";
+
+/// The definitions with the ids `$2` and those with the slugs `$3`, each once. Each is looked up by
+/// itself: a company can have very many.
+pub(crate) static FIELDS: LazyLock<String> = LazyLock::new(|| {
+    let by = |column: &str, wanted: &str| {
+        format!(
+            "SELECT {} FROM unnest({wanted}) AS wanted (value) \
+             CROSS JOIN LATERAL (SELECT * FROM custom_fields WHERE company_id = $1 \
+             AND {column} = wanted.value OFFSET 0) AS f",
+            columns_of::<CustomField>("f"),
+        )
+    };
+    format!("{} UNION {}", by("id", "$2::uuid[]"), by("slug", "$3::text[]"))
+});
 
 /// Takes in the rows of one look-up.
 type Take = Box<dyn FnOnce(&[Row], &mut DraftFacts) -> Result<(), StoreError> + Send>;
@@ -167,9 +183,10 @@ fn ask_named(ask: &mut Lookups, company: Uuid, query: &DraftQuery) {
             Ok(())
         });
     }
-    if !query.fields.is_empty() {
+    if !query.fields.is_empty() || !query.slugs.is_empty() {
         let wanted: Vec<Uuid> = query.fields.iter().map(|id| id.uuid()).collect();
-        ask.ask(named::<CustomField>(), params![company, wanted], |rows, facts| {
+        let params = params![company, wanted, query.slugs.clone()];
+        ask.ask(FIELDS.as_str(), params, |rows, facts| {
             facts.fields = all_stored(rows)?;
             Ok(())
         });

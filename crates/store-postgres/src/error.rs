@@ -26,6 +26,9 @@ fn unique_key(constraint: &str) -> UniqueKey {
         "company_routes" => UniqueKey::Routes,
         "shard_number" => UniqueKey::Shard,
         "template_token" => UniqueKey::TemplateToken,
+        "endpoint_slug" => UniqueKey::EndpointSlug,
+        "dispatch_window" => UniqueKey::DispatchWindow,
+        "recipient" | "recipient_contact" => UniqueKey::Recipient,
         _ => UniqueKey::Id,
     }
 }

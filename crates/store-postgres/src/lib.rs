@@ -32,6 +32,7 @@
 mod access;
 mod aliases;
 mod calls;
+mod campaigns;
 mod commit;
 mod commit_entry;
 mod connections;
@@ -46,10 +47,12 @@ mod deals;
 mod deliveries;
 mod deliveries_batch;
 mod deliveries_due;
+mod dispatches;
 mod documents;
 mod error;
 mod events;
 mod groups;
+mod inbound;
 mod jobs;
 mod leads;
 mod ledger;
@@ -66,10 +69,13 @@ mod place;
 #[cfg(test)]
 mod plans;
 #[cfg(test)]
+mod plans_campaigns;
+#[cfg(test)]
 mod plans_deliveries;
 #[cfg(test)]
 mod plans_messages;
 mod pool;
+mod recipients;
 mod session;
 mod shards;
 mod signals;

@@ -24,6 +24,7 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0003_conversations.sql"),
     },
     Migration { version: 4, name: "webhooks", sql: include_str!("migrations/0004_webhooks.sql") },
+    Migration { version: 5, name: "campaigns", sql: include_str!("migrations/0005_campaigns.sql") },
 ];
 
 /// The lock of whoever migrates.

@@ -1,15 +1,18 @@
 //! Where rows are: the table of a kind of row, and the values of a key in it.
 
 use recado_core::access::{ApiKey, Company, Member, Secret};
+use recado_core::campaigns::{Campaign, Recipient};
 use recado_core::connections::Connection;
 use recado_core::contacts::{Alias, Contact, ContactTag};
 use recado_core::conversations::Conversation;
 use recado_core::custom_fields::CustomField;
 use recado_core::deals::{Deal, Pipeline, Stage};
 use recado_core::deliveries::{Delivery, Shard};
+use recado_core::dispatches::DispatchWindow;
 use recado_core::documents::Document;
 use recado_core::groups::ConnectionGroup;
 use recado_core::idempotency::RememberedCall;
+use recado_core::inbound::InboundEndpoint;
 use recado_core::jobs::Job;
 use recado_core::leads::LeadMemory;
 use recado_core::links::{Click, Link};
@@ -33,6 +36,8 @@ pub(crate) enum Part {
     Id(Uuid),
     /// A number.
     Number(i64),
+    /// Bytes.
+    Bytes(Vec<u8>),
     /// Anything else.
     Text(String),
 }
@@ -42,6 +47,7 @@ impl Part {
         match self {
             Self::Id(id) => Box::new(*id),
             Self::Number(number) => Box::new(*number),
+            Self::Bytes(bytes) => Box::new(bytes.clone()),
             Self::Text(text) => Box::new(text.clone()),
         }
     }
@@ -128,6 +134,14 @@ impl Place {
             RowKey::Delivery { company, id } => ids!(Delivery: company, id),
             RowKey::Shard { number } => {
                 Self::of::<Shard>(vec![Part::Number(i64::from(number.number()))])
+            }
+            RowKey::InboundEndpoint { company, id } => ids!(InboundEndpoint: company, id),
+            RowKey::DispatchWindow { company, contact, key } => {
+                ids!(DispatchWindow: company, contact).and(Part::Bytes(key.as_bytes().to_vec()))
+            }
+            RowKey::Campaign { company, id } => ids!(Campaign: company, id),
+            RowKey::Recipient { company, campaign, number } => {
+                ids!(Recipient: company, campaign).and(Part::Number(i64::from(number.0)))
             }
             RowKey::ExportFrontier { .. } => return None,
         })

@@ -72,6 +72,8 @@ pub(crate) struct Sql {
     pub(crate) delete: String,
     /// Fails unless the row has the version of the last parameter; keeps it so.
     pub(crate) unchanged: String,
+    /// The same, where something else keeps it so.
+    pub(crate) still: String,
     /// Waits for the row and keeps others from changing it.
     pub(crate) lock: String,
     /// As `lock`, also against references to it.
@@ -126,6 +128,9 @@ impl Sql {
             unchanged: format!(
                 "SELECT 1 / count(*) FROM \
                  (SELECT FROM {name} WHERE {key}{of_key} FOR SHARE) AS unchanged"
+            ),
+            still: format!(
+                "SELECT 1 / count(*) FROM (SELECT FROM {name} WHERE {key}{of_key}) AS still"
             ),
             lock: format!("SELECT FROM {name} WHERE {key} FOR NO KEY UPDATE"),
             lock_key: format!("SELECT FROM {name} WHERE {key} FOR UPDATE"),

@@ -65,6 +65,11 @@ const FORGET_CALLS: &str = "\
 DELETE FROM remembered_calls WHERE ctid = ANY(ARRAY(SELECT ctid FROM remembered_calls \
 WHERE expires_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED))";
 
+/// Forgets windows that have ended.
+const FORGET_WINDOWS: &str = "\
+DELETE FROM dispatch_windows WHERE ctid = ANY(ARRAY(SELECT ctid FROM dispatch_windows \
+WHERE ends_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED))";
+
 /// Forgets processes that died.
 const FORGET_WORKERS: &str = "\
 DELETE FROM workers WHERE ctid = ANY(ARRAY(SELECT ctid FROM workers \
@@ -142,6 +147,7 @@ impl Upkeep for PostgresStore {
         self.look_again().await?;
         self.forget(FORGET_REPORTS, now).await?;
         self.forget(FORGET_CALLS, now).await?;
+        self.forget(FORGET_WINDOWS, now).await?;
         self.forget(FORGET_WORKERS, now.minus(WORKER_KEPT)).await?;
         Ok(())
     }

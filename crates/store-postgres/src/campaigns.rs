@@ -1,0 +1,187 @@
+//! Campaigns.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use async_trait::async_trait;
+use recado_core::campaigns::{
+    Campaign, CampaignReads, CampaignStatus, PauseReason, Recipient, RecipientCounts,
+    RecipientEntry, RecipientNumber, RecipientStatus,
+};
+use recado_core::ids::{CampaignId, CompanyId, ConnectionId, ListId, MessageId, TemplateId};
+use recado_core::page::{Page, PageRequest};
+use recado_core::prosas::{Brl, Prosas};
+use recado_core::store::{StoreError, Stored};
+
+use crate::PostgresStore;
+use crate::recipients::{add_count, counts_of};
+use crate::session::{all_stored, get, rows};
+use crate::table::{Columns, Param, Table, columns_of, params, table_sql, unreadable};
+
+impl Table for Campaign {
+    const NAME: &'static str = "campaigns";
+    const KEY: usize = 2;
+    const COLUMNS: &'static [&'static str] = &[
+        "company_id",
+        "id",
+        "name",
+        "template_id",
+        "list_id",
+        "connection_id",
+        "variables",
+        "prosas",
+        "cost",
+        "messages_per_second",
+        "status",
+        "pause_reason",
+        "created_at",
+        "updated_at",
+        "started_at",
+        "finished_at",
+    ];
+    table_sql!(Campaign);
+
+    fn bind(self) -> Vec<Param> {
+        params![
+            self.company.uuid(),
+            self.id.uuid(),
+            self.name,
+            self.template.uuid(),
+            self.list.uuid(),
+            self.connection.map(ConnectionId::uuid),
+            serde_json::to_string(&self.variables).expect("variables are numbers and texts"),
+            self.prosas.units(),
+            self.cost.units(),
+            i64::from(self.messages_per_second),
+            self.status.as_str(),
+            self.pause_reason.map(PauseReason::as_str),
+            self.created_at.millis(),
+            self.updated_at.millis(),
+            self.started_at.map(|at| at.millis()),
+            self.finished_at.map(|at| at.millis()),
+        ]
+    }
+
+    fn read(columns: &mut Columns<'_>) -> Result<Self, StoreError> {
+        Ok(Self {
+            company: columns.id(CompanyId::new)?,
+            id: columns.id(CampaignId::new)?,
+            name: columns.get()?,
+            template: columns.id(TemplateId::new)?,
+            list: columns.id(ListId::new)?,
+            connection: columns.id_or_null(ConnectionId::new)?,
+            variables: read_variables(columns.get()?)?,
+            prosas: columns.get().map(Prosas::from_units)?,
+            cost: columns.get().map(Brl::from_units)?,
+            messages_per_second: columns.number()?,
+            status: columns.word(CampaignStatus::parse)?,
+            pause_reason: columns.word_or_null(PauseReason::parse)?,
+            created_at: columns.time()?,
+            updated_at: columns.time()?,
+            started_at: columns.time_or_null()?,
+            finished_at: columns.time_or_null()?,
+        })
+    }
+}
+
+fn read_variables(text: &str) -> Result<BTreeMap<u32, String>, StoreError> {
+    serde_json::from_str(text).map_err(|_| unreadable::<BTreeMap<u32, String>>())
+}
+
+/// The running campaigns of all companies: those of an index.
+pub(crate) static RUNNING: LazyLock<String> = LazyLock::new(|| {
+    format!("{} WHERE status = 'running' ORDER BY id, company_id", Campaign::sql().select)
+});
+
+/// The campaigns of a company, each once for every status that recipients of it have.
+pub(crate) static COUNTED: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT {}, counted.status, counted.n FROM campaigns c \
+         LEFT JOIN LATERAL ({} OFFSET 0) AS counted ON true \
+         WHERE c.company_id = $1 ORDER BY c.created_at, c.id",
+        columns_of::<Campaign>("c"),
+        counts_of("c.company_id", "c.id"),
+    )
+});
+
+#[async_trait]
+impl CampaignReads for PostgresStore {
+    async fn campaign(
+        &self,
+        company: CompanyId,
+        id: CampaignId,
+    ) -> Result<Option<Stored<Campaign>>, StoreError> {
+        get(&self.pool, params![company.uuid(), id.uuid()]).await
+    }
+
+    async fn campaigns(
+        &self,
+        company: CompanyId,
+    ) -> Result<Vec<(Campaign, RecipientCounts)>, StoreError> {
+        let found = rows(&self.pool, COUNTED.as_str(), params![company.uuid()]).await?;
+        let mut campaigns: Vec<(Campaign, RecipientCounts)> = Vec::new();
+        for row in &found {
+            let mut columns = Columns::new(row);
+            let campaign: Campaign = columns.record()?;
+            if campaigns.last().is_none_or(|(last, _)| last.id != campaign.id) {
+                campaigns.push((campaign, RecipientCounts::default()));
+            }
+            if let Some((_, counts)) = campaigns.last_mut()
+                && columns.is_present()?
+            {
+                add_count(counts, &mut columns)?;
+            }
+        }
+        Ok(campaigns)
+    }
+
+    async fn recipient_counts(
+        &self,
+        company: CompanyId,
+        campaign: CampaignId,
+    ) -> Result<RecipientCounts, StoreError> {
+        self.counts_of_recipients(company, campaign).await
+    }
+
+    async fn running_campaigns(&self) -> Result<Vec<Stored<Campaign>>, StoreError> {
+        all_stored(&rows(&self.pool, RUNNING.as_str(), Vec::new()).await?)
+    }
+
+    async fn recipients(
+        &self,
+        company: CompanyId,
+        campaign: CampaignId,
+        status: RecipientStatus,
+        after: Option<RecipientNumber>,
+        limit: u32,
+    ) -> Result<Vec<Stored<Recipient>>, StoreError> {
+        self.queue_of_recipients(company, campaign, status, after, limit).await
+    }
+
+    async fn recipient(
+        &self,
+        company: CompanyId,
+        campaign: CampaignId,
+        number: RecipientNumber,
+    ) -> Result<Option<Stored<Recipient>>, StoreError> {
+        get(&self.pool, params![company.uuid(), campaign.uuid(), i64::from(number.0)]).await
+    }
+
+    async fn recipients_of(
+        &self,
+        company: CompanyId,
+        messages: &[MessageId],
+    ) -> Result<Vec<Stored<Recipient>>, StoreError> {
+        self.recipients_of_messages(company, messages).await
+    }
+
+    async fn recipient_page(
+        &self,
+        company: CompanyId,
+        campaign: CampaignId,
+        status: Option<RecipientStatus>,
+        page: PageRequest,
+    ) -> Result<Page<RecipientEntry>, StoreError> {
+        self.page_of_recipients(company, campaign, status, page).await
+    }
+}

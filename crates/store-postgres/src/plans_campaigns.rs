@@ -1,0 +1,1 @@
+//! What reads of campaigns and endpoints cost.

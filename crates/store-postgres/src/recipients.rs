@@ -1,0 +1,217 @@
+//! Recipients of campaigns: how they are stored, enrolled, counted and found.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use recado_core::campaigns::{
+    Recipient, RecipientCounts, RecipientEntry, RecipientFault, RecipientNumber, RecipientStatus,
+};
+use recado_core::contacts::{Identifier, Phone};
+use recado_core::ids::{CampaignId, CompanyId, ContactId, LedgerLineId, ListId, MessageId};
+use recado_core::page::{Page, PageRequest};
+use recado_core::store::{StoreError, Stored};
+use uuid::Uuid;
+
+use crate::PostgresStore;
+use crate::commit::Step;
+use crate::session::{all_stored, rows};
+use crate::table::{Columns, Param, Table, columns_of, params, signed, table_sql};
+
+impl Table for Recipient {
+    const NAME: &'static str = "recipients";
+    const KEY: usize = 3;
+    const COLUMNS: &'static [&'static str] = &[
+        "company_id",
+        "campaign_id",
+        "number",
+        "contact_id",
+        "status",
+        "message_id",
+        "debit_id",
+        "fault",
+        "sent_at",
+    ];
+    table_sql!(Recipient);
+
+    fn bind(self) -> Vec<Param> {
+        params![
+            self.company.uuid(),
+            self.campaign.uuid(),
+            i64::from(self.number.0),
+            self.contact.map(ContactId::uuid),
+            self.status.as_str(),
+            self.message.map(MessageId::uuid),
+            self.debit.map(LedgerLineId::uuid),
+            self.fault.map(RecipientFault::as_str),
+            self.sent_at.map(|at| at.millis()),
+        ]
+    }
+
+    fn read(columns: &mut Columns<'_>) -> Result<Self, StoreError> {
+        Ok(Self {
+            company: columns.id(CompanyId::new)?,
+            campaign: columns.id(CampaignId::new)?,
+            number: columns.number().map(RecipientNumber)?,
+            contact: columns.id_or_null(ContactId::new)?,
+            status: columns.word(RecipientStatus::parse)?,
+            message: columns.id_or_null(MessageId::new)?,
+            debit: columns.id_or_null(LedgerLineId::new)?,
+            fault: columns.word_or_null(RecipientFault::parse)?,
+            sent_at: columns.time_or_null()?,
+        })
+    }
+}
+
+/// Enrolls those that are in the list `$3`. Contacts that go meanwhile are left out; the others stay
+/// until the commit. A campaign that is not there is missed by a row that cannot refer to it, also
+/// where nobody is in the list.
+pub(crate) const ENROLL: &str = "\
+WITH held AS MATERIALIZED (SELECT c.id FROM list_members m \
+JOIN contacts c ON c.company_id = m.company_id AND c.id = m.contact_id \
+WHERE m.company_id = $1 AND m.list_id = $3 ORDER BY m.contact_id FOR KEY SHARE OF c) \
+INSERT INTO recipients (company_id, campaign_id, number, contact_id, status, version) \
+SELECT $1, $2, row_number() OVER (ORDER BY id), id, 'waiting', 1 FROM held \
+UNION ALL \
+SELECT nobody, nobody, 0, NULL, 'waiting', 1 \
+FROM (VALUES ('00000000-0000-0000-0000-000000000000'::uuid)) AS missing (nobody) \
+WHERE NOT EXISTS (SELECT FROM campaigns WHERE company_id = $1 AND id = $2)";
+
+/// The step that makes recipients of the contacts of a list.
+pub(crate) fn enroll(company: CompanyId, campaign: CampaignId, list: ListId) -> Step {
+    Step::new(ENROLL, params![company.uuid(), campaign.uuid(), list.uuid()], None)
+}
+
+/// How many recipients of a campaign have which status.
+pub(crate) fn counts_of(company: &str, campaign: &str) -> String {
+    format!(
+        "SELECT r.status, count(*) AS n FROM recipients r WHERE r.company_id = {company} \
+         AND r.campaign_id = {campaign} GROUP BY r.status ORDER BY r.status"
+    )
+}
+
+/// Reads what [`counts_of`] found of one status.
+pub(crate) fn add_count(
+    counts: &mut RecipientCounts,
+    columns: &mut Columns<'_>,
+) -> Result<(), StoreError> {
+    let status = columns.word(RecipientStatus::parse)?;
+    counts.add(status, columns.number()?);
+    Ok(())
+}
+
+/// Recipients of `$1` and `$2` that have the status `$3` and a higher number than `$4`. No other
+/// index than the one by status is in this order, so no other one is used, whatever the planner
+/// thinks of the table.
+const OF_STATUS: &str = "r.company_id = $1 AND r.campaign_id = $2 \
+                         AND (r.status, r.number) > ($3::text, $4::bigint) AND r.status <= $3::text";
+
+/// Less than any number.
+const BEFORE_ALL: i64 = -1;
+
+pub(crate) static QUEUE: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT {} FROM recipients r WHERE {OF_STATUS} ORDER BY r.status, r.number \
+         LIMIT $5::bigint",
+        columns_of::<Recipient>("r"),
+    )
+});
+
+/// The recipients that got these messages, each looked up by itself.
+pub(crate) static OF_MESSAGES: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT {} FROM unnest($2::uuid[]) AS wanted (message_id) \
+         CROSS JOIN LATERAL (SELECT * FROM recipients WHERE company_id = $1 \
+         AND message_id = wanted.message_id OFFSET 0) AS r ORDER BY r.campaign_id, r.number",
+        columns_of::<Recipient>("r"),
+    )
+});
+
+/// One page with the total, in one state of the database: its numbers come from an index, and only
+/// what is shown is read.
+pub(crate) fn page_sql(of_status: bool) -> String {
+    let (condition, order, size) = match of_status {
+        true => (OF_STATUS, "r.status, r.number", 5),
+        false => ("r.company_id = $1 AND r.campaign_id = $2", "r.number", 3),
+    };
+    format!(
+        "WITH total AS MATERIALIZED (SELECT count(*) AS total FROM recipients r WHERE {condition}), \
+         page AS MATERIALIZED (SELECT r.number FROM recipients r WHERE {condition} \
+         ORDER BY {order} LIMIT ${size}::bigint OFFSET ${}::bigint) \
+         SELECT total.total, {}, c.phone, c.identifier FROM total LEFT JOIN page ON true \
+         LEFT JOIN LATERAL (SELECT * FROM recipients WHERE company_id = $1 AND campaign_id = $2 \
+         AND number = page.number OFFSET 0) AS r ON true \
+         LEFT JOIN LATERAL (SELECT phone, identifier FROM contacts WHERE company_id = $1 \
+         AND id = r.contact_id OFFSET 0) AS c ON true ORDER BY page.number",
+        size + 1,
+        columns_of::<Recipient>("r"),
+    )
+}
+
+fn read_entry(columns: &mut Columns<'_>) -> Result<Option<RecipientEntry>, StoreError> {
+    let Some(recipient) = columns.joined()? else { return Ok(None) };
+    let phone: Option<Phone> = columns.value_or_null(Phone::from_stored)?;
+    let identifier = columns.word_or_null(Identifier::parse)?;
+    let contact = identifier.map(|identifier| (phone, identifier));
+    Ok(Some(RecipientEntry { recipient, contact }))
+}
+
+impl PostgresStore {
+    pub(crate) async fn counts_of_recipients(
+        &self,
+        company: CompanyId,
+        campaign: CampaignId,
+    ) -> Result<RecipientCounts, StoreError> {
+        let params = params![company.uuid(), campaign.uuid()];
+        let mut counts = RecipientCounts::default();
+        for row in &rows(&self.pool, counts_of("$1", "$2"), params).await? {
+            add_count(&mut counts, &mut Columns::new(row))?;
+        }
+        Ok(counts)
+    }
+
+    pub(crate) async fn queue_of_recipients(
+        &self,
+        company: CompanyId,
+        campaign: CampaignId,
+        status: RecipientStatus,
+        after: Option<RecipientNumber>,
+        limit: u32,
+    ) -> Result<Vec<Stored<Recipient>>, StoreError> {
+        let after = after.map_or(BEFORE_ALL, |after| i64::from(after.0));
+        let params =
+            params![company.uuid(), campaign.uuid(), status.as_str(), after, i64::from(limit)];
+        all_stored(&rows(&self.pool, QUEUE.as_str(), params).await?)
+    }
+
+    pub(crate) async fn recipients_of_messages(
+        &self,
+        company: CompanyId,
+        messages: &[MessageId],
+    ) -> Result<Vec<Stored<Recipient>>, StoreError> {
+        let wanted: BTreeSet<Uuid> = messages.iter().map(|id| id.uuid()).collect();
+        let wanted: Vec<Uuid> = wanted.into_iter().collect();
+        let params = params![company.uuid(), wanted];
+        all_stored(&rows(&self.pool, OF_MESSAGES.as_str(), params).await?)
+    }
+
+    pub(crate) async fn page_of_recipients(
+        &self,
+        company: CompanyId,
+        campaign: CampaignId,
+        status: Option<RecipientStatus>,
+        page: PageRequest,
+    ) -> Result<Page<RecipientEntry>, StoreError> {
+        let mut params = params![company.uuid(), campaign.uuid()];
+        if let Some(status) = status {
+            params.extend(params![status.as_str(), BEFORE_ALL]);
+        }
+        params.extend(params![i64::from(page.limit), signed(page.offset())]);
+        let mut found = Page::empty();
+        for row in &rows(&self.pool, page_sql(status.is_some()), params).await? {
+            let mut columns = Columns::new(row);
+            found.total = columns.number()?;
+            found.items.extend(read_entry(&mut columns)?);
+        }
+        Ok(found)
+    }
+}
