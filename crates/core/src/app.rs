@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use uuid::Uuid;
 
 use crate::access::{Access, Limiter, MemoryLimiter, Secret, SecretName};
+use crate::campaigns::Campaigns;
 use crate::clock::{Clock, Timestamp};
 use crate::connections::{Connections, Gateway};
 use crate::contacts::{Contacts, CursorKey, OrganizationIds};
@@ -188,6 +189,11 @@ impl Recado {
     /// Companies, keys and members.
     pub fn access(&self) -> Access<'_> {
         Access { app: self }
+    }
+
+    /// Campaigns.
+    pub fn campaigns(&self) -> Campaigns<'_> {
+        Campaigns { app: self }
     }
 
     /// Connections.

@@ -1,15 +1,27 @@
 //! Campaigns: one template to every contact of a list, each at most once (D58, D66).
 
+mod draft;
+mod line;
+mod listing;
+mod manage;
 mod recipient;
+mod run;
+mod send;
+mod start;
+mod view;
 
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 
+pub use draft::{CampaignDraft, CampaignPatch, DEFAULT_RATE, MAX_RATE};
+pub use listing::{RecipientFilter, RecipientListing, RecipientView};
+pub use manage::{CampaignError, CampaignResult, Campaigns};
 pub use recipient::{
     ContactFault, Recipient, RecipientCounts, RecipientFault, RecipientNumber, RecipientStatus,
     follow,
 };
+pub use view::{CampaignCounts, CampaignRecord, CampaignView};
 
 use crate::Timestamp;
 use crate::contacts::{Identifier, Phone};

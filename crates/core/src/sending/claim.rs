@@ -26,6 +26,8 @@ pub enum Claim {
     Recipient {
         /// The campaign.
         campaign: CampaignId,
+        /// The version of it that the message was made by.
+        read_at: Version,
         /// The recipient.
         number: RecipientNumber,
         /// The id that the debit of the message gets.
@@ -101,8 +103,10 @@ impl Claim {
                     Some(Eligibility::Sent(existing)) => Err(SendError::Duplicate(Some(existing))),
                 }
             }
-            Self::Recipient { .. } => {
-                let runs = |campaign: &Stored<Campaign>| campaign.status == CampaignStatus::Running;
+            Self::Recipient { read_at, .. } => {
+                let runs = |campaign: &Stored<Campaign>| {
+                    campaign.status == CampaignStatus::Running && campaign.version() == *read_at
+                };
                 let waits = |recipient: &Stored<Recipient>| {
                     recipient.status == RecipientStatus::Waiting
                         && recipient.contact.is_some()

@@ -1,0 +1,280 @@
+//! Whose turn it is: a running campaign as its runner sees it. Plain data and pure decisions.
+
+use std::collections::{HashSet, VecDeque};
+
+use super::{Campaign, RecipientNumber};
+use crate::Timestamp;
+use crate::ids::ContactId;
+use crate::store::Stored;
+
+/// The most messages of one campaign on their way at once.
+pub(super) const IN_FLIGHT: usize = 256;
+/// How many recipients are read at once.
+pub(super) const CHUNK: u32 = 256;
+/// Fewer than this left: more are read.
+const LOW: usize = 64;
+/// So many messages in a row that did not reach the gateway pause the campaign.
+const UNREACHED: u32 = 5;
+
+/// A recipient in line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Next {
+    pub(super) number: RecipientNumber,
+    pub(super) contact: Option<ContactId>,
+}
+
+/// What is to be done for a campaign next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Read recipients with a number above this.
+    Read(Option<RecipientNumber>),
+    /// Ask whether another message may go out now.
+    Ask,
+    /// See whether the campaign is over.
+    Finish,
+}
+
+/// The recipients of a campaign that are in line, and those whose turn it is.
+#[derive(Debug)]
+pub(super) struct Line {
+    pub(super) campaign: Stored<Campaign>,
+    queue: VecDeque<Next>,
+    taking: HashSet<RecipientNumber>,
+    /// The last number that was read; recipients left waiting before it are met by the next round.
+    read_to: Option<RecipientNumber>,
+    is_read: bool,
+    reading: bool,
+    asking: bool,
+    finishing: bool,
+    unreached: u32,
+    /// Counts the looks at everything from the beginning: what an earlier one began tells nothing
+    /// any more.
+    round: u64,
+    /// Nothing is begun before this moment.
+    pub(super) waits_until: Option<Timestamp>,
+}
+
+impl Line {
+    pub(super) fn new(campaign: Stored<Campaign>) -> Self {
+        Self {
+            campaign,
+            queue: VecDeque::new(),
+            taking: HashSet::new(),
+            read_to: None,
+            is_read: false,
+            reading: false,
+            asking: false,
+            finishing: false,
+            unreached: 0,
+            round: 0,
+            waits_until: None,
+        }
+    }
+
+    /// The current look at everything.
+    pub(super) const fn round(&self) -> u64 {
+        self.round
+    }
+
+    /// The steps to begin now; each is under way until it is told how it ended.
+    pub(super) fn steps(&mut self, now: Timestamp, has_room: bool) -> Vec<Step> {
+        if self.waits_until.is_some_and(|until| now < until) {
+            return Vec::new();
+        }
+        self.waits_until = None;
+        let mut steps = Vec::new();
+        if !self.is_read && !self.reading && self.queue.len() < LOW {
+            self.reading = true;
+            steps.push(Step::Read(self.read_to));
+        }
+        let has_room = has_room && self.taking.len() < IN_FLIGHT;
+        if !self.asking && !self.queue.is_empty() && has_room {
+            self.asking = true;
+            steps.push(Step::Ask);
+        }
+        let is_through = self.is_read && self.queue.is_empty() && self.taking.is_empty();
+        if is_through && !self.reading && !self.asking && !self.finishing {
+            self.finishing = true;
+            steps.push(Step::Finish);
+        }
+        steps
+    }
+
+    /// A chunk was read; an empty one is the end.
+    pub(super) fn read(&mut self, chunk: Vec<Next>) {
+        self.reading = false;
+        match chunk.last() {
+            Some(last) => self.read_to = Some(last.number),
+            None => self.is_read = true,
+        }
+        // Those whose turn it is may still be shown as waiting.
+        self.queue.extend(chunk.into_iter().filter(|next| !self.taking.contains(&next.number)));
+    }
+
+    /// Another message may go out: whose turn it is.
+    pub(super) fn next(&mut self) -> Option<Next> {
+        self.asking = false;
+        let next = self.queue.pop_front()?;
+        self.taking.insert(next.number);
+        Some(next)
+    }
+
+    /// No message may go out before `until`.
+    pub(super) fn paced(&mut self, until: Timestamp) {
+        self.asking = false;
+        self.waits_until = Some(until);
+    }
+
+    /// A turn ended; tells whether so many in a row did not reach the gateway that the campaign has
+    /// to pause.
+    pub(super) fn took(&mut self, number: RecipientNumber, unreached: bool) -> bool {
+        self.taking.remove(&number);
+        self.unreached = if unreached { self.unreached + 1 } else { 0 };
+        self.unreached >= UNREACHED
+    }
+
+    /// A turn ended in trouble: its recipient may still wait.
+    pub(super) fn not_taken(&mut self, number: RecipientNumber) {
+        self.taking.remove(&number);
+    }
+
+    /// Something failed: everything is looked at anew after `until`.
+    pub(super) fn again(&mut self, until: Timestamp) {
+        self.reading = false;
+        self.asking = false;
+        self.finishing = false;
+        self.is_read = false;
+        self.read_to = None;
+        self.queue.clear();
+        self.round += 1;
+        self.waits_until = Some(until);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use uuid::Uuid;
+
+    use super::super::CampaignStatus;
+    use super::*;
+    use crate::ids::{CampaignId, CompanyId, ListId, TemplateId};
+    use crate::prosas::{Brl, Prosas};
+    use crate::store::Version;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_000);
+
+    fn line() -> Line {
+        let campaign = Campaign {
+            id: CampaignId::new(Uuid::from_u128(1)),
+            company: CompanyId::new(Uuid::from_u128(2)),
+            name: String::new(),
+            template: TemplateId::new(Uuid::from_u128(3)),
+            list: ListId::new(Uuid::from_u128(4)),
+            connection: None,
+            variables: BTreeMap::new(),
+            prosas: Prosas::ZERO,
+            cost: Brl::ZERO,
+            messages_per_second: 10,
+            status: CampaignStatus::Running,
+            pause_reason: None,
+            created_at: NOW,
+            updated_at: NOW,
+            started_at: Some(NOW),
+            finished_at: None,
+        };
+        Line::new(Stored::new(campaign, Version::FIRST))
+    }
+
+    fn chunk(numbers: std::ops::RangeInclusive<u32>) -> Vec<Next> {
+        numbers.map(|n| Next { number: RecipientNumber(n), contact: None }).collect()
+    }
+
+    fn steps(line: &mut Line) -> Vec<Step> {
+        line.steps(NOW, true)
+    }
+
+    #[test]
+    fn recipients_take_their_turns_in_order_one_question_at_a_time() {
+        let mut line = line();
+        assert_eq!(steps(&mut line), [Step::Read(None)]);
+        assert_eq!(steps(&mut line), []);
+        line.read(chunk(1..=2));
+        assert_eq!(steps(&mut line), [Step::Read(Some(RecipientNumber(2))), Step::Ask]);
+        assert_eq!(line.next().map(|next| next.number), Some(RecipientNumber(1)));
+        assert_eq!(steps(&mut line), [Step::Ask]);
+        assert_eq!(line.next().map(|next| next.number), Some(RecipientNumber(2)));
+        assert_eq!(steps(&mut line), []);
+    }
+
+    #[test]
+    fn the_end_is_looked_for_when_nobody_is_left_and_every_turn_has_ended() {
+        let mut line = line();
+        steps(&mut line);
+        line.read(chunk(1..=1));
+        steps(&mut line);
+        line.next();
+        line.read(Vec::new());
+        assert_eq!(steps(&mut line), []);
+        line.took(RecipientNumber(1), false);
+        assert_eq!(steps(&mut line), [Step::Finish]);
+        assert_eq!(steps(&mut line), []);
+    }
+
+    #[test]
+    fn nothing_is_begun_before_the_rate_allows_it() {
+        let mut line = line();
+        steps(&mut line);
+        line.read(chunk(1..=100));
+        steps(&mut line);
+        line.paced(Timestamp::from_millis(1_100));
+        assert_eq!(line.steps(Timestamp::from_millis(1_099), true), []);
+        assert_eq!(line.steps(Timestamp::from_millis(1_100), true), [Step::Ask]);
+    }
+
+    #[test]
+    fn no_more_are_on_their_way_than_there_is_room_for() {
+        let mut line = line();
+        steps(&mut line);
+        line.read(chunk(1..=300));
+        for _ in 0..IN_FLIGHT {
+            assert_eq!(steps(&mut line), [Step::Ask]);
+            line.next();
+            if line.queue.len() < LOW {
+                break;
+            }
+        }
+        assert!(line.taking.len() <= IN_FLIGHT);
+        assert!(!line.steps(NOW, false).contains(&Step::Ask));
+    }
+
+    #[test]
+    fn after_trouble_everything_is_read_from_the_beginning_but_who_is_being_served() {
+        let mut line = line();
+        steps(&mut line);
+        line.read(chunk(1..=3));
+        steps(&mut line);
+        line.next();
+        let before = line.round();
+        line.again(NOW);
+        assert_ne!(line.round(), before);
+        assert_eq!(steps(&mut line), [Step::Read(None)]);
+        line.read(chunk(1..=3));
+        steps(&mut line);
+        assert_eq!(line.next().map(|next| next.number), Some(RecipientNumber(2)));
+    }
+
+    #[test]
+    fn five_messages_in_a_row_that_do_not_get_through_are_too_many() {
+        let mut line = line();
+        for n in 1..=4 {
+            assert!(!line.took(RecipientNumber(n), true));
+        }
+        assert!(!line.took(RecipientNumber(5), false));
+        for n in 6..=9 {
+            assert!(!line.took(RecipientNumber(n), true));
+        }
+        assert!(line.took(RecipientNumber(10), true));
+    }
+}

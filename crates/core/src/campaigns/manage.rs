@@ -1,0 +1,347 @@
+//! Managing campaigns: making, changing, listing and deleting them. Starting and pausing are in
+//! [`start`](super::start).
+
+use async_trait::async_trait;
+use serde_json::{Map, Value};
+
+use super::{
+    Campaign, CampaignDraft, CampaignPatch, CampaignRecord, CampaignStatus, CampaignView,
+    RecipientFilter, RecipientListing,
+};
+use crate::Recado;
+use crate::Timestamp;
+use crate::access::{Caller, Scope};
+use crate::app::UseCase;
+use crate::connections::Connection;
+use crate::error::{Code, Error, Kind, Rejection};
+use crate::ids::{CampaignId, CompanyId, ConnectionId};
+use crate::lists::List;
+use crate::page::PageRequest;
+use crate::problems::Problems;
+use crate::store::{Change, ChangeSet, Decided, Reads, StoreError, Stored};
+use crate::templates::{Template, compose};
+
+/// Why a campaign was not written.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CampaignError {
+    /// The body is not acceptable; correct what it names.
+    #[error(transparent)]
+    Invalid(#[from] Problems),
+    /// There is no such campaign.
+    #[error("no such record")]
+    NotFound,
+    /// It was started, so its list stands; make another campaign.
+    #[error("the campaign was started: its list cannot be changed any more")]
+    Started,
+    /// It is running; pause it first.
+    #[error("the campaign is running; pause it first")]
+    Running,
+}
+
+impl Rejection for CampaignError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Invalid(problems) => problems.code(),
+            Self::NotFound => Code::NotFound,
+            Self::Started => Code::CampaignStarted,
+            Self::Running => Code::CampaignRunning,
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Invalid(problems) => problems.kind(),
+            Self::NotFound => Kind::NotFound,
+            Self::Started | Self::Running => Kind::Conflict,
+        }
+    }
+
+    fn details(&self) -> Option<Map<String, Value>> {
+        match self {
+            Self::Invalid(problems) => problems.details(),
+            Self::NotFound | Self::Started | Self::Running => None,
+        }
+    }
+}
+
+/// What managing a campaign answers.
+pub type CampaignResult<T> = Result<T, Error<CampaignError>>;
+
+/// The use cases on campaigns. Made by [`Recado::campaigns`].
+#[derive(Clone, Copy, Debug)]
+pub struct Campaigns<'a> {
+    pub(crate) app: &'a Recado,
+}
+
+fn invalid(problems: Problems) -> Error<CampaignError> {
+    Error::Rejected(CampaignError::Invalid(problems))
+}
+
+const NOT_FOUND: Error<CampaignError> = Error::Rejected(CampaignError::NotFound);
+
+/// What a campaign refers to.
+struct Around {
+    template: Option<Stored<Template>>,
+    list: Option<Stored<List>>,
+    connections: Vec<Stored<Connection>>,
+}
+
+impl Around {
+    async fn of(campaign: &Campaign, store: &dyn Reads) -> Result<Self, StoreError> {
+        let list = store.list(campaign.company, campaign.list).await?;
+        Ok(Self {
+            template: store.template(campaign.company, campaign.template).await?,
+            list: list.map(|(list, _)| list),
+            connections: store.connections(campaign.company).await?,
+        })
+    }
+
+    /// What of a campaign refers to nothing, or does not go together. `before` is the campaign as it
+    /// was: what it names already may have gone since.
+    fn problems(&self, campaign: &Campaign, before: Option<&Campaign>) -> Problems {
+        let mut problems = Problems::new();
+        let is_new_list = before.is_none_or(|before| before.list != campaign.list);
+        if is_new_list && !self.list.as_ref().is_some_and(|list| list.is_active) {
+            problems
+                .add("list_id", "names a list that the company does not have, or an inactive one");
+        }
+        let is_known = |id: ConnectionId| self.connections.iter().any(|known| known.id == id);
+        let is_new = |id: ConnectionId| before.and_then(|before| before.connection) != Some(id);
+        if campaign.connection.is_some_and(|id| is_new(id) && !is_known(id)) {
+            problems.add("connection_id", "names a connection that the company does not have");
+        }
+        let is_same = |before: &Campaign| {
+            (before.template, &before.variables, before.connection)
+                == (campaign.template, &campaign.variables, campaign.connection)
+        };
+        if before.is_some_and(is_same) {
+            return problems;
+        }
+        match &self.template {
+            None => {
+                problems.add("template_id", "names a template that the company does not have");
+            }
+            Some(template) => {
+                if let Err(error) = compose(template, &campaign.variables) {
+                    problems.add("variables", error.to_string());
+                }
+                if template.connection.is_some()
+                    && campaign.connection.is_some()
+                    && template.connection != campaign.connection
+                {
+                    problems.add("connection_id", "is not the one that the template is bound to");
+                }
+            }
+        }
+        problems
+    }
+}
+
+/// Makes a campaign.
+struct CreateCampaign {
+    company: CompanyId,
+    id: CampaignId,
+    draft: CampaignDraft,
+}
+
+#[async_trait]
+impl UseCase for CreateCampaign {
+    type Loaded = Around;
+    type Output = Campaign;
+    type Error = CampaignError;
+
+    async fn load(&self, store: &dyn Reads) -> Result<Around, StoreError> {
+        let now = Timestamp::MIN;
+        let campaign = self.draft.clone().into_campaign(self.company, self.id, now);
+        Around::of(&campaign, store).await
+    }
+
+    fn decide(&self, around: Around, now: Timestamp) -> Result<Decided<Campaign>, CampaignError> {
+        let campaign = self.draft.clone().into_campaign(self.company, self.id, now);
+        around.problems(&campaign, None).into_result()?;
+        Ok(Decided::new(ChangeSet::new().insert(campaign.clone()), campaign))
+    }
+}
+
+/// Changes a campaign.
+struct ChangeCampaign {
+    company: CompanyId,
+    id: CampaignId,
+    patch: CampaignPatch,
+}
+
+#[async_trait]
+impl UseCase for ChangeCampaign {
+    type Loaded = Option<(Stored<Campaign>, Around)>;
+    type Output = Campaign;
+    type Error = CampaignError;
+
+    async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
+        let Some(campaign) = store.campaign(self.company, self.id).await? else { return Ok(None) };
+        let changed = self.patch.apply(&campaign, campaign.updated_at);
+        let around = Around::of(&changed, store).await?;
+        Ok(Some((campaign, around)))
+    }
+
+    fn decide(
+        &self,
+        loaded: Self::Loaded,
+        now: Timestamp,
+    ) -> Result<Decided<Campaign>, CampaignError> {
+        let (campaign, around) = loaded.ok_or(CampaignError::NotFound)?;
+        let changed = self.patch.apply(&campaign, now);
+        if changed == *campaign.value() {
+            return Ok(Decided::unchanged(changed));
+        }
+        if changed.list != campaign.list && campaign.status != CampaignStatus::Draft {
+            return Err(CampaignError::Started);
+        }
+        around.problems(&changed, Some(&campaign)).into_result()?;
+        let change = campaign.update(changed.clone());
+        Ok(Decided::new(ChangeSet::new().with(change), changed))
+    }
+}
+
+/// Deletes a campaign that does not run.
+struct DeleteCampaign {
+    company: CompanyId,
+    id: CampaignId,
+}
+
+#[async_trait]
+impl UseCase for DeleteCampaign {
+    type Loaded = Option<Stored<Campaign>>;
+    type Output = ();
+    type Error = CampaignError;
+
+    async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
+        store.campaign(self.company, self.id).await
+    }
+
+    fn decide(&self, known: Self::Loaded, _: Timestamp) -> Result<Decided<()>, CampaignError> {
+        let known = known.ok_or(CampaignError::NotFound)?;
+        if known.status == CampaignStatus::Running {
+            return Err(CampaignError::Running);
+        }
+        let change: Change = known.delete();
+        Ok(Decided::new(ChangeSet::new().with(change), ()))
+    }
+}
+
+impl Campaigns<'_> {
+    /// All campaigns of the caller's company, oldest first (4.12, D58).
+    ///
+    /// # Errors
+    ///
+    /// Only [`Error::Denied`] and [`Error::Store`].
+    pub async fn list(&self, caller: &Caller) -> CampaignResult<Vec<CampaignView>> {
+        caller.require(Scope::MessagesRead)?;
+        let campaigns = self.app.store().campaigns(caller.company()).await?;
+        Ok(campaigns.iter().map(|(known, counts)| CampaignView::new(known, *counts)).collect())
+    }
+
+    /// A page of the recipients of a campaign of the caller's company (4.11, 4.12, D58).
+    ///
+    /// # Errors
+    ///
+    /// [`CampaignError::NotFound`].
+    pub async fn recipients_for(
+        &self,
+        caller: &Caller,
+        id: CampaignId,
+        filter: RecipientFilter,
+        page: PageRequest,
+    ) -> CampaignResult<RecipientListing> {
+        caller.require(Scope::MessagesRead)?;
+        self.recipients(caller.company(), id, filter, page).await
+    }
+
+    /// All campaigns of a company, oldest first.
+    ///
+    /// # Errors
+    ///
+    /// Only of the store.
+    pub async fn all(&self, company: CompanyId) -> CampaignResult<Vec<CampaignRecord>> {
+        let campaigns = self.app.store().campaigns(company).await?;
+        Ok(campaigns.iter().map(|(known, counts)| CampaignRecord::new(known, *counts)).collect())
+    }
+
+    /// A campaign.
+    ///
+    /// # Errors
+    ///
+    /// [`CampaignError::NotFound`].
+    pub async fn get(&self, company: CompanyId, id: CampaignId) -> CampaignResult<CampaignRecord> {
+        let campaign = self.app.store().campaign(company, id).await?.ok_or(NOT_FOUND)?;
+        self.show(&campaign).await
+    }
+
+    /// A page of the recipients of a campaign, in the order of sending.
+    ///
+    /// # Errors
+    ///
+    /// [`CampaignError::NotFound`].
+    pub async fn recipients(
+        &self,
+        company: CompanyId,
+        id: CampaignId,
+        filter: RecipientFilter,
+        page: PageRequest,
+    ) -> CampaignResult<RecipientListing> {
+        let store = self.app.store();
+        if store.campaign(company, id).await?.is_none() {
+            return Err(NOT_FOUND);
+        }
+        let found = store.recipient_page(company, id, filter.status, page).await?;
+        Ok(RecipientListing::new(&found, page))
+    }
+
+    /// Makes a campaign, not started yet.
+    ///
+    /// # Errors
+    ///
+    /// [`CampaignError::Invalid`], naming also what refers to nothing.
+    pub async fn create(
+        &self,
+        company: CompanyId,
+        body: &Map<String, Value>,
+    ) -> CampaignResult<CampaignRecord> {
+        let draft = CampaignDraft::parse(body).map_err(invalid)?;
+        let id = CampaignId::new(self.app.uuid(self.app.now()));
+        let made = self.app.run(&CreateCampaign { company, id, draft }).await?;
+        self.show(&made).await
+    }
+
+    /// Changes a campaign. What it sends from then on goes by the change; its list stands once it
+    /// was started.
+    ///
+    /// # Errors
+    ///
+    /// [`CampaignError`], save [`CampaignError::Running`].
+    pub async fn change(
+        &self,
+        company: CompanyId,
+        id: CampaignId,
+        body: &Map<String, Value>,
+    ) -> CampaignResult<CampaignRecord> {
+        let patch = CampaignPatch::parse(body).map_err(invalid)?;
+        let changed = self.app.run(&ChangeCampaign { company, id, patch }).await?;
+        self.show(&changed).await
+    }
+
+    /// Deletes a campaign with its recipients, unless it is running. Its messages and its lines of
+    /// the ledger stay.
+    ///
+    /// # Errors
+    ///
+    /// [`CampaignError::NotFound`], [`CampaignError::Running`].
+    pub async fn delete(&self, company: CompanyId, id: CampaignId) -> CampaignResult<()> {
+        self.app.run(&DeleteCampaign { company, id }).await
+    }
+
+    pub(super) async fn show(&self, campaign: &Campaign) -> CampaignResult<CampaignRecord> {
+        let (company, id) = (campaign.company, campaign.id);
+        let counts = self.app.store().recipient_counts(company, id).await?;
+        Ok(CampaignRecord::new(campaign, counts))
+    }
+}

@@ -1,0 +1,399 @@
+//! The runner: takes the turns of the running campaigns that fall to this process, at their rates.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::future::{Future, pending};
+use std::pin::Pin;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use sha2::{Digest, Sha256};
+
+use super::line::{CHUNK, Line, Next, Step};
+use super::send::{Turn, fault_of};
+use super::start::{Finish, FinishCampaign};
+use super::{Campaign, Campaigns, PauseReason, RecipientNumber, RecipientStatus};
+use crate::access::{Gcra, RateCheck, RateDecision, RateKey};
+use crate::conversations::ChannelQuery;
+use crate::deliveries::Timer;
+use crate::error::Error;
+use crate::ids::{CampaignId, ContactId, WorkerId};
+use crate::store::{StoreError, Stored};
+use crate::{Recado, Timestamp};
+
+/// How often running campaigns are looked for, and trouble is tried again.
+const POLL: Duration = Duration::from_secs(1);
+/// The most messages of campaigns on their way at once, in this process.
+const IN_ALL: usize = 1_024;
+
+type Running<'a> = Pin<Box<dyn Future<Output = Done> + Send + 'a>>;
+
+/// How something that was under way has ended.
+enum Done {
+    Looked(Result<Vec<Stored<Campaign>>, StoreError>),
+    Read(At, Result<Vec<Next>, StoreError>),
+    Asked(At, Result<RateDecision, StoreError>),
+    Taken(At, RecipientNumber, Result<Turn, StoreError>),
+    Finished(At, Result<Finish, StoreError>),
+    Paused,
+    Slept(Timestamp),
+    Stopped,
+}
+
+/// What something was begun for: a campaign, in a round of its line.
+#[derive(Clone, Copy, Debug)]
+struct At {
+    campaign: CampaignId,
+    round: u64,
+}
+
+/// Whether a campaign falls to a process among all that run (rendezvous hashing): processes that
+/// know of the same ones agree. A process that nobody knows of yet runs what nobody else does.
+fn falls_to(own: WorkerId, running: &[WorkerId], campaign: CampaignId) -> bool {
+    let weight = |worker: WorkerId| {
+        let mut hash = Sha256::new();
+        hash.update(worker.uuid().as_bytes());
+        hash.update(campaign.uuid().as_bytes());
+        let hash: [u8; 32] = hash.finalize().into();
+        (hash, worker)
+    };
+    let first = running.iter().map(|worker| weight(*worker)).max();
+    first.is_none_or(|(_, worker)| worker == own)
+}
+
+impl Campaigns<'_> {
+    /// Runs campaigns until `stop` ends: those that fall to this process among all that dispatch.
+    /// Run it once a process, beside [`Deliveries::run`](crate::deliveries::Deliveries::run).
+    ///
+    /// Each recipient gets at most one message, across crashes, restarts and processes: its turn is
+    /// taken in the commit that stores the message. The rate of a campaign holds over all
+    /// processes. When `stop` ends nothing more is begun, and what is on its way is finished.
+    /// Failures of the store are told to the timer and tried again (D66).
+    pub async fn run(&self, timer: &dyn Timer, stop: impl Future<Output = ()> + Send) {
+        Runner::new(self.app, Some(timer)).run(Box::pin(stop.map(|()| Done::Stopped))).await;
+    }
+
+    /// Takes every turn that may be taken now, then ends: for tests with a clock of their own, and
+    /// for programs without background tasks. Nobody's rate is waited for.
+    pub async fn drain(&self) {
+        Runner::new(self.app, None).run(Box::pin(pending())).await;
+    }
+}
+
+struct Runner<'a> {
+    app: &'a Recado,
+    timer: Option<&'a dyn Timer>,
+    lines: BTreeMap<CampaignId, Line>,
+    running: FuturesUnordered<Running<'a>>,
+    taking: usize,
+    /// Everything under way that is no wait.
+    working: usize,
+    looking: bool,
+    looked: bool,
+    stopping: bool,
+    ticked_at: Timestamp,
+    wakes_at: Option<Timestamp>,
+}
+
+impl<'a> Runner<'a> {
+    fn new(app: &'a Recado, timer: Option<&'a dyn Timer>) -> Self {
+        Self {
+            app,
+            timer,
+            lines: BTreeMap::new(),
+            running: FuturesUnordered::new(),
+            taking: 0,
+            working: 0,
+            looking: false,
+            looked: false,
+            stopping: false,
+            ticked_at: app.now(),
+            wakes_at: None,
+        }
+    }
+
+    async fn run(mut self, stop: Running<'a>) {
+        self.running.push(stop);
+        self.look();
+        self.sleep(self.app.now());
+        while let Some(done) = self.running.next().await {
+            self.take_in(done);
+            if self.go_on() {
+                break;
+            }
+        }
+    }
+
+    fn trouble(&self, error: &StoreError) {
+        if let Some(timer) = self.timer {
+            timer.troubled(error);
+        }
+    }
+
+    fn look(&mut self) {
+        if !self.looking && !self.stopping {
+            self.looking = true;
+            self.working += 1;
+            self.running.push(Box::pin(look(self.app).map(Done::Looked)));
+        }
+    }
+
+    fn take_in(&mut self, done: Done) {
+        let now = self.app.now();
+        if !matches!(done, Done::Slept(_) | Done::Stopped) {
+            self.working -= 1;
+        }
+        match done {
+            Done::Looked(found) => {
+                self.looking = false;
+                self.looked = true;
+                match found {
+                    Ok(campaigns) => self.found(campaigns),
+                    Err(error) => self.trouble(&error),
+                }
+            }
+            Done::Read(at, chunk) => match chunk {
+                Ok(chunk) => self.with(at, |line| line.read(chunk)),
+                Err(error) => self.failed(at, &error, now),
+            },
+            Done::Asked(at, decision) => match decision {
+                Ok(RateDecision::Allowed) => self.begin_turn(at),
+                Ok(RateDecision::Limited { retry_after }) => {
+                    self.with(at, |line| line.paced(now.plus(up_to_millis(retry_after))));
+                }
+                Err(error) => self.failed(at, &error, now),
+            },
+            Done::Taken(at, number, turn) => {
+                self.taking -= 1;
+                self.turn_ended(at, number, turn, now);
+            }
+            Done::Finished(at, finish) => match finish {
+                Ok(Finish::Over) => {
+                    self.lines.remove(&at.campaign);
+                }
+                Ok(Finish::Waiting | Finish::Sending) => {
+                    self.with(at, |line| line.again(now.plus(POLL)));
+                }
+                Err(error) => self.failed(at, &error, now),
+            },
+            Done::Paused => self.look(),
+            Done::Slept(at) => {
+                self.wakes_at = self.wakes_at.filter(|wakes_at| *wakes_at != at);
+                // A clock that was set back does not hold up the next look.
+                self.ticked_at = self.ticked_at.min(now);
+                if self.ticked_at.plus(POLL) <= now {
+                    self.ticked_at = now;
+                    self.look();
+                }
+            }
+            Done::Stopped => self.stopping = true,
+        }
+    }
+
+    /// Changes a line that is still in the round that something was begun in.
+    fn with(&mut self, at: At, change: impl FnOnce(&mut Line)) {
+        if let Some(line) = self.lines.get_mut(&at.campaign).filter(|line| line.round() == at.round)
+        {
+            change(line);
+        }
+    }
+
+    fn failed(&mut self, at: At, error: &StoreError, now: Timestamp) {
+        self.trouble(error);
+        self.with(at, |line| line.again(now.plus(POLL)));
+    }
+
+    /// Takes the campaigns that run; those that do no longer are let go of once they are quiet.
+    fn found(&mut self, campaigns: Vec<Stored<Campaign>>) {
+        let running: BTreeSet<CampaignId> = campaigns.iter().map(|known| known.id).collect();
+        self.lines.retain(|id, _| running.contains(id));
+        for campaign in campaigns {
+            match self.lines.get_mut(&campaign.id) {
+                Some(line) => line.campaign = campaign,
+                None => {
+                    self.lines.insert(campaign.id, Line::new(campaign));
+                }
+            }
+        }
+    }
+
+    fn begin_turn(&mut self, at: At) {
+        let Some(line) = self.lines.get_mut(&at.campaign) else { return };
+        if self.stopping || line.round() != at.round {
+            return;
+        }
+        let Some(next) = line.next() else { return };
+        self.taking += 1;
+        self.working += 1;
+        let (app, campaign) = (self.app, line.campaign.clone());
+        self.running.push(Box::pin(async move {
+            let turn = app.campaigns().take_turn(&campaign, next.number, next.contact).await;
+            Done::Taken(at, next.number, turn)
+        }));
+    }
+
+    fn turn_ended(
+        &mut self,
+        at: At,
+        number: RecipientNumber,
+        turn: Result<Turn, StoreError>,
+        now: Timestamp,
+    ) {
+        // Whatever the round: its recipient is served no longer.
+        let Some(line) = self.lines.get_mut(&at.campaign) else { return };
+        match turn {
+            Ok(Turn::Taken) => {
+                line.took(number, false);
+            }
+            Ok(Turn::Unreached) => {
+                if line.took(number, true) {
+                    let (company, id) = (line.campaign.company, at.campaign);
+                    self.lines.remove(&id);
+                    self.working += 1;
+                    let app = self.app;
+                    self.running.push(Box::pin(async move {
+                        let reason = PauseReason::Connection;
+                        // If it fails, the next messages that do not get through try again.
+                        let _paused: Result<(), StoreError> =
+                            app.campaigns().pause_for(company, id, reason).await;
+                        Done::Paused
+                    }));
+                }
+            }
+            Ok(Turn::Outdated) => {
+                line.not_taken(number);
+                self.with(at, |line| line.again(now));
+                self.look();
+            }
+            Err(error) => {
+                line.not_taken(number);
+                self.failed(at, &error, now);
+            }
+        }
+    }
+
+    /// Begins what is to be done next. Tells whether the runner has come to its end.
+    fn go_on(&mut self) -> bool {
+        let now = self.app.now();
+        if self.stopping {
+            return self.working == 0;
+        }
+        let app = self.app;
+        for (id, line) in &mut self.lines {
+            // While something is being looked for anew, what is known may be outdated.
+            if self.looking && self.timer.is_none() {
+                break;
+            }
+            let has_room = self.taking < IN_ALL;
+            for step in line.steps(now, has_room) {
+                self.working += 1;
+                let at = At { campaign: *id, round: line.round() };
+                let campaign = line.campaign.clone();
+                self.running.push(match step {
+                    Step::Read(after) => {
+                        Box::pin(async move { Done::Read(at, read(app, &campaign, after).await) })
+                    }
+                    Step::Ask => {
+                        Box::pin(async move { Done::Asked(at, ask(app, &campaign).await) })
+                    }
+                    Step::Finish => {
+                        Box::pin(async move { Done::Finished(at, finish(app, &campaign).await) })
+                    }
+                });
+            }
+        }
+        if self.timer.is_none() {
+            return self.working == 0 && self.looked;
+        }
+        self.sleep(now);
+        false
+    }
+
+    /// Wakes up in time for the next look, and for the next message before it.
+    fn sleep(&mut self, now: Timestamp) {
+        let Some(timer) = self.timer else { return };
+        let tick = self.ticked_at.plus(POLL);
+        let next = self.lines.values().filter_map(|line| line.waits_until).min();
+        let wake = next.map_or(tick, |next| next.min(tick));
+        if self.wakes_at.is_none_or(|at| wake < at) {
+            self.wakes_at = Some(wake);
+            let wait = wake.since(now).clamp(Duration::from_millis(1), POLL);
+            self.running.push(Box::pin(async move {
+                timer.sleep(wait).await;
+                Done::Slept(wake)
+            }));
+        }
+    }
+}
+
+/// A wait in whole milliseconds, rounded up: the clock knows nothing finer.
+fn up_to_millis(wait: Duration) -> Duration {
+    Duration::from_millis(u64::try_from(wait.as_micros().div_ceil(1_000)).unwrap_or(u64::MAX))
+}
+
+/// The running campaigns that fall to this process.
+async fn look(app: &Recado) -> Result<Vec<Stored<Campaign>>, StoreError> {
+    let running = app.store().running_campaigns().await?;
+    if running.is_empty() {
+        return Ok(running);
+    }
+    app.workers().ensure_alive().await?;
+    let (own, now) = (app.workers().own_id(), app.now());
+    let workers = app.store().workers().await?;
+    let alive: Vec<WorkerId> = workers
+        .iter()
+        .filter(|worker| worker.dispatches && worker.is_alive(now))
+        .map(|worker| worker.id)
+        .collect();
+    Ok(running.into_iter().filter(|campaign| falls_to(own, &alive, campaign.id)).collect())
+}
+
+/// The next recipients that wait. Those that no message is for are passed over at once, so that
+/// they use nothing of the campaign's rate.
+async fn read(
+    app: &Recado,
+    campaign: &Campaign,
+    after: Option<RecipientNumber>,
+) -> Result<Vec<Next>, StoreError> {
+    let (store, company) = (app.store(), campaign.company);
+    let waiting = RecipientStatus::Waiting;
+    let mut after = after;
+    loop {
+        let found = store.recipients(company, campaign.id, waiting, after, CHUNK).await?;
+        let Some(last) = found.last() else { return Ok(Vec::new()) };
+        after = Some(last.number);
+        let ids: Vec<ContactId> = found.iter().filter_map(|recipient| recipient.contact).collect();
+        let query = ChannelQuery { ids, ..ChannelQuery::default() };
+        let contacts = store.channel_contacts(company, &query).await?;
+        let mut chunk = Vec::with_capacity(found.len());
+        for recipient in &found {
+            let is_it = |contact: ContactId| recipient.contact == Some(contact);
+            let contact = contacts.iter().find(|known| is_it(known.contact.id));
+            if fault_of(contact.map(|known| known.contact.value())).is_some() {
+                app.campaigns().pass_over(campaign, recipient.number, None).await?;
+            } else {
+                chunk.push(Next { number: recipient.number, contact: recipient.contact });
+            }
+        }
+        if !chunk.is_empty() {
+            return Ok(chunk);
+        }
+    }
+}
+
+/// Whether another message may go out now.
+async fn ask(app: &Recado, campaign: &Campaign) -> Result<RateDecision, StoreError> {
+    let allowance = Gcra::per_second(campaign.messages_per_second);
+    let check = RateCheck { key: RateKey::Campaign(campaign.id), allowance };
+    app.limiter().check(&[check], app.now()).await
+}
+
+async fn finish(app: &Recado, campaign: &Campaign) -> Result<Finish, StoreError> {
+    let (company, id) = (campaign.company, campaign.id);
+    match app.run(&FinishCampaign { company, id }).await {
+        Ok(finish) => Ok(finish),
+        Err(Error::Rejected(_) | Error::Denied(_)) => Ok(Finish::Over),
+        Err(Error::Busy) => Err(StoreError::Unavailable(None)),
+        Err(Error::Store(error)) => Err(error),
+    }
+}

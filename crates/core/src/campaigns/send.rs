@@ -1,0 +1,186 @@
+//! A recipient's turn: its message, or the reason why it gets none (D66).
+
+use async_trait::async_trait;
+
+use super::{
+    Campaign, CampaignStatus, Campaigns, ContactFault, PauseReason, Recipient, RecipientFault,
+    RecipientNumber, RecipientStatus,
+};
+use crate::Timestamp;
+use crate::app::UseCase;
+use crate::contacts::Contact;
+use crate::error::{Error, NotFound};
+use crate::ids::{CampaignId, CompanyId, ContactId, LedgerLineId};
+use crate::messages::ErrorType;
+use crate::sending::{Claim, NoConnection, Order, SendError, Target};
+use crate::store::{ChangeSet, Decided, Reads, StoreError, Stored};
+use crate::templates::{Composed, TemplateStatus, compose};
+
+/// How a recipient's turn ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// It was taken, by whomever.
+    Taken,
+    /// Its message failed because the connection does not reach its channel.
+    Unreached,
+    /// The campaign is not as it was read, or not running any more.
+    Outdated,
+}
+
+/// What of a contact keeps a campaign from writing to it, in the order of D33 (D66).
+pub(super) fn fault_of(contact: Option<&Contact>) -> Option<ContactFault> {
+    let Some(contact) = contact else { return Some(ContactFault::Deleted) };
+    if contact.is_group {
+        Some(ContactFault::Group)
+    } else if contact.opted_out_at.is_some() {
+        Some(ContactFault::OptedOut)
+    } else if contact.is_blocked {
+        Some(ContactFault::Blocked)
+    } else {
+        None
+    }
+}
+
+/// Passes a waiting recipient over, if there is a reason to.
+struct PassOver {
+    company: CompanyId,
+    campaign: CampaignId,
+    number: RecipientNumber,
+    /// A reason that the contact itself does not show.
+    fault: Option<ContactFault>,
+}
+
+#[async_trait]
+impl UseCase for PassOver {
+    type Loaded = Option<(Stored<Campaign>, Stored<Recipient>, Option<Stored<Contact>>)>;
+    type Output = ();
+    type Error = NotFound;
+
+    async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
+        let campaign = store.campaign(self.company, self.campaign).await?;
+        let found = store.recipient(self.company, self.campaign, self.number).await?;
+        let (Some(campaign), Some(recipient)) = (campaign, found) else { return Ok(None) };
+        let contact = match recipient.contact {
+            Some(contact) => store.contact(self.company, contact).await?,
+            None => None,
+        };
+        Ok(Some((campaign, recipient, contact)))
+    }
+
+    fn decide(&self, loaded: Self::Loaded, _: Timestamp) -> Result<Decided<()>, NotFound> {
+        let Some((campaign, recipient, contact)) = loaded else {
+            return Ok(Decided::unchanged(()));
+        };
+        let contact = contact.as_ref().map(Stored::value);
+        let Some(fault) = fault_of(contact).or(self.fault) else {
+            return Ok(Decided::unchanged(()));
+        };
+        let runs = campaign.status == CampaignStatus::Running;
+        if !runs || recipient.status != RecipientStatus::Waiting {
+            return Ok(Decided::unchanged(()));
+        }
+        let status = match fault {
+            // Not for what the contact is: the company has to choose.
+            ContactFault::NoConnection => RecipientStatus::Failed,
+            _ => RecipientStatus::Skipped,
+        };
+        let fault = Some(RecipientFault::Contact(fault));
+        let passed = Recipient { status, fault, ..recipient.value().clone() };
+        Ok(Decided::new(ChangeSet::new().with(recipient.update(passed)), ()))
+    }
+}
+
+impl Campaigns<'_> {
+    /// Sends a campaign's message to a waiting recipient, or passes it over, or pauses the campaign
+    /// where its template or connection is lost. At most one message a recipient, whoever else does
+    /// the same at the same time; an error leaves the recipient waiting, or its message to
+    /// [`Sending::recover`](crate::sending::Sending::recover).
+    pub(super) async fn take_turn(
+        &self,
+        campaign: &Stored<Campaign>,
+        number: RecipientNumber,
+        contact: Option<ContactId>,
+    ) -> Result<Turn, StoreError> {
+        let Some(contact) = contact else {
+            self.pass_over(campaign, number, None).await?;
+            return Ok(Turn::Taken);
+        };
+        let composed = match self.compose(campaign).await? {
+            Ok(composed) => composed,
+            Err(reason) => {
+                self.pause_for(campaign.company, campaign.id, reason).await?;
+                return Ok(Turn::Outdated);
+            }
+        };
+        let text = Order::template(campaign.company, Target::Contact(contact), composed);
+        let order = Order {
+            connection: text.connection.or(campaign.connection),
+            sender: crate::messages::SenderType::Campaign,
+            claim: Claim::Recipient {
+                campaign: campaign.id,
+                read_at: campaign.version(),
+                number,
+                debit: LedgerLineId::new(self.app.uuid(self.app.now())),
+            },
+            ..text
+        };
+        match self.app.sending().deliver(order).await {
+            Ok(_) | Err(Error::Rejected(SendError::Uncertain { .. })) => Ok(Turn::Taken),
+            Err(Error::Rejected(SendError::Provider { failure, .. })) => {
+                let unreached = matches!(
+                    failure.error_type,
+                    ErrorType::Network | ErrorType::ConnectionOffline | ErrorType::Config
+                );
+                Ok(if unreached { Turn::Unreached } else { Turn::Taken })
+            }
+            Err(Error::Rejected(SendError::NotItsTurn)) => Ok(Turn::Outdated),
+            Err(Error::Rejected(SendError::ConnectionRequired(NoConnection::Several))) => {
+                self.pass_over(campaign, number, Some(ContactFault::NoConnection)).await?;
+                Ok(Turn::Taken)
+            }
+            Err(Error::Rejected(
+                SendError::ConnectionRequired(_) | SendError::ConnectionNotFound,
+            )) => {
+                self.pause_for(campaign.company, campaign.id, PauseReason::Connection).await?;
+                Ok(Turn::Outdated)
+            }
+            Err(Error::Rejected(SendError::ContactStateUnavailable) | Error::Busy) => {
+                Err(StoreError::Unavailable(None))
+            }
+            Err(Error::Rejected(_) | Error::Denied(_)) => {
+                self.pass_over(campaign, number, None).await?;
+                Ok(Turn::Taken)
+            }
+            Err(Error::Store(error)) => Err(error),
+        }
+    }
+
+    /// What the campaign says now, or why it says nothing.
+    async fn compose(
+        &self,
+        campaign: &Campaign,
+    ) -> Result<Result<Composed, PauseReason>, StoreError> {
+        let found = self.app.store().template(campaign.company, campaign.template).await?;
+        let Some(template) = found else { return Ok(Err(PauseReason::TemplateNotFound)) };
+        if template.status != TemplateStatus::Approved {
+            return Ok(Err(PauseReason::TemplateNotApproved));
+        }
+        Ok(compose(&template, &campaign.variables).map_err(|_| PauseReason::TemplateVariables))
+    }
+
+    /// Passes a recipient over if there is a reason to; `fault` is one that its contact does not
+    /// show.
+    pub(super) async fn pass_over(
+        &self,
+        campaign: &Campaign,
+        number: RecipientNumber,
+        fault: Option<ContactFault>,
+    ) -> Result<(), StoreError> {
+        let (company, campaign) = (campaign.company, campaign.id);
+        match self.app.run(&PassOver { company, campaign, number, fault }).await {
+            Ok(()) | Err(Error::Rejected(_) | Error::Denied(_)) => Ok(()),
+            Err(Error::Busy) => Err(StoreError::Unavailable(None)),
+            Err(Error::Store(error)) => Err(error),
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Starting, pausing and finishing campaigns (D66).
+
+use async_trait::async_trait;
+
+use super::{
+    Campaign, CampaignError, CampaignRecord, CampaignResult, CampaignStatus, Campaigns,
+    ContactFault, PauseReason, Recipient, RecipientFault, RecipientStatus,
+};
+use crate::Timestamp;
+use crate::app::UseCase;
+use crate::error::{Error, NotFound};
+use crate::ids::{CampaignId, CompanyId};
+use crate::lists::List;
+use crate::problems::Problems;
+use crate::store::{Change, ChangeSet, Decided, Reads, StoreError, Stored};
+
+/// How many recipients whose contact went while their message was sent are settled in one go.
+const ORPHANS: u32 = 100;
+
+/// What starting a campaign makes of it: a draft begins and its list is frozen, a paused one goes
+/// on; a running or finished one stays as it is.
+fn started(campaign: &Campaign, now: Timestamp) -> Option<Campaign> {
+    match campaign.status {
+        CampaignStatus::Running | CampaignStatus::Finished => None,
+        CampaignStatus::Draft | CampaignStatus::Paused => Some(Campaign {
+            status: CampaignStatus::Running,
+            pause_reason: None,
+            started_at: campaign.started_at.or(Some(now)),
+            updated_at: now,
+            ..campaign.clone()
+        }),
+    }
+}
+
+/// What pausing a campaign makes of it; only a running one can be.
+fn paused(campaign: &Campaign, reason: PauseReason, now: Timestamp) -> Option<Campaign> {
+    (campaign.status == CampaignStatus::Running).then(|| Campaign {
+        status: CampaignStatus::Paused,
+        pause_reason: Some(reason),
+        updated_at: now,
+        ..campaign.clone()
+    })
+}
+
+/// Starts a campaign, or lets it go on.
+struct StartCampaign {
+    company: CompanyId,
+    id: CampaignId,
+}
+
+#[async_trait]
+impl UseCase for StartCampaign {
+    type Loaded = Option<(Stored<Campaign>, Option<Stored<List>>)>;
+    type Output = Campaign;
+    type Error = CampaignError;
+
+    async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
+        let Some(campaign) = store.campaign(self.company, self.id).await? else { return Ok(None) };
+        let list = store.list(self.company, campaign.list).await?;
+        Ok(Some((campaign, list.map(|(list, _)| list))))
+    }
+
+    fn decide(
+        &self,
+        loaded: Self::Loaded,
+        now: Timestamp,
+    ) -> Result<Decided<Campaign>, CampaignError> {
+        let (campaign, list) = loaded.ok_or(CampaignError::NotFound)?;
+        let Some(running) = started(&campaign, now) else {
+            return Ok(Decided::unchanged(campaign.into_value()));
+        };
+        let mut changes = ChangeSet::new();
+        if campaign.status == CampaignStatus::Draft {
+            let list = list.ok_or_else(|| Problems::of("list_id", "names a list that is gone"))?;
+            changes = changes.require(list.unchanged());
+        }
+        changes = changes.with(campaign.update(running.clone()));
+        if campaign.status == CampaignStatus::Draft {
+            changes = changes.with(Change::enroll(self.company, self.id, campaign.list));
+        }
+        Ok(Decided::new(changes, running))
+    }
+}
+
+/// Pauses a campaign.
+pub(super) struct PauseCampaign {
+    pub(super) company: CompanyId,
+    pub(super) id: CampaignId,
+    pub(super) reason: PauseReason,
+}
+
+#[async_trait]
+impl UseCase for PauseCampaign {
+    type Loaded = Option<Stored<Campaign>>;
+    type Output = Campaign;
+    type Error = CampaignError;
+
+    async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
+        store.campaign(self.company, self.id).await
+    }
+
+    fn decide(
+        &self,
+        campaign: Self::Loaded,
+        now: Timestamp,
+    ) -> Result<Decided<Campaign>, CampaignError> {
+        let campaign = campaign.ok_or(CampaignError::NotFound)?;
+        match paused(&campaign, self.reason, now) {
+            None => Ok(Decided::unchanged(campaign.into_value())),
+            Some(paused) => {
+                let change = campaign.update(paused.clone());
+                Ok(Decided::new(ChangeSet::new().with(change), paused))
+            }
+        }
+    }
+}
+
+/// Finishes a campaign of which nobody waits and nothing is on its way.
+pub(super) struct FinishCampaign {
+    pub(super) company: CompanyId,
+    pub(super) id: CampaignId,
+}
+
+/// How far a campaign is from its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Finish {
+    /// It is there, or was before.
+    Over,
+    /// Some recipients still wait.
+    Waiting,
+    /// Some messages are on their way, here or left behind by a process that died.
+    Sending,
+}
+
+/// What finishing reads.
+pub(super) struct Rest {
+    campaign: Stored<Campaign>,
+    waiting: bool,
+    sending: Vec<Stored<Recipient>>,
+}
+
+#[async_trait]
+impl UseCase for FinishCampaign {
+    type Loaded = Option<Rest>;
+    type Output = Finish;
+    type Error = NotFound;
+
+    async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
+        let (company, id) = (self.company, self.id);
+        let Some(campaign) = store.campaign(company, id).await? else { return Ok(None) };
+        // In the order in which recipients move, so that none is missed between the two.
+        let waiting = store.recipients(company, id, RecipientStatus::Waiting, None, 1).await?;
+        let sending =
+            store.recipients(company, id, RecipientStatus::Sending, None, ORPHANS).await?;
+        Ok(Some(Rest { campaign, waiting: !waiting.is_empty(), sending }))
+    }
+
+    fn decide(&self, rest: Self::Loaded, now: Timestamp) -> Result<Decided<Finish>, NotFound> {
+        let Some(rest) = rest else { return Ok(Decided::unchanged(Finish::Over)) };
+        if rest.campaign.status != CampaignStatus::Running {
+            return Ok(Decided::unchanged(Finish::Over));
+        }
+        if rest.waiting {
+            return Ok(Decided::unchanged(Finish::Waiting));
+        }
+        if rest.sending.is_empty() {
+            let finished = Campaign {
+                status: CampaignStatus::Finished,
+                finished_at: Some(now),
+                updated_at: now,
+                ..rest.campaign.value().clone()
+            };
+            let change = rest.campaign.update(finished);
+            return Ok(Decided::new(ChangeSet::new().with(change), Finish::Over));
+        }
+        // A message that went with its contact is settled by nobody else.
+        let orphans = rest.sending.iter().filter(|recipient| recipient.contact.is_none());
+        let changes = orphans.fold(ChangeSet::new(), |changes, orphan| {
+            changes.with(orphan.update(Recipient {
+                status: RecipientStatus::Failed,
+                fault: Some(RecipientFault::Contact(ContactFault::Deleted)),
+                ..orphan.value().clone()
+            }))
+        });
+        Ok(Decided::new(changes, Finish::Sending))
+    }
+}
+
+impl Campaigns<'_> {
+    /// Starts a campaign: every contact that is in its list now becomes a recipient, in one step,
+    /// and its messages begin to go out. One that is paused goes on; one that is running or finished
+    /// stays as it is (D66).
+    ///
+    /// # Errors
+    ///
+    /// [`CampaignError::NotFound`]; [`CampaignError::Invalid`] where the list is gone.
+    pub async fn start(
+        &self,
+        company: CompanyId,
+        id: CampaignId,
+    ) -> CampaignResult<CampaignRecord> {
+        let campaign = self.app.run(&StartCampaign { company, id }).await?;
+        self.show(&campaign).await
+    }
+
+    /// Pauses a campaign: no message begins to be sent after this has answered; those on their way
+    /// are finished. One that is not running stays as it is (D66).
+    ///
+    /// # Errors
+    ///
+    /// [`CampaignError::NotFound`].
+    pub async fn pause(
+        &self,
+        company: CompanyId,
+        id: CampaignId,
+    ) -> CampaignResult<CampaignRecord> {
+        let reason = PauseReason::Operator;
+        let campaign = self.app.run(&PauseCampaign { company, id, reason }).await?;
+        self.show(&campaign).await
+    }
+
+    pub(super) async fn pause_for(
+        &self,
+        company: CompanyId,
+        id: CampaignId,
+        reason: PauseReason,
+    ) -> Result<(), StoreError> {
+        match self.app.run(&PauseCampaign { company, id, reason }).await {
+            Ok(_) | Err(Error::Rejected(_) | Error::Denied(_)) => Ok(()),
+            Err(Error::Busy) => Err(StoreError::Unavailable(None)),
+            Err(Error::Store(error)) => Err(error),
+        }
+    }
+}

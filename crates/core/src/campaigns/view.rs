@@ -1,0 +1,121 @@
+//! A campaign as it is shown (D58).
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::{Campaign, CampaignStatus, PauseReason, RecipientCounts, RecipientStatus};
+use crate::Timestamp;
+use crate::ids::{CampaignId, ConnectionId, ListId, TemplateId};
+use crate::prosas::{Brl, Prosas};
+
+/// How many recipients there are, and how many of them have which status now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct CampaignCounts {
+    /// All, those that wait or are on their way included.
+    pub total: u64,
+    /// Accepted by the gateway, and not known to be further.
+    pub sent: u64,
+    /// On the contact's device.
+    pub delivered: u64,
+    /// Seen by the contact.
+    pub read: u64,
+    /// Failed.
+    pub failed: u64,
+    /// Not sent to, for a reason.
+    pub skipped: u64,
+}
+
+impl From<RecipientCounts> for CampaignCounts {
+    fn from(counts: RecipientCounts) -> Self {
+        Self {
+            total: counts.total(),
+            sent: counts.of(RecipientStatus::Sent),
+            delivered: counts.of(RecipientStatus::Delivered),
+            read: counts.of(RecipientStatus::Read),
+            failed: counts.of(RecipientStatus::Failed),
+            skipped: counts.of(RecipientStatus::Skipped),
+        }
+    }
+}
+
+/// A campaign as the public API shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct CampaignView {
+    /// Its id.
+    pub id: CampaignId,
+    /// Its name.
+    pub name: String,
+    /// How far it is.
+    pub status: CampaignStatus,
+    /// The template it sends.
+    pub template_id: TemplateId,
+    /// The list it goes to.
+    pub list_id: ListId,
+    /// Its recipients by current status.
+    pub counts: CampaignCounts,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was first started.
+    pub started_at: Option<Timestamp>,
+    /// When its last recipient had its turn.
+    pub finished_at: Option<Timestamp>,
+}
+
+impl CampaignView {
+    /// The campaign as it is shown.
+    pub fn new(campaign: &Campaign, counts: RecipientCounts) -> Self {
+        Self {
+            id: campaign.id,
+            name: campaign.name.clone(),
+            status: campaign.status,
+            template_id: campaign.template,
+            list_id: campaign.list,
+            counts: counts.into(),
+            created_at: campaign.created_at,
+            started_at: campaign.started_at,
+            finished_at: campaign.finished_at,
+        }
+    }
+}
+
+/// A campaign as the operator sees it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct CampaignRecord {
+    /// What everybody sees.
+    #[serde(flatten)]
+    pub campaign: CampaignView,
+    /// The only connection it sends through.
+    pub connection_id: Option<ConnectionId>,
+    /// The template's variables by position.
+    pub variables: BTreeMap<u32, String>,
+    /// What each message is debited, in prosas.
+    pub prosas_per_message: Prosas,
+    /// What each message is debited, in money.
+    pub cost_brl_per_message: Brl,
+    /// How many messages a second are handed to the gateway at most.
+    pub messages_per_second: u32,
+    /// Why it is paused; null while it is not.
+    pub pause_reason: Option<PauseReason>,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+}
+
+impl CampaignRecord {
+    /// The campaign as the operator sees it.
+    pub fn new(campaign: &Campaign, counts: RecipientCounts) -> Self {
+        Self {
+            campaign: CampaignView::new(campaign, counts),
+            connection_id: campaign.connection,
+            variables: campaign.variables.clone(),
+            prosas_per_message: campaign.prosas,
+            cost_brl_per_message: campaign.cost,
+            messages_per_second: campaign.messages_per_second,
+            pause_reason: campaign.pause_reason,
+            updated_at: campaign.updated_at,
+        }
+    }
+}
