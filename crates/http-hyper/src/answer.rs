@@ -54,6 +54,17 @@ impl Answer {
         Self::json(StatusCode::OK, &Root { success: true, body })
     }
 
+    /// 200 with the flat body of a hook: its own fields beside `ok` (4.9, 4.10).
+    pub(crate) fn hook(body: impl Serialize) -> Outcome {
+        #[derive(Serialize)]
+        struct Root<T> {
+            ok: bool,
+            #[serde(flatten)]
+            body: T,
+        }
+        Self::json(StatusCode::OK, &Root { ok: true, body })
+    }
+
     /// An answer that was given before, told as such (D37).
     pub(crate) fn replayed(status: StatusCode, body: String) -> Self {
         let replayed = HeaderName::from_static("idempotent-replayed");

@@ -38,17 +38,41 @@ pub(crate) struct Bound {
     pub(crate) time: Duration,
 }
 
+/// Why there is no body to work with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// It has more than so many bytes.
+    TooLarge(usize),
+    /// It is compressed.
+    Encoded,
+    /// It did not arrive whole.
+    Broken,
+    /// It took too long to arrive.
+    Slow,
+}
+
+/// The body of a request: what it says of its size, its encoding, then itself (D6, D13).
+pub(crate) async fn receive(
+    headers: &HeaderMap,
+    body: RequestBody,
+    bound: Bound,
+) -> Result<Vec<u8>, Fault> {
+    check_declared(headers, bound.bytes)?;
+    check_encoding(headers)?;
+    read(body, bound).await
+}
+
 /// Refuses a body that says of itself that it is too large, before any of it is read.
-pub(crate) fn check_declared(headers: &HeaderMap, limit: usize) -> Result<(), Failure> {
+pub(crate) fn check_declared(headers: &HeaderMap, limit: usize) -> Result<(), Fault> {
     let declared = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
     match declared.and_then(|value| value.trim().parse::<u64>().ok()) {
-        Some(length) if length > limit as u64 => Err(Failure::too_large(limit)),
+        Some(length) if length > limit as u64 => Err(Fault::TooLarge(limit)),
         _ => Ok(()),
     }
 }
 
 /// Refuses a compressed body (D8a).
-pub(crate) fn check_encoding(headers: &HeaderMap) -> Result<(), Failure> {
+fn check_encoding(headers: &HeaderMap) -> Result<(), Fault> {
     let plain = |value: &http::HeaderValue| {
         let text = value.to_str().unwrap_or("?");
         text.split(',').all(|coding| {
@@ -56,31 +80,25 @@ pub(crate) fn check_encoding(headers: &HeaderMap) -> Result<(), Failure> {
             coding.is_empty() || coding.eq_ignore_ascii_case("identity")
         })
     };
-    if headers.get_all(CONTENT_ENCODING).iter().all(plain) {
-        Ok(())
-    } else {
-        Err(Failure::encoded_body())
-    }
+    if headers.get_all(CONTENT_ENCODING).iter().all(plain) { Ok(()) } else { Err(Fault::Encoded) }
 }
 
 /// Reads a whole body. What lies beyond the bound is not read.
-pub(crate) async fn read(body: RequestBody, bound: Bound) -> Result<Vec<u8>, Failure> {
-    tokio::time::timeout(bound.time, collect(body, bound.bytes))
-        .await
-        .unwrap_or_else(|_| Err(Failure::slow_body()))
+async fn read(body: RequestBody, bound: Bound) -> Result<Vec<u8>, Fault> {
+    tokio::time::timeout(bound.time, collect(body, bound.bytes)).await.unwrap_or(Err(Fault::Slow))
 }
 
-async fn collect(body: RequestBody, limit: usize) -> Result<Vec<u8>, Failure> {
+async fn collect(body: RequestBody, limit: usize) -> Result<Vec<u8>, Fault> {
     let mut body = pin!(body);
     let declared = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
     if declared > limit {
-        return Err(Failure::too_large(limit));
+        return Err(Fault::TooLarge(limit));
     }
     let mut bytes = Vec::with_capacity(declared.min(64 * 1024));
     while let Some(frame) = body.frame().await {
-        let Ok(data) = frame.map_err(|_| Failure::broken_body())?.into_data() else { continue };
+        let Ok(data) = frame.map_err(|_| Fault::Broken)?.into_data() else { continue };
         if bytes.len() + data.len() > limit {
-            return Err(Failure::too_large(limit));
+            return Err(Fault::TooLarge(limit));
         }
         bytes.extend_from_slice(&data);
     }
@@ -161,7 +179,8 @@ mod tests {
     fn a_declared_length_over_the_limit_is_refused_unread() {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_LENGTH, HeaderValue::from_static("1048577"));
-        assert_eq!(status(check_declared(&headers, 1_048_576).expect_err("refused")), 413);
+        let fault = check_declared(&headers, 1_048_576).expect_err("refused");
+        assert_eq!(status(fault.into()), 413);
         assert!(check_declared(&headers, 1_048_577).is_ok());
     }
 
@@ -174,7 +193,7 @@ mod tests {
         };
         assert!(with("Identity").is_ok() && with("").is_ok());
         for value in ["gzip", "identity, br", "x"] {
-            assert_eq!(status(with(value).expect_err("refused")), 415);
+            assert_eq!(status(with(value).expect_err("refused").into()), 415);
         }
     }
 
@@ -186,8 +205,8 @@ mod tests {
             counter.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             Ok::<_, std::convert::Infallible>(Frame::data(Bytes::from_static(b"1234")))
         });
-        let failure = read(erase(StreamBody::new(frames)), BOUND).await.expect_err("refused");
-        assert_eq!(status(failure), 413);
+        let fault = read(erase(StreamBody::new(frames)), BOUND).await.expect_err("refused");
+        assert_eq!(status(fault.into()), 413);
         assert_eq!(polled.load(std::sync::atomic::Ordering::Relaxed), 3);
     }
 
@@ -201,8 +220,8 @@ mod tests {
     async fn a_body_that_stops_arriving_is_given_up() {
         let frames =
             futures_util::stream::pending::<Result<Frame<Bytes>, std::convert::Infallible>>();
-        let failure = read(erase(StreamBody::new(frames)), BOUND).await.expect_err("refused");
-        assert_eq!(status(failure), 408);
+        let fault = read(erase(StreamBody::new(frames)), BOUND).await.expect_err("refused");
+        assert_eq!(status(fault.into()), 408);
     }
 
     use futures_util::StreamExt;

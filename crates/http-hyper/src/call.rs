@@ -1,15 +1,19 @@
 //! What a handler is given: who calls, the path's ids, the parameters, the body.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::HeaderMap;
 use recado_core::Recado;
-use recado_core::access::{Caller, Company};
+use recado_core::access::{Caller, ClientNet, Company};
 use recado_core::input::Input;
 use recado_core::query::Params;
 use serde_json::{Map, Value};
 
+use crate::body::{self, Bound, RequestBody};
 use crate::error::Failure;
+use crate::logging::Who;
+use crate::query::Query;
 use crate::service::Shared;
 
 /// A call that has passed every check of its surface (D6).
@@ -60,6 +64,37 @@ pub(crate) struct OpenCall {
     pub(crate) headers: HeaderMap,
     /// Whether the method is HEAD.
     pub(crate) head: bool,
+}
+
+/// A call of a hook, of whose body nothing was read yet: who may call is decided before (D13).
+pub(crate) struct HookCall {
+    /// The core.
+    pub(crate) recado: Recado,
+    /// Who calls, as limits count clients.
+    pub(crate) client: ClientNet,
+    /// The variable parts of the path.
+    pub(crate) path: PathParts,
+    /// The headers.
+    pub(crate) headers: HeaderMap,
+    /// The query.
+    pub(crate) query: Query,
+    /// To be told whose call it is.
+    pub(crate) who: Who,
+    pub(crate) body: RequestBody,
+    pub(crate) body_timeout: Duration,
+}
+
+impl HookCall {
+    /// Reads the body, of which nothing beyond `limit` bytes is read.
+    ///
+    /// # Errors
+    ///
+    /// The body is too large, encoded, broken off or too slow.
+    pub(crate) async fn read(&mut self, limit: usize) -> Result<Vec<u8>, Failure> {
+        let bound = Bound { bytes: limit, time: self.body_timeout };
+        let body = std::mem::replace(&mut self.body, body::empty());
+        body::receive(&self.headers, body, bound).await.map_err(body::Fault::of_payload)
+    }
 }
 
 /// The variable parts of a path, by name.

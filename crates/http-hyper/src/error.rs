@@ -10,6 +10,7 @@ use recado_core::{Code, Error, Kind, Rejection};
 use serde_json::{Map, Value};
 
 use crate::answer::{Answer, json_response};
+use crate::body::Fault;
 
 /// When to come back after the store could not be reached.
 const STORE_RETRY: Duration = Duration::from_secs(5);
@@ -33,6 +34,16 @@ struct Refusal {
     remembered: bool,
     /// Why, for the log only.
     cause: Option<String>,
+    form: Form,
+}
+
+/// How refusals are written (D4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// With `success`, everywhere but where hooks are.
+    Success,
+    /// With `ok`, as hooks do.
+    Ok,
 }
 
 /// What a handler answers.
@@ -47,6 +58,7 @@ const fn status_of(kind: Kind) -> StatusCode {
         Kind::Invalid => StatusCode::UNPROCESSABLE_ENTITY,
         Kind::NotFound => StatusCode::NOT_FOUND,
         Kind::Conflict => StatusCode::CONFLICT,
+        Kind::Gone => StatusCode::GONE,
         Kind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         Kind::Limited => StatusCode::TOO_MANY_REQUESTS,
         Kind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
@@ -67,6 +79,7 @@ impl Failure {
             allow: None,
             remembered: false,
             cause: None,
+            form: Form::Success,
         }))
     }
 
@@ -87,8 +100,12 @@ impl Failure {
         failure.0.details = rejection.details();
         failure.0.extra = rejection.extra();
         failure.0.remembered = is_remembered(rejection);
+        failure.0.retry_after = rejection.retry_after();
         match kind {
-            Kind::Unavailable => failure.retry_after(STORE_RETRY).caused_by(with_causes(rejection)),
+            Kind::Unavailable => {
+                let wait = rejection.retry_after().unwrap_or(STORE_RETRY);
+                failure.retry_after(wait).caused_by(with_causes(rejection))
+            }
             Kind::Internal => failure.caused_by(with_causes(rejection)),
             _ => failure,
         }
@@ -120,33 +137,9 @@ impl Failure {
         Self::new(StatusCode::TOO_MANY_REQUESTS, Code::RateLimited, message).retry_after(wait)
     }
 
-    /// The body has more than `limit` bytes.
-    pub(crate) fn too_large(limit: usize) -> Self {
-        let message = format!("the body may have at most {limit} bytes");
-        Self::new(StatusCode::PAYLOAD_TOO_LARGE, Code::PayloadTooLarge, message)
-    }
-
-    /// The body is compressed.
-    pub(crate) fn encoded_body() -> Self {
-        let message = "send the body without a Content-Encoding";
-        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, Code::UnsupportedMediaType, message)
-    }
-
     /// The body is not a JSON object.
     pub(crate) fn invalid_body(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, Code::InvalidBody, message)
-    }
-
-    /// The body did not arrive whole.
-    pub(crate) fn broken_body() -> Self {
-        let message = "the body did not arrive whole";
-        Self::new(StatusCode::BAD_REQUEST, Code::BadRequest, message)
-    }
-
-    /// The body took too long to arrive.
-    pub(crate) fn slow_body() -> Self {
-        let message = "the body took too long to arrive";
-        Self::new(StatusCode::REQUEST_TIMEOUT, Code::BadRequest, message)
     }
 
     /// Not now; `message` says what is missing.
@@ -159,6 +152,22 @@ impl Failure {
     pub(crate) fn internal(cause: impl Into<String>) -> Self {
         let message = "something went wrong on our side";
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, Code::InternalError, message).caused_by(cause)
+    }
+
+    /// The same in the form of the hooks: `ok` for `success`, nothing beside code and message but
+    /// what the code says, and one wait whatever is not available (D4, D70).
+    pub(crate) fn of_hook(mut self) -> Self {
+        self.0.form = Form::Ok;
+        self.0.details = None;
+        if self.0.status == StatusCode::SERVICE_UNAVAILABLE {
+            self.0.retry_after = Some(STORE_RETRY);
+        }
+        self
+    }
+
+    /// What was sent to a hook cannot be read (7.2, 7.3).
+    pub(crate) fn invalid_payload(status: StatusCode, message: impl Into<String>) -> Self {
+        Self::new(status, Code::InvalidPayload, message)
     }
 
     /// Why, where the answer must not tell.
@@ -175,7 +184,11 @@ impl Failure {
     pub(crate) fn written(&self) -> (StatusCode, String) {
         let refusal = &self.0;
         let mut body = Map::new();
-        body.insert("success".to_owned(), Value::Bool(false));
+        let flag = match refusal.form {
+            Form::Success => "success",
+            Form::Ok => "ok",
+        };
+        body.insert(flag.to_owned(), Value::Bool(false));
         body.insert("code".to_owned(), refusal.code.as_str().into());
         body.insert("message".to_owned(), refusal.message.clone().into());
         if let Some(details) = &refusal.details {
@@ -199,7 +212,8 @@ impl Failure {
         if let Some(allow) = refusal.allow.and_then(|allow| HeaderValue::try_from(allow).ok()) {
             headers.insert(ALLOW, allow);
         }
-        if refusal.status == StatusCode::UNAUTHORIZED {
+        // The secret of a hook is no `Authorization`, so there is no scheme to name.
+        if refusal.status == StatusCode::UNAUTHORIZED && refusal.form == Form::Success {
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         response
@@ -222,6 +236,49 @@ fn with_causes(error: &dyn std::error::Error) -> String {
         cause = error.source();
     }
     text
+}
+
+impl Fault {
+    /// The status and what it says.
+    fn told(self) -> (StatusCode, String) {
+        match self {
+            Self::TooLarge(limit) => {
+                let message = format!("the body may have at most {limit} bytes");
+                (StatusCode::PAYLOAD_TOO_LARGE, message)
+            }
+            Self::Encoded => {
+                let message = "send the body without a Content-Encoding";
+                (StatusCode::UNSUPPORTED_MEDIA_TYPE, message.to_owned())
+            }
+            Self::Broken => (StatusCode::BAD_REQUEST, "the body did not arrive whole".to_owned()),
+            Self::Slow => {
+                (StatusCode::REQUEST_TIMEOUT, "the body took too long to arrive".to_owned())
+            }
+        }
+    }
+
+    /// The refusal of a hook: but for its encoding, every fault of a body is the payload's (7.2).
+    pub(crate) fn of_payload(self) -> Failure {
+        let (status, message) = self.told();
+        match self {
+            Self::Encoded => self.into(),
+            Self::TooLarge(_) | Self::Broken | Self::Slow => {
+                Failure::invalid_payload(status, message)
+            }
+        }
+    }
+}
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
+        let (status, message) = fault.told();
+        let code = match fault {
+            Fault::TooLarge(_) => Code::PayloadTooLarge,
+            Fault::Encoded => Code::UnsupportedMediaType,
+            Fault::Broken | Fault::Slow => Code::BadRequest,
+        };
+        Self::new(status, code, message)
+    }
 }
 
 impl From<StoreError> for Failure {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use ipnet::IpNet;
 use recado_core::documents::MAX_DOCUMENT_BYTES;
 use recado_core::secret::SecretText;
 
@@ -20,6 +21,9 @@ pub struct HttpOptions {
     pub metrics: Option<RenderMetrics>,
     /// The gate of `/readyz`. Keep a clone and close it when shutdown begins.
     pub readiness: Readiness,
+    /// Proxies whose `X-Forwarded-For` is believed: behind them, the inbound webhooks count clients
+    /// by it (D13). Needs the peer's address, see [`PeerAddress`](crate::PeerAddress).
+    pub trusted_proxies: Vec<IpNet>,
     /// Limits on requests.
     pub limits: Limits,
 }
@@ -30,6 +34,7 @@ impl fmt::Debug for HttpOptions {
             .field("operator_token", &self.operator_token)
             .field("metrics", &self.metrics.is_some())
             .field("readiness", &self.readiness)
+            .field("trusted_proxies", &self.trusted_proxies)
             .field("limits", &self.limits)
             .finish()
     }

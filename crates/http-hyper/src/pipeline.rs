@@ -13,10 +13,11 @@ use recado_core::query::Params;
 use serde_json::{Map, Value};
 
 use crate::body::{self, Bound, RequestBody};
-use crate::call::{Call, OpenCall, PathParts};
+use crate::call::{Call, HookCall, OpenCall, PathParts};
 use crate::error::{Failure, Outcome};
 use crate::idempotency;
 use crate::logging::Who;
+use crate::peer::client_of;
 use crate::query::Query;
 use crate::route::{Endpoint, Place, Reads, Route};
 use crate::service::Shared;
@@ -31,13 +32,16 @@ pub(crate) struct Request {
 }
 
 /// Which surface a path belongs to, known or not.
-enum Surface {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Surface {
     Public,
     Operator,
+    Hooks,
     Open,
 }
 
-fn surface(path: &str) -> Surface {
+/// The surface of a path.
+pub(crate) fn surface(path: &str) -> Surface {
     let under = |prefix: &str| {
         path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
@@ -45,6 +49,8 @@ fn surface(path: &str) -> Surface {
         Surface::Public
     } else if under("/operator") {
         Surface::Operator
+    } else if under("/api/webhooks") {
+        Surface::Hooks
     } else {
         Surface::Open
     }
@@ -55,6 +61,7 @@ pub(crate) async fn answer(mut request: Request) -> Outcome {
     match surface(request.head.uri.path()) {
         Surface::Public => public(&mut request).await,
         Surface::Operator => operator(&mut request).await,
+        Surface::Hooks => hook(request).await,
         Surface::Open => open(&mut request).await,
     }
 }
@@ -111,7 +118,9 @@ async fn operator(request: &mut Request) -> Outcome {
             let Sent { params, body, items, bytes } = understand(route, query, raw)?;
             run(Call { recado, who: (), path, params, body, items, bytes }).await
         }
-        Endpoint::Public { .. } | Endpoint::Open(_) => Err(Failure::not_found()),
+        Endpoint::Public { .. } | Endpoint::Hook(_) | Endpoint::Open(_) => {
+            Err(Failure::not_found())
+        }
     }
 }
 
@@ -120,6 +129,18 @@ async fn company(recado: &Recado, path: &PathParts, who: &Who) -> Result<Company
     let company = recado.access().company(id).await?;
     who.company(company.id);
     Ok(company)
+}
+
+/// The hook decides by itself who may call it and what it reads (D13).
+async fn hook(mut request: Request) -> Outcome {
+    let (route, path) = route(&mut request)?;
+    let Endpoint::Hook(run) = route.endpoint else { return Err(Failure::not_found()) };
+    let Request { shared, head, body, who, .. } = request;
+    let client = client_of(&head, &shared.options.trusted_proxies);
+    let query = Query::parse(head.uri.query());
+    let (recado, headers) = (shared.recado.clone(), head.headers);
+    let body_timeout = shared.options.limits.body_timeout;
+    run(HookCall { recado, client, path, headers, query, who, body, body_timeout }).await
 }
 
 async fn open(request: &mut Request) -> Outcome {
@@ -162,13 +183,12 @@ async fn receive(
         Reads::Document => Bound { bytes: limits.document, time: limits.document_timeout },
     };
     let headers = &request.head.headers;
-    body::check_declared(headers, bound.bytes)?;
     if route.reads == Reads::Nothing {
+        body::check_declared(headers, bound.bytes)?;
         return Ok(Vec::new());
     }
-    body::check_encoding(headers)?;
     let body = std::mem::replace(&mut request.body, body::empty());
-    body::read(body, bound).await
+    Ok(body::receive(headers, body, bound).await?)
 }
 
 /// Parameters, then the body (D6).

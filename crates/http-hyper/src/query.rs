@@ -52,6 +52,11 @@ impl Query {
         Ok(self.params)
     }
 
+    /// The name of a parameter whose value is no UTF-8, of those that `is_known` knows.
+    pub(crate) fn broken(&self, is_known: impl Fn(&str) -> bool) -> Option<&str> {
+        self.broken.iter().map(String::as_str).find(|name| is_known(name))
+    }
+
     /// The parameters, whatever they hold.
     pub(crate) const fn params(&self) -> &Params {
         &self.params

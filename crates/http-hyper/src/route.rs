@@ -6,12 +6,12 @@ use std::sync::LazyLock;
 use http::Method;
 use recado_core::access::Scope;
 
-use crate::call::{CompanyCall, OpenCall, OperatorCall, PathParts, PublicCall};
+use crate::call::{CompanyCall, HookCall, OpenCall, OperatorCall, PathParts, PublicCall};
 use crate::error::Outcome;
 use crate::openapi::{Operation, Param};
 use crate::{
-    contacts, custom_fields, events, health, links, lists, media, messages, operator, prosas,
-    sending,
+    campaigns, contacts, custom_fields, dispatches, events, health, inbound, links, lists, media,
+    messages, operator, prosas, sending,
 };
 
 /// A handler at work.
@@ -26,6 +26,8 @@ pub(crate) enum Endpoint {
     Operator(fn(OperatorCall) -> Running),
     /// By the operator, about the company of the path.
     Company(fn(CompanyCall) -> Running),
+    /// By other systems; who may, the hook itself finds out.
+    Hook(fn(HookCall) -> Running),
     /// By anybody.
     Open(fn(OpenCall) -> Running),
 }
@@ -112,6 +114,15 @@ impl Route {
         Self::new(method, path, Endpoint::Company(run), doc)
     }
 
+    /// A hook: only ever called by POST.
+    pub(crate) const fn hook(
+        path: &'static str,
+        run: fn(HookCall) -> Running,
+        doc: fn(Operation) -> Operation,
+    ) -> Self {
+        Self::new(verb::POST, path, Endpoint::Hook(run), doc)
+    }
+
     /// A path that needs no key.
     pub(crate) const fn open(
         path: &'static str,
@@ -173,10 +184,12 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Route> {
         custom_fields::ROUTES,
         prosas::ROUTES,
         lists::ROUTES,
+        campaigns::ROUTES,
         events::ROUTES,
     ];
     public
         .into_iter()
+        .chain([inbound::ROUTES, dispatches::ROUTES])
         .chain(operator::TABLES.iter().copied())
         .chain([links::ROUTES, media::ROUTES, health::ROUTES])
         .flatten()
@@ -259,9 +272,10 @@ mod tests {
                 Endpoint::Company(_) => {
                     route.path.starts_with("/operator/v1/companies/{company_id}/")
                 }
-                Endpoint::Open(_) => {
-                    !route.path.starts_with("/api/v1") && !route.path.starts_with("/operator")
-                }
+                Endpoint::Hook(_) => route.path.starts_with("/api/webhooks/"),
+                Endpoint::Open(_) => ["/api/v1", "/api/webhooks", "/operator"]
+                    .iter()
+                    .all(|surface| !route.path.starts_with(surface)),
             };
             assert!(expected, "{}", route.path);
         }

@@ -1,7 +1,7 @@
 //! The public API's sends (4.8).
 
 use recado_core::access::Scope;
-use recado_core::sending::SentView;
+use recado_core::sending::{SentView, TemplateSentView};
 
 use crate::answer::Answer;
 use crate::call::PublicCall;
@@ -9,7 +9,9 @@ use crate::error::Outcome;
 use crate::openapi::bodies;
 use crate::route::{Route, verb};
 
-pub(crate) const ROUTES: &[Route] = &[Route::public(
+pub(crate) const ROUTES: &[Route] = &[MESSAGE, TEMPLATE];
+
+const MESSAGE: Route = Route::public(
     verb::POST,
     "/api/v1/send/message",
     Scope::MessagesSend,
@@ -38,8 +40,46 @@ pub(crate) const ROUTES: &[Route] = &[Route::public(
     },
 )
 .json()
-.idempotent()];
+.idempotent();
+
+const TEMPLATE: Route = Route::public(
+    verb::POST,
+    "/api/v1/send/template",
+    Scope::MessagesSend,
+    |c| Box::pin(send_template(c)),
+    |op| {
+        op.says("sendTemplate", "Send an approved template to a phone")
+            .more(
+                "Every variable of the template has to be there. The external AI of the contact \
+                 does not matter. After 502 DELIVERY_UNCERTAIN the message may have arrived: do \
+                 not send it again by yourself.",
+            )
+            .body::<bodies::SendTemplate>(
+                r#"{"to": "+55 11 98765-4321", "template": "boas_vindas",
+                    "variables": {"1": "Ana"}}"#,
+            )
+            .answers::<TemplateSentView>()
+            .refuses(400, "MISSING_FIELD")
+            .refuses(400, "INVALID_PHONE")
+            .refuses(403, "TEMPLATE_NOT_APPROVED")
+            .refuses(403, "CONTACT_OPTED_OUT")
+            .refuses(403, "CONTACT_BLOCKED")
+            .refuses(404, "NOT_FOUND")
+            .refuses(404, "TEMPLATE_NOT_FOUND")
+            .refuses(409, "AMBIGUOUS_CONTACT")
+            .refuses(422, "CONNECTION_REQUIRED")
+            .refuses(502, "PROVIDER_ERROR")
+            .refuses(502, "DELIVERY_UNCERTAIN")
+            .refuses(503, "CONTACT_STATE_UNAVAILABLE")
+    },
+)
+.json()
+.idempotent();
 
 async fn send(call: PublicCall) -> Outcome {
     Answer::ok(call.recado.sending().send_text(&call.who, &call.body).await?)
+}
+
+async fn send_template(call: PublicCall) -> Outcome {
+    Answer::ok(call.recado.sending().send_template(&call.who, &call.body).await?)
 }

@@ -2,6 +2,7 @@
 //! flight.
 
 use std::io;
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,9 +15,10 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 
+use crate::peer::PeerAddress;
 use crate::service::RecadoHttp;
 use crate::timed_io::{Patience, Phase, TimedIo};
 
@@ -99,8 +101,9 @@ pub async fn serve_with(
             Some(_) = connections.join_next() => continue,
         };
         match accepted {
-            Ok((stream, slot)) => {
-                let connection = connection(stream, service.clone(), options, stopping.clone());
+            Ok((stream, peer, slot)) => {
+                let connection =
+                    connection(stream, peer, service.clone(), options, stopping.clone());
                 connections.spawn(async move {
                     connection.await;
                     drop(slot);
@@ -130,15 +133,16 @@ pub async fn serve_with(
 async fn accept(
     listener: &TcpListener,
     slots: &Arc<Semaphore>,
-) -> io::Result<(TcpStream, tokio::sync::OwnedSemaphorePermit)> {
+) -> io::Result<(TcpStream, SocketAddr, OwnedSemaphorePermit)> {
     let slot = slots.clone().acquire_owned().await.map_err(io::Error::other)?;
-    let (stream, _) = listener.accept().await?;
-    Ok((stream, slot))
+    let (stream, peer) = listener.accept().await?;
+    Ok((stream, peer, slot))
 }
 
 /// Serves one connection to its end.
 async fn connection(
     stream: TcpStream,
+    peer: SocketAddr,
     service: RecadoHttp,
     options: ServeOptions,
     mut stopping: watch::Receiver<bool>,
@@ -152,8 +156,9 @@ async fn connection(
         write: options.write_timeout,
     };
     let io = TimedIo::new(stream, patience, phase.clone());
-    let service = service_fn(move |request: Request<Incoming>| {
+    let service = service_fn(move |mut request: Request<Incoming>| {
         phase.busy();
+        request.extensions_mut().insert(PeerAddress(peer));
         let phase = phase.clone();
         service.answer(request).map(move |answer| {
             phase.idle();

@@ -18,6 +18,7 @@ use crate::body::{self, BoxError, RequestBody};
 use crate::error::{Failure, Outcome};
 use crate::logging::{self, Who};
 use crate::options::HttpOptions;
+use crate::pipeline::Surface;
 use crate::{metrics, pipeline, request_id, route};
 
 /// The body of every answer.
@@ -34,8 +35,8 @@ pub(crate) struct Shared {
     writes: watch::Sender<()>,
 }
 
-/// The HTTP surface over a [`Recado`]: the public API, the operator API, tracked links, probes and
-/// the OpenAPI document. Cheap to clone.
+/// The HTTP surface over a [`Recado`]: the public API, the operator API, inbound webhooks,
+/// tracked links, probes and the OpenAPI document. Cheap to clone.
 ///
 /// It is a [`hyper::service::Service`], and with the feature `tower` a tower `Service`, over
 /// requests with any body. It has to run inside a tokio runtime.
@@ -84,6 +85,7 @@ async fn respond(shared: Arc<Shared>, request: Request<RequestBody>) -> Response
     let is_head = head.method == Method::HEAD;
     let method = metrics::method_label(&head.method);
     let place = route::find(head.uri.path());
+    let surface = pipeline::surface(head.uri.path());
     let template = place.as_ref().map_or("unmatched", |(place, _)| place.template);
     let who = Who::default();
 
@@ -94,7 +96,8 @@ async fn respond(shared: Arc<Shared>, request: Request<RequestBody>) -> Response
         Ok(answer) => answer.into_response(),
         Err(failure) => {
             logging::failed(&id, template, &failure);
-            failure.into_response()
+            let is_hook = surface == Surface::Hooks;
+            if is_hook { failure.of_hook() } else { failure }.into_response()
         }
     };
     response.headers_mut().insert(request_id::HEADER, id.clone());

@@ -14,6 +14,7 @@ use recado_core::ids::{
 };
 use utoipa::ToSchema;
 
+pub(crate) use super::hook_bodies::*;
 pub(crate) use super::talk_bodies::*;
 pub(crate) use super::webhook_bodies::*;
 

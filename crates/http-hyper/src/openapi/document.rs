@@ -21,6 +21,7 @@ pub(super) fn build() -> Value {
         paths.entry(route.path).or_default().insert(method, document);
     }
     schemas.insert("Error".to_owned(), error_schema());
+    schemas.insert("HookError".to_owned(), hook_error_schema());
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -45,13 +46,19 @@ pub(super) fn build() -> Value {
                     "scheme": "bearer",
                     "description": "The token the server was started with.",
                 },
+                "endpoint_secret": {
+                    "type": "apiKey",
+                    "in": "header",
+                    "name": "X-Service-Secret",
+                    "description": "The secret of the inbound endpoint, unless that is public.",
+                },
             },
         },
     })
 }
 
-const DESCRIPTION: &str = "Contacts of companies: the public API under /api/v1 for integrators, and \
-the operator API under /operator/v1. Times are ISO 8601 in UTC with milliseconds; ids are UUIDs. A \
+const DESCRIPTION: &str = "Contacts of companies: the public API under /api/v1 for integrators, hooks \
+under /api/webhooks for other systems, and the operator API under /operator/v1. Times are ISO 8601 in UTC with milliseconds; ids are UUIDs. A \
 record of another company answers like one that never existed. HEAD is answered wherever GET is. \
 Every answer carries X-Request-Id. Unknown query parameters are ignored, unknown fields of a body \
 are refused.";
@@ -61,7 +68,10 @@ fn tags() -> Value {
         {"name": "contacts", "description": "Contacts of the key's company."},
         {"name": "custom-fields", "description": "Definitions of custom fields."},
         {"name": "lists", "description": "Lists of contacts."},
+        {"name": "campaigns", "description": "Campaigns and their recipients."},
         {"name": "events", "description": "The journal of events."},
+        {"name": "hooks", "description": "What other systems post to. Refusals have a form of \
+            their own there."},
         {"name": "operator", "description": "Managing companies and what belongs to them."},
         {"name": "links", "description": "Tracked links."},
         {"name": "service", "description": "Probes, metrics and this document."},
@@ -74,9 +84,11 @@ fn tag_of(route: &Route) -> &'static str {
         Endpoint::Public { .. } => match route.path.split('/').nth(3) {
             Some("custom-fields") => "custom-fields",
             Some("lists") => "lists",
+            Some("campaigns") => "campaigns",
             Some("events") => "events",
             _ => "contacts",
         },
+        Endpoint::Hook(_) => "hooks",
         Endpoint::Open(_) if route.path.starts_with("/l/") => "links",
         Endpoint::Open(_) => "service",
     }
@@ -107,9 +119,14 @@ fn written(route: &Route, operation: Operation, shared: &mut BTreeMap<String, Va
     }
     let mut responses = operation.answers;
     for (status, codes) in refusals(route, &operation.codes) {
-        let name = format!("{status}.{}", codes.join("."));
+        let is_hook = matches!(route.endpoint, Endpoint::Hook(_));
+        let form = if is_hook { "hook." } else { "" };
+        let name = format!("{form}{status}.{}", codes.join("."));
         let reference = json!({"$ref": format!("#/components/responses/{name}")});
-        shared.entry(name).or_insert_with(|| error_response(status, &codes));
+        shared.entry(name).or_insert_with(|| match is_hook {
+            true => hook_response(status, &codes),
+            false => error_response(status, &codes),
+        });
         responses.insert(status.to_string(), reference);
     }
     document["responses"] = responses.into();
@@ -118,7 +135,11 @@ fn written(route: &Route, operation: Operation, shared: &mut BTreeMap<String, Va
         Endpoint::Operator(_) | Endpoint::Company(_) => {
             document["security"] = json!([{"operator_token": []}]);
         }
-        Endpoint::Open(_) => {}
+        // An endpoint may be public; the token of a dispatch is part of its path.
+        Endpoint::Hook(_) if route.path.contains("{slug}") => {
+            document["security"] = json!([{"endpoint_secret": []}, {}]);
+        }
+        Endpoint::Hook(_) | Endpoint::Open(_) => {}
     }
     document
 }
@@ -128,15 +149,24 @@ fn path_parameters(route: &Route) -> impl Iterator<Item = Value> {
     names.map(|name| {
         let schema = match name {
             "code" => json!({"type": "string", "pattern": "^[A-Za-z0-9_-]{22}$"}),
+            "slug" => json!({"type": "string", "pattern": "^[a-z0-9][a-z0-9-]{2,63}$"}),
             _ => json!({"type": "string", "format": "uuid"}),
         };
-        json!({"name": name, "in": "path", "required": true, "schema": schema})
+        let mut document = json!({"name": name, "in": "path", "required": true, "schema": schema});
+        if name == "token" {
+            document["description"] = "The template's token: the only credential.".into();
+        }
+        document
     })
 }
 
 /// What a call may be refused with: by its surface, by what it reads, and by itself.
 fn refusals(route: &Route, own: &[(u16, &'static str)]) -> BTreeMap<u16, Vec<&'static str>> {
     let mut all: Vec<(u16, Code)> = Vec::new();
+    if matches!(route.endpoint, Endpoint::Hook(_)) {
+        all.extend(HOOK_CODES);
+        return grouped(&all, own);
+    }
     match route.endpoint {
         Endpoint::Public { .. } => all.extend([
             (401, Code::Unauthorized),
@@ -147,7 +177,7 @@ fn refusals(route: &Route, own: &[(u16, &'static str)]) -> BTreeMap<u16, Vec<&'s
         Endpoint::Operator(_) | Endpoint::Company(_) => {
             all.extend([(401, Code::Unauthorized), (404, Code::NotFound)]);
         }
-        Endpoint::Open(_) => {}
+        Endpoint::Hook(_) | Endpoint::Open(_) => {}
     }
     if route.path.contains('{') {
         all.push((404, Code::NotFound));
@@ -169,8 +199,24 @@ fn refusals(route: &Route, own: &[(u16, &'static str)]) -> BTreeMap<u16, Vec<&'s
     if !route.path.starts_with("/healthz") {
         all.extend([(500, Code::InternalError), (503, Code::Unavailable)]);
     }
+    grouped(&all, own)
+}
+
+/// What every hook may refuse a call with.
+const HOOK_CODES: [(u16, Code); 7] = [
+    (400, Code::InvalidPayload),
+    (408, Code::InvalidPayload),
+    (413, Code::InvalidPayload),
+    (415, Code::UnsupportedMediaType),
+    (429, Code::RateLimited),
+    (500, Code::InternalError),
+    (503, Code::Unavailable),
+];
+
+/// Codes by status, each once.
+fn grouped(all: &[(u16, Code)], own: &[(u16, &'static str)]) -> BTreeMap<u16, Vec<&'static str>> {
     let mut refusals: BTreeMap<u16, Vec<&'static str>> = BTreeMap::new();
-    let all = all.into_iter().map(|(status, code)| (status, code.as_str()));
+    let all = all.iter().map(|(status, code)| (*status, code.as_str()));
     for (status, code) in all.chain(own.iter().copied()) {
         let codes = refusals.entry(status).or_default();
         if !codes.contains(&code) {
@@ -178,6 +224,16 @@ fn refusals(route: &Route, own: &[(u16, &'static str)]) -> BTreeMap<u16, Vec<&'s
         }
     }
     refusals
+}
+
+fn hook_response(status: u16, codes: &[&'static str]) -> Value {
+    let mut response = error_response(status, codes);
+    response["content"]["application/json"]["schema"] =
+        json!({"$ref": "#/components/schemas/HookError"});
+    if status == 401 {
+        response.as_object_mut().expect("a response is an object").remove("headers");
+    }
+    response
 }
 
 fn error_response(status: u16, codes: &[&'static str]) -> Value {
@@ -199,6 +255,36 @@ fn error_response(status: u16, codes: &[&'static str]) -> Value {
         _ => {}
     }
     response
+}
+
+fn hook_error_schema() -> Value {
+    json!({
+        "type": "object",
+        "description": "Every refusal of a hook. `code` is stable; `message` is English text for \
+            people.",
+        "required": ["ok", "code", "message"],
+        "properties": {
+            "ok": {"type": "boolean", "const": false},
+            "code": {"type": "string"},
+            "message": {"type": "string"},
+            "existing": {
+                "type": "object",
+                "description": "Only with `DUPLICATE_SEND`, and not while the earlier dispatch is \
+                    under way.",
+                "required": ["message_id", "sent_at", "next_eligible_at"],
+                "properties": {
+                    "message_id": {"type": "string", "format": "uuid"},
+                    "sent_at": {"type": "string", "format": "date-time"},
+                    "next_eligible_at": {"type": "string", "format": "date-time"},
+                },
+            },
+        },
+        "example": {
+            "ok": false,
+            "code": "MISSING_PHONE",
+            "message": "no valid phone number was found through the variable mapping",
+        },
+    })
 }
 
 fn error_schema() -> Value {

@@ -3,6 +3,7 @@
 
 pub(crate) mod bodies;
 mod document;
+mod hook_bodies;
 mod operation;
 mod talk_bodies;
 mod webhook_bodies;

@@ -166,6 +166,31 @@ impl Operation {
         self.answer(200, "A page.", envelope(&fields))
     }
 
+    /// 200 with a page in `data` and `total`, `page` and `limit` beside it (4.11).
+    pub(crate) fn pages_flat<T: ToSchema>(mut self) -> Self {
+        let data = json!({"type": "array", "items": self.refer::<T>()});
+        let number = |least: u32| json!({"type": "integer", "minimum": least});
+        let fields = [
+            ("data", data, true),
+            ("total", number(0), true),
+            ("page", number(1), true),
+            ("limit", number(1), true),
+        ];
+        self.answer(200, "A page.", envelope(&fields))
+    }
+
+    /// 200 in the flat form of hooks: the fields of `T` beside `ok`.
+    pub(crate) fn answers_hook<T: ToSchema>(mut self) -> Self {
+        let body = self.refer::<T>();
+        let schema = json!({
+            "type": "object",
+            "properties": {"ok": {"type": "boolean", "const": true}},
+            "required": ["ok"],
+            "allOf": [body],
+        });
+        self.answer(200, "Done.", schema)
+    }
+
     /// 200 without `data`.
     pub(crate) fn done(self) -> Self {
         self.answer(200, "Done.", envelope(&[]))
@@ -225,6 +250,7 @@ const SOMETIMES: &[(&str, &str)] = &[
     ("ContactListItem", "link_clicks"),
     ("ContactDetail", "lead_memory"),
     ("SentView", "group_jid"),
+    ("Upserted", "warnings"),
     ("EventResult", "message_id"),
     ("EventResult", "reason"),
     ("Bant", "authority_raw"),

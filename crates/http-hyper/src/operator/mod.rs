@@ -1,5 +1,6 @@
 //! The operator API: one file for each kind of record.
 
+mod campaigns;
 mod close_reasons;
 mod companies;
 mod connections;
@@ -9,6 +10,7 @@ mod custom_fields;
 mod deals;
 mod deliveries;
 mod documents;
+mod inbound;
 mod keys;
 mod leads;
 mod links;
@@ -49,4 +51,6 @@ pub(crate) const TABLES: &[&[Route]] = &[
     links::ROUTES,
     webhooks::ROUTES,
     deliveries::ROUTES,
+    inbound::ROUTES,
+    campaigns::ROUTES,
 ];

@@ -1,0 +1,80 @@
+//! The hook that sends a template to a phone (4.10, 7.3).
+
+use http::StatusCode;
+use recado_core::dispatches::{BODY_LIMIT, Dispatched};
+
+use crate::answer::Answer;
+use crate::call::HookCall;
+use crate::error::{Failure, Outcome};
+use crate::openapi::{Param, ParamKind, bodies};
+use crate::route::Route;
+
+pub(crate) const ROUTES: &[Route] = &[Route::hook(
+    "/api/webhooks/template-dispatch/{token}",
+    |call| Box::pin(dispatch(call)),
+    |op| {
+        op.says("dispatchTemplate", "Send a template to a phone")
+            .more(
+                "Everything may come in the body or in the query; a body that is no JSON is \
+                 ignored. At most 51,200 bytes. After 502 the message may have arrived: the same \
+                 call is then refused until its window has passed.",
+            )
+            .body::<bodies::Dispatch>(
+                r#"{"phone_number": "+55 11 98765-4321", "variables": {"1": "Ana"}}"#,
+            )
+            .answers_hook::<Dispatched>()
+            .refuses(400, "MISSING_PHONE")
+            .refuses(400, "INVALID_PHONE")
+            .refuses(403, "FEATURE_DISABLED")
+            .refuses(403, "TEMPLATE_NOT_APPROVED")
+            .refuses(403, "CONTACT_OPTED_OUT")
+            .refuses(403, "CONTACT_BLOCKED")
+            .refuses(404, "TEMPLATE_NOT_FOUND")
+            .refuses(409, "DUPLICATE_SEND")
+            .refuses(502, "SEND_FAILED")
+            .refuses(503, "CONTACT_STATE_UNAVAILABLE")
+    },
+)
+.optional_json()
+.query(&[
+    Param::new("phone_number", ParamKind::Text, "The phone, unless the body has one."),
+    Param::new("phone", ParamKind::Text, "The same as `phone_number`."),
+    Param::new("v1", ParamKind::Text, "The first variable, unless the body has `variables`."),
+    Param::new("v2", ParamKind::Text, "The second one, and so on."),
+])];
+
+async fn dispatch(mut call: HookCall) -> Outcome {
+    let recado = call.recado.clone();
+    let admitted = recado.dispatches().admit(call.path.text("token"), call.client).await?;
+    call.who.company(admitted.company().id);
+    let body = call.read(BODY_LIMIT).await?;
+    if let Some(name) = call.query.broken(means_something) {
+        let message = format!("the query parameter {name} must be percent-encoded UTF-8");
+        return Err(Failure::invalid_payload(StatusCode::BAD_REQUEST, message));
+    }
+    Answer::hook(recado.dispatches().send(&admitted, &body, call.query.params()).await?)
+}
+
+/// Whether a dispatch reads this parameter: a phone or a variable by its position.
+fn means_something(name: &str) -> bool {
+    let is_position = |digits: &str| {
+        let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+        (1..=3).contains(&digits.len()) && is_number && !digits.starts_with('0')
+    };
+    matches!(name, "phone" | "phone_number") || name.strip_prefix('v').is_some_and(is_position)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phones_and_variables_from_1_to_999_mean_something() {
+        for name in ["phone", "phone_number", "v1", "v10", "v999"] {
+            assert!(means_something(name), "{name}");
+        }
+        for name in ["", "v", "v0", "v01", "v1000", "v1x", "V1", "Phone", "utm"] {
+            assert!(!means_something(name), "{name}");
+        }
+    }
+}

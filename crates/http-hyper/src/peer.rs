@@ -1,0 +1,98 @@
+//! Which client calls: the other end of the connection, or who stands behind a trusted proxy (D13).
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+use http::request::Parts;
+use ipnet::IpNet;
+use recado_core::access::{ClientNet, client_address};
+
+/// The other end of the connection that a request came by, as an extension of the request.
+/// [`serve`](crate::serve) adds it. A server of your own that mounts
+/// [`RecadoHttp`](crate::RecadoHttp) has to add it too: the inbound webhooks limit how often a
+/// client may call, and all requests without one count as a single client, `0.0.0.0`.
+///
+/// ```
+/// use std::net::SocketAddr;
+/// use recado_http_hyper::PeerAddress;
+///
+/// let peer = SocketAddr::from(([203, 0, 113, 9], 41_712));
+/// let mut request = http::Request::new(());
+/// request.extensions_mut().insert(PeerAddress(peer));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PeerAddress(pub SocketAddr);
+
+/// The client of a request, as limits count clients.
+pub(crate) fn client_of(head: &Parts, trusted: &[IpNet]) -> ClientNet {
+    let peer = head.extensions.get::<PeerAddress>();
+    let peer = peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0.ip());
+    let lines = head.headers.get_all("x-forwarded-for").iter();
+    let lines: Vec<_> = lines.map(|line| String::from_utf8_lossy(line.as_bytes())).collect();
+    let lines = lines.iter().map(|line| &**line);
+    ClientNet::of(client_address(peer, lines, |address| is_trusted(address, trusted)))
+}
+
+/// Whether an address is in one of the networks. IPv4 networks may be written as IPv4-mapped ones,
+/// too; a wider IPv6 network holds no IPv4 address.
+fn is_trusted(address: IpAddr, networks: &[IpNet]) -> bool {
+    let holds = |network: &IpNet| match (network, address) {
+        (IpNet::V6(mapped), IpAddr::V4(address)) => {
+            mapped.prefix_len() >= 96 && mapped.contains(&address.to_ipv6_mapped())
+        }
+        _ => network.contains(&address),
+    };
+    networks.iter().any(holds)
+}
+
+#[cfg(test)]
+mod tests {
+    use http::Request;
+
+    use super::*;
+
+    fn client(peer: Option<&str>, forwarded: &[&[u8]], trusted: &[&str]) -> String {
+        let mut request = Request::new(());
+        if let Some(peer) = peer {
+            let peer = PeerAddress(peer.parse().expect("an address"));
+            request.extensions_mut().insert(peer);
+        }
+        for line in forwarded {
+            let line = http::HeaderValue::from_bytes(line).expect("a value");
+            request.headers_mut().append("x-forwarded-for", line);
+        }
+        let trusted: Vec<IpNet> =
+            trusted.iter().map(|network| network.parse().expect("a network")).collect();
+        client_of(&request.into_parts().0, &trusted).to_string()
+    }
+
+    #[test]
+    fn without_a_peer_all_are_one_client() {
+        assert_eq!(client(None, &[], &[]), "0.0.0.0");
+        assert_eq!(client(None, &[b"198.51.100.1"], &["127.0.0.0/8"]), "0.0.0.0");
+    }
+
+    #[test]
+    fn what_a_peer_forwards_counts_only_if_it_is_trusted() {
+        let peer = Some("127.0.0.1:4711");
+        assert_eq!(client(peer, &[b"198.51.100.1"], &[]), "127.0.0.1");
+        assert_eq!(client(peer, &[b"198.51.100.1"], &["10.0.0.0/8"]), "127.0.0.1");
+        assert_eq!(client(peer, &[b"198.51.100.1"], &["127.0.0.0/8"]), "198.51.100.1");
+    }
+
+    #[test]
+    fn lines_are_read_in_order_and_one_that_is_no_text_ends_the_walk() {
+        let (peer, trusted) = (Some("127.0.0.1:4711"), &["127.0.0.0/8", "10.0.0.0/8"]);
+        let lines: [&[u8]; 3] = [b"192.0.2.1", b"198.51.100.1, 10.0.0.1", b"10.0.0.2"];
+        assert_eq!(client(peer, &lines, trusted), "198.51.100.1");
+        let broken: [&[u8]; 2] = [b"198.51.100.1, \xff, 10.0.0.1", b"10.0.0.2"];
+        assert_eq!(client(peer, &broken, trusted), "10.0.0.1");
+    }
+
+    #[test]
+    fn a_network_of_mapped_addresses_is_one_of_ipv4_and_a_wider_one_is_not() {
+        let peer = Some("[::ffff:10.0.0.1]:4711");
+        assert_eq!(client(peer, &[b"198.51.100.1"], &["10.0.0.0/8"]), "198.51.100.1");
+        assert_eq!(client(peer, &[b"198.51.100.1"], &["::ffff:10.0.0.0/104"]), "198.51.100.1");
+        assert_eq!(client(peer, &[b"198.51.100.1"], &["::/0"]), "10.0.0.1");
+    }
+}
