@@ -79,6 +79,11 @@ pub enum Verb {
     ChangeRow,
     DeleteRow,
     ReadRows,
+    InsertReach,
+    ChangeReach,
+    DeleteReach,
+    ReadReach,
+    Claim,
 }
 
 /// How often each verb on single rows comes, by comparison.
@@ -88,6 +93,16 @@ const ROW_WEIGHTS: &[(u32, Verb)] = &[
     (6, Verb::DeleteRow),
     (22, Verb::ReadRows),
     (2, Verb::Upkeep),
+];
+
+/// How often each verb on rows of endpoints, windows and campaigns comes, by comparison.
+const REACH_WEIGHTS: &[(u32, Verb)] = &[
+    (46, Verb::InsertReach),
+    (20, Verb::ChangeReach),
+    (5, Verb::DeleteReach),
+    (22, Verb::ReadReach),
+    (10, Verb::Claim),
+    (1, Verb::Upkeep),
 ];
 
 /// How often each verb comes where people talk, by comparison.
@@ -225,6 +240,8 @@ pub enum Mix {
     Webhooks,
     /// Single rows of conversations, messages and their kin, whatever the core makes of them.
     Rows,
+    /// Single rows of inbound endpoints, dispatch windows, campaigns and their recipients.
+    Reach,
 }
 
 /// Any command of a mix.
@@ -234,6 +251,7 @@ pub fn command(mix: Mix) -> impl Strategy<Value = Command> {
         Mix::Talk => TALK_WEIGHTS,
         Mix::Webhooks => WEBHOOK_WEIGHTS,
         Mix::Rows => ROW_WEIGHTS,
+        Mix::Reach => REACH_WEIGHTS,
     };
     let total: u32 = weights.iter().map(|(weight, _)| weight).sum();
     (0..total, any::<[u16; 8]>()).prop_map(|(at, args)| {

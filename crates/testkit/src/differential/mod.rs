@@ -145,6 +145,12 @@ macro_rules! differential_suite {
                 let (name, mix) = (module_path!(), Mix::Rows);
                 differential_over_seeds(name, super::$fresh, mix, 0..4, 600).await;
             }
+
+            #[tokio::test(flavor = "multi_thread")]
+            async fn random_campaigns_and_endpoints_are_kept_as_the_model_keeps_them() {
+                let (name, mix) = (module_path!(), Mix::Reach);
+                differential_over_seeds(name, super::$fresh, mix, 0..4, 600).await;
+            }
         }
     };
 }
@@ -206,5 +212,13 @@ mod tests {
         // An alias is never written again: it has nothing but its identity.
         successes.remove("ChangeRow row alias");
         assert!(successes.values().all(|count| *count > 0), "{successes:#?}");
+    }
+
+    #[tokio::test]
+    async fn the_commands_of_the_seeds_write_every_kind_of_row_around_campaigns() {
+        let (successes, _) = successes(Mix::Reach, 600).await;
+        assert!(successes.values().all(|count| *count > 0), "{successes:#?}");
+        assert!(successes["ChangeReach row recipient"] > 20, "{successes:#?}");
+        assert!(successes["Claim "] > 20, "{successes:#?}");
     }
 }

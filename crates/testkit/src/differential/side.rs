@@ -113,9 +113,15 @@ impl<'a> Side<'a> {
             | Verb::DeleteLink
             | Verb::Attach
             | Verb::ReadDocuments => self.attachment(command, world).await,
-            Verb::InsertRow | Verb::ChangeRow | Verb::DeleteRow | Verb::ReadRows => {
-                self.rows.run(command, world, self.clock.now()).await
-            }
+            Verb::InsertRow
+            | Verb::ChangeRow
+            | Verb::DeleteRow
+            | Verb::ReadRows
+            | Verb::InsertReach
+            | Verb::ChangeReach
+            | Verb::DeleteReach
+            | Verb::ReadReach
+            | Verb::Claim => self.rows.run(command, world, self.clock.now()).await,
             Verb::CreateConnection
             | Verb::ChangeConnection
             | Verb::DeleteConnection

@@ -51,7 +51,7 @@ impl World {
                 }
                 return;
             }
-            Verb::InsertRow => return self.learn_row(answer),
+            Verb::InsertRow | Verb::InsertReach => return self.learn_row(answer),
             Verb::Export => {
                 let cursor = answer["ok"]["next_cursor"].as_str();
                 let params = serde_json::from_value(answer["ok"]["params"].clone()).ok();
@@ -106,7 +106,7 @@ impl World {
     /// Remembers a row that was stored.
     fn learn_row(&mut self, answer: &Value) {
         let kind = answer["kind"].as_str().unwrap_or_default();
-        let known = rows::KINDS.iter().find(|known| **known == kind);
+        let known = rows::KINDS.iter().chain(rows::REACH_KINDS).find(|known| **known == kind);
         if let (Some(kind), Some(id), Some("applied")) =
             (known, answer["id"].as_str(), answer["outcome"].as_str())
         {

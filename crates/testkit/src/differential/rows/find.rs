@@ -7,11 +7,11 @@ use recado_core::store::{Row, Stored, Version};
 use super::Rows;
 use super::make::Maker;
 
-fn any<T: Into<Row> + Clone>(stored: &Stored<T>) -> Stored<Row> {
+pub(super) fn any<T: Into<Row> + Clone>(stored: &Stored<T>) -> Stored<Row> {
     Stored::new(stored.value().clone().into(), stored.version())
 }
 
-fn nth<T: Into<Row> + Clone>(rows: &[Stored<T>], n: usize) -> Option<Stored<Row>> {
+pub(super) fn nth<T: Into<Row> + Clone>(rows: &[Stored<T>], n: usize) -> Option<Stored<Row>> {
     (!rows.is_empty()).then(|| any(&rows[n % rows.len()]))
 }
 
@@ -79,10 +79,11 @@ impl Rows {
             "row worker" => {
                 store.worker(maker.worker_id(at)).await.expect("works").as_ref().map(any)
             }
-            _ => {
+            "row template" => {
                 let template = store.template(company, maker.template_id(at)).await;
                 template.expect("works").as_ref().map(any)
             }
+            _ => self.find_reach(at, kind, maker).await,
         }
     }
 

@@ -70,34 +70,34 @@ pub(super) struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    fn one<T: Copy>(&self, n: usize, of: &[T]) -> T {
+    pub(super) fn one<T: Copy>(&self, n: usize, of: &[T]) -> T {
         of[self.command.number(n) % of.len()]
     }
 
-    fn once_in(&self, n: usize, times: usize) -> bool {
+    pub(super) fn once_in(&self, n: usize, times: usize) -> bool {
         self.command.once_in(n, times)
     }
 
     /// A moment around now; few enough that some meet.
-    fn time(&self, n: usize) -> Timestamp {
+    pub(super) fn time(&self, n: usize) -> Timestamp {
         let millis = self.command.number(n) as i64 % 8 - 5;
         Timestamp::from_millis(self.now.millis() / 8 * 8 + millis)
     }
 
     /// A moment that is soon over.
-    fn soon(&self, n: usize) -> Timestamp {
+    pub(super) fn soon(&self, n: usize) -> Timestamp {
         Timestamp::from_millis(self.now.millis() + self.command.number(n) as i64 % 500)
     }
 
-    fn maybe<T>(&self, n: usize, made: impl FnOnce() -> T) -> Option<T> {
+    pub(super) fn maybe<T>(&self, n: usize, made: impl FnOnce() -> T) -> Option<T> {
         self.once_in(n, 2).then(made)
     }
 
-    fn text(&self, n: usize) -> String {
+    pub(super) fn text(&self, n: usize) -> String {
         self.command.pick(n, pools::NAMES).to_owned()
     }
 
-    fn known(&self, n: usize, kind: &str) -> Uuid {
+    pub(super) fn known(&self, n: usize, kind: &str) -> Uuid {
         Uuid::parse_str(&self.world.id(kind, self.command, n)).unwrap_or(Uuid::nil())
     }
 
@@ -178,7 +178,8 @@ impl Maker<'_> {
                 let leased_until = self.time(1);
                 Worker { id, leased_until, dispatches: self.once_in(2, 2) }.into()
             }
-            _ => self.template().into(),
+            "row template" => self.template().into(),
+            _ => self.reach_row(kind),
         }
     }
 

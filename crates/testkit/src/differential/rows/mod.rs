@@ -2,6 +2,8 @@
 
 mod find;
 mod make;
+mod reach;
+mod reach_make;
 mod reads;
 mod replace;
 mod shown;
@@ -20,6 +22,7 @@ use super::world::World;
 use crate::{SeededIds, TestClock};
 pub(super) use make::KINDS;
 use make::Maker;
+pub(super) use reach_make::REACH_KINDS;
 use replace::replacing;
 
 /// A company whose rows nobody else writes.
@@ -60,14 +63,19 @@ impl Rows {
     pub(super) async fn run(&self, command: &Command, world: &World, now: Timestamp) -> Value {
         let fresh = self.ids.uuid_v7(now);
         let maker = Maker { command, world, company: self.company, now, fresh };
-        let kind = command.pick(0, KINDS);
+        let is_reach = matches!(
+            command.verb,
+            Verb::InsertReach | Verb::ChangeReach | Verb::DeleteReach | Verb::ReadReach
+        );
+        let kind = command.pick(0, if is_reach { REACH_KINDS } else { KINDS });
         match command.verb {
-            Verb::InsertRow => {
-                let row = maker.row(kind);
-                let outcome = self.try_apply(Change::insert(row)).await;
+            Verb::InsertRow | Verb::InsertReach => {
+                let outcome = self.try_apply(maker.change(kind)).await;
                 json!({ "kind": kind, "id": fresh, "outcome": outcome })
             }
             Verb::ReadRows => json!({ "found": self.read(&maker).await }),
+            Verb::ReadReach => json!({ "found": self.read_reach(&maker).await }),
+            Verb::Claim => self.claim(&maker).await,
             _ => {
                 let Some(found) = self.find(kind, &maker).await else {
                     return json!({ "kind": kind, "found": null });
@@ -77,13 +85,16 @@ impl Rows {
                     true => Stored::new(found.value().clone(), found.version().next()),
                     false => found,
                 };
-                let alias = matches!(read.value(), Row::Alias(_));
-                let change = match command.verb == Verb::ChangeRow && !alias {
+                let fixed = matches!(read.value(), Row::Alias(_) | Row::ListMember(_));
+                // A recipient goes with its campaign, never alone.
+                let changes = matches!(command.verb, Verb::ChangeRow | Verb::ChangeReach)
+                    || matches!(read.value(), Row::Recipient(_));
+                let change = match changes && !fixed {
                     true => read.update(replacing(read.value(), maker.row(kind))),
                     false => read.delete(),
                 };
                 // Rows without a version are as they are.
-                let outcome = match alias && command.once_in(60, 8) {
+                let outcome = match fixed && command.once_in(60, 8) {
                     true => "skipped",
                     false => self.try_apply(change).await,
                 };

@@ -23,7 +23,7 @@ impl Maker<'_> {
         self.command.once_in(n, 3).then(|| Timestamp::from_millis(self.now.millis() - back))
     }
 
-    fn page(&self, n: usize) -> PageRequest {
+    pub(super) fn page(&self, n: usize) -> PageRequest {
         let page = 1 + self.command.number(n) as u32 % 3;
         PageRequest { page, limit: 1 + self.command.number(n + 1) as u32 % 9 }
     }
@@ -177,6 +177,7 @@ impl Rows {
         let (filter, page) = (ContactFilter::default(), PageRequest { page: 1, limit: 1 });
         let slice = store.contact_page(company, &filter, page, false).await.expect("works");
         everything.push(json!(slice.total));
+        everything.extend(self.all_reach(world).await);
         everything
     }
 }

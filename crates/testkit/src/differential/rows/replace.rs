@@ -38,6 +38,6 @@ pub(super) fn replacing(of: &Row, made: Row) -> Row {
         }
         (Row::Worker(of), Row::Worker(made)) => Worker { id: of.id, ..made }.into(),
         (Row::Template(of), Row::Template(made)) => Template { id: of.id, ..made }.into(),
-        (of, _) => of.clone(),
+        (of, made) => super::reach::replacing(of, made),
     }
 }

@@ -63,6 +63,12 @@ pub(super) fn row(row: &Row) -> Value {
         Row::Connection(row) => connection(row),
         Row::Message(row) => message(row),
         Row::RememberedCall(row) => call(row),
+        Row::InboundEndpoint(row) => json!([debug(row), row.secret.expose()]),
+        Row::Template(row) => json!([
+            [debug(row), debug(row.company), debug(row.category), debug(row.connection)],
+            [&row.language, &row.body],
+            [debug(row.token), debug(row.created_at), debug(row.updated_at)],
+        ]),
         Row::Alias(row) => json!([debug(row), row.key.as_str()]),
         other => json!(debug(other)),
     }

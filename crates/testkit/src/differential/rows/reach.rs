@@ -1,0 +1,261 @@
+//! Inbound endpoints, dispatch windows, campaigns and their recipients: found, written over, read.
+
+use recado_core::campaigns::{
+    Campaign, Recipient, RecipientEntry, RecipientNumber, RecipientStatus,
+};
+use recado_core::contacts::DraftQuery;
+use recado_core::custom_fields::CustomField;
+use recado_core::dispatches::DispatchWindow;
+use recado_core::ids::{CampaignId, ContactId, CustomFieldId, InboundEndpointId};
+use recado_core::inbound::InboundEndpoint;
+use recado_core::lists::{List, ListMember};
+use recado_core::page::PageRequest;
+use recado_core::store::{ChangeSet, Row, Stored, Version};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::super::world::World;
+use super::find::{any, nth};
+use super::make::Maker;
+use super::reach_make::FIELD_SLUGS;
+use super::{Rows, outcome, shown};
+
+/// More than there ever are.
+const ALL: u32 = 100_000;
+
+/// `made` under the identity of `of`, which is a row of the same kind.
+pub(super) fn replacing(of: &Row, made: Row) -> Row {
+    match (of, made) {
+        (Row::List(of), Row::List(made)) => List { id: of.id, ..made }.into(),
+        (Row::CustomField(of), Row::CustomField(made)) => CustomField { id: of.id, ..made }.into(),
+        (Row::InboundEndpoint(of), Row::InboundEndpoint(made)) => {
+            InboundEndpoint { id: of.id, ..made }.into()
+        }
+        (Row::DispatchWindow(of), Row::DispatchWindow(made)) => {
+            DispatchWindow { contact: of.contact, key: of.key, ..made }.into()
+        }
+        (Row::Campaign(of), Row::Campaign(made)) => Campaign { id: of.id, ..made }.into(),
+        (Row::Recipient(of), Row::Recipient(made)) => {
+            // Mostly as it is meant to be: nobody else, or somebody else's place now and then.
+            let contact = if made.number.0 == 1 { made.contact } else { of.contact };
+            Recipient { campaign: of.campaign, number: of.number, contact, ..made }.into()
+        }
+        (of, _) => of.clone(),
+    }
+}
+
+fn entry(entry: &RecipientEntry) -> Value {
+    let contact = entry.contact.as_ref();
+    let contact = contact.map(|(phone, identifier)| {
+        json!([phone.as_ref().map(|phone| phone.digits()), identifier.as_str()])
+    });
+    json!([format!("{:?}", entry.recipient), contact])
+}
+
+impl Maker<'_> {
+    /// A number of a recipient, or none.
+    fn after(&self, n: usize) -> Option<RecipientNumber> {
+        let after = self.command.number(n) as u32 % 9;
+        after.checked_sub(1).map(RecipientNumber)
+    }
+}
+
+impl Rows {
+    /// A row of these kinds, if the command finds one.
+    pub(super) async fn find_reach(
+        &self,
+        at: usize,
+        kind: &str,
+        maker: &Maker<'_>,
+    ) -> Option<Stored<Row>> {
+        let (store, company) = (&self.store, self.company);
+        let nth_of = maker.command.number(59);
+        match kind {
+            "row list" => {
+                let list = store.list(company, maker.list_id(at)).await.expect("works");
+                list.as_ref().map(|(list, _)| any(list))
+            }
+            "row member" => {
+                let (list, contact) = (maker.list_id(at), maker.contact_id(at + 4));
+                let found = store.list_candidates(company, list, &[contact]).await;
+                let member = ListMember { company, list, contact };
+                let is_there = found.expect("works").members == [contact];
+                is_there.then(|| Stored::new(member.into(), Version::FIRST))
+            }
+            "row field" => {
+                let field = store.custom_field(company, maker.field_id(at)).await;
+                field.expect("works").as_ref().map(any)
+            }
+            "row endpoint" => {
+                let endpoint = store.inbound_endpoint(company, maker.endpoint_id(at)).await;
+                endpoint.expect("works").as_ref().map(any)
+            }
+            "row window" => {
+                let (contact, key) = (maker.contact_id(at), maker.window_key(at + 4));
+                let window = store.dispatch_window(company, contact, key).await;
+                window.expect("works").as_ref().map(any)
+            }
+            "row campaign" => {
+                let campaign = store.campaign(company, maker.campaign_id(at)).await;
+                campaign.expect("works").as_ref().map(any)
+            }
+            _ => {
+                let (campaign, mut found) = (maker.campaign_id(at), Vec::new());
+                for status in RecipientStatus::ALL {
+                    let some = store.recipients(company, campaign, *status, None, ALL).await;
+                    found.extend(some.expect("works"));
+                }
+                nth(&found, nth_of)
+            }
+        }
+    }
+
+    /// Takes the next that waits, as one who sends does: with the window of its contact, as long as
+    /// its campaign is as it was read.
+    pub(super) async fn claim(&self, maker: &Maker<'_>) -> Value {
+        let (store, command) = (&self.store, maker.command);
+        let running = store.running_campaigns().await.expect("works");
+        let shown = shown::all(&running);
+        let mut next = None;
+        for campaign in &running {
+            let (company, waiting) = (campaign.company, RecipientStatus::Waiting);
+            let found = store.recipients(company, campaign.id, waiting, maker.after(1), 1).await;
+            let found = found.expect("works").into_iter().next();
+            next = next.or(found.map(|recipient| (campaign, recipient)));
+        }
+        let Some((campaign, recipient)) = next else {
+            return json!({ "running": shown, "found": null });
+        };
+        let claimed = Recipient {
+            status: RecipientStatus::Sending,
+            message: Some(maker.named_message(2)),
+            ..recipient.value().clone()
+        };
+        let read = match command.once_in(3, 8) {
+            true => Stored::new(campaign.value().clone(), campaign.version().next()),
+            false => campaign.clone(),
+        };
+        let mut changes =
+            ChangeSet::new().with(recipient.update(claimed)).require(read.unchanged());
+        if let Some(contact) = recipient.contact.filter(|_| command.once_in(4, 2)) {
+            changes = changes.insert(maker.window(5, contact));
+        }
+        let outcome = outcome(store.commit(changes).await);
+        let after = store.recipient(self.company, campaign.id, recipient.number).await;
+        let after = after.expect("works");
+        json!({
+            "running": shown,
+            "found": shown::stored(&recipient),
+            "outcome": outcome,
+            "after": after.as_ref().map(shown::stored),
+        })
+    }
+
+    /// Reads in one of the ways there are.
+    pub(super) async fn read_reach(&self, maker: &Maker<'_>) -> Value {
+        let (store, company) = (&self.store, self.company);
+        let campaign = maker.campaign_id(10);
+        match maker.command.number(1) % 9 {
+            0 => {
+                let found = store.endpoint_by_slug(&maker.slug(11)).await.expect("works");
+                json!(found.map(|(endpoint, of)| json!([shown::row(&endpoint.into()), of.id])))
+            }
+            1 => {
+                let (contact, key) = (maker.contact_id(11), maker.window_key(12));
+                let window = store.dispatch_window(company, contact, key).await.expect("works");
+                json!(window.as_ref().map(shown::stored))
+            }
+            2 => self.campaigns().await,
+            3 => {
+                let (status, limit) = (maker.status(11), maker.command.number(12) as u32 % 6);
+                let after = maker.after(13);
+                let found = store.recipients(company, campaign, status, after, limit).await;
+                json!(shown::all(&found.expect("works")))
+            }
+            4 | 5 => {
+                let status = maker.command.once_in(11, 2).then(|| maker.status(12));
+                self.recipients(campaign, status, maker.page(13)).await
+            }
+            6 => {
+                let messages: Vec<_> = (11..15).map(|n| maker.named_message(n)).collect();
+                let found = store.recipients_of(company, &messages).await.expect("works");
+                json!(shown::all(&found))
+            }
+            7 => {
+                // The tokens of all templates of this company, and one of no template.
+                let templates = store.templates(company).await.expect("works");
+                let pick = templates.get(maker.command.number(11) % (templates.len() + 1));
+                let token = pick.map_or(Uuid::nil(), |template| template.token);
+                let found = store.template_by_token(token).await.expect("works");
+                json!(found.map(|(template, of)| json!([shown::row(&template.into()), of.id])))
+            }
+            _ => {
+                let some = |n: usize| n..n + maker.command.number(n) % 4;
+                let slug = |n: usize| maker.command.pick(n, FIELD_SLUGS).to_owned();
+                let query = DraftQuery {
+                    fields: some(20).map(|n| maker.field_id(n)).collect(),
+                    slugs: some(30).map(slug).collect(),
+                    ..DraftQuery::default()
+                };
+                let facts = store.draft_facts(company, &query).await.expect("works");
+                json!(shown::unordered(shown::all(&facts.fields)))
+            }
+        }
+    }
+
+    async fn campaigns(&self) -> Value {
+        let campaigns = self.store.campaigns(self.company).await.expect("works");
+        let running = self.store.running_campaigns().await.expect("works");
+        json!([format!("{campaigns:?}"), shown::all(&running)])
+    }
+
+    async fn recipients(
+        &self,
+        campaign: CampaignId,
+        status: Option<RecipientStatus>,
+        page: PageRequest,
+    ) -> Value {
+        let (store, company) = (&self.store, self.company);
+        let counts = store.recipient_counts(company, campaign).await.expect("works");
+        let page = store.recipient_page(company, campaign, status, page).await.expect("works");
+        let items: Vec<Value> = page.items.iter().map(entry).collect();
+        json!([format!("{counts:?}"), page.total, items])
+    }
+
+    /// All that can be read.
+    pub(super) async fn all_reach(&self, world: &World) -> Vec<Value> {
+        let ids = |kind: &str| -> Vec<Uuid> {
+            let known = world.ids.get(kind).into_iter().flatten();
+            known.filter_map(|id| Uuid::parse_str(id).ok()).collect()
+        };
+        let (store, company) = (&self.store, self.company);
+        let endpoints = store.inbound_endpoints(company).await.expect("works");
+        let endpoints = endpoints.into_iter().map(|endpoint| shown::row(&endpoint.into()));
+        let mut everything = vec![json!(endpoints.collect::<Vec<_>>()), self.campaigns().await];
+        for id in ids("row endpoint").into_iter().map(InboundEndpointId::new) {
+            let endpoint = store.inbound_endpoint(company, id).await.expect("works");
+            everything.push(json!(endpoint.as_ref().map(shown::stored)));
+        }
+        for id in ids("row field").into_iter().map(CustomFieldId::new) {
+            let field = store.custom_field(company, id).await.expect("works");
+            everything.push(json!(field.as_ref().map(shown::stored)));
+        }
+        for campaign in ids("row campaign").into_iter().map(CampaignId::new) {
+            for page in 1..3 {
+                let page = PageRequest { page, limit: 100 };
+                everything.push(self.recipients(campaign, None, page).await);
+            }
+            for status in RecipientStatus::ALL {
+                let found = store.recipients(company, campaign, *status, None, ALL).await;
+                everything.push(json!(shown::all(&found.expect("works"))));
+            }
+        }
+        for contact in ids("row contact").into_iter().map(ContactId::new) {
+            for key in Maker::window_keys() {
+                let window = store.dispatch_window(company, contact, key).await.expect("works");
+                everything.push(json!(window.as_ref().map(shown::stored)));
+            }
+        }
+        everything
+    }
+}
