@@ -116,8 +116,7 @@ fn count(
         .query_row(params_from_iter(&values), |row| Columns::new(row).number())
 }
 
-/// How many have which status. One range for each status: counting a range takes half as long as
-/// grouping it.
+/// How many have which status: the lengths of the ranges that lie side by side in the index.
 pub(crate) fn counts(
     conn: &Connection,
     company: CompanyId,
