@@ -6,12 +6,22 @@ use std::collections::BTreeMap;
 use recado_core::ids::{ConnectionId, ListId, TemplateId};
 use recado_core::inbound::AuthMode;
 use recado_core::prosas::{Brl, Prosas};
-use utoipa::ToSchema;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{ObjectBuilder, Schema, SchemaType, Type};
+use utoipa::{PartialSchema, ToSchema};
 
-/// Any JSON value.
-#[derive(ToSchema)]
-#[schema(value_type = Value)]
-pub(crate) struct AnyJson(serde_json::Value);
+/// Whatever another system writes.
+pub(crate) struct AnyJson;
+
+impl PartialSchema for AnyJson {
+    fn schema() -> RefOr<Schema> {
+        let types = [Type::Object, Type::Array, Type::String, Type::Number, Type::Boolean];
+        let any = ObjectBuilder::new().schema_type(SchemaType::from_iter(types));
+        any.description(Some("Any JSON, as the other system writes it.")).into()
+    }
+}
+
+impl ToSchema for AnyJson {}
 
 /// A dispatch.
 #[derive(ToSchema)]

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use recado_core::transport::OutboundResponse;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::site::{Reply, Site, TOKEN};
 
@@ -13,6 +13,11 @@ const EXAMPLE_CONTACT: &str = "01939b5e-0000-7000-8000-000000000001";
 const EXAMPLE_CONNECTION: &str = "01939b5e-0000-7000-8000-000000000002";
 const EXAMPLE_DEBIT: &str = "01939b5e-0000-7000-8000-000000000003";
 const EXAMPLE_MEMBER: &str = "01939b5e-0000-7000-8000-000000000004";
+const EXAMPLE_TEMPLATE: &str = "01939b5e-0000-7000-8000-000000000005";
+const EXAMPLE_LIST: &str = "01939b5e-0000-7000-8000-000000000006";
+/// Of the endpoint that takes the example.
+const SECRET: &str = "the-secret-of-the-endpoint";
+const CAMPAIGNS: &str = "/operator/v1/companies/{company_id}/campaigns";
 const CONTACTS: &str = "/operator/v1/companies/{company_id}/contacts";
 const DELIVERIES: &str = "/operator/v1/companies/{company_id}/deliveries";
 const DEBITS: &str = "/operator/v1/companies/{company_id}/prosas/debits";
@@ -140,7 +145,16 @@ async fn every_example_is_accepted_and_every_answer_documented() {
     let connection = make("/connections", connection).await;
     let template = r#"{"name":"boas_vindas","category":"UTILITY","body":"Olá {{1}}",
                        "status":"APPROVED"}"#;
-    make("/templates", template).await;
+    let template = site.company("POST", "/templates", template).await.data();
+    let (template, token) = (&template["id"], &template["token"]);
+    let (template, token) =
+        (template.as_str().expect("an id"), token.as_str().expect("a token").to_owned());
+    let list = make("/lists", r#"{"name":"Clientes"}"#).await;
+    let features = r#"{"features":{"inbound_contacts":true,"template_dispatch":true}}"#;
+    site.company("PATCH", "", features).await.data();
+    let endpoint = json!({"slug": "leads", "secret": SECRET,
+        "variable_mapping": {"phone": "$.lead.telefone"}});
+    make("/inbound-endpoints", &endpoint.to_string()).await;
     let webhook = make("/webhooks", r#"{"url":"https://example.com","events":["*"]}"#).await;
     // A delivery that is settled, so that it can be redelivered.
     let delivery = make(&format!("/webhooks/{webhook}/test"), "").await;
@@ -160,7 +174,11 @@ async fn every_example_is_accepted_and_every_answer_documented() {
             let collection = path.split("/{id}").next().expect("a path");
             let id = made.get(collection).cloned().unwrap_or_default();
             let company = site.kit.company.id.to_string();
-            let url = path.replace("{company_id}", &company).replace("{id}", &id);
+            let url = path
+                .replace("{company_id}", &company)
+                .replace("{id}", &id)
+                .replace("{slug}", "leads")
+                .replace("{token}", &token);
             let bearer = bearer(&site, path);
             let debit = made.get(DEBITS).map_or(EXAMPLE_DEBIT, String::as_str);
             let body = example
@@ -168,12 +186,14 @@ async fn every_example_is_accepted_and_every_answer_documented() {
                 .replace(EXAMPLE_CONTACT, &contact)
                 .replace(EXAMPLE_CONNECTION, &connection)
                 .replace(EXAMPLE_DEBIT, debit)
-                .replace(EXAMPLE_MEMBER, &member);
+                .replace(EXAMPLE_MEMBER, &member)
+                .replace(EXAMPLE_TEMPLATE, template)
+                .replace(EXAMPLE_LIST, &list);
             let method = method.to_uppercase();
             let reply = site.send(&method, &url, &bearer, body.as_bytes()).await;
             let what = format!("{method} {path}");
             assert!(matches!(reply.status, 200 | 201), "{what}: {}", reply.json());
-            let data = reply.data();
+            let data = reply.json()["data"].clone();
             check_documented(&document, &what, operation, &reply);
             let id = data["id"].as_str().or_else(|| data["contact"]["id"].as_str());
             if let Some(id) = id.filter(|_| !path.contains("/{id}")) {
@@ -195,11 +215,12 @@ async fn every_example_is_accepted_and_every_answer_documented() {
     for (path, item) in document["paths"].as_object().expect("paths") {
         let operation = &item["get"];
         let collection = path.split("/{id}").next().expect("a path");
+        let collection = collection.replace("/api/v1/campaigns", CAMPAIGNS);
         if operation.is_null() || path.contains("{document_id}") || path.contains("{code}") {
             continue;
         }
         let company = site.kit.company.id.to_string();
-        let id = made.get(collection).cloned().unwrap_or_default();
+        let id = made.get(&collection).cloned().unwrap_or_default();
         let url = path.replace("{company_id}", &company).replace("{id}", &id);
         let forms = match path.as_str() {
             "/api/v1/contacts" => &["", "?include=link_clicks", "?order_by=created_at&limit=1"][..],
@@ -222,6 +243,6 @@ async fn every_example_is_accepted_and_every_answer_documented() {
 fn bearer(site: &Site, path: &str) -> String {
     match path.starts_with("/operator") {
         true => format!("Authorization: Bearer {TOKEN}\r\n"),
-        false => site.bearer(),
+        false => format!("{}X-Service-Secret: {SECRET}\r\n", site.bearer()),
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use recado_core::secret::SecretText;
 use recado_http_hyper::{
-    Drained, HttpOptions, Readiness, RecadoHttp, RenderMetrics, ServeOptions, serve_with,
+    Drained, HttpOptions, Limits, Readiness, RecadoHttp, RenderMetrics, ServeOptions, serve_with,
 };
 use recado_testkit::Kit;
 use serde_json::Value;
@@ -29,6 +29,9 @@ pub(crate) struct Setup {
     pub(crate) token: Option<&'static str>,
     pub(crate) serve: ServeOptions,
     pub(crate) metrics: Option<RenderMetrics>,
+    pub(crate) limits: Limits,
+    /// Proxies that are believed.
+    pub(crate) trusted: &'static [&'static str],
 }
 
 impl Setup {
@@ -39,6 +42,8 @@ impl Setup {
             token: Some(TOKEN),
             serve: ServeOptions::default(),
             metrics: Some(metrics),
+            limits: Limits::default(),
+            trusted: &[],
         }
     }
 
@@ -48,7 +53,12 @@ impl Setup {
             operator_token: self.token.map(SecretText::new),
             metrics: self.metrics,
             readiness: readiness.clone(),
-            ..HttpOptions::default()
+            trusted_proxies: self
+                .trusted
+                .iter()
+                .map(|network| network.parse().expect("a network"))
+                .collect(),
+            limits: self.limits,
         };
         let service = RecadoHttp::new(self.kit.app.clone(), options);
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
@@ -84,6 +94,15 @@ impl Reply {
     pub(crate) fn refusal(&self) -> (u16, String) {
         let json = self.json();
         assert_eq!(json["success"], false, "{json}");
+        (self.status, json["code"].as_str().expect("a code").to_owned())
+    }
+
+    /// The status and the code of a hook's refusal.
+    pub(crate) fn hook_refusal(&self) -> (u16, String) {
+        let json = self.json();
+        assert_eq!(json["ok"], false, "{json}");
+        assert!(json["message"].is_string() && json.get("success").is_none(), "{json}");
+        assert!(json.get("details").is_none(), "{json}");
         (self.status, json["code"].as_str().expect("a code").to_owned())
     }
 
