@@ -160,6 +160,14 @@ impl<'a> Input<'a> {
         }
     }
 
+    /// A field that may be left out but not cleared.
+    pub fn kept<T>(&mut self, name: &str, given: Given<T>) -> Option<T> {
+        if matches!(given, Given::Cleared) {
+            self.problem(name, "must not be empty");
+        }
+        given.value()
+    }
+
     /// Whether the field was sent, even as `null`.
     pub fn has(&self, name: &str) -> bool {
         self.object.contains_key(name)

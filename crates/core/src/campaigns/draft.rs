@@ -44,28 +44,6 @@ pub struct CampaignPatch {
     messages_per_second: Option<u32>,
 }
 
-fn read_prosas(value: &Value) -> Result<Prosas, String> {
-    match value {
-        Value::Number(number) => Prosas::parse(number).map_err(|error| error.to_string()),
-        _ => Err("must be a number".to_owned()),
-    }
-}
-
-fn read_cost(value: &Value) -> Result<Brl, String> {
-    match value {
-        Value::Number(number) => Brl::parse(number).map_err(|error| error.to_string()),
-        _ => Err("must be a number".to_owned()),
-    }
-}
-
-/// A field that a PATCH may replace and not clear.
-fn kept<T>(input: &mut Input<'_>, name: &str, given: Given<T>) -> Option<T> {
-    if matches!(given, Given::Cleared) {
-        input.problem(name, "must not be empty");
-    }
-    given.value()
-}
-
 /// The value that a field has after a body that may have cleared it.
 fn after<T: Clone + Default>(given: &Given<T>, before: &T) -> T {
     match given {
@@ -89,8 +67,8 @@ impl CampaignDraft {
         let list = input.required("list_id", read_id(ListId::parse));
         let connection = input.given("connection_id", read_id(ConnectionId::parse)).value();
         let variables = input.given("variables", read_variables).value();
-        let prosas = input.given("prosas_per_message", read_prosas).value();
-        let cost = input.given("cost_brl_per_message", read_cost).value();
+        let prosas = input.given("prosas_per_message", Prosas::read).value();
+        let cost = input.given("cost_brl_per_message", Brl::read).value();
         let rate = input.given("messages_per_second", read_number(1, MAX_RATE)).value();
         input.finish().into_result()?;
         let (Some(name), Some(template), Some(list)) = (name, template, list) else {
@@ -148,14 +126,14 @@ impl CampaignPatch {
         let list = input.given("list_id", read_id(ListId::parse));
         let rate = input.given("messages_per_second", read_number(1, MAX_RATE));
         let patch = Self {
-            name: kept(&mut input, "name", name),
-            template: kept(&mut input, "template_id", template),
-            list: kept(&mut input, "list_id", list),
+            name: input.kept("name", name),
+            template: input.kept("template_id", template),
+            list: input.kept("list_id", list),
             connection: input.given("connection_id", read_id(ConnectionId::parse)),
             variables: input.given("variables", read_variables),
-            prosas: input.given("prosas_per_message", read_prosas),
-            cost: input.given("cost_brl_per_message", read_cost),
-            messages_per_second: kept(&mut input, "messages_per_second", rate),
+            prosas: input.given("prosas_per_message", Prosas::read),
+            cost: input.given("cost_brl_per_message", Brl::read),
+            messages_per_second: input.kept("messages_per_second", rate),
         };
         input.finish().into_result()?;
         Ok(patch)

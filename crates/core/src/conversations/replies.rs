@@ -80,14 +80,8 @@ impl TurnDraft {
         require(body, &["messages", "prosas", "cost_brl"])?;
         let mut input = Input::new(body);
         let messages = input.required("messages", read_bubbles);
-        let prosas = input.required("prosas", |value| match value {
-            Value::Number(number) => Prosas::parse(number).map_err(|error| error.to_string()),
-            _ => Err("must be a number".to_owned()),
-        });
-        let cost = input.required("cost_brl", |value| match value {
-            Value::Number(number) => Brl::parse(number).map_err(|error| error.to_string()),
-            _ => Err("must be a number".to_owned()),
-        });
+        let prosas = input.required("prosas", Prosas::read);
+        let cost = input.required("cost_brl", Brl::read);
         input.finish().into_result()?;
         Ok(Self {
             messages: messages.unwrap_or_default(),

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::{AuthMode, EndpointSecret, EndpointSlug, InboundEndpoint, VariableMapping};
 use crate::Timestamp;
 use crate::ids::{CompanyId, InboundEndpointId};
-use crate::input::{Given, Input, read_bool, read_word};
+use crate::input::{Input, read_bool, read_word};
 use crate::problems::Problems;
 
 /// A body that makes an endpoint.
@@ -36,14 +36,6 @@ fn read_slug(value: &Value) -> Result<EndpointSlug, String> {
 
 pub(super) fn read_secret(value: &Value) -> Result<EndpointSecret, String> {
     EndpointSecret::parse(value.as_str().ok_or("must be a string")?)
-}
-
-/// A field that may be left out but not cleared.
-fn kept<T>(input: &mut Input<'_>, name: &str, given: Given<T>) -> Option<T> {
-    if matches!(given, Given::Cleared) {
-        input.problem(name, "must not be null");
-    }
-    given.value()
 }
 
 impl EndpointDraft {
@@ -105,10 +97,10 @@ impl EndpointPatch {
         let mode = input.given("auth_mode", read_word(AuthMode::parse, AuthMode::WORDS));
         let is_active = input.given("is_active", read_bool);
         let patch = Self {
-            slug: kept(&mut input, "slug", slug),
-            mapping: kept(&mut input, "variable_mapping", mapping),
-            auth_mode: kept(&mut input, "auth_mode", mode),
-            is_active: kept(&mut input, "is_active", is_active),
+            slug: input.kept("slug", slug),
+            mapping: input.kept("variable_mapping", mapping),
+            auth_mode: input.kept("auth_mode", mode),
+            is_active: input.kept("is_active", is_active),
         };
         input.finish().into_result()?;
         Ok(patch)

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::{Serialize, Serializer};
-use serde_json::Number;
+use serde_json::{Number, Value};
 
 /// The largest amount in whole units, so that sums of very many cannot overflow.
 const MAX_UNITS: i64 = 1_000_000_000;
@@ -49,6 +49,16 @@ macro_rules! amount {
             /// [`AmountError`]; finer values are refused, never rounded.
             pub fn parse(number: &Number) -> Result<Self, AmountError> {
                 read(&number.to_string(), $places).map(Self)
+            }
+
+            /// The same of a field of a body.
+            ///
+            /// # Errors
+            ///
+            /// What is wrong with it.
+            pub fn read(value: &Value) -> Result<Self, String> {
+                let number = value.as_number().ok_or("must be a number")?;
+                Self::parse(number).map_err(|error| error.to_string())
             }
 
             /// The sum; at the ends of what can be written it stays there.

@@ -38,16 +38,6 @@ pub struct DebitDraft {
     description: Option<String>,
 }
 
-fn read_prosas(value: &Value) -> Result<Prosas, String> {
-    let number = value.as_number().ok_or("must be a number")?;
-    Prosas::parse(number).map_err(|error| error.to_string())
-}
-
-fn read_cost(value: &Value) -> Result<Brl, String> {
-    let number = value.as_number().ok_or("must be a number")?;
-    Brl::parse(number).map_err(|error| error.to_string())
-}
-
 fn read_messages(value: &Value) -> Result<Vec<MessageId>, String> {
     let entries = value.as_array().ok_or("must be an array of UUIDs")?;
     if entries.len() > MAX_MESSAGES {
@@ -75,8 +65,8 @@ impl DebitDraft {
     pub fn parse(body: &Map<String, Value>) -> Result<Self, Problems> {
         let mut input = Input::new(body);
         let scope = input.required("scope", read_word(ProsaScope::parse, ProsaScope::WORDS));
-        let prosas = input.required("prosas", read_prosas);
-        let cost = input.required("cost_brl", read_cost);
+        let prosas = input.required("prosas", Prosas::read);
+        let cost = input.required("cost_brl", Brl::read);
         let messages = input.given("message_ids", read_messages).value().unwrap_or_default();
         let contact = input.given("contact_id", read_id(ContactId::parse)).value();
         let description = input.given_text("description", text::SHORT).value();
@@ -235,8 +225,8 @@ impl RefundDraft {
     pub fn parse(body: &Map<String, Value>) -> Result<Self, Problems> {
         let mut input = Input::new(body);
         let debit = input.required("consumption_id", read_id(LedgerLineId::parse));
-        let prosas = input.required("prosas", read_prosas);
-        let cost = input.required("cost_brl", read_cost);
+        let prosas = input.required("prosas", Prosas::read);
+        let cost = input.required("cost_brl", Brl::read);
         let reason = input.given_text("reason", text::SHORT).value();
         if prosas == Some(Prosas::ZERO) && cost == Some(Brl::ZERO) {
             input.problem("prosas", "must be positive, or cost_brl must");

@@ -54,14 +54,6 @@ fn read_body(value: &Value) -> Result<String, String> {
     }
 }
 
-/// A field that a PATCH may replace and not clear.
-fn patched<T>(input: &mut Input<'_>, name: &str, given: Given<T>) -> Option<T> {
-    if matches!(given, Given::Cleared) {
-        input.problem(name, "must not be empty");
-    }
-    given.value()
-}
-
 impl TemplateDraft {
     /// Reads `name`, `category`, `language`, `body`, `status`, `connection_id`.
     ///
@@ -92,14 +84,14 @@ impl TemplateDraft {
         let mut input = Input::new(body);
         let mut draft = Self::common(&mut input);
         let name = input.given_text("name", NAME_CHARS);
-        draft.name = patched(&mut input, "name", name);
+        draft.name = input.kept("name", name);
         let category = input.given("category", read_word(read_category, TemplateCategory::WORDS));
-        draft.category = patched(&mut input, "category", category);
+        draft.category = input.kept("category", category);
         let text = match input.given("body", read_body) {
             Given::Value(text) if text.is_empty() => Given::Cleared,
             given => given,
         };
-        draft.body = patched(&mut input, "body", text);
+        draft.body = input.kept("body", text);
         input.finish().into_result()?;
         Ok(draft)
     }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::{SigningSecret, SigningSecrets, Topics, Webhook, WebhookState, WebhookUrl};
 use crate::Timestamp;
 use crate::ids::{CompanyId, WebhookId};
-use crate::input::{Given, Input, read_bool};
+use crate::input::{Input, read_bool};
 use crate::problems::Problems;
 
 /// A body that makes a webhook.
@@ -38,14 +38,6 @@ pub(super) fn read_secret(value: &Value) -> Result<SigningSecret, String> {
 
 const fn state(is_active: bool) -> WebhookState {
     if is_active { WebhookState::Active } else { WebhookState::Inactive }
-}
-
-/// A field that may be left out but not cleared.
-fn kept<T>(input: &mut Input<'_>, name: &str, given: Given<T>) -> Option<T> {
-    if matches!(given, Given::Cleared) {
-        input.problem(name, "must not be null");
-    }
-    given.value()
 }
 
 impl WebhookDraft {
@@ -107,10 +99,10 @@ impl WebhookPatch {
         let is_active = input.given("is_active", read_bool);
         let standard_headers = input.given("standard_headers", read_bool);
         let patch = Self {
-            url: kept(&mut input, "url", url),
-            topics: kept(&mut input, "events", topics),
-            is_active: kept(&mut input, "is_active", is_active),
-            standard_headers: kept(&mut input, "standard_headers", standard_headers),
+            url: input.kept("url", url),
+            topics: input.kept("events", topics),
+            is_active: input.kept("is_active", is_active),
+            standard_headers: input.kept("standard_headers", standard_headers),
         };
         input.finish().into_result()?;
         Ok(patch)
