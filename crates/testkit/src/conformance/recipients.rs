@@ -275,6 +275,8 @@ pub async fn recipients_stay_without_their_contact(harness: &dyn Harness) {
     let (one, last) = (enrolled.contacts[0].id, enrolled.contacts[4].id);
     assert_eq!(contacts, [Some(one), None, None, None, Some(last)]);
     assert_eq!(left[1].value(), &Recipient { contact: None, ..way.clone() });
+    let versions: Vec<u64> = left.iter().map(|recipient| recipient.version().number()).collect();
+    assert_eq!(versions, [1, 2, 1, 1, 1], "nobody wrote them");
     let of_company: Vec<_> = left.iter().map(|r| (r.company, r.campaign, r.number.0)).collect();
     assert_eq!(of_company, (1..=5).map(|n| (scene.company, id, n)).collect::<Vec<_>>());
     let wanted = counted(&[(RecipientStatus::Waiting, 4), (RecipientStatus::Sending, 1)]);
