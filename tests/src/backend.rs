@@ -201,6 +201,8 @@ pub struct Setup {
     pub webhook_timeout: Option<Duration>,
     /// How long settled deliveries and events are kept.
     pub retention: Option<Duration>,
+    /// The networks whose proxies are believed when they say who calls.
+    pub trusted_proxies: &'static [&'static str],
 }
 
 /// A server in this process.
@@ -263,6 +265,11 @@ impl TestServer {
         while recado.sending().recover().await.expect("the store works") {}
     }
 
+    /// Sends everything that campaigns may send at this moment.
+    pub async fn drain_campaigns(&self) {
+        self.running.as_ref().expect("it runs").recado.campaigns().drain().await;
+    }
+
     /// Where its calls to the outside go once it is started again.
     pub fn set_outside(&mut self, outside: Outside) {
         self.setup.outside = outside;
@@ -316,6 +323,11 @@ async fn launch(
             .map_or(usual.webhook_retry_waits, |waits| waits.map(option)),
         webhook_timeout: setup.webhook_timeout.map_or(usual.webhook_timeout, option),
         retention: setup.retention.map_or(usual.retention, option),
+        trusted_proxies: setup
+            .trusted_proxies
+            .iter()
+            .map(|net| net.parse().expect("a network"))
+            .collect(),
         database: url.parse().expect("a database address"),
         operator_token: (!setup.no_operator).then(|| SecretText::new(OPERATOR)),
         no_migrate: setup.no_migrate,

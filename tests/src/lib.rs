@@ -2,7 +2,9 @@
 
 pub mod backend;
 pub mod binary;
+pub mod campaigns;
 pub mod hooks;
+pub mod hooks_in;
 pub mod http;
 pub mod outbox;
 pub mod receiver;
@@ -13,7 +15,9 @@ pub mod world;
 use std::future::Future;
 
 pub use backend::{Outside, Setup, StoreKind};
+pub use campaigns::Campaigning;
 pub use hooks::{Hook, Hooks};
+pub use hooks_in::{Endpoint, Intake};
 pub use http::{Answer, Request, raw, text};
 pub use receiver::{Received, Receiver, Reply};
 pub use talk::{digits, eight_digits, keys, mobile, steered, wamid, with};

@@ -1,0 +1,246 @@
+//! What other systems post to us: a [`World`] with inbound endpoints and templates to dispatch, and
+//! callers who seem to come from as many places as a test needs.
+
+use std::ops::Deref;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use serde_json::{Value, json};
+
+use crate::backend::{Setup, StoreKind};
+use crate::http::{Answer, Request, text};
+use crate::talk::{keys, with};
+use crate::world::{FromStore, Tenant, World};
+
+/// The header that an endpoint's secret comes in.
+pub const SECRET: &str = "x-service-secret";
+/// The header in which a proxy says who called it.
+pub const FORWARDED: &str = "x-forwarded-for";
+
+/// An inbound endpoint.
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    /// Its id.
+    pub id: String,
+    /// The last part of its path.
+    pub slug: String,
+    /// Its secret.
+    pub secret: String,
+}
+
+impl Endpoint {
+    /// The path that is posted to.
+    pub fn path(&self) -> String {
+        incoming(&self.slug)
+    }
+
+    /// A call that presents the secret.
+    pub fn request(&self) -> Request {
+        Request::new("POST", self.path()).header(SECRET, &self.secret)
+    }
+}
+
+/// The path of an endpoint.
+pub fn incoming(slug: &str) -> String {
+    format!("/api/webhooks/incoming/{slug}")
+}
+
+/// The path of a template's dispatch.
+pub fn dispatching(token: &str) -> String {
+    format!("/api/webhooks/template-dispatch/{token}")
+}
+
+/// A client's address that no other caller of this test run has.
+pub fn stranger() -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let n = COUNT.fetch_add(1, Ordering::Relaxed);
+    format!("100.{}.{}.{}", 1 + n / 62_500, n / 250 % 250, 1 + n % 250)
+}
+
+/// A world whose company has both features, and whose server believes a proxy on this machine.
+/// Each call that it makes comes from a new address, so that no limit of a client is met by
+/// accident.
+#[derive(Debug)]
+pub struct Intake {
+    /// The world.
+    pub world: World,
+}
+
+impl Deref for Intake {
+    type Target = World;
+
+    fn deref(&self) -> &World {
+        &self.world
+    }
+}
+
+impl FromStore for Intake {
+    async fn from_store(kind: StoreKind) -> Self {
+        Self::with(kind, Setup::default()).await
+    }
+}
+
+impl Intake {
+    /// A world with these settings.
+    pub async fn with(kind: StoreKind, setup: Setup) -> Self {
+        let setup = Setup { trusted_proxies: &["127.0.0.0/8"], ..setup };
+        let world = World::with(kind, setup).await;
+        let intake = Self { world };
+        intake.features(&intake.us, true, true).await;
+        intake
+    }
+
+    /// Turns the features of a company on and off.
+    pub async fn features(&self, tenant: &Tenant, inbound: bool, dispatch: bool) {
+        let features = json!({"inbound_contacts": inbound, "template_dispatch": dispatch});
+        let path = format!("/companies/{}", tenant.id);
+        self.operator("PATCH", &path, json!({"features": features})).await.expect(200);
+    }
+
+    /// Another company with both features.
+    pub async fn neighbour(&self, name: &str) -> Tenant {
+        let tenant = self.tenant(name).await;
+        self.features(&tenant, true, true).await;
+        tenant
+    }
+
+    /// Makes an endpoint of ours that finds what this mapping says.
+    pub async fn endpoint(&self, slug: &str, mapping: Value) -> Endpoint {
+        self.endpoint_of(&self.us, slug, mapping, json!({})).await
+    }
+
+    /// Makes an endpoint of ours without a secret.
+    pub async fn public(&self, slug: &str) -> Endpoint {
+        self.endpoint_of(&self.us, slug, plain(), json!({"auth_mode": "public"})).await
+    }
+
+    /// Makes an endpoint of some company with more settings.
+    pub async fn endpoint_of(
+        &self,
+        tenant: &Tenant,
+        slug: &str,
+        mapping: Value,
+        more: Value,
+    ) -> Endpoint {
+        let body = with(json!({"slug": slug, "variable_mapping": mapping}), more);
+        let made = self.make_for(tenant, "C/inbound-endpoints", body).await;
+        Endpoint {
+            id: text(&made["id"]),
+            slug: slug.to_owned(),
+            secret: made["secret"].as_str().unwrap_or_default().to_owned(),
+        }
+    }
+
+    /// Changes an endpoint of ours.
+    pub async fn change_endpoint(&self, endpoint: &Endpoint, body: Value) -> Value {
+        let path = format!("C/inbound-endpoints/{}", endpoint.id);
+        self.operator("PATCH", &path, body).await.expect(200)
+    }
+
+    /// Makes a call, which comes from a new address.
+    pub async fn knock(&self, request: Request) -> Answer {
+        self.send(request.header(FORWARDED, stranger())).await
+    }
+
+    /// Posts to an endpoint with its secret.
+    pub async fn hand_in(&self, endpoint: &Endpoint, body: &Value) -> Answer {
+        self.knock(endpoint.request().json(body)).await
+    }
+
+    /// Posts bytes as they are to an endpoint with its secret.
+    pub async fn hand_in_bytes(
+        &self,
+        endpoint: &Endpoint,
+        body: impl Into<bytes::Bytes>,
+    ) -> Answer {
+        self.knock(endpoint.request().body(body)).await
+    }
+
+    /// Posts something that has to be taken, and returns the answer's body.
+    pub async fn taken(&self, endpoint: &Endpoint, body: Value) -> Value {
+        self.hand_in(endpoint, &body).await.expect_ok()
+    }
+
+    /// Dispatches a template with a JSON body.
+    pub async fn dispatch(&self, token: &str, body: &Value) -> Answer {
+        self.knock(Request::new("POST", dispatching(token)).json(body)).await
+    }
+
+    /// Dispatches a template with a query string and no body.
+    pub async fn dispatch_query(&self, token: &str, query: &str) -> Answer {
+        self.knock(Request::new("POST", format!("{}?{query}", dispatching(token)))).await
+    }
+
+    /// Dispatches a template to a phone without variables.
+    pub async fn dispatch_to(&self, token: &str, phone: &str) -> Answer {
+        self.dispatch(token, &json!({"phone_number": phone})).await
+    }
+
+    /// Dispatches a template to a phone, which has to be accepted, and returns the answer's body.
+    pub async fn dispatched(&self, token: &str, phone: &str) -> Value {
+        self.dispatch_to(token, phone).await.expect_ok()
+    }
+
+    /// Makes an approved template and returns its token.
+    pub async fn token(&self, name: &str, category: &str, body: &str) -> String {
+        text(&self.template(name, category, body).await["token"])
+    }
+}
+
+/// The mapping of a body that is named as we name things.
+pub fn plain() -> Value {
+    json!({"phone_number": "$.phone", "first_name": "$.name"})
+}
+
+impl Answer {
+    /// Asserts a success of a hook, and returns the body.
+    #[track_caller]
+    pub fn expect_ok(&self) -> Value {
+        assert_eq!(self.status, 200, "{}", self.show());
+        assert_eq!(self.header("content-type"), "application/json", "{}", self.show());
+        let body = self.json();
+        assert_eq!(body["ok"], Value::Bool(true), "{}", self.show());
+        body
+    }
+
+    /// Asserts a refusal by a hook in the exact form of D4.
+    #[track_caller]
+    pub fn expect_hook_error(&self, status: u16, code: &str) {
+        let body = self.hook_error(status, code);
+        assert_eq!(keys(&body), ["code", "message", "ok"], "{}", self.show());
+    }
+
+    /// Asserts a refused second send that names the first one, and returns its `existing`.
+    #[track_caller]
+    pub fn expect_duplicate(&self) -> Value {
+        let body = self.hook_error(409, "DUPLICATE_SEND");
+        assert_eq!(keys(&body), ["code", "existing", "message", "ok"], "{}", self.show());
+        assert_eq!(
+            keys(&body["existing"]),
+            ["message_id", "next_eligible_at", "sent_at"],
+            "{}",
+            self.show()
+        );
+        body["existing"].clone()
+    }
+
+    /// Asserts a 429 of a hook, and returns the seconds to wait.
+    #[track_caller]
+    pub fn expect_limited(&self) -> u64 {
+        self.expect_hook_error(429, "RATE_LIMITED");
+        let wait = self.header("retry-after").parse().expect("whole seconds to wait");
+        assert!(wait >= 1, "{}", self.show());
+        wait
+    }
+
+    #[track_caller]
+    fn hook_error(&self, status: u16, code: &str) -> Value {
+        assert_eq!(self.status, status, "{}", self.show());
+        assert_eq!(self.header("content-type"), "application/json", "{}", self.show());
+        let body = self.json();
+        assert_eq!(body["ok"], Value::Bool(false), "{}", self.show());
+        assert_eq!(body["code"], code, "{}", self.show());
+        let message = body["message"].as_str().unwrap_or_default();
+        assert!(!message.is_empty(), "no message in {}", self.show());
+        body
+    }
+}
