@@ -8,18 +8,21 @@
 #![forbid(unsafe_code)]
 
 use std::error::Error;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::State;
+use axum::extract::{ConnectInfo, Request, State};
 use axum::http::StatusCode;
+use axum::middleware::{Next, from_fn};
+use axum::response::Response;
 use axum::routing::get;
 use recado_core::gateway::Providers;
 use recado_core::secret::SecretText;
 use recado_core::{Parts, Recado, Settings};
-use recado_http_hyper::{ClientOptions, GuardedClient, HttpOptions, RecadoHttp};
+use recado_http_hyper::{ClientOptions, GuardedClient, HttpOptions, PeerAddress, RecadoHttp};
 // A clock, ids, a document folder and a timer; any implementation of the traits does.
 use recado_server::{LocalFiles, RandomIds, SystemClock, TokioTimer};
 use recado_store_sqlite::SqliteStore;
@@ -49,7 +52,20 @@ fn app(recado: Recado, operator_token: &str) -> Router {
     let operator_token = Some(SecretText::new(operator_token));
     let surface =
         RecadoHttp::new(recado.clone(), HttpOptions { operator_token, ..HttpOptions::default() });
-    Router::new().route("/hello", get(hello)).with_state(recado).fallback_service(surface)
+    Router::new()
+        .route("/hello", get(hello))
+        .with_state(recado)
+        .fallback_service(surface)
+        .layer(from_fn(tell_peer))
+}
+
+/// Tells the surface who is at the other end: the inbound webhooks count calls by client.
+async fn tell_peer(mut request: Request, next: Next) -> Response {
+    if let Some(ConnectInfo(peer)) = request.extensions().get::<ConnectInfo<SocketAddr>>() {
+        let peer = PeerAddress(*peer);
+        request.extensions_mut().insert(peer);
+    }
+    next.run(request).await
 }
 
 async fn hello(State(recado): State<Recado>) -> Result<String, StatusCode> {
@@ -81,7 +97,14 @@ async fn upkeep(recado: Recado) {
 
 /// Sends what happens to webhooks, until `stop` is dropped.
 async fn dispatch(recado: Recado, stop: oneshot::Receiver<()>) {
-    recado.deliveries().run(&TokioTimer, async { drop(stop.await) }).await;
+    let timer = TokioTimer::named("dispatcher");
+    recado.deliveries().run(&timer, async { drop(stop.await) }).await;
+}
+
+/// Sends the messages of campaigns, until `stop` is dropped.
+async fn campaigns(recado: Recado, stop: oneshot::Receiver<()>) {
+    let timer = TokioTimer::named("campaigns");
+    recado.campaigns().run(&timer, async { drop(stop.await) }).await;
 }
 
 #[tokio::main]
@@ -90,6 +113,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let background = [tokio::spawn(jobs(recado.clone())), tokio::spawn(upkeep(recado.clone()))];
     let (going, stopped) = oneshot::channel();
     let dispatcher = tokio::spawn(dispatch(recado.clone(), stopped));
+    let (sending, stopped) = oneshot::channel();
+    let runner = tokio::spawn(campaigns(recado.clone(), stopped));
     let listener = tokio::net::TcpListener::bind("127.0.0.1:3000").await?;
     println!("listening on http://{}", listener.local_addr()?);
     let stop = async {
@@ -97,10 +122,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let _ = tokio::signal::ctrl_c().await;
     };
     let app = app(recado.clone(), "change-me");
+    let app = app.into_make_service_with_connect_info::<SocketAddr>();
     axum::serve(listener, app).with_graceful_shutdown(stop).await?;
-    // Attempts in flight are finished while the lease is still renewed.
-    drop(going);
+    // What is in flight is finished while the lease is still renewed.
+    drop((going, sending));
     dispatcher.await?;
+    runner.await?;
     background.iter().for_each(tokio::task::JoinHandle::abort);
     // What is still being sent is settled as uncertain, and the lease given back.
     recado.sending().abandon_own().await?;

@@ -117,7 +117,7 @@ impl Running {
 
     /// Stops gracefully: readiness turns 503, no more connections are accepted and idle ones are
     /// closed; what is in flight, background work included, is finished: attempts at deliveries are
-    /// recorded, and the webhooks of this process handed to others. Messages whose answer has not
+    /// recorded, messages of campaigns settled, and the webhooks of this process handed to others. Messages whose answer has not
     /// come by then are settled as uncertain; the lease is given up last. Takes 30 seconds at most.
     pub async fn stop(self) {
         self.readiness.close();
@@ -176,6 +176,7 @@ pub async fn start(options: Options, overrides: Overrides) -> Result<Running, St
             operator_token: options.operator_token.clone(),
             metrics: Some(Arc::new(metrics::render)),
             readiness: readiness.clone(),
+            trusted_proxies: options.trusted_proxies.clone(),
             ..HttpOptions::default()
         },
     );

@@ -1,4 +1,5 @@
-//! What the dispatcher of deliveries needs of its surroundings: waiting, and a log.
+//! What the dispatcher of deliveries and the runner of campaigns need of their surroundings: waiting,
+//! and a log.
 
 use std::time::Duration;
 
@@ -9,8 +10,17 @@ use recado_core::store::StoreError;
 use crate::causes::causes;
 
 /// The timer of the tokio runtime; trouble goes to the log.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct TokioTimer;
+#[derive(Clone, Copy, Debug)]
+pub struct TokioTimer {
+    task: &'static str,
+}
+
+impl TokioTimer {
+    /// A timer for this task, as the log shall name it.
+    pub const fn named(task: &'static str) -> Self {
+        Self { task }
+    }
+}
 
 #[async_trait]
 impl Timer for TokioTimer {
@@ -19,6 +29,6 @@ impl Timer for TokioTimer {
     }
 
     fn troubled(&self, error: &StoreError) {
-        tracing::warn!(task = "dispatcher", error = causes(error), "failed, and is tried again");
+        tracing::warn!(task = self.task, error = causes(error), "failed, and is tried again");
     }
 }

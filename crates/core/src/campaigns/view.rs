@@ -91,6 +91,7 @@ pub struct CampaignRecord {
     /// The only connection it sends through.
     pub connection_id: Option<ConnectionId>,
     /// The template's variables by position.
+    #[cfg_attr(feature = "openapi", schema(value_type = BTreeMap<String, String>))]
     pub variables: BTreeMap<u32, String>,
     /// What each message is debited, in prosas.
     pub prosas_per_message: Prosas,

@@ -2,6 +2,7 @@
 
 mod company;
 mod demo;
+mod endpoint;
 mod import;
 mod key;
 mod output;
@@ -41,6 +42,8 @@ pub enum Command {
     Key(key::KeyArgs),
     /// Registers, lists, changes, tests and deletes outbound webhooks, on the database directly
     Webhook(webhook::WebhookArgs),
+    /// Makes, lists and deletes inbound endpoints, on the database directly
+    Endpoint(endpoint::EndpointArgs),
 }
 
 /// Why a command failed.
@@ -106,6 +109,7 @@ pub async fn run(cli: Cli) -> Result<(), Failure> {
         Command::Company(args) => company::run(&core(&options).await?, args).await,
         Command::Key(args) => key::run(&core(&options).await?, args).await,
         Command::Webhook(args) => webhook::run(&core(&options).await?, args).await,
+        Command::Endpoint(args) => endpoint::run(&core(&options).await?, args).await,
         Command::Openapi => Ok(()),
     }
 }

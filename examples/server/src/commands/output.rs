@@ -57,10 +57,13 @@ fn cell(value: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Array(entries) => entries.iter().map(cell).collect::<Vec<_>>().join(","),
         Value::Object(fields) => {
-            let on: Vec<&str> = fields
+            let on: Vec<String> = fields
                 .iter()
-                .filter(|(_, value)| **value == Value::Bool(true))
-                .map(|(name, _)| name.as_str())
+                .filter_map(|(name, value)| match value {
+                    Value::Bool(true) => Some(name.clone()),
+                    Value::String(text) => Some(format!("{name}={text}")),
+                    _ => None,
+                })
                 .collect();
             if on.is_empty() { "-".to_owned() } else { on.join(",") }
         }

@@ -1,9 +1,9 @@
-//! What a server does beside answering: its lease, recovery, due jobs, deliveries to webhooks, the
-//! simulated gateway's reports and the store's upkeep.
+//! What a server does beside answering: its lease, recovery, due jobs, deliveries to webhooks,
+//! campaigns, the simulated gateway's reports and the store's upkeep.
 
-mod dispatch;
 mod jobs;
 mod reports;
+mod runner;
 
 use std::future::Future;
 use std::time::Duration;
@@ -17,6 +17,9 @@ use tokio::task::{JoinError, JoinSet};
 use crate::causes::causes;
 use crate::timer::TokioTimer;
 
+/// The runners, as logs name them.
+const DISPATCHER: &str = "dispatcher";
+const CAMPAIGNS: &str = "campaigns";
 /// How often the lease of this process is renewed.
 const BEAT: Duration = Duration::from_secs(3);
 /// How often messages are looked for whose sender has died.
@@ -58,9 +61,17 @@ impl Loops {
         let webhooks = recado.clone();
         let dispatcher = move |stop: watch::Receiver<bool>| {
             let recado = webhooks.clone();
-            async move { recado.deliveries().run(&TokioTimer, dispatch::stopping(stop)).await }
+            let timer = TokioTimer::named(DISPATCHER);
+            async move { recado.deliveries().run(&timer, runner::stopping(stop)).await }
         };
-        loops.tasks.spawn(dispatch::run(dispatcher, loops.stop.subscribe()));
+        loops.tasks.spawn(runner::run(DISPATCHER, dispatcher, loops.stop.subscribe()));
+        let campaigns = recado.clone();
+        let campaigns = move |stop: watch::Receiver<bool>| {
+            let recado = campaigns.clone();
+            let timer = TokioTimer::named(CAMPAIGNS);
+            async move { recado.campaigns().run(&timer, runner::stopping(stop)).await }
+        };
+        loops.tasks.spawn(runner::run(CAMPAIGNS, campaigns, loops.stop.subscribe()));
         let settled = recado.clone();
         loops.add("retention", RETENTION, move || {
             let recado = settled.clone();

@@ -1,4 +1,5 @@
-//! The dispatcher of deliveries to webhooks, begun again where it ends before it was told to.
+//! What runs for as long as the process: the dispatcher of deliveries and the runner of campaigns.
+//! Each is begun again where it ends before it was told to.
 
 use std::future::Future;
 use std::time::Duration;
@@ -8,27 +9,26 @@ use tokio::task::JoinSet;
 
 use super::backoff;
 
-const NAME: &str = "dispatcher";
 /// Before it is begun again, doubling with each time in a row.
 const PAUSE: Duration = Duration::from_millis(250);
 /// After having run for so long it counts as having worked.
 const WORKED: Duration = Duration::from_secs(60);
 
-/// Runs dispatchers, one at a time, until the stop; then lets the one that runs finish what it is
-/// at. A dispatcher is given a future that ends when it shall stop. Dropped, it takes the
-/// dispatcher with it.
+/// Runs runners, one at a time, until the stop; then lets the one that runs finish what it is at. A
+/// runner is given a future that ends when it shall stop. Dropped, this takes the runner with it.
 pub(super) async fn run<F>(
-    dispatcher: impl Fn(watch::Receiver<bool>) -> F + Send,
+    task: &'static str,
+    runner: impl Fn(watch::Receiver<bool>) -> F + Send,
     mut stop: watch::Receiver<bool>,
 ) where
     F: Future<Output = ()> + Send + 'static,
 {
     let mut failures = 0;
-    // A task of its own, so that a panic ends one dispatcher and not the loop.
+    // A task of its own, so that a panic ends one runner and not the loop.
     let mut running = JoinSet::new();
     while !*stop.borrow() {
         let begun = tokio::time::Instant::now();
-        running.spawn(dispatcher(stop.clone()));
+        running.spawn(runner(stop.clone()));
         let ended = running.join_next().await;
         if *stop.borrow() {
             return;
@@ -38,7 +38,7 @@ pub(super) async fn run<F>(
         }
         failures += 1;
         let panicked = matches!(ended, Some(Err(_)));
-        tracing::error!(task = NAME, failures, panicked, "ended, and is begun again");
+        tracing::error!(task, failures, panicked, "ended, and is begun again");
         tokio::select! {
             _ = stop.changed() => {}
             () = tokio::time::sleep(backoff(PAUSE, failures)) => {}
@@ -62,11 +62,12 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_dispatcher_that_panics_or_ends_is_begun_again() {
+    async fn a_runner_that_panics_or_ends_is_begun_again() {
         let (stop, stopped) = watch::channel(false);
         let (begun, third) = (Arc::new(AtomicU32::new(0)), Arc::new(Notify::new()));
         let (counted, reached) = (begun.clone(), third.clone());
         let running = tokio::spawn(run(
+            "test",
             move |stop| {
                 let (number, reached) = (counted.fetch_add(1, Ordering::SeqCst), reached.clone());
                 async move {
@@ -84,16 +85,17 @@ mod tests {
         ));
         third.notified().await;
         stop.send_replace(true);
-        running.await.expect("it ends with its dispatcher");
+        running.await.expect("it ends with its runner");
         assert_eq!(begun.load(Ordering::SeqCst), 3);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_stop_waits_for_what_the_dispatcher_is_at() {
+    async fn a_stop_waits_for_what_the_runner_is_at() {
         let (stop, stopped) = watch::channel(false);
         let finished = Arc::new(AtomicU32::new(0));
         let counted = finished.clone();
         let running = tokio::spawn(run(
+            "test",
             move |stop| {
                 let finished = counted.clone();
                 async move {
