@@ -32,11 +32,16 @@ async fn it_keeps_rows_as_the_model_does() {
     seeds(Mix::Rows, 0..8).await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn it_keeps_campaigns_and_endpoints_as_the_model_does() {
+    seeds(Mix::Reach, 0..8).await;
+}
+
 /// For a longer search: `cargo test -p recado-store-sqlite --test differential -- --ignored`.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "takes minutes"]
 async fn it_answers_as_the_model_does_for_many_seeds() {
-    for mix in [Mix::UseCases, Mix::Talk, Mix::Webhooks, Mix::Rows] {
+    for mix in [Mix::UseCases, Mix::Talk, Mix::Webhooks, Mix::Rows, Mix::Reach] {
         seeds(mix, 1000..1200).await;
     }
 }
