@@ -1,0 +1,139 @@
+//! Which client a call of a hook comes from: D13.
+
+use recado_tests::hooks_in::{FORWARDED, dispatching, incoming};
+use recado_tests::{Answer, Request, Setup, StoreKind, World, both_stores, unknown_id};
+
+/// A world that believes these proxies.
+async fn believing(kind: StoreKind, trusted_proxies: &'static [&'static str]) -> World {
+    World::with(kind, Setup { trusted_proxies, ..Setup::default() }).await
+}
+
+/// A call that leads nowhere, with these lines of the header.
+async fn call(world: &World, lines: &[&str]) -> Answer {
+    let mut request = Request::new("POST", incoming("nobody-has-this"));
+    for line in lines {
+        request = request.header(FORWARDED, *line);
+    }
+    world.send(request).await
+}
+
+/// Uses up the minute of the client that these lines name.
+async fn use_up(world: &World, lines: &[&str]) {
+    for _ in 0..10 {
+        call(world, lines).await.expect_hook_error(404, "ENDPOINT_NOT_FOUND");
+    }
+    call(world, lines).await.expect_limited();
+}
+
+async fn is_same(world: &World, lines: &[&str]) {
+    let answer = call(world, lines).await;
+    assert_eq!(answer.status, 429, "{lines:?} is the same client: {}", answer.show());
+}
+
+async fn is_other(world: &World, lines: &[&str]) {
+    let answer = call(world, lines).await;
+    assert_eq!(answer.status, 404, "{lines:?} is another client: {}", answer.show());
+}
+
+both_stores! {
+    async fn the_header_of_a_peer_that_is_not_trusted_is_ignored(kind: StoreKind) {
+        for proxies in [&[][..], &["10.0.0.0/8", "::1"]] {
+            let world = believing(kind, proxies).await;
+            for n in 0..10 {
+                let forwarded = format!("198.51.100.{n}");
+                call(&world, &[&forwarded]).await.expect_hook_error(404, "ENDPOINT_NOT_FOUND");
+            }
+            is_same(&world, &[]).await;
+            is_same(&world, &["198.51.100.77"]).await;
+        }
+    }
+
+    async fn behind_a_trusted_proxy_the_rightmost_entry_that_is_not_trusted_counts(kind: StoreKind) {
+        let world = believing(kind, &["127.0.0.1", "10.0.0.0/8"]).await;
+        use_up(&world, &["198.51.100.7"]).await;
+        is_same(&world, &["203.0.113.1, 198.51.100.7"]).await;
+        is_same(&world, &["203.0.113.2,198.51.100.7 , 10.1.2.3"]).await;
+        is_same(&world, &["198.51.100.7, 10.9.9.9, 10.1.2.3"]).await;
+        is_other(&world, &["198.51.100.7, 203.0.113.3"]).await;
+        is_other(&world, &["198.51.100.7, 203.0.113.3, 10.1.2.3"]).await;
+        is_other(&world, &[]).await;
+    }
+
+    async fn the_lines_of_the_header_are_one_list(kind: StoreKind) {
+        let world = believing(kind, &["127.0.0.1", "10.0.0.0/8"]).await;
+        use_up(&world, &["203.0.113.1", "198.51.100.7"]).await;
+        is_same(&world, &["198.51.100.7", "10.1.2.3"]).await;
+        is_same(&world, &["203.0.113.9, 198.51.100.7", "10.1.2.3, 10.1.2.4"]).await;
+        is_other(&world, &["198.51.100.7", "203.0.113.1"]).await;
+    }
+
+    async fn ports_and_brackets_are_stripped(kind: StoreKind) {
+        let world = believing(kind, &["127.0.0.1"]).await;
+        use_up(&world, &["198.51.100.7:4711"]).await;
+        is_same(&world, &["198.51.100.7"]).await;
+        is_same(&world, &["198.51.100.7:80"]).await;
+        use_up(&world, &["[2001:db8::7]:443"]).await;
+        is_same(&world, &["[2001:db8::7]"]).await;
+        is_same(&world, &["2001:db8::7"]).await;
+    }
+
+    async fn an_entry_that_cannot_be_read_ends_the_walk_at_the_last_good_one(kind: StoreKind) {
+        let world = believing(kind, &["127.0.0.1", "10.0.0.0/8"]).await;
+        use_up(&world, &["10.0.0.7"]).await;
+        is_same(&world, &["198.51.100.7, unknown, 10.0.0.7"]).await;
+        is_same(&world, &["198.51.100.7, 300.1.1.1, 10.0.0.7"]).await;
+        is_same(&world, &["198.51.100.7, , 10.0.0.7"]).await;
+        is_other(&world, &["198.51.100.7, 10.0.0.7"]).await;
+    }
+
+    async fn without_any_good_entry_the_peer_counts(kind: StoreKind) {
+        let world = believing(kind, &["127.0.0.1"]).await;
+        use_up(&world, &[]).await;
+        for lines in [&["junk"][..], &[""], &["198.51.100.7, junk"], &["198.51.100.7", "_hidden"]] {
+            is_same(&world, lines).await;
+        }
+        is_same(&world, &["127.0.0.1"]).await;
+    }
+
+    async fn where_all_are_trusted_the_leftmost_counts(kind: StoreKind) {
+        let world = believing(kind, &["127.0.0.1", "10.0.0.0/8"]).await;
+        use_up(&world, &["10.0.0.1, 10.0.0.2, 10.0.0.3"]).await;
+        is_same(&world, &["10.0.0.1"]).await;
+        is_same(&world, &["10.0.0.1", "10.0.0.9"]).await;
+        is_other(&world, &["10.0.0.3"]).await;
+    }
+
+    async fn clients_of_one_64_are_one(kind: StoreKind) {
+        let world = believing(kind, &["127.0.0.1"]).await;
+        use_up(&world, &["2001:db8:1:2::1"]).await;
+        is_same(&world, &["2001:db8:1:2:ffff:ffff:ffff:ffff"]).await;
+        is_same(&world, &["2001:DB8:1:2:3::4"]).await;
+        is_other(&world, &["2001:db8:1:3::1"]).await;
+        is_other(&world, &["2001:db8:2:2::1"]).await;
+    }
+
+    async fn a_mapped_address_is_the_ipv4_address_in_it(kind: StoreKind) {
+        let world = believing(kind, &["127.0.0.1", "10.0.0.0/8"]).await;
+        use_up(&world, &["::ffff:198.51.100.7"]).await;
+        is_same(&world, &["198.51.100.7"]).await;
+        is_same(&world, &["[::ffff:c633:6407]:80"]).await;
+        is_same(&world, &["198.51.100.7, ::ffff:10.0.0.1"]).await;
+        is_other(&world, &["::ffff:198.51.100.8"]).await;
+    }
+
+    async fn dispatch_tells_clients_apart_in_the_same_way_with_counters_of_its_own(kind: StoreKind) {
+        let world = believing(kind, &["127.0.0.1"]).await;
+        let dispatch = |client: &'static str| {
+            let request = Request::new("POST", dispatching(&unknown_id()));
+            world.send(request.header(FORWARDED, client))
+        };
+        use_up(&world, &["198.51.100.7"]).await;
+        for _ in 0..10 {
+            dispatch("198.51.100.7").await.expect_hook_error(404, "TEMPLATE_NOT_FOUND");
+        }
+        dispatch("::ffff:198.51.100.7").await.expect_limited();
+        dispatch("203.0.113.1, 198.51.100.7").await.expect_limited();
+        dispatch("198.51.100.8").await.expect_hook_error(404, "TEMPLATE_NOT_FOUND");
+        is_other(&world, &["198.51.100.8"]).await;
+    }
+}
