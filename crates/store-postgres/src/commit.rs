@@ -179,6 +179,12 @@ fn lock_rows(steps: &mut Vec<Step>, changes: &ChangeSet) -> Result<(), Conflict>
     Ok(())
 }
 
+/// Whether inserting the row waits for nobody who might wait for this commit: it has an id that
+/// nobody else makes, or its contact is locked by whoever makes it.
+const fn waits_for_nobody(row: &Row) -> bool {
+    matches!(row, Row::Message(_) | Row::LedgerLine(_) | Row::Conversation(_))
+}
+
 /// How many of the locks have to be taken before the changes, if the others are of rows that the
 /// changes begin with updates of, in their order, and of which nothing else has to be known: then
 /// the updates themselves lock as they should.
@@ -189,7 +195,10 @@ fn in_order(
     let plain = |locks: &Locks| locks.written && !locks.deleted && locks.unchanged.is_empty();
     let before = locks.values().take_while(|locks| !plain(locks)).count();
     let mut rest = locks.values().skip(before);
-    let keys = changes.iter().map_while(|change| match change.kind() {
+    let waiting = changes.iter().filter(
+        |change| !matches!(change.kind(), ChangeKind::Insert(row) if waits_for_nobody(row)),
+    );
+    let keys = waiting.map_while(|change| match change.kind() {
         ChangeKind::Update { row, .. } => Some(row.key()),
         _ => None,
     });

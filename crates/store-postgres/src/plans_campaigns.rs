@@ -1,1 +1,241 @@
-//! What reads of campaigns and endpoints cost.
+//! What campaigns and inbound calls cost: how many rows and pages their statements touch, by plans
+//! that were made while the tables were empty, or while every campaign was a small one.
+
+use recado_core::campaigns::Recipient;
+use recado_core::dispatches::DispatchWindow;
+use recado_testkit::postgres::{TestDatabase, TestPostgres};
+use serde_json::Value;
+use tokio_postgres::{Client, SimpleQueryMessage};
+
+use crate::campaigns::{COUNTED, RUNNING};
+use crate::contacts_draft::FIELDS;
+use crate::inbound::BY_SLUG;
+use crate::plans::walk;
+use crate::recipients::{ENROLL, OF_MESSAGES, QUEUE, counts_of, page_sql};
+use crate::table::Table;
+use crate::templates::BY_TOKEN;
+use crate::upkeep::FORGET_WINDOWS;
+use crate::{Options, PostgresStore};
+
+/// Nobody checks references here: what rows refer to is there only where it is read.
+const BEGIN: &str = "SET session_replication_role = replica; \
+INSERT INTO companies SELECT md5('c' || i)::uuid, 'c', 'enterprise', false, false, 'BR', 0, 0, 1 \
+FROM generate_series(1, 300) i;";
+
+/// Three campaigns of each of 300 companies, with three recipients each; with as much of everything
+/// else.
+const SMALL: &str = "\
+INSERT INTO campaigns (company_id, id, name, template_id, list_id, variables, prosas, cost, \
+messages_per_second, status, created_at, updated_at, version) \
+SELECT md5('c' || c)::uuid, md5('g' || c || '.' || g)::uuid, 'n', md5('')::uuid, md5('')::uuid, '', \
+0, 0, 1, CASE WHEN c % 100 = 0 THEN 'running' ELSE 'finished' END, g, 0, 1 \
+FROM generate_series(1, 300) c, generate_series(1, 3) g; \
+INSERT INTO recipients (company_id, campaign_id, number, contact_id, status, message_id, version) \
+SELECT company_id, id, i, md5('p' || i)::uuid, 'read', md5(id || 'm' || i)::uuid, 1 \
+FROM campaigns, generate_series(1, 3) i; \
+INSERT INTO dispatch_windows SELECT c.id, md5('p' || i)::uuid, md5('k' || i)::bytea, md5('')::uuid, \
+0, 'sent', i, 1 FROM companies c, generate_series(1, 3) i; \
+INSERT INTO custom_fields SELECT c.id, md5('f' || i)::uuid, 's' || i, 'l', 'text', 'active', i, 1 \
+FROM companies c, generate_series(1, 3) i; \
+INSERT INTO list_members SELECT c.id, md5('l')::uuid, md5('p' || i)::uuid \
+FROM companies c, generate_series(1, 3) i; \
+INSERT INTO inbound_endpoints SELECT id, id, 's' || id, '', 'public', 's', true, 0, 0, 1 \
+FROM companies; \
+INSERT INTO templates SELECT id, id, 'n', 'utility', 'pt_BR', 'b', 'approved', NULL, id, 0, 0, 1 \
+FROM companies;";
+
+/// One campaign of 9,000 recipients, the first two thirds of whom had their turn since they were
+/// enrolled; with as much of everything else.
+const LARGE: &str = "\
+INSERT INTO campaigns SELECT (jsonb_populate_record(g, jsonb_build_object('id', md5('new')::uuid))).* \
+FROM campaigns g WHERE id = md5('g2.2')::uuid; \
+INSERT INTO contacts (company_id, id, source_platform, identifier, name, display_name, \
+inbox_status, priority, crm_status, is_ai_enabled, external_ai_enabled, is_archived, is_pinned, \
+is_muted, is_blocked, is_group, is_simulated, custom_fields, created_at, updated_at, facet, version) \
+SELECT md5('c2')::uuid, md5('p' || i)::uuid, 'whatsapp', 'i' || i, '', '', 'open', 'normal', 'lead', \
+true, true, false, false, false, false, false, false, '{}', i, 0, md5('')::uuid, 1 \
+FROM generate_series(1, 9000) i; \
+INSERT INTO recipients (company_id, campaign_id, number, contact_id, status, version) \
+SELECT md5('c2')::uuid, md5('g2.2')::uuid, i, md5('p' || i)::uuid, 'waiting', 1 \
+FROM generate_series(4, 9000) i; \
+UPDATE recipients SET status = 'sent', message_id = md5('m' || number)::uuid \
+WHERE number BETWEEN 4 AND 6000; \
+INSERT INTO dispatch_windows SELECT md5('c2')::uuid, md5('p1')::uuid, md5('k' || i)::bytea, \
+md5('')::uuid, 0, 'sent', i, 1 FROM generate_series(4, 9000) i; \
+INSERT INTO custom_fields \
+SELECT md5('c2')::uuid, md5('f' || i)::uuid, 's' || i, 'l', 'text', 'active', i, 1 \
+FROM generate_series(4, 9000) i; \
+INSERT INTO list_members SELECT md5('c2')::uuid, md5('l2')::uuid, md5('p' || i)::uuid \
+FROM generate_series(1, 9000) i; \
+INSERT INTO list_members SELECT md5('c2')::uuid, md5('l3')::uuid, md5('p' || i)::uuid \
+FROM generate_series(1, 200) i;";
+
+const ANALYZE: &str = "ANALYZE campaigns, recipients, dispatch_windows, custom_fields, \
+list_members, inbound_endpoints, templates, companies";
+
+struct Case {
+    name: &'static str,
+    sql: String,
+    arguments: String,
+    /// How many rows it may touch, and how many pages it may read.
+    few: (f64, f64),
+}
+
+fn cases() -> Vec<Case> {
+    let case = |name, sql: &str, arguments: &str, few| Case {
+        name,
+        sql: sql.to_owned(),
+        arguments: arguments.to_owned(),
+        few,
+    };
+    let ids = |kind: &str, numbers: std::ops::Range<u32>| {
+        let ids: Vec<String> = numbers.map(|n| format!("md5('{kind}{n}')::uuid")).collect();
+        format!("ARRAY[{}]", ids.join(", "))
+    };
+    let company = "md5('c2')::uuid";
+    let campaign = "md5('c2')::uuid, md5('g2.2')::uuid";
+    let update = format!("{campaign}, 7000, NULL, 'sending', md5('x')::uuid, NULL, NULL, NULL, 1");
+    let fields = format!("{company}, {}, '{{s8000,s8001,s8002}}'", ids("f", 7000..7020));
+    let window = format!("{company}, md5('p1')::uuid, md5('k7000')::bytea");
+    let forgotten = "UPDATE ONLY recipients SET contact_id = NULL \
+                     WHERE $1::uuid = company_id AND $2::uuid = contact_id";
+    let enrolled = "md5('c2')::uuid, md5('new')::uuid, md5('l3')::uuid";
+    let ended = format!("{FORGET_WINDOWS} RETURNING 1");
+    vec![
+        case("the queue", &QUEUE, &format!("{campaign}, 'waiting', 6100, 100"), (120.0, 40.0)),
+        case("the whole queue", &QUEUE, &format!("{campaign}, 'waiting', -1, 100"), (120.0, 400.0)),
+        case("an empty queue", &QUEUE, &format!("{campaign}, 'sending', -1, 100"), (0.0, 10.0)),
+        // All of them are counted, in an index.
+        case("a page", &page_sql(false), &format!("{campaign}, 50, 200"), (9_400.0, 25_000.0)),
+        case(
+            "a page of a status",
+            &page_sql(true),
+            &format!("{campaign}, 'waiting', -1, 50, 200"),
+            (3_400.0, 7_000.0),
+        ),
+        case("counts", &counts_of("$1::uuid", "$2::uuid"), campaign, (9_010.0, 700.0)),
+        case("the campaigns", &COUNTED, company, (9_030.0, 1_500.0)),
+        case("those that run", &RUNNING, "", (9.0, 20.0)),
+        case(
+            "those of messages",
+            &OF_MESSAGES,
+            &format!("{company}, {}", ids("m", 5000..5032)),
+            (32.0, 200.0),
+        ),
+        case("a recipient", &Recipient::sql().get, &format!("{campaign}, 7000"), (1.0, 10.0)),
+        case("a turn", &Recipient::sql().update, &update, (3.0, 80.0)),
+        case(
+            "a contact that goes",
+            forgotten,
+            &format!("{company}, md5('p7000')::uuid"),
+            (2.0, 60.0),
+        ),
+        case("an enrolment", ENROLL, enrolled, (610.0, 25_000.0)),
+        case("definitions", &FIELDS, &fields, (23.0, 200.0)),
+        case("an endpoint", &BY_SLUG, "'s' || md5('c2')::uuid", (2.0, 10.0)),
+        case("a token", &BY_TOKEN, company, (2.0, 10.0)),
+        case("a window", &DispatchWindow::sql().get, &window, (1.0, 10.0)),
+        case("ended windows", &ended, "4, 10", (1_300.0, 200.0)),
+    ]
+}
+
+/// The first column of what a script answers.
+async fn first_column(client: &Client, sql: &str) -> String {
+    let messages = client.simple_query(sql).await.unwrap();
+    let lines = messages.iter().filter_map(|message| match message {
+        SimpleQueryMessage::Row(row) => row.get(0),
+        _ => None,
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn number(node: &Value, name: &str) -> f64 {
+    node[name].as_f64().unwrap_or(0.0)
+}
+
+/// A connection of the pool that has prepared all cases, and another one to seed with.
+struct Prepared {
+    client: deadpool_postgres::Object,
+    seeding: deadpool_postgres::Object,
+    cases: Vec<Case>,
+    _database: TestDatabase,
+}
+
+impl Prepared {
+    async fn new(seeds: &[&str]) -> Self {
+        let database = TestPostgres::shared().fresh_database();
+        let store = PostgresStore::connect(database.url(), Options::default()).await.unwrap();
+        store.migrate().await.unwrap();
+        let (client, seeding) = (store.pool.get().await.unwrap(), store.pool.get().await.unwrap());
+        client.batch_execute("SET session_replication_role = replica").await.unwrap();
+        seeding.batch_execute(BEGIN).await.unwrap();
+        for seed in seeds {
+            seeding.batch_execute(seed).await.unwrap();
+        }
+        let cases = cases();
+        for (at, case) in cases.iter().enumerate() {
+            // Explained once, so that it is planned for what is there.
+            let prepare = format!("PREPARE case_{at} AS {}", case.sql);
+            client.batch_execute(&prepare).await.unwrap();
+            client.simple_query(&format!("EXPLAIN {}", execute(at, case))).await.unwrap();
+        }
+        Self { client, seeding, cases, _database: database }
+    }
+
+    async fn seed(&self, sql: &str) {
+        self.seeding.batch_execute(sql).await.unwrap();
+    }
+
+    async fn assert_few(&self, round: &str) {
+        for (at, case) in self.cases.iter().enumerate() {
+            let explain = format!(
+                "BEGIN; EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {}; ROLLBACK",
+                execute(at, case)
+            );
+            let answer = first_column(&self.client, &explain).await;
+            let plan: Value = serde_json::from_str(&answer).unwrap();
+            let plan = &plan[0]["Plan"];
+            let mut touched = 0.0;
+            walk(plan, &mut |node| {
+                assert!(node["Node Type"] != "Seq Scan", "{} scans: {plan:#}", case.name);
+                if node["Relation Name"].is_string() && node["Node Type"] != "ModifyTable" {
+                    let each = number(node, "Actual Rows") + number(node, "Rows Removed by Filter");
+                    touched += each * number(node, "Actual Loops");
+                }
+            });
+            let pages = number(plan, "Shared Hit Blocks") + number(plan, "Shared Read Blocks");
+            let (rows, most) = case.few;
+            assert!(
+                touched <= rows && pages <= most,
+                "{}, {round}, touches {touched} rows on {pages} pages: {plan:#}",
+                case.name
+            );
+        }
+    }
+}
+
+fn execute(at: usize, case: &Case) -> String {
+    match case.arguments.is_empty() {
+        true => format!("EXECUTE case_{at}"),
+        false => format!("EXECUTE case_{at} ({})", case.arguments),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn campaigns_touch_few_rows_by_plans_for_empty_tables() {
+    let prepared = Prepared::new(&[]).await;
+    prepared.seed(SMALL).await;
+    prepared.seed(LARGE).await;
+    prepared.assert_few("planned while it was empty").await;
+    prepared.seed(ANALYZE).await;
+    prepared.assert_few("planned when it was full").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn campaigns_touch_few_rows_when_one_grows_beyond_all_others() {
+    let prepared = Prepared::new(&[SMALL, ANALYZE]).await;
+    prepared.seed(LARGE).await;
+    prepared.assert_few("planned while all were small").await;
+    prepared.client.batch_execute("DISCARD PLANS").await.unwrap();
+    prepared.assert_few("planned by what was known of small ones").await;
+}

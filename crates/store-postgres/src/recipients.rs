@@ -62,13 +62,14 @@ impl Table for Recipient {
     }
 }
 
-/// Enrolls those that are in the list `$3`. Contacts that go meanwhile are left out; the others stay
-/// until the commit. A campaign that is not there is missed by a row that cannot refer to it, also
+/// Enrolls those that are in the list `$3`, each looked up by itself. Contacts that go meanwhile are
+/// left out; the others stay until the commit. A campaign that is not there is missed by a row that cannot refer to it, also
 /// where nobody is in the list.
 pub(crate) const ENROLL: &str = "\
-WITH held AS MATERIALIZED (SELECT c.id FROM list_members m \
-JOIN contacts c ON c.company_id = m.company_id AND c.id = m.contact_id \
-WHERE m.company_id = $1 AND m.list_id = $3 ORDER BY m.contact_id FOR KEY SHARE OF c) \
+WITH members AS MATERIALIZED (SELECT contact_id FROM list_members \
+WHERE company_id = $1 AND list_id >= $3 AND list_id <= $3 ORDER BY list_id, contact_id), \
+held AS MATERIALIZED (SELECT c.id FROM members m CROSS JOIN LATERAL (SELECT id FROM contacts \
+WHERE company_id = $1 AND id = m.contact_id OFFSET 0 FOR KEY SHARE) AS c) \
 INSERT INTO recipients (company_id, campaign_id, number, contact_id, status, version) \
 SELECT $1, $2, row_number() OVER (ORDER BY id), id, 'waiting', 1 FROM held \
 UNION ALL \
@@ -81,11 +82,18 @@ pub(crate) fn enroll(company: CompanyId, campaign: CampaignId, list: ListId) -> 
     Step::new(ENROLL, params![company.uuid(), campaign.uuid(), list.uuid()], None)
 }
 
-/// How many recipients of a campaign have which status.
+/// How many recipients of a campaign have which status: each status is counted in the index by
+/// status.
 pub(crate) fn counts_of(company: &str, campaign: &str) -> String {
+    let statuses: Vec<String> =
+        RecipientStatus::ALL.iter().map(|status| format!("('{}')", status.as_str())).collect();
+    let wanted = format!("(s.status, {company}, {campaign})");
     format!(
-        "SELECT r.status, count(*) AS n FROM recipients r WHERE r.company_id = {company} \
-         AND r.campaign_id = {campaign} GROUP BY r.status ORDER BY r.status"
+        "SELECT s.status, counted.n FROM (VALUES {}) AS s (status) \
+         CROSS JOIN LATERAL (SELECT count(*) AS n FROM recipients r \
+         WHERE (r.status, r.company_id, r.campaign_id) >= {wanted} \
+         AND (r.status, r.company_id, r.campaign_id) <= {wanted}) AS counted WHERE counted.n > 0",
+        statuses.join(", "),
     )
 }
 
@@ -99,18 +107,23 @@ pub(crate) fn add_count(
     Ok(())
 }
 
-/// Recipients of `$1` and `$2` that have the status `$3` and a higher number than `$4`. No other
-/// index than the one by status is in this order, so no other one is used, whatever the planner
-/// thinks of the table.
-const OF_STATUS: &str = "r.company_id = $1 AND r.campaign_id = $2 \
-                         AND (r.status, r.number) > ($3::text, $4::bigint) AND r.status <= $3::text";
+/// Recipients of `$1` and `$2` that have the status `$3` and a higher number than `$4`. Written as
+/// places in the index by status, so that no other one is used, whatever the planner thinks of the
+/// table.
+const OF_STATUS: &str = "(r.status, r.company_id, r.campaign_id, r.number) \
+                         > ($3::text, $1::uuid, $2::uuid, $4::bigint) \
+                         AND (r.status, r.company_id, r.campaign_id) \
+                         <= ($3::text, $1::uuid, $2::uuid)";
+
+/// The order of that index.
+const BY_STATUS: &str = "r.status, r.company_id, r.campaign_id, r.number";
 
 /// Less than any number.
 const BEFORE_ALL: i64 = -1;
 
 pub(crate) static QUEUE: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "SELECT {} FROM recipients r WHERE {OF_STATUS} ORDER BY r.status, r.number \
+        "SELECT {} FROM recipients r WHERE {OF_STATUS} ORDER BY {BY_STATUS} \
          LIMIT $5::bigint",
         columns_of::<Recipient>("r"),
     )
@@ -130,7 +143,7 @@ pub(crate) static OF_MESSAGES: LazyLock<String> = LazyLock::new(|| {
 /// what is shown is read.
 pub(crate) fn page_sql(of_status: bool) -> String {
     let (condition, order, size) = match of_status {
-        true => (OF_STATUS, "r.status, r.number", 5),
+        true => (OF_STATUS, BY_STATUS, 5),
         false => ("r.company_id = $1 AND r.campaign_id = $2", "r.number", 3),
     };
     format!(
@@ -163,7 +176,7 @@ impl PostgresStore {
     ) -> Result<RecipientCounts, StoreError> {
         let params = params![company.uuid(), campaign.uuid()];
         let mut counts = RecipientCounts::default();
-        for row in &rows(&self.pool, counts_of("$1", "$2"), params).await? {
+        for row in &rows(&self.pool, counts_of("$1::uuid", "$2::uuid"), params).await? {
             add_count(&mut counts, &mut Columns::new(row))?;
         }
         Ok(counts)

@@ -66,7 +66,7 @@ DELETE FROM remembered_calls WHERE ctid = ANY(ARRAY(SELECT ctid FROM remembered_
 WHERE expires_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED))";
 
 /// Forgets windows that have ended.
-const FORGET_WINDOWS: &str = "\
+pub(crate) const FORGET_WINDOWS: &str = "\
 DELETE FROM dispatch_windows WHERE ctid = ANY(ARRAY(SELECT ctid FROM dispatch_windows \
 WHERE ends_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED))";
 

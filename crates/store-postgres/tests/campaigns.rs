@@ -1,0 +1,184 @@
+//! Campaigns on Postgres: who waits for whom.
+
+mod support;
+
+use std::collections::BTreeMap;
+
+use recado_core::Timestamp;
+use recado_core::access::{Company, Features, Plan};
+use recado_core::campaigns::{
+    Campaign, CampaignReads, CampaignStatus, Recipient, RecipientNumber, RecipientStatus,
+};
+use recado_core::contacts::{Contact, ContactReads, Identifier, Platform, Region};
+use recado_core::ids::{CampaignId, CompanyId, ContactId, ListId, TemplateId};
+use recado_core::lists::{List, ListMember};
+use recado_core::prosas::{Brl, Prosas};
+use recado_core::store::{Change, ChangeSet, Commit, CommitError, Conflict};
+use recado_store_postgres::PostgresStore;
+use support::Database;
+use tokio::task::JoinHandle;
+use tokio_postgres::Client;
+use uuid::Uuid;
+
+const NOW: Timestamp = Timestamp::from_millis(1_790_000_000_000);
+
+fn company() -> CompanyId {
+    CompanyId::new(Uuid::from_u128(1))
+}
+
+fn contact(number: u128) -> ContactId {
+    ContactId::new(Uuid::from_u128(number + 100))
+}
+
+fn list() -> ListId {
+    ListId::new(Uuid::from_u128(2))
+}
+
+fn campaign() -> Campaign {
+    Campaign {
+        id: CampaignId::new(Uuid::from_u128(3)),
+        company: company(),
+        name: "Natal".to_owned(),
+        template: TemplateId::new(Uuid::from_u128(4)),
+        list: list(),
+        connection: None,
+        variables: BTreeMap::new(),
+        prosas: Prosas::from_units(1),
+        cost: Brl::from_units(1),
+        messages_per_second: 10,
+        status: CampaignStatus::Running,
+        pause_reason: None,
+        created_at: NOW,
+        updated_at: NOW,
+        started_at: Some(NOW),
+        finished_at: None,
+    }
+}
+
+fn enrollment() -> ChangeSet {
+    ChangeSet::new().with(Change::enroll(company(), campaign().id, list()))
+}
+
+/// A campaign whose list has so many contacts.
+async fn with_list(contacts: u128) -> Database {
+    let database = Database::fresh().await;
+    let made = Company {
+        id: company(),
+        name: "Padaria".to_owned(),
+        plan: Plan::Enterprise,
+        features: Features::default(),
+        default_region: Region::br(),
+        created_at: NOW,
+        updated_at: NOW,
+    };
+    let name = "Clientes".to_owned();
+    let clients = List { id: list(), company: company(), name, is_active: true, created_at: NOW };
+    let mut changes = ChangeSet::new().insert(made).insert(clients).insert(campaign());
+    for number in 1..=contacts {
+        let identifier = Identifier::parse(&format!("c{number}")).expect("an identifier");
+        let (id, platform) = (contact(number), Platform::whatsapp());
+        changes = changes.insert(Contact::new(id, company(), platform, identifier, None, NOW));
+        changes = changes.insert(ListMember { company: company(), list: list(), contact: id });
+    }
+    database.store.commit(changes).await.expect("all is new");
+    database
+}
+
+/// What begins the turn of a recipient, as the store has it now.
+async fn claim(store: &PostgresStore, number: u32) -> ChangeSet {
+    let id = campaign().id;
+    let campaign = store.campaign(company(), id).await.expect("it works").expect("it is there");
+    let recipient = store.recipient(company(), id, RecipientNumber(number)).await;
+    let recipient = recipient.expect("it works").expect("it is there");
+    let contact = recipient.contact.expect("nobody was deleted");
+    let contact = store.contact(company(), contact).await.expect("it works").expect("it is there");
+    let touched = Contact { last_message_at: Some(NOW), ..contact.value().clone() };
+    let status = RecipientStatus::Sending;
+    let sending = Recipient { status, ..recipient.value().clone() };
+    ChangeSet::new()
+        .require(campaign.unchanged())
+        .with(contact.update(touched))
+        .with(recipient.update(sending))
+}
+
+fn commit(store: &PostgresStore, changes: ChangeSet) -> JoinHandle<Result<(), CommitError>> {
+    let store = store.clone();
+    tokio::spawn(async move { store.commit(changes).await })
+}
+
+/// Until so many statements of this database wait for a lock.
+async fn until_waiting(client: &Client, count: i64) {
+    let waiting = "SELECT count(*) FROM pg_stat_activity \
+                   WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
+    while client.query_one(waiting, &[]).await.expect("it can be counted").get::<_, i64>(0) < count
+    {
+        assert!(std::time::Instant::now() < until, "fewer than {count} wait");
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pause_waits_for_the_turns_under_way_and_for_no_later_ones() {
+    let database = with_list(2).await;
+    let store = &database.store;
+    store.commit(enrollment()).await.unwrap();
+    let (first, second) = (claim(store, 1).await, claim(store, 2).await);
+    let (holder, watcher) = (database.client().await, database.client().await);
+    let held = "BEGIN; SELECT FROM contacts WHERE identifier = 'c1' FOR UPDATE";
+    holder.batch_execute(held).await.unwrap();
+
+    let under_way = commit(store, first);
+    until_waiting(&watcher, 1).await;
+    let running = store.campaign(company(), campaign().id).await.unwrap().unwrap();
+    let paused = Campaign { status: CampaignStatus::Paused, ..running.value().clone() };
+    let pause = commit(store, ChangeSet::new().with(running.update(paused)));
+    until_waiting(&watcher, 2).await;
+    let late = commit(store, second);
+    until_waiting(&watcher, 3).await;
+
+    holder.batch_execute("COMMIT").await.unwrap();
+    under_way.await.unwrap().unwrap();
+    pause.await.unwrap().unwrap();
+    let refused = late.await.unwrap();
+    assert!(matches!(refused, Err(CommitError::Conflict(Conflict::Stale(_)))), "{refused:?}");
+    let counts = store.recipient_counts(company(), campaign().id).await.unwrap();
+    assert_eq!(counts.of(RecipientStatus::Sending), 1);
+    assert_eq!(counts.of(RecipientStatus::Waiting), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_contact_that_goes_during_an_enrollment_leaves_no_gap() {
+    let database = with_list(3).await;
+    let store = &database.store;
+    let (holder, watcher) = (database.client().await, database.client().await);
+    holder.batch_execute("BEGIN; DELETE FROM contacts WHERE identifier = 'c2'").await.unwrap();
+    let enrolled = commit(store, enrollment());
+    until_waiting(&watcher, 1).await;
+    holder.batch_execute("COMMIT").await.unwrap();
+    enrolled.await.unwrap().unwrap();
+    let id = campaign().id;
+    let waiting = store.recipients(company(), id, RecipientStatus::Waiting, None, 10).await;
+    let waiting: Vec<_> = waiting.unwrap().iter().map(|r| (r.number.0, r.contact)).collect();
+    assert_eq!(waiting, [(1, Some(contact(1))), (2, Some(contact(3)))]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_contact_that_is_enrolled_can_go_meanwhile_only_afterwards() {
+    let database = with_list(2).await;
+    let store = &database.store;
+    let (holder, watcher) = (database.client().await, database.client().await);
+    // The enrolment holds the first contact and waits for the second one.
+    let held = "BEGIN; SELECT FROM contacts WHERE identifier = 'c2' FOR UPDATE";
+    holder.batch_execute(held).await.unwrap();
+    let enrolled = commit(store, enrollment());
+    until_waiting(&watcher, 1).await;
+    let first = store.contact(company(), contact(1)).await.unwrap().unwrap();
+    let gone = commit(store, ChangeSet::new().with(first.delete()));
+    until_waiting(&watcher, 2).await;
+    holder.batch_execute("COMMIT").await.unwrap();
+    enrolled.await.unwrap().unwrap();
+    gone.await.unwrap().unwrap();
+    let first = store.recipient(company(), campaign().id, RecipientNumber(1)).await.unwrap();
+    assert_eq!(first.unwrap().contact, None);
+}
