@@ -13,7 +13,8 @@ use http_body_util::Full;
 use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit};
 use recado_core::secret::SecretText;
 use recado_http_hyper::{HttpOptions, RecadoHttp};
-use recado_testkit::Kit;
+use recado_testkit::{FaultyStore, Kit, MemoryStore, StoreFailure};
+use serde_json::{Value, json};
 use tracing_subscriber::fmt::MakeWriter;
 
 #[derive(Clone, Default)]
@@ -69,12 +70,18 @@ impl Recorder for Kept {
 struct Traces {
     logs: String,
     metrics: String,
-    key: String,
+    /// What must not be left behind.
+    secrets: Vec<String>,
 }
 
 const TOKEN: &str = "operator-token-of-the-tests";
 
+const SECRET: &str = "secret-of-the-endpoint";
+
 const ID: &str = "01939b5e-0000-7000-8000-00000000dead";
+
+/// How many requests are made before the store fails.
+const UNTIL_FAILURE: usize = 14;
 
 static TRACES: LazyLock<Traces> = LazyLock::new(traces);
 
@@ -88,18 +95,41 @@ fn traces() -> Traces {
         .finish();
     // One thread does everything, so that what is set for this thread sees all of it.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let key = tracing::subscriber::with_default(subscriber, || {
+    let secrets = tracing::subscriber::with_default(subscriber, || {
         metrics::with_local_recorder(&metrics, || runtime.expect("a runtime").block_on(requests()))
     });
-    Traces { logs: logs.text(), metrics: metrics.text(), key }
+    Traces { logs: logs.text(), metrics: metrics.text(), secrets }
 }
 
-async fn requests() -> String {
-    let kit = Kit::new().await;
+/// Makes an endpoint and a template; the template's token.
+async fn prepare(kit: &Kit) -> String {
+    let company = kit.company.id;
+    let body = |value: Value| value.as_object().expect("an object").clone();
+    let features = json!({"features": {"inbound_contacts": true, "template_dispatch": true}});
+    kit.app.access().change_company(company, &body(features)).await.expect("changed");
+    let endpoint = json!({"slug": "some-slug", "secret": SECRET,
+        "variable_mapping": {"phone": "$.phone"}});
+    kit.app.inbound().create(company, &body(endpoint)).await.expect("made");
+    let connection = json!({"kind": "qr", "name": "A", "identifier": "1", "gateway": "simulated"});
+    kit.app.connections().create(company, &body(connection)).await.expect("made");
+    let template = json!({"name": "t", "category": "UTILITY", "body": "Olá {{1}}",
+        "status": "APPROVED"});
+    let made = kit.app.templates().create(company, &body(template)).await.expect("made");
+    made.token.to_string()
+}
+
+async fn requests() -> Vec<String> {
+    let store = FaultyStore::new(Arc::new(MemoryStore::new()));
+    let kit = Kit::on(Arc::new(store.clone())).await;
+    let token = prepare(&kit).await;
     let operator_token = Some(SecretText::new(TOKEN));
     let options = HttpOptions { operator_token, ..HttpOptions::default() };
     let service = RecadoHttp::new(kit.app.clone(), options);
     let company = kit.company.id;
+    let mut made = 0;
+    let hook = "/api/webhooks/incoming/some-slug";
+    let dispatch = format!("/api/webhooks/template-dispatch/{token}");
+    let query = format!("{dispatch}?phone=11976543210&v1=Francisca");
     for (method, path, bearer, body) in [
         ("POST", "/api/v1/contacts".to_owned(), kit.key.as_str(), r#"{"phone":"+5511987654321"}"#),
         ("POST", "/api/v1/contacts".to_owned(), kit.key.as_str(), r#"{"email":"ana@example"}"#),
@@ -109,36 +139,67 @@ async fn requests() -> String {
         ("GET", "/l/AAAAAAAAAAAAAAAAAAAAAA".to_owned(), "", ""),
         ("GET", "/secret-path".to_owned(), "", ""),
         ("BREW", "/healthz".to_owned(), "", ""),
+        ("POST", hook.to_owned(), "", r#"{"phone":"+5511987654321"}"#),
+        ("POST", hook.to_owned(), "", r#"{"phone":"ana@example"}"#),
+        ("POST", query.clone(), "", ""),
+        ("POST", query, "", ""),
+        ("POST", format!("{dispatch}x"), "", ""),
+        ("PUT", dispatch.clone(), "", ""),
+        // From here on without a store: what fails is explained in the log.
+        ("POST", dispatch, "", ""),
+        ("POST", hook.to_owned(), "", r#"{"phone":"+5511987654321"}"#),
     ] {
+        if made == UNTIL_FAILURE {
+            store.fail_all(StoreFailure::Unavailable);
+        }
+        made += 1;
         let request = Request::builder()
             .method(method)
             .uri(path)
             .header("authorization", format!("Bearer {bearer}"))
+            .header("x-service-secret", SECRET)
             .header("x-request-id", "trace-17")
             .body(Full::new(Bytes::from(body)))
             .expect("a request");
         service.answer(request).await.expect("infallible");
     }
-    kit.key
+    vec![kit.key, token, SECRET.to_owned()]
 }
 
 #[test]
 fn every_request_is_one_line_with_its_id_template_and_status() {
     let logs = &TRACES.logs;
     let lines: Vec<&str> = logs.lines().filter(|line| line.contains("\"request\"")).collect();
-    assert_eq!(lines.len(), 8, "{logs}");
+    assert_eq!(lines.len(), UNTIL_FAILURE + 2, "{logs}");
     assert!(lines.iter().all(|line| line.contains(r#""request_id":"trace-17""#)), "{logs}");
     assert!(lines[0].contains(r#""route":"/api/v1/contacts""#), "{}", lines[0]);
     assert!(lines[0].contains(r#""status":201"#), "{}", lines[0]);
     assert!(lines[0].contains(r#""company":"#) && lines[0].contains(r#""key":"#), "{}", lines[0]);
     assert!(lines[3].contains(r#""route":"/api/v1/contacts/{id}""#), "{}", lines[3]);
     assert!(lines[6].contains(r#""route":"unmatched""#), "{}", lines[6]);
+    let hook = r#""route":"/api/webhooks/incoming/{slug}""#;
+    assert!(lines[8].contains(hook) && lines[8].contains(r#""company":"#), "{}", lines[8]);
+    assert!(lines[8].contains(r#""status":200"#), "{}", lines[8]);
+    let dispatch = r#""route":"/api/webhooks/template-dispatch/{token}""#;
+    for (line, status) in [(10, 200), (11, 409), (12, 404), (13, 405), (14, 503)] {
+        let status = format!(r#""status":{status}"#);
+        assert!(lines[line].contains(dispatch) && lines[line].contains(&status), "{}", lines[line]);
+    }
+    assert_eq!(logs.matches("a request failed").count(), 2, "{logs}");
 }
 
 #[test]
 fn metrics_are_labelled_by_template_method_and_status() {
     let metrics = &TRACES.metrics;
-    for label in ["/api/v1/contacts/{id}", "/l/{code}", "unmatched", "404", "OTHER"] {
+    for label in [
+        "/api/v1/contacts/{id}",
+        "/api/webhooks/incoming/{slug}",
+        "/api/webhooks/template-dispatch/{token}",
+        "/l/{code}",
+        "unmatched",
+        "404",
+        "OTHER",
+    ] {
         assert!(metrics.contains(label), "{label} is missing: {metrics}");
     }
     assert!(!metrics.contains("BREW"), "{metrics}");
@@ -146,9 +207,9 @@ fn metrics_are_labelled_by_template_method_and_status() {
 
 #[test]
 fn nothing_that_was_sent_is_left_behind() {
-    let Traces { logs, metrics, key } = &*TRACES;
-    for secret in [key.as_str(), TOKEN, "98765", "ana@", "Francisca", ID, "AAAAAAAA", "secret-path"]
-    {
+    let Traces { logs, metrics, secrets } = &*TRACES;
+    let sent = ["98765", "97654", "ana@", "Francisca", ID, "AAAAAAAA", "secret-path", "some-slug"];
+    for secret in secrets.iter().map(String::as_str).chain(sent).chain([TOKEN]) {
         assert!(!logs.contains(secret), "{secret} is in the logs: {logs}");
         assert!(!metrics.contains(secret), "{secret} is in the metrics: {metrics}");
     }

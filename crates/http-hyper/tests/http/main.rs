@@ -1,7 +1,11 @@
 //! The surface on real sockets, over the in-memory store.
 
+mod campaigns;
+mod dispatches;
 mod events;
 mod examples;
+mod hooks;
+mod inbound;
 mod limits;
 mod operator;
 mod order;
