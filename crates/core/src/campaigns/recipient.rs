@@ -112,10 +112,12 @@ pub fn follow(recipient: &Recipient, message: &Message, now: Timestamp) -> Recip
         MessageStatus::Read => RecipientStatus::Read,
         MessageStatus::Failed => RecipientStatus::Failed,
     };
-    let was_sent = matches!(
-        status,
-        RecipientStatus::Sent | RecipientStatus::Delivered | RecipientStatus::Read
-    );
+    // A report may say that a message failed before the gateway's answer to it is recorded.
+    let was_sent = message.provider_id.is_some()
+        || matches!(
+            status,
+            RecipientStatus::Sent | RecipientStatus::Delivered | RecipientStatus::Read
+        );
     Recipient {
         status,
         fault: message.failure.as_ref().map(|failure| RecipientFault::Delivery(failure.code)),
