@@ -6,6 +6,7 @@ use recado_core::ids::{CompanyId, ConnectionId, ContactId, CustomFieldId};
 use recado_core::page::PageRequest;
 use recado_core::{Recado, Timestamp};
 
+use super::automation;
 use super::credentials::Credentials;
 use crate::commands::{Failure, refused};
 use crate::random_ids::random;
@@ -37,6 +38,7 @@ pub(super) async fn to_try(
         let talk = Talk { company: company.id, connection: connection.id, contact, phone };
         all.extend(lines.talk(&talk, recado.now()));
     }
+    all.extend(automation::lines(recado, &lines, company.id).await?);
     all.extend(lines.events(company.id));
     all.extend(lines.records(company, &contacts, field));
     Ok(all)
@@ -50,21 +52,21 @@ struct Talk {
     phone: String,
 }
 
-const JSON: &str = " -H 'Content-Type: application/json' -d";
+pub(super) const JSON: &str = " -H 'Content-Type: application/json' -d";
 
-struct Lines<'a> {
-    url: &'a str,
+pub(super) struct Lines<'a> {
+    pub(super) url: &'a str,
     key: &'a str,
     token: &'a str,
 }
 
 impl Lines<'_> {
-    fn public(&self, options: &str, path: &str) -> String {
+    pub(super) fn public(&self, options: &str, path: &str) -> String {
         let Self { url, key, .. } = self;
         format!("curl -s {options}'{url}/api/v1{path}' -H 'Authorization: Bearer {key}'")
     }
 
-    fn operator(&self, options: &str, path: &str) -> String {
+    pub(super) fn operator(&self, options: &str, path: &str) -> String {
         let Self { url, token, .. } = self;
         format!("curl -s {options}'{url}/operator/v1{path}' -H 'Authorization: Bearer {token}'")
     }

@@ -1,5 +1,6 @@
 //! `recado demo`: one process, one SQLite file, sample data and lines to try.
 
+mod automation;
 mod channels;
 mod credentials;
 mod lines;
@@ -53,6 +54,8 @@ pub(super) async fn run(mut options: Options) -> Result<(), Failure> {
     // At each start, so that data that an earlier version has made gets them too.
     channels::connections(recado, company.id).await?;
     channels::template(recado, company.id).await?;
+    automation::endpoint(recado, company.id).await?;
+    automation::campaign(recado, company.id).await?;
     let url = running.url();
     let lines = lines::to_try(recado, &url, &company, &credentials).await?;
 

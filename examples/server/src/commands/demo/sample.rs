@@ -63,6 +63,9 @@ pub(super) const CONNECTIONS: [(&str, &str, &str); 2] = [
 pub(super) const TEMPLATE: (&str, &str, &str) =
     ("boas_vindas", "UTILITY", "Olá {{1}}, seu pedido {{2}} está a caminho.");
 
+/// The slug of the inbound endpoint.
+pub(super) const ENDPOINT: &str = "demo-leads";
+
 /// What people and the company say to each other; a conversation is one of these, the newest
 /// message last. `true` is a message from the contact.
 pub(super) const DIALOGUES: [&[(bool, &str)]; 5] = [
