@@ -37,7 +37,7 @@ impl VariableMapping {
         let mut mapping = BTreeMap::new();
         for (key, expression) in entries {
             let text = expression.as_str().ok_or_else(|| format!("{key} must be a string"))?;
-            JsonPath::parse(text).map_err(|error| format!("{key} is no JSONPath: {error}"))?;
+            JsonPath::parse(text).map_err(|error| format!("{key} {error}"))?;
             if !is_native(key) && !is_slug(key) {
                 let form = "1 to 100 letters, digits, '_', '-' or '.'";
                 return Err(format!("the key {} is no slug: {form}", shown(key)));
