@@ -37,7 +37,7 @@ async fn is_other(world: &World, lines: &[&str]) {
 
 both_stores! {
     async fn the_header_of_a_peer_that_is_not_trusted_is_ignored(kind: StoreKind) {
-        for proxies in [&[][..], &["10.0.0.0/8", "::1"]] {
+        for proxies in [&[][..], &["10.0.0.0/8", "::1/128"]] {
             let world = believing(kind, proxies).await;
             for n in 0..10 {
                 let forwarded = format!("198.51.100.{n}");
@@ -49,7 +49,7 @@ both_stores! {
     }
 
     async fn behind_a_trusted_proxy_the_rightmost_entry_that_is_not_trusted_counts(kind: StoreKind) {
-        let world = believing(kind, &["127.0.0.1", "10.0.0.0/8"]).await;
+        let world = believing(kind, &["127.0.0.1/32", "10.0.0.0/8"]).await;
         use_up(&world, &["198.51.100.7"]).await;
         is_same(&world, &["203.0.113.1, 198.51.100.7"]).await;
         is_same(&world, &["203.0.113.2,198.51.100.7 , 10.1.2.3"]).await;
@@ -60,7 +60,7 @@ both_stores! {
     }
 
     async fn the_lines_of_the_header_are_one_list(kind: StoreKind) {
-        let world = believing(kind, &["127.0.0.1", "10.0.0.0/8"]).await;
+        let world = believing(kind, &["127.0.0.1/32", "10.0.0.0/8"]).await;
         use_up(&world, &["203.0.113.1", "198.51.100.7"]).await;
         is_same(&world, &["198.51.100.7", "10.1.2.3"]).await;
         is_same(&world, &["203.0.113.9, 198.51.100.7", "10.1.2.3, 10.1.2.4"]).await;
@@ -68,7 +68,7 @@ both_stores! {
     }
 
     async fn ports_and_brackets_are_stripped(kind: StoreKind) {
-        let world = believing(kind, &["127.0.0.1"]).await;
+        let world = believing(kind, &["127.0.0.1/32"]).await;
         use_up(&world, &["198.51.100.7:4711"]).await;
         is_same(&world, &["198.51.100.7"]).await;
         is_same(&world, &["198.51.100.7:80"]).await;
@@ -78,7 +78,7 @@ both_stores! {
     }
 
     async fn an_entry_that_cannot_be_read_ends_the_walk_at_the_last_good_one(kind: StoreKind) {
-        let world = believing(kind, &["127.0.0.1", "10.0.0.0/8"]).await;
+        let world = believing(kind, &["127.0.0.1/32", "10.0.0.0/8"]).await;
         use_up(&world, &["10.0.0.7"]).await;
         is_same(&world, &["198.51.100.7, unknown, 10.0.0.7"]).await;
         is_same(&world, &["198.51.100.7, 300.1.1.1, 10.0.0.7"]).await;
@@ -87,16 +87,16 @@ both_stores! {
     }
 
     async fn without_any_good_entry_the_peer_counts(kind: StoreKind) {
-        let world = believing(kind, &["127.0.0.1"]).await;
+        let world = believing(kind, &["127.0.0.1/32"]).await;
         use_up(&world, &[]).await;
         for lines in [&["junk"][..], &[""], &["198.51.100.7, junk"], &["198.51.100.7", "_hidden"]] {
             is_same(&world, lines).await;
         }
-        is_same(&world, &["127.0.0.1"]).await;
+        is_same(&world, &["127.0.0.1/32"]).await;
     }
 
     async fn where_all_are_trusted_the_leftmost_counts(kind: StoreKind) {
-        let world = believing(kind, &["127.0.0.1", "10.0.0.0/8"]).await;
+        let world = believing(kind, &["127.0.0.1/32", "10.0.0.0/8"]).await;
         use_up(&world, &["10.0.0.1, 10.0.0.2, 10.0.0.3"]).await;
         is_same(&world, &["10.0.0.1"]).await;
         is_same(&world, &["10.0.0.1", "10.0.0.9"]).await;
@@ -104,7 +104,7 @@ both_stores! {
     }
 
     async fn clients_of_one_64_are_one(kind: StoreKind) {
-        let world = believing(kind, &["127.0.0.1"]).await;
+        let world = believing(kind, &["127.0.0.1/32"]).await;
         use_up(&world, &["2001:db8:1:2::1"]).await;
         is_same(&world, &["2001:db8:1:2:ffff:ffff:ffff:ffff"]).await;
         is_same(&world, &["2001:DB8:1:2:3::4"]).await;
@@ -113,7 +113,7 @@ both_stores! {
     }
 
     async fn a_mapped_address_is_the_ipv4_address_in_it(kind: StoreKind) {
-        let world = believing(kind, &["127.0.0.1", "10.0.0.0/8"]).await;
+        let world = believing(kind, &["127.0.0.1/32", "10.0.0.0/8"]).await;
         use_up(&world, &["::ffff:198.51.100.7"]).await;
         is_same(&world, &["198.51.100.7"]).await;
         is_same(&world, &["[::ffff:c633:6407]:80"]).await;
@@ -122,7 +122,7 @@ both_stores! {
     }
 
     async fn dispatch_tells_clients_apart_in_the_same_way_with_counters_of_its_own(kind: StoreKind) {
-        let world = believing(kind, &["127.0.0.1"]).await;
+        let world = believing(kind, &["127.0.0.1/32"]).await;
         let dispatch = |client: &'static str| {
             let request = Request::new("POST", dispatching(&unknown_id()));
             world.send(request.header(FORWARDED, client))
