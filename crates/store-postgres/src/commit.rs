@@ -315,8 +315,12 @@ fn apply_changes(
 ) -> Result<(), Conflict> {
     let mut together = Together::default();
     for change in changes {
-        if let Some(change) = together.take(steps, change.into_kind()) {
-            steps.push(step(change)?);
+        match together.take(steps, change.into_kind()) {
+            None => {}
+            Some(ChangeKind::Enroll { company, campaign, list }) => {
+                steps.extend(enroll(company, campaign, list));
+            }
+            Some(change) => steps.push(step(change)?),
         }
     }
     together.flush(steps);
@@ -338,7 +342,6 @@ fn step(change: ChangeKind) -> Result<Step, Conflict> {
             }
             None => Err(Conflict::Stale(key)),
         },
-        ChangeKind::Enroll { company, campaign, list } => Ok(enroll(company, campaign, list)),
         // Kinds of change that this version does not know cannot be applied.
         _ => Err(Conflict::Contended),
     }

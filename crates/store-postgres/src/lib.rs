@@ -18,6 +18,8 @@
 //! - A commit is one pipelined transaction: `BEGIN`, locks in a fixed order, preconditions, writes,
 //!   events, `COMMIT`, sent at once and answered in one round trip. A statement that does not find
 //!   the row it was decided on fails the transaction by itself.
+//! - What very many commits rely on at a time, campaigns and connections, is held by locks that
+//!   queue: a pause waits for the turns under way, and for no later ones.
 //! - Every read is one statement, or several in one snapshot, also one round trip.
 //! - Contacts are counted by the combination of the values that listings filter by: writers append
 //!   differences, [`Upkeep`](recado_core::store::Upkeep) folds them. Totals never scan. So are

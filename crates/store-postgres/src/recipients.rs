@@ -77,9 +77,16 @@ SELECT nobody, nobody, 0, NULL, 'waiting', 1 \
 FROM (VALUES ('00000000-0000-0000-0000-000000000000'::uuid)) AS missing (nobody) \
 WHERE NOT EXISTS (SELECT FROM campaigns WHERE company_id = $1 AND id = $2)";
 
-/// The step that makes recipients of the contacts of a list.
-pub(crate) fn enroll(company: CompanyId, campaign: CampaignId, list: ListId) -> Step {
-    Step::new(ENROLL, params![company.uuid(), campaign.uuid(), list.uuid()], None)
+/// A list has no largest size, so this takes as long as it takes: ten minutes for the rest of the
+/// transaction, which is some ten million recipients.
+const TAKE_LONG: &str = "SELECT set_config('statement_timeout', '600000', true)";
+
+/// The steps that make recipients of the contacts of a list.
+pub(crate) fn enroll(company: CompanyId, campaign: CampaignId, list: ListId) -> [Step; 2] {
+    [
+        Step::new(TAKE_LONG, Vec::new(), None),
+        Step::new(ENROLL, params![company.uuid(), campaign.uuid(), list.uuid()], None),
+    ]
 }
 
 /// How many recipients of a campaign have which status: each status is counted in the index by

@@ -3,6 +3,7 @@
 mod support;
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use recado_core::Timestamp;
 use recado_core::access::{Company, Features, Plan};
@@ -14,7 +15,7 @@ use recado_core::ids::{CampaignId, CompanyId, ContactId, ListId, TemplateId};
 use recado_core::lists::{List, ListMember};
 use recado_core::prosas::{Brl, Prosas};
 use recado_core::store::{Change, ChangeSet, Commit, CommitError, Conflict};
-use recado_store_postgres::PostgresStore;
+use recado_store_postgres::{Options, PostgresStore};
 use support::Database;
 use tokio::task::JoinHandle;
 use tokio_postgres::Client;
@@ -84,6 +85,14 @@ async fn with_list(contacts: u128) -> Database {
     database
 }
 
+/// 30,000 more contacts, all in the list; what else follows from them is of no interest.
+const MANY: &str = "\
+SET session_replication_role = replica; \
+INSERT INTO contacts SELECT (jsonb_populate_record(c, jsonb_build_object('id', md5(i::text)::uuid, \
+'identifier', 'i' || i))).* FROM contacts c, generate_series(1, 30000) i; \
+INSERT INTO list_members SELECT m.company_id, m.list_id, md5(i::text)::uuid \
+FROM list_members m, generate_series(1, 30000) i; ANALYZE contacts, list_members";
+
 /// What begins the turn of a recipient, as the store has it now.
 async fn claim(store: &PostgresStore, number: u32) -> ChangeSet {
     let id = campaign().id;
@@ -110,10 +119,10 @@ fn commit(store: &PostgresStore, changes: ChangeSet) -> JoinHandle<Result<(), Co
 async fn until_waiting(client: &Client, count: i64) {
     let waiting = "SELECT count(*) FROM pg_stat_activity \
                    WHERE datname = current_database() AND wait_event_type = 'Lock'";
-    let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
+    let until = Instant::now() + Duration::from_secs(10);
     while client.query_one(waiting, &[]).await.expect("it can be counted").get::<_, i64>(0) < count
     {
-        assert!(std::time::Instant::now() < until, "fewer than {count} wait");
+        assert!(Instant::now() < until, "fewer than {count} wait");
         tokio::task::yield_now().await;
     }
 }
@@ -161,6 +170,18 @@ async fn a_contact_that_goes_during_an_enrollment_leaves_no_gap() {
     let waiting = store.recipients(company(), id, RecipientStatus::Waiting, None, 10).await;
     let waiting: Vec<_> = waiting.unwrap().iter().map(|r| (r.number.0, r.contact)).collect();
     assert_eq!(waiting, [(1, Some(contact(1))), (2, Some(contact(3)))]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_enrollment_may_take_longer_than_any_other_statement() {
+    let database = with_list(1).await;
+    // As many contacts as take longer than a statement may.
+    database.client().await.batch_execute(MANY).await.unwrap();
+    let options = Options { statement_timeout: Duration::from_millis(250), ..support::options() };
+    let store = PostgresStore::connect(database.url(), options).await.unwrap();
+    store.commit(enrollment()).await.unwrap();
+    let counts = store.recipient_counts(company(), campaign().id).await.unwrap();
+    assert_eq!(counts.of(RecipientStatus::Waiting), 30_001);
 }
 
 #[tokio::test(flavor = "multi_thread")]
