@@ -17,7 +17,7 @@
 
 use std::sync::Arc;
 
-use recado_core::access::{Caller, Company, CompanyDraft, KeyDraft, Scopes};
+use recado_core::access::{Caller, Company, CompanyDraft, KeyDraft, Limiter, Scopes};
 use recado_core::documents::Files;
 use recado_core::gateway::Providers;
 use recado_core::ids::CompanyId;
@@ -55,6 +55,7 @@ pub struct KitBuilder {
     transport: ScriptedTransport,
     provider: ScriptedProvider,
     providers: Option<Providers>,
+    limiter: Option<Arc<dyn Limiter>>,
     settings: Settings,
 }
 
@@ -108,6 +109,13 @@ impl KitBuilder {
         self
     }
 
+    /// Counts calls here; several processes that share one share their limits.
+    #[must_use]
+    pub fn limiter(mut self, limiter: Arc<dyn Limiter>) -> Self {
+        self.limiter = Some(limiter);
+        self
+    }
+
     /// Uses these settings.
     #[must_use]
     pub fn settings(mut self, settings: Settings) -> Self {
@@ -123,7 +131,7 @@ impl KitBuilder {
             ids: self.ids,
             files: self.files,
             transport: Arc::new(self.transport),
-            limiter: None,
+            limiter: self.limiter,
             providers: self.providers.unwrap_or_else(|| self.provider.everywhere()),
             settings: self.settings,
         };
@@ -166,6 +174,7 @@ impl Kit {
             transport: ScriptedTransport::new(),
             provider: ScriptedProvider::new(),
             providers: None,
+            limiter: None,
             settings: Settings::default(),
         }
     }

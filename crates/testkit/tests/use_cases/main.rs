@@ -5,6 +5,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 mod calls;
+mod campaign_scene;
+mod campaigns;
 mod connections;
 mod contacts;
 mod deals;
@@ -13,11 +15,15 @@ mod dispatch;
 mod dispatch_faults;
 mod dispatch_order;
 mod dispatch_processes;
+mod dispatch_windows;
+mod dispatches;
 mod enrichment;
 mod erasure;
 mod fan_out;
 mod groups;
 mod import;
+mod inbound;
+mod inbound_access;
 mod inbox;
 mod journal;
 mod leads;
@@ -28,7 +34,9 @@ mod prosas;
 mod purge;
 mod purge_crash;
 mod records;
+mod send_template;
 mod sending;
+mod shop;
 mod simulation;
 mod store_failures;
 mod talk;
