@@ -126,11 +126,10 @@ async fn requests() -> Vec<String> {
     let options = HttpOptions { operator_token, ..HttpOptions::default() };
     let service = RecadoHttp::new(kit.app.clone(), options);
     let company = kit.company.id;
-    let mut made = 0;
     let hook = "/api/webhooks/incoming/some-slug";
     let dispatch = format!("/api/webhooks/template-dispatch/{token}");
     let query = format!("{dispatch}?phone=11976543210&v1=Francisca");
-    for (method, path, bearer, body) in [
+    let requests = [
         ("POST", "/api/v1/contacts".to_owned(), kit.key.as_str(), r#"{"phone":"+5511987654321"}"#),
         ("POST", "/api/v1/contacts".to_owned(), kit.key.as_str(), r#"{"email":"ana@example"}"#),
         ("GET", "/api/v1/contacts?search=Francisca".to_owned(), kit.key.as_str(), ""),
@@ -148,11 +147,11 @@ async fn requests() -> Vec<String> {
         // From here on without a store: what fails is explained in the log.
         ("POST", dispatch, "", ""),
         ("POST", hook.to_owned(), "", r#"{"phone":"+5511987654321"}"#),
-    ] {
+    ];
+    for (made, (method, path, bearer, body)) in requests.into_iter().enumerate() {
         if made == UNTIL_FAILURE {
             store.fail_all(StoreFailure::Unavailable);
         }
-        made += 1;
         let request = Request::builder()
             .method(method)
             .uri(path)

@@ -1,4 +1,4 @@
-//! `recado openapi`, `migrate`, `company`, `key` and `webhook`.
+//! `recado openapi`, `migrate`, `company`, `key`, `webhook` and `endpoint`.
 
 mod common;
 
@@ -152,6 +152,41 @@ fn a_webhook_command_is_refused_as_the_call_would_be() {
     refused(&["deliveries", "--company", company, "--status", "sent"], "status");
     let topic = ["add", "http://127.0.0.1:9/", "--events", "message.read", "--company", company];
     refused(&topic, "events");
+}
+
+#[test]
+fn an_endpoint_is_added_posted_to_and_deleted() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let run = |arguments: &[&str]| done(folder.path(), arguments);
+    let enabled = ["--inbound-contacts", "true", "--json"];
+    let company = [&["company", "create", "Padaria Aurora"][..], &enabled].concat();
+    let company = json(&run(&company));
+    let company = company["id"].as_str().expect("an id");
+    let of = ["--company", company, "--json"];
+    let endpoint = |arguments: &[&str]| json(&run(&[&["endpoint"], arguments, &of].concat()));
+
+    let mapping = ["--map", "phone=$.p", "--map", "name=$['a=b']"];
+    let made = endpoint(&[&["add", "site-leads"][..], &mapping].concat());
+    assert_eq!(made["variable_mapping"]["name"], "$['a=b']");
+    let id = made["id"].as_str().expect("an id");
+    assert_eq!(endpoint(&["list"])[0]["slug"], "site-leads");
+    assert_eq!(endpoint(&["list"])[0].get("secret"), None);
+    let table = run(&["endpoint", "list", "--company", company]);
+    assert!(table.contains("phone=$.p"), "{table}");
+
+    let rotated = endpoint(&["rotate-secret", id, "--secret", "chosen-by-hand-1"]);
+    assert_eq!(rotated["secret"], "chosen-by-hand-1");
+    let server = Server::start(folder.path(), &["serve"], "listening");
+    let post = |secret: &str| {
+        let secret = format!("X-Service-Secret: {secret}");
+        let body = r#"{"p": "11987654321", "a=b": "Ana"}"#;
+        send(&server.addr(), "POST", "/api/webhooks/incoming/site-leads", &[secret], body).status
+    };
+    assert_eq!(post(made["secret"].as_str().expect("the secret")), 401);
+    assert_eq!(post("chosen-by-hand-1"), 200);
+    assert_eq!(endpoint(&["delete", id])["deleted"], true);
+    assert_eq!(post("chosen-by-hand-1"), 404);
+    server.stop();
 }
 
 #[test]

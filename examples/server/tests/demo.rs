@@ -156,6 +156,35 @@ fn the_samples_have_stages_tags_lists_and_a_group() {
 }
 
 #[test]
+fn the_campaign_that_is_started_reaches_everybody_once() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let server = demo(folder.path());
+    let lines = lines(&server);
+    let line = |about: &str| lines.iter().find(|line| line.contains(about)).expect(about);
+    let campaigns = || run(line("/api/v1/campaigns'")).json()["data"][0].clone();
+    assert_eq!(campaigns()["status"], "draft");
+    for _ in 0..2 {
+        assert_eq!(run(line("/start'")).status, 200);
+    }
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    let finished = loop {
+        let campaign = campaigns();
+        if campaign["status"] == "finished" && campaign["counts"]["sent"] == 0 {
+            break campaign;
+        }
+        assert!(std::time::Instant::now() < deadline, "{campaign}");
+        // Only so that asking does not keep the machine from working.
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    };
+    let counts = &finished["counts"];
+    let total = counts["total"].as_u64().expect("a total");
+    assert!(total >= 3 && counts["failed"] == 0, "{counts}");
+    let listed = run(line("/recipients?")).json();
+    assert_eq!(listed["total"], total);
+    server.stop();
+}
+
+#[test]
 fn the_first_lines_are_a_conversation_that_is_sent_read_resolved_and_reopened() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let server = demo(folder.path());
