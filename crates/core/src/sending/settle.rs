@@ -341,6 +341,9 @@ impl UseCase for Settle {
         }
         if message != *stored.value() {
             changes = changes.with(stored.update(message.clone()));
+        } else if facts.claimed.recipient.is_some() {
+            // The recipient goes by it, and a report may have moved both on since it was read.
+            changes = changes.require(stored.unchanged());
         }
         // An outcome that was recorded before gives nothing back again.
         let ended = match self.may_have_arrived() || stored.status != MessageStatus::Pending {
