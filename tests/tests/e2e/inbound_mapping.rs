@@ -156,17 +156,25 @@ both_stores! {
         }
         let site = world.endpoint("site-leads", mapping).await;
         let body = format!(
-            r#"{{"phone": "{}", "name": 7.10, "aaa": 1.50, "bbb": 1E3, "ccc": -0,
-                "ddd": 123456789012345678901234567890, "eee": true, "fff": false, "ggg": 0.1e-2}}"#,
+            r#"{{"phone": "{}", "name": 7.10, "aaa": 1.50, "bbb": 100.0, "ccc": -0,
+                "ddd": 123456789012345678901234567890, "eee": true, "fff": false, "ggg": 0.001}}"#,
             mobile(1)
         );
         let one = contact(&world, &site, &body).await;
         assert_eq!(one["name"], "7.10");
         let expected = json!({
-            "aaa": "1.50", "bbb": "1E3", "ccc": "-0", "ddd": "123456789012345678901234567890",
-            "eee": "true", "fff": "false", "ggg": "0.1e-2",
+            "aaa": "1.50", "bbb": "100.0", "ccc": "-0", "ddd": "123456789012345678901234567890",
+            "eee": "true", "fff": "false", "ggg": "0.001",
         });
         assert_eq!(one["custom_fields"], expected);
+    }
+
+    async fn an_exponent_is_kept_as_written(world: Intake) {
+        let mapping = json!({"phone": "$.phone", "aaa": "$.a", "bbb": "$.b", "ccc": "$.c"});
+        let site = world.endpoint("site-leads", mapping).await;
+        let body = format!(r#"{{"phone": "{}", "a": 1E3, "b": 2e5, "c": 0.1e-2}}"#, mobile(1));
+        let one = contact(&world, &site, &body).await;
+        assert_eq!(one["custom_fields"], json!({"aaa": "1E3", "bbb": "2e5", "ccc": "0.1e-2"}));
     }
 
     async fn objects_and_arrays_are_refused_wherever_they_are_found(world: Intake) {

@@ -106,7 +106,8 @@ both_stores! {
 
     async fn an_expression_that_never_ends_is_given_up(world: Intake) {
         let numbers = vec![1; 30_000];
-        let body = json!({"phone": mobile(1), "n": numbers});
+        let deep = (0..100).fold(json!(1), |inner, _| json!([inner]));
+        let body = json!({"phone": mobile(1), "n": numbers, "deep": deep});
         for (n, path) in [
             "$..[?count($..*) == 1]",
             "$.n[?@ == $.n[?@ == 2]]",
