@@ -15,7 +15,7 @@ use recado_testkit::{StoreFailure, StoreOp};
 use serde_json::{Value, json};
 
 use super::dispatches::{Outcome, PHONE, admit, dispatch, utility};
-use super::shop::{Shop, phone, refusal, uncertain, unreachable};
+use super::shop::{Shop, cut_off, phone, refusal, uncertain, unreachable};
 use super::{code, create_phone};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -288,12 +288,8 @@ async fn a_dispatch_that_is_dropped_at_any_step_stands_in_the_way_for_sixty_seco
     for steps in 1..100 {
         let desk = Desk::with(utility()).await;
         let _gate = desk.shop.kit().provider.hold();
-        let mut send = Box::pin(desk.send("Ana"));
-        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-        for _ in 0..steps {
-            assert!(send.as_mut().poll(&mut context).is_pending(), "the provider holds it back");
-        }
-        drop(send);
+        let sent = cut_off(desk.send("Ana"), steps).await;
+        assert!(sent.is_none(), "the provider holds it back");
         reached = desk.shop.calls() == 1;
         drop(_gate);
         desk.shop.app().sending().recover().await.unwrap();

@@ -5,7 +5,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 mod calls;
+mod campaign_runs;
 mod campaign_scene;
+mod campaign_simulation;
 mod campaigns;
 mod connections;
 mod contacts;

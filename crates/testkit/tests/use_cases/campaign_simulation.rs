@@ -1,0 +1,206 @@
+//! Campaigns while stores, gateways and processes fail at random; then everything heals, and what
+//! must always hold is checked.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use recado_core::campaigns::RecipientStatus;
+use recado_core::{Ids, Recado};
+use recado_testkit::{SeededIds, StoreFailure, StoreOp};
+use serde_json::json;
+
+use super::campaign_scene::Scene;
+use super::shop::{Shop, cut_off, phone, refusal, uncertain, unreachable};
+
+/// Numbers that are the same in every run of a seed.
+#[derive(Clone)]
+struct Dice(Arc<SeededIds>);
+
+impl Dice {
+    fn below(&self, end: usize) -> usize {
+        let mut bytes = [0; 8];
+        self.0.fill(&mut bytes);
+        (u64::from_le_bytes(bytes) % end as u64) as usize
+    }
+}
+
+struct World {
+    scene: Scene,
+    dice: Dice,
+    died: u64,
+}
+
+impl World {
+    async fn new(seed: u64) -> Self {
+        let dice = Dice(Arc::new(SeededIds::new(seed ^ 0xd1ce)));
+        let rate = [5, 20, 100, 1_000][dice.below(4)];
+        let with = json!({ "messages_per_second": rate });
+        let count = 20 + dice.below(40);
+        let scene = Scene::with(Shop::seeded(seed).await, count, with).await;
+        scene.start().await;
+        Self { scene, dice, died: 0 }
+    }
+
+    /// Decides anew what fails from here on.
+    fn break_something(&self) {
+        let dice = self.dice.clone();
+        let provider = &self.scene.shop.kit().provider;
+        provider.otherwise(match dice.below(12) {
+            0 => Some(refusal()),
+            1 => Some(uncertain()),
+            2 => Some(unreachable()),
+            _ => None,
+        });
+        match dice.below(4) {
+            0 => self.scene.shop.store.heal(),
+            rarity => self.scene.shop.store.plan(move |op| {
+                let failure = match dice.below(4) {
+                    0 => StoreFailure::Unavailable,
+                    1 => StoreFailure::UnknownBefore,
+                    2 => StoreFailure::UnknownAfter,
+                    _ => StoreFailure::Contended,
+                };
+                let fails = op != StoreOp::Upkeep && dice.below(8 * rarity) == 0;
+                fails.then_some(failure)
+            }),
+        }
+    }
+
+    /// Takes turns for a number of steps, in one process or both, then is dropped: it died, or
+    /// went on to the end.
+    async fn send(&mut self) {
+        let [one, two] = self.scene.shop.apps();
+        let (steps, both) = (self.dice.below(60), self.dice.below(2) == 0);
+        let work = async {
+            let drain = |app: Recado| async move { app.campaigns().drain().await };
+            if both {
+                tokio::join!(drain(one.clone()), drain(two.clone()));
+            } else {
+                drain(one.clone()).await;
+            }
+        };
+        if self.dice.below(3) == 0 {
+            let ended = cut_off(work, steps).await.is_some();
+            self.died += u64::from(!ended);
+        } else {
+            work.await;
+        }
+    }
+
+    async fn step(&mut self) {
+        let shop = &self.scene.shop;
+        let (kit, company) = (shop.kit(), shop.kit().company.id);
+        let contact = self.scene.contacts[self.dice.below(self.scene.contacts.len())];
+        match self.dice.below(16) {
+            0..=4 => self.send().await,
+            5..=7 => kit.clock.advance(Duration::from_millis(self.dice.below(900) as u64)),
+            8 => self.break_something(),
+            9 => {
+                let _ = kit.app.campaigns().pause(company, self.scene.id).await;
+            }
+            10..=11 => {
+                let _ = shop.other.campaigns().start(company, self.scene.id).await;
+            }
+            12 => {
+                let _ = kit.app.sending().recover().await;
+            }
+            13 => {
+                let nothing = recado_testkit::kit::body(json!({}));
+                let block = recado_core::conversations::ActionName::Block;
+                let _ = kit.app.conversations().act(company, contact, block, &nothing).await;
+            }
+            14 if self.dice.below(3) == 0 => {
+                let _ = kit.app.contacts().delete(&kit.caller, contact).await;
+            }
+            _ => {
+                let calls = shop.calls();
+                let id = format!("fake.{}", self.dice.below(calls + 1));
+                let status = ["delivered", "read"][self.dice.below(2)];
+                let event = json!({
+                    "kind": "status", "provider_message_id": id, "status": status,
+                });
+                let event = recado_core::inbox::parse_event(&event, "g.us");
+                let inbox = kit.app.inbox();
+                let _ = inbox.receive(company, shop.talk.connection, vec![event]).await;
+            }
+        }
+    }
+
+    async fn heal(&self) {
+        let shop = &self.scene.shop;
+        shop.store.heal();
+        shop.kit().provider.otherwise(None);
+        shop.kit().clock.advance(Duration::from_secs(20));
+        for _ in 0..200 {
+            for app in shop.apps() {
+                while app.sending().recover().await.unwrap() {}
+            }
+            self.scene.start().await;
+            shop.app().campaigns().drain().await;
+            shop.advance(Duration::from_secs(1));
+            if self.scene.status().await.0 == "finished" {
+                return;
+            }
+        }
+        panic!("it never ends: {:?}", self.scene.statuses().await);
+    }
+
+    async fn check_the_end(&self) {
+        self.scene.check().await;
+        let recipients = self.scene.recipients().await;
+        let calls = self.scene.calls();
+        let mut refundable = 0;
+        for recipient in &recipients {
+            let called = recipient
+                .phone
+                .as_ref()
+                .and_then(|phone| calls.get(phone.trim_start_matches('+')).copied());
+            let is_there = recipient.contact_id.is_some();
+            match recipient.status {
+                RecipientStatus::Waiting | RecipientStatus::Sending => {
+                    panic!("somebody has no turn: {recipient:?}")
+                }
+                RecipientStatus::Skipped => {
+                    assert_eq!((called, recipient.message_id), (None, None), "{recipient:?}");
+                }
+                RecipientStatus::Sent | RecipientStatus::Delivered | RecipientStatus::Read => {
+                    assert!(called.is_some() || !is_there, "{recipient:?}");
+                    assert!(recipient.sent_at.is_some(), "{recipient:?}");
+                }
+                RecipientStatus::Failed => {
+                    let fault = recipient.error_code.expect("there is a reason").as_str();
+                    let sure = ["RECIPIENT_UNREACHABLE", "NETWORK", "UNKNOWN"].contains(&fault);
+                    refundable += usize::from(sure);
+                    assert!(called.is_some() || fault != "RECIPIENT_UNREACHABLE" || !is_there);
+                }
+            }
+        }
+        let refunds = self.scene.refunds().await;
+        assert_eq!(refunds, refundable, "what surely failed is given back, and nothing else");
+        for n in 0..self.scene.contacts.len() {
+            let digits = phone(n).trim_start_matches('+').to_owned();
+            assert!(calls.get(&digits).copied().unwrap_or_default() <= 1);
+        }
+    }
+}
+
+#[tokio::test]
+async fn whatever_fails_in_between_everybody_has_one_turn_and_the_ledger_is_right() {
+    let picked = std::env::var("RECADO_SEED").ok().and_then(|seed| seed.parse().ok());
+    let seeds = picked.map_or(0..30, |seed: u64| seed..seed + 1);
+    let (mut died, mut sent, mut refunds) = (0, 0, 0);
+    for seed in seeds {
+        println!("RECADO_SEED={seed}");
+        let mut world = World::new(seed).await;
+        for _ in 0..150 {
+            world.step().await;
+        }
+        world.heal().await;
+        world.check_the_end().await;
+        died += world.died;
+        sent += world.scene.shop.calls();
+        refunds += world.scene.refunds().await;
+    }
+    let is_whole = picked.is_none();
+    assert!(!is_whole || (died > 10 && sent > 100 && refunds > 10), "{died} {sent} {refunds}");
+}
