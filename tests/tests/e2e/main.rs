@@ -78,6 +78,8 @@ mod prosas;
 mod rates;
 mod reports;
 mod send_checks;
+mod send_template_calls;
+mod send_template_checks;
 mod sending;
 mod sending_groups;
 mod talk_contacts;
