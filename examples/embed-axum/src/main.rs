@@ -188,4 +188,21 @@ mod tests {
         assert_eq!((status, hello.contains("1 companies")), (200, true), "{hello}");
         assert_eq!(call(&app, "GET", "/nowhere", "", "").await.0, 404);
     }
+    #[tokio::test]
+    async fn calls_of_hooks_are_counted_by_peer() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let app = app(recado(folder.path()).await.expect("it starts"), "token");
+        let ask = async |last: u8| {
+            let peer = SocketAddr::from(([192, 0, 2, last], 4711));
+            let request = Request::post("/api/webhooks/incoming/nobodys")
+                .extension(ConnectInfo(peer))
+                .body(Body::empty())
+                .expect("a request");
+            app.clone().oneshot(request).await.expect("infallible").status().as_u16()
+        };
+        for _ in 0..10 {
+            assert_eq!(ask(1).await, 404);
+        }
+        assert_eq!((ask(1).await, ask(2).await), (429, 404));
+    }
 }

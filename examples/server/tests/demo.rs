@@ -156,11 +156,12 @@ fn the_samples_have_stages_tags_lists_and_a_group() {
 }
 
 #[test]
-fn the_campaign_that_is_started_reaches_everybody_once() {
+fn a_template_is_dispatched_and_a_campaign_reaches_everybody() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let server = demo(folder.path());
     let lines = lines(&server);
     let line = |about: &str| lines.iter().find(|line| line.contains(about)).expect(about);
+    assert_eq!(run(line("/template-dispatch/")).status, 200, "to somebody new");
     let campaigns = || run(line("/api/v1/campaigns'")).json()["data"][0].clone();
     assert_eq!(campaigns()["status"], "draft");
     for _ in 0..2 {

@@ -36,13 +36,21 @@ pub(super) async fn connections(
     Ok(ids)
 }
 
-/// The template, made if there is none.
+/// The template, made if there is none. It names its connection: otherwise one would have to be
+/// chosen for people whom the company has not met yet.
 pub(super) async fn template(recado: &Recado, company: CompanyId) -> Result<(), Failure> {
     if !recado.templates().all(company).await.map_err(refused)?.is_empty() {
         return Ok(());
     }
     let (name, category, text) = TEMPLATE;
-    let body = json!({"name": name, "category": category, "body": text, "status": "APPROVED"});
+    let connections = recado.connections().all(company).await.map_err(refused)?;
+    let body = json!({
+        "name": name,
+        "category": category,
+        "body": text,
+        "status": "APPROVED",
+        "connection_id": connections.first().map(|connection| connection.id),
+    });
     recado.templates().create(company, &object(body)).await.map_err(refused)?;
     Ok(())
 }
