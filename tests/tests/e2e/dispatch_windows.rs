@@ -198,6 +198,36 @@ both_stores! {
         world.dispatch_to(&token, &mobile(1)).await.expect_duplicate();
     }
 
+    async fn a_campaign_opens_no_window_and_minds_none(world: Intake) {
+        let cloud = world.silent("official_cloud").await;
+        let made = world.template("promo", "MARKETING", "Olá").await;
+        let contact = world.create_id(json!({"phone": mobile(1)})).await;
+        let path = format!("C/contacts/{contact}");
+        world.operator("PATCH", &path, json!({"last_connection_id": cloud})).await.expect(200);
+        let list = world.list("all").await;
+        let path = format!("C/lists/{list}/contacts");
+        world.operator("POST", &path, json!({"contact_ids": [contact]})).await.expect(200);
+        let run = |count: usize| {
+            let (world, body) =
+                (&world, json!({"name": "c", "template_id": made["id"], "list_id": list}));
+            async move {
+                let campaign = text(&world.make("C/campaigns", body).await["id"]);
+                let path = format!("C/campaigns/{campaign}/start");
+                world.operator("POST", &path, Value::Null).await.expect(200);
+                recado_tests::eventually("the campaign sent", || async {
+                    (world.message_ids("status=sent").await.len() == count).then_some(())
+                })
+                .await;
+            }
+        };
+        let token = text(&made["token"]);
+        run(1).await;
+        let done = world.dispatched(&token, &mobile(1)).await;
+        run(3).await;
+        let existing = world.dispatch_to(&token, &mobile(1)).await.expect_duplicate();
+        assert_eq!(existing["message_id"], done["message_id"]);
+    }
+
     async fn a_report_that_a_dispatch_failed_later_leaves_its_window(world: Intake) {
         let cloud = world.silent("official_cloud").await;
         let token = world.token("promo", "MARKETING", "Olá").await;

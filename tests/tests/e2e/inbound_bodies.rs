@@ -80,6 +80,17 @@ both_stores! {
         }
     }
 
+    async fn a_caller_that_asks_before_it_sends_is_not_told_to_go_on(world: Intake) {
+        let site = world.endpoint("site-leads", plain()).await;
+        let more = "expect: 100-continue\r\ncontent-length: 102401";
+        let huge = head(&site.path(), &site.secret, more);
+        told(&world, &huge).await.expect_hook_error(413, "INVALID_PAYLOAD");
+        let wrong = head(&site.path(), "wrong", "expect: 100-continue\r\ncontent-length: 50");
+        told(&world, &wrong).await.expect_hook_error(401, "INVALID_SECRET");
+        let fine = head(&site.path(), &site.secret, "expect: 100-continue\r\ncontent-length: 50");
+        assert_eq!(told(&world, &fine).await.status, 100);
+    }
+
     async fn a_refused_caller_is_answered_without_the_body(world: Intake) {
         let site = world.endpoint("site-leads", plain()).await;
         let length = "content-length: 500";

@@ -1,5 +1,7 @@
 //! Which client a call of a hook comes from: D13.
 
+use recado_tests::backend::Database;
+use recado_tests::binary::Process;
 use recado_tests::hooks_in::{FORWARDED, dispatching, incoming};
 use recado_tests::{Answer, Request, Setup, StoreKind, World, both_stores, unknown_id};
 
@@ -119,6 +121,25 @@ both_stores! {
         is_same(&world, &["[::ffff:c633:6407]:80"]).await;
         is_same(&world, &["198.51.100.7, ::ffff:10.0.0.1"]).await;
         is_other(&world, &["::ffff:198.51.100.8"]).await;
+    }
+
+    async fn the_proxies_are_an_option_of_the_server(kind: StoreKind) {
+        let database = Database::migrated(kind);
+        let args = ["--trusted-proxies", "127.0.0.1,10.0.0.0/8"];
+        let process = Process::serve(&database, &args).await;
+        let call = |client: String| {
+            let request = Request::new("POST", incoming("nobody-has-this"));
+            request.header(FORWARDED, client).send(process.addr)
+        };
+        for n in 0..12 {
+            let answer = call(format!("198.51.100.{n}, 10.0.0.1")).await;
+            answer.expect_hook_error(404, "ENDPOINT_NOT_FOUND");
+        }
+        let mut limited = 0;
+        for _ in 0..12 {
+            limited += usize::from(call("198.51.100.99, 10.0.0.2".to_owned()).await.status == 429);
+        }
+        assert!(limited > 0, "one client is one client");
     }
 
     async fn dispatch_tells_clients_apart_in_the_same_way_with_counters_of_its_own(kind: StoreKind) {

@@ -1,7 +1,10 @@
 //! Endpoints as the operator manages them: operator.md; D4–D8, D46a.
 
+use recado_tests::backend::TestServer;
 use recado_tests::hooks_in::{SECRET, incoming, plain};
-use recado_tests::{Intake, Request, both_stores, keys, mobile, text, unknown_id, with};
+use recado_tests::{
+    Intake, Request, Setup, both_stores, keys, mobile, on_postgres, text, unknown_id, with,
+};
 use serde_json::{Map, Value, json};
 
 const ALL: &str = "C/inbound-endpoints";
@@ -212,5 +215,36 @@ both_stores! {
         {
             world.send(request).await.expect_error(401, "UNAUTHORIZED");
         }
+    }
+}
+
+on_postgres! {
+    async fn what_changes_at_one_process_holds_at_the_other_at_once(world: Intake) {
+        let setup = Setup {
+            clock: Some(world.server.clock.clone()),
+            trusted_proxies: &["127.0.0.0/8"],
+            ..Setup::default()
+        };
+        let second = TestServer::start(&world.database, setup).await;
+        let site = world.endpoint("site-leads", plain()).await;
+        let there = |secret: String| {
+            let from = recado_tests::hooks_in::stranger();
+            let request = Request::new("POST", site.path()).header(SECRET, secret);
+            let request = request.header(recado_tests::hooks_in::FORWARDED, from);
+            request.json(&json!({"phone": mobile(1), "tel": mobile(2)})).send(second.addr)
+        };
+        assert_eq!(there(site.secret.clone()).await.expect_ok()["action"], "created");
+        let path = format!("{ALL}/{}", site.id);
+        let rotated = world.operator("POST", &format!("{path}/rotate-secret"), json!({})).await;
+        let new = text(&rotated.expect(200)["secret"]);
+        there(site.secret.clone()).await.expect_hook_error(401, "INVALID_SECRET");
+        world.change_endpoint(&site, json!({"variable_mapping": {"phone": "$.tel"}})).await;
+        assert_eq!(there(new.clone()).await.expect_ok()["action"], "created");
+        world.change_endpoint(&site, json!({"is_active": false})).await;
+        there(new.clone()).await.expect_hook_error(410, "ENDPOINT_INACTIVE");
+        world.features(&world.us, false, false).await;
+        there(new.clone()).await.expect_hook_error(403, "FEATURE_DISABLED");
+        world.operator("DELETE", &path, Value::Null).await;
+        there(new).await.expect_hook_error(404, "ENDPOINT_NOT_FOUND");
     }
 }
