@@ -1,69 +1,64 @@
 //! The windows of template dispatch: inside one, nothing is sent a second time (8, D50).
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::stream::{FuturesUnordered, StreamExt};
-use recado_core::dispatches::{
-    AdmittedTemplate, DispatchError, Dispatched, ExistingSend, RESERVATION,
-};
+use recado_core::dispatches::{AdmittedTemplate, DispatchError, Dispatched, ExistingSend};
 use recado_core::gateway::SendFailure;
 use recado_core::messages::{DeliveryCode, Failure};
-use recado_core::{Error, Recado, Timestamp};
+use recado_core::{Error, Timestamp};
 use recado_testkit::kit::body;
-use recado_testkit::{StoreFailure, StoreOp};
 use serde_json::{Value, json};
 
 use super::dispatches::{Outcome, PHONE, admit, dispatch, utility};
-use super::shop::{Shop, cut_off, phone, refusal, uncertain, unreachable};
+use super::shop::{Shop, phone, refusal, uncertain, unreachable};
 use super::{code, create_phone};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-const TEN_MINUTES: Duration = Duration::from_secs(600);
-const MILLISECOND: Duration = Duration::from_millis(1);
+pub(super) const TEN_MINUTES: Duration = Duration::from_secs(600);
+pub(super) const MILLISECOND: Duration = Duration::from_millis(1);
 
 fn template(name: &str, category: &str, language: &str, text: &str) -> Value {
     json!({ "name": name, "category": category, "language": language, "body": text })
 }
 
 /// A company with one template.
-struct Desk {
-    shop: Shop,
-    admitted: AdmittedTemplate,
+pub(super) struct Desk {
+    pub(super) shop: Shop,
+    pub(super) admitted: AdmittedTemplate,
 }
 
 impl Desk {
-    async fn with(new: Value) -> Self {
+    pub(super) async fn with(new: Value) -> Self {
         let shop = Shop::new().await;
         let made = shop.template(new).await;
         let admitted = admit(&shop, &made).await;
         Self { shop, admitted }
     }
 
-    async fn another(&self, new: Value) -> AdmittedTemplate {
+    pub(super) async fn another(&self, new: Value) -> AdmittedTemplate {
         let made = self.shop.template(new).await;
         self.shop.advance(Duration::from_secs(6));
         admit(&self.shop, &made).await
     }
 
-    async fn send(&self, name: &str) -> Outcome {
+    pub(super) async fn send(&self, name: &str) -> Outcome {
         dispatch(self.shop.app(), &self.admitted, PHONE, name).await
     }
 
-    async fn send_as(&self, admitted: &AdmittedTemplate, name: &str) -> Outcome {
+    pub(super) async fn send_as(&self, admitted: &AdmittedTemplate, name: &str) -> Outcome {
         dispatch(self.shop.app(), admitted, PHONE, name).await
     }
 }
 
 /// The earlier send that a refusal names, or `None` for one that is under way.
-fn existing(outcome: Outcome) -> Option<ExistingSend> {
+pub(super) fn existing(outcome: Outcome) -> Option<ExistingSend> {
     match outcome {
         Err(Error::Rejected(DispatchError::Duplicate(existing))) => existing,
         other => panic!("a duplicate was expected, not {other:?}"),
     }
 }
 
-fn sent_at(at: Timestamp, sent: &Dispatched, lasts: Duration) -> ExistingSend {
+pub(super) fn sent_at(at: Timestamp, sent: &Dispatched, lasts: Duration) -> ExistingSend {
     ExistingSend { message_id: sent.message_id, sent_at: at, next_eligible_at: at.plus(lasts) }
 }
 
@@ -221,8 +216,9 @@ async fn an_uncertain_send_opens_a_window() {
 }
 
 #[tokio::test]
-async fn sends_by_api_and_by_agents_open_no_window_and_heed_none() {
+async fn sends_by_api_and_campaigns_open_no_window_and_heed_none() {
     let desk = Desk::with(utility()).await;
+    let contact = create_phone(desk.shop.kit(), PHONE).await;
     let sending = desk.shop.app().sending();
     let said = json!({ "to": PHONE, "template": "boas_vindas", "variables": { "1": "Ana" } });
     let said = body(said);
@@ -231,270 +227,17 @@ async fn sends_by_api_and_by_agents_open_no_window_and_heed_none() {
     assert!(existing(desk.send("Ana").await).is_some());
     sending.send_template(&desk.shop.kit().caller, &said).await.unwrap();
     assert_eq!(desk.shop.calls(), 3);
-}
-
-#[tokio::test]
-async fn a_dispatch_that_is_under_way_stands_in_the_way_without_being_named() {
-    let desk = Desk::with(utility()).await;
-    let gate = desk.shop.kit().provider.hold();
-    let repeats = async {
-        gate.reached(1).await;
-        for app in desk.shop.apps() {
-            for form in [PHONE, "3491230001"] {
-                let repeat = dispatch(app, &desk.admitted, form, "Ana").await;
-                assert_eq!(existing(repeat), None);
-            }
-        }
-        gate.open();
-    };
-    let (sent, ()) = tokio::join!(desk.send("Ana"), repeats);
-    let sent = sent.unwrap();
-    assert_eq!(existing(desk.send("Ana").await).map(|e| e.message_id), Some(sent.message_id));
-    assert_eq!(desk.shop.calls(), 1);
-}
-
-#[tokio::test]
-async fn what_a_dead_process_reserved_lapses_after_exactly_sixty_seconds() {
-    let desk = Desk::with(utility()).await;
-    create_phone(desk.shop.kit(), PHONE).await;
-    let dead = desk.shop.process(77).await;
-    let gate = desk.shop.kit().provider.hold();
-    let at = desk.shop.now();
-    tokio::select! {
-        biased;
-        _ = dispatch(&dead, &desk.admitted, PHONE, "Ana") => panic!("the provider holds it back"),
-        () = gate.reached(1) => {}
+    let company = desk.shop.kit().company.id;
+    let template = desk.shop.app().templates().all(company).await.unwrap()[0].id;
+    let (list, campaigns) = (desk.shop.list(&[contact]).await, desk.shop.app().campaigns());
+    for (n, text) in ["Ana", "Bia"].into_iter().enumerate() {
+        let new = body(json!({
+            "name": "Natal", "template_id": template, "list_id": list, "variables": { "1": text },
+        }));
+        let id = campaigns.create(company, &new).await.unwrap().campaign.id;
+        campaigns.start(company, id).await.unwrap();
+        campaigns.drain().await;
+        assert_eq!(desk.shop.calls(), 4 + n);
     }
-    drop(dead);
-    gate.open();
-    for millis in [0, 1, 10_001, 59_998] {
-        desk.shop.kit().clock.set(at.plus(Duration::from_millis(millis)));
-        desk.shop.app().sending().recover().await.unwrap();
-        assert_eq!(existing(desk.send("Ana").await), None, "{millis}");
-    }
-    assert_eq!(desk.shop.talk.newest().await["error_type"], "delivery_uncertain");
-    desk.shop.kit().clock.set(at.plus(RESERVATION - MILLISECOND));
-    assert_eq!(existing(desk.send("Ana").await), None);
-    desk.shop.kit().clock.set(at.plus(RESERVATION));
-    let sent = desk.send("Ana").await.unwrap();
-    assert_eq!(desk.shop.calls(), 2);
-    let again = existing(desk.send("Ana").await).expect("it is known");
-    assert_eq!((again.message_id, again.sent_at), (sent.message_id, at.plus(RESERVATION)));
-}
-
-#[tokio::test]
-async fn a_dispatch_that_is_dropped_at_any_step_stands_in_the_way_for_sixty_seconds_at_most() {
-    let mut reached = false;
-    for steps in 1..100 {
-        let desk = Desk::with(utility()).await;
-        let _gate = desk.shop.kit().provider.hold();
-        let sent = cut_off(desk.send("Ana"), steps).await;
-        assert!(sent.is_none(), "the provider holds it back");
-        reached = desk.shop.calls() == 1;
-        drop(_gate);
-        desk.shop.app().sending().recover().await.unwrap();
-        let messages = desk.shop.talk.messages().await;
-        assert!(messages.iter().all(|message| message["status"] == "failed"), "{messages:?}");
-        desk.shop.advance(RESERVATION - MILLISECOND);
-        if !messages.is_empty() {
-            assert_eq!(existing(desk.send("Ana").await), None, "after {steps} steps");
-        }
-        desk.shop.advance(MILLISECOND);
-        desk.send("Ana").await.unwrap();
-        assert_eq!(desk.shop.count_events("contact.created"), 1);
-        if reached {
-            break;
-        }
-    }
-    assert!(reached, "no dispatch ever reached its provider");
-}
-
-#[tokio::test]
-async fn an_answer_that_comes_after_its_reservation_lapsed_leaves_the_next_ones_window_alone() {
-    for failure in [None, Some(refusal()), Some(uncertain())] {
-        let desk = Desk::with(utility()).await;
-        create_phone(desk.shop.kit(), PHONE).await;
-        if let Some(failure) = &failure {
-            desk.shop.kit().provider.then(Err(failure.clone()));
-        }
-        let slow = desk.shop.kit().provider.hold();
-        let late = async {
-            slow.reached(1).await;
-            desk.shop.advance(RESERVATION);
-            // The gate of the first call stays shut.
-            let _open = desk.shop.kit().provider.hold();
-            _open.open();
-            let sent = desk.send("Ana").await.unwrap();
-            slow.open();
-            sent
-        };
-        let (first, second) = tokio::join!(desk.send("Ana"), late);
-        assert_eq!(first.is_ok(), failure.is_none());
-        let known = existing(desk.send("Ana").await).expect("it is known");
-        assert_eq!(known.message_id, second.message_id, "{failure:?}");
-        assert_eq!(desk.shop.calls(), 2);
-    }
-}
-
-#[tokio::test]
-async fn an_outcome_that_was_recorded_late_opens_or_gives_back_the_window_as_it_should() {
-    for (failure, opens) in [(None, true), (Some(uncertain()), true), (Some(refusal()), false)] {
-        let desk = Desk::with(utility()).await;
-        desk.shop.kit().provider.otherwise(failure.clone());
-        let mut commits = 0;
-        desk.shop.store.plan(move |op| {
-            commits += u32::from(op == StoreOp::Commit);
-            (op == StoreOp::Commit && commits > 1).then_some(StoreFailure::Unavailable)
-        });
-        assert_eq!(code(desk.send("Ana").await), "SEND_FAILED");
-        desk.shop.store.heal();
-        assert_eq!(existing(desk.send("Ana").await), None);
-        desk.shop.app().sending().recover().await.unwrap();
-        desk.shop.kit().provider.otherwise(None);
-        let again = desk.send("Ana").await;
-        assert_eq!(again.is_err(), opens, "{failure:?}");
-        if opens {
-            assert!(existing(again).is_some());
-        }
-    }
-}
-
-#[tokio::test]
-async fn a_store_that_fails_at_any_commit_never_lets_a_dispatch_out_twice() {
-    let failures = [
-        StoreFailure::Unavailable,
-        StoreFailure::UnknownBefore,
-        StoreFailure::UnknownAfter,
-        StoreFailure::Contended,
-    ];
-    for failure in failures {
-        for n in 0..4 {
-            let desk = Desk::with(utility()).await;
-            desk.shop.store.fail_nth(StoreOp::Commit, n, failure);
-            let first = desk.send("Ana").await;
-            desk.shop.store.heal();
-            let when = format!("{failure:?} {n}: {first:?}");
-            let second = desk.send("Ana").await;
-            desk.shop.app().sending().recover().await.unwrap();
-            let third = desk.send("Ana").await;
-            assert_eq!(desk.shop.calls().max(1), 1, "{when}, {second:?}, {third:?}");
-            desk.shop.advance(RESERVATION);
-            let fourth = desk.send("Ana").await;
-            assert_eq!(desk.shop.calls(), 1, "{when}, {second:?}, {third:?}, {fourth:?}");
-            desk.shop.advance(TEN_MINUTES);
-            desk.send("Ana").await.unwrap();
-            assert_eq!(desk.shop.count_events("contact.created"), 1, "{when}");
-            assert_eq!(desk.shop.count_events("message.sent"), 2, "{when}");
-        }
-    }
-}
-
-#[tokio::test]
-async fn upkeep_forgets_windows_that_ended_and_no_others() {
-    let desk = Desk::with(utility()).await;
-    desk.send("Ana").await.unwrap();
-    let rows = desk.shop.model.row_count();
-    desk.shop.advance(TEN_MINUTES - MILLISECOND);
-    desk.shop.app().store().upkeep(desk.shop.now()).await.unwrap();
-    assert!(existing(desk.send("Ana").await).is_some());
-    desk.shop.advance(MILLISECOND);
-    desk.shop.app().store().upkeep(desk.shop.now()).await.unwrap();
-    assert_eq!(desk.shop.model.row_count(), rows - 1);
-}
-
-/// Dispatches the same `count` times at once, over some processes.
-fn at_once(
-    apps: &[Recado],
-    admitted: &AdmittedTemplate,
-    phone: &str,
-    count: usize,
-) -> FuturesUnordered<tokio::task::JoinHandle<Outcome>> {
-    let start = |n: usize| {
-        let (app, admitted) = (apps[n % apps.len()].clone(), admitted.clone());
-        // Half of them write the number without its ninth digit.
-        let phone =
-            if n.is_multiple_of(2) { phone.to_owned() } else { phone.replacen("+55349", "34", 1) };
-        tokio::spawn(async move { dispatch(&app, &admitted, &phone, "Ana").await })
-    };
-    (0..count).map(start).collect()
-}
-
-/// One round on a phone: a first dispatch of many at once, repeats inside the window, and one more
-/// after it.
-async fn round(shop: &Shop, apps: &[Recado], admitted: &AdmittedTemplate, n: usize, count: usize) {
-    let phone = phone(n);
-    let is_known = n.is_multiple_of(2);
-    if is_known {
-        create_phone(shop.kit(), &phone).await;
-    }
-    let (calls, made) = (shop.calls(), shop.count_events("contact.created"));
-    let gate = shop.kit().provider.hold();
-    let at = shop.now();
-    let mut sends = at_once(apps, admitted, &phone, count);
-    for _ in 1..count {
-        let refused = sends.next().await.unwrap().unwrap();
-        assert_eq!(existing(refused), None, "the one that sends is held back");
-    }
-    gate.reached(calls + 1).await;
-    gate.open();
-    let sent = sends.next().await.unwrap().unwrap().expect("one is sent");
-    assert_eq!(shop.calls(), calls + 1);
-    assert_eq!(shop.count_events("contact.created"), made + usize::from(!is_known));
-
-    let known = sent_at(at, &sent, TEN_MINUTES);
-    let mut sends = at_once(apps, admitted, &phone, count);
-    while let Some(refused) = sends.next().await {
-        assert_eq!(existing(refused.unwrap()), Some(known));
-    }
-    shop.kit().clock.set(known.next_eligible_at);
-    let mut sends = at_once(apps, admitted, &phone, count);
-    let mut again = None;
-    while let Some(outcome) = sends.next().await {
-        match outcome.unwrap() {
-            Ok(sent) => assert!(again.replace(sent).is_none(), "two were sent"),
-            refused => {
-                existing(refused);
-            }
-        }
-    }
-    assert_eq!(again.expect("one is sent").contact_id, sent.contact_id);
-    assert_eq!(shop.calls(), calls + 2);
-}
-
-/// 500 rounds: so many dispatches at once in each.
-async fn rounds(processes: usize) {
-    let plan = [(430, 2), (50, 10), (20, 100)];
-    let counts: Vec<usize> =
-        plan.iter().flat_map(|(rounds, count)| std::iter::repeat_n(*count, *rounds)).collect();
-    assert_eq!(counts.len(), 500);
-    for (seed, counts) in counts.chunks(50).enumerate() {
-        let shop = Arc::new(Shop::seeded(seed as u64).await);
-        let made = shop.template(utility()).await;
-        let admitted = admit(&shop, &made).await;
-        let apps: Vec<Recado> = shop.apps().into_iter().take(processes).cloned().collect();
-        for (n, count) in counts.iter().enumerate() {
-            round(&shop, &apps, &admitted, n, *count).await;
-        }
-    }
-}
-
-#[tokio::test]
-async fn of_simultaneous_dispatches_in_one_process_one_is_sent_in_500_rounds() {
-    rounds(1).await;
-}
-
-#[tokio::test]
-async fn of_simultaneous_dispatches_in_two_processes_one_is_sent_in_500_rounds() {
-    rounds(2).await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_simultaneous_dispatches_on_several_threads_one_is_sent() {
-    let shop = Shop::new().await;
-    let made = shop.template(utility()).await;
-    let admitted = admit(&shop, &made).await;
-    let apps: Vec<Recado> = shop.apps().into_iter().cloned().collect();
-    for n in 0..60 {
-        round(&shop, &apps, &admitted, n, [2, 10, 50][n % 3]).await;
-    }
+    desk.send("Bia").await.unwrap();
 }

@@ -5,6 +5,11 @@
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 mod calls;
+mod campaign_crashes;
+mod campaign_pauses;
+mod campaign_process;
+mod campaign_records;
+mod campaign_reports;
 mod campaign_runs;
 mod campaign_scene;
 mod campaign_simulation;
@@ -17,6 +22,8 @@ mod dispatch;
 mod dispatch_faults;
 mod dispatch_order;
 mod dispatch_processes;
+mod dispatch_races;
+mod dispatch_reservations;
 mod dispatch_windows;
 mod dispatches;
 mod enrichment;
