@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use recado_testkit::store::{StoreFailure, StoreOp};
-use recado_tests::{Campaigning, both_stores, digits, mobile, text};
+use recado_tests::{Campaigning, both_stores, digits, eventually, join_all, mobile, text};
 use serde_json::{Value, json};
 
 const TENTH: Duration = Duration::from_millis(100);
@@ -137,6 +137,36 @@ both_stores! {
             }
             world.drain().await;
         }
+        assert_eq!(world.run(&id).await["status"], "finished");
+        each_got_one(&world, &contacts).await;
+    }
+
+    async fn no_message_begins_after_a_pause_was_answered(world: Campaigning) {
+        let (id, contacts) = world.campaign_to(90, json!({})).await;
+        world.start(&id).await;
+        let total = async || {
+            let answer = world.get("/api/v1/messages?limit=1").await;
+            answer.json()["pagination"]["total"].as_u64().expect("a number")
+        };
+        let pausing = async {
+            eventually("some are sent", || async { (total().await >= 3).then_some(()) }).await;
+            world.pause(&id).await;
+            total().await
+        };
+        let ((), at_the_pause) = tokio::join!(world.drain(), pausing);
+        assert_eq!(total().await, at_the_pause);
+        assert_eq!(world.run(&id).await["status"], "paused");
+        let statuses = world.statuses(&id).await;
+        assert_eq!(statuses.get("sending"), None, "what was on its way is settled: {statuses:?}");
+        assert_eq!(world.start_and_run(&id).await["status"], "finished");
+        each_got_one(&world, &contacts).await;
+    }
+
+    async fn started_many_times_at_once_it_is_started_once(world: Campaigning) {
+        let (id, contacts) = world.campaign_to(5, json!({})).await;
+        let started = join_all((0..10).map(|_| world.start(&id)).collect()).await;
+        assert!(started.iter().all(|record| *record == started[0]), "{started:?}");
+        assert_eq!(started[0]["counts"]["total"], 5);
         assert_eq!(world.run(&id).await["status"], "finished");
         each_got_one(&world, &contacts).await;
     }
