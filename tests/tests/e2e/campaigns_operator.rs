@@ -209,7 +209,7 @@ both_stores! {
 
     async fn the_list_stands_once_it_was_started(world: Campaigning) {
         let (id, contacts) = world.campaign_to(2, json!({})).await;
-        let other = world.list_of(&contacts[..1].to_vec()).await;
+        let other = world.list_of(&contacts[..1]).await;
         world.start(&id).await;
         world.change(&id, json!({"list_id": other})).await.expect_error(409, "CAMPAIGN_STARTED");
         world.pause(&id).await;
