@@ -26,7 +26,7 @@ fn each_mapping_of_the_recipes_finds_everything_it_names_in_the_body_above_it() 
     for pair in blocks.chunks(2) {
         let [body, entries] = pair else { panic!("a body without a mapping") };
         let mapping = VariableMapping::read(entries).expect("a mapping");
-        let mapped = Mapped::new(&mapping, body, &Region::br()).expect("mapped");
+        let mapped = Mapped::new(&mapping, &body.into(), &Region::br()).expect("mapped");
         assert_eq!(mapped.phone.as_str(), "+5511987654321");
         assert_eq!(mapped.name.as_deref(), Some("Ana Lima"));
         assert!(mapped.warnings.is_empty(), "{:?}", mapped.warnings);

@@ -262,9 +262,8 @@ impl Fault {
         let (status, message) = self.told();
         match self {
             Self::Encoded => self.into(),
-            Self::TooLarge(_) | Self::Broken | Self::Slow => {
-                Failure::invalid_payload(status, message)
-            }
+            Self::TooLarge(_) => Failure::invalid_payload(status, message),
+            Self::Broken | Self::Slow => Failure::invalid_payload(StatusCode::BAD_REQUEST, message),
         }
     }
 }

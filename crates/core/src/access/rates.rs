@@ -171,11 +171,18 @@ pub fn rate_checks(caller: &Caller, export: bool) -> Vec<RateCheck> {
 /// A limiter for one process. Its memory is bounded by the keys used within the last minute.
 #[derive(Debug, Default)]
 pub struct MemoryLimiter {
-    state: Mutex<HashMap<RateKey, i64>>,
+    state: Mutex<Kept>,
 }
 
-/// How many entries may be kept before the lapsed ones are dropped.
+/// How many entries may be kept at least before the lapsed ones are dropped.
 const SWEEP_AT: usize = 10_000;
+
+/// The state of allowances, and how many there were after the last sweep.
+#[derive(Debug, Default)]
+struct Kept {
+    tats: HashMap<RateKey, i64>,
+    swept: usize,
+}
 
 impl MemoryLimiter {
     /// A limiter with every allowance whole.
@@ -191,10 +198,13 @@ impl Limiter for MemoryLimiter {
         checks: &[RateCheck],
         now: Timestamp,
     ) -> Result<RateDecision, StoreError> {
-        let mut state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if state.len() >= SWEEP_AT {
-            state.retain(|_, tat| *tat > now.millis() * 1000);
+        let mut kept = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        // Only when they have doubled, so that a call pays for a few entries and not for all.
+        if kept.tats.len() >= SWEEP_AT.max(2 * kept.swept) {
+            kept.tats.retain(|_, tat| *tat > now.millis() * 1000);
+            kept.swept = kept.tats.len();
         }
+        let state = &mut kept.tats;
         let decisions: Vec<_> = checks
             .iter()
             .map(|check| check.allowance.decide(state.get(&check.key).copied(), now))

@@ -1,6 +1,7 @@
 //! Whose turn it is: a running campaign as its runner sees it. Plain data and pure decisions.
 
 use std::collections::{HashSet, VecDeque};
+use std::time::Duration;
 
 use super::{Campaign, RecipientNumber};
 use crate::Timestamp;
@@ -13,6 +14,8 @@ pub(super) const IN_FLIGHT: usize = 256;
 pub(super) const CHUNK: u32 = 256;
 /// Fewer than this left: more are read.
 const LOW: usize = 64;
+/// How often trouble is tried again, and the longest wait.
+pub(super) const POLL: Duration = Duration::from_secs(1);
 /// So many messages in a row that did not reach the gateway pause the campaign.
 const UNREACHED: u32 = 5;
 
@@ -78,7 +81,8 @@ impl Line {
 
     /// The steps to begin now; each is under way until it is told how it ended.
     pub(super) fn steps(&mut self, now: Timestamp, has_room: bool) -> Vec<Step> {
-        if self.waits_until.is_some_and(|until| now < until) {
+        // A wait that is longer than any was made by a clock that has been set back since.
+        if self.waits_until.is_some_and(|until| now < until && until.since(now) <= POLL) {
             return Vec::new();
         }
         self.waits_until = None;
@@ -100,11 +104,11 @@ impl Line {
         steps
     }
 
-    /// A chunk was read; an empty one is the end.
-    pub(super) fn read(&mut self, chunk: Vec<Next>) {
+    /// A chunk was read up to a recipient, or there was none any more.
+    pub(super) fn read(&mut self, chunk: Vec<Next>, read_to: Option<RecipientNumber>) {
         self.reading = false;
-        match chunk.last() {
-            Some(last) => self.read_to = Some(last.number),
+        match read_to {
+            Some(last) => self.read_to = Some(last),
             None => self.is_read = true,
         }
         // Those whose turn it is may still be shown as waiting.
@@ -119,10 +123,10 @@ impl Line {
         Some(next)
     }
 
-    /// No message may go out before `until`.
-    pub(super) fn paced(&mut self, until: Timestamp) {
+    /// No message may go out before `until`; it is asked again by then, or sooner.
+    pub(super) fn paced(&mut self, until: Timestamp, now: Timestamp) {
         self.asking = false;
-        self.waits_until = Some(until);
+        self.waits_until = Some(until.min(now.plus(POLL)));
     }
 
     /// A turn ended; tells whether so many in a row did not reach the gateway that the campaign has
@@ -133,9 +137,14 @@ impl Line {
         self.unreached >= UNREACHED
     }
 
-    /// A turn ended in trouble: its recipient may still wait.
+    /// A turn was not taken: its recipient may still wait, and has another one in the next round.
     pub(super) fn not_taken(&mut self, number: RecipientNumber) {
         self.taking.remove(&number);
+    }
+
+    /// Nothing is begun before `until`.
+    pub(super) fn rest(&mut self, until: Timestamp) {
+        self.waits_until = Some(until);
     }
 
     /// Something failed: everything is looked at anew after `until`.
@@ -200,7 +209,7 @@ mod tests {
         let mut line = line();
         assert_eq!(steps(&mut line), [Step::Read(None)]);
         assert_eq!(steps(&mut line), []);
-        line.read(chunk(1..=2));
+        line.read(chunk(1..=2), Some(RecipientNumber(2)));
         assert_eq!(steps(&mut line), [Step::Read(Some(RecipientNumber(2))), Step::Ask]);
         assert_eq!(line.next().map(|next| next.number), Some(RecipientNumber(1)));
         assert_eq!(steps(&mut line), [Step::Ask]);
@@ -212,10 +221,10 @@ mod tests {
     fn the_end_is_looked_for_when_nobody_is_left_and_every_turn_has_ended() {
         let mut line = line();
         steps(&mut line);
-        line.read(chunk(1..=1));
+        line.read(chunk(1..=1), Some(RecipientNumber(1)));
         steps(&mut line);
         line.next();
-        line.read(Vec::new());
+        line.read(Vec::new(), None);
         assert_eq!(steps(&mut line), []);
         line.took(RecipientNumber(1), false);
         assert_eq!(steps(&mut line), [Step::Finish]);
@@ -226,9 +235,9 @@ mod tests {
     fn nothing_is_begun_before_the_rate_allows_it() {
         let mut line = line();
         steps(&mut line);
-        line.read(chunk(1..=100));
+        line.read(chunk(1..=100), Some(RecipientNumber(100)));
         steps(&mut line);
-        line.paced(Timestamp::from_millis(1_100));
+        line.paced(Timestamp::from_millis(1_100), NOW);
         assert_eq!(line.steps(Timestamp::from_millis(1_099), true), []);
         assert_eq!(line.steps(Timestamp::from_millis(1_100), true), [Step::Ask]);
     }
@@ -237,7 +246,7 @@ mod tests {
     fn no_more_are_on_their_way_than_there_is_room_for() {
         let mut line = line();
         steps(&mut line);
-        line.read(chunk(1..=300));
+        line.read(chunk(1..=300), Some(RecipientNumber(300)));
         for _ in 0..IN_FLIGHT {
             assert_eq!(steps(&mut line), [Step::Ask]);
             line.next();
@@ -253,14 +262,14 @@ mod tests {
     fn after_trouble_everything_is_read_from_the_beginning_but_who_is_being_served() {
         let mut line = line();
         steps(&mut line);
-        line.read(chunk(1..=3));
+        line.read(chunk(1..=3), Some(RecipientNumber(3)));
         steps(&mut line);
         line.next();
         let before = line.round();
         line.again(NOW);
         assert_ne!(line.round(), before);
         assert_eq!(steps(&mut line), [Step::Read(None)]);
-        line.read(chunk(1..=3));
+        line.read(chunk(1..=3), Some(RecipientNumber(3)));
         steps(&mut line);
         assert_eq!(line.next().map(|next| next.number), Some(RecipientNumber(2)));
     }
@@ -276,5 +285,49 @@ mod tests {
             assert!(!line.took(RecipientNumber(n), true));
         }
         assert!(line.took(RecipientNumber(10), true));
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_holds_nothing_up() {
+        let mut line = line();
+        steps(&mut line);
+        line.read(chunk(1..=100), Some(RecipientNumber(100)));
+        steps(&mut line);
+        let later = Timestamp::from_millis(3_600_000);
+        line.paced(later.plus(Duration::from_millis(100)), later);
+        assert_eq!(line.steps(later, true), []);
+        assert_eq!(line.steps(NOW, true), [Step::Ask]);
+    }
+
+    #[test]
+    fn a_wait_of_minutes_is_asked_about_again_after_a_second() {
+        let mut line = line();
+        steps(&mut line);
+        line.read(chunk(1..=100), Some(RecipientNumber(100)));
+        steps(&mut line);
+        line.paced(NOW.plus(Duration::from_secs(120)), NOW);
+        assert_eq!(line.steps(Timestamp::from_millis(1_999), true), []);
+        assert_eq!(line.steps(Timestamp::from_millis(2_000), true), [Step::Ask]);
+    }
+
+    #[test]
+    fn recipients_who_are_all_passed_over_end_nothing() {
+        let mut line = line();
+        steps(&mut line);
+        line.read(Vec::new(), Some(RecipientNumber(256)));
+        assert_eq!(steps(&mut line), [Step::Read(Some(RecipientNumber(256)))]);
+    }
+
+    #[test]
+    fn a_recipient_in_trouble_holds_up_nobody_behind_it() {
+        let mut line = line();
+        steps(&mut line);
+        line.read(chunk(1..=3), Some(RecipientNumber(3)));
+        steps(&mut line);
+        line.next();
+        line.not_taken(RecipientNumber(1));
+        line.rest(NOW);
+        assert_eq!(steps(&mut line), [Step::Ask]);
+        assert_eq!(line.next().map(|next| next.number), Some(RecipientNumber(2)));
     }
 }

@@ -9,7 +9,7 @@ use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use sha2::{Digest, Sha256};
 
-use super::line::{CHUNK, Line, Next, Step};
+use super::line::{CHUNK, Line, Next, POLL, Step};
 use super::send::{Turn, fault_of};
 use super::start::{Finish, FinishCampaign};
 use super::{Campaign, Campaigns, PauseReason, RecipientNumber, RecipientStatus};
@@ -21,8 +21,6 @@ use crate::ids::{CampaignId, ContactId, WorkerId};
 use crate::store::{StoreError, Stored};
 use crate::{Recado, Timestamp};
 
-/// How often running campaigns are looked for, and trouble is tried again.
-const POLL: Duration = Duration::from_secs(1);
 /// The most messages of campaigns on their way at once, in this process.
 const IN_ALL: usize = 1_024;
 
@@ -31,7 +29,7 @@ type Running<'a> = Pin<Box<dyn Future<Output = Done> + Send + 'a>>;
 /// How something that was under way has ended.
 enum Done {
     Looked(Result<Vec<Stored<Campaign>>, StoreError>),
-    Read(At, Result<Vec<Next>, StoreError>),
+    Read(At, Result<Chunk, StoreError>),
     Asked(At, Result<RateDecision, StoreError>),
     Taken(At, RecipientNumber, Result<Turn, StoreError>),
     Finished(At, Result<Finish, StoreError>),
@@ -153,13 +151,13 @@ impl<'a> Runner<'a> {
                 }
             }
             Done::Read(at, chunk) => match chunk {
-                Ok(chunk) => self.with(at, |line| line.read(chunk)),
+                Ok(chunk) => self.with(at, |line| line.read(chunk.next, chunk.read_to)),
                 Err(error) => self.failed(at, &error, now),
             },
             Done::Asked(at, decision) => match decision {
                 Ok(RateDecision::Allowed) => self.begin_turn(at),
                 Ok(RateDecision::Limited { retry_after }) => {
-                    self.with(at, |line| line.paced(now.plus(up_to_millis(retry_after))));
+                    self.with(at, |line| line.paced(now.plus(up_to_millis(retry_after)), now));
                 }
                 Err(error) => self.failed(at, &error, now),
             },
@@ -262,12 +260,15 @@ impl<'a> Runner<'a> {
             }
             Ok(Turn::Outdated) => {
                 line.not_taken(number);
-                self.with(at, |line| line.again(now));
+                // Before it is known what has changed, nothing else would come of it.
+                let until = if self.looking { now.plus(POLL) } else { now };
+                self.with(at, |line| line.again(until));
                 self.look();
             }
             Err(error) => {
                 line.not_taken(number);
-                self.failed(at, &error, now);
+                line.rest(now.plus(POLL));
+                self.trouble(&error);
             }
         }
     }
@@ -348,37 +349,40 @@ async fn look(app: &Recado) -> Result<Vec<Stored<Campaign>>, StoreError> {
     Ok(running.into_iter().filter(|campaign| falls_to(own, &alive, campaign.id)).collect())
 }
 
+/// Some recipients that wait.
+struct Chunk {
+    next: Vec<Next>,
+    /// The last one that was looked at; `None` when there was none.
+    read_to: Option<RecipientNumber>,
+}
+
 /// The next recipients that wait. Those that no message is for are passed over at once, so that
 /// they use nothing of the campaign's rate.
 async fn read(
     app: &Recado,
     campaign: &Campaign,
     after: Option<RecipientNumber>,
-) -> Result<Vec<Next>, StoreError> {
+) -> Result<Chunk, StoreError> {
     let (store, company) = (app.store(), campaign.company);
     let waiting = RecipientStatus::Waiting;
-    let mut after = after;
-    loop {
-        let found = store.recipients(company, campaign.id, waiting, after, CHUNK).await?;
-        let Some(last) = found.last() else { return Ok(Vec::new()) };
-        after = Some(last.number);
-        let ids: Vec<ContactId> = found.iter().filter_map(|recipient| recipient.contact).collect();
-        let query = ChannelQuery { ids, ..ChannelQuery::default() };
-        let contacts = store.channel_contacts(company, &query).await?;
-        let mut chunk = Vec::with_capacity(found.len());
-        for recipient in &found {
-            let is_it = |contact: ContactId| recipient.contact == Some(contact);
-            let contact = contacts.iter().find(|known| is_it(known.contact.id));
-            if fault_of(contact.map(|known| known.contact.value())).is_some() {
-                app.campaigns().pass_over(campaign, recipient.number, None).await?;
-            } else {
-                chunk.push(Next { number: recipient.number, contact: recipient.contact });
-            }
-        }
-        if !chunk.is_empty() {
-            return Ok(chunk);
+    let found = store.recipients(company, campaign.id, waiting, after, CHUNK).await?;
+    let mut chunk = Chunk { next: Vec::new(), read_to: found.last().map(|last| last.number) };
+    let ids: Vec<ContactId> = found.iter().filter_map(|recipient| recipient.contact).collect();
+    if found.is_empty() {
+        return Ok(chunk);
+    }
+    let query = ChannelQuery { ids, ..ChannelQuery::default() };
+    let contacts = store.channel_contacts(company, &query).await?;
+    for recipient in &found {
+        let is_it = |contact: ContactId| recipient.contact == Some(contact);
+        let contact = contacts.iter().find(|known| is_it(known.contact.id));
+        if fault_of(contact.map(|known| known.contact.value())).is_some() {
+            app.campaigns().pass_over(campaign, recipient.number, None).await?;
+        } else {
+            chunk.next.push(Next { number: recipient.number, contact: recipient.contact });
         }
     }
+    Ok(chunk)
 }
 
 /// Whether another message may go out now.

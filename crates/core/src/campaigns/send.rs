@@ -144,9 +144,10 @@ impl Campaigns<'_> {
                 self.pause_for(campaign.company, campaign.id, PauseReason::Connection).await?;
                 Ok(Turn::Outdated)
             }
-            Err(Error::Rejected(SendError::ContactStateUnavailable) | Error::Busy) => {
-                Err(StoreError::Unavailable(None))
-            }
+            Err(
+                Error::Rejected(SendError::ContactStateUnavailable | SendError::NotStored(_))
+                | Error::Busy,
+            ) => Err(StoreError::Unavailable(None)),
             Err(Error::Rejected(_) | Error::Denied(_)) => {
                 self.pass_over(campaign, number, None).await?;
                 Ok(Turn::Taken)

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::{BODY_LIMIT, DispatchError};
 use crate::contacts::{Phone, Region};
 use crate::query::Params;
-use crate::templates::positions;
+use crate::templates::{self, positions};
 
 /// The country code that a dispatched phone must have.
 const BRAZIL: &str = "+55";
@@ -61,6 +61,12 @@ fn filled(text: Option<&str>) -> Option<String> {
     text.filter(|text| !text.trim().is_empty()).map(str::to_owned)
 }
 
+/// A variable's value, within the limits of texts (D9).
+fn variable(value: &str, name: &str) -> Result<String, DispatchError> {
+    let cleaned = crate::text::clean(value, crate::text::MESSAGE);
+    cleaned.map_err(|error| invalid(format!("the variable {name} {error}")))
+}
+
 /// A parameter of the query.
 fn parameter<'a>(query: &'a Params, name: &str) -> Result<Option<&'a str>, DispatchError> {
     query.text(name).map_err(|error| invalid(format!("the query parameter {error}")))
@@ -77,16 +83,18 @@ impl DispatchDraft {
         let body = read_body(body)?;
         let mut phone = filled(text(body.get("phone_number"), "phone_number")?);
         for name in ["phone_number", "phone"] {
-            let given = parameter(query, name)?;
-            phone = phone.or_else(|| filled(given));
+            if phone.is_none() {
+                phone = filled(parameter(query, name)?);
+            }
         }
         let wanted = positions(template);
         let variables = match body.get("variables") {
             None | Some(Value::Null) => {
                 let mut variables = BTreeMap::new();
                 for position in wanted {
-                    if let Some(value) = parameter(query, &format!("v{position}"))? {
-                        variables.insert(position, value.to_owned());
+                    let name = format!("v{position}");
+                    if let Some(value) = parameter(query, &name)? {
+                        variables.insert(position, variable(value, &name)?);
                     }
                 }
                 variables
@@ -95,9 +103,10 @@ impl DispatchDraft {
                 let mut variables = BTreeMap::new();
                 for (position, value) in given {
                     let value = text(Some(value), "each of variables")?;
-                    let position = position.parse().ok().filter(|known| wanted.contains(known));
-                    if let (Some(position), Some(value)) = (position, value) {
-                        variables.insert(position, value.to_owned());
+                    let known =
+                        templates::position(position).filter(|known| wanted.contains(known));
+                    if let (Some(known), Some(value)) = (known, value) {
+                        variables.insert(known, variable(value, position)?);
                     }
                 }
                 variables

@@ -30,8 +30,13 @@ pub enum InboundError {
     #[error("the body may have at most {BODY_LIMIT} bytes")]
     TooLarge,
     /// The body is no JSON; correct it.
-    #[error("the body is not JSON: {0}")]
-    InvalidPayload(String),
+    #[error("the body is not JSON (line {line}, column {column})")]
+    InvalidPayload {
+        /// Where it stops being JSON.
+        line: usize,
+        /// Where in the line.
+        column: usize,
+    },
     /// An expression found something that no field can hold, or took too long.
     #[error("the variable mapping could not be applied: {0}")]
     MappingFailed(String),
@@ -51,7 +56,7 @@ impl Rejection for InboundError {
             Self::FeatureDisabled => Code::FeatureDisabled,
             Self::EndpointInactive => Code::EndpointInactive,
             Self::InvalidSecret => Code::InvalidSecret,
-            Self::TooLarge | Self::InvalidPayload(_) => Code::InvalidPayload,
+            Self::TooLarge | Self::InvalidPayload { .. } => Code::InvalidPayload,
             Self::MappingFailed(_) => Code::MappingFailed,
             Self::MissingPhone => Code::MissingPhone,
             Self::ContactStateUnavailable => Code::ContactStateUnavailable,
@@ -66,7 +71,7 @@ impl Rejection for InboundError {
             Self::EndpointInactive => Kind::Gone,
             Self::InvalidSecret => Kind::Unauthenticated,
             Self::TooLarge => Kind::TooLarge,
-            Self::InvalidPayload(_) | Self::MappingFailed(_) | Self::MissingPhone => {
+            Self::InvalidPayload { .. } | Self::MappingFailed(_) | Self::MissingPhone => {
                 Kind::Malformed
             }
             Self::ContactStateUnavailable => Kind::Unavailable,

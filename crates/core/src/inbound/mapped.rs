@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::VariableMapping;
 use super::mapping::{NAME_KEYS, PHONE_KEYS};
+use super::{Payload, VariableMapping};
 use crate::contacts::{Birthday, Cpf, Email, Phone, PostalCode, Region, Warning};
 use crate::json_path::{Budget, JsonPath};
 use crate::organizations::Cnpj;
@@ -61,7 +61,7 @@ pub struct Mapped {
 /// The texts that the expressions find, by key; the first result of each counts (D46).
 fn texts(
     mapping: &VariableMapping,
-    body: &Value,
+    payload: &Payload<'_>,
 ) -> Result<BTreeMap<String, String>, MappingError> {
     let mut budget = Budget::new();
     let mut texts = BTreeMap::new();
@@ -69,12 +69,13 @@ fn texts(
         let Some(expression) = mapping.entries().get(key) else { return Ok(()) };
         let path =
             JsonPath::parse(expression).map_err(|_| MappingError::Unreadable(key.to_owned()))?;
-        let found =
-            path.first(body, &mut budget).map_err(|_| MappingError::TooCostly(key.to_owned()))?;
+        let found = path
+            .first(payload.value(), &mut budget)
+            .map_err(|_| MappingError::TooCostly(key.to_owned()))?;
         let text = match found {
             None | Some(Value::Null) => return Ok(()),
             Some(Value::String(text)) => text.clone(),
-            Some(Value::Number(number)) => number.to_string(),
+            Some(Value::Number(number)) => payload.as_written(number),
             Some(Value::Bool(flag)) => flag.to_string(),
             Some(Value::Object(_) | Value::Array(_)) => {
                 return Err(MappingError::NotScalar(key.to_owned()));
@@ -145,10 +146,10 @@ impl Mapped {
     /// [`MappingError`]: whatever keeps the mapping from being applied, before the phone.
     pub fn new(
         mapping: &VariableMapping,
-        body: &Value,
+        payload: &Payload<'_>,
         region: &Region,
     ) -> Result<Self, MappingError> {
-        let mut values = Values { texts: texts(mapping, body)?, warnings: Vec::new() };
+        let mut values = Values { texts: texts(mapping, payload)?, warnings: Vec::new() };
         let phone = values.texts.remove(PHONE_KEYS[0]).ok_or(MappingError::NoPhone)?;
         let phone = Phone::parse(&phone, region).map_err(|_| MappingError::NoPhone)?;
         let mut mapped = Self {
@@ -190,7 +191,7 @@ mod tests {
     }
 
     fn mapped(entries: Value, body: Value) -> Result<Mapped, MappingError> {
-        Mapped::new(&mapping(entries), &body, &Region::br())
+        Mapped::new(&mapping(entries), &Payload::from(&body), &Region::br())
     }
 
     #[test]

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use serde::Serialize;
-use serde_json::Value;
 
-use super::{Admitted, BODY_LIMIT, Inbound, InboundError, Mapped, MappingError};
+use super::{Admitted, Inbound, InboundError, Mapped, MappingError, Payload};
 use crate::Timestamp;
 use crate::app::UseCase;
 use crate::contacts::{
@@ -245,14 +244,6 @@ impl From<MappingError> for InboundError {
     }
 }
 
-/// Reads a body: any JSON value.
-fn read(body: &[u8]) -> Result<Value, InboundError> {
-    if body.len() > BODY_LIMIT {
-        return Err(InboundError::TooLarge);
-    }
-    serde_json::from_slice(body).map_err(|error| InboundError::InvalidPayload(error.to_string()))
-}
-
 impl Inbound<'_> {
     /// Makes the contact that a body tells of, or brings it up to date (4.9).
     ///
@@ -268,9 +259,9 @@ impl Inbound<'_> {
         admitted: &Admitted,
         body: &[u8],
     ) -> Result<Upserted, Error<InboundError>> {
-        let body = read(body).map_err(Error::Rejected)?;
+        let payload = Payload::read(body).map_err(Error::Rejected)?;
         let region = &admitted.company.default_region;
-        let mapped = Mapped::new(&admitted.endpoint.mapping, &body, region)
+        let mapped = Mapped::new(&admitted.endpoint.mapping, &payload, region)
             .map_err(|error| Error::Rejected(error.into()))?;
         let now = self.app.now();
         let id = |slug: &String| (slug.clone(), CustomFieldId::new(self.app.uuid(now)));

@@ -2,17 +2,23 @@
 //! template dispatch (D50), or a recipient of a campaign (D66). Won in the commit that stores the
 //! message, settled in the commit that records its outcome.
 
+use std::time::Duration;
+
 use super::SendError;
 use crate::Timestamp;
 use crate::campaigns::{
     Campaign, CampaignStatus, Recipient, RecipientNumber, RecipientStatus, follow,
 };
 use crate::contacts::Contact;
-use crate::dispatches::{DispatchWindow, Eligibility, WindowKey, WindowRule, WindowState};
+use crate::dispatches::{DispatchWindow, Eligibility, WindowRule, WindowState};
 use crate::ids::{CampaignId, CompanyId, ContactId, LedgerLineId};
 use crate::messages::Message;
-use crate::prosas::{GivenBack, LedgerLine, ProsaScope, Spent, debit_line, give_back};
+use crate::prosas::{Brl, GivenBack, LedgerLine, ProsaScope, Prosas, Spent, debit_line, give_back};
 use crate::store::{Change, ChangeSet, Reads, StoreError, Stored, Version};
+
+/// How long after a dispatch was stored its provider may be called: with the longest timeout of a
+/// gateway, 50 seconds, it ends before its reservation could lapse (D50).
+const CALLED_WITHIN: Duration = Duration::from_secs(5);
 
 /// What an intent has to win beside its contact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,12 +58,10 @@ pub(super) struct Claimed {
 }
 
 impl Claim {
-    /// The window it is about.
-    pub(super) const fn window(&self) -> Option<WindowKey> {
-        match self {
-            Self::Window(rule) => Some(rule.key),
-            Self::Nothing | Self::Recipient { .. } => None,
-        }
+    /// Whether so much time went by since the message was stored that its window could lapse while
+    /// the provider is still being called (D50).
+    pub(super) fn is_late(&self, stored_at: Timestamp, now: Timestamp) -> bool {
+        matches!(self, Self::Window(_)) && now.since(stored_at) > CALLED_WITHIN
     }
 
     /// Reads what it is about; `contact` is the one that the message would go to, if there is one.
@@ -197,36 +201,48 @@ fn write<T: Clone + Into<crate::store::Row>>(
 
 /// How a send ended, as far as what it claimed is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ended {
-    /// It was sent, or may have been.
-    MayHaveArrived,
-    /// It surely was not sent.
-    SurelyNot,
+pub(super) struct Ended {
+    /// Whether it was sent, or may have been.
+    pub(super) may_have_arrived: bool,
+    /// Whether nobody has recorded a sure end of it before.
+    pub(super) is_news: bool,
 }
 
 impl Claimed {
-    /// Reads again what a message has claimed.
+    /// Reads again what a message has claimed. Without a claim, as after a crash, the recipient is
+    /// found by the message; a window that a crash left reserved lapses by itself (D50).
     pub(super) async fn load(
         store: &dyn Reads,
         message: &Message,
-        window: Option<WindowKey>,
+        claim: Claim,
     ) -> Result<Self, StoreError> {
+        let company = message.company;
         let mut claimed = Self::default();
-        if let Some(key) = window {
-            claimed.window = store.dispatch_window(message.company, message.contact, key).await?;
-        }
-        if message.is_of_campaign() {
-            claimed.recipient = store.recipients_of(message.company, &[message.id]).await?.pop();
-            if let Some(debit) = claimed.recipient.as_ref().and_then(|known| known.debit) {
-                claimed.debit = store.ledger_line(message.company, debit).await?;
+        match claim {
+            Claim::Window(rule) => {
+                claimed.window = store.dispatch_window(company, message.contact, rule.key).await?;
             }
+            Claim::Recipient { campaign, number, debit, .. } => {
+                // Both may outlive the message, which goes with its contact.
+                claimed.recipient = store.recipient(company, campaign, number).await?;
+                claimed.debit = store.ledger_line(company, debit).await?;
+            }
+            Claim::Nothing if message.is_of_campaign() => {
+                claimed.recipient = store.recipients_of(company, &[message.id]).await?.pop();
+                if let Some(debit) = claimed.recipient.as_ref().and_then(|known| known.debit) {
+                    claimed.debit = store.ledger_line(company, debit).await?;
+                }
+            }
+            Claim::Nothing => {}
         }
+        let is_its = |recipient: &Stored<Recipient>| recipient.message == Some(message.id);
+        claimed.recipient = claimed.recipient.filter(is_its);
         Ok(claimed)
     }
 
     /// What has to be written when the outcome of `message` is: an opened window or one that is
     /// given back, the recipient as far as its message is, and the refund of a message that surely
-    /// was not sent (D50, D66).
+    /// was not sent, once (D50, D66).
     pub(super) fn settle(
         &self,
         message: &Message,
@@ -239,12 +255,10 @@ impl Claimed {
             window.message == message.id && window.state == WindowState::Reserved
         };
         if let Some(window) = self.window.as_ref().filter(own) {
-            changes.push(match ended {
-                Ended::MayHaveArrived => {
-                    let state = WindowState::Sent;
-                    window.update(DispatchWindow { state, ..window.value().clone() })
-                }
-                Ended::SurelyNot => window.delete(),
+            let state = WindowState::Sent;
+            changes.push(match ended.may_have_arrived {
+                true => window.update(DispatchWindow { state, ..window.value().clone() }),
+                false => window.delete(),
             });
         }
         if let Some(recipient) = &self.recipient {
@@ -253,7 +267,9 @@ impl Claimed {
                 changes.push(recipient.update(after));
             }
         }
-        if let (Some(debit), Ended::SurelyNot) = (&self.debit, ended) {
+        let untouched = |debit: &&Stored<LedgerLine>| debit.refunded == (Prosas::ZERO, Brl::ZERO);
+        let is_lost = !ended.may_have_arrived && ended.is_news;
+        if let Some(debit) = self.debit.as_ref().filter(|_| is_lost).filter(untouched) {
             let (prosas, cost) = debit.refundable();
             let reason = Some("the message was not sent".to_owned());
             if let Some((debited, line)) =

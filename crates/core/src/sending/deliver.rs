@@ -1,6 +1,6 @@
 //! From an order to its outcome.
 
-use super::error::SendError;
+use super::error::{Cause, SendError};
 use super::in_flight::InFlight;
 use super::intent::{Intended, Intent, IntentIds};
 use super::settle::{Outcome, Settle, SettleFacts};
@@ -31,8 +31,17 @@ impl Sending<'_> {
         let ids = self.intent_ids();
         let mut in_flight = InFlight::new(self.app, order.company, ids.message);
         let intended = self.intend(&order, ids, &mut in_flight).await?;
-        in_flight.calling();
-        let result = self.call(&order, &intended).await;
+        let result = match order.claim.is_late(intended.message.created_at, self.app.now()) {
+            // Another dispatch may hold the window before this one would have ended.
+            true => Err(SendFailure::TryLater(Failure::new(
+                DeliveryCode::Unknown,
+                "storing the message took too long; it was not sent".to_owned(),
+            ))),
+            false => {
+                in_flight.calling();
+                self.call(&order, &intended).await
+            }
+        };
         let outcome = Outcome::from(result);
         let events = self.event_ids();
         let message = intended.message.clone();
@@ -100,13 +109,41 @@ impl Sending<'_> {
         in_flight: &mut InFlight<'_>,
     ) -> Result<Intended, Error<SendError>> {
         let intent = Intent { order, ids, worker: self.app.workers().own_id() };
-        let intended = self.app.run(&intent).await;
-        match &intended {
-            // It may be stored as pending although nobody will call its provider.
-            Ok(_) | Err(Error::Store(StoreError::OutcomeUnknown(_))) => {}
-            Err(_) => in_flight.end(),
+        let (intended, is_unknown) = self.decide(&intent).await;
+        // It may be stored as pending although nobody will call its provider.
+        if intended.is_err() && !is_unknown {
+            in_flight.end();
         }
         intended
+    }
+
+    /// Decides and stores, again after a conflict; tells also whether nobody knows that it was
+    /// stored.
+    async fn decide(&self, intent: &Intent<'_>) -> (Result<Intended, Error<SendError>>, bool) {
+        let mut attempts = self.app.attempts();
+        loop {
+            let now = match attempts.next() {
+                Ok(now) => now,
+                Err(busy) => return (Err(busy), false),
+            };
+            let facts = match intent.load(self.app.store()).await {
+                Ok(facts) => facts,
+                Err(error) => return (Err(error.into()), false),
+            };
+            let decided = match intent.decide(facts, now) {
+                Ok(decided) => decided,
+                Err(refused) => return (Err(Error::Rejected(refused)), false),
+            };
+            match self.app.settle(decided).await {
+                Ok(Some(intended)) => return (Ok(intended), false),
+                Ok(None) => {}
+                Err(error) => {
+                    let is_unknown = matches!(error, StoreError::OutcomeUnknown(_));
+                    let refused = SendError::NotStored(Cause::of(&error));
+                    return (Err(Error::Rejected(refused)), is_unknown);
+                }
+            }
+        }
     }
 
     fn intent_ids(&self) -> IntentIds {

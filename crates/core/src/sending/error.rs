@@ -11,6 +11,24 @@ use crate::ids::{ContactId, MessageId};
 use crate::messages::Failure;
 use crate::problems::Problems;
 
+/// What a store said of its failure, for logs.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Cause(String);
+
+impl Cause {
+    /// Everything that an error says of itself and its causes.
+    pub(super) fn of(error: &dyn std::error::Error) -> Self {
+        let mut text = error.to_string();
+        let mut source = error.source();
+        while let Some(cause) = source {
+            text = format!("{text}: {cause}");
+            source = cause.source();
+        }
+        Self(text)
+    }
+}
+
 /// Why a message was not sent, or is not known to be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
@@ -65,6 +83,9 @@ pub enum SendError {
     /// The template was sent to the contact inside its window, or is just being sent; wait.
     #[error("the template was sent to the contact a short while ago, or is being sent")]
     Duplicate(Option<ExistingSend>),
+    /// The message could not be stored, so it was not sent; try again.
+    #[error("the message could not be stored, so it was not sent")]
+    NotStored(#[source] Cause),
     /// The campaign does not run, or the recipient had its turn.
     #[error("it is not the recipient's turn")]
     NotItsTurn,
@@ -152,6 +173,7 @@ impl Rejection for SendError {
             Self::TemplateNotApproved => Code::TemplateNotApproved,
             Self::Duplicate(_) | Self::NotItsTurn => Code::DuplicateSend,
             Self::IsGroup => Code::InvalidPhone,
+            Self::NotStored(_) => Code::Unavailable,
             Self::Provider { .. } => Code::ProviderError,
             Self::Uncertain { .. } => Code::DeliveryUncertain,
         }
@@ -166,7 +188,7 @@ impl Rejection for SendError {
             | Self::GroupNotFound
             | Self::TemplateNotFound => Kind::NotFound,
             Self::AmbiguousContact(_) | Self::Duplicate(_) | Self::NotItsTurn => Kind::Conflict,
-            Self::ContactStateUnavailable => Kind::Unavailable,
+            Self::ContactStateUnavailable | Self::NotStored(_) => Kind::Unavailable,
             Self::OptedOut
             | Self::Blocked
             | Self::ExternalAiDisabled

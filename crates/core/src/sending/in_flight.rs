@@ -61,7 +61,10 @@ impl Drop for InFlight<'_> {
     fn drop(&mut self) {
         let (company, message) = (self.company, self.message);
         let leftover = match std::mem::replace(&mut self.stage, Stage::Ended) {
-            Stage::Intending => Leftover::NeverSent { company, message },
+            Stage::Intending => {
+                let since = self.app.now();
+                Leftover::NeverSent { company, message, since }
+            }
             Stage::Calling => Leftover::Interrupted { company, message },
             Stage::Settling(settle) => Leftover::Outcome(settle),
             Stage::Ended => return,

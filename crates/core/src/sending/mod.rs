@@ -21,7 +21,7 @@ pub use choose::{NoConnection, choose_for_person, recipient_on};
 pub use claim::Claim;
 pub use draft::{Recipient, TextDraft};
 pub(crate) use draft::{read_message, require};
-pub use error::SendError;
+pub use error::{Cause, SendError};
 pub use order::{Delivered, Order, SendRules, Target, TurnDebit};
 pub(crate) use recover::Unsettled;
 pub use template::{TemplateDraft, TemplateSentView, read_variables};

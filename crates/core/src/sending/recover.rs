@@ -3,14 +3,18 @@
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
-use super::Sending;
 use super::settle::{Outcome, Settle};
+use super::{Claim, Sending};
+use crate::Timestamp;
 use crate::error::Error;
 use crate::ids::{CompanyId, LedgerLineId, MessageId};
 use crate::messages::{DeliveryCode, Failure, Message, MessageStatus};
 use crate::store::{StoreError, Stored};
 
+/// How long a commit whose outcome is not known may still go on at the database.
+const COMMIT_LASTS: Duration = Duration::from_secs(60);
 /// How many abandoned messages are settled in one go.
 const SWEEP: u32 = 100;
 
@@ -25,6 +29,8 @@ pub(crate) enum Leftover {
         company: CompanyId,
         /// The message.
         message: MessageId,
+        /// When that happened: the store may still be at it for a while.
+        since: Timestamp,
     },
     /// The call of the provider was cut off: nobody knows whether the message arrived.
     Interrupted {
@@ -55,8 +61,8 @@ impl Unsettled {
 
 impl Sending<'_> {
     /// Settles what was left behind: outcomes of this process that could not be recorded, and
-    /// messages whose send was cut off or whose process died, which become `failed` as uncertain and are never sent again by
-    /// themselves. Tells whether there may be more. Call it at start and every few seconds.
+    /// messages whose send was cut off or whose process died, which become `failed` as uncertain
+    /// and are never sent again by themselves. Tells whether there may be more. Call it at start and every few seconds.
     ///
     /// # Errors
     ///
@@ -92,7 +98,8 @@ impl Sending<'_> {
         }
     }
 
-    async fn settle_leftovers(&self) -> Result<(), StoreError> {
+    /// Settles what this process could not settle before, if there is anything.
+    pub(crate) async fn settle_leftovers(&self) -> Result<(), StoreError> {
         for _ in 0..self.app.unsettled().len() {
             let Some(leftover) = self.app.unsettled().pop() else { break };
             if let Err(error) = self.settle_leftover(&leftover).await {
@@ -106,27 +113,36 @@ impl Sending<'_> {
     async fn settle_leftover(&self, leftover: &Leftover) -> Result<(), StoreError> {
         match leftover {
             Leftover::Outcome(settle) => self.record(settle).await,
-            Leftover::NeverSent { company, message } => {
+            Leftover::NeverSent { company, message, since } => {
                 let text = "the message was not handed to its provider".to_owned();
                 let failure = Failure::new(DeliveryCode::Unknown, text);
-                self.fail_if_stored(*company, *message, failure).await
+                let is_stored = self.fail_if_stored(*company, *message, failure).await?;
+                let may_come = self.app.now() < since.plus(COMMIT_LASTS);
+                if !is_stored && may_come {
+                    let (company, message, since) = (*company, *message, *since);
+                    let leftover = Leftover::NeverSent { company, message, since };
+                    self.app.unsettled().push(leftover);
+                }
+                Ok(())
             }
             Leftover::Interrupted { company, message } => {
                 let text = "the send was cut off before the provider answered".to_owned();
-                self.fail_if_stored(*company, *message, Failure::uncertain(text)).await
+                let failure = Failure::uncertain(text);
+                self.fail_if_stored(*company, *message, failure).await.map(|_| ())
             }
         }
     }
 
+    /// Tells whether the message is stored.
     async fn fail_if_stored(
         &self,
         company: CompanyId,
         message: MessageId,
         failure: Failure,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         match self.app.store().messages(company, &[message]).await?.pop() {
-            Some(stored) => self.fail(stored, failure).await,
-            None => Ok(()),
+            Some(stored) => self.fail(stored, failure).await.map(|()| true),
+            None => Ok(false),
         }
     }
 
@@ -144,8 +160,7 @@ impl Sending<'_> {
             outcome: Outcome::Failed(failure),
             act: None,
             turn: None,
-            // What a crash left reserved lapses by itself (D50).
-            window: None,
+            claim: Claim::Nothing,
             refund: LedgerLineId::new(self.app.uuid(self.app.now())),
             events: self.event_ids(),
             links: self.app.media_links().await?.clone(),

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use super::claim::{Claimed, Ended};
+use super::claim::{Claim, Claimed, Ended};
 use super::intent::{Intended, written};
 use super::{Order, TurnDebit};
 use crate::Timestamp;
@@ -10,7 +10,6 @@ use crate::app::UseCase;
 use crate::connections::Connection;
 use crate::contacts::{Alias, ChannelKey, Contact};
 use crate::conversations::{Act, ChannelContact, ChannelQuery, ConversationState};
-use crate::dispatches::WindowKey;
 use crate::error::NotFound;
 use crate::gateway::{Accepted, SendResult};
 use crate::ids::{EventId, LedgerLineId};
@@ -35,8 +34,8 @@ pub(crate) struct Settle {
     pub(crate) act: Option<Act>,
     /// The turn it is a bubble of.
     pub(crate) turn: Option<TurnDebit>,
-    /// The window that was reserved for it.
-    pub(crate) window: Option<WindowKey>,
+    /// What it has won beside its contact, unless that is not known any more.
+    pub(crate) claim: Claim,
     /// The id of the refund of its debit, should there be one.
     pub(crate) refund: LedgerLineId,
     pub(crate) events: [EventId; 3],
@@ -97,8 +96,8 @@ impl Settle {
         events: [EventId; 3],
         links: MediaLinks,
     ) -> Self {
-        let window = order.claim.window();
-        Self { message, outcome, act: order.act, turn: order.turn, window, refund, events, links }
+        let (act, turn, claim) = (order.act, order.turn, order.claim);
+        Self { message, outcome, act, turn, claim, refund, events, links }
     }
 
     fn keys(&self) -> Vec<ChannelKey> {
@@ -126,6 +125,26 @@ impl Settle {
                 StatusReport { status: MessageStatus::Failed, failure: Some(failure.clone()) }
             }
         }
+    }
+
+    /// What is left to record of a message that went with its contact: how far its recipient is,
+    /// and what is given back.
+    fn without_message(&self, facts: &SettleFacts, now: Timestamp) -> Decided<Message> {
+        let mut message = Message { sender: None, ..self.message.clone() };
+        match &self.outcome {
+            Outcome::Accepted(accepted) => {
+                message.provider_id = Some(accepted.provider_id.clone());
+                message.status = MessageStatus::Sent;
+            }
+            Outcome::Failed(failure) => {
+                message.failure = Some(failure.clone());
+                message.status = MessageStatus::Failed;
+            }
+        }
+        let ended = Ended { may_have_arrived: self.may_have_arrived(), is_news: true };
+        let changes = facts.claimed.settle(&message, ended, self.refund, now);
+        let changes = changes.into_iter().fold(ChangeSet::new(), ChangeSet::with);
+        Decided::new(changes, message)
     }
 
     /// The contact after the outcome.
@@ -279,13 +298,14 @@ impl UseCase for Settle {
             Some(turn) => store.ledger_line(company, turn.id).await?,
             None => None,
         };
-        let claimed = Claimed::load(store, &self.message, self.window).await?;
+        let claimed = Claimed::load(store, &self.message, self.claim).await?;
         Ok(SettleFacts { message, connection, referred, contacts, debit, claimed })
     }
 
     fn decide(&self, facts: SettleFacts, now: Timestamp) -> Result<Decided<Message>, NotFound> {
-        // A message that is gone went with its contact; there is nothing to record.
-        let stored = facts.message.as_ref().ok_or(NotFound)?;
+        let Some(stored) = facts.message.as_ref() else {
+            return Ok(self.without_message(&facts, now));
+        };
         let connection = facts.connection.as_ref().ok_or(NotFound)?;
         let mut message = stored.value().clone();
         let mut changes = ChangeSet::new();
@@ -345,10 +365,11 @@ impl UseCase for Settle {
             // The recipient goes by it, and a report may have moved both on since it was read.
             changes = changes.require(stored.unchanged());
         }
-        // An outcome that was recorded before gives nothing back again.
-        let ended = match self.may_have_arrived() || stored.status != MessageStatus::Pending {
-            true => Ended::MayHaveArrived,
-            false => Ended::SurelyNot,
+        let ended = Ended {
+            // A report may have proved what the gateway's answer denies.
+            may_have_arrived: self.may_have_arrived() || message.status != MessageStatus::Failed,
+            // Others may have given it up before its outcome was known here.
+            is_news: stored.failure.as_ref().is_none_or(Failure::is_uncertain),
         };
         for change in facts.claimed.settle(&message, ended, self.refund, now) {
             changes = changes.with(change);

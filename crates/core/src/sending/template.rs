@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::ids::{ConnectionId, TemplateId};
 use crate::input::{Input, read_id, read_text};
 use crate::problems::Problems;
-use crate::templates::{ComposeError, TemplateStatus, choose, compose};
+use crate::templates::{ComposeError, TemplateStatus, choose, compose, position as position_of};
 use crate::text;
 
 /// The most entries of `variables`.
@@ -84,7 +84,7 @@ pub fn read_variables(value: &Value) -> Result<BTreeMap<u32, String>, String> {
         return Err(format!("may hold at most {MAX_VARIABLES} entries"));
     }
     let read = |(position, value): (&String, &Value)| {
-        let position = position.parse().ok().filter(|position| *position > 0);
+        let position = position_of(position);
         let value = value.as_str().and_then(|value| text::clean(value, text::MESSAGE).ok());
         position.zip(value).ok_or_else(|| "must be an object of strings by position".to_owned())
     };

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Template, TemplateCategory, literal_tag, positions, render};
+use super::{Template, TemplateCategory, literal_tag, positions, render, rendered_chars};
 use crate::gateway::Content;
 use crate::ids::{ConnectionId, TemplateId};
 use crate::text;
@@ -56,10 +56,12 @@ pub fn compose(
     if !literal.is_empty() {
         return Err(ComposeError::LiteralTag(literal));
     }
-    let rendered = render(&template.body, variables).map_err(ComposeError::Missing)?;
-    if rendered.chars().count() > text::MESSAGE {
-        return Err(ComposeError::TooLong);
-    }
+    // Before it is made: a value may go in many times.
+    let is_long = rendered_chars(&template.body, variables) > text::MESSAGE;
+    let rendered = match is_long {
+        false => render(&template.body, variables).map_err(ComposeError::Missing)?,
+        true => return Err(ComposeError::TooLong),
+    };
     let values = wanted.iter().filter_map(|position| variables.get(position).cloned());
     Ok(Composed {
         template: template.id,

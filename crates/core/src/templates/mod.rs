@@ -14,7 +14,7 @@ use uuid::Uuid;
 pub use compose::{ComposeError, Composed, compose};
 pub use draft::{DEFAULT_LANGUAGE, TemplateDraft, read_category};
 pub use manage::{Templates, WriteTemplate};
-pub use text::{literal_tag, positions, render, unknown_tag};
+pub use text::{literal_tag, position, positions, render, rendered_chars, unknown_tag};
 
 use crate::Timestamp;
 use crate::access::Company;

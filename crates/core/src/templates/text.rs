@@ -32,8 +32,8 @@ fn parts(body: &str) -> impl Iterator<Item = Part<'_>> {
     })
 }
 
-/// The position that a tag names: 1 to 999.
-fn position(tag: &str) -> Option<u32> {
+/// The position that a tag names: 1 to 999, without a sign or leading zeros.
+pub fn position(tag: &str) -> Option<u32> {
     let is_number = (1..=3).contains(&tag.len())
         && tag.bytes().all(|byte| byte.is_ascii_digit())
         && !tag.starts_with('0');
@@ -56,6 +56,20 @@ pub fn unknown_tag(body: &str) -> Option<&str> {
         Part::Tag(tag) if position(tag).is_none() => Some(tag),
         Part::Tag(_) | Part::Literal(_) => None,
     })
+}
+
+/// How many characters [`render`] would make at most.
+pub fn rendered_chars(body: &str, variables: &BTreeMap<u32, String>) -> usize {
+    let value = |tag: &str| position(tag).and_then(|position| variables.get(&position));
+    parts(body)
+        .map(|part| match part {
+            Part::Literal(literal) => literal.chars().count(),
+            Part::Tag(tag) => match value(tag) {
+                Some(value) => value.chars().count(),
+                None => tag.chars().count() + "{{}}".len(),
+            },
+        })
+        .sum()
 }
 
 /// The text with its variables filled in. What a variable says is never looked at again: a value

@@ -203,9 +203,8 @@ fn refusals(route: &Route, own: &[(u16, &'static str)]) -> BTreeMap<u16, Vec<&'s
 }
 
 /// What every hook may refuse a call with.
-const HOOK_CODES: [(u16, Code); 7] = [
+const HOOK_CODES: [(u16, Code); 6] = [
     (400, Code::InvalidPayload),
-    (408, Code::InvalidPayload),
     (413, Code::InvalidPayload),
     (415, Code::UnsupportedMediaType),
     (429, Code::RateLimited),

@@ -221,7 +221,7 @@ async fn a_slow_or_broken_body_is_refused_in_the_form_of_hooks() {
         let head =
             format!("POST {path} HTTP/1.1\r\nHost: t\r\n{}Content-Length: 100\r\n\r\n{{", secret());
         let reply = hooks.site.raw(head.as_bytes()).await.expect("an answer");
-        assert_eq!(reply.hook_refusal(), refusal(408, "INVALID_PAYLOAD"), "{path}");
+        assert_eq!(reply.hook_refusal(), refusal(400, "INVALID_PAYLOAD"), "{path}");
         let broken = format!(
             "POST {path} HTTP/1.1\r\nHost: t\r\n{}Transfer-Encoding: chunked\r\n\r\nxyz\r\n",
             secret()
