@@ -13,11 +13,13 @@ use recado_core::{Clock, Timestamp};
 #[derive(Debug)]
 struct Shown {
     now: AtomicI64,
+    /// How much time has passed; a clock that is set back does not undo that.
+    passed: AtomicI64,
     sleepers: Mutex<Vec<Waker>>,
 }
 
 /// A clock for tests. Clones show and move the same time, and those who [sleep](Timer::sleep) by it
-/// wake when it is moved far enough.
+/// wake when it was moved on far enough; setting it back wakes nobody and holds nobody up.
 #[derive(Clone, Debug)]
 pub struct TestClock(Arc<Shown>);
 
@@ -28,19 +30,28 @@ impl TestClock {
     /// A clock that shows `now`.
     pub fn at(now: Timestamp) -> Self {
         let now = AtomicI64::new(now.millis());
-        Self(Arc::new(Shown { now, sleepers: Mutex::default() }))
+        let passed = AtomicI64::new(0);
+        Self(Arc::new(Shown { now, passed, sleepers: Mutex::default() }))
     }
 
     /// Moves the clock to `now`, forth or back.
     pub fn set(&self, now: Timestamp) {
-        self.0.now.store(now.millis(), Ordering::SeqCst);
+        let before = self.0.now.swap(now.millis(), Ordering::SeqCst);
+        self.0.passed.fetch_add((now.millis() - before).max(0), Ordering::SeqCst);
         self.wake();
+    }
+
+    /// Sets the clock back, as a correction of a clock that was ahead does: no time passes.
+    pub fn set_back(&self, by: Duration) {
+        let by = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
+        self.0.now.fetch_sub(by, Ordering::SeqCst);
     }
 
     /// Moves the clock on.
     pub fn advance(&self, by: Duration) {
         let by = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
         self.0.now.fetch_add(by, Ordering::SeqCst);
+        self.0.passed.fetch_add(by, Ordering::SeqCst);
         self.wake();
     }
 
@@ -69,15 +80,39 @@ impl Clock for TestClock {
 #[async_trait]
 impl Timer for TestClock {
     async fn sleep(&self, duration: Duration) {
-        let until = self.now().plus(duration);
+        let duration = i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
+        let passed = || self.0.passed.load(Ordering::SeqCst);
+        let until = passed().saturating_add(duration);
         poll_fn(|context| {
             let mut sleepers = self.sleepers();
-            if self.now() >= until {
+            if passed() >= until {
                 return Poll::Ready(());
             }
             sleepers.push(context.waker().clone());
             Poll::Pending
         })
         .await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_clock_that_is_set_back_holds_no_sleeper_up() {
+        let clock = TestClock::default();
+        let sleeper = tokio::spawn({
+            let clock = clock.clone();
+            async move { clock.sleep(Duration::from_secs(2)).await }
+        });
+        tokio::task::yield_now().await;
+        clock.advance(Duration::from_secs(1));
+        clock.set_back(Duration::from_secs(3_600));
+        tokio::task::yield_now().await;
+        assert!(!sleeper.is_finished());
+        clock.advance(Duration::from_secs(1));
+        sleeper.await.expect("it wakes");
+        assert_eq!(clock.now(), Timestamp::from_millis(TestClock::START.millis() - 3_598_000));
     }
 }

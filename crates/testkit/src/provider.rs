@@ -11,7 +11,7 @@ use recado_core::gateway::{
     ProviderError, ProviderTemplate, Providers, SendFailure, SendResult, Webhook, WebhookRefused,
 };
 use recado_core::groups::Group;
-use recado_core::ids::ConnectionId;
+use recado_core::ids::{ConnectionId, MessageId};
 use recado_core::messages::ProviderMessageId;
 use recado_core::transport::Transport;
 use tokio::sync::watch;
@@ -33,6 +33,7 @@ struct Script {
     otherwise: Option<SendFailure>,
     accepted: u64,
     sent: Vec<Sent>,
+    answers: Vec<(MessageId, SendResult)>,
     gate: Option<watch::Receiver<bool>>,
     found: Answer<Option<Accepted>>,
     looked_up: Vec<Lookup>,
@@ -52,6 +53,7 @@ impl Default for Script {
             otherwise: None,
             accepted: 0,
             sent: Vec::new(),
+            answers: Vec::new(),
             gate: None,
             found: Err(ProviderError::Unsupported),
             looked_up: Vec::new(),
@@ -136,6 +138,11 @@ impl ScriptedProvider {
         self.script().sent.clone()
     }
 
+    /// What it answered to every send that it was asked for, in order.
+    pub fn answers(&self) -> Vec<(MessageId, SendResult)> {
+        self.script().answers.clone()
+    }
+
     /// Every message that was looked up, in order.
     pub fn looked_up(&self) -> Vec<Lookup> {
         self.script().looked_up.clone()
@@ -196,6 +203,7 @@ impl ScriptedProvider {
     /// Records a send and picks its answer, and the gate that it has to wait at.
     fn take(&self, sent: Sent) -> (SendResult, Option<watch::Receiver<bool>>) {
         let mut script = self.script();
+        let reference = sent.outgoing.reference;
         script.sent.push(sent);
         let answer = match (script.next.pop_front(), script.otherwise.clone()) {
             (Some(answer), _) => answer,
@@ -205,6 +213,7 @@ impl ScriptedProvider {
                 Ok(accepted(Self::id(script.accepted)))
             }
         };
+        script.answers.push((reference, answer.clone()));
         (answer, script.gate.clone())
     }
 }
@@ -308,7 +317,7 @@ mod tests {
     use recado_core::connections::{ConnectionKind, ConnectionSettings, ConnectionStatus};
     use recado_core::contacts::Platform;
     use recado_core::gateway::Content;
-    use recado_core::ids::{CompanyId, MessageId};
+    use recado_core::ids::CompanyId;
     use uuid::Uuid;
 
     use super::*;

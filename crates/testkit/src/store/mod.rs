@@ -45,6 +45,9 @@ pub enum StoreFailure {
     UnknownBefore,
     /// The connection broke after it was applied, as nobody can tell.
     UnknownAfter,
+    /// The connection broke while a commit was under way, which goes on: it is applied by
+    /// [`FaultyStore::land`].
+    UnknownLate,
     /// A commit lost a race with nobody in particular.
     Contended,
 }
@@ -62,12 +65,15 @@ fn commit_op(changes: &ChangeSet) -> StoreOp {
 }
 
 type Plan = Box<dyn FnMut(StoreOp) -> Option<StoreFailure> + Send>;
+type CommitPlan = Box<dyn FnMut(&ChangeSet) -> Option<StoreFailure> + Send>;
 
 /// A store that fails on demand. Clones share their plan.
 #[derive(Clone)]
 pub struct FaultyStore {
     inner: Arc<dyn Store>,
     plan: Arc<Mutex<Option<Plan>>>,
+    commits: Arc<Mutex<Option<CommitPlan>>>,
+    late: Arc<Mutex<Vec<ChangeSet>>>,
     broken: Arc<Mutex<BTreeSet<String>>>,
 }
 
@@ -80,12 +86,46 @@ impl std::fmt::Debug for FaultyStore {
 impl FaultyStore {
     /// Wraps a store that works; nothing fails until it is told to.
     pub fn new(inner: Arc<dyn Store>) -> Self {
-        Self { inner, plan: Arc::default(), broken: Arc::default() }
+        Self {
+            inner,
+            plan: Arc::default(),
+            commits: Arc::default(),
+            late: Arc::default(),
+            broken: Arc::default(),
+        }
     }
 
     /// Asks `plan` for the fate of every operation from now on.
     pub fn plan(&self, plan: impl FnMut(StoreOp) -> Option<StoreFailure> + Send + 'static) {
-        *self.locked() = Some(Box::new(plan));
+        *locked(&self.plan) = Some(Box::new(plan));
+    }
+
+    /// Asks `plan` for the fate of every commit by what it changes, before the other plan is asked.
+    pub fn plan_commits(
+        &self,
+        plan: impl FnMut(&ChangeSet) -> Option<StoreFailure> + Send + 'static,
+    ) {
+        *locked(&self.commits) = Some(Box::new(plan));
+    }
+
+    /// Applies the commits that were under way when their connection broke
+    /// ([`StoreFailure::UnknownLate`]); one that has lost a race by now changes nothing. Tells how
+    /// many were applied.
+    ///
+    /// # Errors
+    ///
+    /// When the store behind this one fails.
+    pub async fn land(&self) -> Result<usize, StoreError> {
+        let late = std::mem::take(&mut *locked(&self.late));
+        let mut landed = 0;
+        for changes in late {
+            match self.inner.commit(changes).await {
+                Ok(()) => landed += 1,
+                Err(CommitError::Conflict(_)) => {}
+                Err(CommitError::Store(error)) => return Err(error),
+            }
+        }
+        Ok(landed)
     }
 
     /// Lets the `n`-th operation of a kind from now fail, counted from 0.
@@ -133,20 +173,22 @@ impl FaultyStore {
 
     /// Lets everything work again.
     pub fn heal(&self) {
-        *self.locked() = None;
+        *locked(&self.plan) = None;
+        *locked(&self.commits) = None;
         self.broken().clear();
     }
 
     fn broken(&self) -> MutexGuard<'_, BTreeSet<String>> {
-        self.broken.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn locked(&self) -> MutexGuard<'_, Option<Plan>> {
-        self.plan.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.broken)
     }
 
     fn fate(&self, op: StoreOp) -> Option<StoreFailure> {
-        self.locked().as_mut().and_then(|plan| plan(op))
+        locked(&self.plan).as_mut().and_then(|plan| plan(op))
+    }
+
+    fn fate_of(&self, changes: &ChangeSet) -> Option<StoreFailure> {
+        let known = locked(&self.commits).as_mut().and_then(|plan| plan(changes));
+        known.or_else(|| self.fate(commit_op(changes)))
     }
 
     /// Reads, unless that fails: a read that fails is never more than unavailable.
@@ -170,6 +212,10 @@ impl FaultyStore {
     }
 }
 
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn unavailable() -> StoreError {
     StoreError::unavailable("unavailable on demand")
 }
@@ -181,12 +227,16 @@ fn unknown() -> StoreError {
 #[async_trait]
 impl Commit for FaultyStore {
     async fn commit(&self, changes: ChangeSet) -> Result<(), CommitError> {
-        match self.fate(commit_op(&changes)) {
+        match self.fate_of(&changes) {
             None => self.inner.commit(changes).await,
             Some(StoreFailure::Unavailable) => Err(unavailable().into()),
             Some(StoreFailure::UnknownBefore) => Err(unknown().into()),
             Some(StoreFailure::UnknownAfter) => {
                 self.inner.commit(changes).await?;
+                Err(unknown().into())
+            }
+            Some(StoreFailure::UnknownLate) => {
+                locked(&self.late).push(changes);
                 Err(unknown().into())
             }
             Some(StoreFailure::Contended) => Err(Conflict::Contended.into()),
@@ -210,7 +260,9 @@ impl Claims for FaultyStore {
                 self.inner.claim_jobs(now, leased_until, limit).await?;
                 Err(unknown())
             }
-            Some(StoreFailure::Unavailable | StoreFailure::UnknownBefore) => Err(unavailable()),
+            Some(
+                StoreFailure::Unavailable | StoreFailure::UnknownBefore | StoreFailure::UnknownLate,
+            ) => Err(unavailable()),
         }
     }
 }
@@ -244,7 +296,9 @@ impl FaultyStore {
                 work.await?;
                 Err(unknown())
             }
-            Some(StoreFailure::Unavailable | StoreFailure::UnknownBefore) => Err(unavailable()),
+            Some(
+                StoreFailure::Unavailable | StoreFailure::UnknownBefore | StoreFailure::UnknownLate,
+            ) => Err(unavailable()),
         }
     }
 }

@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex};
 
 use recado_core::workers::LEASE;
 use recado_testkit::{StoreFailure, StoreOp};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::campaign_process::{Process, SECOND, TENTH, pass, pass_drains, pass_until_it_ends};
 use super::campaign_scene::Scene;
-use super::shop::{Shop, cut_off, refusal};
+use super::shop::{Shop, cut_off, refusal, uncertain, unreachable};
 
 #[tokio::test]
 async fn what_a_dead_process_was_sending_fails_as_uncertain_and_the_rest_goes_on_elsewhere() {
@@ -151,23 +151,35 @@ async fn an_intent_of_unknown_fate_is_settled_without_a_send_and_given_back() {
 }
 
 #[tokio::test]
-async fn a_refusal_that_comes_after_the_message_was_given_up_gives_nothing_back() {
-    let scene = Scene::of(1).await;
-    scene.shop.kit().provider.then(Err(refusal()));
-    scene.start().await;
-    let gate = scene.shop.kit().provider.hold();
-    let give_up = async {
-        gate.reached(1).await;
-        // Its process was cut off for as long as its lease, and lives.
-        scene.shop.advance(LEASE);
-        scene.shop.other.sending().recover().await.unwrap();
-        assert_eq!(scene.counts().await["failed"], 1);
-        gate.open();
-    };
-    tokio::join!(async { scene.shop.app().campaigns().drain().await }, give_up);
-    pass_drains(&scene).await;
-    let told = scene.of_contact(scene.contacts[0]).await;
-    assert_eq!(told, ("failed".to_owned(), json!("DELIVERY_UNCERTAIN")));
-    assert_eq!((scene.refunds().await, scene.shop.calls()), (0, 1));
-    scene.check().await;
+async fn an_answer_that_comes_after_the_message_was_given_up_still_counts() {
+    let given_up = json!("DELIVERY_UNCERTAIN");
+    for (failure, status, fault, refunds) in [
+        (None, "sent", Value::Null, 0),
+        (Some(refusal()), "failed", given_up.clone(), 1),
+        (Some(unreachable()), "failed", given_up.clone(), 1),
+        (Some(uncertain()), "failed", given_up.clone(), 0),
+    ] {
+        let scene = Scene::of(1).await;
+        scene.shop.kit().provider.otherwise(failure.clone());
+        scene.start().await;
+        let gate = scene.shop.kit().provider.hold();
+        let give_up = async {
+            gate.reached(1).await;
+            // Its process was cut off for as long as its lease, and lives.
+            scene.shop.advance(LEASE);
+            scene.shop.other.sending().recover().await.unwrap();
+            assert_eq!(scene.counts().await["failed"], 1);
+            assert_eq!(scene.refunds().await, 0, "it may have arrived");
+            gate.open();
+        };
+        tokio::join!(async { scene.shop.app().campaigns().drain().await }, give_up);
+        pass_drains(&scene).await;
+        for app in scene.shop.apps() {
+            app.sending().recover().await.unwrap();
+        }
+        let told = scene.of_contact(scene.contacts[0]).await;
+        assert_eq!(told, (status.to_owned(), fault), "{failure:?}");
+        assert_eq!((scene.refunds().await, scene.shop.calls()), (refunds, 1), "{failure:?}");
+        scene.check().await;
+    }
 }

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use recado_core::dispatches::RESERVATION;
+use recado_core::workers::LEASE;
 use recado_testkit::{StoreFailure, StoreOp};
+use serde_json::json;
 
 use super::dispatch_windows::{Desk, MILLISECOND, TEN_MINUTES, existing};
 use super::dispatches::{PHONE, dispatch, utility};
@@ -116,24 +118,110 @@ async fn an_answer_that_comes_after_its_reservation_lapsed_leaves_the_next_ones_
 #[tokio::test]
 async fn an_outcome_that_was_recorded_late_opens_or_gives_back_the_window_as_it_should() {
     for (failure, opens) in [(None, true), (Some(uncertain()), true), (Some(refusal()), false)] {
+        for recovers in [true, false] {
+            let desk = Desk::with(utility()).await;
+            desk.shop.kit().provider.otherwise(failure.clone());
+            let mut commits = 0;
+            desk.shop.store.plan(move |op| {
+                commits += u32::from(op == StoreOp::Commit);
+                (op == StoreOp::Commit && commits > 1).then_some(StoreFailure::Unavailable)
+            });
+            assert_eq!(code(desk.send("Ana").await), "SEND_FAILED");
+            desk.shop.store.heal();
+            let elsewhere = dispatch(&desk.shop.other, &desk.admitted, PHONE, "Ana").await;
+            assert_eq!(existing(elsewhere), None, "nobody else knows what became of it");
+            if recovers {
+                desk.shop.app().sending().recover().await.unwrap();
+            }
+            desk.shop.kit().provider.otherwise(None);
+            // The process that knows records it before the next dispatch, at the latest.
+            let again = desk.send("Ana").await;
+            assert_eq!(again.is_err(), opens, "{failure:?}");
+            if opens {
+                assert!(existing(again).is_some());
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_comes_after_the_message_was_given_up_gives_back_or_opens_its_window() {
+    for (failure, opens) in [(None, true), (Some(uncertain()), true), (Some(refusal()), false)] {
         let desk = Desk::with(utility()).await;
+        create_phone(desk.shop.kit(), PHONE).await;
         desk.shop.kit().provider.otherwise(failure.clone());
-        let mut commits = 0;
-        desk.shop.store.plan(move |op| {
-            commits += u32::from(op == StoreOp::Commit);
-            (op == StoreOp::Commit && commits > 1).then_some(StoreFailure::Unavailable)
-        });
-        assert_eq!(code(desk.send("Ana").await), "SEND_FAILED");
-        desk.shop.store.heal();
-        assert_eq!(existing(desk.send("Ana").await), None);
-        desk.shop.app().sending().recover().await.unwrap();
+        let gate = desk.shop.kit().provider.hold();
+        let give_up = async {
+            gate.reached(1).await;
+            // Its process was cut off for as long as its lease, and lives.
+            desk.shop.advance(LEASE);
+            desk.shop.other.sending().recover().await.unwrap();
+            assert_eq!(desk.shop.talk.newest().await["error_type"], "delivery_uncertain");
+            gate.open();
+        };
+        let (first, ()) = tokio::join!(desk.send("Ana"), give_up);
+        assert_eq!(first.is_ok(), failure.is_none());
+        let message = desk.shop.talk.newest().await;
+        let shown = if failure.is_none() { "sent" } else { "failed" };
+        assert_eq!(message["status"], shown);
+        if failure.is_some() {
+            assert_eq!(message["error_type"], "delivery_uncertain", "{failure:?}");
+        }
         desk.shop.kit().provider.otherwise(None);
         let again = desk.send("Ana").await;
         assert_eq!(again.is_err(), opens, "{failure:?}");
         if opens {
             assert!(existing(again).is_some());
         }
+        assert_eq!(desk.shop.calls(), if opens { 1 } else { 2 });
     }
+}
+
+#[tokio::test]
+async fn a_dispatch_that_took_too_long_to_be_stored_is_not_sent_and_frees_its_window() {
+    for (took, is_sent) in [(5_000, true), (5_001, false), (59_999, false), (61_000, false)] {
+        let desk = Desk::with(utility()).await;
+        create_phone(desk.shop.kit(), PHONE).await;
+        let (clock, mut commits) = (desk.shop.kit().clock.clone(), 0);
+        desk.shop.store.plan(move |op| {
+            commits += u32::from(op == StoreOp::Commit);
+            if op == StoreOp::Commit && commits == 1 {
+                clock.advance(Duration::from_millis(took));
+            }
+            None
+        });
+        let outcome = desk.send("Ana").await;
+        desk.shop.store.heal();
+        if is_sent {
+            outcome.unwrap();
+            continue;
+        }
+        assert_eq!(code(outcome), "SEND_FAILED", "{took}");
+        assert_eq!(desk.shop.calls(), 0, "{took}");
+        let message = desk.shop.talk.newest().await;
+        assert_eq!(
+            (&message["status"], &message["error_type"]),
+            (&json!("failed"), &json!("unknown"))
+        );
+        desk.shop.app().sending().recover().await.unwrap();
+        desk.send("Ana").await.unwrap();
+        assert_eq!(desk.shop.calls(), 1, "{took}");
+    }
+}
+
+#[tokio::test]
+async fn a_dispatch_that_lands_after_its_connection_broke_is_never_sent() {
+    let desk = Desk::with(utility()).await;
+    desk.shop.store.fail_nth(StoreOp::Commit, 0, StoreFailure::UnknownLate);
+    assert_eq!(code(desk.send("Ana").await), "SEND_FAILED");
+    desk.shop.store.heal();
+    desk.shop.app().sending().recover().await.unwrap();
+    assert_eq!(desk.shop.store.land().await.unwrap(), 1);
+    assert_eq!(existing(desk.send("Ana").await), None, "it holds its reservation");
+    assert_eq!(desk.shop.talk.newest().await["status"], "failed");
+    desk.shop.advance(RESERVATION);
+    desk.send("Ana").await.unwrap();
+    assert_eq!(desk.shop.calls(), 1);
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use recado_core::dispatches::{AdmittedTemplate, DispatchAction, DispatchError, D
 use recado_core::gateway::{Content, SendFailure};
 use recado_core::messages::{DeliveryCode, Failure};
 use recado_core::query::Params;
-use recado_core::{Recado, Rejection};
+use recado_core::{Code, Kind, Recado, Rejection};
 use recado_testkit::{StoreFailure, StoreOp};
 use serde_json::{Value, json};
 
@@ -324,17 +324,35 @@ async fn a_send_that_surely_failed_is_told_of_as_failed_and_its_message_is_kept(
 #[tokio::test]
 async fn a_store_that_is_away_is_no_refusal_and_nothing_is_sent() {
     let desk = Desk::new().await;
-    for op in [StoreOp::Read, StoreOp::Commit] {
-        for failure in [StoreFailure::Unavailable, StoreFailure::UnknownBefore] {
-            desk.shop.store.fail_nth(op, 0, failure);
-            let outcome = desk.send(PHONE, "Ana").await;
-            assert!(matches!(outcome, Err(Error::Store(_))), "{op:?} {failure:?}: {outcome:?}");
-        }
+    for failure in [StoreFailure::Unavailable, StoreFailure::UnknownBefore] {
+        desk.shop.store.fail_nth(StoreOp::Read, 0, failure);
+        let outcome = desk.send(PHONE, "Ana").await;
+        assert!(matches!(outcome, Err(Error::Store(_))), "{failure:?}: {outcome:?}");
     }
     desk.shop.store.heal();
     assert_eq!(desk.shop.calls(), 0);
     desk.send(PHONE, "Ana").await.unwrap();
     assert_eq!(desk.shop.events(), ["contact.created", "message.sent"]);
+}
+
+#[tokio::test]
+async fn a_dispatch_that_could_not_be_stored_is_a_failed_send() {
+    for failure in
+        [StoreFailure::Unavailable, StoreFailure::UnknownBefore, StoreFailure::UnknownAfter]
+    {
+        let desk = Desk::new().await;
+        desk.shop.store.fail_nth(StoreOp::Commit, 0, failure);
+        let outcome = desk.send(PHONE, "Ana").await;
+        let Err(Error::Rejected(refused)) = outcome else { panic!("{failure:?}: {outcome:?}") };
+        assert_eq!((refused.code(), refused.kind()), (Code::SendFailed, Kind::Upstream));
+        assert!(!refused.to_string().contains("on demand"), "{refused}");
+        assert_eq!(desk.shop.calls(), 0, "{failure:?}");
+        desk.shop.store.heal();
+        if failure != StoreFailure::UnknownAfter {
+            desk.send(PHONE, "Ana").await.unwrap();
+            assert_eq!(desk.shop.events(), ["contact.created", "message.sent"], "{failure:?}");
+        }
+    }
 }
 
 #[tokio::test]

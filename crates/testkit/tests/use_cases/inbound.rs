@@ -229,6 +229,30 @@ async fn a_slug_without_a_definition_gets_a_pending_one_reported_by_the_post_tha
 }
 
 #[tokio::test]
+async fn numbers_are_stored_as_they_were_written() {
+    let hook = Hook::new().await;
+    let company = hook.shop.kit().company.id;
+    let long = "1".repeat(40);
+    for (n, number) in
+        ["1E3", "1e3", "2.50e-2", "-7E+4", "0", "-0.0", "1.10", &long].into_iter().enumerate()
+    {
+        let phone = super::shop::phone(n);
+        let body = format!(
+            r#"{{"phone": "{phone}", "note": "1e3, not 1E+03", "plan": {number}, "source": [2e1]}}"#
+        );
+        // An array is no value of a field.
+        assert_eq!(hook.refused(body.as_bytes()).await, "MAPPING_FAILED");
+        let body = body.replace("[2e1]", &format!("\"{number}\""));
+        let made = hook.shop.app().inbound().upsert(&hook.admitted, body.as_bytes()).await.unwrap();
+        assert_eq!(made.custom_fields_captured, 2);
+        let store = hook.shop.app().store();
+        let contact = store.contact(company, made.contact_id).await.unwrap().unwrap();
+        let values: Vec<&str> = contact.custom_fields.values().map(String::as_str).collect();
+        assert_eq!(values, [number, number]);
+    }
+}
+
+#[tokio::test]
 async fn a_definition_that_many_need_at_once_is_made_once_and_reported_once() {
     let hook = Hook::new().await;
     let bodies = (0..50).map(|n| json!({ "phone": super::shop::phone(n), "plan": "gold" }));

@@ -5,7 +5,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 mod calls;
+mod campaign_clock;
 mod campaign_crashes;
+mod campaign_deletions;
 mod campaign_pauses;
 mod campaign_process;
 mod campaign_records;
@@ -13,6 +15,7 @@ mod campaign_reports;
 mod campaign_runs;
 mod campaign_scene;
 mod campaign_simulation;
+mod campaign_trouble;
 mod campaigns;
 mod connections;
 mod contacts;
@@ -24,6 +27,7 @@ mod dispatch_order;
 mod dispatch_processes;
 mod dispatch_races;
 mod dispatch_reservations;
+mod dispatch_variables;
 mod dispatch_windows;
 mod dispatches;
 mod enrichment;

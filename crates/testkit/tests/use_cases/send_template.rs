@@ -5,6 +5,7 @@ use recado_core::conversations::ActionName;
 use recado_core::sending::{SendError, TemplateSentView};
 use recado_core::{Error, Rejection};
 use recado_testkit::kit::body;
+use recado_testkit::{StoreFailure, StoreOp};
 use serde_json::{Value, json};
 
 use super::shop::{Shop, refusal, uncertain};
@@ -260,4 +261,37 @@ async fn a_key_without_the_scope_sends_nothing() {
     let denied = shop.app().sending().send_template(&caller, &body(to_ana())).await;
     assert!(matches!(denied, Err(Error::Denied(_))), "{denied:?}");
     assert_eq!(shop.calls(), 0);
+}
+
+#[tokio::test]
+async fn a_position_is_written_without_a_sign_or_leading_zeros() {
+    let shop = Shop::new().await;
+    shop.template(hello()).await;
+    for key in ["01", "+1", "0", " 1", "1000", "x"] {
+        let said = json!({ "to": PHONE, "template": "hello", "variables": { key: "Ana" } });
+        let (code, details) = refused(send(&shop, said).await);
+        assert_eq!(code, "VALIDATION_ERROR", "{key:?}");
+        assert_eq!(details["fields"], json!(["variables"]), "{key:?}");
+    }
+    assert_eq!(shop.calls(), 0);
+}
+
+#[tokio::test]
+async fn a_message_that_could_not_be_stored_is_unavailable_and_never_sent() {
+    for failure in
+        [StoreFailure::Unavailable, StoreFailure::UnknownBefore, StoreFailure::UnknownAfter]
+    {
+        let shop = Shop::new().await;
+        shop.template(hello()).await;
+        shop.store.fail_nth(StoreOp::Commit, 0, failure);
+        let outcome = send(&shop, to_ana()).await;
+        assert!(
+            matches!(outcome, Err(Error::Rejected(SendError::NotStored(_)))),
+            "{failure:?}: {outcome:?}"
+        );
+        assert_eq!(code(outcome), "UNAVAILABLE");
+        shop.store.heal();
+        shop.app().sending().recover().await.unwrap();
+        assert_eq!(shop.calls(), 0, "{failure:?}");
+    }
 }

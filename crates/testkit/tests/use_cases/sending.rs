@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use recado_core::gateway::{Accepted, GatewayEvent, SendFailure, StatusEvent};
 use recado_core::messages::{DeliveryCode, MessageStatus, ProviderMessageId};
+use recado_core::sending::SendError;
 use recado_core::workers::LEASE;
-use recado_core::{Error, Rejection};
+use recado_core::{Code, Error, Kind, Rejection};
 use recado_testkit::kit::body;
 use recado_testkit::{FaultyStore, Kit, MemoryStore, ScriptedProvider, StoreFailure, StoreOp};
 use serde_json::{Value, json};
@@ -221,12 +222,53 @@ async fn an_intent_of_unknown_fate_is_never_handed_to_the_provider() {
     let (talk, _, store) = kit().await;
     talk.send(PHONE, "primeira").await.unwrap();
     store.fail_nth(StoreOp::Commit, 0, StoreFailure::UnknownAfter);
-    assert!(matches!(talk.send(PHONE, "Oi").await, Err(Error::Store(_))));
+    assert_eq!(code(&talk.send(PHONE, "Oi").await.unwrap_err()), "UNAVAILABLE");
     store.heal();
     talk.kit.app.sending().recover().await.unwrap();
     let message = talk.newest().await;
     assert_eq!((&message["status"], &message["error_type"]), (&json!("failed"), &json!("unknown")));
     assert_eq!(talk.kit.provider.sent().len(), 1);
+}
+
+#[tokio::test]
+async fn a_message_that_could_not_be_stored_is_told_apart_from_a_store_that_is_away() {
+    for failure in
+        [StoreFailure::Unavailable, StoreFailure::UnknownBefore, StoreFailure::UnknownAfter]
+    {
+        let (talk, _, store) = kit().await;
+        talk.send(PHONE, "primeira").await.unwrap();
+        store.fail_nth(StoreOp::Commit, 0, failure);
+        let refused = talk.send(PHONE, "Oi").await.unwrap_err();
+        assert!(matches!(refused, Error::Rejected(SendError::NotStored(_))), "{refused:?}");
+        let Error::Rejected(refused) = refused else { panic!("it was rejected") };
+        assert_eq!((refused.code(), refused.kind()), (Code::Unavailable, Kind::Unavailable));
+        store.fail_nth(StoreOp::Read, 0, StoreFailure::Unavailable);
+        assert!(matches!(talk.send(PHONE, "Oi").await, Err(Error::Store(_))), "{failure:?}");
+        assert_eq!(talk.kit.provider.sent().len(), 1, "{failure:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_message_that_lands_after_its_connection_broke_fails_and_is_never_sent() {
+    for seconds in [0, 59] {
+        let (talk, _, store) = kit().await;
+        talk.send(PHONE, "primeira").await.unwrap();
+        store.fail_nth(StoreOp::Commit, 0, StoreFailure::UnknownLate);
+        talk.send(PHONE, "Oi").await.unwrap_err();
+        store.heal();
+        talk.kit.app.sending().recover().await.unwrap();
+        talk.kit.clock.advance(std::time::Duration::from_secs(seconds));
+        assert_eq!(store.land().await.unwrap(), 1);
+        assert_eq!(talk.newest().await["status"], "pending");
+        talk.kit.app.sending().recover().await.unwrap();
+        let message = talk.newest().await;
+        assert_eq!(
+            (&message["status"], &message["error_type"]),
+            (&json!("failed"), &json!("unknown")),
+            "after {seconds} seconds"
+        );
+        assert_eq!(talk.kit.provider.sent().len(), 1);
+    }
 }
 
 #[tokio::test]
