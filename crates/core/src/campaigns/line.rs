@@ -41,6 +41,8 @@ pub(super) enum Step {
 #[derive(Debug)]
 pub(super) struct Line {
     pub(super) campaign: Stored<Campaign>,
+    /// Whether the campaign is known to have changed, but not how.
+    outdated: bool,
     queue: VecDeque<Next>,
     taking: HashSet<RecipientNumber>,
     /// The last number that was read; recipients left waiting before it are met by the next round.
@@ -61,6 +63,7 @@ impl Line {
     pub(super) fn new(campaign: Stored<Campaign>) -> Self {
         Self {
             campaign,
+            outdated: false,
             queue: VecDeque::new(),
             taking: HashSet::new(),
             read_to: None,
@@ -87,6 +90,9 @@ impl Line {
         }
         self.waits_until = None;
         let mut steps = Vec::new();
+        if self.outdated {
+            return steps;
+        }
         if !self.is_read && !self.reading && self.queue.len() < LOW {
             self.reading = true;
             steps.push(Step::Read(self.read_to));
@@ -145,6 +151,19 @@ impl Line {
     /// Nothing is begun before `until`.
     pub(super) fn rest(&mut self, until: Timestamp) {
         self.waits_until = Some(until);
+    }
+
+    /// The campaign is not as it was read, or a recipient is not: before it was looked up, nothing
+    /// would come of a turn.
+    pub(super) fn outdated(&mut self, now: Timestamp) {
+        self.again(now);
+        self.outdated = true;
+    }
+
+    /// The campaign as it was looked up.
+    pub(super) fn found(&mut self, campaign: Stored<Campaign>) {
+        self.campaign = campaign;
+        self.outdated = false;
     }
 
     /// Something failed: everything is looked at anew after `until`.
@@ -308,6 +327,19 @@ mod tests {
         line.paced(NOW.plus(Duration::from_secs(120)), NOW);
         assert_eq!(line.steps(Timestamp::from_millis(1_999), true), []);
         assert_eq!(line.steps(Timestamp::from_millis(2_000), true), [Step::Ask]);
+    }
+
+    #[test]
+    fn of_a_campaign_that_has_changed_nothing_is_begun_before_it_was_looked_up() {
+        let mut line = line();
+        steps(&mut line);
+        line.read(chunk(1..=100), Some(RecipientNumber(100)));
+        steps(&mut line);
+        line.outdated(NOW);
+        assert_eq!(line.steps(NOW.plus(Duration::from_secs(60)), true), []);
+        assert_eq!(line.waits_until, None);
+        line.found(line.campaign.clone());
+        assert_eq!(steps(&mut line), [Step::Read(None)]);
     }
 
     #[test]

@@ -207,7 +207,7 @@ impl<'a> Runner<'a> {
         self.lines.retain(|id, _| running.contains(id));
         for campaign in campaigns {
             match self.lines.get_mut(&campaign.id) {
-                Some(line) => line.campaign = campaign,
+                Some(line) => line.found(campaign),
                 None => {
                     self.lines.insert(campaign.id, Line::new(campaign));
                 }
@@ -260,9 +260,7 @@ impl<'a> Runner<'a> {
             }
             Ok(Turn::Outdated) => {
                 line.not_taken(number);
-                // Before it is known what has changed, nothing else would come of it.
-                let until = if self.looking { now.plus(POLL) } else { now };
-                self.with(at, |line| line.again(until));
+                self.with(at, |line| line.outdated(now));
                 self.look();
             }
             Err(error) => {
