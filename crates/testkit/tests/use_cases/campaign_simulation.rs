@@ -8,6 +8,7 @@ use std::time::Duration;
 use recado_core::campaigns::RecipientStatus;
 use recado_core::gateway::SendResult;
 use recado_core::ids::MessageId;
+use recado_core::workers::LEASE;
 use recado_core::{Ids, Recado};
 use recado_testkit::{SeededIds, StoreFailure, StoreOp};
 use serde_json::json;
@@ -85,11 +86,41 @@ impl World {
                 drain(one.clone()).await;
             }
         };
-        if self.dice.below(3) == 0 {
-            let ended = cut_off(work, steps).await.is_some();
-            self.died += u64::from(!ended);
-        } else {
-            work.await;
+        match self.dice.below(4) {
+            0 => {
+                let ended = cut_off(work, steps).await.is_some();
+                self.died += u64::from(!ended);
+            }
+            1 => {
+                let gate = self.scene.shop.kit().provider.hold();
+                let meanwhile = async {
+                    self.meddle().await;
+                    gate.open();
+                };
+                tokio::join!(work, meanwhile);
+            }
+            _ => work.await,
+        }
+    }
+
+    /// What others do while messages are on their way.
+    async fn meddle(&self) {
+        let shop = &self.scene.shop;
+        let (kit, company) = (shop.kit(), shop.kit().company.id);
+        for _ in 0..self.dice.below(80) {
+            tokio::task::yield_now().await;
+        }
+        for _ in 0..self.dice.below(3) {
+            let contact = self.scene.contacts[self.dice.below(self.scene.contacts.len())];
+            let _ = shop.other.contacts().delete(&kit.caller, contact).await;
+        }
+        if self.dice.below(4) == 0 {
+            let _ = shop.other.campaigns().pause(company, self.scene.id).await;
+        }
+        if self.dice.below(4) == 0 {
+            // The process that waits for them was cut off for so long.
+            kit.clock.advance(LEASE);
+            let _ = shop.other.sending().recover().await;
         }
     }
 
