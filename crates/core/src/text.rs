@@ -46,6 +46,24 @@ pub fn clean(input: &str, max_chars: usize) -> Result<String, TextError> {
     Ok(trimmed.to_owned())
 }
 
+/// Checks a text that is kept as it was sent, white space around it included: [`clean`] holds for
+/// it, no control character hides in what trimming would take away, and that is not longer than the
+/// text may be, so that what is stored keeps within bounds too.
+///
+/// # Errors
+///
+/// As [`clean`].
+pub fn check(input: &str, max_chars: usize) -> Result<(), TextError> {
+    clean(input, max_chars)?;
+    if input.chars().any(|c| c.is_control() && c != '\n' && c != '\t') {
+        return Err(TextError::Control);
+    }
+    if input.chars().count() > 2 * max_chars {
+        return Err(TextError::TooLong { max: 2 * max_chars });
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -61,10 +61,11 @@ fn filled(text: Option<&str>) -> Option<String> {
     text.filter(|text| !text.trim().is_empty()).map(str::to_owned)
 }
 
-/// A variable's value, within the limits of texts (D9).
+/// A variable's value as it was sent, within the limits of texts (D9).
 fn variable(value: &str, name: &str) -> Result<String, DispatchError> {
-    let cleaned = crate::text::clean(value, crate::text::MESSAGE);
-    cleaned.map_err(|error| invalid(format!("the variable {name} {error}")))
+    crate::text::check(value, crate::text::MESSAGE)
+        .map_err(|error| invalid(format!("the variable {name} {error}")))?;
+    Ok(value.to_owned())
 }
 
 /// A parameter of the query.

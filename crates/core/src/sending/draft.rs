@@ -97,13 +97,7 @@ fn read_recipient(value: &Value) -> Result<String, String> {
 /// trimmed text; what surrounds it counts too, so that what is stored keeps within them.
 pub(crate) fn read_message(value: &Value) -> Result<String, String> {
     let message = value.as_str().ok_or("must be a string")?;
-    text::clean(message, text::MESSAGE).map_err(|error| error.to_string())?;
-    if message.chars().any(|c| c.is_control() && c != '\n' && c != '\t') {
-        return Err("must not contain control characters other than newline and tab".to_owned());
-    }
-    if message.chars().count() > 2 * text::MESSAGE {
-        return Err(format!("must have at most {} characters", text::MESSAGE));
-    }
+    text::check(message, text::MESSAGE).map_err(|error| error.to_string())?;
     Ok(message.to_owned())
 }
 
