@@ -1,4 +1,4 @@
-//! The binary: commands, options, exit codes, stopping, logs: operator.md; D70.
+//! The binary: commands, options, exit codes, stopping, logs: docs/operator-api.md; D70.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! Campaigns as the operator makes, changes, starts and deletes them: operator.md; D3, D7, D58, D66.
+//! Campaigns as the operator makes, changes, starts and deletes them: docs/operator-api.md; D3,
+//! D7, D58, D66.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! Campaigns of real processes: restarted, killed, and several on one Postgres: D66; operator.md.
+//! Campaigns of real processes: restarted, killed, and several on one Postgres: D66;
+//! docs/operator-api.md.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;

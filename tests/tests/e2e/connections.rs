@@ -1,5 +1,5 @@
-//! Connections as the operator manages them, and as a contact shows them: 2.2, operator.md; D35,
-//! D44a, D61.
+//! Connections as the operator manages them, and as a contact shows them: 2.2,
+//! docs/operator-api.md; D35, D44a, D61.
 
 use std::time::Duration;
 

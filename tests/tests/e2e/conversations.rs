@@ -1,5 +1,5 @@
 //! The states of a conversation and of its AI flags, and what the operator does with them: 3.1,
-//! 3.4, operator.md; D39, D41, D42, D44a.
+//! 3.4, docs/operator-api.md; D39, D41, D42, D44a.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! The operator's listing of deliveries, one delivery in detail, and trying one again: operator.md,
-//! D26, D52a, D56a.
+//! The operator's listing of deliveries, one delivery in detail, and trying one again:
+//! docs/operator-api.md, D26, D52a, D56a.
 
 use std::time::Duration;
 

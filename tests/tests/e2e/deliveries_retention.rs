@@ -1,5 +1,5 @@
-//! How long deliveries, their bodies and the journal are kept: operator.md (`--retention`), D26,
-//! D52a.
+//! How long deliveries, their bodies and the journal are kept: docs/operator-api.md
+//! (`--retention`), D26, D52a.
 
 use std::time::Duration;
 

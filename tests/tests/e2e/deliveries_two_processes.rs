@@ -1,4 +1,4 @@
-//! Deliveries by several server processes on one Postgres: D52a, D55; operator.md.
+//! Deliveries by several server processes on one Postgres: D52a, D55; docs/operator-api.md.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! Synchronized groups: 2.1, 4.1, operator.md; D16, D64.
+//! Synchronized groups: 2.1, 4.1, docs/operator-api.md; D16, D64.
 
 use recado_tests::{World, both_stores, digits, mobile, text, with};
 use serde_json::{Value, json};

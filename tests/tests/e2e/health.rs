@@ -1,4 +1,4 @@
-//! Probes, metrics and the OpenAPI document: operator.md; D70.
+//! Probes, metrics and the OpenAPI document: docs/operator-api.md; D70.
 
 use recado_tests::{Request, Setup, StoreKind, World, both_stores, phone, unknown_id};
 use serde_json::json;

@@ -1,5 +1,5 @@
-//! Messages from contacts, as gateways tell of them: 2.4, 6.1, operator.md; D27, D31, D31a, D42a,
-//! D65, D67.
+//! Messages from contacts, as gateways tell of them: 2.4, 6.1, docs/operator-api.md; D27, D31,
+//! D31a, D42a, D65, D67.
 
 use std::time::Duration;
 

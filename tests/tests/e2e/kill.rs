@@ -1,4 +1,4 @@
-//! A killed process (SIGKILL) loses nothing that was acknowledged: operator.md; D22, D26.
+//! A killed process (SIGKILL) loses nothing that was acknowledged: docs/operator-api.md; D22, D26.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};

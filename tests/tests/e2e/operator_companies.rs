@@ -1,4 +1,4 @@
-//! The operator API itself, companies and keys: operator.md; D10–D12, D70.
+//! The operator API itself, companies and keys: docs/operator-api.md; D10–D12, D70.
 
 use recado_tests::{OPERATOR, Request, Tenant, World, both_stores, text, unknown_id};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Contacts of the operator API: import, PATCH, GET: operator.md; D17, D20.
+//! Contacts of the operator API: import, PATCH, GET: docs/operator-api.md; D17, D20.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Tags, close reasons, pipelines, deals and documents of the operator API: operator.md.
+//! Tags, close reasons, pipelines, deals and documents of the operator API: docs/operator-api.md.
 
 use recado_tests::{OPERATOR, Request, World, both_stores, phone, text};
 use serde_json::{Value, json};

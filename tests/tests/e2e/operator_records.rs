@@ -1,4 +1,4 @@
-//! What all collections of the operator API have in common: operator.md; D8, D58.
+//! What all collections of the operator API have in common: docs/operator-api.md; D8, D58.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What callers see while the database cannot be reached: D5, operator.md.
+//! What callers see while the database cannot be reached: D5, docs/operator-api.md.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! Several server processes on one Postgres: D12, D25; operator.md.
+//! Several server processes on one Postgres: D12, D25; docs/operator-api.md.
 
 use std::time::Duration;
 

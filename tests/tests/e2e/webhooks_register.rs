@@ -1,4 +1,4 @@
-//! Registering, changing and removing webhooks: operator.md, D52a, D54, D56, D56a.
+//! Registering, changing and removing webhooks: docs/operator-api.md, D52a, D54, D56, D56a.
 
 use recado_tests::backend::Outside;
 use recado_tests::world::{operator_at, tenant_at};
