@@ -1,10 +1,9 @@
 //! Commits: one transaction, sent whole.
 //!
 //! Its statements come in this order: the locks of what many rely on and of companies, and what is
-//! checked under the latter; rows
-//! that exist already, locked in the order of their keys, so that two commits cannot wait for each
-//! other; the changes; the events with their deliveries. Changes that lock in that order by
-//! themselves need no locks before.
+//! checked under the latter; rows that exist already, locked in the order of their keys, so that two
+//! commits cannot wait for each other; the changes; the events with their deliveries. Changes that
+//! lock in that order by themselves need no locks before.
 
 use std::collections::BTreeMap;
 use std::collections::HashSet;

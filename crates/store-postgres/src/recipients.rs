@@ -63,8 +63,8 @@ impl Table for Recipient {
 }
 
 /// Enrolls those that are in the list `$3`, each looked up by itself. Contacts that go meanwhile are
-/// left out; the others stay until the commit. A campaign that is not there is missed by a row that cannot refer to it, also
-/// where nobody is in the list.
+/// left out; the others stay until the commit. A campaign that is not there is missed by a row that
+/// cannot refer to it, also where nobody is in the list.
 pub(crate) const ENROLL: &str = "\
 WITH members AS MATERIALIZED (SELECT contact_id FROM list_members \
 WHERE company_id = $1 AND list_id >= $3 AND list_id <= $3 ORDER BY list_id, contact_id), \

@@ -117,8 +117,9 @@ impl Running {
 
     /// Stops gracefully: readiness turns 503, no more connections are accepted and idle ones are
     /// closed; what is in flight, background work included, is finished: attempts at deliveries are
-    /// recorded, messages of campaigns settled, and the webhooks of this process handed to others. Messages whose answer has not
-    /// come by then are settled as uncertain; the lease is given up last. Takes 30 seconds at most.
+    /// recorded, messages of campaigns settled, and the webhooks of this process handed to others.
+    /// Messages whose answer has not come by then are settled as uncertain; the lease is given up
+    /// last. Takes 30 seconds at most.
     pub async fn stop(self) {
         self.readiness.close();
         // An error means that serving has ended already.

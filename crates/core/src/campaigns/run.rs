@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use sha2::{Digest, Sha256};
 
 use super::line::{CHUNK, Line, Next, POLL, Step};
 use super::send::{Turn, fault_of};
@@ -19,6 +18,7 @@ use crate::deliveries::Timer;
 use crate::error::Error;
 use crate::ids::{CampaignId, ContactId, WorkerId};
 use crate::store::{StoreError, Stored};
+use crate::workers::falls_to;
 use crate::{Recado, Timestamp};
 
 /// The most messages of campaigns on their way at once, in this process.
@@ -43,20 +43,6 @@ enum Done {
 struct At {
     campaign: CampaignId,
     round: u64,
-}
-
-/// Whether a campaign falls to a process among all that run (rendezvous hashing): processes that
-/// know of the same ones agree. A process that nobody knows of yet runs what nobody else does.
-fn falls_to(own: WorkerId, running: &[WorkerId], campaign: CampaignId) -> bool {
-    let weight = |worker: WorkerId| {
-        let mut hash = Sha256::new();
-        hash.update(worker.uuid().as_bytes());
-        hash.update(campaign.uuid().as_bytes());
-        let hash: [u8; 32] = hash.finalize().into();
-        (hash, worker)
-    };
-    let first = running.iter().map(|worker| weight(*worker)).max();
-    first.is_none_or(|(_, worker)| worker == own)
 }
 
 impl Campaigns<'_> {
@@ -344,7 +330,10 @@ async fn look(app: &Recado) -> Result<Vec<Stored<Campaign>>, StoreError> {
         .filter(|worker| worker.dispatches && worker.is_alive(now))
         .map(|worker| worker.id)
         .collect();
-    Ok(running.into_iter().filter(|campaign| falls_to(own, &alive, campaign.id)).collect())
+    Ok(running
+        .into_iter()
+        .filter(|campaign| falls_to(own, &alive, campaign.id.uuid().as_bytes()))
+        .collect())
 }
 
 /// Some recipients that wait.

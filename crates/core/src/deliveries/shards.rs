@@ -5,10 +5,10 @@
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
-use sha2::{Digest, Sha256};
 
 use crate::ids::{WebhookId, WorkerId};
 use crate::store::{StoreError, Stored};
+use crate::workers::weight;
 
 /// How many shards there are. Never changes: processes of two versions must agree on it.
 pub const SHARDS: u8 = 64;
@@ -60,13 +60,7 @@ pub fn shard_of(webhook: WebhookId) -> ShardNumber {
 /// that knows the same set of processes agrees, and when one comes or goes only its own shards
 /// move.
 pub fn shares(own: WorkerId, dispatching: &[WorkerId]) -> BTreeSet<ShardNumber> {
-    let weight = |worker: WorkerId, shard: ShardNumber| {
-        let mut hash = Sha256::new();
-        hash.update(worker.uuid().as_bytes());
-        hash.update([shard.number()]);
-        let hash: [u8; 32] = hash.finalize().into();
-        (hash, worker)
-    };
+    let weight = |worker: WorkerId, shard: ShardNumber| weight(worker, &[shard.number()]);
     let mine = |shard: &ShardNumber| {
         let first = dispatching.iter().map(|worker| weight(*worker, *shard)).max();
         first.is_none_or(|first| weight(own, *shard) >= first)

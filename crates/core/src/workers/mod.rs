@@ -1,11 +1,13 @@
 //! Workers: running processes with a lease, so that what a dead one left behind is found (D36).
 
 mod lease;
+mod rendezvous;
 
 use async_trait::async_trait;
 
 pub(crate) use lease::OwnLease;
 pub use lease::{LEASE, Workers};
+pub(crate) use rendezvous::{falls_to, weight};
 
 use crate::Timestamp;
 use crate::ids::WorkerId;
