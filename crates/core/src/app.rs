@@ -117,8 +117,11 @@ pub struct Parts {
     pub ids: Arc<dyn Ids>,
     /// The bytes of documents.
     pub files: Arc<dyn Files>,
-    /// Calls to the outside.
+    /// Calls to addresses that strangers give us: webhooks, registries, files.
     pub transport: Arc<dyn Transport>,
+    /// Calls to the gateways, whose addresses the operator gives us and which mostly stand in the
+    /// same private network; `None` calls them by `transport`.
+    pub gateway_transport: Option<Arc<dyn Transport>>,
     /// Rate limits; `None` keeps them in this process.
     pub limiter: Option<Arc<dyn Limiter>>,
     /// The gateways that connections talk through.
@@ -341,6 +344,10 @@ impl Recado {
 
     pub(crate) fn transport(&self) -> &dyn Transport {
         &*self.0.parts.transport
+    }
+
+    pub(crate) fn gateway_transport(&self) -> &dyn Transport {
+        self.0.parts.gateway_transport.as_deref().unwrap_or_else(|| self.transport())
     }
 
     pub(crate) fn provider(&self, gateway: Gateway) -> Option<Arc<dyn Provider>> {

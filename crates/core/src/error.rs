@@ -115,11 +115,13 @@ pub enum Code {
     CampaignStarted,
     /// The campaign is running.
     CampaignRunning,
+    /// A phone is paired with the connection already.
+    AlreadyPaired,
 }
 
 impl Code {
     /// Every code, for documentation and tests.
-    pub const ALL: [Self; 52] = [
+    pub const ALL: [Self; 53] = [
         Self::Unauthorized,
         Self::PlanRequired,
         Self::InsufficientScope,
@@ -172,6 +174,7 @@ impl Code {
         Self::SendFailed,
         Self::CampaignStarted,
         Self::CampaignRunning,
+        Self::AlreadyPaired,
     ];
 
     /// The code as it is written.
@@ -229,6 +232,7 @@ impl Code {
             Self::SendFailed => "SEND_FAILED",
             Self::CampaignStarted => "CAMPAIGN_STARTED",
             Self::CampaignRunning => "CAMPAIGN_RUNNING",
+            Self::AlreadyPaired => "ALREADY_PAIRED",
         }
     }
 }

@@ -29,6 +29,11 @@ impl PageRequest {
     /// The first page of the default size.
     pub const FIRST: Self = Self { page: 1, limit: DEFAULT_LIMIT };
 
+    /// The first page of this size.
+    pub const fn first(limit: u32) -> Self {
+        Self { page: 1, limit }
+    }
+
     /// Reads `page` and `limit`.
     pub fn parse(params: &Params) -> Result<Self, InvalidParameter> {
         let page = params.number("page", 1, MAX_PAGE)?.unwrap_or(1);

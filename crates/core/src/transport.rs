@@ -39,6 +39,10 @@ pub struct OutboundRequest {
     /// Whether the request may be sent once more, on a new connection, when a connection that had
     /// served before breaks without a byte of an answer (D53). Not for what must not arrive twice.
     pub repeatable: bool,
+    /// How long a connection may have been unused to serve this request; `None` leaves it to the
+    /// transport. A request that must not be repeated fares better on a new connection than on one
+    /// that the peer may be about to close.
+    pub max_idle: Option<Duration>,
 }
 
 impl OutboundRequest {
@@ -53,6 +57,7 @@ impl OutboundRequest {
             answer_limit: DEFAULT_ANSWER_BYTES,
             status_decides: false,
             repeatable: false,
+            max_idle: None,
         }
     }
 

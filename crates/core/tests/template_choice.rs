@@ -22,6 +22,8 @@ fn template(n: u128, name: &str, language: &str, bound: Option<u128>) -> Templat
         body: "Olá {{1}}, {{3}}".to_owned(),
         status: TemplateStatus::Approved,
         connection: bound.map(connection),
+        provider_id: None,
+        is_complex: false,
         token: Uuid::from_u128(77),
         created_at: Timestamp::from_millis(0),
         updated_at: Timestamp::from_millis(0),

@@ -131,6 +131,7 @@ impl KitBuilder {
             ids: self.ids,
             files: self.files,
             transport: Arc::new(self.transport),
+            gateway_transport: None,
             limiter: self.limiter,
             providers: self.providers.unwrap_or_else(|| self.provider.everywhere()),
             settings: self.settings,

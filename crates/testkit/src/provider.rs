@@ -39,7 +39,7 @@ struct Script {
     looked_up: Vec<Lookup>,
     groups: Answer<Vec<Group>>,
     status: Answer<GatewayStatus>,
-    pairing_code: Answer<Option<PairingCode>>,
+    pairing: Answer<Pairing>,
     templates: Answer<Vec<ProviderTemplate>>,
     missed: Answer<Vec<Incoming>>,
     received: Result<Vec<Incoming>, WebhookRefused>,

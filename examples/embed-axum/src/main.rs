@@ -38,6 +38,7 @@ async fn recado(folder: &Path) -> Result<Recado, Box<dyn Error>> {
         ids: Arc::new(RandomIds::new()),
         files: Arc::new(LocalFiles::new(folder.join("app-documents"))),
         transport: Arc::new(GuardedClient::new(ClientOptions::default())),
+        gateway_transport: None,
         limiter: None,
         // Without a gateway nothing is sent; see recado-providers.
         providers: Providers::none(),

@@ -95,6 +95,7 @@ pub(crate) async fn core(
         ids,
         files,
         transport: Arc::new(Counted(transport)),
+        gateway_transport: None,
         limiter: opened.limiter,
         providers,
         settings: Settings {

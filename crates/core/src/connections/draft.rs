@@ -20,6 +20,8 @@ pub struct ConnectionDraft {
     settings: ConnectionSettings,
     is_active: bool,
     status: ConnectionStatus,
+    /// Whether the body says so.
+    told: bool,
 }
 
 impl ConnectionDraft {
@@ -71,7 +73,13 @@ impl ConnectionDraft {
             settings: settings.unwrap_or_default(),
             is_active,
             status: status.unwrap_or(at_first),
+            told: status.is_some(),
         })
+    }
+
+    /// Whether the body says if the gateway reaches the channel.
+    pub const fn tells_status(&self) -> bool {
+        self.told
     }
 
     /// The connection.
@@ -134,6 +142,11 @@ impl ConnectionPatch {
             status,
             problems: input.finish(),
         }
+    }
+
+    /// Whether it says anything of the settings.
+    pub const fn changes_settings(&self) -> bool {
+        self.settings.is_some()
     }
 
     /// The connection as it is afterwards; `updated_at` moves only when something changed.
@@ -318,7 +331,10 @@ mod tests {
     #[test]
     fn secrets_are_never_shown() {
         let connection = made(waha());
-        let view = serde_json::to_value(super::super::ConnectionView::from(&connection));
+        let view = serde_json::to_value(super::super::ConnectionView::new(
+            &connection,
+            "https://x.example",
+        ));
         let view = view.expect("json");
         assert_eq!(view["settings"], json!({"base_url": "http://waha", "session": "s"}));
         assert_eq!(view["type"], "whatsapp");

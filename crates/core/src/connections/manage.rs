@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use super::check::first_look;
+use super::missed::{PULL_AGAIN, after_outage};
 use super::{Connection, ConnectionDraft, ConnectionPatch, ConnectionStatus, ConnectionView};
 use crate::Recado;
 use crate::error::{Error, NotFound};
@@ -9,7 +11,7 @@ use crate::ids::{CompanyId, ConnectionId, JobId};
 use crate::jobs::{Job, JobKind};
 use crate::manage::{ManageResult, NOT_FOUND, invalid};
 use crate::problems::Problems;
-use crate::store::{ChangeSet, CommitError, Conflict, Stored, UniqueKey};
+use crate::store::{ChangeSet, CommitError, Conflict, UniqueKey};
 use crate::{ManageError, Timestamp};
 
 /// The use cases on connections. Made by [`Recado::connections`].
@@ -26,7 +28,7 @@ impl Connections<'_> {
     /// Only of the store.
     pub async fn all(&self, company: CompanyId) -> ManageResult<Vec<ConnectionView>> {
         let connections = self.app.store().connections(company).await?;
-        Ok(connections.iter().map(|connection| connection.value().into()).collect())
+        Ok(connections.iter().map(|connection| self.view(connection)).collect())
     }
 
     /// A connection.
@@ -36,7 +38,7 @@ impl Connections<'_> {
     /// [`ManageError::NotFound`].
     pub async fn get(&self, company: CompanyId, id: ConnectionId) -> ManageResult<ConnectionView> {
         match self.app.store().connection(company, id).await? {
-            Some(connection) => Ok(connection.value().into()),
+            Some(connection) => Ok(self.view(&connection)),
             None => Err(NOT_FOUND),
         }
     }
@@ -53,14 +55,26 @@ impl Connections<'_> {
         body: &Map<String, Value>,
     ) -> ManageResult<ConnectionView> {
         let draft = ConnectionDraft::parse(body).map_err(invalid)?;
+        let told = draft.tells_status();
         let now = self.app.now();
         let connection = draft.connection(ConnectionId::new(self.app.uuid(now)), company, now);
-        let view = ConnectionView::from(&connection);
-        let mut changes = ChangeSet::new().insert(connection.clone());
-        if connection.gateway.lists_groups() {
-            let kind = JobKind::SyncGroups { connection: connection.id };
-            let id = JobId::new(self.app.uuid(now));
-            changes = changes.insert(Job::due_now(id, company, kind, now));
+        let view = self.view(&connection);
+        let (id, gateway) = (connection.id, connection.gateway);
+        let mut changes = ChangeSet::new().insert(connection);
+        let pull = JobKind::PullMissed { connection: id, since: now };
+        for (wanted, kind, due_at) in [
+            (gateway.lists_groups(), JobKind::SyncGroups { connection: id }, now),
+            (
+                gateway.tells_state(),
+                JobKind::CheckConnection { connection: id },
+                first_look(told, now),
+            ),
+            (gateway.tells_missed(), pull, now.plus(PULL_AGAIN)),
+        ] {
+            if wanted {
+                let job = Job::due_now(JobId::new(self.app.uuid(now)), company, kind, now);
+                changes = changes.insert(Job { due_at, ..job });
+            }
         }
         self.app.insert_all(changes, view).await
     }
@@ -79,8 +93,12 @@ impl Connections<'_> {
     ) -> ManageResult<ConnectionView> {
         let patch = ConnectionPatch::parse(body);
         let change = |connection: &Connection, now| patch.apply(connection, now);
-        let (connection, _) = self.write(company, id, change).await?;
-        Ok(ConnectionView::from(&connection))
+        let (connection, changed) = self.write(company, id, change).await?;
+        if changed && connection.gateway.tells_state() && patch.changes_settings() {
+            // What it was told with other settings may hold no more.
+            self.check_soon(company, id).await?;
+        }
+        Ok(self.view(&connection))
     }
 
     /// Deletes a connection, or deactivates it when messages, conversations, templates or contacts
@@ -132,8 +150,13 @@ impl Connections<'_> {
         written.map(|(_, changed)| changed).map_err(|error| error.map(|_| NotFound))
     }
 
+    fn view(&self, connection: &Connection) -> ConnectionView {
+        ConnectionView::new(connection, &self.app.settings().public_url)
+    }
+
     /// Writes what `change` makes of a connection, again after a conflict; answers it and whether
-    /// it differs. One that can be used from now on has its groups read at once (D64).
+    /// it differs. One that can be used from now on has its groups read at once (D64), and is asked
+    /// what happened while it could not.
     async fn write(
         &self,
         company: CompanyId,
@@ -141,9 +164,10 @@ impl Connections<'_> {
         change: impl Fn(&Connection, Timestamp) -> Result<Connection, Problems> + Send + Sync,
     ) -> ManageResult<(Connection, bool)> {
         let store = self.app.store();
-        let job = JobId::new(self.app.uuid(self.app.now()));
+        let now = self.app.now();
+        let jobs = [(); 2].map(|()| JobId::new(self.app.uuid(now)));
         let mut attempts = self.app.attempts();
-        let mut waiting = false;
+        let mut queued = Queued::Both;
         loop {
             let now = attempts.next()?;
             let Some(stored) = store.connection(company, id).await? else {
@@ -154,15 +178,16 @@ impl Connections<'_> {
                 return Ok((connection, false));
             }
             let mut changes = ChangeSet::new().with(stored.update(connection.clone()));
-            if begins_to_reach_groups(&stored, &connection) && !waiting {
-                let kind = JobKind::SyncGroupsOnce { connection: id };
-                changes = changes.insert(Job::due_now(job, company, kind, now));
+            for (job, kind) in jobs.into_iter().zip(queued.of(&stored, &connection)) {
+                if let Some(kind) = kind {
+                    changes = changes.insert(Job::due_now(job, company, kind, now));
+                }
             }
             match store.commit(changes).await {
                 Ok(()) => return Ok((connection, true)),
-                // One is waiting to be worked on already.
+                // One of them is waiting to be worked on already; which one is not told.
                 Err(CommitError::Conflict(Conflict::Taken(UniqueKey::JobSubject))) => {
-                    waiting = true;
+                    queued = queued.fewer();
                 }
                 Err(CommitError::Conflict(_)) => {}
                 Err(CommitError::Store(error)) => return Err(Error::Store(error)),
@@ -185,8 +210,40 @@ fn set(
     changed
 }
 
-/// Whether the gateway can be asked for the groups now, and could not before or with other settings.
-fn begins_to_reach_groups(before: &Stored<Connection>, after: &Connection) -> bool {
-    let news = !before.is_usable() || before.settings != after.settings;
-    after.gateway.lists_groups() && after.is_usable() && news
+/// Which jobs a connection is given when it can be used again; fewer each time one of them turns
+/// out to wait already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Queued {
+    /// Reading its groups, and asking what it has missed.
+    Both,
+    /// Reading its groups.
+    Groups,
+    /// Asking what it has missed.
+    Missed,
+    /// None.
+    Neither,
+}
+
+impl Queued {
+    const fn fewer(self) -> Self {
+        match self {
+            Self::Both => Self::Groups,
+            Self::Groups => Self::Missed,
+            Self::Missed | Self::Neither => Self::Neither,
+        }
+    }
+
+    /// What the gateway is asked now, that it could not be asked before or with other settings.
+    fn of(self, before: &Connection, after: &Connection) -> [Option<JobKind>; 2] {
+        let was_off = !before.is_usable();
+        let news = was_off || before.settings != after.settings;
+        let (connection, gateway) = (after.id, after.gateway);
+        let groups = matches!(self, Self::Both | Self::Groups) && gateway.lists_groups();
+        let missed = matches!(self, Self::Both | Self::Missed) && gateway.tells_missed();
+        let usable = after.is_usable();
+        [
+            (groups && usable && news).then_some(JobKind::SyncGroupsOnce { connection }),
+            (missed && usable && was_off).then(|| after_outage(connection, before.updated_at)),
+        ]
+    }
 }

@@ -1,19 +1,28 @@
 //! Connections: the numbers of a company through which messages come and go (1, D35, D61).
 
+mod check;
 mod draft;
 mod manage;
+mod missed;
+mod pairing;
 mod settings;
 mod view;
 
 use async_trait::async_trait;
 
+pub(crate) use check::check_connection_job;
+pub use check::{LOOK_AGAIN, LOOK_AGAIN_DISCONNECTED};
 pub use draft::{ConnectionDraft, ConnectionPatch};
 pub use manage::Connections;
+pub use missed::PULL_AGAIN;
+pub(crate) use missed::pull_missed_job;
+pub use pairing::PairingError;
 pub use settings::{ConnectionSettings, GatewayField, SettingKind};
 pub use view::ConnectionView;
 
 use crate::Timestamp;
 use crate::contacts::Platform;
+use crate::gateway::UnknownKind;
 use crate::ids::{CompanyId, ConnectionId};
 use crate::store::{StoreError, Stored};
 use crate::words::words;
@@ -60,6 +69,31 @@ impl Gateway {
     /// Whether it can be asked which groups a number is in (D64).
     pub const fn lists_groups(self) -> bool {
         matches!(self, Self::Waha | Self::Evolution)
+    }
+
+    /// Whether it can be asked which templates an account has (D69).
+    pub const fn lists_templates(self) -> bool {
+        matches!(self, Self::CloudApi)
+    }
+
+    /// Whether it can be asked if it reaches the channel.
+    pub const fn tells_state(self) -> bool {
+        !matches!(self, Self::Simulated)
+    }
+
+    /// Whether it can be asked what happened while nobody listened.
+    pub const fn tells_missed(self) -> bool {
+        matches!(self, Self::Waha | Self::Evolution)
+    }
+
+    /// Whether it can be asked for a message whose send ended uncertainly.
+    pub const fn finds_sent(self) -> bool {
+        matches!(self, Self::Waha | Self::Evolution)
+    }
+
+    /// Whether it calls the connection's webhook address.
+    pub const fn has_webhook(self) -> bool {
+        !matches!(self, Self::Simulated)
     }
 }
 
@@ -118,6 +152,28 @@ pub trait ConnectionReads: Send + Sync {
         company: CompanyId,
         id: ConnectionId,
     ) -> Result<Option<Stored<Connection>>, StoreError>;
+
+    /// A connection of any company: made for every call of a gateway.
+    async fn connection_anywhere(
+        &self,
+        id: ConnectionId,
+    ) -> Result<Option<Stored<Connection>>, StoreError>;
+
+    /// The kinds of events that a connection got and its adapter did not know, newest `last_at`
+    /// first, then by kind; at most 200.
+    async fn unknown_kinds(
+        &self,
+        company: CompanyId,
+        connection: ConnectionId,
+    ) -> Result<Vec<Stored<UnknownKind>>, StoreError>;
+
+    /// One such kind.
+    async fn unknown_kind(
+        &self,
+        company: CompanyId,
+        connection: ConnectionId,
+        kind: &str,
+    ) -> Result<Option<Stored<UnknownKind>>, StoreError>;
 
     /// All connections of the company, by `created_at`, then `id`.
     async fn connections(&self, company: CompanyId) -> Result<Vec<Stored<Connection>>, StoreError>;

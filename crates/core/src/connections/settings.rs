@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::Gateway;
 use crate::problems::Problems;
+use crate::webhooks::WebhookUrl;
 
 /// The longest text of a setting.
 const MAX_TEXT: usize = 2048;
@@ -21,6 +22,8 @@ const MAX_DELAY_MS: u64 = 3_600_000;
 pub enum SettingKind {
     /// A text that may be shown.
     Text,
+    /// The address of a gateway: http or https, without a query.
+    Url,
     /// A text that is never shown.
     Secret,
     /// A whole number from 0, or 1 for a time limit, to the given bound.
@@ -67,19 +70,19 @@ const CLOUD_API: &[GatewayField] = &[
     required("app_secret", SettingKind::Secret),
     required("verify_token", SettingKind::Secret),
     optional("business_account_id", SettingKind::Text),
-    optional("api_base", SettingKind::Text),
+    optional("api_base", SettingKind::Url),
     optional("api_version", SettingKind::Text),
     TIMEOUT,
 ];
 const WAHA: &[GatewayField] = &[
-    required("base_url", SettingKind::Text),
+    required("base_url", SettingKind::Url),
     required("session", SettingKind::Text),
     required("api_key", SettingKind::Secret),
     required("webhook_hmac_key", SettingKind::Secret),
     TIMEOUT,
 ];
 const EVOLUTION: &[GatewayField] = &[
-    required("base_url", SettingKind::Text),
+    required("base_url", SettingKind::Url),
     required("instance", SettingKind::Text),
     required("api_key", SettingKind::Secret),
     required("webhook_token", SettingKind::Secret),
@@ -186,6 +189,11 @@ fn check(kind: SettingKind, value: &Value) -> Result<(), String> {
             let text = value.as_str().ok_or("must be a string")?;
             let fits = (1..=MAX_TEXT).contains(&text.len()) && !text.chars().any(char::is_control);
             if fits { Ok(()) } else { Err(format!("must have 1 to {MAX_TEXT} characters")) }
+        }
+        SettingKind::Url => {
+            let text = value.as_str().ok_or("must be a string")?;
+            WebhookUrl::parse(text).map_err(|wrong| wrong.to_string())?;
+            if text.contains('?') { Err("must not have a query".to_owned()) } else { Ok(()) }
         }
         SettingKind::Number { min, max } => value
             .as_u64()

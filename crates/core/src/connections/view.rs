@@ -22,6 +22,9 @@ pub struct ConnectionView {
     name: String,
     identifier: String,
     gateway: Gateway,
+    /// Where its gateway has to send its webhooks; null where there are none. A token that belongs
+    /// in the address is not shown.
+    webhook_url: Option<String>,
     /// Those that are no secrets.
     #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     settings: Map<String, Value>,
@@ -31,9 +34,12 @@ pub struct ConnectionView {
     updated_at: Timestamp,
 }
 
-impl From<&Connection> for ConnectionView {
-    fn from(connection: &Connection) -> Self {
+impl ConnectionView {
+    /// The form of a connection of an installation that is reached at `public_url`.
+    pub fn new(connection: &Connection, public_url: &str) -> Self {
+        let webhook = || format!("{public_url}/api/webhooks/provider/{}", connection.id);
         Self {
+            webhook_url: connection.gateway.has_webhook().then(webhook),
             id: connection.id,
             kind: connection.kind,
             platform: connection.platform.as_str().to_owned(),

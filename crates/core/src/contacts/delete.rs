@@ -334,6 +334,11 @@ pub(crate) async fn settle_purge<E>(app: &Recado, job: &Stored<Job>) -> Result<b
         | JobKind::FetchMedia { .. }
         | JobKind::SyncGroups { .. }
         | JobKind::SyncGroupsOnce { .. }
+        | JobKind::CheckConnection { .. }
+        | JobKind::CheckConnectionOnce { .. }
+        | JobKind::PullMissed { .. }
+        | JobKind::PullMissedOnce { .. }
+        | JobKind::FindSent { .. }
         | JobKind::EraseEvents { .. } => Ok(true),
     }
 }

@@ -32,7 +32,10 @@ pub enum DispatchError {
     InvalidPayload(String),
     /// The variables do not fill the template in; correct what it names.
     #[error("the variables {0}")]
-    Variables(#[from] ComposeError),
+    Variables(ComposeError),
+    /// The template needs more than variables of its text; send it by the channel's own means.
+    #[error("the template needs more than its text; it cannot be sent by a dispatch")]
+    TemplateComplex,
     /// No phone was sent.
     #[error("send a phone: phone_number in the body, or phone_number or phone in the query")]
     MissingPhone,
@@ -62,6 +65,15 @@ pub enum DispatchError {
     SendFailed(String),
 }
 
+impl From<ComposeError> for DispatchError {
+    fn from(error: ComposeError) -> Self {
+        match error {
+            ComposeError::Complex => Self::TemplateComplex,
+            error => Self::Variables(error),
+        }
+    }
+}
+
 impl From<SendError> for DispatchError {
     fn from(error: SendError) -> Self {
         match error {
@@ -82,6 +94,7 @@ impl Rejection for DispatchError {
             Self::TemplateNotFound => Code::TemplateNotFound,
             Self::FeatureDisabled => Code::FeatureDisabled,
             Self::TooLarge | Self::InvalidPayload(_) | Self::Variables(_) => Code::InvalidPayload,
+            Self::TemplateComplex => Code::ValidationError,
             Self::MissingPhone => Code::MissingPhone,
             Self::InvalidPhone => Code::InvalidPhone,
             Self::TemplateNotApproved => Code::TemplateNotApproved,
@@ -105,6 +118,7 @@ impl Rejection for DispatchError {
             | Self::Variables(_)
             | Self::MissingPhone
             | Self::InvalidPhone => Kind::Malformed,
+            Self::TemplateComplex => Kind::Invalid,
             Self::ContactStateUnavailable => Kind::Unavailable,
             Self::Duplicate(_) => Kind::Conflict,
             Self::SendFailed(_) => Kind::Upstream,

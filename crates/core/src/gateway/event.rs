@@ -7,6 +7,7 @@ use crate::connections::ConnectionStatus;
 use crate::groups::Group;
 use crate::ids::MessageId;
 use crate::messages::{Failure, MessageStatus, MessageType, ProviderMessageId};
+use crate::templates::{TemplateCategory, TemplateStatus};
 use crate::words::words;
 
 words! {
@@ -106,6 +107,54 @@ pub struct PreferenceReport {
     pub timestamp: Option<Timestamp>,
 }
 
+/// A message that the gateway sent for a program that called it: for us, or for another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnSend {
+    /// The provider's id.
+    pub provider_id: ProviderMessageId,
+    /// The reference we sent along, where the gateway returns it.
+    pub reference: Option<MessageId>,
+    /// Whom it went to, as the gateway writes it.
+    pub peer: String,
+    /// Other names of the same person.
+    pub aliases: Vec<String>,
+    /// What it says.
+    pub content: Option<String>,
+    /// The provider's time.
+    pub timestamp: Option<Timestamp>,
+}
+
+/// Names that turned out to be one person's (D67, D68).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamesReport {
+    /// A name that the person has been known by.
+    pub peer: String,
+    /// The others.
+    pub aliases: Vec<String>,
+}
+
+/// What became of a template at the channel (D69).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TemplateReport {
+    /// Its name.
+    pub name: String,
+    /// Its language.
+    pub language: String,
+    /// Whether it may be sent now, if that was told.
+    pub status: Option<TemplateStatus>,
+    /// What it is for now, if that was told.
+    pub category: Option<TemplateCategory>,
+}
+
+/// Something that the adapter does not know: its kind, and what it looked like.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownReport {
+    /// What the gateway calls it; cut at [`MAX_KIND`](super::MAX_KIND) characters when it is kept.
+    pub kind: String,
+    /// The event itself; only its shape is kept.
+    pub body: Value,
+}
+
 /// A neutral event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -131,6 +180,18 @@ pub enum GatewayEvent {
     Groups(Vec<Group>),
     /// What a contact wants of marketing messages.
     Preference(PreferenceReport),
+    /// A message that the gateway sent for a program that called it.
+    OwnSend(OwnSend),
+    /// Names that turned out to be one person's.
+    Names(NamesReport),
+    /// The groups of the number have changed; the gateway has to be asked how (D64).
+    GroupsChanged,
+    /// The state of the connection may have changed; the gateway has to be asked.
+    StateDoubtful,
+    /// What became of a template.
+    Template(TemplateReport),
+    /// Something that the adapter does not know.
+    Unknown(UnknownReport),
 }
 
 /// An event as it came in: readable, or why it is not.
@@ -143,4 +204,32 @@ pub struct GatewayStatus {
     pub status: ConnectionStatus,
     /// More that the gateway told, for people.
     pub detail: Option<Value>,
+}
+
+/// Which connection an event of a webhook is for. The official API calls one address for all the
+/// numbers and accounts of an app (D68).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Addressee {
+    /// The one whose address was called.
+    Called,
+    /// The one with this `phone_number_id`.
+    Number(String),
+    /// Those with this `business_account_id`.
+    Account(String),
+}
+
+/// An event of a webhook with the connection it is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// Whom it is for.
+    pub to: Addressee,
+    /// What it tells.
+    pub event: Incoming,
+}
+
+impl Received {
+    /// An event for the connection whose address was called.
+    pub const fn here(event: Incoming) -> Self {
+        Self { to: Addressee::Called, event }
+    }
 }

@@ -2,12 +2,16 @@
 
 mod event;
 mod provider;
+mod unknown;
 
 pub use event::{
-    Button, EventMedia, GatewayEvent, GatewayMessage, GatewayStatus, Incoming, Preference,
-    PreferenceReport, StatusEvent,
+    Addressee, Button, EventMedia, GatewayEvent, GatewayMessage, GatewayStatus, Incoming,
+    NamesReport, OwnSend, Preference, PreferenceReport, Received, StatusEvent, TemplateReport,
+    UnknownReport,
 };
 pub use provider::{
-    Accepted, Content, Handshake, Lookup, Outgoing, PairingCode, Provider, ProviderError,
-    ProviderTemplate, Providers, SendFailure, SendResult, Webhook, WebhookRefused,
+    Accepted, Content, Handshake, Lookup, MediaFile, Missed, Outgoing, Pairing, PairingCode,
+    Provider, ProviderError, ProviderTemplate, Providers, SendFailure, SendResult, Webhook,
+    WebhookRefused,
 };
+pub use unknown::{MAX_KIND, UnknownKind, shape};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{GatewayStatus, Incoming};
+use super::{GatewayStatus, Incoming, Received};
 use crate::Timestamp;
 use crate::connections::{Connection, Gateway};
 use crate::groups::{Group, GroupCode};
@@ -144,9 +144,52 @@ impl fmt::Debug for PairingCode {
     }
 }
 
+/// How far the pairing of a phone is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pairing {
+    /// It waits for a phone to read this code, which is replaced every few seconds.
+    Code(PairingCode),
+    /// The gateway is getting a code ready; ask again in a moment.
+    Preparing,
+    /// A phone is paired.
+    Paired,
+}
+
+/// What a gateway told by being asked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Missed {
+    /// What happened, oldest first.
+    pub events: Vec<Incoming>,
+    /// From when on there is more, when one answer did not hold everything.
+    pub more_from: Option<Timestamp>,
+}
+
+/// The file of a received message, as the gateway has it.
+#[derive(Clone, PartialEq, Eq)]
+pub enum MediaFile {
+    /// Its bytes.
+    Bytes(Vec<u8>),
+    /// It lies at an address that is no gateway's: to be fetched like any stranger's.
+    At(String),
+    /// The gateway has it no more, or it is larger than is taken.
+    Gone,
+}
+
+impl fmt::Debug for MediaFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Bytes(_) => "Bytes(***)",
+            Self::At(_) => "At(***)",
+            Self::Gone => "Gone",
+        })
+    }
+}
+
 /// A template as the gateway lists it (D69).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderTemplate {
+    /// The provider's id of it.
+    pub provider_id: Option<String>,
     /// Its name.
     pub name: String,
     /// Its language.
@@ -256,12 +299,12 @@ pub trait Provider: Send + Sync {
         Err(ProviderError::Unsupported)
     }
 
-    /// The code to pair a phone with; `None` when it is paired already.
-    async fn pairing_code(
+    /// The code to pair a phone with. Starts the gateway's session if it has to be.
+    async fn pairing(
         &self,
         _transport: &dyn Transport,
         _connection: &Connection,
-    ) -> Result<Option<PairingCode>, ProviderError> {
+    ) -> Result<Pairing, ProviderError> {
         Err(ProviderError::Unsupported)
     }
 
@@ -274,14 +317,28 @@ pub trait Provider: Send + Sync {
         Err(ProviderError::Unsupported)
     }
 
-    /// What happened since `since`, oldest first, as far as the gateway can tell by being asked.
+    /// What happened from `from` to `to`, both inclusive, as far as the gateway can tell by being
+    /// asked: all of it, or the oldest part. What is told was mostly told before by webhook.
     async fn missed(
         &self,
         _transport: &dyn Transport,
         _connection: &Connection,
-        _since: Timestamp,
-    ) -> Result<Vec<Incoming>, ProviderError> {
+        _from: Timestamp,
+        _to: Timestamp,
+    ) -> Result<Missed, ProviderError> {
         Err(ProviderError::Unsupported)
+    }
+
+    /// The file of a received message: `source` is the [`url`](super::EventMedia::url) that the
+    /// message's event had, which is the adapter's to choose. At most `limit` bytes are taken.
+    async fn media(
+        &self,
+        _transport: &dyn Transport,
+        _connection: &Connection,
+        source: &str,
+        _limit: usize,
+    ) -> Result<MediaFile, ProviderError> {
+        Ok(MediaFile::At(source.to_owned()))
     }
 
     /// Answers a gateway that verifies the address of its webhook.
@@ -289,12 +346,20 @@ pub trait Provider: Send + Sync {
         Err(WebhookRefused::Unsupported)
     }
 
-    /// Verifies a webhook of the gateway and translates it.
+    /// Refuses what is wrong already before a body is read: `webhook` has none yet. What passes is
+    /// not verified by that.
+    fn admit(&self, _connection: &Connection, _webhook: &Webhook) -> Result<(), WebhookRefused> {
+        Ok(())
+    }
+
+    /// Verifies a webhook of the gateway and translates it. Events that the gateway is known to
+    /// send and that mean nothing here are left out; unknown ones are
+    /// [`GatewayEvent::Unknown`](super::GatewayEvent::Unknown).
     fn receive(
         &self,
         _connection: &Connection,
         _webhook: &Webhook,
-    ) -> Result<Vec<Incoming>, WebhookRefused> {
+    ) -> Result<Vec<Received>, WebhookRefused> {
         Err(WebhookRefused::Unsupported)
     }
 }

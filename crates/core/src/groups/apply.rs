@@ -240,7 +240,7 @@ mod tests {
                     return;
                 }
                 ChangeKind::Delete { key, .. } => panic!("{key:?} must stay"),
-                ChangeKind::Enroll { campaign, .. } => panic!("{campaign:?} is not about groups"),
+                other => panic!("{other:?} is not about groups"),
             };
             let is_new = matches!(change, ChangeKind::Insert(_));
             let replaced = match row {

@@ -209,7 +209,7 @@ impl Groups<'_> {
     pub async fn sync(&self, company: CompanyId, id: ConnectionId) -> GroupsResult<Vec<GroupView>> {
         let connection = self.connection(company, id).await?;
         let told = match self.app.provider(connection.gateway) {
-            Some(provider) => provider.groups(self.app.transport(), &connection).await,
+            Some(provider) => provider.groups(self.app.gateway_transport(), &connection).await,
             None => Err(ProviderError::Unsupported),
         };
         match told {

@@ -6,7 +6,7 @@ use super::GroupsError;
 use crate::error::Error;
 use crate::ids::ConnectionId;
 use crate::jobs::{Job, JobKind};
-use crate::store::{ChangeSet, CommitError, StoreError, Stored};
+use crate::store::{ChangeSet, StoreError, Stored};
 use crate::{Recado, Timestamp};
 
 /// How long after one sweep the next is due.
@@ -33,28 +33,14 @@ pub(crate) async fn sync_groups_job(
     if !connection.is_usable() {
         return settle(app, job, true).await;
     }
-    let Some(job) = hold(app, job, connection.settings.timeout()).await? else { return Ok(()) };
+    let lease = connection.settings.timeout() + LEASE;
+    let Some(job) = app.hold_job(job, lease).await? else { return Ok(()) };
     let done = match app.groups().sync(job.company, id).await {
         Ok(_) | Err(Error::Rejected(GroupsError::Invalid(_) | GroupsError::NotFound)) => true,
         Err(Error::Rejected(GroupsError::Provider(_)) | Error::Denied(_) | Error::Busy) => false,
         Err(Error::Store(error)) => return Err(error),
     };
     settle(app, &job, done).await
-}
-
-/// Leases the job for as long as a gateway may take; `None` when somebody else has it.
-async fn hold(
-    app: &Recado,
-    job: &Stored<Job>,
-    timeout: Duration,
-) -> Result<Option<Stored<Job>>, StoreError> {
-    let leased_until = Some(app.now().plus(timeout).plus(LEASE));
-    let held = Job { leased_until, ..job.value().clone() };
-    match app.store().commit(ChangeSet::new().with(job.update(held.clone()))).await {
-        Ok(()) => Ok(Some(Stored::new(held, job.version().next()))),
-        Err(CommitError::Conflict(_)) => Ok(None),
-        Err(CommitError::Store(error)) => Err(error),
-    }
 }
 
 async fn settle(app: &Recado, job: &Stored<Job>, done: bool) -> Result<(), StoreError> {

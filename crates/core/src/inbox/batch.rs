@@ -24,9 +24,9 @@ use crate::{Recado, Timestamp};
 /// Events of one connection that are decided together.
 #[derive(Clone, Debug)]
 pub struct Batch {
-    company: CompanyId,
-    connection: ConnectionId,
-    events: Vec<(Incoming, EventIds)>,
+    pub(super) company: CompanyId,
+    pub(super) connection: ConnectionId,
+    pub(super) events: Vec<(Incoming, EventIds)>,
     pub(super) stop_words: StopWords,
     pub(super) group_suffix: String,
     pub(super) links: MediaLinks,
@@ -106,9 +106,17 @@ impl Batch {
                 GatewayEvent::Status(status) => {
                     ids.insert(status.provider_id.clone());
                 }
+                GatewayEvent::OwnSend(sent) => {
+                    ids.insert(sent.provider_id.clone());
+                }
                 GatewayEvent::Connection(_)
                 | GatewayEvent::Groups(_)
-                | GatewayEvent::Preference(_) => {}
+                | GatewayEvent::GroupsChanged
+                | GatewayEvent::StateDoubtful
+                | GatewayEvent::Preference(_)
+                | GatewayEvent::Names(_)
+                | GatewayEvent::Template(_)
+                | GatewayEvent::Unknown(_) => {}
             }
         }
         ids.into_iter().collect()
@@ -117,6 +125,7 @@ impl Batch {
     fn references(&self) -> Vec<MessageId> {
         let references = self.readable().filter_map(|event| match event {
             GatewayEvent::Status(status) => status.reference,
+            GatewayEvent::OwnSend(sent) => sent.reference,
             _ => None,
         });
         references.collect::<BTreeSet<_>>().into_iter().collect()
@@ -127,6 +136,12 @@ impl Batch {
         let named = self.readable().filter_map(|event| match event {
             GatewayEvent::Message(message) | GatewayEvent::Echo(message) => self.names(message),
             GatewayEvent::Preference(report) => {
+                Names::new(&report.peer, &report.aliases, &self.group_suffix)
+            }
+            GatewayEvent::OwnSend(sent) => {
+                Names::new(&sent.peer, &sent.aliases, &self.group_suffix)
+            }
+            GatewayEvent::Names(report) => {
                 Names::new(&report.peer, &report.aliases, &self.group_suffix)
             }
             _ => None,
@@ -255,6 +270,8 @@ impl UseCase for Batch {
             known.chain(&facts.messages).map(|message| message.contact).collect();
         facts.people = self.people(store, &connection, ids.into_iter().collect()).await?;
         facts.groups = self.groups(store).await?;
+        let unexplained = self.unexplained(store, &facts).await?;
+        facts.messages.extend(unexplained);
         let strangers = facts.people.as_ref().is_some_and(|people| {
             let met = |names: &Names| people.iter().any(|person| names.fits(person));
             self.everybody().iter().any(|names| !met(names))
@@ -286,9 +303,16 @@ impl UseCase for Batch {
                 Ok(GatewayEvent::Preference(report)) => {
                     workspace.take_preference(self, report, ids)
                 }
-                Ok(GatewayEvent::Connection(_) | GatewayEvent::Groups(_)) => {
-                    EventResult::ignored("is taken on its own")
-                }
+                Ok(GatewayEvent::OwnSend(sent)) => workspace.take_own_send(self, sent, ids),
+                Ok(GatewayEvent::Names(report)) => workspace.take_names(self, report),
+                Ok(
+                    GatewayEvent::Connection(_)
+                    | GatewayEvent::Groups(_)
+                    | GatewayEvent::GroupsChanged
+                    | GatewayEvent::StateDoubtful
+                    | GatewayEvent::Template(_)
+                    | GatewayEvent::Unknown(_),
+                ) => EventResult::ignored("is taken on its own"),
             });
         }
         Ok(Decided::new(workspace.into_changes(), results))

@@ -1,13 +1,16 @@
 //! The inbox: what gateways tell of, stored and acted upon (2.4, 3, D27–D31a, D41–D44, D64–D67).
 
+mod alone;
 mod batch;
 mod event_ids;
 mod gather;
 mod messages;
+mod own_sends;
 mod parse;
 mod people;
 mod reports;
 mod result;
+mod webhook;
 mod workspace;
 
 pub use batch::{Batch, BatchFacts};
@@ -18,10 +21,13 @@ pub use parse::parse_event;
 pub use reports::REPORT_KEPT;
 pub(crate) use reports::steps;
 pub use result::{EventOutcome, EventResult};
+pub use webhook::{CalledConnection, Taken, WEBHOOK_LIMIT, WebhookError};
+
+use alone::is_alone;
 
 use crate::Recado;
 use crate::error::{Error, NotFound};
-use crate::gateway::{GatewayEvent, Incoming};
+use crate::gateway::Incoming;
 use crate::ids::{CompanyId, ConnectionId};
 
 /// The most events of one call (D67).
@@ -59,29 +65,9 @@ impl Inbox<'_> {
         let mut waiting = Vec::new();
         for event in events {
             match event {
-                Ok(GatewayEvent::Connection(status)) => {
+                Ok(event) if is_alone(&event) => {
                     results.extend(self.flush(company, connection, &mut waiting).await?);
-                    let changed =
-                        self.app.connections().set_status(company, connection, status).await?;
-                    results.push(if changed {
-                        EventResult::of(EventOutcome::Stored)
-                    } else {
-                        EventResult::of(EventOutcome::Duplicate)
-                    });
-                }
-                Ok(GatewayEvent::Groups(groups)) => {
-                    results.extend(self.flush(company, connection, &mut waiting).await?);
-                    results.push(
-                        match self.app.groups().merge(company, connection, groups).await {
-                            Ok(()) => EventResult::of(EventOutcome::Stored),
-                            Err(Error::Rejected(refused)) => {
-                                EventResult::refused(refused.to_string())
-                            }
-                            Err(Error::Denied(denied)) => EventResult::refused(denied.to_string()),
-                            Err(Error::Busy) => return Err(Error::Busy),
-                            Err(Error::Store(error)) => return Err(Error::Store(error)),
-                        },
-                    );
+                    results.push(self.take_alone(company, connection, event).await?);
                 }
                 event => {
                     waiting.push(event);

@@ -213,15 +213,6 @@ fn media(value: &Value) -> Result<EventMedia, String> {
     })
 }
 
-/// The code of a reported failure: what the official API calls uncertain in an answer is certain
-/// once it is reported.
-const fn reported(code: u32) -> DeliveryCode {
-    match DeliveryCode::of_official(code) {
-        DeliveryCode::DeliveryUncertain => DeliveryCode::Unknown,
-        code => code,
-    }
-}
-
 /// Numeric codes are the official API's, textual ones the catalogue's (D67).
 fn failure(value: &Value) -> Result<Failure, String> {
     let fields = Fields { object: value.as_object().ok_or("must be an object")? };
@@ -229,9 +220,9 @@ fn failure(value: &Value) -> Result<Failure, String> {
         Value::Number(_) => Ok(value
             .as_u64()
             .and_then(|code| u32::try_from(code).ok())
-            .map_or(DeliveryCode::Unknown, reported)),
+            .map_or(DeliveryCode::Unknown, DeliveryCode::of_official_report)),
         Value::String(word) => Ok(DeliveryCode::parse(word)
-            .or_else(|| word.parse().ok().map(reported))
+            .or_else(|| word.parse().ok().map(DeliveryCode::of_official_report))
             .unwrap_or(DeliveryCode::Unknown)),
         _ => Err("must be a number or a string".to_owned()),
     })?;

@@ -1,11 +1,12 @@
 //! Who an event is about (D15, D62, D67).
 
-use super::EventIds;
 use super::workspace::{Entry, Person, Workspace};
+use super::{Batch, EventIds, EventOutcome, EventResult};
 use crate::contacts::{
     ChannelKey, Contact, Identifier, Phone, Platform, contact_created, creation_stamp,
 };
 use crate::conversations::{ChannelQuery, Conversation};
+use crate::gateway::NamesReport;
 use crate::groups::GroupCode;
 use crate::ids::ContactId;
 
@@ -169,17 +170,32 @@ impl Workspace<'_> {
         Some(people.len() - 1)
     }
 
-    /// Newly learnt names that are free are added; those of another contact leave both as they are
-    /// (D67). A phone that is learnt of a contact without one becomes its phone.
-    fn learn(&mut self, names: &Names, index: usize) {
-        let now = self.now;
-        let Some(people) = self.people.as_mut() else { return };
+    /// Names that turned out to be one person's: a person whom one of them names learns the others.
+    pub(super) fn take_names(&mut self, batch: &Batch, report: &NamesReport) -> EventResult {
+        let Some(names) = Names::new(&report.peer, &report.aliases, &batch.group_suffix) else {
+            return EventResult::refused("no name is one of a contact");
+        };
+        match self.find(&names) {
+            None => EventResult::ignored("nobody is known by these names"),
+            Some(index) if self.learn(&names, index) => EventResult::of(EventOutcome::Stored),
+            Some(_) => EventResult::of(EventOutcome::Duplicate),
+        }
+    }
+
+    /// Newly learnt names that are free are added; those of another contact stay with it (D67). A
+    /// phone that is learnt becomes the phone of everybody who is named and has none: if that is
+    /// another's phone, both stay, and a send by phone is ambiguous until the operator merges them.
+    /// Tells whether anything is new.
+    fn learn(&mut self, names: &Names, index: usize) -> bool {
+        let (now, platform) = (self.now, self.connection.platform.clone());
+        let Some(people) = self.people.as_mut() else { return false };
+        let mut is_news = false;
         for key in &names.keys {
             let phone = key.phone();
             let taken = people.iter().enumerate().any(|(other, person)| {
                 let has_key = person.aliases.iter().any(|(alias, _)| alias == key);
                 let has_phone = phone.is_some() && person.contact.now.phone == phone;
-                let same_channel = person.contact.now.source_platform == self.connection.platform;
+                let same_channel = person.contact.now.source_platform == platform;
                 other != index && same_channel && (has_key || has_phone)
             });
             let person = &mut people[index];
@@ -187,10 +203,18 @@ impl Workspace<'_> {
                 continue;
             }
             person.aliases.push((key.clone(), true));
-            if person.contact.now.phone.is_none() && phone.is_some() {
-                person.contact.now = person.contact.now.changed(now, |c| c.phone = phone);
+            is_news = true;
+        }
+        let Some(phone) = names.phones().next() else { return is_news };
+        for person in people {
+            let contact = &person.contact.now;
+            let learns = contact.phone.is_none() && !contact.is_group;
+            if learns && names.rank(person, &platform).is_some() {
+                person.contact.now = contact.changed(now, |c| c.phone = Some(phone.clone()));
+                is_news = true;
             }
         }
+        is_news
     }
 
     /// The conversation of a contact on this connection, made if it is missing; addressed from now

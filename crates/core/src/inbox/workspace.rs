@@ -141,6 +141,10 @@ impl<'a> Workspace<'a> {
         Some(&self.messages.get(&id)?.now)
     }
 
+    pub(super) fn all_messages(&self) -> impl Iterator<Item = &Message> {
+        self.messages.values().map(|entry| &entry.now)
+    }
+
     pub(super) fn message_mut(&mut self, id: MessageId) -> Option<&mut Message> {
         Some(&mut self.messages.get_mut(&id)?.now)
     }

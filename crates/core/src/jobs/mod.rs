@@ -45,6 +45,35 @@ pub enum JobKind {
         /// The connection.
         connection: ConnectionId,
     },
+    /// Asks a gateway whether it reaches its channel, every few minutes.
+    CheckConnection {
+        /// The connection.
+        connection: ConnectionId,
+    },
+    /// The same once, because something made it doubtful.
+    CheckConnectionOnce {
+        /// The connection.
+        connection: ConnectionId,
+    },
+    /// Asks a gateway what happened lately, at a slow interval.
+    PullMissed {
+        /// The connection.
+        connection: ConnectionId,
+        /// What happened before this is known.
+        since: Timestamp,
+    },
+    /// The same once, after the connection was connected again.
+    PullMissedOnce {
+        /// The connection.
+        connection: ConnectionId,
+        /// What happened before this is known.
+        since: Timestamp,
+    },
+    /// Looks for a message whose send ended uncertainly (D28).
+    FindSent {
+        /// The message.
+        message: MessageId,
+    },
     /// Erases what events told of a contact that was deleted (D26).
     EraseEvents {
         /// The contact.
@@ -71,6 +100,11 @@ impl JobKind {
             Self::FetchMedia { .. } => "fetch_media",
             Self::SyncGroups { .. } => "sync_groups",
             Self::SyncGroupsOnce { .. } => "sync_groups_once",
+            Self::CheckConnection { .. } => "check_connection",
+            Self::CheckConnectionOnce { .. } => "check_connection_once",
+            Self::PullMissed { .. } => "pull_missed",
+            Self::PullMissedOnce { .. } => "pull_missed_once",
+            Self::FindSent { .. } => "find_sent",
             Self::EraseEvents { .. } => "erase_events",
         }
     }
@@ -80,10 +114,13 @@ impl JobKind {
         match self {
             Self::Enrich { organization } => organization.uuid(),
             Self::Purge { contact, .. } | Self::EraseEvents { contact } => contact.uuid(),
-            Self::FetchMedia { message } => message.uuid(),
-            Self::SyncGroups { connection } | Self::SyncGroupsOnce { connection } => {
-                connection.uuid()
-            }
+            Self::FetchMedia { message } | Self::FindSent { message } => message.uuid(),
+            Self::SyncGroups { connection }
+            | Self::SyncGroupsOnce { connection }
+            | Self::CheckConnection { connection }
+            | Self::CheckConnectionOnce { connection }
+            | Self::PullMissed { connection, .. }
+            | Self::PullMissedOnce { connection, .. } => connection.uuid(),
         }
     }
 }

@@ -2,15 +2,18 @@
 
 use std::time::Duration;
 
-use super::JobKind;
-use crate::Recado;
+use super::{Job, JobKind};
+use crate::connections::{check_connection_job, pull_missed_job};
 use crate::contacts::settle_purge;
 use crate::error::{Error, NotFound};
 use crate::events::erase_events_job;
 use crate::groups::sync_groups_job;
+use crate::ids::{CompanyId, JobId};
 use crate::messages::fetch_media_job;
 use crate::organizations::enrich;
-use crate::store::{ChangeSet, CommitError, StoreError};
+use crate::sending::find_sent_job;
+use crate::store::{ChangeSet, CommitError, StoreError, Stored};
+use crate::{Recado, Timestamp};
 
 /// How long a claim holds: longer than everything that is done under it, short enough that a
 /// restart after a crash is not kept waiting.
@@ -47,12 +50,54 @@ impl Jobs<'_> {
             }
             JobKind::EraseEvents { contact } => erase_events_job(self.app, &job, *contact).await?,
             JobKind::FetchMedia { message } => fetch_media_job(self.app, &job, *message).await?,
+            JobKind::CheckConnection { connection }
+            | JobKind::CheckConnectionOnce { connection } => {
+                check_connection_job(self.app, &job, *connection).await?;
+            }
+            JobKind::PullMissed { connection, since }
+            | JobKind::PullMissedOnce { connection, since } => {
+                pull_missed_job(self.app, &job, *connection, *since).await?;
+            }
+            JobKind::FindSent { message } => find_sent_job(self.app, &job, *message).await?,
         }
         Ok(true)
     }
 }
 
 impl Recado {
+    /// Leases a claimed job for as long as working on it may take; `None` when somebody else has
+    /// it.
+    pub(crate) async fn hold_job(
+        &self,
+        job: &Stored<Job>,
+        lease: Duration,
+    ) -> Result<Option<Stored<Job>>, StoreError> {
+        let held = Job { leased_until: Some(self.now().plus(lease)), ..job.value().clone() };
+        match self.store().commit(ChangeSet::new().with(job.update(held.clone()))).await {
+            Ok(()) => Ok(Some(Stored::new(held, job.version().next()))),
+            Err(CommitError::Conflict(_)) => Ok(None),
+            Err(CommitError::Store(error)) => Err(error),
+        }
+    }
+
+    /// Has a job done soon, unless one of its kind waits for its subject already; tells whether it
+    /// is news.
+    pub(crate) async fn queue_job(
+        &self,
+        company: CompanyId,
+        kind: JobKind,
+        due_at: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let now = self.now();
+        let id = JobId::new(self.uuid(now));
+        let job = Job { due_at, ..Job::due_now(id, company, kind, now) };
+        match self.store().commit(ChangeSet::new().insert(job)).await {
+            Ok(()) => Ok(true),
+            Err(CommitError::Conflict(_)) => Ok(false),
+            Err(CommitError::Store(error)) => Err(error),
+        }
+    }
+
     /// Commits the outcome of a job. A conflict means that the lease was lost or the record
     /// changed: whoever holds the job now settles it.
     pub(crate) async fn close_job(&self, changes: ChangeSet) -> Result<(), StoreError> {

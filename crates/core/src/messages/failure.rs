@@ -138,6 +138,15 @@ impl DeliveryCode {
         }
     }
 
+    /// The code of a failure that the official API reports: what it calls uncertain in an answer is
+    /// certain once it is reported.
+    pub const fn of_official_report(code: u32) -> Self {
+        match Self::of_official(code) {
+            Self::DeliveryUncertain => Self::Unknown,
+            code => code,
+        }
+    }
+
     /// The `error_type` that goes with it.
     pub const fn error_type(self) -> ErrorType {
         match self {

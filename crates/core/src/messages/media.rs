@@ -6,6 +6,7 @@ use super::Message;
 use super::media_type::{ending_of, mimetype_of};
 use crate::documents::{AttachError, MAX_DOCUMENT_BYTES};
 use crate::error::Error;
+use crate::gateway::{MediaFile, ProviderError};
 use crate::ids::{DocumentId, JobId, MessageId};
 use crate::jobs::{Job, JobKind};
 use crate::store::{ChangeSet, CommitError, StoreError, Stored};
@@ -14,8 +15,8 @@ use crate::{Recado, Timestamp, text};
 
 /// How long the gateway may take to hand over a file.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long the job is held: the fetch, and then storing what came.
-const LEASE: Duration = Duration::from_secs(60);
+/// How long the job is held: the fetch, in up to two steps, and then storing what came.
+const LEASE: Duration = Duration::from_secs(120);
 /// The waits after a failure; after one more the file is given up.
 const RETRY_WAITS: [Duration; 5] = [
     Duration::from_secs(5),
@@ -59,7 +60,7 @@ pub(crate) async fn fetch_media_job(
     job: &Stored<Job>,
     id: MessageId,
 ) -> Result<(), StoreError> {
-    let Some(job) = hold(app, job).await? else { return Ok(()) };
+    let Some(job) = app.hold_job(job, LEASE).await? else { return Ok(()) };
     let found = app.store().messages(job.company, &[id]).await?.into_iter().next();
     let Some(message) = found.filter(|message| wants_fetch(message)) else {
         return app.close_job(ChangeSet::new().with(job.delete())).await;
@@ -77,16 +78,6 @@ pub(crate) async fn fetch_media_job(
     }
 }
 
-/// Lengthens the lease for as long as fetching may take; `None` when somebody else has the job.
-async fn hold(app: &Recado, job: &Stored<Job>) -> Result<Option<Stored<Job>>, StoreError> {
-    let held = Job { leased_until: Some(app.now().plus(LEASE)), ..job.value().clone() };
-    match app.store().commit(ChangeSet::new().with(job.update(held.clone()))).await {
-        Ok(()) => Ok(Some(Stored::new(held, job.version().next()))),
-        Err(CommitError::Conflict(_)) => Ok(None),
-        Err(CommitError::Store(error)) => Err(error),
-    }
-}
-
 /// The job after one more failure; `None` when it failed often enough.
 fn postponed(job: &Job, now: Timestamp) -> Option<Job> {
     let wait = RETRY_WAITS.get(job.attempts as usize)?;
@@ -96,13 +87,14 @@ fn postponed(job: &Job, now: Timestamp) -> Option<Job> {
 
 async fn fetch(app: &Recado, message: &Message) -> Result<Outcome, StoreError> {
     let Some(source) = &message.media.source else { return Ok(Outcome::GiveUp) };
-    // One byte more than is taken, so that a larger file is noticed and not cut off.
-    let request = OutboundRequest::get(source)
-        .with_timeout(FETCH_TIMEOUT)
-        .with_answer_limit(MAX_DOCUMENT_BYTES + 1);
-    let bytes = match app.transport().send(request).await {
-        Ok(answer) if answer.status == 200 => answer.body,
-        Ok(_) | Err(_) => return Ok(Outcome::TryLater),
+    let bytes = match locate(app, message, source).await? {
+        Ok(MediaFile::Bytes(bytes)) => bytes,
+        Ok(MediaFile::At(address)) => match download(app, &address).await {
+            Some(bytes) => bytes,
+            None => return Ok(Outcome::TryLater),
+        },
+        Ok(MediaFile::Gone) => return Ok(Outcome::GiveUp),
+        Err(ProviderError::Unsupported | ProviderError::Failed(_)) => return Ok(Outcome::TryLater),
     };
     let filename = filename(message);
     let attached = app.documents().attach(message.company, message.contact, &filename, bytes).await;
@@ -111,6 +103,33 @@ async fn fetch(app: &Recado, message: &Message) -> Result<Outcome, StoreError> {
         Err(Error::Rejected(AttachError::Files(_)) | Error::Busy) => Ok(Outcome::TryLater),
         Err(Error::Rejected(_) | Error::Denied(_)) => Ok(Outcome::GiveUp),
         Err(Error::Store(error)) => Err(error),
+    }
+}
+
+/// Asks the gateway of a message's connection for its file.
+async fn locate(
+    app: &Recado,
+    message: &Message,
+    source: &str,
+) -> Result<Result<MediaFile, ProviderError>, StoreError> {
+    let connection = app.store().connection(message.company, message.connection).await?;
+    let provider = connection.as_ref().and_then(|found| app.provider(found.gateway));
+    let Some((connection, provider)) = connection.zip(provider) else {
+        return Ok(Ok(MediaFile::At(source.to_owned())));
+    };
+    let transport = app.gateway_transport();
+    Ok(provider.media(transport, &connection, source, MAX_DOCUMENT_BYTES).await)
+}
+
+/// A file at an address that somebody gave the gateway.
+async fn download(app: &Recado, address: &str) -> Option<Vec<u8>> {
+    // One byte more than is taken, so that a larger file is noticed and not cut off.
+    let request = OutboundRequest::get(address)
+        .with_timeout(FETCH_TIMEOUT)
+        .with_answer_limit(MAX_DOCUMENT_BYTES + 1);
+    match app.transport().send(request).await {
+        Ok(answer) if answer.status == 200 => Some(answer.body),
+        Ok(_) | Err(_) => None,
     }
 }
 

@@ -173,6 +173,11 @@ pub trait MessageReads: Send + Sync {
         limit: u32,
     ) -> Result<Vec<Stored<Message>>, StoreError>;
 
+    /// How many messages, of every company, are sent and no further: outbound, not from a history,
+    /// to people, through a QR connection that is active and connected, with `created_at` from
+    /// `from` to `to`, both inclusive.
+    async fn messages_left_sent(&self, from: Timestamp, to: Timestamp) -> Result<u64, StoreError>;
+
     /// Up to `limit` pending messages of one sender, of every company, in any order.
     async fn messages_in_flight(
         &self,

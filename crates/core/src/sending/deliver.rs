@@ -3,14 +3,14 @@
 use super::error::{Cause, SendError};
 use super::in_flight::InFlight;
 use super::intent::{Intended, Intent, IntentIds};
-use super::settle::{Outcome, Settle, SettleFacts};
+use super::settle::{Outcome, Settle, SettleFacts, SettleIds};
 use super::{Delivered, Order, Sending};
 use crate::app::UseCase;
 use crate::connections::ConnectionKind;
 use crate::error::{Error, NotFound};
 use crate::gateway::{Outgoing, SendFailure, SendResult};
 use crate::groups::GroupCode;
-use crate::ids::{ContactId, EventId, LedgerLineId, MessageId};
+use crate::ids::{ContactId, EventId, JobId, LedgerLineId, MessageId};
 use crate::messages::{DeliveryCode, Failure, Message, MessageStatus};
 use crate::store::StoreError;
 
@@ -42,17 +42,20 @@ impl Sending<'_> {
                 self.call(&order, &intended).await
             }
         };
+        let blames = matches!(&result, Err(SendFailure::Connection(_)));
         let outcome = Outcome::from(result);
-        let events = self.event_ids();
         let message = intended.message.clone();
-        let refund = LedgerLineId::new(self.app.uuid(self.app.now()));
-        let settle = Settle::of_order(&order, message, outcome.clone(), refund, events, links);
+        let settle = Settle::of_order(&order, message, outcome.clone(), self.settle_ids(), links);
         in_flight.settling(settle);
         let recorded = match in_flight.settle() {
             Some(settle) => self.record_now(settle, &intended).await,
             None => Err(Error::Busy),
         };
         let Intended { message, connection, group, is_new_contact, .. } = intended;
+        if blames && connection.gateway.tells_state() {
+            // Without it the regular look finds out.
+            let _ = self.app.connections().check_soon(order.company, connection.id).await;
+        }
         match recorded {
             Ok(message) => {
                 in_flight.end();
@@ -167,12 +170,16 @@ impl Sending<'_> {
             group: intended.group.clone(),
             content: order.content.clone(),
         };
-        provider.send(self.app.transport(), &intended.connection, &outgoing).await
+        provider.send(self.app.gateway_transport(), &intended.connection, &outgoing).await
     }
 
-    pub(super) fn event_ids(&self) -> [EventId; 3] {
+    pub(super) fn settle_ids(&self) -> SettleIds {
         let now = self.app.now();
-        [(); 3].map(|()| EventId::new(self.app.uuid(now)))
+        SettleIds {
+            refund: LedgerLineId::new(self.app.uuid(now)),
+            events: [(); 3].map(|()| EventId::new(self.app.uuid(now))),
+            find: JobId::new(self.app.uuid(now)),
+        }
     }
 }
 

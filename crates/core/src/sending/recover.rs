@@ -5,11 +5,11 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::settle::{Outcome, Settle};
+use super::settle::{Outcome, Settle, SettleIds};
 use super::{Claim, Sending};
 use crate::Timestamp;
 use crate::error::Error;
-use crate::ids::{CompanyId, LedgerLineId, MessageId};
+use crate::ids::{CompanyId, MessageId};
 use crate::messages::{DeliveryCode, Failure, Message, MessageStatus};
 use crate::store::{StoreError, Stored};
 
@@ -155,14 +155,16 @@ impl Sending<'_> {
         if message.status != MessageStatus::Pending {
             return Ok(());
         }
+        let SettleIds { refund, events, find } = self.settle_ids();
         let settle = Settle {
             message: message.into_value(),
             outcome: Outcome::Failed(failure),
             act: None,
             turn: None,
             claim: Claim::Nothing,
-            refund: LedgerLineId::new(self.app.uuid(self.app.now())),
-            events: self.event_ids(),
+            refund,
+            events,
+            find,
             links: self.app.media_links().await?.clone(),
         };
         self.record(&settle).await

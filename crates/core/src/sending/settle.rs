@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 
 use super::claim::{Claim, Claimed, Ended};
+use super::find::{can_be_found, find_job};
 use super::intent::{Intended, written};
 use super::{Order, TurnDebit};
 use crate::Timestamp;
@@ -12,7 +13,7 @@ use crate::contacts::{Alias, ChannelKey, Contact};
 use crate::conversations::{Act, ChannelContact, ChannelQuery, ConversationState};
 use crate::error::NotFound;
 use crate::gateway::{Accepted, SendResult};
-use crate::ids::{EventId, LedgerLineId};
+use crate::ids::{EventId, JobId, LedgerLineId};
 use crate::inbox::steps;
 use crate::messages::{
     Direction, EventContact, Failure, MediaLinks, Message, MessageRef, MessageStatus, RefTarget,
@@ -39,7 +40,17 @@ pub(crate) struct Settle {
     /// The id of the refund of its debit, should there be one.
     pub(crate) refund: LedgerLineId,
     pub(crate) events: [EventId; 3],
+    /// The id of the job that looks for the message, should nobody know whether it arrived.
+    pub(crate) find: JobId,
     pub(crate) links: MediaLinks,
+}
+
+/// Ids for what settling may make; made once, so that deciding again decides the same.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SettleIds {
+    pub(crate) refund: LedgerLineId,
+    pub(crate) events: [EventId; 3],
+    pub(crate) find: JobId,
 }
 
 /// How a send ended, as far as the message is concerned.
@@ -92,12 +103,12 @@ impl Settle {
         order: &Order,
         message: Message,
         outcome: Outcome,
-        refund: LedgerLineId,
-        events: [EventId; 3],
+        ids: SettleIds,
         links: MediaLinks,
     ) -> Self {
         let (act, turn, claim) = (order.act, order.turn, order.claim);
-        Self { message, outcome, act, turn, claim, refund, events, links }
+        let SettleIds { refund, events, find } = ids;
+        Self { message, outcome, act, turn, claim, refund, events, find, links }
     }
 
     fn keys(&self) -> Vec<ChannelKey> {
@@ -115,6 +126,14 @@ impl Settle {
         match &self.outcome {
             Outcome::Accepted(_) => true,
             Outcome::Failed(failure) => failure.is_uncertain(),
+        }
+    }
+
+    /// Whether it is known if the message was sent.
+    fn is_known(&self) -> bool {
+        match &self.outcome {
+            Outcome::Accepted(_) => true,
+            Outcome::Failed(failure) => !failure.is_uncertain(),
         }
     }
 
@@ -283,9 +302,11 @@ impl UseCase for Settle {
             }
             Outcome::Failed(_) => None,
         };
+        // Not always whom it was sent to: contacts may have been merged meanwhile.
+        let contact = message.as_ref().map_or(self.message.contact, |message| message.contact);
         let query = ChannelQuery {
             platform: connection.as_ref().map(|connection| connection.platform.clone()),
-            ids: vec![self.message.contact],
+            ids: vec![contact],
             keys: self.keys(),
             ..ChannelQuery::default()
         };
@@ -324,7 +345,9 @@ impl UseCase for Settle {
                 changes = changes.with(change);
             }
         }
-        let mut reports = vec![self.report()];
+        // That nobody knows is no news about a message that a report has told of already.
+        let is_news = self.is_known() || stored.status == MessageStatus::Pending;
+        let mut reports: Vec<_> = is_news.then(|| self.report()).into_iter().collect();
         if let Outcome::Accepted(accepted) = &self.outcome {
             message.provider_id = Some(accepted.provider_id.clone());
             let (reference, reported) = self.reference(&facts, accepted, now);
@@ -358,6 +381,9 @@ impl UseCase for Settle {
                     status_updated(id, &message, step.previous, contact, connection, now)
                 });
             }
+        }
+        if message.status != stored.status && can_be_found(connection, &message) {
+            changes = changes.insert(find_job(self.find, &message, now));
         }
         if message != *stored.value() {
             changes = changes.with(stored.update(message.clone()));

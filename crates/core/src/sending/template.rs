@@ -104,7 +104,13 @@ pub struct TemplateSentView {
 
 impl From<ComposeError> for SendError {
     fn from(error: ComposeError) -> Self {
-        Self::Invalid(Problems::of("variables", error.to_string()))
+        let field = match error {
+            ComposeError::Complex => "template",
+            ComposeError::LiteralTag(_) | ComposeError::Missing(_) | ComposeError::TooLong => {
+                "variables"
+            }
+        };
+        Self::Invalid(Problems::of(field, error.to_string()))
     }
 }
 

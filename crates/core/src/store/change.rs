@@ -3,7 +3,7 @@
 use super::{Row, RowKey, Stored, Version};
 use crate::clock::Timestamp;
 use crate::events::Event;
-use crate::ids::{CampaignId, CompanyId, ListId};
+use crate::ids::{CampaignId, CompanyId, ContactId, ListId};
 
 /// One write of one row. There are no blind updates: an update or delete carries the version that
 /// was read, and only a [`Stored`] row can make one.
@@ -41,6 +41,21 @@ pub enum ChangeKind {
         /// The list.
         list: ListId,
     },
+    /// Whatever belongs to the contact `from` belongs to the contact `into` from now on (D62): its
+    /// messages, deals, documents, links and their clicks, aliases, ledger lines, dispatch windows,
+    /// remembered calls, events, and its places in lists, on campaigns and under tags. Where both
+    /// have the same tag, list, campaign or window, that of `into` stays; the recipient of a
+    /// campaign that is left over has no contact any more. Every moved row that has a version gets
+    /// the next one. Contacts themselves, their conversations and lead memories are written by
+    /// changes of their own, as is the deletion of `from`.
+    MoveBelongings {
+        /// The company of both.
+        company: CompanyId,
+        /// Who gives.
+        from: ContactId,
+        /// Who takes.
+        into: ContactId,
+    },
 }
 
 impl Change {
@@ -52,6 +67,11 @@ impl Change {
     /// A recipient for every contact of a list, in one step however long it is.
     pub const fn enroll(company: CompanyId, campaign: CampaignId, list: ListId) -> Self {
         Self(ChangeKind::Enroll { company, campaign, list })
+    }
+
+    /// Everything of one contact becomes another's, in one step however much it is.
+    pub const fn move_belongings(company: CompanyId, from: ContactId, into: ContactId) -> Self {
+        Self(ChangeKind::MoveBelongings { company, from, into })
     }
 
     /// What to apply.

@@ -10,6 +10,7 @@ use crate::deals::{Deal, Pipeline, Stage};
 use crate::deliveries::{Delivery, Shard, ShardNumber};
 use crate::dispatches::{DispatchWindow, WindowKey};
 use crate::documents::Document;
+use crate::gateway::UnknownKind;
 use crate::groups::{ConnectionGroup, GroupCode};
 use crate::idempotency::{CallKey, RememberedCall};
 use crate::ids::{
@@ -192,6 +193,8 @@ rows! {
     RememberedCall(RememberedCall) => RememberedCall { company: CompanyId, key: CallKey } by |r| RowKey::RememberedCall { company: r.company, key: r.key.clone() };
     /// A running process.
     Worker(Worker) => Worker { id: WorkerId } by |r| RowKey::Worker { id: r.id };
+    /// A kind of event that a connection's adapter does not know.
+    UnknownKind(UnknownKind) => UnknownKind { company: CompanyId, connection: ConnectionId, kind: String } by |r| RowKey::UnknownKind { company: r.company, connection: r.connection, kind: r.kind.clone() };
     /// A template.
     Template(Template) => Template { company: CompanyId, id: TemplateId } by |r| RowKey::Template { company: r.company, id: r.id };
     /// An outbound webhook.

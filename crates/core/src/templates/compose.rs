@@ -24,6 +24,10 @@ pub struct Composed {
 /// Why a template and variables make no message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ComposeError {
+    /// The template has parts beside its text that have to be filled in (D69); send it by the
+    /// channel's own means.
+    #[error("cannot fill in this template: it needs more than its text")]
+    Complex,
     /// Somebody forgot to fill in these positions (D49); send what the tags stand for.
     #[error("hold a tag that was not filled in, at the positions {}", listed(.0))]
     LiteralTag(Vec<u32>),
@@ -44,11 +48,15 @@ fn listed(positions: &[u32]) -> String {
 ///
 /// # Errors
 ///
-/// [`ComposeError`]: literal tags first, then what is missing (D49).
+/// [`ComposeError`]: a template that cannot be filled in first, then literal tags, then what is
+/// missing (D49).
 pub fn compose(
     template: &Template,
     variables: &BTreeMap<u32, String>,
 ) -> Result<Composed, ComposeError> {
+    if template.is_complex {
+        return Err(ComposeError::Complex);
+    }
     let wanted = positions(&template.body);
     let is_literal =
         |position: &u32| variables.get(position).is_some_and(|value| literal_tag(value));
@@ -96,6 +104,8 @@ mod tests {
             body: body.into(),
             status: TemplateStatus::Approved,
             connection: None,
+            provider_id: None,
+            is_complex: false,
             token: Uuid::from_u128(3),
             created_at: at,
             updated_at: at,

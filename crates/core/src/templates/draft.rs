@@ -12,9 +12,9 @@ use crate::text;
 /// The language of a template that names none (D40).
 pub const DEFAULT_LANGUAGE: &str = "pt_BR";
 /// The longest name: that of the official channel.
-const NAME_CHARS: usize = 512;
+pub(super) const NAME_CHARS: usize = 512;
 /// The longest tag of a language.
-const LANGUAGE_CHARS: usize = 16;
+pub(super) const LANGUAGE_CHARS: usize = 16;
 
 /// A body that makes or changes a template.
 #[derive(Clone, Debug)]

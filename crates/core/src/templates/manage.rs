@@ -48,6 +48,8 @@ impl WriteTemplate {
             body: draft.body.unwrap_or_default(),
             status: draft.status.unwrap_or(TemplateStatus::Pending),
             connection: draft.connection.value(),
+            provider_id: None,
+            is_complex: false,
             token,
             created_at: now,
             updated_at: now,

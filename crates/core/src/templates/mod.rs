@@ -2,6 +2,7 @@
 
 mod compose;
 mod draft;
+mod follow;
 mod manage;
 mod text;
 
@@ -13,6 +14,7 @@ use uuid::Uuid;
 
 pub use compose::{ComposeError, Composed, compose};
 pub use draft::{DEFAULT_LANGUAGE, TemplateDraft, read_category};
+pub use follow::SyncTemplatesError;
 pub use manage::{Templates, WriteTemplate};
 pub use text::{literal_tag, position, positions, render, rendered_chars, unknown_tag};
 
@@ -67,6 +69,10 @@ pub struct Template {
     pub status: TemplateStatus,
     /// The only connection it may be sent through.
     pub connection: Option<ConnectionId>,
+    /// The provider's id of it, once it was read from the gateway (D69).
+    pub provider_id: Option<String>,
+    /// Whether it needs more than variables of its text, and cannot be sent (D69).
+    pub is_complex: bool,
     /// The credential of template dispatch; a UUIDv4.
     pub token: Uuid,
     /// When it was made.
@@ -106,6 +112,8 @@ pub struct TemplateView {
     pub status: TemplateStatus,
     /// The only connection it may be sent through.
     pub connection_id: Option<ConnectionId>,
+    /// Whether it needs more than variables of its text, and cannot be sent (D69).
+    pub is_complex: bool,
     /// The credential of template dispatch.
     pub token: Uuid,
     /// When it was made.
@@ -132,6 +140,7 @@ impl TemplateView {
             variables: positions(&template.body).into_iter().collect(),
             status: template.status,
             connection_id: template.connection,
+            is_complex: template.is_complex,
             token: template.token,
             created_at: template.created_at,
             updated_at: template.updated_at,

@@ -248,6 +248,8 @@ impl Scene {
             body: "Olá, {{1}}!".to_owned(),
             status: TemplateStatus::Approved,
             connection: connection.map(|connection| connection.id),
+            provider_id: None,
+            is_complex: false,
             token: Builder::from_random_bytes(self.random()).into_uuid(),
             created_at: at(0),
             updated_at: at(0),

@@ -374,6 +374,8 @@ impl Maker<'_> {
 
     fn template(&self) -> Template {
         // Tokens meet now and then.
+        let provider_id: None,
+        let is_complex: false,
         let token = [self.command.number(1) as u8 % 16; 16];
         Template {
             id: TemplateId::new(self.fresh),

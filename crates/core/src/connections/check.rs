@@ -1,0 +1,158 @@
+//! Asking gateways whether they reach their channel: often while they do not, seldom while they do,
+//! and at once when something makes it doubtful.
+
+use std::time::Duration;
+
+use super::{Connection, ConnectionStatus, Connections};
+use crate::error::{Error, NotFound};
+use crate::gateway::{GatewayStatus, ProviderError};
+use crate::ids::{CompanyId, ConnectionId};
+use crate::jobs::{Job, JobKind};
+use crate::store::{ChangeSet, StoreError, Stored};
+use crate::{Recado, Timestamp};
+
+/// How long after a look at a connected connection the next is due.
+pub const LOOK_AGAIN: Duration = Duration::from_secs(5 * 60);
+/// How long after a look at a disconnected one.
+pub const LOOK_AGAIN_DISCONNECTED: Duration = Duration::from_secs(60);
+/// How long one look may take beyond the connection's own limit before it counts as dead.
+const LEASE: Duration = Duration::from_secs(30);
+/// The waits after a doubtful connection could not be looked at; then the regular look has to do.
+const RETRY_WAITS: [Duration; 3] =
+    [Duration::from_secs(5), Duration::from_secs(15), Duration::from_secs(45)];
+
+impl Connections<'_> {
+    /// Asks a connection's gateway whether it reaches the channel and records the answer. `None`
+    /// when it cannot be asked or gave no answer: then what is recorded stays.
+    ///
+    /// # Errors
+    ///
+    /// [`NotFound`].
+    pub async fn check(
+        &self,
+        company: CompanyId,
+        id: ConnectionId,
+    ) -> Result<Option<GatewayStatus>, Error<NotFound>> {
+        let connection = self.app.store().connection(company, id).await?;
+        let connection = connection.ok_or(Error::Rejected(NotFound))?;
+        let Some(told) = self.ask(&connection).await else { return Ok(None) };
+        self.set_status(company, id, told.status).await?;
+        Ok(Some(told))
+    }
+
+    async fn ask(&self, connection: &Connection) -> Option<GatewayStatus> {
+        if !connection.gateway.tells_state() {
+            return None;
+        }
+        let provider = self.app.provider(connection.gateway)?;
+        let told = provider.status(self.app.gateway_transport(), connection).await;
+        match told {
+            Ok(told) => Some(told),
+            Err(ProviderError::Unsupported | ProviderError::Failed(_)) => None,
+        }
+    }
+
+    /// Has a connection looked at soon, because something made its state doubtful.
+    pub(crate) async fn check_soon(
+        &self,
+        company: CompanyId,
+        id: ConnectionId,
+    ) -> Result<bool, StoreError> {
+        let kind = JobKind::CheckConnectionOnce { connection: id };
+        self.app.queue_job(company, kind, self.app.now()).await
+    }
+}
+
+/// The first regular look at a new connection: at once, unless the operator has told its state.
+pub(super) fn first_look(told: bool, now: Timestamp) -> Timestamp {
+    if told { now.plus(LOOK_AGAIN_DISCONNECTED) } else { now }
+}
+
+/// Looks at a connection and settles the job.
+///
+/// # Errors
+///
+/// When the store fails; the job is taken up again later.
+pub(crate) async fn check_connection_job(
+    app: &Recado,
+    job: &Stored<Job>,
+    id: ConnectionId,
+) -> Result<(), StoreError> {
+    let Some(connection) = app.store().connection(job.company, id).await? else {
+        return app.close_job(ChangeSet::new().with(job.delete())).await;
+    };
+    let lease = connection.settings.timeout() + LEASE;
+    let Some(job) = app.hold_job(job, lease).await? else { return Ok(()) };
+    let told = match app.connections().check(job.company, id).await {
+        Ok(told) => told,
+        Err(Error::Rejected(_) | Error::Denied(_) | Error::Busy) => None,
+        Err(Error::Store(error)) => return Err(error),
+    };
+    let status = told.as_ref().map_or(connection.status, |told| told.status);
+    let change = match next(&job, told.is_some(), status, app.now()) {
+        Some(next) => job.update(next),
+        None => job.delete(),
+    };
+    app.close_job(ChangeSet::new().with(change)).await
+}
+
+/// What becomes of a job after a look; `None` when it is over.
+fn next(job: &Job, answered: bool, status: ConnectionStatus, now: Timestamp) -> Option<Job> {
+    let wait = match (&job.kind, status) {
+        (JobKind::CheckConnection { .. }, ConnectionStatus::Connected) => LOOK_AGAIN,
+        (JobKind::CheckConnection { .. }, ConnectionStatus::Disconnected) => {
+            LOOK_AGAIN_DISCONNECTED
+        }
+        _ if answered => return None,
+        _ => *RETRY_WAITS.get(job.attempts as usize)?,
+    };
+    let attempts = if answered { 0 } else { job.attempts.saturating_add(1) };
+    Some(Job { attempts, due_at: now.plus(wait), leased_until: None, ..job.clone() })
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::ids::JobId;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_763_000_000_000);
+    const CONNECTION: ConnectionId = ConnectionId::new(Uuid::from_u128(3));
+
+    fn job(kind: JobKind) -> Job {
+        let id = JobId::new(Uuid::from_u128(1));
+        Job::due_now(id, CompanyId::new(Uuid::from_u128(2)), kind, NOW)
+    }
+
+    #[test]
+    fn a_connection_is_looked_at_every_five_minutes_and_every_minute_while_it_is_off() {
+        let regular = job(JobKind::CheckConnection { connection: CONNECTION });
+        for answered in [true, false] {
+            for (status, seconds) in
+                [(ConnectionStatus::Connected, 300), (ConnectionStatus::Disconnected, 60)]
+            {
+                let next = next(&regular, answered, status, NOW).expect("it never ends");
+                assert_eq!(next.due_at.since(NOW).as_secs(), seconds);
+            }
+        }
+    }
+
+    #[test]
+    fn a_doubtful_connection_is_looked_at_until_it_answers_at_most_four_times() {
+        let mut once = job(JobKind::CheckConnectionOnce { connection: CONNECTION });
+        assert_eq!(next(&once, true, ConnectionStatus::Connected, NOW), None);
+        let mut waits = Vec::new();
+        while let Some(later) = next(&once, false, ConnectionStatus::Connected, NOW) {
+            waits.push(later.due_at.since(NOW).as_secs());
+            once = later;
+        }
+        assert_eq!(waits, [5, 15, 45]);
+    }
+
+    #[test]
+    fn a_state_that_the_operator_told_is_not_asked_for_at_once() {
+        assert_eq!(first_look(false, NOW), NOW);
+        assert!(first_look(true, NOW) > NOW);
+    }
+}

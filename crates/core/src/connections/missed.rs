@@ -1,0 +1,215 @@
+//! Asking gateways what happened while nobody listened: after a connection is connected again, and
+//! at a slow interval, since gateways keep the calls of their webhooks in memory only.
+
+use std::time::Duration;
+
+use super::Connections;
+use crate::error::{Error, NotFound};
+use crate::gateway::{Missed, ProviderError};
+use crate::ids::{CompanyId, ConnectionId};
+use crate::jobs::{Job, JobKind};
+use crate::store::{ChangeSet, StoreError, Stored};
+use crate::{Recado, Timestamp};
+
+/// How long after one pull the next is due.
+pub const PULL_AGAIN: Duration = Duration::from_secs(15 * 60);
+/// How much of what is known already is asked for again: clocks differ, and gateways store late.
+const OVERLAP: Duration = Duration::from_secs(10 * 60);
+/// How far back is asked at most.
+const REACH: Duration = Duration::from_secs(3 * 24 * 60 * 60);
+/// How long one pull may take before it counts as dead.
+const LEASE: Duration = Duration::from_secs(5 * 60);
+/// The waits after failures of the pull that follows a connect; then the regular one has to do.
+const RETRY_WAITS: [Duration; 3] =
+    [Duration::from_secs(15), Duration::from_secs(60), Duration::from_secs(5 * 60)];
+
+impl Connections<'_> {
+    /// Asks a connection's gateway what happened since `since` and takes what it tells, like the
+    /// events of a webhook: what is known already changes nothing. Answers from when on there is
+    /// more, if the gateway did not tell everything at once; `None` inside is the end. The outer
+    /// `None` says that the gateway gave no answer.
+    ///
+    /// # Errors
+    ///
+    /// [`NotFound`].
+    pub async fn pull_missed(
+        &self,
+        company: CompanyId,
+        id: ConnectionId,
+        since: Timestamp,
+    ) -> Result<Option<Option<Timestamp>>, Error<NotFound>> {
+        let connection = self.app.store().connection(company, id).await?;
+        let connection = connection.ok_or(Error::Rejected(NotFound))?;
+        let now = self.app.now();
+        let from = reach(since, now);
+        let told = match self.app.provider(connection.gateway) {
+            Some(provider) => {
+                provider.missed(self.app.gateway_transport(), &connection, from, now).await
+            }
+            None => Err(ProviderError::Unsupported),
+        };
+        match told {
+            Ok(Missed { events, more_from }) => {
+                self.app.inbox().receive(company, id, events).await?;
+                // A page that ends where it began would be asked for again and again.
+                Ok(Some(more_from.filter(|more| *more > from)))
+            }
+            Err(ProviderError::Unsupported) => Ok(Some(None)),
+            Err(ProviderError::Failed(_)) => Ok(None),
+        }
+    }
+}
+
+/// From when on is asked for what happened since `since`.
+fn reach(since: Timestamp, now: Timestamp) -> Timestamp {
+    since.max(now.minus(REACH))
+}
+
+/// Pulls what a connection in use has missed, and settles the job.
+///
+/// # Errors
+///
+/// When the store fails; the job is taken up again later.
+pub(crate) async fn pull_missed_job(
+    app: &Recado,
+    job: &Stored<Job>,
+    id: ConnectionId,
+    since: Timestamp,
+) -> Result<(), StoreError> {
+    let Some(connection) = app.store().connection(job.company, id).await? else {
+        return app.close_job(ChangeSet::new().with(job.delete())).await;
+    };
+    let Some(job) = app.hold_job(job, LEASE).await? else { return Ok(()) };
+    let began = app.now();
+    let pulled = if connection.is_usable() {
+        match app.connections().pull_missed(job.company, id, since).await {
+            Ok(Some(None)) => Pulled::Everything,
+            Ok(Some(Some(more))) => Pulled::Until(more),
+            Ok(None) | Err(Error::Rejected(_) | Error::Denied(_) | Error::Busy) => Pulled::Nothing,
+            Err(Error::Store(error)) => return Err(error),
+        }
+    } else {
+        Pulled::Nothing
+    };
+    let change = match next(&job, pulled, began, app.now()) {
+        Some(next) => job.update(next),
+        None => job.delete(),
+    };
+    app.close_job(ChangeSet::new().with(change)).await
+}
+
+/// How far a pull came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pulled {
+    /// Nowhere.
+    Nothing,
+    /// There is more from here on.
+    Until(Timestamp),
+    /// To the end.
+    Everything,
+}
+
+/// What becomes of a job after a pull that began at `began`; `None` when it is over.
+fn next(job: &Job, pulled: Pulled, began: Timestamp, now: Timestamp) -> Option<Job> {
+    let mut next = Job { attempts: 0, leased_until: None, ..job.clone() };
+    match pulled {
+        Pulled::Until(more) => {
+            next.due_at = now;
+            set_since(&mut next.kind, more);
+        }
+        Pulled::Everything => {
+            if matches!(job.kind, JobKind::PullMissedOnce { .. }) {
+                return None;
+            }
+            next.due_at = now.plus(PULL_AGAIN);
+            set_since(&mut next.kind, began.minus(OVERLAP));
+        }
+        Pulled::Nothing => {
+            let regular = matches!(job.kind, JobKind::PullMissed { .. });
+            let wait =
+                if regular { PULL_AGAIN } else { *RETRY_WAITS.get(job.attempts as usize)? };
+            next.attempts = job.attempts.saturating_add(1);
+            next.due_at = now.plus(wait);
+        }
+    }
+    Some(next)
+}
+
+fn set_since(kind: &mut JobKind, to: Timestamp) {
+    if let JobKind::PullMissed { since, .. } | JobKind::PullMissedOnce { since, .. } = kind {
+        *since = to;
+    }
+}
+
+/// The pull that follows when a connection that was off since `off` is connected again.
+pub(super) fn after_outage(connection: ConnectionId, off: Timestamp) -> JobKind {
+    JobKind::PullMissedOnce { connection, since: off.minus(OVERLAP) }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::ids::JobId;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_763_000_000_000);
+    const CONNECTION: ConnectionId = ConnectionId::new(Uuid::from_u128(3));
+
+    fn job(kind: JobKind) -> Job {
+        let id = JobId::new(Uuid::from_u128(1));
+        Job::due_now(id, CompanyId::new(Uuid::from_u128(2)), kind, NOW)
+    }
+
+    fn regular() -> Job {
+        job(JobKind::PullMissed { connection: CONNECTION, since: NOW })
+    }
+
+    fn since(job: &Job) -> Timestamp {
+        match job.kind {
+            JobKind::PullMissed { since, .. } | JobKind::PullMissedOnce { since, .. } => since,
+            _ => panic!("another kind"),
+        }
+    }
+
+    #[test]
+    fn a_regular_pull_comes_back_and_asks_for_a_little_of_what_it_knows() {
+        let later = NOW.plus(Duration::from_secs(7));
+        let next = next(&regular(), Pulled::Everything, NOW, later).expect("it never ends");
+        assert_eq!(next.due_at, later.plus(PULL_AGAIN));
+        assert_eq!(since(&next), NOW.minus(OVERLAP));
+    }
+
+    #[test]
+    fn a_pull_without_an_answer_asks_for_the_same_again() {
+        let next = next(&regular(), Pulled::Nothing, NOW, NOW).expect("it never ends");
+        assert_eq!((next.due_at, since(&next)), (NOW.plus(PULL_AGAIN), NOW));
+    }
+
+    #[test]
+    fn what_is_left_over_is_asked_for_at_once() {
+        let more = NOW.plus(Duration::from_secs(1));
+        let next = next(&regular(), Pulled::Until(more), NOW, NOW).expect("it goes on");
+        assert_eq!((next.due_at, since(&next)), (NOW, more));
+    }
+
+    #[test]
+    fn the_pull_after_an_outage_is_over_once_it_came_to_the_end() {
+        let once = job(after_outage(CONNECTION, NOW));
+        assert_eq!(since(&once), NOW.minus(OVERLAP));
+        assert_eq!(next(&once, Pulled::Everything, NOW, NOW), None);
+        let mut tried = once;
+        let mut waits = Vec::new();
+        while let Some(later) = next(&tried, Pulled::Nothing, NOW, NOW) {
+            waits.push(later.due_at.since(NOW).as_secs());
+            tried = later;
+        }
+        assert_eq!(waits, [15, 60, 300]);
+    }
+
+    #[test]
+    fn nobody_asks_for_more_than_three_days() {
+        assert_eq!(reach(NOW, NOW), NOW);
+        assert_eq!(reach(Timestamp::MIN, NOW), NOW.minus(REACH));
+    }
+}

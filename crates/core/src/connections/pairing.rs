@@ -1,0 +1,83 @@
+//! Pairing a phone with a QR connection.
+
+use super::{ConnectionStatus, Connections};
+use crate::error::{Code, Error, Kind, NotFound, Rejection};
+use crate::gateway::{Pairing, ProviderError};
+use crate::ids::{CompanyId, ConnectionId};
+
+/// Why there is nothing to pair a phone with.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PairingError {
+    /// The company has no such connection.
+    #[error("no such connection")]
+    NotFound,
+    /// Its gateway pairs no phones.
+    #[error("the connection's gateway pairs no phones")]
+    Unsupported,
+    /// A phone is paired; unpair it at the gateway or on the phone first.
+    #[error("a phone is paired with the connection already")]
+    AlreadyPaired,
+    /// The gateway is getting a code ready; ask again after the wait.
+    #[error("the gateway is getting a code ready")]
+    Preparing,
+    /// The gateway refused or failed. Try again, or correct the settings.
+    #[error("the gateway gave no code: {0}")]
+    Provider(String),
+}
+
+impl Rejection for PairingError {
+    fn code(&self) -> Code {
+        match self {
+            Self::NotFound => Code::NotFound,
+            Self::Unsupported => Code::ValidationError,
+            Self::AlreadyPaired => Code::AlreadyPaired,
+            Self::Preparing => Code::Unavailable,
+            Self::Provider(_) => Code::ProviderError,
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        match self {
+            Self::NotFound => Kind::NotFound,
+            Self::Unsupported => Kind::Invalid,
+            Self::AlreadyPaired => Kind::Conflict,
+            Self::Preparing => Kind::Unavailable,
+            Self::Provider(_) => Kind::Upstream,
+        }
+    }
+}
+
+impl Connections<'_> {
+    /// The code that a phone has to read to be paired with a connection; it is replaced every few
+    /// seconds. Starts the gateway's session if it has to be. That a phone is paired is recorded as
+    /// the connection's state.
+    ///
+    /// # Errors
+    ///
+    /// [`PairingError`].
+    pub async fn pairing_code(
+        &self,
+        company: CompanyId,
+        id: ConnectionId,
+    ) -> Result<crate::gateway::PairingCode, Error<PairingError>> {
+        let connection = self.app.store().connection(company, id).await?;
+        let connection = connection.ok_or(Error::Rejected(PairingError::NotFound))?;
+        let told = match self.app.provider(connection.gateway) {
+            Some(provider) => provider.pairing(self.app.gateway_transport(), &connection).await,
+            None => Err(ProviderError::Unsupported),
+        };
+        match told {
+            Ok(Pairing::Code(code)) => Ok(code),
+            Ok(Pairing::Preparing) => Err(Error::Rejected(PairingError::Preparing)),
+            Ok(Pairing::Paired) => {
+                let recorded = self.set_status(company, id, ConnectionStatus::Connected).await;
+                recorded.map_err(|error| error.map(|NotFound| PairingError::NotFound))?;
+                Err(Error::Rejected(PairingError::AlreadyPaired))
+            }
+            Err(ProviderError::Unsupported) => Err(Error::Rejected(PairingError::Unsupported)),
+            Err(ProviderError::Failed(reason)) => {
+                Err(Error::Rejected(PairingError::Provider(reason)))
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! What gateways tell and their adapters do not know: kept by its kind and its shape, so that an
+//! operator can see what is passed over, without a word of what anybody wrote.
+
+use serde_json::{Map, Value};
+
+use crate::Timestamp;
+use crate::ids::{CompanyId, ConnectionId};
+
+/// The longest name of a kind, in characters.
+pub const MAX_KIND: usize = 100;
+/// How deep a shape goes.
+const MAX_DEPTH: usize = 12;
+/// How many fields, or items, of one value a shape shows.
+const MAX_FIELDS: usize = 50;
+/// How long a shown text is at most.
+const MAX_TEXT: usize = 40;
+
+/// A kind of event that an adapter does not know, as one connection got it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownKind {
+    /// The company.
+    pub company: CompanyId,
+    /// The connection.
+    pub connection: ConnectionId,
+    /// What the gateway calls it.
+    pub kind: String,
+    /// The [`shape`] of the newest one.
+    pub shape: Value,
+    /// How many came.
+    pub seen: u64,
+    /// When the first one came.
+    pub first_at: Timestamp,
+    /// When the newest one came.
+    pub last_at: Timestamp,
+}
+
+/// What an event looks like, without what it says: names of fields stay, every letter is an `x` and
+/// every digit a `0`, and what is long, deep or repeated is cut.
+pub fn shape(value: &Value) -> Value {
+    shaped(value, MAX_DEPTH)
+}
+
+fn shaped(value: &Value, depth: usize) -> Value {
+    match value {
+        Value::Null | Value::Bool(_) => value.clone(),
+        Value::Number(_) => Value::from(0),
+        Value::String(text) => Value::from(masked(text)),
+        Value::Array(_) | Value::Object(_) if depth == 0 => Value::from("…"),
+        Value::Array(items) => items.iter().take(1).map(|item| shaped(item, depth - 1)).collect(),
+        Value::Object(fields) => {
+            let shown = fields.iter().take(MAX_FIELDS);
+            let shown = shown.map(|(name, value)| (field_name(name), shaped(value, depth - 1)));
+            Value::Object(shown.collect::<Map<_, _>>())
+        }
+    }
+}
+
+/// A field's name as it is, unless it may be somebody's: gateways key objects by phones.
+fn field_name(name: &str) -> String {
+    let plain = name.len() <= MAX_TEXT
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'-' | b'.'));
+    if plain { name.to_owned() } else { masked(name) }
+}
+
+fn masked(text: &str) -> String {
+    let shown = text.chars().take(MAX_TEXT).map(|c| match c {
+        c if c.is_numeric() => '0',
+        c if c.is_alphabetic() => 'x',
+        c if c.is_ascii_punctuation() || c == ' ' => c,
+        _ => '?',
+    });
+    shown.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_shape_shows_fields_and_hides_what_they_hold() {
+        let event = json!({"event": "call", "from": "5511987654321@c.us", "at": 1_760_000_000,
+            "ok": true, "people": [{"name": "Ana"}, {"name": "Bia"}], "5511": null});
+        let shown = json!({"event": "xxxx", "from": "0000000000000@x.xx", "at": 0, "ok": true,
+            "people": [{"name": "xxx"}], "0000": null});
+        assert_eq!(shape(&event), shown);
+    }
+
+    #[test]
+    fn a_deep_value_is_cut() {
+        let deep = (0..100).fold(json!("end"), |inner, _| json!([inner]));
+        assert!(shape(&deep).to_string().len() < 100);
+    }
+
+    proptest! {
+        #[test]
+        fn no_digit_and_no_word_of_a_text_is_shown(text in ".{0,80}") {
+            let shown = shape(&json!(text));
+            let shown = shown.as_str().expect("a text stays a text");
+            prop_assert!(shown.chars().all(|c| !c.is_alphanumeric() || c == 'x' || c == '0'));
+        }
+
+        #[test]
+        fn a_shape_is_its_own_shape(text in ".{0,60}", number in any::<i64>()) {
+            let once = shape(&json!({"a": text, "b": [number, text]}));
+            prop_assert_eq!(shape(&once), once);
+        }
+    }
+}

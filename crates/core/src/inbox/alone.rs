@@ -1,0 +1,110 @@
+//! Events that are not about messages: each is taken on its own, between the batches.
+
+use super::{EventOutcome, EventResult, Inbox};
+use crate::error::{Error, NotFound};
+use crate::gateway::{GatewayEvent, MAX_KIND, UnknownKind, UnknownReport, shape};
+use crate::ids::{CompanyId, ConnectionId};
+use crate::jobs::JobKind;
+use crate::store::{ChangeSet, CommitError};
+
+/// How long after a group has changed the groups are read: changes come in crowds.
+const SETTLING: std::time::Duration = std::time::Duration::from_secs(3);
+/// How many kinds of a connection are kept.
+const MAX_KINDS: usize = 200;
+
+/// Whether an event is taken on its own.
+pub(super) const fn is_alone(event: &GatewayEvent) -> bool {
+    matches!(
+        event,
+        GatewayEvent::Connection(_)
+            | GatewayEvent::Groups(_)
+            | GatewayEvent::GroupsChanged
+            | GatewayEvent::StateDoubtful
+            | GatewayEvent::Template(_)
+            | GatewayEvent::Unknown(_)
+    )
+}
+
+fn stored(is_news: bool) -> EventResult {
+    EventResult::of(if is_news { EventOutcome::Stored } else { EventOutcome::Duplicate })
+}
+
+impl Inbox<'_> {
+    /// Takes an event that [`is_alone`].
+    pub(super) async fn take_alone(
+        &self,
+        company: CompanyId,
+        connection: ConnectionId,
+        event: GatewayEvent,
+    ) -> Result<EventResult, Error<NotFound>> {
+        let app = self.app;
+        match event {
+            GatewayEvent::Connection(status) => {
+                Ok(stored(app.connections().set_status(company, connection, status).await?))
+            }
+            GatewayEvent::Groups(groups) => {
+                match app.groups().merge(company, connection, groups).await {
+                    Ok(()) => Ok(EventResult::of(EventOutcome::Stored)),
+                    Err(Error::Rejected(refused)) => Ok(EventResult::refused(refused.to_string())),
+                    Err(Error::Denied(denied)) => Ok(EventResult::refused(denied.to_string())),
+                    Err(Error::Busy) => Err(Error::Busy),
+                    Err(Error::Store(error)) => Err(Error::Store(error)),
+                }
+            }
+            GatewayEvent::GroupsChanged => {
+                let kind = JobKind::SyncGroupsOnce { connection };
+                Ok(stored(app.queue_job(company, kind, app.now().plus(SETTLING)).await?))
+            }
+            GatewayEvent::StateDoubtful => {
+                Ok(stored(app.connections().check_soon(company, connection).await?))
+            }
+            GatewayEvent::Template(report) => {
+                app.templates().follow(company, connection, &report).await
+            }
+            GatewayEvent::Unknown(report) => self.keep_unknown(company, connection, &report).await,
+            _ => Ok(EventResult::ignored("is taken with others")),
+        }
+    }
+
+    /// Keeps the kind and the shape of an event that no adapter knows.
+    async fn keep_unknown(
+        &self,
+        company: CompanyId,
+        connection: ConnectionId,
+        report: &UnknownReport,
+    ) -> Result<EventResult, Error<NotFound>> {
+        let store = self.app.store();
+        let named: String = report.kind.chars().filter(|c| !c.is_control()).collect();
+        let kind: String = named.chars().take(MAX_KIND).collect();
+        let shape = shape(&report.body);
+        let mut attempts = self.app.attempts();
+        loop {
+            let now = attempts.next()?;
+            let changes = match store.unknown_kind(company, connection, &kind).await? {
+                Some(known) => ChangeSet::new().with(known.update(UnknownKind {
+                    shape: shape.clone(),
+                    seen: known.seen.saturating_add(1),
+                    last_at: now,
+                    ..known.value().clone()
+                })),
+                None if store.unknown_kinds(company, connection).await?.len() >= MAX_KINDS => {
+                    return Ok(EventResult::ignored("too many unknown kinds are kept already"));
+                }
+                None => ChangeSet::new().insert(UnknownKind {
+                    company,
+                    connection,
+                    kind: kind.clone(),
+                    shape: shape.clone(),
+                    seen: 1,
+                    first_at: now,
+                    last_at: now,
+                }),
+            };
+            match store.commit(changes).await {
+                Ok(()) => return Ok(EventResult::of(EventOutcome::Stored)),
+                Err(CommitError::Conflict(_)) => {}
+                Err(CommitError::Store(error)) => return Err(Error::Store(error)),
+            }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Messages that a gateway tells of having sent for a program (D28, D42a): how an uncertain send of
+//! ours is proved where the gateway takes no reference.
+
+use std::time::Duration;
+
+use super::people::Names;
+use super::workspace::Workspace;
+use super::{Batch, BatchFacts, EventIds, EventResult};
+use crate::Timestamp;
+use crate::gateway::{GatewayEvent, OwnSend, StatusEvent};
+use crate::ids::{ConnectionId, ContactId, MessageId};
+use crate::messages::{Direction, Failure, Message, MessageFilter, MessageStatus};
+use crate::page::PageRequest;
+use crate::store::{Reads, StoreError, Stored};
+
+/// How far apart the gateway's time of a message and ours may be.
+const APART: Duration = Duration::from_secs(10 * 60);
+/// How many of a contact's newest messages in a status are looked through.
+const NEWEST: u32 = 20;
+
+/// Whether nobody knows yet that this message was sent.
+fn is_open(message: &Message) -> bool {
+    let uncertain = message.failure.as_ref().is_some_and(Failure::is_uncertain);
+    let open = message.status == MessageStatus::Pending || uncertain;
+    open && message.provider_id.is_none() && message.direction == Direction::Outbound
+}
+
+/// Whether what the gateway sent may be this message.
+fn may_be(
+    message: &Message,
+    sent: &OwnSend,
+    contact: ContactId,
+    connection: ConnectionId,
+    now: Timestamp,
+) -> bool {
+    let at = sent.timestamp.unwrap_or(now);
+    let apart = at.since(message.created_at).max(message.created_at.since(at));
+    is_open(message)
+        && message.contact == contact
+        && message.connection == connection
+        && message.content.is_some()
+        && message.content == sent.content
+        && apart <= APART
+}
+
+impl Batch {
+    /// Open messages to those whom the gateway has sent something that no id explains.
+    pub(super) async fn unexplained(
+        &self,
+        store: &dyn Reads,
+        facts: &BatchFacts,
+    ) -> Result<Vec<Stored<Message>>, StoreError> {
+        let mut found = Vec::new();
+        for (event, _) in &self.events {
+            let Ok(GatewayEvent::OwnSend(sent)) = event else { continue };
+            let by_id = facts.referred.iter().any(|referred| {
+                referred.reference.provider_id == sent.provider_id && referred.message.is_some()
+            });
+            let by_reference = facts.messages.iter().any(|m| Some(m.id) == sent.reference);
+            if by_id || by_reference {
+                continue;
+            }
+            let named = Names::new(&sent.peer, &sent.aliases, &self.group_suffix);
+            let Some((names, people)) = named.zip(facts.people.as_ref()) else { continue };
+            for person in people.iter().filter(|person| names.fits(person)) {
+                self.open_messages(store, person.contact.now.id, &mut found).await?;
+            }
+        }
+        let known = |message: &Stored<Message>| facts.messages.iter().any(|m| m.id == message.id);
+        found.retain(|message| !known(message));
+        Ok(found)
+    }
+
+    async fn open_messages(
+        &self,
+        store: &dyn Reads,
+        contact: ContactId,
+        found: &mut Vec<Stored<Message>>,
+    ) -> Result<(), StoreError> {
+        let mut ids: Vec<MessageId> = Vec::new();
+        for status in [MessageStatus::Pending, MessageStatus::Failed] {
+            let filter = MessageFilter {
+                contact: Some(contact),
+                connection: Some(self.connection),
+                direction: Some(Direction::Outbound),
+                status: Some(status),
+                ..MessageFilter::default()
+            };
+            let page = store.message_page(self.company, &filter, PageRequest::first(NEWEST));
+            let page = page.await?;
+            let open = page.items.iter().map(|record| &record.message).filter(|m| is_open(m));
+            ids.extend(open.map(|message| message.id));
+        }
+        ids.retain(|id| found.iter().all(|message| message.id != *id));
+        if !ids.is_empty() {
+            found.extend(store.messages(self.company, &ids).await?);
+        }
+        Ok(())
+    }
+}
+
+impl Workspace<'_> {
+    /// A message that the gateway sent for a program: proof of ours, if it is ours.
+    pub(super) fn take_own_send(
+        &mut self,
+        batch: &Batch,
+        sent: &OwnSend,
+        ids: &EventIds,
+    ) -> EventResult {
+        let known = self.message_of(&sent.provider_id).is_some()
+            || sent.reference.is_some_and(|reference| self.message(reference).is_some());
+        let reference = if known { sent.reference } else { self.explained(batch, sent) };
+        if !known && reference.is_none() && self.report_of(&sent.provider_id).is_some() {
+            return EventResult::ignored("no message of ours is known by this id");
+        }
+        let status = StatusEvent {
+            provider_id: sent.provider_id.clone(),
+            reference,
+            status: MessageStatus::Sent,
+            failure: None,
+            timestamp: sent.timestamp,
+        };
+        self.take_status(batch, &status, ids)
+    }
+
+    /// The only open message that it can be; none when there are several, of which at most one is
+    /// still being sent.
+    fn explained(&self, batch: &Batch, sent: &OwnSend) -> Option<MessageId> {
+        let names = Names::new(&sent.peer, &sent.aliases, &batch.group_suffix)?;
+        let contact = self.people.as_ref()?[self.find(&names)?].contact.now.id;
+        let (connection, now) = (self.connection.id, self.now);
+        let fits = |message: &&Message| may_be(message, sent, contact, connection, now);
+        let mut fitting: Vec<&Message> = self.all_messages().filter(fits).collect();
+        fitting.sort_by_key(|message| (message.created_at, message.id));
+        match fitting.as_slice() {
+            [only] => Some(only.id),
+            // Whichever of several that are over it was, it was one of them.
+            [oldest, ..] if fitting.iter().all(|m| m.status == MessageStatus::Failed) => {
+                Some(oldest.id)
+            }
+            _ => None,
+        }
+    }
+}

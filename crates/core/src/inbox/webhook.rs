@@ -1,0 +1,334 @@
+//! What gateways post to their connections' addresses (D68): verified, translated, routed, taken.
+
+use super::{EventOutcome, EventResult, Inbox};
+use crate::connections::Connection;
+use crate::error::{Code, Error, Kind, NotFound, Rejection};
+use crate::gateway::{
+    Addressee, GatewayEvent, Incoming, Provider, Received, Webhook, WebhookRefused,
+};
+use crate::ids::{CompanyId, ConnectionId};
+use crate::store::{StoreError, Stored};
+use std::sync::Arc;
+
+/// The most bytes of one webhook (D68).
+pub const WEBHOOK_LIMIT: usize = 16 * 1024 * 1024;
+
+/// Why a gateway's call is not taken (D68).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WebhookError {
+    /// No connection has this address, or its gateway makes no such calls; correct the address.
+    #[error("there is no connection with this webhook address")]
+    NotFound,
+    /// The signature or token is missing or wrong; nothing was read. Correct the secret on one of
+    /// the two sides.
+    #[error("the signature or token is missing or wrong")]
+    Unauthorized,
+    /// The body is larger than any gateway's; send less.
+    #[error("the body may have at most {WEBHOOK_LIMIT} bytes")]
+    TooLarge,
+    /// The body, or the query of a verification, is not what the gateway sends.
+    #[error("the call cannot be read: it is not what the gateway sends")]
+    Malformed,
+}
+
+impl Rejection for WebhookError {
+    fn code(&self) -> Code {
+        match self {
+            Self::NotFound => Code::NotFound,
+            Self::Unauthorized => Code::Unauthorized,
+            Self::TooLarge => Code::PayloadTooLarge,
+            Self::Malformed => Code::InvalidPayload,
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        match self {
+            Self::NotFound => Kind::NotFound,
+            Self::Unauthorized => Kind::Unauthenticated,
+            Self::TooLarge => Kind::TooLarge,
+            Self::Malformed => Kind::Malformed,
+        }
+    }
+}
+
+impl From<WebhookRefused> for WebhookError {
+    fn from(refused: WebhookRefused) -> Self {
+        match refused {
+            WebhookRefused::Unauthorized => Self::Unauthorized,
+            WebhookRefused::Malformed => Self::Malformed,
+            WebhookRefused::Unsupported => Self::NotFound,
+        }
+    }
+}
+
+/// A connection whose address was called. What was called is not verified by that.
+#[derive(Clone)]
+pub struct CalledConnection {
+    connection: Stored<Connection>,
+    provider: Arc<dyn Provider>,
+}
+
+impl std::fmt::Debug for CalledConnection {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("CalledConnection").field(&self.connection.id).finish()
+    }
+}
+
+impl CalledConnection {
+    /// The company it belongs to.
+    pub fn company(&self) -> CompanyId {
+        self.connection.company
+    }
+
+    /// The connection.
+    pub fn id(&self) -> ConnectionId {
+        self.connection.id
+    }
+}
+
+/// What became of the events of one call, in numbers and reasons; nothing that anybody wrote.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Taken {
+    /// Events that changed something.
+    pub stored: usize,
+    /// Events that were known, or that change nothing.
+    pub passed_over: usize,
+    /// Why others were refused; at most 20 reasons.
+    pub refused: Vec<String>,
+    /// The kinds that the adapter does not know; at most 20.
+    pub unknown: Vec<String>,
+}
+
+/// How many reasons, or kinds, are told.
+const TOLD: usize = 20;
+
+impl Taken {
+    fn count(&mut self, results: Vec<EventResult>) {
+        for result in results {
+            match result.result {
+                EventOutcome::Stored => self.stored += 1,
+                EventOutcome::Duplicate | EventOutcome::Ignored => self.passed_over += 1,
+                EventOutcome::Refused => self.refuse(result.reason.unwrap_or_default()),
+            }
+        }
+    }
+
+    fn refuse(&mut self, reason: String) {
+        if self.refused.len() < TOLD {
+            self.refused.push(reason);
+        }
+    }
+}
+
+impl Inbox<'_> {
+    /// Finds the connection whose address was called, and refuses a call that is wrong already by
+    /// its head: `webhook` has no body yet.
+    ///
+    /// # Errors
+    ///
+    /// [`WebhookError::NotFound`], then [`WebhookError::Unauthorized`].
+    pub async fn called(
+        &self,
+        id: &str,
+        webhook: &Webhook,
+    ) -> Result<CalledConnection, Error<WebhookError>> {
+        let found = match ConnectionId::parse(id) {
+            Some(id) => self.app.store().connection_anywhere(id).await?,
+            None => None,
+        };
+        let connection = found.ok_or(Error::Rejected(WebhookError::NotFound))?;
+        let provider = self.app.provider(connection.gateway);
+        let provider = provider.filter(|_| connection.gateway.has_webhook());
+        let provider = provider.ok_or(Error::Rejected(WebhookError::NotFound))?;
+        provider.admit(&connection, webhook).map_err(|refused| Error::Rejected(refused.into()))?;
+        Ok(CalledConnection { connection, provider })
+    }
+
+    /// Finds the connection whose address is being verified, and makes the answer to its gateway.
+    ///
+    /// # Errors
+    ///
+    /// [`WebhookError`]; [`WebhookError::NotFound`] also where the gateway verifies no address.
+    pub async fn verify_address(
+        &self,
+        id: &str,
+        webhook: &Webhook,
+    ) -> Result<String, Error<WebhookError>> {
+        let found = match ConnectionId::parse(id) {
+            Some(id) => self.app.store().connection_anywhere(id).await?,
+            None => None,
+        };
+        let connection = found.ok_or(Error::Rejected(WebhookError::NotFound))?;
+        let provider = self.app.provider(connection.gateway);
+        let provider = provider.ok_or(Error::Rejected(WebhookError::NotFound))?;
+        let answer = provider.handshake(&connection, webhook);
+        answer.map_err(|refused| Error::Rejected(refused.into()))
+    }
+
+    /// Verifies a call and takes its events, each for the connection it is for. When this answers,
+    /// everything that was stored is durable, with the events it causes. Idempotent: a call that
+    /// comes again changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`WebhookError`]: nothing was read. A failure of the store leaves the first events stored;
+    /// the gateway has to call again.
+    pub async fn take_webhook(
+        &self,
+        called: &CalledConnection,
+        webhook: &Webhook,
+    ) -> Result<Taken, Error<WebhookError>> {
+        let received = called.provider.receive(&called.connection, webhook);
+        let received = received.map_err(|refused| Error::Rejected(refused.into()))?;
+        let mut taken = Taken::default();
+        for event in &received {
+            if let (Ok(GatewayEvent::Unknown(report)), true) =
+                (&event.event, taken.unknown.len() < TOLD)
+            {
+                taken.unknown.push(report.kind.chars().take(crate::gateway::MAX_KIND).collect());
+            }
+        }
+        let company = called.company();
+        for (connection, events) in self.routed(called, received, &mut taken).await? {
+            match self.receive(company, connection, events).await {
+                Ok(results) => taken.count(results),
+                // Deleted while it was called.
+                Err(Error::Rejected(NotFound)) => {
+                    return Err(Error::Rejected(WebhookError::NotFound));
+                }
+                Err(error) => return Err(error.map(|NotFound| WebhookError::NotFound)),
+            }
+        }
+        Ok(taken)
+    }
+
+    /// The events by connection, in order.
+    async fn routed(
+        &self,
+        called: &CalledConnection,
+        received: Vec<Received>,
+        taken: &mut Taken,
+    ) -> Result<Vec<(ConnectionId, Vec<Incoming>)>, StoreError> {
+        let own = |received: &Received| is_called(&called.connection, &received.to);
+        if received.iter().all(own) {
+            let events = received.into_iter().map(|received| received.event).collect();
+            return Ok(vec![(called.id(), events)]);
+        }
+        let all = self.app.store().connections(called.company()).await?;
+        let mut routed: Vec<(ConnectionId, Vec<Incoming>)> = Vec::new();
+        for Received { to, event } in received {
+            let targets = targets(&called.connection, &all, &to);
+            if targets.is_empty() {
+                taken.refuse("no connection has this phone_number_id".to_owned());
+            }
+            for target in targets {
+                match routed.iter_mut().find(|(connection, _)| *connection == target) {
+                    Some((_, events)) => events.push(event.clone()),
+                    None => routed.push((target, vec![event.clone()])),
+                }
+            }
+        }
+        Ok(routed)
+    }
+}
+
+/// Whether an event is for the called connection and no other.
+fn is_called(called: &Connection, to: &Addressee) -> bool {
+    match to {
+        Addressee::Called => true,
+        Addressee::Number(number) => called.settings.text("phone_number_id") == Some(number),
+        Addressee::Account(_) => false,
+    }
+}
+
+/// The connections an event is for: those of the company's connections with the same app secret
+/// that have its number, or its account (D68). A connection that does not name its account takes
+/// what its own address is told of any.
+fn targets(called: &Connection, all: &[Stored<Connection>], to: &Addressee) -> Vec<ConnectionId> {
+    if is_called(called, to) {
+        return vec![called.id];
+    }
+    let secret = called.settings.text("app_secret");
+    let of_app = all.iter().filter(|connection| {
+        connection.gateway == called.gateway && connection.settings.text("app_secret") == secret
+    });
+    match to {
+        Addressee::Called => vec![called.id],
+        Addressee::Number(number) => {
+            let with_number =
+                of_app.filter(|c| c.settings.text("phone_number_id") == Some(number.as_str()));
+            // Of several, the one in use; of several in use, the oldest.
+            let chosen = with_number.min_by_key(|c| (!c.is_active, c.created_at, c.id));
+            chosen.map(|connection| connection.id).into_iter().collect()
+        }
+        Addressee::Account(account) => {
+            let has_account =
+                |connection: &Connection| match connection.settings.text("business_account_id") {
+                    Some(own) => own == account,
+                    None => connection.id == called.id,
+                };
+            of_app.filter(|c| has_account(c)).map(|connection| connection.id).collect()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::Timestamp;
+    use crate::connections::ConnectionDraft;
+    use crate::store::Version;
+
+    fn connection(
+        n: u128,
+        secret: &str,
+        number: &str,
+        account: Option<&str>,
+    ) -> Stored<Connection> {
+        let body = json!({"kind": "official_cloud", "name": "Loja", "identifier": "551140028922",
+            "gateway": "cloud_api", "settings": {"phone_number_id": number, "access_token": "t",
+            "app_secret": secret, "verify_token": "v", "business_account_id": account}});
+        let draft = ConnectionDraft::parse(body.as_object().expect("an object")).expect("fits");
+        let company = CompanyId::new(Uuid::from_u128(9));
+        let id = ConnectionId::new(Uuid::from_u128(n));
+        Stored::new(draft.connection(id, company, Timestamp::from_millis(0)), Version::FIRST)
+    }
+
+    fn routed(all: &[Stored<Connection>], to: &Addressee) -> Vec<u128> {
+        targets(&all[0], all, to).into_iter().map(|id| id.uuid().as_u128()).collect()
+    }
+
+    #[test]
+    fn a_number_finds_its_connection_among_those_of_the_same_app() {
+        let all = [
+            connection(1, "s", "11", None),
+            connection(2, "s", "22", None),
+            connection(3, "other", "33", None),
+        ];
+        assert_eq!(routed(&all, &Addressee::Number("11".to_owned())), [1]);
+        assert_eq!(routed(&all, &Addressee::Number("22".to_owned())), [2]);
+        assert_eq!(routed(&all, &Addressee::Number("33".to_owned())), [0_u128; 0]);
+        assert_eq!(routed(&all, &Addressee::Called), [1]);
+    }
+
+    #[test]
+    fn an_account_finds_all_its_connections_of_the_same_app() {
+        let all = [
+            connection(1, "s", "11", Some("a")),
+            connection(2, "s", "22", Some("a")),
+            connection(3, "s", "33", Some("b")),
+            connection(4, "other", "44", Some("a")),
+        ];
+        assert_eq!(routed(&all, &Addressee::Account("a".to_owned())), [1, 2]);
+        assert_eq!(routed(&all, &Addressee::Account("c".to_owned())), [0_u128; 0]);
+    }
+
+    #[test]
+    fn a_connection_that_names_no_account_takes_what_it_is_told_of_any() {
+        let all = [connection(1, "s", "11", None), connection(2, "s", "22", None)];
+        assert_eq!(routed(&all, &Addressee::Account("a".to_owned())), [1]);
+    }
+}

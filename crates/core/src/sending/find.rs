@@ -1,0 +1,149 @@
+//! Looking for a message whose send ended uncertainly (D28, D36): it is never sent again, but where
+//! the gateway can be asked for it, finding it proves that it was sent.
+
+use std::time::Duration;
+
+use super::recipient_on;
+use crate::connections::Connection;
+use crate::conversations::ChannelQuery;
+use crate::error::Error;
+use crate::gateway::{Accepted, Content, GatewayEvent, Lookup, Outgoing, StatusEvent};
+use crate::groups::GroupCode;
+use crate::ids::{JobId, MessageId};
+use crate::jobs::{Job, JobKind};
+use crate::messages::{Failure, Message, MessageStatus, MessageType};
+use crate::store::{ChangeSet, StoreError, Stored};
+use crate::{Recado, Timestamp};
+
+/// The waits before each look; after the last one the message stays uncertain.
+const WAITS: [Duration; 4] = [
+    Duration::from_secs(5),
+    Duration::from_secs(30),
+    Duration::from_secs(2 * 60),
+    Duration::from_secs(10 * 60),
+];
+/// How long one look may take beyond the connection's own limit before it counts as dead.
+const LEASE: Duration = Duration::from_secs(30);
+
+/// Whether looking for a message through its connection may settle it.
+pub(super) fn can_be_found(connection: &Connection, message: &Message) -> bool {
+    let uncertain = message.failure.as_ref().is_some_and(Failure::is_uncertain);
+    let is_text = message.message_type == MessageType::Text;
+    connection.gateway.finds_sent() && uncertain && message.provider_id.is_none() && is_text
+}
+
+/// The job that looks for a message.
+pub(super) fn find_job(id: JobId, message: &Message, now: Timestamp) -> Job {
+    let kind = JobKind::FindSent { message: message.id };
+    let job = Job::due_now(id, message.company, kind, now);
+    Job { due_at: now.plus(WAITS[0]), ..job }
+}
+
+/// Looks for a message and settles the job.
+///
+/// # Errors
+///
+/// When the store fails; the job is taken up again later.
+pub(crate) async fn find_sent_job(
+    app: &Recado,
+    job: &Stored<Job>,
+    id: MessageId,
+) -> Result<(), StoreError> {
+    let end = || ChangeSet::new().with(job.delete());
+    let Some(message) = uncertain(app, job, id).await? else { return app.close_job(end()).await };
+    let connection = app.store().connection(job.company, message.connection).await?;
+    let Some(connection) = connection.filter(|found| can_be_found(found, &message)) else {
+        return app.close_job(end()).await;
+    };
+    let lease = connection.settings.timeout() + LEASE;
+    let Some(job) = app.hold_job(job, lease).await? else { return Ok(()) };
+    if let Some(accepted) = look(app, &connection, &message).await? {
+        prove(app, &message, accepted).await?;
+    }
+    let change = match uncertain(app, &job, id).await?.and_then(|_| next(&job, app.now())) {
+        Some(later) => job.update(later),
+        None => job.delete(),
+    };
+    app.close_job(ChangeSet::new().with(change)).await
+}
+
+/// The message, as long as nobody knows whether it arrived.
+async fn uncertain(
+    app: &Recado,
+    job: &Job,
+    id: MessageId,
+) -> Result<Option<Stored<Message>>, StoreError> {
+    let found = app.store().messages(job.company, &[id]).await?.pop();
+    Ok(found.filter(|message| {
+        let uncertain = message.failure.as_ref().is_some_and(Failure::is_uncertain);
+        message.status == MessageStatus::Failed && uncertain
+    }))
+}
+
+async fn look(
+    app: &Recado,
+    connection: &Connection,
+    message: &Message,
+) -> Result<Option<Accepted>, StoreError> {
+    let Some(provider) = app.provider(connection.gateway) else { return Ok(None) };
+    let query = ChannelQuery { ids: vec![message.contact], ..ChannelQuery::default() };
+    let Some(found) = app.store().channel_contacts(message.company, &query).await?.pop() else {
+        return Ok(None);
+    };
+    let contact = found.contact.value();
+    let group = contact.external_chat_id.as_ref().filter(|_| contact.is_group);
+    let group = group.map(|code| GroupCode::from_stored(code.clone()));
+    let recipient = match &group {
+        Some(code) => code.as_str().to_owned(),
+        None => recipient_on(contact, &found.conversations, connection.id),
+    };
+    let content = Content::Text(message.content.clone().unwrap_or_default());
+    let outgoing = Outgoing { reference: message.id, recipient, group, content };
+    let lookup = Lookup { outgoing, sent_at: message.created_at };
+    let found = provider.find_sent(app.gateway_transport(), connection, &lookup).await;
+    Ok(found.ok().flatten())
+}
+
+/// Records that the gateway has the message: as a report of it would.
+async fn prove(app: &Recado, message: &Message, accepted: Accepted) -> Result<(), StoreError> {
+    let event = GatewayEvent::Status(StatusEvent {
+        provider_id: accepted.provider_id,
+        reference: Some(message.id),
+        status: MessageStatus::Sent,
+        failure: None,
+        timestamp: None,
+    });
+    match app.inbox().receive(message.company, message.connection, vec![Ok(event)]).await {
+        Ok(_) | Err(Error::Rejected(_) | Error::Denied(_) | Error::Busy) => Ok(()),
+        Err(Error::Store(error)) => Err(error),
+    }
+}
+
+/// The job of the next look; `None` after the last one.
+fn next(job: &Job, now: Timestamp) -> Option<Job> {
+    let attempts = job.attempts.saturating_add(1);
+    let wait = WAITS.get(attempts as usize)?;
+    Some(Job { attempts, due_at: now.plus(*wait), leased_until: None, ..job.clone() })
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::ids::CompanyId;
+
+    #[test]
+    fn a_message_is_looked_for_four_times() {
+        let now = Timestamp::from_millis(1_763_000_000_000);
+        let kind = JobKind::FindSent { message: MessageId::new(Uuid::from_u128(1)) };
+        let (id, company) = (JobId::new(Uuid::from_u128(2)), CompanyId::new(Uuid::from_u128(3)));
+        let mut job = Job::due_now(id, company, kind, now);
+        let mut waits = Vec::new();
+        while let Some(later) = next(&job, now) {
+            waits.push(later.due_at.since(now).as_secs());
+            job = later;
+        }
+        assert_eq!(waits, [30, 120, 600]);
+    }
+}
