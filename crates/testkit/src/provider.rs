@@ -7,8 +7,9 @@ use async_trait::async_trait;
 use recado_core::Timestamp;
 use recado_core::connections::{Connection, Gateway};
 use recado_core::gateway::{
-    Accepted, GatewayStatus, Handshake, Incoming, Lookup, Outgoing, PairingCode, Provider,
-    ProviderError, ProviderTemplate, Providers, SendFailure, SendResult, Webhook, WebhookRefused,
+    Accepted, GatewayStatus, Handshake, Lookup, MediaFile, Missed, Outgoing, Pairing, Provider,
+    ProviderError, ProviderTemplate, Providers, Received, SendFailure, SendResult, Webhook,
+    WebhookRefused,
 };
 use recado_core::groups::Group;
 use recado_core::ids::{ConnectionId, MessageId};
@@ -23,6 +24,17 @@ pub struct Sent {
     pub connection: ConnectionId,
     /// What.
     pub outgoing: Outgoing,
+}
+
+/// What the provider was asked to tell of having been missed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pulled {
+    /// Of which connection.
+    pub connection: ConnectionId,
+    /// From when on.
+    pub from: Timestamp,
+    /// Until when.
+    pub to: Timestamp,
 }
 
 /// What it answers to a question that its connections are asked now and then.
@@ -41,8 +53,13 @@ struct Script {
     status: Answer<GatewayStatus>,
     pairing: Answer<Pairing>,
     templates: Answer<Vec<ProviderTemplate>>,
-    missed: Answer<Vec<Incoming>>,
-    received: Result<Vec<Incoming>, WebhookRefused>,
+    missed: Answer<Missed>,
+    more_missed: VecDeque<Answer<Missed>>,
+    pulled: Vec<Pulled>,
+    media: Option<Answer<MediaFile>>,
+    fetched: Vec<String>,
+    admit: Result<(), WebhookRefused>,
+    received: Result<Vec<Received>, WebhookRefused>,
     handshake: Handshake,
 }
 
@@ -59,9 +76,14 @@ impl Default for Script {
             looked_up: Vec::new(),
             groups: Err(ProviderError::Unsupported),
             status: Err(ProviderError::Unsupported),
-            pairing_code: Err(ProviderError::Unsupported),
+            pairing: Err(ProviderError::Unsupported),
             templates: Err(ProviderError::Unsupported),
             missed: Err(ProviderError::Unsupported),
+            more_missed: VecDeque::new(),
+            pulled: Vec::new(),
+            media: None,
+            fetched: Vec::new(),
+            admit: Ok(()),
             received: Err(WebhookRefused::Unsupported),
             handshake: Err(WebhookRefused::Unsupported),
         }
@@ -166,9 +188,9 @@ impl ScriptedProvider {
         self
     }
 
-    /// The code it gives out.
-    pub fn set_pairing_code(&self, code: Answer<Option<PairingCode>>) -> &Self {
-        self.script().pairing_code = code;
+    /// How far the pairing of a phone is.
+    pub fn set_pairing(&self, pairing: Answer<Pairing>) -> &Self {
+        self.script().pairing = pairing;
         self
     }
 
@@ -178,14 +200,42 @@ impl ScriptedProvider {
         self
     }
 
-    /// What it tells of having been missed.
-    pub fn set_missed(&self, missed: Answer<Vec<Incoming>>) -> &Self {
+    /// What it tells of having been missed, whenever it is asked.
+    pub fn set_missed(&self, missed: Answer<Missed>) -> &Self {
         self.script().missed = missed;
         self
     }
 
+    /// What it tells once before that: each is given once, in the order of the calls.
+    pub fn then_missed(&self, missed: Answer<Missed>) -> &Self {
+        self.script().more_missed.push_back(missed);
+        self
+    }
+
+    /// Every time it was asked what was missed, in order.
+    pub fn pulled(&self) -> Vec<Pulled> {
+        self.script().pulled.clone()
+    }
+
+    /// The file it has for every source. Until this is called each source is an address.
+    pub fn set_media(&self, media: Answer<MediaFile>) -> &Self {
+        self.script().media = Some(media);
+        self
+    }
+
+    /// The source of every file that it was asked for, in order.
+    pub fn fetched(&self) -> Vec<String> {
+        self.script().fetched.clone()
+    }
+
+    /// What it says to the head of every webhook.
+    pub fn set_admit(&self, admit: Result<(), WebhookRefused>) -> &Self {
+        self.script().admit = admit;
+        self
+    }
+
     /// What it reads out of every webhook.
-    pub fn set_received(&self, received: Result<Vec<Incoming>, WebhookRefused>) -> &Self {
+    pub fn set_received(&self, received: Result<Vec<Received>, WebhookRefused>) -> &Self {
         self.script().received = received;
         self
     }
@@ -286,8 +336,8 @@ impl Provider for ScriptedProvider {
         self.script().groups.clone()
     }
 
-    async fn pairing_code(&self, _: &dyn Transport, _: &Connection) -> Answer<Option<PairingCode>> {
-        self.script().pairing_code.clone()
+    async fn pairing(&self, _: &dyn Transport, _: &Connection) -> Answer<Pairing> {
+        self.script().pairing.clone()
     }
 
     async fn templates(&self, _: &dyn Transport, _: &Connection) -> Answer<Vec<ProviderTemplate>> {
@@ -297,17 +347,36 @@ impl Provider for ScriptedProvider {
     async fn missed(
         &self,
         _: &dyn Transport,
+        connection: &Connection,
+        from: Timestamp,
+        to: Timestamp,
+    ) -> Answer<Missed> {
+        let mut script = self.script();
+        script.pulled.push(Pulled { connection: connection.id, from, to });
+        script.more_missed.pop_front().unwrap_or_else(|| script.missed.clone())
+    }
+
+    async fn media(
+        &self,
+        _: &dyn Transport,
         _: &Connection,
-        _: Timestamp,
-    ) -> Answer<Vec<Incoming>> {
-        self.script().missed.clone()
+        source: &str,
+        _: usize,
+    ) -> Answer<MediaFile> {
+        let mut script = self.script();
+        script.fetched.push(source.to_owned());
+        script.media.clone().unwrap_or_else(|| Ok(MediaFile::At(source.to_owned())))
     }
 
     fn handshake(&self, _: &Connection, _: &Webhook) -> Handshake {
         self.script().handshake.clone()
     }
 
-    fn receive(&self, _: &Connection, _: &Webhook) -> Result<Vec<Incoming>, WebhookRefused> {
+    fn admit(&self, _: &Connection, _: &Webhook) -> Result<(), WebhookRefused> {
+        self.script().admit
+    }
+
+    fn receive(&self, _: &Connection, _: &Webhook) -> Result<Vec<Received>, WebhookRefused> {
         self.script().received.clone()
     }
 }

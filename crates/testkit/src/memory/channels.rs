@@ -1,12 +1,15 @@
 //! Reads of connections, and of what they know: groups, conversations, templates, leads, calls and
 //! workers.
 
+use std::cmp::Reverse;
+
 use async_trait::async_trait;
 use recado_core::Timestamp;
 use recado_core::access::Company;
 use recado_core::connections::{Connection, ConnectionReads};
 use recado_core::contacts::{Alias, ChannelKey, Contact};
 use recado_core::conversations::{ChannelContact, ChannelQuery, Conversation, ConversationReads};
+use recado_core::gateway::UnknownKind;
 use recado_core::groups::{ConnectionGroup, GroupCode, GroupReads};
 use recado_core::idempotency::{CallKey, IdempotencyReads, RememberedCall};
 use recado_core::ids::{CompanyId, ConnectionId, ContactId, TemplateId, WorkerId};
@@ -19,6 +22,9 @@ use uuid::Uuid;
 
 use super::rows::Kept;
 use super::{MemoryStore, State};
+
+/// How many unknown kinds of events a connection's listing holds at most.
+const MAX_UNKNOWN_KINDS: usize = 200;
 
 impl State {
     /// The same as [`State::sorted`], with versions.
@@ -105,6 +111,37 @@ impl ConnectionReads for MemoryStore {
         id: ConnectionId,
     ) -> Result<Option<Stored<Connection>>, StoreError> {
         Ok(self.state().rows.get(&RowKey::Connection { company, id }))
+    }
+
+    async fn connection_anywhere(
+        &self,
+        id: ConnectionId,
+    ) -> Result<Option<Stored<Connection>>, StoreError> {
+        let state = self.state();
+        Ok(state.rows.all_stored::<Connection>().find(|connection| connection.id == id))
+    }
+
+    async fn unknown_kinds(
+        &self,
+        company: CompanyId,
+        connection: ConnectionId,
+    ) -> Result<Vec<Stored<UnknownKind>>, StoreError> {
+        let mut kinds = self.state().sorted_stored(
+            |kind: &UnknownKind| kind.company == company && kind.connection == connection,
+            |kind| (Reverse(kind.last_at), kind.kind.clone()),
+        );
+        kinds.truncate(MAX_UNKNOWN_KINDS);
+        Ok(kinds)
+    }
+
+    async fn unknown_kind(
+        &self,
+        company: CompanyId,
+        connection: ConnectionId,
+        kind: &str,
+    ) -> Result<Option<Stored<UnknownKind>>, StoreError> {
+        let key = RowKey::UnknownKind { company, connection, kind: kind.to_owned() };
+        Ok(self.state().rows.get(&key))
     }
 
     async fn connections(&self, company: CompanyId) -> Result<Vec<Stored<Connection>>, StoreError> {

@@ -4,11 +4,12 @@ use std::cmp::Reverse;
 
 use async_trait::async_trait;
 use recado_core::Timestamp;
+use recado_core::connections::{Connection, ConnectionKind};
 use recado_core::contacts::Contact;
 use recado_core::ids::{CompanyId, ConnectionId, LedgerLineId, MessageId, WorkerId};
 use recado_core::messages::{
-    ContactBrief, Message, MessageFilter, MessageReads, MessageRecord, MessageRef, MessageStatus,
-    ProviderMessageId, RefTarget, Referred,
+    ContactBrief, Direction, Message, MessageFilter, MessageReads, MessageRecord, MessageRef,
+    MessageStatus, ProviderMessageId, RefTarget, Referred,
 };
 use recado_core::page::{Page, PageRequest};
 use recado_core::prosas::{LedgerFilter, LedgerLine, LedgerPage, LedgerReads};
@@ -52,6 +53,18 @@ impl State {
     fn is_being_sent(&self, message: &Message, now: Timestamp) -> bool {
         let worker = message.sender.and_then(|id| self.rows.get::<Worker>(&RowKey::Worker { id }));
         worker.is_some_and(|worker| worker.leased_until > now)
+    }
+
+    /// Whether a message goes to a person, through a QR connection that can be used.
+    fn is_to_person_by_qr(&self, message: &Message) -> bool {
+        let company = message.company;
+        let contact = RowKey::Contact { company, id: message.contact };
+        let connection = RowKey::Connection { company, id: message.connection };
+        self.rows.get::<Contact>(&contact).is_some_and(|contact| !contact.is_group)
+            && self
+                .rows
+                .get::<Connection>(&connection)
+                .is_some_and(|of| of.kind == ConnectionKind::Qr && of.is_usable())
     }
 
     /// Up to `limit` messages on their way out that `wanted` holds for.
@@ -122,6 +135,19 @@ impl MessageReads for MemoryStore {
     ) -> Result<Vec<Stored<Message>>, StoreError> {
         let state = self.state();
         Ok(state.pending(limit, |message| !state.is_being_sent(message, now)))
+    }
+
+    async fn messages_left_sent(&self, from: Timestamp, to: Timestamp) -> Result<u64, StoreError> {
+        let state = self.state();
+        let left = |message: &&Message| {
+            message.status == MessageStatus::Sent
+                && message.direction == Direction::Outbound
+                && !message.is_history
+                && message.created_at >= from
+                && message.created_at <= to
+                && state.is_to_person_by_qr(message)
+        };
+        Ok(state.rows.all::<Message>().filter(left).count() as u64)
     }
 
     async fn messages_in_flight(

@@ -12,6 +12,7 @@ use recado_core::deals::{Deal, Pipeline, Stage};
 use recado_core::deliveries::{Delivery, Shard};
 use recado_core::dispatches::DispatchWindow;
 use recado_core::documents::Document;
+use recado_core::gateway::UnknownKind;
 use recado_core::groups::ConnectionGroup;
 use recado_core::idempotency::RememberedCall;
 use recado_core::inbound::InboundEndpoint;
@@ -97,6 +98,7 @@ kinds! {
     LedgerLine: LedgerLine,
     RememberedCall: RememberedCall,
     Worker: Worker,
+    UnknownKind: UnknownKind,
     Template: Template,
     Webhook: Webhook,
     Routes: Routes,

@@ -100,6 +100,10 @@ pub(super) fn refers_to(row: &Row) -> Vec<RowKey> {
             company(group.company),
             RowKey::Connection { company: group.company, id: group.connection },
         ],
+        Row::UnknownKind(kind) => vec![
+            company(kind.company),
+            RowKey::Connection { company: kind.company, id: kind.connection },
+        ],
         Row::Alias(alias) => vec![
             company(alias.company),
             RowKey::Contact { company: alias.company, id: alias.contact },
@@ -169,7 +173,7 @@ pub(super) fn fate(row: &Row, deleted: Kind) -> Fate {
         | Row::DispatchWindow(_)
         | Row::RememberedCall(_) => deleted == Kind::Contact,
         Row::MessageRef(_) => matches!(deleted, Kind::Message | Kind::Connection),
-        Row::Group(_) => deleted == Kind::Connection,
+        Row::Group(_) | Row::UnknownKind(_) => deleted == Kind::Connection,
         Row::LedgerLine(line) if deleted == Kind::Contact => {
             let mut line = line.clone();
             line.contact = None;

@@ -12,6 +12,9 @@ use super::MemoryStore;
 /// How long a worker is remembered after its lease lapsed.
 const WORKER_KEPT: Duration = Duration::from_secs(3600);
 
+/// How long a kind of event that nobody knows is remembered after it came last.
+const UNKNOWN_KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
+
 /// Whether a row has served its time.
 fn is_spent(row: &Row, now: Timestamp) -> bool {
     match row {
@@ -21,6 +24,7 @@ fn is_spent(row: &Row, now: Timestamp) -> bool {
         },
         Row::RememberedCall(call) => call.expires_at <= now,
         Row::DispatchWindow(window) => window.ends_at <= now,
+        Row::UnknownKind(kind) => kind.last_at.plus(UNKNOWN_KEPT) <= now,
         Row::Worker(worker) => worker.leased_until.plus(WORKER_KEPT) <= now,
         _ => false,
     }

@@ -22,6 +22,7 @@ use recado_core::deliveries::{
 use recado_core::dispatches::{DispatchReads, DispatchWindow, WindowKey};
 use recado_core::documents::{Document, DocumentReads};
 use recado_core::events::{EventReads, EventRecord, EventType, JournalPosition};
+use recado_core::gateway::UnknownKind;
 use recado_core::groups::{ConnectionGroup, GroupCode, GroupReads};
 use recado_core::idempotency::{CallKey, IdempotencyReads, RememberedCall};
 use recado_core::ids::{
@@ -107,6 +108,13 @@ reads! {
     }
     ConnectionReads {
         fn connection(company: CompanyId, id: ConnectionId) -> Option<Stored<Connection>>;
+        fn connection_anywhere(id: ConnectionId) -> Option<Stored<Connection>>;
+        fn unknown_kinds(company: CompanyId, connection: ConnectionId) -> Vec<Stored<UnknownKind>>;
+        fn unknown_kind(
+            company: CompanyId,
+            connection: ConnectionId,
+            kind: &str,
+        ) -> Option<Stored<UnknownKind>>;
         fn connections(company: CompanyId) -> Vec<Stored<Connection>>;
         fn connection_in_use(company: CompanyId, id: ConnectionId) -> bool;
     }
@@ -243,6 +251,7 @@ reads! {
             page: PageRequest,
         ) -> Page<MessageRecord>;
         fn abandoned_messages(now: Timestamp, limit: u32) -> Vec<Stored<Message>>;
+        fn messages_left_sent(from: Timestamp, to: Timestamp) -> u64;
         fn messages_in_flight(sender: WorkerId, limit: u32) -> Vec<Stored<Message>>;
     }
     OrganizationReads {

@@ -374,8 +374,6 @@ impl Maker<'_> {
 
     fn template(&self) -> Template {
         // Tokens meet now and then.
-        let provider_id: None,
-        let is_complex: false,
         let token = [self.command.number(1) as u8 % 16; 16];
         Template {
             id: TemplateId::new(self.fresh),
@@ -386,6 +384,8 @@ impl Maker<'_> {
             body: self.text(4),
             status: self.one(5, TemplateStatus::ALL),
             connection: self.maybe(6, || self.connection_id(7)),
+            provider_id: self.maybe(10, || self.text(11)),
+            is_complex: self.once_in(12, 2),
             token: Builder::from_random_bytes(token).into_uuid(),
             created_at: self.time(8),
             updated_at: self.time(9),
