@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::{AUTHORITY_CODES, Bant, Inferred, KEY_FACTS, OBJECTIONS, PRODUCTS};
+use super::{AUTHORITY_CODES, Bant, Inferred, KEY_FACTS, LeadMemory, OBJECTIONS, PRODUCTS};
 use crate::input::{Given, Input, read_text};
 use crate::problems::Problems;
 use crate::text;
@@ -155,6 +155,45 @@ impl Sent {
             merged_list(merged.products_interested, &self.products_interested, PRODUCTS);
         merged.objections = merged_list(merged.objections, &self.objections, OBJECTIONS);
         merged
+    }
+}
+
+/// One memory of two, of the contact that `kept` is of: what `kept` says stays, the other fills in
+/// what it lacks, lists grow (D45).
+#[must_use]
+pub fn united(kept: &LeadMemory, other: &LeadMemory) -> LeadMemory {
+    let fill = |own: &mut String, theirs: &String| {
+        if own.is_empty() {
+            own.clone_from(theirs);
+        }
+    };
+    let mut inferred = kept.inferred.clone();
+    let theirs = &other.inferred;
+    fill(&mut inferred.summary, &theirs.summary);
+    fill(&mut inferred.sentiment, &theirs.sentiment);
+    fill(&mut inferred.intent, &theirs.intent);
+    fill(&mut inferred.consciousness_level, &theirs.consciousness_level);
+    fill(&mut inferred.last_topic, &theirs.last_topic);
+    fill(&mut inferred.bant.budget, &theirs.bant.budget);
+    fill(&mut inferred.bant.need, &theirs.bant.need);
+    fill(&mut inferred.bant.timeline, &theirs.bant.timeline);
+    if inferred.bant.authority.is_empty() {
+        inferred.bant.authority.clone_from(&theirs.bant.authority);
+        inferred.bant.authority_raw.clone_from(&theirs.bant.authority_raw);
+    }
+    let older_first =
+        |own: Vec<String>, theirs: &[String], cap: usize| merged_list(theirs.to_vec(), &own, cap);
+    inferred.key_facts = older_first(inferred.key_facts, &theirs.key_facts, KEY_FACTS);
+    inferred.products_interested =
+        older_first(inferred.products_interested, &theirs.products_interested, PRODUCTS);
+    inferred.objections = older_first(inferred.objections, &theirs.objections, OBJECTIONS);
+    LeadMemory {
+        version: kept.version.saturating_add(1),
+        inferred,
+        interaction_count: kept.interaction_count.saturating_add(other.interaction_count),
+        first_interaction_at: kept.first_interaction_at.min(other.first_interaction_at),
+        last_memory_update_at: kept.last_memory_update_at.max(other.last_memory_update_at),
+        ..kept.clone()
     }
 }
 

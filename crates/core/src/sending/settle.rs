@@ -319,7 +319,8 @@ impl UseCase for Settle {
             Some(turn) => store.ledger_line(company, turn.id).await?,
             None => None,
         };
-        let claimed = Claimed::load(store, &self.message, self.claim).await?;
+        let current = message.as_ref().map_or(&self.message, Stored::value);
+        let claimed = Claimed::load(store, current, self.claim).await?;
         Ok(SettleFacts { message, connection, referred, contacts, debit, claimed })
     }
 

@@ -1,0 +1,387 @@
+//! Two contacts that turned out to be one person, made one by the operator (D62, D67).
+
+use async_trait::async_trait;
+use serde_json::{Map, Value};
+
+use super::{Address, Alias, ChannelKey, Contact, Contacts, InboxStatus, Profile};
+use crate::Timestamp;
+use crate::app::UseCase;
+use crate::conversations::{ChannelContact, ChannelQuery, Conversation};
+use crate::deals::{Deal, focus_stage};
+use crate::error::Error;
+use crate::ids::{CompanyId, ContactId};
+use crate::input::{Input, read_id};
+use crate::leads::{LeadMemory, united};
+use crate::manage::{ManageError, ManageResult};
+use crate::problems::Problems;
+use crate::store::{Change, ChangeSet, Decided, Reads, StoreError, Stored};
+
+/// Makes one contact of two.
+#[derive(Clone, Copy, Debug)]
+pub struct MergeContacts {
+    /// The company of both.
+    pub company: CompanyId,
+    /// The contact that stays.
+    pub id: ContactId,
+    /// The contact that goes.
+    pub other: ContactId,
+}
+
+/// What a merge reads.
+#[derive(Debug)]
+pub struct MergeFacts {
+    found: Vec<ChannelContact>,
+    memories: [Option<Stored<LeadMemory>>; 2],
+    deals: Vec<Deal>,
+    /// Whether the other contact's identifier is a name of somebody.
+    identifier_held: bool,
+}
+
+/// The contact that stays, with what the other one knew and it did not. Of two states the stricter
+/// one stays: a request to stop, the earlier one; a block; an AI that is off. It is open if one of
+/// them is.
+#[must_use]
+pub fn merged(kept: &Contact, other: &Contact, deals: &[Deal], now: Timestamp) -> Contact {
+    let mut contact = kept.changed(now, |contact| {
+        fill_in(contact, other);
+        fill_in_address(&mut contact.address, &other.address);
+        fill_in_profile(&mut contact.profile, &other.profile);
+        unite_states(contact, other);
+        contact.first_message_at = earlier(contact.first_message_at, other.first_message_at);
+        if other.last_message_at > contact.last_message_at {
+            contact.last_connection_id = other.last_connection_id.or(contact.last_connection_id);
+        }
+        contact.last_connection_id = contact.last_connection_id.or(other.last_connection_id);
+        contact.last_message_at = contact.last_message_at.max(other.last_message_at);
+        contact.last_inbound_at = contact.last_inbound_at.max(other.last_inbound_at);
+        contact.last_read_at = contact.last_read_at.max(other.last_read_at);
+        for (field, value) in &other.custom_fields {
+            contact.custom_fields.entry(*field).or_insert_with(|| value.clone());
+        }
+        contact.pipeline_stage_id = focus_stage(deals);
+    });
+    contact.updated_at = now;
+    contact
+}
+
+fn fill<T: Clone>(own: &mut Option<T>, other: &Option<T>) {
+    if own.is_none() {
+        own.clone_from(other);
+    }
+}
+
+fn earlier(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
+    one.into_iter().chain(other).min()
+}
+
+fn fill_in(contact: &mut Contact, other: &Contact) {
+    if contact.name.trim().is_empty() {
+        contact.name.clone_from(&other.name);
+    }
+    fill(&mut contact.phone, &other.phone);
+    // Whoever shared the other's address has it for its own now.
+    if contact.email.is_none() && other.email.is_some() {
+        contact.email.clone_from(&other.email);
+        contact.shared_email = None;
+    }
+    if contact.email.is_none() {
+        fill(&mut contact.shared_email, &other.shared_email);
+    }
+    if contact.shared_email.is_some() && contact.shared_email == other.email {
+        contact.shared_email = None;
+    }
+    fill(&mut contact.wa_profile_name, &other.wa_profile_name);
+    fill(&mut contact.wa_push_name, &other.wa_push_name);
+    fill(&mut contact.avatar_url, &other.avatar_url);
+    fill(&mut contact.observation, &other.observation);
+    fill(&mut contact.external_chat_id, &other.external_chat_id);
+    fill(&mut contact.organization_id, &other.organization_id);
+    fill(&mut contact.assigned_to_member_id, &other.assigned_to_member_id);
+}
+
+fn fill_in_address(own: &mut Address, other: &Address) {
+    fill(&mut own.street, &other.street);
+    fill(&mut own.street_number, &other.street_number);
+    fill(&mut own.complement, &other.complement);
+    fill(&mut own.neighborhood, &other.neighborhood);
+    fill(&mut own.city, &other.city);
+    fill(&mut own.state, &other.state);
+    fill(&mut own.postal_code, &other.postal_code);
+    fill(&mut own.country, &other.country);
+}
+
+fn fill_in_profile(own: &mut Profile, other: &Profile) {
+    fill(&mut own.birthday, &other.birthday);
+    fill(&mut own.cpf, &other.cpf);
+    fill(&mut own.rg, &other.rg);
+    fill(&mut own.genero, &other.genero);
+    fill(&mut own.estado_civil, &other.estado_civil);
+    fill(&mut own.profissao, &other.profissao);
+    fill(&mut own.cargo, &other.cargo);
+}
+
+fn unite_states(contact: &mut Contact, other: &Contact) {
+    if other.inbox_status == InboxStatus::Open {
+        contact.inbox_status = InboxStatus::Open;
+    }
+    contact.is_ai_enabled &= other.is_ai_enabled;
+    contact.external_ai_enabled &= other.external_ai_enabled;
+    contact.ai_paused_until = contact.ai_paused_until.max(other.ai_paused_until);
+    contact.opted_out_at = earlier(contact.opted_out_at, other.opted_out_at);
+    contact.opt_out_backfilled |= other.opt_out_backfilled;
+    contact.opted_in_at = contact.opted_in_at.max(other.opted_in_at);
+    contact.is_blocked |= other.is_blocked;
+    contact.is_archived &= other.is_archived;
+    contact.is_pinned |= other.is_pinned;
+    if other.last_closed_at > contact.last_closed_at {
+        contact.last_closed_at = other.last_closed_at;
+        contact.last_close_reason_id = other.last_close_reason_id;
+    }
+}
+
+/// The conversation of the contact that stays, after the other's on the same connection became
+/// part of it: addressed as whoever was heard of last.
+fn joined(own: Option<&Conversation>, other: &Conversation, id: ContactId) -> Conversation {
+    let Some(own) = own else { return Conversation { contact: id, ..other.clone() } };
+    let newer = other.last_message_at > own.last_message_at;
+    let identifier = if newer { &other.identifier } else { &own.identifier };
+    Conversation {
+        identifier: identifier.clone(),
+        last_message_at: own.last_message_at.max(other.last_message_at),
+        last_inbound_at: own.last_inbound_at.max(other.last_inbound_at),
+        unread: own.unread.saturating_add(other.unread),
+        ..own.clone()
+    }
+}
+
+impl MergeContacts {
+    fn conversations(&self, own: &ChannelContact, other: &ChannelContact) -> Vec<Change> {
+        let mut changes = Vec::new();
+        for theirs in &other.conversations {
+            let ours = own.conversations.iter().find(|ours| ours.connection == theirs.connection);
+            let joined = joined(ours.map(|ours| ours.value()), theirs, self.id);
+            changes.push(match ours {
+                Some(ours) => ours.update(joined),
+                None => Change::insert(joined),
+            });
+        }
+        changes
+    }
+
+    fn memory(&self, [own, other]: &[Option<Stored<LeadMemory>>; 2]) -> Option<Change> {
+        let other = other.as_ref()?;
+        Some(match own {
+            Some(own) => own.update(united(own, other)),
+            None => Change::insert(LeadMemory { contact: self.id, ..other.value().clone() }),
+        })
+    }
+
+    /// The other's identifier as a name of the contact that stays, unless it is somebody's already.
+    fn identifier(&self, facts: &MergeFacts, other: &Contact) -> Option<Alias> {
+        let key =
+            ChannelKey::parse(other.identifier.as_str()).filter(|_| !facts.identifier_held)?;
+        let platform = other.source_platform.clone();
+        Some(Alias { company: self.company, platform, key, contact: self.id })
+    }
+}
+
+#[async_trait]
+impl UseCase for MergeContacts {
+    type Loaded = MergeFacts;
+    type Output = ();
+    type Error = ManageError;
+
+    async fn load(&self, store: &dyn Reads) -> Result<MergeFacts, StoreError> {
+        let both = [self.id, self.other];
+        let query = ChannelQuery { ids: both.to_vec(), ..ChannelQuery::default() };
+        let found = store.channel_contacts(self.company, &query).await?;
+        let mut deals = Vec::new();
+        for id in both {
+            deals.extend(store.deals(self.company, Some(id)).await?);
+        }
+        let memories = [
+            store.lead_memory(self.company, self.id).await?,
+            store.lead_memory(self.company, self.other).await?,
+        ];
+        let other = found.iter().find(|found| found.contact.id == self.other);
+        let key = other.and_then(|other| ChannelKey::parse(other.contact.identifier.as_str()));
+        let identifier_held = match (other, key) {
+            (Some(other), Some(key)) => {
+                let platform = Some(other.contact.source_platform.clone());
+                let query =
+                    ChannelQuery { platform, keys: vec![key.clone()], ..ChannelQuery::default() };
+                let holders = store.channel_contacts(self.company, &query).await?;
+                holders.iter().any(|holder| holder.aliases.contains(&key))
+            }
+            _ => false,
+        };
+        Ok(MergeFacts { found, memories, deals, identifier_held })
+    }
+
+    fn decide(&self, facts: MergeFacts, now: Timestamp) -> Result<Decided<()>, ManageError> {
+        let of = |id: ContactId| facts.found.iter().find(|found| found.contact.id == id);
+        let (Some(own), Some(other)) = (of(self.id), of(self.other)) else {
+            return Err(ManageError::NotFound);
+        };
+        let refuse = |reason: &str| Err(Problems::of("other_contact_id", reason).into());
+        if self.id == self.other {
+            return refuse("must name another contact");
+        }
+        if own.contact.is_group || other.contact.is_group {
+            return refuse("groups are not merged");
+        }
+        if own.contact.source_platform != other.contact.source_platform {
+            return refuse("must be a contact of the same channel");
+        }
+        let contact = merged(&own.contact, &other.contact, &facts.deals, now);
+        let mut changes =
+            ChangeSet::new().with(Change::move_belongings(self.company, self.other, self.id));
+        for change in self.conversations(own, other) {
+            changes = changes.with(change);
+        }
+        if let Some(change) = self.memory(&facts.memories) {
+            changes = changes.with(change);
+        }
+        // Before the contact that stays takes its e-mail address.
+        changes = changes.with(other.contact.delete()).with(own.contact.update(contact));
+        if let Some(alias) = self.identifier(&facts, &other.contact) {
+            changes = changes.insert(alias);
+        }
+        Ok(Decided::new(changes, ()))
+    }
+}
+
+impl Contacts<'_> {
+    /// Reads the body of a merge: `other_contact_id`.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong with the body.
+    pub fn parse_merge(body: &Map<String, Value>) -> Result<ContactId, Problems> {
+        let mut input = Input::new(body);
+        let other = input.required("other_contact_id", read_id(ContactId::parse));
+        input.finish().into_result()?;
+        other.ok_or_else(|| Problems::of("other_contact_id", "is required"))
+    }
+
+    /// Makes one contact of two: `id` stays and keeps its own fields; `other` fills in what it
+    /// lacked, gives it everything that belongs to it (messages, deals, documents, links, lists,
+    /// tags, aliases, ledger lines, places on campaigns) and is gone. Atomic; tells nobody by
+    /// webhook. What is being sent to `other` meanwhile is settled on `id`.
+    ///
+    /// # Errors
+    ///
+    /// [`ManageError::NotFound`] when the company lacks one of them; what forbids the merge: groups,
+    /// two channels, one contact twice. [`Error::Busy`] while one of them is being deleted.
+    pub async fn merge(
+        &self,
+        company: CompanyId,
+        id: ContactId,
+        other: ContactId,
+    ) -> ManageResult<()> {
+        for contact in [id, other] {
+            if self.app.store().purge(company, contact).await?.is_some() {
+                return Err(Error::Busy);
+            }
+        }
+        self.app.run(&MergeContacts { company, id, other }).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::contacts::{Identifier, Phone, Platform, Region};
+    use crate::ids::ConnectionId;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_763_000_000_000);
+
+    fn contact(n: u128, identifier: &str, phone: Option<&str>) -> Contact {
+        let phone = phone.map(|phone| Phone::parse(phone, &Region::br()).expect("a phone"));
+        Contact::new(
+            ContactId::new(Uuid::from_u128(n)),
+            CompanyId::new(Uuid::from_u128(9)),
+            Platform::whatsapp(),
+            Identifier::parse(identifier).expect("an identifier"),
+            phone,
+            Timestamp::from_millis(0),
+        )
+    }
+
+    fn two() -> (Contact, Contact) {
+        (contact(1, "5511987654321", Some("+5511987654321")), contact(2, "123@lid", None))
+    }
+
+    fn conversation(n: u128, at: Option<i64>, identifier: &str, unread: u32) -> Conversation {
+        Conversation {
+            company: CompanyId::new(Uuid::from_u128(9)),
+            contact: ContactId::new(Uuid::from_u128(n)),
+            connection: ConnectionId::new(Uuid::from_u128(7)),
+            identifier: identifier.to_owned(),
+            last_message_at: at.map(Timestamp::from_millis),
+            last_inbound_at: None,
+            unread,
+        }
+    }
+
+    #[test]
+    fn what_the_contact_has_stays_and_what_it_lacks_comes_from_the_other() {
+        let (mut kept, mut other) = two();
+        kept.name = "Ana".to_owned();
+        kept.profile.cargo = Some("CEO".to_owned());
+        other.name = "Ana Maria".to_owned();
+        other.profile.cargo = Some("CTO".to_owned());
+        other.address.city = Some("Uberlândia".to_owned());
+        let one = merged(&kept, &other, &[], NOW);
+        assert_eq!((one.id, one.name.as_str(), one.display_name.as_str()), (kept.id, "Ana", "Ana"));
+        assert_eq!(one.profile.cargo.as_deref(), Some("CEO"));
+        assert_eq!(one.address.city.as_deref(), Some("Uberlândia"));
+        assert_eq!((one.phone, one.updated_at), (kept.phone, NOW));
+    }
+
+    #[test]
+    fn an_address_that_was_shared_with_the_other_is_its_own_now() {
+        let (mut kept, mut other) = two();
+        let email = crate::contacts::Email::parse("ana@x.example").expect("an address");
+        kept.shared_email = Some(email.clone());
+        other.email = Some(email.clone());
+        let one = merged(&kept, &other, &[], NOW);
+        assert_eq!((one.email, one.shared_email), (Some(email), None));
+    }
+
+    #[test]
+    fn of_two_conversations_the_newer_one_says_how_the_contact_is_addressed() {
+        let id = ContactId::new(Uuid::from_u128(1));
+        let own = conversation(1, Some(5), "5511987654321", 2);
+        let one = joined(Some(&own), &conversation(2, Some(6), "123@lid", 3), id);
+        assert_eq!((one.identifier.as_str(), one.unread), ("123@lid", 5));
+        let one = joined(Some(&own), &conversation(2, None, "123@lid", 0), id);
+        assert_eq!((one.identifier.as_str(), one.unread), ("5511987654321", 2));
+        let one = joined(None, &conversation(2, None, "123@lid", 1), id);
+        assert_eq!((one.contact, one.identifier.as_str()), (id, "123@lid"));
+    }
+
+    proptest! {
+        #[test]
+        fn the_stricter_of_two_states_stays(
+            stops in proptest::array::uniform2(proptest::option::of(0_i64..100)),
+            blocks in proptest::array::uniform2(any::<bool>()),
+            ai in proptest::array::uniform2(any::<bool>()),
+        ) {
+            let (mut kept, mut other) = two();
+            for (contact, n) in [(&mut kept, 0), (&mut other, 1)] {
+                contact.opted_out_at = stops[n].map(Timestamp::from_millis);
+                contact.is_blocked = blocks[n];
+                contact.external_ai_enabled = ai[n];
+            }
+            let one = merged(&kept, &other, &[], NOW);
+            let earliest = stops.into_iter().flatten().min();
+            prop_assert_eq!(one.opted_out_at, earliest.map(Timestamp::from_millis));
+            prop_assert_eq!(one.is_blocked, blocks[0] || blocks[1]);
+            prop_assert_eq!(one.external_ai_enabled, ai[0] && ai[1]);
+        }
+    }
+}
