@@ -7,12 +7,14 @@
 //!   ([`SeededIds`]), documents ([`MemoryFiles`]) and the outside world
 //!   ([`ScriptedTransport`], [`ScriptedProvider`]) under control; [`FaultyStore`] and
 //!   [`FaultyFiles`] fail on demand.
+//! - [`gateways`]: fakes of the gateways that are as strict as the real ones.
 #![forbid(unsafe_code)]
 
 pub mod clock;
 pub mod conformance;
 pub mod differential;
 pub mod files;
+pub mod gateways;
 pub mod ids;
 pub mod kit;
 pub mod memory;

@@ -1,0 +1,75 @@
+//! Calls to gateways: what a transport's failure means, and limits.
+
+use std::time::Duration;
+
+use recado_core::gateway::SendFailure;
+use recado_core::messages::{DeliveryCode, Failure};
+use recado_core::transport::TransportError;
+
+/// How long a connection may have been unused to serve a send: gateways close theirs after a few
+/// seconds, and a send that meets a closing one has an unknown outcome.
+pub(crate) const SEND_IDLE: Duration = Duration::from_secs(2);
+/// How much of an answer with lists is read.
+pub(crate) const MAX_ANSWER: usize = 8 * 1024 * 1024;
+/// How many characters of a gateway's own text are kept.
+const MAX_TEXT: usize = 500;
+
+/// What a transport's failure means for a send (D38): surely not sent unless the request may have
+/// been written.
+pub(crate) fn send_failure(error: &TransportError) -> SendFailure {
+    if error.may_have_arrived() {
+        return SendFailure::uncertain(transport_text(error));
+    }
+    let failure = |code| Failure::new(code, transport_text(error));
+    match error {
+        // The address is a setting: no later call fares better.
+        TransportError::InvalidUrl(_) | TransportError::Forbidden => {
+            SendFailure::Connection(failure(DeliveryCode::Configuration))
+        }
+        _ => SendFailure::Unreachable(failure(DeliveryCode::Network)),
+    }
+}
+
+/// A transport's failure for people, without the address, which may hold secrets.
+pub(crate) fn transport_text(error: &TransportError) -> String {
+    match error {
+        TransportError::InvalidUrl(_) => "the address cannot be called".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// A gateway's own text, cut to what is kept.
+pub(crate) fn clip(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(MAX_TEXT).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_may_have_been_written_is_uncertain() {
+        for after_sending in [false, true] {
+            for error in [
+                TransportError::TimedOut { after_sending },
+                TransportError::Broken { after_sending },
+            ] {
+                let uncertain = matches!(send_failure(&error), SendFailure::Uncertain(_));
+                assert_eq!(uncertain, after_sending, "{error:?}");
+            }
+        }
+        for error in [TransportError::Dns, TransportError::Refused, TransportError::Tls] {
+            assert!(matches!(send_failure(&error), SendFailure::Unreachable(_)), "{error:?}");
+        }
+        let invalid = TransportError::InvalidUrl("https://token@host".to_owned());
+        let failure = send_failure(&invalid);
+        assert!(matches!(failure, SendFailure::Connection(_)));
+        assert!(!format!("{failure:?}").contains("token"));
+    }
+
+    #[test]
+    fn a_long_text_is_cut_at_a_character() {
+        assert_eq!(clip(&"é".repeat(600)).chars().count(), MAX_TEXT);
+        assert_eq!(clip("a\u{0}b\n"), "ab");
+    }
+}

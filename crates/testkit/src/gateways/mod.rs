@@ -1,0 +1,313 @@
+//! Gateways that are not there: each fake checks every request as strictly as the real one, keeps
+//! what it accepted, and makes the webhooks that the real one would send.
+//!
+//! A fake is a [`Gateway`]: a function from request to [`Reply`]. It can be called in the process,
+//! through [`InProcess`], or be put behind a real HTTP server, which has to do what the reply's
+//! [`Fate`] says.
+
+pub mod cloud;
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use async_trait::async_trait;
+pub use cloud::FakeCloud;
+use recado_core::gateway::Webhook;
+use recado_core::transport::{
+    Method, OutboundRequest, OutboundResponse, Transport, TransportError,
+};
+use serde_json::Value;
+
+/// A request as a gateway gets it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FakeRequest {
+    /// `GET` or `POST`.
+    pub method: String,
+    /// The path, still percent-encoded, without the query.
+    pub path: String,
+    /// Decoded query parameters.
+    pub query: Vec<(String, String)>,
+    /// Header names in lower case with their values.
+    pub headers: Vec<(String, String)>,
+    /// The raw body.
+    pub body: Vec<u8>,
+}
+
+impl FakeRequest {
+    /// What a transport is asked to send, as the gateway would get it.
+    pub fn of(request: &OutboundRequest) -> Self {
+        let method = match request.method {
+            Method::Get => "GET",
+            Method::Post => "POST",
+        };
+        let after_scheme = request.url.split_once("://").map_or(&*request.url, |(_, rest)| rest);
+        let target = after_scheme.find('/').map_or("/", |start| &after_scheme[start..]);
+        let headers = request.headers.iter();
+        Self::new(
+            method,
+            target,
+            headers.map(|(name, value)| (name.to_ascii_lowercase(), value.clone())).collect(),
+            request.body.clone(),
+        )
+    }
+
+    /// A request with the target of its first line: a path with an optional query.
+    pub fn new(method: &str, target: &str, headers: Vec<(String, String)>, body: Vec<u8>) -> Self {
+        let target = target.split('#').next().unwrap_or_default();
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let query = query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            (decode(name, true), decode(value, true))
+        });
+        Self {
+            method: method.to_owned(),
+            path: path.to_owned(),
+            query: query.collect(),
+            headers,
+            body,
+        }
+    }
+
+    /// The segments of the path, each percent-decoded.
+    pub fn segments(&self) -> Vec<String> {
+        self.path.trim_start_matches('/').split('/').map(|segment| decode(segment, false)).collect()
+    }
+
+    /// The value of a header (name in lower case); `None` if there is none, or more than one.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let mut values = self.headers.iter().filter(|(known, _)| known == name);
+        let (_, value) = values.next()?;
+        values.next().is_none().then_some(value.as_str())
+    }
+
+    /// The value of a query parameter; `None` if there is none, or more than one.
+    pub fn parameter(&self, name: &str) -> Option<&str> {
+        let mut values = self.query.iter().filter(|(known, _)| known == name);
+        let (_, value) = values.next()?;
+        values.next().is_none().then_some(value.as_str())
+    }
+
+    /// The body as JSON.
+    pub fn json(&self) -> Option<Value> {
+        serde_json::from_slice(&self.body).ok()
+    }
+}
+
+/// Undoes percent-encoding; what cannot be undone stays.
+pub fn decode(text: &str, plus_is_space: bool) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        let coded = after.get(..2).and_then(|pair| std::str::from_utf8(pair).ok());
+        match coded.and_then(|pair| u8::from_str_radix(pair, 16).ok()) {
+            Some(byte) if first == b'%' => {
+                bytes.push(byte);
+                rest = &after[2..];
+            }
+            _ => {
+                bytes.push(if first == b'+' && plus_is_space { b' ' } else { first });
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// What happens to an answer on its way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fate {
+    /// It arrives.
+    #[default]
+    Answer,
+    /// It arrives so much later.
+    Late(Duration),
+    /// The connection closes without an answer, after the gateway acted.
+    Drop,
+    /// Nobody accepted the connection: the gateway did not act.
+    Refuse,
+}
+
+/// A gateway's answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// The status code.
+    pub status: u16,
+    /// The body.
+    pub body: Vec<u8>,
+    /// What happens to it.
+    pub fate: Fate,
+}
+
+impl Reply {
+    /// A JSON answer that arrives.
+    pub fn json(status: u16, body: &Value) -> Self {
+        Self::bytes(status, body.to_string().into_bytes())
+    }
+
+    /// An answer of any bytes that arrives.
+    pub const fn bytes(status: u16, body: Vec<u8>) -> Self {
+        Self { status, body, fate: Fate::Answer }
+    }
+
+    /// No answer: the connection is not accepted.
+    pub const fn refused() -> Self {
+        Self { status: 503, body: Vec::new(), fate: Fate::Refuse }
+    }
+
+    /// The same with another fate.
+    #[must_use]
+    pub const fn with_fate(mut self, fate: Fate) -> Self {
+        self.fate = fate;
+        self
+    }
+}
+
+/// What a gateway does with the next send. Sends beyond the script are [`Behaviour::Accept`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Behaviour {
+    /// Takes the message and answers.
+    #[default]
+    Accept,
+    /// Takes the message and closes the connection without an answer.
+    AcceptThenDrop,
+    /// Takes the message and answers so much later.
+    AcceptLate(Duration),
+    /// Takes the message and answers with a success that names no id.
+    AcceptWithoutId,
+    /// Takes the message and answers with this error all the same.
+    AcceptThenError(u16, Value),
+    /// Does not take it: an error with a JSON body.
+    Error(u16, Value),
+    /// Does not take it: an error whose body is no JSON.
+    Broken(u16),
+    /// Does not accept the connection.
+    Refuse,
+}
+
+/// The behaviours that wait for the next sends, in order.
+#[derive(Clone, Debug, Default)]
+pub struct Script(VecDeque<Behaviour>);
+
+impl Script {
+    /// Adds behaviours at the end.
+    pub fn extend(&mut self, behaviours: impl IntoIterator<Item = Behaviour>) {
+        self.0.extend(behaviours);
+    }
+
+    /// The behaviour for the send that came.
+    pub fn next_send(&mut self) -> Behaviour {
+        self.0.pop_front().unwrap_or_default()
+    }
+}
+
+/// A webhook as a gateway sends it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SignedWebhook {
+    /// Header names in lower case with their values.
+    pub headers: Vec<(String, String)>,
+    /// Query parameters, not encoded.
+    pub query: Vec<(String, String)>,
+    /// The raw body.
+    pub body: Vec<u8>,
+}
+
+impl SignedWebhook {
+    /// What the core takes.
+    pub fn webhook(&self) -> Webhook {
+        Webhook {
+            headers: self.headers.clone(),
+            query: self.query.clone(),
+            body: self.body.clone(),
+        }
+    }
+
+    /// The same with another value of a header; a header that it has not is added.
+    #[must_use]
+    pub fn with_header(mut self, name: &str, value: &str) -> Self {
+        self.headers.retain(|(known, _)| known != name);
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// The same without a header.
+    #[must_use]
+    pub fn without_header(mut self, name: &str) -> Self {
+        self.headers.retain(|(known, _)| known != name);
+        self
+    }
+
+    /// The same with another body, and the signature of the old one.
+    #[must_use]
+    pub fn with_body(mut self, body: impl Into<Vec<u8>>) -> Self {
+        self.body = body.into();
+        self
+    }
+}
+
+/// A gateway: answers requests.
+pub trait Gateway: Send + Sync {
+    /// Answers a request, having acted on it unless the reply's fate is [`Fate::Refuse`].
+    fn answer(&self, request: &FakeRequest) -> Reply;
+
+    /// Whether the gateway lives at this URL; a transport to it knows no other host.
+    fn serves(&self, _url: &str) -> bool {
+        true
+    }
+}
+
+/// A transport to a gateway in the same process. Time does not pass: an answer that is later than
+/// the request's time limit is a timeout at once, and an earlier one arrives at once.
+#[derive(Clone, Debug)]
+pub struct InProcess<G>(pub G);
+
+#[async_trait]
+impl<G: Gateway> Transport for InProcess<G> {
+    async fn send(&self, request: OutboundRequest) -> Result<OutboundResponse, TransportError> {
+        if !self.0.serves(&request.url) {
+            return Err(TransportError::Dns);
+        }
+        let reply = self.0.answer(&FakeRequest::of(&request));
+        match reply.fate {
+            Fate::Refuse => Err(TransportError::Refused),
+            Fate::Drop => Err(TransportError::Broken { after_sending: true }),
+            Fate::Late(wait) if wait >= request.timeout => {
+                Err(TransportError::TimedOut { after_sending: true })
+            }
+            Fate::Answer | Fate::Late(_) => {
+                let mut body = reply.body;
+                body.truncate(request.answer_limit);
+                Ok(OutboundResponse { status: reply.status, body })
+            }
+        }
+    }
+
+    async fn check(&self, url: &str) -> Result<(), TransportError> {
+        if self.0.serves(url) { Ok(()) } else { Err(TransportError::Dns) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_taken_apart_as_a_server_would() {
+        let url = "https://a.example:8/v1/a%2Fb/c?x=1%262&y=a+b&z#f";
+        let request = FakeRequest::of(&OutboundRequest::get(url));
+        assert_eq!((&*request.method, &*request.path), ("GET", "/v1/a%2Fb/c"));
+        assert_eq!(request.segments(), ["v1", "a/b", "c"]);
+        assert_eq!(request.parameter("x"), Some("1&2"));
+        assert_eq!(request.parameter("y"), Some("a b"));
+        assert_eq!(request.parameter("z"), Some(""));
+        assert_eq!(decode("100%", false), "100%");
+        assert_eq!(decode("%C3%A9+%zz", false), "é+%zz");
+    }
+
+    #[test]
+    fn a_script_ends_in_acceptance() {
+        let mut script = Script::default();
+        script.extend([Behaviour::Refuse]);
+        assert_eq!(script.next_send(), Behaviour::Refuse);
+        assert_eq!(script.next_send(), Behaviour::Accept);
+    }
+}
