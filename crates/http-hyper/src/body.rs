@@ -10,6 +10,7 @@ use http_body_util::BodyExt;
 use hyper::body::Body;
 use serde_json::{Map, Value};
 
+use crate::budget::{Budget, Share};
 use crate::error::Failure;
 
 /// What a body may fail with.
@@ -62,6 +63,20 @@ pub(crate) async fn receive(
     read(body, bound).await
 }
 
+/// The same of a body that may be large: it needs a share of `budget` to be read beyond what is
+/// free. Waiting for it counts against the time the body has.
+pub(crate) async fn receive_much(
+    headers: &HeaderMap,
+    body: RequestBody,
+    bound: Bound,
+    budget: &Budget,
+) -> Result<(Vec<u8>, Option<Share>), Fault> {
+    check_declared(headers, bound.bytes)?;
+    check_encoding(headers)?;
+    let collecting = collect(body, bound.bytes, Some(budget));
+    tokio::time::timeout(bound.time, collecting).await.unwrap_or(Err(Fault::Slow))
+}
+
 /// Refuses a body that says of itself that it is too large, before any of it is read.
 pub(crate) fn check_declared(headers: &HeaderMap, limit: usize) -> Result<(), Fault> {
     let declared = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
@@ -85,24 +100,40 @@ fn check_encoding(headers: &HeaderMap) -> Result<(), Fault> {
 
 /// Reads a whole body. What lies beyond the bound is not read.
 async fn read(body: RequestBody, bound: Bound) -> Result<Vec<u8>, Fault> {
-    tokio::time::timeout(bound.time, collect(body, bound.bytes)).await.unwrap_or(Err(Fault::Slow))
+    let collecting = collect(body, bound.bytes, None);
+    let read = tokio::time::timeout(bound.time, collecting).await.unwrap_or(Err(Fault::Slow));
+    read.map(|(bytes, _)| bytes)
 }
 
-async fn collect(body: RequestBody, limit: usize) -> Result<Vec<u8>, Fault> {
+async fn collect(
+    body: RequestBody,
+    limit: usize,
+    budget: Option<&Budget>,
+) -> Result<(Vec<u8>, Option<Share>), Fault> {
     let mut body = pin!(body);
     let declared = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
     if declared > limit {
         return Err(Fault::TooLarge(limit));
     }
     let mut bytes = Vec::with_capacity(declared.min(64 * 1024));
+    let mut share = None;
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame.map_err(|_| Fault::Broken)?.into_data() else { continue };
         if bytes.len() + data.len() > limit {
             return Err(Fault::TooLarge(limit));
         }
+        if let (Some(budget), None) = (budget, &share)
+            && bytes.len() + data.len() > Budget::FREE
+        {
+            // Of a body that does not say how large it is, the worst is assumed: a share that grew
+            // bit by bit could wait for others that wait for it.
+            let whole = if declared > 0 { declared } else { limit };
+            share = Some(budget.take(whole).await);
+            bytes.reserve_exact(whole - bytes.len());
+        }
         bytes.extend_from_slice(&data);
     }
-    Ok(bytes)
+    Ok((bytes, share))
 }
 
 /// Reads a JSON object. A repeated key counts as its last value; nesting is bounded by the parser.

@@ -10,7 +10,8 @@ use recado_core::input::Input;
 use recado_core::query::Params;
 use serde_json::{Map, Value};
 
-use crate::body::{self, Bound, RequestBody};
+use crate::body::{self, Bound, Fault, RequestBody};
+use crate::budget::{Budget, Share};
 use crate::error::Failure;
 use crate::logging::Who;
 use crate::query::Query;
@@ -78,10 +79,13 @@ pub(crate) struct HookCall {
     pub(crate) headers: HeaderMap,
     /// The query.
     pub(crate) query: Query,
+    /// The query as it was sent.
+    pub(crate) raw_query: Option<String>,
     /// To be told whose call it is.
     pub(crate) who: Who,
     pub(crate) body: RequestBody,
     pub(crate) body_timeout: Duration,
+    pub(crate) budget: Budget,
 }
 
 impl HookCall {
@@ -94,6 +98,21 @@ impl HookCall {
         let bound = Bound { bytes: limit, time: self.body_timeout };
         let body = std::mem::replace(&mut self.body, body::empty());
         body::receive(&self.headers, body, bound).await.map_err(body::Fault::of_payload)
+    }
+
+    /// Reads the body, of which there may be much: what is beyond the first mebibyte waits for a
+    /// share of what all such bodies may take, which is to be kept until the body is dropped.
+    ///
+    /// # Errors
+    ///
+    /// The body is too large, encoded, broken off or too slow.
+    pub(crate) async fn read_much(
+        &mut self,
+        limit: usize,
+    ) -> Result<(Vec<u8>, Option<Share>), Fault> {
+        let bound = Bound { bytes: limit, time: self.body_timeout };
+        let body = std::mem::replace(&mut self.body, body::empty());
+        body::receive_much(&self.headers, body, bound, &self.budget).await
     }
 }
 

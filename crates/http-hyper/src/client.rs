@@ -81,12 +81,12 @@ impl Transport for GuardedClient {
     async fn send(&self, request: OutboundRequest) -> Result<OutboundResponse, TransportError> {
         let by = Instant::now() + request.timeout;
         let (limit, status_decides) = (request.answer_limit, request.status_decides);
-        let repeatable = request.repeatable;
+        let (repeatable, max_idle) = (request.repeatable, request.max_idle);
         let target = Target::parse(&request.url)?;
         let origin = target.origin();
         let call = Call::new(request, target)?;
 
-        let (mut live, reused) = match self.pool.take(&origin) {
+        let (mut live, reused) = match self.pool.take(&origin, max_idle) {
             Some(live) => (live, true),
             None => (self.connect(&call.target, by).await?, false),
         };

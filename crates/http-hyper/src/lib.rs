@@ -13,6 +13,7 @@
 
 mod answer;
 mod body;
+mod budget;
 mod call;
 mod campaigns;
 mod client;
@@ -42,6 +43,7 @@ mod peer;
 mod pipeline;
 mod pool;
 mod prosas;
+mod provider_webhooks;
 mod query;
 mod request_id;
 mod route;

@@ -10,6 +10,7 @@ use metrics::{
 const REQUESTS: &str = "recado_http_requests_total";
 const DURATION: &str = "recado_http_request_duration_seconds";
 const IN_FLIGHT: &str = "recado_http_requests_in_flight";
+const GATEWAY_EVENTS: &str = "recado_gateway_events_total";
 
 /// Says what the metrics mean; a recorder has to be installed before.
 pub(crate) fn describe() {
@@ -20,6 +21,11 @@ pub(crate) fn describe() {
         "Time from request to answer, by route, method and status."
     );
     describe_gauge!(IN_FLIGHT, Unit::Count, "Requests being answered.");
+    describe_counter!(
+        GATEWAY_EVENTS,
+        Unit::Count,
+        "Events in the webhooks of gateways, by result."
+    );
 }
 
 /// A method as a label: of those that the outside makes up there may be any number.
@@ -50,6 +56,13 @@ pub(crate) fn answered(
     ];
     counter!(REQUESTS, labels.iter()).increment(1);
     histogram!(DURATION, labels.iter()).record(duration.as_secs_f64());
+}
+
+/// Counts events that gateways told of.
+pub(crate) fn gateway_events(result: &'static str, count: usize) {
+    if count > 0 {
+        counter!(GATEWAY_EVENTS, "result" => result).increment(count as u64);
+    }
 }
 
 /// Counts a request as in flight until it is dropped, however it ends.

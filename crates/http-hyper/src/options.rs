@@ -49,6 +49,9 @@ pub struct Limits {
     pub operator_body: usize,
     /// Bytes of a document (D70).
     pub document: usize,
+    /// Bytes of all bodies together that gateways post and that are larger than a mebibyte; who
+    /// finds no room waits.
+    pub gateway_bodies: usize,
     /// How long a JSON body may take to arrive.
     pub body_timeout: Duration,
     /// How long a document may take to arrive.
@@ -63,6 +66,7 @@ impl Default for Limits {
             public_body: 1024 * 1024,
             operator_body: 16 * 1024 * 1024,
             document: MAX_DOCUMENT_BYTES,
+            gateway_bodies: 64 * 1024 * 1024,
             body_timeout: Duration::from_secs(30),
             document_timeout: Duration::from_secs(120),
             ready_timeout: Duration::from_secs(2),

@@ -138,9 +138,23 @@ async fn hook(mut request: Request) -> Outcome {
     let Request { shared, head, body, who, .. } = request;
     let client = client_of(&head, &shared.options.trusted_proxies);
     let query = Query::parse(head.uri.query());
+    let raw_query = head.uri.query().map(str::to_owned);
     let (recado, headers) = (shared.recado.clone(), head.headers);
     let body_timeout = shared.options.limits.body_timeout;
-    run(HookCall { recado, client, path, headers, query, who, body, body_timeout }).await
+    let budget = shared.budget.clone();
+    run(HookCall {
+        recado,
+        client,
+        path,
+        headers,
+        query,
+        raw_query,
+        who,
+        body,
+        body_timeout,
+        budget,
+    })
+    .await
 }
 
 async fn open(request: &mut Request) -> Outcome {

@@ -49,12 +49,18 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// The connection to a host that was used last, if it still stands.
-    pub(crate) fn take(&self, origin: &Origin) -> Option<Live> {
+    /// The connection to a host that was used last, if it still stands and was not unused for
+    /// longer than the caller wants; one that was stays for callers who want less.
+    pub(crate) fn take(&self, origin: &Origin, max_idle: Option<Duration>) -> Option<Live> {
         loop {
             let mut idle = {
                 let mut shelf = self.shelf();
-                let idle = shelf.hosts.get_mut(origin)?.pop()?;
+                let of_host = shelf.hosts.get_mut(origin)?;
+                let newest = of_host.last()?;
+                if max_idle.is_some_and(|longest| newest.since.elapsed() > longest) {
+                    return None;
+                }
+                let idle = of_host.pop()?;
                 shelf.count -= 1;
                 idle
             };
@@ -181,7 +187,7 @@ mod tests {
 
     /// How many connections to a host are left.
     fn left(pool: &Pool, host: &str) -> usize {
-        std::iter::from_fn(|| pool.take(&origin(host))).count()
+        std::iter::from_fn(|| pool.take(&origin(host), None)).count()
     }
 
     #[tokio::test]
@@ -212,6 +218,19 @@ mod tests {
         assert!(!pool.sweep());
         assert_eq!(pool.shelf().count, 0);
         assert_eq!(left(&pool, "b"), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_that_is_too_old_for_one_caller_is_left_to_others() {
+        let pool = pool(2, 10);
+        let _peers = keep(&pool, &["a"]).await;
+        pool.shelf().hosts.values_mut().flatten().for_each(|idle| idle.since = Instant::now());
+        let within = |secs| pool.take(&origin("a"), Some(Duration::from_secs(secs)));
+        tokio::time::advance(Duration::from_secs(3)).await;
+        assert!(within(2).is_none());
+        assert_eq!(pool.shelf().count, 1);
+        assert!(within(3).is_some());
+        assert_eq!(pool.shelf().count, 0);
     }
 
     #[tokio::test]

@@ -57,6 +57,20 @@ impl Query {
         self.broken.iter().map(String::as_str).find(|name| is_known(name))
     }
 
+    /// Every parameter in order, for those who choose their own; what is no UTF-8 is replaced.
+    pub(crate) fn lossy(raw: Option<&str>) -> Vec<(String, String)> {
+        let pairs = raw.unwrap_or_default().split('&').filter(|pair| !pair.is_empty());
+        let decoded = pairs.take(MAX_PAIRS).map(|pair| {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let [name, value] = [name, value].map(|text| {
+                let spaced = text.replace('+', " ");
+                percent_decode_str(&spaced).decode_utf8_lossy().into_owned()
+            });
+            (name, value)
+        });
+        decoded.collect()
+    }
+
     /// The parameters, whatever they hold.
     pub(crate) const fn params(&self) -> &Params {
         &self.params
@@ -92,6 +106,15 @@ mod tests {
     fn a_repeated_known_parameter_is_refused_and_an_unknown_one_ignored() {
         assert_eq!(checked("page=1&page=1").expect_err("refused").parameter, "page");
         assert!(checked("utm=1&utm=2").is_ok());
+    }
+
+    #[test]
+    fn every_parameter_is_told_in_order_whatever_it_holds() {
+        let told = Query::lossy(Some("hub.mode=a%20b&&x=1&x=%ff+&y"));
+        let told: Vec<(&str, &str)> =
+            told.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        assert_eq!(told, [("hub.mode", "a b"), ("x", "1"), ("x", "\u{fffd} "), ("y", "")]);
+        assert!(Query::lossy(None).is_empty());
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::error::Outcome;
 use crate::openapi::{Operation, Param};
 use crate::{
     campaigns, contacts, custom_fields, dispatches, events, health, inbound, links, lists, media,
-    messages, operator, prosas, sending,
+    messages, operator, prosas, provider_webhooks, sending,
 };
 
 /// A handler at work.
@@ -58,6 +58,8 @@ pub(crate) struct Route {
     pub(crate) export: bool,
     /// Whether a repeat with the same `Idempotency-Key` gets the first answer (D37).
     pub(crate) idempotent: bool,
+    /// Whether the path counts with anything after it, too.
+    pub(crate) suffixes: bool,
     pub(crate) doc: fn(Operation) -> Operation,
 }
 
@@ -79,8 +81,17 @@ impl Route {
         endpoint: Endpoint,
         doc: fn(Operation) -> Operation,
     ) -> Self {
-        let reads = Reads::Nothing;
-        Self { method, path, endpoint, reads, query: &[], export: false, idempotent: false, doc }
+        Self {
+            method,
+            path,
+            endpoint,
+            reads: Reads::Nothing,
+            query: &[],
+            export: false,
+            idempotent: false,
+            suffixes: false,
+            doc,
+        }
     }
 
     /// A path of the public API.
@@ -114,13 +125,22 @@ impl Route {
         Self::new(method, path, Endpoint::Company(run), doc)
     }
 
-    /// A hook: only ever called by POST.
+    /// What other systems post to a hook.
     pub(crate) const fn hook(
         path: &'static str,
         run: fn(HookCall) -> Running,
         doc: fn(Operation) -> Operation,
     ) -> Self {
         Self::new(verb::POST, path, Endpoint::Hook(run), doc)
+    }
+
+    /// What other systems ask a hook.
+    pub(crate) const fn asked_hook(
+        path: &'static str,
+        run: fn(HookCall) -> Running,
+        doc: fn(Operation) -> Operation,
+    ) -> Self {
+        Self::new(verb::GET, path, Endpoint::Hook(run), doc)
     }
 
     /// A path that needs no key.
@@ -153,6 +173,12 @@ impl Route {
     /// The same, where a repeat with the same `Idempotency-Key` gets the first answer (D37).
     pub(crate) const fn idempotent(mut self) -> Self {
         self.idempotent = true;
+        self
+    }
+
+    /// The same, for the path with anything after it, too (D68).
+    pub(crate) const fn with_suffixes(mut self) -> Self {
+        self.suffixes = true;
         self
     }
 
@@ -189,13 +215,14 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Route> {
     ];
     public
         .into_iter()
-        .chain([inbound::ROUTES, dispatches::ROUTES])
+        .chain([inbound::ROUTES, dispatches::ROUTES, provider_webhooks::ROUTES])
         .chain(operator::TABLES.iter().copied())
         .chain([links::ROUTES, media::ROUTES, health::ROUTES])
         .flatten()
 }
 
 /// The methods of one path.
+#[derive(Clone)]
 pub(crate) struct Place {
     /// The path with its variable parts unfilled: what metrics and logs name.
     pub(crate) template: &'static str,
@@ -232,6 +259,13 @@ static ROUTER: LazyLock<matchit::Router<Place>> = LazyLock::new(|| {
     }
     let mut router = matchit::Router::new();
     for place in places {
+        if place.routes.iter().any(|route| route.suffixes) {
+            // What follows a slash may be nothing, which a wildcard does not match.
+            for suffix in ["/", "/{*suffix}"] {
+                let path = format!("{}{suffix}", place.template);
+                router.insert(path, place.clone()).expect("no other path begins like this one");
+            }
+        }
         router.insert(place.template, place).expect("the table of paths holds no two alike");
     }
     router
@@ -253,6 +287,18 @@ mod tests {
         assert_eq!((place.template, parts.text("id")), ("/api/v1/contacts/{id}", "abc"));
         assert!(find("/api/v1/contacts/abc/").is_none());
         assert!(find("/api/v1/contacts/").is_none());
+    }
+
+    #[test]
+    fn some_paths_count_with_anything_after_them() {
+        for suffix in ["", "/", "/messages-upsert", "/a/b/"] {
+            let path = format!("/api/webhooks/provider/abc{suffix}");
+            let (place, parts) = find(&path).expect("a place");
+            let template = "/api/webhooks/provider/{connection_id}";
+            assert_eq!((place.template, parts.text("connection_id")), (template, "abc"), "{path}");
+        }
+        assert!(find("/api/webhooks/provider/").is_none());
+        assert!(find("/api/webhooks/provider").is_none());
     }
 
     #[test]

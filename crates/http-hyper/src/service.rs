@@ -15,6 +15,7 @@ use recado_core::Recado;
 use tokio::sync::watch;
 
 use crate::body::{self, BoxError, RequestBody};
+use crate::budget::Budget;
 use crate::error::{Failure, Outcome};
 use crate::logging::{self, Who};
 use crate::options::HttpOptions;
@@ -31,6 +32,8 @@ pub type AnswerFuture =
 pub(crate) struct Shared {
     pub(crate) recado: Recado,
     pub(crate) options: HttpOptions,
+    /// What the large bodies of gateways' calls may take.
+    pub(crate) budget: Budget,
     /// Every write under way holds a receiver.
     writes: watch::Sender<()>,
 }
@@ -57,7 +60,8 @@ impl RecadoHttp {
     pub fn new(recado: Recado, mut options: HttpOptions) -> Self {
         options.operator_token = options.operator_token.filter(|token| !token.expose().is_empty());
         metrics::describe();
-        Self(Arc::new(Shared { recado, options, writes: watch::Sender::new(()) }))
+        let budget = Budget::new(options.limits.gateway_bodies);
+        Self(Arc::new(Shared { recado, options, budget, writes: watch::Sender::new(()) }))
     }
 
     /// Waits until no request that changes something is under way.

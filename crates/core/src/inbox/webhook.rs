@@ -95,6 +95,8 @@ pub struct Taken {
     pub passed_over: usize,
     /// Why others were refused; at most 20 reasons.
     pub refused: Vec<String>,
+    /// How many were refused, all of them counted.
+    pub refused_in_all: usize,
     /// The kinds that the adapter does not know; at most 20.
     pub unknown: Vec<String>,
 }
@@ -114,6 +116,7 @@ impl Taken {
     }
 
     fn refuse(&mut self, reason: String) {
+        self.refused_in_all += 1;
         if self.refused.len() < TOLD {
             self.refused.push(reason);
         }

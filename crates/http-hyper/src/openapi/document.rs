@@ -165,6 +165,13 @@ fn refusals(route: &Route, own: &[(u16, &'static str)]) -> BTreeMap<u16, Vec<&'s
     let mut all: Vec<(u16, Code)> = Vec::new();
     if matches!(route.endpoint, Endpoint::Hook(_)) {
         all.extend(HOOK_CODES);
+        if route.suffixes {
+            // Gateways may call as often as they have to, and their bodies have a code of their own.
+            all.retain(|(status, _)| !matches!(status, 413 | 429));
+        }
+        if route.reads == Reads::Nothing {
+            all.retain(|(status, _)| *status != 415);
+        }
         return grouped(&all, own);
     }
     match route.endpoint {

@@ -1,0 +1,111 @@
+//! What gateways post to the addresses of their connections, and the verification of such an address
+//! (D68).
+
+use http::HeaderMap;
+use recado_core::gateway::Webhook;
+use recado_core::inbox::{Taken, WEBHOOK_LIMIT, WebhookError};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::answer::Answer;
+use crate::body::Fault;
+use crate::call::HookCall;
+use crate::error::{Failure, Outcome};
+use crate::metrics;
+use crate::openapi::{Param, ParamKind, bodies};
+use crate::query::Query;
+use crate::route::Route;
+
+pub(crate) const ROUTES: &[Route] = &[
+    Route::asked_hook(
+        PATH,
+        |call| Box::pin(verify(call)),
+        |op| {
+            op.says("verifyGatewayAddress", "Answer a gateway that verifies its webhook address")
+                .more("Answers `hub.challenge` as it came, where the gateway has such a question.")
+                .answers_bytes("text/plain")
+                .refuses(401, "UNAUTHORIZED")
+                .refuses(404, "NOT_FOUND")
+        },
+    )
+    .query(&[
+        Param::new("hub.mode", ParamKind::Text, "What the gateway wants: `subscribe`."),
+        Param::new("hub.verify_token", ParamKind::Text, "The connection's `verify_token`."),
+        Param::new("hub.challenge", ParamKind::Text, "What is answered."),
+    ])
+    .with_suffixes(),
+    Route::hook(
+        PATH,
+        |call| Box::pin(take(call)),
+        |op| {
+            op.says("receiveGatewayWebhook", "Take what a gateway tells, in its own form")
+                .more(
+                    "The address of a connection: its `webhook_url`. Anything may follow it after \
+                     a slash. The gateway's own signature, or the `token` of the query, is \
+                     verified before anything is read. At most 16 MiB. Events that are refused \
+                     one by one do not change the answer.",
+                )
+                .body::<bodies::AnyJson>(r#"{"object": "whatsapp_business_account", "entry": []}"#)
+                .answers_hook::<TakenAnswer>()
+                .refuses(401, "UNAUTHORIZED")
+                .refuses(404, "NOT_FOUND")
+                .refuses(413, "PAYLOAD_TOO_LARGE")
+        },
+    )
+    .json()
+    .with_suffixes(),
+];
+
+const PATH: &str = "/api/webhooks/provider/{connection_id}";
+
+/// The call was taken: whatever of it was to be kept is.
+#[derive(Serialize, ToSchema)]
+struct TakenAnswer {}
+
+/// A gateway's call without its body.
+fn head(headers: &HeaderMap, query: Option<&str>) -> Webhook {
+    let headers = headers.iter().map(|(name, value)| {
+        (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
+    });
+    Webhook { headers: headers.collect(), query: Query::lossy(query), body: Vec::new() }
+}
+
+async fn verify(call: HookCall) -> Outcome {
+    let webhook = head(&call.headers, call.raw_query.as_deref());
+    let inbox = call.recado.inbox();
+    let text = inbox.verify_address(call.path.text("connection_id"), &webhook).await?;
+    Ok(Answer::bytes("text/plain; charset=utf-8", text).unkept())
+}
+
+async fn take(mut call: HookCall) -> Outcome {
+    let recado = call.recado.clone();
+    let mut webhook = head(&call.headers, call.raw_query.as_deref());
+    let called = recado.inbox().called(call.path.text("connection_id"), &webhook).await?;
+    call.who.company(called.company());
+    let read = call.read_much(WEBHOOK_LIMIT).await.map_err(|fault| match fault {
+        Fault::TooLarge(_) => Failure::rejected(&WebhookError::TooLarge),
+        fault => fault.of_payload(),
+    });
+    // The share is given back when the body is.
+    let (body, _share) = read?;
+    webhook.body = body;
+    let taken = recado.inbox().take_webhook(&called, &webhook).await?;
+    tell(&taken, &called);
+    Answer::hook(TakenAnswer {})
+}
+
+/// Counts what became of the events, and writes down what was not understood.
+fn tell(taken: &Taken, called: &recado_core::inbox::CalledConnection) {
+    metrics::gateway_events("stored", taken.stored);
+    metrics::gateway_events("passed_over", taken.passed_over);
+    metrics::gateway_events("refused", taken.refused_in_all);
+    let connection = tracing::field::display(called.id());
+    if taken.refused_in_all > 0 {
+        let (count, reasons) = (taken.refused_in_all, &taken.refused);
+        tracing::warn!(connection, count, ?reasons, "events of a gateway were refused");
+    }
+    if !taken.unknown.is_empty() {
+        let kinds = &taken.unknown;
+        tracing::info!(connection, ?kinds, "a gateway sent events of unknown kinds");
+    }
+}
