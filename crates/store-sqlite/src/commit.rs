@@ -11,6 +11,7 @@ use recado_core::deliveries::{Delivery, Shard};
 use recado_core::dispatches::DispatchWindow;
 use recado_core::documents::Document;
 use recado_core::events::Event;
+use recado_core::gateway::UnknownKind;
 use recado_core::groups::ConnectionGroup;
 use recado_core::idempotency::RememberedCall;
 use recado_core::inbound::InboundEndpoint;
@@ -29,6 +30,7 @@ use recado_core::templates::Template;
 use recado_core::webhooks::{Routes, Webhook};
 use recado_core::workers::Worker;
 
+use crate::belongings;
 use crate::cell::Cell;
 use crate::contacts::{self, export_frontier};
 use crate::deliveries;
@@ -51,6 +53,9 @@ pub(crate) fn apply(tx: &mut Transaction<'_>, changes: ChangeSet) -> Result<(), 
             ChangeKind::Delete { key, read_at } => delete(tx, &key, read_at)?,
             ChangeKind::Enroll { company, campaign, list } => {
                 recipients::enroll(tx.conn, company, campaign, list)?;
+            }
+            ChangeKind::MoveBelongings { company, from, into } => {
+                belongings::hand_over(tx.conn, company, from, into)?;
             }
             _ => {
                 let unknown = recado_core::store::StoreError::corrupt("an unknown kind of change");
@@ -117,6 +122,7 @@ fn insert(tx: &mut Transaction<'_>, row: &Row) -> Result<(), CommitError> {
         Row::LedgerLine(row) => table::insert(conn, row),
         Row::RememberedCall(row) => table::insert(conn, row),
         Row::Worker(row) => table::insert(conn, row),
+        Row::UnknownKind(row) => table::insert(conn, row),
         Row::Template(row) => table::insert(conn, row),
         Row::Webhook(row) => table::insert(conn, row),
         Row::Routes(row) => table::insert(conn, row),
@@ -162,6 +168,7 @@ fn update(tx: &mut Transaction<'_>, new: &Row, read_at: Version) -> Result<(), C
         Row::LedgerLine(row) => table::update(conn, row, read_at, key),
         Row::RememberedCall(row) => table::update(conn, row, read_at, key),
         Row::Worker(row) => table::update(conn, row, read_at, key),
+        Row::UnknownKind(row) => table::update(conn, row, read_at, key),
         Row::Template(row) => table::update(conn, row, read_at, key),
         Row::Webhook(row) => table::update(conn, row, read_at, key),
         Row::Routes(row) => table::update(conn, row, read_at, key),
@@ -208,6 +215,7 @@ fn delete(tx: &mut Transaction<'_>, key: &RowKey, read_at: Version) -> Result<()
         RowKey::LedgerLine { .. } => table::delete::<LedgerLine>(conn, &by, read_at, named),
         RowKey::RememberedCall { .. } => table::delete::<RememberedCall>(conn, &by, read_at, named),
         RowKey::Worker { .. } => table::delete::<Worker>(conn, &by, read_at, named),
+        RowKey::UnknownKind { .. } => table::delete::<UnknownKind>(conn, &by, read_at, named),
         RowKey::Template { .. } => table::delete::<Template>(conn, &by, read_at, named),
         RowKey::Webhook { .. } => table::delete::<Webhook>(conn, &by, read_at, named),
         RowKey::Routes { .. } => table::delete::<Routes>(conn, &by, read_at, named),
@@ -257,6 +265,7 @@ fn version(tx: &Transaction<'_>, key: &RowKey) -> Result<Option<Version>, Commit
         RowKey::LedgerLine { .. } => table::version::<LedgerLine>(conn, &by),
         RowKey::RememberedCall { .. } => table::version::<RememberedCall>(conn, &by),
         RowKey::Worker { .. } => table::version::<Worker>(conn, &by),
+        RowKey::UnknownKind { .. } => table::version::<UnknownKind>(conn, &by),
         RowKey::Template { .. } => table::version::<Template>(conn, &by),
         RowKey::Webhook { .. } => table::version::<Webhook>(conn, &by),
         RowKey::Routes { .. } => table::version::<Routes>(conn, &by),
@@ -316,6 +325,9 @@ fn key_cells(key: &RowKey) -> Vec<Cell<'_>> {
             vec![company.into(), (&key.operation).into(), (&key.key).into()]
         }
         RowKey::Worker { id } => vec![id.into()],
+        RowKey::UnknownKind { company, connection, ref kind } => {
+            vec![company.into(), connection.into(), kind.as_str().into()]
+        }
         RowKey::Template { company, id } => vec![company.into(), id.into()],
         RowKey::Webhook { company, id } => vec![company.into(), id.into()],
         RowKey::Routes { company } => vec![company.into()],

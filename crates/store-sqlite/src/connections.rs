@@ -5,6 +5,7 @@ use recado_core::connections::{
     Connection, ConnectionKind, ConnectionReads, ConnectionSettings, ConnectionStatus, Gateway,
 };
 use recado_core::contacts::Platform;
+use recado_core::gateway::UnknownKind;
 use recado_core::ids::{CompanyId, ConnectionId};
 use recado_core::store::{StoreError, Stored};
 
@@ -12,6 +13,7 @@ use crate::SqliteStore;
 use crate::cell::{Cell, Columns};
 use crate::error::ReadResult;
 use crate::table::{self, Table, statements};
+use crate::unknown_kinds;
 
 impl Table for Connection {
     statements!(
@@ -76,6 +78,9 @@ const USES: [&str; 4] = [
     "SELECT 1 FROM contacts WHERE company_id = ?1 AND last_connection_id = ?2",
 ];
 
+/// As [`table::find`] takes it; an id is of one company, whatever the key allows.
+const ANYWHERE: &str = "id = ?1 ORDER BY company_id LIMIT 1";
+
 #[async_trait]
 impl ConnectionReads for SqliteStore {
     async fn connection(
@@ -84,6 +89,34 @@ impl ConnectionReads for SqliteStore {
         id: ConnectionId,
     ) -> Result<Option<Stored<Connection>>, StoreError> {
         self.read(move |conn| table::get(conn, &[company.into(), id.into()])).await
+    }
+
+    async fn connection_anywhere(
+        &self,
+        id: ConnectionId,
+    ) -> Result<Option<Stored<Connection>>, StoreError> {
+        self.read(move |conn| table::find(conn, ANYWHERE, &[id.into()])).await
+    }
+
+    async fn unknown_kinds(
+        &self,
+        company: CompanyId,
+        connection: ConnectionId,
+    ) -> Result<Vec<Stored<UnknownKind>>, StoreError> {
+        self.read(move |conn| unknown_kinds::of_connection(conn, company, connection)).await
+    }
+
+    async fn unknown_kind(
+        &self,
+        company: CompanyId,
+        connection: ConnectionId,
+        kind: &str,
+    ) -> Result<Option<Stored<UnknownKind>>, StoreError> {
+        let kind = kind.to_owned();
+        self.read(move |conn| {
+            table::get(conn, &[company.into(), connection.into(), (&kind).into()])
+        })
+        .await
     }
 
     async fn connections(&self, company: CompanyId) -> Result<Vec<Stored<Connection>>, StoreError> {
@@ -111,6 +144,23 @@ impl ConnectionReads for SqliteStore {
 mod tests {
     use super::*;
     use crate::plans;
+
+    #[test]
+    fn a_connection_is_found_by_its_id_alone() {
+        let query = format!("{} WHERE {ANYWHERE}", Connection::statements().select);
+        let found = "SEARCH connections USING INDEX connections_by_id (id=?)";
+        assert_eq!(plans::step(&plans::database(), &query), found);
+    }
+
+    #[test]
+    fn a_connection_of_a_company_is_found_by_the_key() {
+        let conn = plans::database();
+        let found = "SEARCH connections USING PRIMARY KEY (company_id=? AND id=?)";
+        for query in ["SELECT * FROM", "DELETE FROM"] {
+            let query = format!("{query} connections WHERE company_id = ?1 AND id = ?2");
+            assert!(plans::steps(&conn, &query).contains(&found.to_owned()));
+        }
+    }
 
     #[test]
     fn every_use_is_found_by_an_index() {

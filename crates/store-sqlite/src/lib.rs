@@ -17,6 +17,7 @@
 
 mod access;
 mod aliases;
+mod belongings;
 mod calls;
 mod campaigns;
 mod cell;
@@ -64,6 +65,7 @@ mod shards;
 mod table;
 mod tags;
 mod templates;
+mod unknown_kinds;
 mod upkeep;
 mod webhooks;
 mod workers;

@@ -50,7 +50,7 @@ mod tests {
         for (table, count) in [
             ("contacts", 15),
             ("campaigns", 2),
-            ("connections", 6),
+            ("connections", 7),
             ("messages", 2),
             ("links", 2),
             ("lists", 2),

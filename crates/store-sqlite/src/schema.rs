@@ -14,6 +14,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0002_conversations.sql"),
     include_str!("../migrations/0003_webhooks.sql"),
     include_str!("../migrations/0004_campaigns.sql"),
+    include_str!("../migrations/0005_gateways.sql"),
 ];
 
 const HISTORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
@@ -182,5 +183,37 @@ mod tests {
         let events: rusqlite::Result<Vec<(i64, String)>> =
             statement.query_map([], read).unwrap().collect();
         assert_eq!(events.unwrap(), [(3, "{\"a\":1}".to_owned()), (8, "{}".to_owned())]);
+    }
+
+    #[test]
+    fn templates_and_sent_messages_of_an_older_database_are_taken_over() {
+        let mut conn = Connection::open_in_memory().unwrap();
+        apply(&mut conn, &MIGRATIONS[..4]).unwrap();
+        conn.execute_batch(
+            "INSERT INTO companies VALUES (1, x'01', 'A', 'enterprise', 0, 0, 'BR', 0, 0, 1);
+             INSERT INTO contacts (seq, company_id, id, facet_id, created_at, recency, version, \
+             source_platform, identifier, name, display_name, inbox_status, priority, crm_status, \
+             is_ai_enabled, external_ai_enabled, is_archived, is_pinned, is_muted, is_blocked, \
+             is_group, is_simulated, custom_fields, updated_at) \
+             VALUES (1, x'01', x'02', 1, 0, 9223372036854775807, 1, 'whatsapp', '55', '', '55', \
+             'open', 'normal', 'lead', 1, 1, 0, 0, 0, 0, 0, 0, '{}', 0);
+             INSERT INTO templates (company_id, id, name, category, language, body, status, \
+             token, created_at, updated_at, version) \
+             VALUES (x'01', x'03', 'a', 'utility', 'pt_BR', 'oi', 'approved', x'04', 0, 0, 7);
+             INSERT INTO messages (company_id, id, facet_id, created_at, contact_id, \
+             connection_id, direction, message_type, sender_type, status, timestamp, is_history, \
+             version) VALUES (x'01', x'05', 1, 9, x'02', x'06', 'outbound', 'text', 'system', \
+             'sent', 9, 0, 1);",
+        )
+        .unwrap();
+        migrate(&mut conn).unwrap();
+        let query = "SELECT provider_id, is_complex, version FROM templates";
+        let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+        let template: (Option<String>, i64, i64) = conn.query_row(query, [], read).unwrap();
+        assert_eq!(template, (None, 0, 7));
+        let query = "SELECT count(*) FROM messages INDEXED BY messages_left_sent \
+                     WHERE status = 'sent' AND direction = 'outbound' AND is_history = 0";
+        let sent: i64 = conn.query_row(query, [], |row| row.get(0)).unwrap();
+        assert_eq!(sent, 1);
     }
 }

@@ -13,6 +13,8 @@ use crate::{SqliteStore, schema};
 
 /// How long a worker is remembered after its lease lapsed.
 const WORKER_KEPT: Duration = Duration::from_secs(3600);
+/// How long an unknown kind of event is kept after the last of it came.
+const UNKNOWN_KIND_KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 /// Rows that one transaction drops, so that nobody waits long for it.
 const BATCH: u32 = 500;
 /// Transactions of one round of upkeep for each kind of row; the next round goes on.
@@ -25,7 +27,7 @@ struct Spent {
     kept: Duration,
 }
 
-const SPENT: [Spent; 4] = [
+const SPENT: [Spent; 5] = [
     Spent {
         any: "SELECT 1 FROM message_refs INDEXED BY message_refs_by_expiry WHERE expires_at <= ?1",
         drop: "DELETE FROM message_refs WHERE (company_id, connection_id, provider_id) IN \
@@ -46,6 +48,13 @@ const SPENT: [Spent; 4] = [
                (SELECT company_id, contact_id, key FROM dispatch_windows \
                INDEXED BY dispatch_windows_by_end WHERE ends_at <= ?1 LIMIT ?2)",
         kept: Duration::ZERO,
+    },
+    Spent {
+        any: "SELECT 1 FROM unknown_kinds WHERE last_at < ?1",
+        drop: "DELETE FROM unknown_kinds WHERE rowid IN \
+               (SELECT rowid FROM unknown_kinds INDEXED BY unknown_kinds_by_last \
+               WHERE last_at < ?1 LIMIT ?2)",
+        kept: UNKNOWN_KIND_KEPT,
     },
     Spent {
         any: "SELECT 1 FROM workers WHERE leased_until <= ?1",
@@ -108,9 +117,11 @@ mod tests {
     #[test]
     fn rows_that_are_not_spent_are_not_looked_at() {
         let conn = plans::database();
-        for spent in SPENT.iter().filter(|spent| spent.kept.is_zero()) {
+        for spent in SPENT.iter().filter(|spent| !spent.any.contains("FROM workers ")) {
             let is_range = |step: &String| {
-                step.contains("_by_expiry (expires_at<?)") || step.contains("_by_end (ends_at<?)")
+                ["_by_expiry (expires_at<?)", "_by_end (ends_at<?)", "_by_last (last_at<?)"]
+                    .iter()
+                    .any(|range| step.contains(range))
             };
             let step = plans::step(&conn, spent.any);
             assert!(is_range(&step), "{step}");

@@ -14,7 +14,7 @@ use recado_core::page::PageRequest;
 use recado_core::prosas::{
     Brl, LedgerFilter, LedgerLine, LedgerReads, LineKind, ProsaScope, Prosas,
 };
-use recado_core::store::{ChangeSet, Commit, Store, Stored, Upkeep, Version};
+use recado_core::store::{Change, ChangeSet, Commit, Store, Stored, Upkeep, Version};
 use recado_testkit::MemoryStore;
 use uuid::Uuid;
 
@@ -158,6 +158,33 @@ async fn every_page_of_messages_is_that_of_the_model() {
             assert!(ours == models, "{request:?} {filter:?}");
         }
     }
+}
+
+#[tokio::test]
+async fn every_page_is_that_of_the_model_after_a_contact_handed_over_what_it_had() {
+    let (scene, model) = scene().await;
+    let id = |n| ContactId::new(Uuid::from_u128(n));
+    let from = Stored::new(contact(scene.company, 2, "Ana"), Version::FIRST);
+    let changes = ChangeSet::new()
+        .with(Change::move_belongings(scene.company, from.id, id(1)))
+        .with(from.delete());
+    for store in [&*scene.store as &dyn Store, &model] {
+        store.commit(changes.clone()).await.unwrap();
+    }
+    assert_eq!(counted(&scene).await, (MESSAGES.into(), MESSAGES as usize));
+    for filter in filters(scene.company) {
+        let request = PageRequest { page: 2, limit: 100 };
+        let ours = scene.store.message_page(scene.company, &filter, request).await.unwrap();
+        let models = model.message_page(scene.company, &filter, request).await.unwrap();
+        assert!(ours == models, "{filter:?}");
+    }
+    let ids: Vec<MessageId> = (0..MESSAGES).map(|n| message(scene.company, n).id).collect();
+    for message in scene.store.messages(scene.company, &ids).await.unwrap() {
+        assert_ne!(message.contact, from.id);
+    }
+    let neighbour = MessageFilter { contact: Some(from.id), ..MessageFilter::default() };
+    let page = scene.store.message_page(company(2).id, &neighbour, PageRequest::FIRST).await;
+    assert!(page.unwrap().total > 0, "a neighbour's contact keeps what it has");
 }
 
 #[tokio::test]

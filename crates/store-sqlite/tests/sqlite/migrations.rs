@@ -6,12 +6,16 @@ use recado_core::Timestamp;
 use recado_core::access::SecretName;
 use recado_core::access::{AccessReads, Secret};
 use recado_core::campaigns::CampaignReads;
+use recado_core::connections::ConnectionReads;
+use recado_core::ids::{CompanyId, ConnectionId, TemplateId};
 use recado_core::secret::SecretBytes;
 use recado_core::store::{ChangeSet, Commit, Upkeep};
+use recado_core::templates::TemplateReads;
 use recado_store_sqlite::{SqliteError, SqliteStore};
 use rusqlite::Connection;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
+use uuid::Uuid;
 
 fn file() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
@@ -47,8 +51,8 @@ async fn what_was_committed_is_there_after_closing_and_opening_again() {
     assert_eq!(store.secret(SecretName::CursorKey).await.unwrap(), Some(secret()));
 }
 
-/// A file as the release before campaigns left it.
-fn older_file(path: &Path) -> rusqlite::Result<()> {
+/// A file as a release with the first few migrations left it.
+fn older_file(path: &Path, migrations: usize) -> rusqlite::Result<()> {
     let conn = Connection::open(path)?;
     let history = "CREATE TABLE schema_migrations \
                    (number INTEGER PRIMARY KEY, checksum BLOB NOT NULL) STRICT";
@@ -57,8 +61,9 @@ fn older_file(path: &Path) -> rusqlite::Result<()> {
         include_str!("../../migrations/0001_initial.sql"),
         include_str!("../../migrations/0002_conversations.sql"),
         include_str!("../../migrations/0003_webhooks.sql"),
+        include_str!("../../migrations/0004_campaigns.sql"),
     ];
-    for (number, migration) in (1_u32..).zip(before) {
+    for (number, migration) in (1_u32..).zip(&before[..migrations]) {
         conn.execute_batch(migration)?;
         let row = (number, Sha256::digest(migration).to_vec());
         conn.execute("INSERT INTO schema_migrations VALUES (?1, ?2)", row)?;
@@ -69,7 +74,7 @@ fn older_file(path: &Path) -> rusqlite::Result<()> {
 #[tokio::test]
 async fn an_older_file_is_not_ready_until_it_is_migrated_and_keeps_what_it_had() {
     let (_folder, path) = file();
-    older_file(&path).unwrap();
+    older_file(&path, 3).unwrap();
     let conn = Connection::open(&path).unwrap();
     conn.execute("INSERT INTO secrets VALUES ('cursor_key', ?1, 1)", [[7_u8; 32]]).unwrap();
     let store = SqliteStore::open(&path).unwrap();
@@ -79,6 +84,30 @@ async fn an_older_file_is_not_ready_until_it_is_migrated_and_keeps_what_it_had()
     store.ready().await.unwrap();
     assert_eq!(store.running_campaigns().await.unwrap(), []);
     assert_eq!(store.secret(SecretName::CursorKey).await.unwrap(), Some(secret()));
+}
+
+#[tokio::test]
+async fn a_file_of_the_release_before_gateways_keeps_its_templates() {
+    let (_folder, path) = file();
+    older_file(&path, 4).unwrap();
+    let conn = Connection::open(&path).unwrap();
+    let (company, id) = (CompanyId::new(Uuid::from_u128(1)), TemplateId::new(Uuid::from_u128(2)));
+    let blob = |number: u128| number.to_be_bytes();
+    let row = "INSERT INTO companies VALUES (1, ?1, 'A', 'enterprise', 0, 0, 'BR', 0, 0, 1)";
+    conn.execute(row, [blob(1)]).unwrap();
+    let row = "INSERT INTO templates (company_id, id, name, category, language, body, status, \
+               token, created_at, updated_at, version) \
+               VALUES (?1, ?2, 'a', 'utility', 'pt_BR', 'oi', 'approved', ?3, 0, 0, 7)";
+    conn.execute(row, [blob(1), blob(2), blob(3)]).unwrap();
+    let store = SqliteStore::open(&path).unwrap();
+    assert!(store.ready().await.is_err());
+    store.migrate().unwrap();
+    store.ready().await.unwrap();
+    let template = store.template(company, id).await.unwrap().unwrap();
+    assert_eq!((template.provider_id.as_deref(), template.is_complex), (None, false));
+    assert_eq!(template.version().number(), 7);
+    let nobody = ConnectionId::new(Uuid::from_u128(4));
+    assert_eq!(store.connection_anywhere(nobody).await.unwrap(), None);
 }
 
 #[tokio::test]

@@ -1,0 +1,113 @@
+//! Makes what belongs to one contact another's (D62).
+
+use recado_core::contacts::Contact;
+use recado_core::ids::{CompanyId, ContactId};
+use recado_core::store::{CommitError, Conflict};
+use rusqlite::{Connection, params_from_iter};
+
+use crate::cell::Cell;
+use crate::error::commit_error;
+use crate::table;
+
+/// Each moves the rows of one table from contact ?2 to contact ?3. Where both may have the same, what
+/// can be moved is, and the statement after it deals with what is left over.
+///
+/// Listings, counts and searches need nothing more: what they keep does not depend on whose a message
+/// is, and a place in a list that changes hands leaves the list as long as it was. A place that is
+/// left over is counted off by the trigger of the table.
+const MOVES: [&str; 18] = [
+    "UPDATE messages SET contact_id = ?3, version = version + 1 \
+     WHERE company_id = ?1 AND contact_id = ?2",
+    "UPDATE deals SET contact_id = ?3, version = version + 1 \
+     WHERE company_id = ?1 AND contact_id = ?2",
+    "UPDATE documents SET contact_id = ?3, version = version + 1 \
+     WHERE company_id = ?1 AND contact_id = ?2",
+    "UPDATE links SET contact_id = ?3, version = version + 1 \
+     WHERE company_id = ?1 AND contact_id = ?2",
+    "UPDATE clicks SET contact_id = ?3, version = version + 1 \
+     WHERE company_id = ?1 AND contact_id = ?2",
+    "UPDATE ledger_lines SET contact_id = ?3, version = version + 1 \
+     WHERE company_id = ?1 AND contact_id = ?2",
+    "UPDATE remembered_calls SET contact_id = ?3, version = version + 1 \
+     WHERE company_id = ?1 AND contact_id = ?2",
+    "UPDATE aliases SET contact_id = ?3 WHERE company_id = ?1 AND contact_id = ?2",
+    "UPDATE OR IGNORE list_members SET contact_id = ?3 WHERE company_id = ?1 AND contact_id = ?2",
+    "DELETE FROM list_members WHERE company_id = ?1 AND contact_id = ?2",
+    "UPDATE OR IGNORE contact_tags SET contact_id = ?3 WHERE company_id = ?1 AND contact_id = ?2",
+    "DELETE FROM contact_tags WHERE company_id = ?1 AND contact_id = ?2",
+    "UPDATE OR IGNORE dispatch_windows SET contact_id = ?3, version = version + 1 \
+     WHERE company_id = ?1 AND contact_id = ?2",
+    "DELETE FROM dispatch_windows WHERE company_id = ?1 AND contact_id = ?2",
+    "UPDATE OR IGNORE recipients SET contact_id = ?3, version = version + 1 \
+     WHERE company_id = ?1 AND contact_id = ?2",
+    "UPDATE recipients SET contact_id = NULL, version = version + 1 \
+     WHERE company_id = ?1 AND contact_id = ?2",
+    // Deliveries name a contact by their event. Those that are erased have an index of their own.
+    "UPDATE events SET contact_id = ?3 \
+     WHERE company_id = ?1 AND contact_id = ?2 AND data IS NOT NULL",
+    "UPDATE events SET contact_id = ?3 WHERE company_id = ?1 AND contact_id = ?2 AND data IS NULL",
+];
+
+/// Moves everything.
+///
+/// # Errors
+///
+/// [`Conflict::Reference`] when there is something to move and nobody to take it.
+pub(crate) fn hand_over(
+    conn: &Connection,
+    company: CompanyId,
+    from: ContactId,
+    into: ContactId,
+) -> Result<(), CommitError> {
+    if from == into {
+        return Ok(());
+    }
+    let is_there = table::version::<Contact>(conn, &[company.into(), into.into()])?.is_some();
+    let values: [Cell<'_>; 3] = [company.into(), from.into(), into.into()];
+    for statement in MOVES {
+        let mut statement = conn.prepare_cached(statement).map_err(commit_error)?;
+        let used = &values[..statement.parameter_count()];
+        let changed = statement.execute(params_from_iter(used)).map_err(commit_error)?;
+        if changed > 0 && !is_there {
+            return Err(Conflict::Reference.into());
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::plans;
+
+    #[test]
+    fn what_is_moved_is_found_by_its_contact() {
+        let conn = plans::database();
+        for statement in MOVES {
+            let step = plans::step(&conn, statement);
+            let found = step.starts_with("SEARCH") && step.ends_with(" AND contact_id=?)");
+            assert!(found, "{statement}: {step}");
+        }
+    }
+
+    #[test]
+    fn every_table_that_names_a_contact_is_moved_or_written_by_changes_of_its_own() {
+        let conn = plans::database();
+        let query = "SELECT t.name FROM sqlite_schema AS t, pragma_table_info(t.name) AS c \
+                     WHERE t.type = 'table' AND c.name = 'contact_id'";
+        let mut tables = conn.prepare(query).unwrap();
+        let tables = tables.query_map([], |row| row.get(0)).unwrap();
+        let tables: BTreeSet<String> = tables.map(Result::unwrap).collect();
+        let named = |table: &str| {
+            MOVES.iter().any(|statement| {
+                statement.starts_with("UPDATE")
+                    && statement.split_whitespace().any(|word| word == table)
+            })
+        };
+        let others: Vec<&str> =
+            tables.iter().map(String::as_str).filter(|table| !named(table)).collect();
+        assert_eq!(others, ["conversations", "lead_memories"]);
+    }
+}

@@ -1,0 +1,70 @@
+//! Kinds of events that the adapter of a connection does not know.
+
+use recado_core::gateway::UnknownKind;
+use recado_core::ids::{CompanyId, ConnectionId};
+use recado_core::store::Stored;
+use rusqlite::Connection;
+
+use crate::cell::{Cell, Columns, json};
+use crate::error::ReadResult;
+use crate::table::{self, Table, statements};
+
+impl Table for UnknownKind {
+    statements!(
+        "unknown_kinds",
+        ["company_id", "connection_id", "kind"],
+        ["shape", "seen", "first_at", "last_at"]
+    );
+
+    fn values(&self) -> Vec<Cell<'_>> {
+        vec![
+            self.company.into(),
+            self.connection.into(),
+            (&self.kind).into(),
+            json(&self.shape),
+            self.seen.into(),
+            self.first_at.into(),
+            self.last_at.into(),
+        ]
+    }
+
+    fn read(columns: &mut Columns<'_, '_>) -> ReadResult<Self> {
+        Ok(Self {
+            company: columns.id(CompanyId::new)?,
+            connection: columns.id(ConnectionId::new)?,
+            kind: columns.text()?,
+            shape: columns.json()?,
+            seen: columns.number()?,
+            first_at: columns.time()?,
+            last_at: columns.time()?,
+        })
+    }
+}
+
+/// As [`table::list`] takes it. A connection has few, so that they are sorted.
+const OF_CONNECTION: &str =
+    "company_id = ?1 AND connection_id = ?2 ORDER BY last_at DESC, kind LIMIT 200";
+
+/// Those of a connection, newest first.
+pub(crate) fn of_connection(
+    conn: &Connection,
+    company: CompanyId,
+    connection: ConnectionId,
+) -> ReadResult<Vec<Stored<UnknownKind>>> {
+    table::list(conn, OF_CONNECTION, &[company.into(), connection.into()])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plans;
+
+    #[test]
+    fn the_kinds_of_a_connection_are_found_by_it() {
+        let query = format!("{} WHERE {OF_CONNECTION}", UnknownKind::statements().select);
+        let steps = plans::steps(&plans::database(), &query);
+        let found = "SEARCH unknown_kinds USING INDEX sqlite_autoindex_unknown_kinds_1 \
+                     (company_id=? AND connection_id=?)";
+        assert_eq!(steps.first().map(String::as_str), Some(found), "{steps:?}");
+    }
+}
