@@ -25,7 +25,7 @@ use crate::groups::Groups;
 use crate::idempotency::Calls;
 use crate::ids::{Ids, JobId, OrganizationId, WorkerId};
 use crate::inbound::Inbound;
-use crate::inbox::{Gather, Inbox};
+use crate::inbox::{Deciding, Inbox, Lookups};
 use crate::jobs::Jobs;
 use crate::leads::Leads;
 use crate::links::Links;
@@ -143,7 +143,8 @@ struct Inner {
     media_links: OnceLock<MediaLinks>,
     worker: OwnLease,
     unsettled: Unsettled,
-    gather: Gather,
+    gather: Deciding,
+    lookups: Lookups,
     fan_out: FanOut,
 }
 
@@ -175,7 +176,8 @@ impl Recado {
         let limiter = parts.limiter.clone().unwrap_or_else(|| Arc::new(MemoryLimiter::new()));
         let worker = OwnLease::new(WorkerId::new(parts.ids.uuid_v7(parts.clock.now())));
         let (cursor_key, media_links) = (OnceLock::new(), OnceLock::new());
-        let (unsettled, gather) = (Unsettled::default(), Gather::default());
+        let (unsettled, gather) = (Unsettled::default(), Deciding::default());
+        let lookups = Lookups::default();
         let fan_out = FanOut::default();
         Self(Arc::new(Inner {
             limiter,
@@ -184,6 +186,7 @@ impl Recado {
             worker,
             unsettled,
             gather,
+            lookups,
             fan_out,
             parts,
         }))
@@ -358,8 +361,12 @@ impl Recado {
         &self.0.worker
     }
 
-    pub(crate) fn gather(&self) -> &Gather {
+    pub(crate) fn gather(&self) -> &Deciding {
         &self.0.gather
+    }
+
+    pub(crate) fn lookups(&self) -> &Lookups {
+        &self.0.lookups
     }
 
     pub(crate) fn fan_out(&self) -> &FanOut {

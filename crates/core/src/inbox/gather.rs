@@ -1,75 +1,74 @@
-//! Gathering what arrives at once: while one call decides and commits, the calls that come meanwhile
-//! for the same connection wait, and the next one takes all of them in one batch. A gateway that
-//! sends each event in a call of its own, many at a time, then costs about what one that sends
-//! batches does. A call that comes alone waits for nobody.
+//! Gathering what arrives at once: while one call is at it, the calls that come meanwhile for the
+//! same place wait, and the next one takes all of them together. A gateway that sends each event in
+//! a call of its own, many at a time, then costs about what one that sends batches does. A call that
+//! comes alone waits for nobody.
 //!
-//! Nothing here decides: a batch that cannot be committed as one is left to its calls one by one.
+//! What is taken together begins after every call that is answered by it has come: whoever reads for
+//! several reads nothing that is older than their calls.
+//!
+//! Nothing here decides: what cannot be done together is left to its calls one by one.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
+use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use futures_channel::oneshot;
 
-use super::EventResult;
-use crate::gateway::Incoming;
-use crate::ids::{CompanyId, ConnectionId};
-
-type Place = (CompanyId, ConnectionId);
-
 /// What a waiting call is told.
 #[derive(Debug)]
-pub(super) enum Signal {
-    /// Its events were taken; these are their results.
-    Taken(Vec<EventResult>),
-    /// It is its turn to take what waits, its own events first.
+pub(super) enum Signal<A> {
+    /// What it asked for was done; this is its answer.
+    Taken(A),
+    /// It is its turn to take what waits, its own question first.
     Lead,
 }
 
 /// A call that waits.
-pub(super) struct Waiting {
-    pub(super) events: Vec<Incoming>,
-    tell: oneshot::Sender<Signal>,
+pub(super) struct Waiting<Q, A> {
+    pub(super) question: Q,
+    tell: oneshot::Sender<Signal<A>>,
 }
 
-impl Waiting {
-    /// Hands the results to the call. A call that nobody waits for any more is let go.
-    pub(super) fn taken(self, results: Vec<EventResult>) {
-        let _ = self.tell.send(Signal::Taken(results));
+impl<Q, A> Waiting<Q, A> {
+    /// Hands the answer to the call. A call that nobody waits for any more is let go.
+    pub(super) fn taken(self, answer: A) {
+        let _ = self.tell.send(Signal::Taken(answer));
     }
 }
 
-/// The calls that wait, by connection. A connection has an entry while somebody leads.
-#[derive(Default)]
-pub(crate) struct Gather(Mutex<HashMap<Place, VecDeque<Waiting>>>);
+type Places<P, Q, A> = HashMap<P, VecDeque<Waiting<Q, A>>>;
 
-impl fmt::Debug for Gather {
+/// The calls that wait, by place. A place has an entry while somebody leads.
+pub(crate) struct Gather<P, Q, A>(Mutex<Places<P, Q, A>>);
+
+impl<P, Q, A> Default for Gather<P, Q, A> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<P, Q, A> fmt::Debug for Gather<P, Q, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Gather")
     }
 }
 
 /// How a call begins.
-pub(super) enum Entered<'a> {
+pub(super) enum Entered<'a, P: Copy + Eq + Hash, Q, A> {
     /// Nobody is at it: this call leads.
-    Leads(Turn<'a>),
+    Leads(Turn<'a, P, Q, A>),
     /// Somebody is: wait for the signal.
-    Waits(Told<'a>),
+    Waits(Told<'a, P, Q, A>),
 }
 
-impl Gather {
-    fn places(&self) -> MutexGuard<'_, HashMap<Place, VecDeque<Waiting>>> {
+impl<P: Copy + Eq + Hash, Q, A> Gather<P, Q, A> {
+    fn places(&self) -> MutexGuard<'_, Places<P, Q, A>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Leads, or leaves a copy of the events to whoever leads.
-    pub(super) fn enter(
-        &self,
-        company: CompanyId,
-        connection: ConnectionId,
-        events: &[Incoming],
-    ) -> Entered<'_> {
-        let place = (company, connection);
+    /// Leads, or leaves the question to whoever leads next.
+    pub(super) fn enter(&self, place: P, question: impl FnOnce() -> Q) -> Entered<'_, P, Q, A> {
         let mut places = self.places();
         match places.get_mut(&place) {
             None => {
@@ -78,65 +77,62 @@ impl Gather {
             }
             Some(queue) => {
                 let (tell, told) = oneshot::channel();
-                queue.push_back(Waiting { events: events.to_vec(), tell });
+                queue.push_back(Waiting { question: question(), tell });
                 Entered::Waits(Told { gather: self, place, told })
             }
         }
     }
 
     /// The turn of a call that was told to lead.
-    pub(super) const fn lead(&self, company: CompanyId, connection: ConnectionId) -> Turn<'_> {
-        Turn { gather: self, place: (company, connection) }
+    pub(super) const fn lead(&self, place: P) -> Turn<'_, P, Q, A> {
+        Turn { gather: self, place }
     }
 }
 
 /// Where a waiting call hears what is next for it. Given up, it passes on the lead that it was told
 /// of and did not take.
-pub(super) struct Told<'a> {
-    gather: &'a Gather,
-    place: Place,
-    told: oneshot::Receiver<Signal>,
+pub(super) struct Told<'a, P: Copy + Eq + Hash, Q, A> {
+    gather: &'a Gather<P, Q, A>,
+    place: P,
+    told: oneshot::Receiver<Signal<A>>,
 }
 
-impl Told<'_> {
+impl<P: Copy + Eq + Hash, Q, A> Told<'_, P, Q, A> {
     /// What the call is told; `None` when its leader was dropped half-way.
-    pub(super) async fn signal(&mut self) -> Option<Signal> {
+    pub(super) async fn signal(&mut self) -> Option<Signal<A>> {
         (&mut self.told).await.ok()
     }
 }
 
-impl Drop for Told<'_> {
+impl<P: Copy + Eq + Hash, Q, A> Drop for Told<'_, P, Q, A> {
     fn drop(&mut self) {
         self.told.close();
         if let Ok(Some(Signal::Lead)) = self.told.try_recv() {
-            let (company, connection) = self.place;
-            drop(self.gather.lead(company, connection));
+            drop(self.gather.lead(self.place));
         }
     }
 }
 
 /// The right to take what waits. Passed on when it is dropped, by an end or by a cancellation.
-pub(super) struct Turn<'a> {
-    gather: &'a Gather,
-    place: Place,
+pub(super) struct Turn<'a, P: Copy + Eq + Hash, Q, A> {
+    gather: &'a Gather<P, Q, A>,
+    place: P,
 }
 
-impl Turn<'_> {
-    /// Takes waiting calls of at most `room` events together.
-    pub(super) fn take(&self, mut room: usize) -> Vec<Waiting> {
+impl<P: Copy + Eq + Hash, Q, A> Turn<'_, P, Q, A> {
+    /// Takes waiting calls, the first ones first, as long as `fits` says yes.
+    pub(super) fn take(&self, mut fits: impl FnMut(&Q) -> bool) -> Vec<Waiting<Q, A>> {
         let mut places = self.gather.places();
         let mut taken = Vec::new();
         let Some(queue) = places.get_mut(&self.place) else { return taken };
-        while queue.front().is_some_and(|waiting| waiting.events.len() <= room) {
-            let Some(waiting) = queue.pop_front() else { break };
-            room -= waiting.events.len();
-            taken.push(waiting);
+        while queue.front().is_some_and(|waiting| fits(&waiting.question)) {
+            taken.extend(queue.pop_front());
         }
         taken
     }
 }
 
-impl Drop for Turn<'_> {
+impl<P: Copy + Eq + Hash, Q, A> Drop for Turn<'_, P, Q, A> {
     fn drop(&mut self) {
         let mut places = self.gather.places();
         let Some(queue) = places.get_mut(&self.place) else { return };
@@ -151,26 +147,30 @@ impl Drop for Turn<'_> {
 
 #[cfg(test)]
 mod tests {
-    use uuid::Uuid;
-
     use super::*;
 
-    const COMPANY: CompanyId = CompanyId::new(Uuid::from_u128(1));
-    const CONNECTION: ConnectionId = ConnectionId::new(Uuid::from_u128(2));
+    type Sizes = Gather<u8, usize, ()>;
 
-    fn events(count: usize) -> Vec<Incoming> {
-        (0..count).map(|n| Err(n.to_string())).collect()
+    const PLACE: u8 = 1;
+
+    /// Takes calls of at most so much together.
+    fn up_to(mut room: usize) -> impl FnMut(&usize) -> bool {
+        move |size| {
+            let fits = *size <= room;
+            room -= if fits { *size } else { 0 };
+            fits
+        }
     }
 
-    fn leads(gather: &Gather) -> Turn<'_> {
-        match gather.enter(COMPANY, CONNECTION, &events(1)) {
+    fn leads(gather: &Sizes) -> Turn<'_, u8, usize, ()> {
+        match gather.enter(PLACE, || 1) {
             Entered::Leads(turn) => turn,
             Entered::Waits(_) => panic!("somebody else leads"),
         }
     }
 
-    fn waits(gather: &Gather, count: usize) -> Told<'_> {
-        match gather.enter(COMPANY, CONNECTION, &events(count)) {
+    fn waits(gather: &Sizes, size: usize) -> Told<'_, u8, usize, ()> {
+        match gather.enter(PLACE, || size) {
             Entered::Leads(_) => panic!("nobody leads"),
             Entered::Waits(told) => told,
         }
@@ -178,33 +178,33 @@ mod tests {
 
     #[test]
     fn the_first_call_leads_and_those_that_come_meanwhile_are_taken_by_the_next() {
-        let gather = Gather::default();
+        let gather = Sizes::default();
         let turn = leads(&gather);
         let (mut one, mut two) = (waits(&gather, 1), waits(&gather, 1));
         drop(turn);
         assert!(matches!(one.told.try_recv(), Ok(Some(Signal::Lead))));
-        let turn = gather.lead(COMPANY, CONNECTION);
-        let taken = turn.take(10);
+        let turn = gather.lead(PLACE);
+        let taken = turn.take(up_to(10));
         assert_eq!(taken.len(), 1);
-        taken.into_iter().for_each(|waiting| waiting.taken(Vec::new()));
+        taken.into_iter().for_each(|waiting| waiting.taken(()));
         assert!(matches!(two.told.try_recv(), Ok(Some(Signal::Taken(_)))));
     }
 
     #[test]
     fn no_more_events_are_taken_than_there_is_room_for() {
-        let gather = Gather::default();
+        let gather = Sizes::default();
         let turn = leads(&gather);
         let _waiting = [waits(&gather, 3), waits(&gather, 3), waits(&gather, 1)];
-        assert_eq!(turn.take(5).len(), 1);
-        assert_eq!(turn.take(4).len(), 2);
+        assert_eq!(turn.take(up_to(5)).len(), 1);
+        assert_eq!(turn.take(up_to(4)).len(), 2);
     }
 
     #[test]
     fn a_leader_that_is_dropped_leaves_those_it_took_without_a_signal_and_the_others_a_leader() {
-        let gather = Gather::default();
+        let gather = Sizes::default();
         let turn = leads(&gather);
         let (mut taken, mut next) = (waits(&gather, 1), waits(&gather, 1));
-        drop(turn.take(1));
+        drop(turn.take(up_to(1)));
         drop(turn);
         assert!(taken.told.try_recv().is_err());
         assert!(matches!(next.told.try_recv(), Ok(Some(Signal::Lead))));
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn calls_that_were_given_up_are_passed_over_and_the_last_one_clears_the_place() {
-        let gather = Gather::default();
+        let gather = Sizes::default();
         let turn = leads(&gather);
         drop(waits(&gather, 1));
         drop(turn);
@@ -221,13 +221,13 @@ mod tests {
     }
     #[test]
     fn a_call_that_is_given_up_after_it_was_told_to_lead_passes_the_lead_on() {
-        let gather = Gather::default();
+        let gather = Sizes::default();
         let turn = leads(&gather);
         let (told, mut next) = (waits(&gather, 1), waits(&gather, 1));
         drop(turn);
         drop(told);
         assert!(matches!(next.told.try_recv(), Ok(Some(Signal::Lead))));
-        drop(gather.lead(COMPANY, CONNECTION));
+        drop(gather.lead(PLACE));
         assert!(gather.places().is_empty());
     }
 }

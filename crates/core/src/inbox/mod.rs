@@ -4,6 +4,7 @@ mod alone;
 mod batch;
 mod event_ids;
 mod gather;
+mod lookup;
 mod messages;
 mod own_sends;
 mod parse;
@@ -17,6 +18,7 @@ pub use batch::{Batch, BatchFacts};
 pub use event_ids::EventIds;
 pub(crate) use gather::Gather;
 use gather::{Entered, Signal};
+pub(crate) use lookup::Lookups;
 pub use parse::parse_event;
 pub use reports::REPORT_KEPT;
 pub(crate) use reports::steps;
@@ -32,6 +34,9 @@ use crate::ids::{CompanyId, ConnectionId};
 
 /// The most events of one call (D67).
 pub const MAX_EVENTS: usize = 1_000;
+/// The calls that hand in events, by connection.
+pub(crate) type Deciding = Gather<(CompanyId, ConnectionId), Vec<Incoming>, Vec<EventResult>>;
+
 /// How many events are decided and committed together.
 const BATCH: usize = 100;
 
@@ -93,26 +98,32 @@ impl Inbox<'_> {
         }
         let events = std::mem::take(waiting);
         let gather = self.app.gather();
-        let turn = match gather.enter(company, connection, &events) {
+        let place = (company, connection);
+        let turn = match gather.enter(place, || events.clone()) {
             Entered::Leads(turn) => turn,
             Entered::Waits(mut told) => match told.signal().await {
                 Some(Signal::Taken(results)) => return Ok(results),
-                Some(Signal::Lead) => gather.lead(company, connection),
+                Some(Signal::Lead) => gather.lead(place),
                 None => return self.take(company, connection, events).await,
             },
         };
-        let others = turn.take(BATCH.saturating_sub(events.len()));
+        let mut room = BATCH.saturating_sub(events.len());
+        let others = turn.take(|other: &Vec<Incoming>| {
+            let fits = other.len() <= room;
+            room -= if fits { other.len() } else { 0 };
+            fits
+        });
         if others.is_empty() {
             return self.take(company, connection, events).await;
         }
         let own = events.len();
         let mut all = events.clone();
-        all.extend(others.iter().flat_map(|other| other.events.iter().cloned()));
+        all.extend(others.iter().flat_map(|other| other.question.iter().cloned()));
         match self.take(company, connection, all).await {
             Ok(mut results) => {
                 let mut rest = results.split_off(own);
                 for other in others {
-                    let left = rest.split_off(other.events.len().min(rest.len()));
+                    let left = rest.split_off(other.question.len().min(rest.len()));
                     other.taken(std::mem::replace(&mut rest, left));
                 }
                 Ok(results)

@@ -136,7 +136,7 @@ impl Inbox<'_> {
         webhook: &Webhook,
     ) -> Result<CalledConnection, Error<WebhookError>> {
         let found = match ConnectionId::parse(id) {
-            Some(id) => self.app.store().connection_anywhere(id).await?,
+            Some(id) => self.look_up(id).await?,
             None => None,
         };
         let connection = found.ok_or(Error::Rejected(WebhookError::NotFound))?;
@@ -158,7 +158,7 @@ impl Inbox<'_> {
         webhook: &Webhook,
     ) -> Result<String, Error<WebhookError>> {
         let found = match ConnectionId::parse(id) {
-            Some(id) => self.app.store().connection_anywhere(id).await?,
+            Some(id) => self.look_up(id).await?,
             None => None,
         };
         let connection = found.ok_or(Error::Rejected(WebhookError::NotFound))?;

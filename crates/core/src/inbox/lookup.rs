@@ -1,0 +1,36 @@
+//! Finding the connection of a webhook: calls that come at once share a reading, which begins after
+//! each of them came, so that a changed secret holds for the very next call.
+
+use super::Inbox;
+use super::gather::{Entered, Gather, Signal};
+use crate::connections::Connection;
+use crate::ids::ConnectionId;
+use crate::store::{StoreError, Stored};
+
+/// The look-ups under way, by connection.
+pub(crate) type Lookups = Gather<ConnectionId, (), Option<Stored<Connection>>>;
+
+impl Inbox<'_> {
+    /// A connection of any company.
+    pub(super) async fn look_up(
+        &self,
+        id: ConnectionId,
+    ) -> Result<Option<Stored<Connection>>, StoreError> {
+        let lookups = self.app.lookups();
+        let turn = match lookups.enter(id, || ()) {
+            Entered::Leads(turn) => turn,
+            Entered::Waits(mut told) => match told.signal().await {
+                Some(Signal::Taken(found)) => return Ok(found),
+                Some(Signal::Lead) => lookups.lead(id),
+                None => return self.app.store().connection_anywhere(id).await,
+            },
+        };
+        let others = turn.take(|()| true);
+        // A failure drops the others, and each of them asks for itself.
+        let found = self.app.store().connection_anywhere(id).await?;
+        for other in others {
+            other.taken(found.clone());
+        }
+        Ok(found)
+    }
+}
