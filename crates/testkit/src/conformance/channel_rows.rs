@@ -77,13 +77,21 @@ pub async fn every_field_of_a_connection_and_a_template_is_read_back(harness: &d
                 language: "en_US".to_owned(),
                 body: "{{1}}\n\"é\" 👩‍👩‍👧 %s \\ {{2}}".to_owned(),
                 status: *status,
+                provider_id: Some("1627019861106475 \"é\"".to_owned()),
+                is_complex: true,
                 created_at: at(-5),
                 updated_at: at(5),
                 ..scene.template(Some(&connection))
             };
             scene.add(template.clone()).await;
             let stored = scene.store.template(scene.company, template.id).await.expect("works");
-            assert_eq!(stored, Some(first(template)));
+            assert_eq!(stored, Some(first(template.clone())));
+            let (token, id) = (template.token, template.id);
+            let plain = Template { id, token, ..scene.template(Some(&connection)) };
+            scene.apply(first(template).update(plain.clone())).await;
+            let stored = scene.store.template(scene.company, id).await.expect("works");
+            let stored = stored.expect("it is there");
+            assert_eq!((stored.value(), stored.version().number()), (&plain, 2));
         }
     }
 }
@@ -261,6 +269,11 @@ pub async fn jobs_of_channels_are_read_back(harness: &dyn Harness) {
         JobKind::FetchMedia { message },
         JobKind::SyncGroups { connection },
         JobKind::SyncGroupsOnce { connection },
+        JobKind::CheckConnection { connection },
+        JobKind::CheckConnectionOnce { connection },
+        JobKind::PullMissed { connection, since: at(-7) },
+        JobKind::PullMissedOnce { connection, since: Timestamp::MIN },
+        JobKind::FindSent { message },
         JobKind::EraseEvents { contact: ContactId::new(scene.uuid()) },
     ];
     for (millis, kind) in (0..).zip(kinds) {

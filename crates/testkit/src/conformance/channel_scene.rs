@@ -6,6 +6,7 @@ use recado_core::connections::{
 };
 use recado_core::contacts::{Alias, ChannelKey, Contact, Platform};
 use recado_core::conversations::Conversation;
+use recado_core::gateway::UnknownKind;
 use recado_core::groups::{ConnectionGroup, Group, GroupCode};
 use recado_core::idempotency::{CallKey, CallState, RememberedCall};
 use recado_core::ids::{ConnectionId, ContactId, LedgerLineId, MessageId, TemplateId, WorkerId};
@@ -18,6 +19,7 @@ use recado_core::prosas::{Brl, LedgerLine, LineKind, ProsaScope, Prosas};
 use recado_core::store::Stored;
 use recado_core::templates::{Template, TemplateCategory, TemplateStatus};
 use recado_core::workers::Worker;
+use serde_json::json;
 use uuid::Builder;
 
 use super::scene::{Scene, at};
@@ -83,6 +85,19 @@ impl Scene {
     pub(super) fn group(&self, connection: &Connection, id: &str) -> ConnectionGroup {
         let group = Group::met(code(id));
         ConnectionGroup { company: self.company, connection: connection.id, group }
+    }
+
+    /// A kind of event that came once.
+    pub(super) fn unknown_kind(&self, connection: &Connection, kind: &str) -> UnknownKind {
+        UnknownKind {
+            company: self.company,
+            connection: connection.id,
+            kind: kind.to_owned(),
+            shape: json!({ "event": "xxxx" }),
+            seen: 1,
+            first_at: at(0),
+            last_at: at(0),
+        }
     }
 
     pub(super) fn alias(&self, contact: &Contact, name: &str) -> Alias {

@@ -1,5 +1,6 @@
 //! Connections, their groups and their templates.
 
+use recado_core::connections::Connection;
 use recado_core::contacts::Contact;
 use recado_core::groups::ConnectionGroup;
 use recado_core::ids::{ConnectionId, TemplateId};
@@ -60,6 +61,28 @@ pub async fn use_of_a_connection_is_told(harness: &dyn Harness) {
         assert!(!theirs.expect("the store works"), "case {case}");
     }
     assert!(!used(ConnectionId::new(scene.uuid())).await);
+}
+
+/// Whoever calls its address knows nothing but its id.
+pub async fn a_connection_is_found_whatever_the_company(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let other = scene.another_company().await;
+    let (ours, theirs) = (scene.connection(), other.connection());
+    scene.add(ours.clone()).await;
+    other.add(theirs.clone()).await;
+    let find = async |id| scene.store.connection_anywhere(id).await.expect("the store works");
+    assert_eq!(find(ours.id).await, Some(first(ours.clone())));
+    assert_eq!(find(theirs.id).await, Some(first(theirs.clone())));
+    assert_eq!(find(ConnectionId::new(scene.uuid())).await, None);
+    // As it is now, through another process, too.
+    let off = Connection { is_active: false, updated_at: at(9), ..ours.clone() };
+    scene.apply(first(ours).update(off.clone())).await;
+    let second = harness.second().await.unwrap_or_else(|| scene.store.clone());
+    let found = second.connection_anywhere(off.id).await.expect("the store works");
+    let found = found.expect("it is there");
+    assert_eq!((found.value(), found.version().number()), (&off, 2));
+    scene.apply(found.delete()).await;
+    assert_eq!(find(off.id).await, None);
 }
 
 fn codes(groups: Vec<Stored<ConnectionGroup>>) -> Vec<String> {

@@ -1,7 +1,9 @@
 //! Reads of messages: by id, by the provider's id, and those on their way.
 
+use recado_core::connections::{Connection, ConnectionKind, ConnectionStatus};
+use recado_core::contacts::Contact;
 use recado_core::ids::{MessageId, WorkerId};
-use recado_core::messages::{Message, MessageStatus, ProviderMessageId, Referred};
+use recado_core::messages::{Message, MessageStatus, ProviderMessageId, Referred, SenderType};
 use recado_core::store::Stored;
 
 use super::Harness;
@@ -127,4 +129,68 @@ pub async fn messages_in_flight_are_told_by_their_process(harness: &dyn Harness)
     scene.apply(first(here).update(failed)).await;
     let whole = scene.store.messages_in_flight(mine, 10).await.expect("the store works");
     assert_eq!(whole, [first(there)]);
+}
+
+/// What a QR gateway took and then told nothing more of: each condition, and both ends of the time.
+pub async fn messages_that_came_no_further_are_counted(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let other = scene.another_company().await;
+    let ((contact, connection), theirs) = (scene.pair().await, other.pair().await);
+    let group = Contact { is_group: true, ..scene.contact() };
+    scene.add(group.clone()).await;
+    let of = |kind, is_active, status| Connection { kind, is_active, status, ..scene.connection() };
+    let cloud = of(ConnectionKind::OfficialCloud, true, ConnectionStatus::Connected);
+    let off = of(ConnectionKind::Qr, false, ConnectionStatus::Connected);
+    let offline = of(ConnectionKind::Qr, true, ConnectionStatus::Disconnected);
+    scene.add_all([cloud.clone(), off.clone(), offline.clone()]).await;
+    let count = async |from, to| {
+        let count = scene.store.messages_left_sent(at(from), at(to)).await;
+        count.expect("the store works")
+    };
+    assert_eq!(count(0, 100).await, 0);
+    for status in MessageStatus::ALL.iter().filter(|status| **status != MessageStatus::Sent) {
+        let further = scene.outbound(&contact, &connection, 50);
+        scene.add(Message { status: *status, ..further }).await;
+    }
+    let mut history = scene.outbound(&contact, &connection, 50);
+    history.is_history = true;
+    let mut received = scene.inbound(&contact, &connection, 50);
+    received.status = MessageStatus::Sent;
+    let other_ways = [
+        history,
+        received,
+        scene.outbound(&group, &connection, 50),
+        scene.outbound(&contact, &cloud, 50),
+        scene.outbound(&contact, &off, 50),
+        scene.outbound(&contact, &offline, 50),
+    ];
+    scene.add_all(other_ways).await;
+    assert_eq!(count(0, 100).await, 0);
+
+    let left = scene.outbound(&contact, &connection, 50);
+    scene.add(left.clone()).await;
+    assert_eq!([count(0, 100).await, count(50, 50).await], [1, 1]);
+    assert_eq!([count(0, 49).await, count(51, 100).await, count(51, 49).await], [0; 3]);
+    // Whose sender is a campaign, or a person on the phone, whoever the company is.
+    for (n, sender_type) in (0..).zip(SenderType::ALL) {
+        scene
+            .add(Message {
+                sender_type: *sender_type,
+                ..scene.outbound(&contact, &connection, 60 + n)
+            })
+            .await;
+    }
+    other.add(other.outbound(&theirs.0, &theirs.1, 50)).await;
+    let senders = SenderType::ALL.len() as u64;
+    assert_eq!([count(50, 50).await, count(0, 100).await], [2, 2 + senders]);
+    // It follows what happens to the message, its contact and its connection.
+    let delivered = Message { status: MessageStatus::Delivered, ..left.clone() };
+    scene.apply(first(left).update(delivered)).await;
+    assert_eq!(count(50, 50).await, 1);
+    let lost = Connection { status: ConnectionStatus::Disconnected, ..connection.clone() };
+    scene.apply(first(connection).update(lost)).await;
+    assert_eq!(count(0, 100).await, 1);
+    let back = Connection { status: ConnectionStatus::Connected, ..offline.clone() };
+    scene.apply(first(offline).update(back)).await;
+    assert_eq!(count(0, 100).await, 2);
 }

@@ -13,6 +13,7 @@
 //! The tests use `#[tokio::test]`: the crate needs `tokio` with `macros` and `rt-multi-thread`.
 
 pub mod access;
+pub mod belongings;
 mod campaign_scene;
 pub mod campaigns;
 pub mod cascades;
@@ -57,6 +58,7 @@ pub mod rows;
 mod scene;
 mod suite;
 pub mod unique_keys;
+pub mod unknown_kinds;
 pub mod upkeep;
 
 use std::sync::Arc;

@@ -167,6 +167,7 @@ macro_rules! conformance_suite {
         $crate::conformance_topic!($fresh, connections:
             connections_and_templates_come_by_creation_then_id,
             use_of_a_connection_is_told,
+            a_connection_is_found_whatever_the_company,
             groups_of_a_connection_come_by_code,
             groups_are_found_by_their_code_and_their_communitys,
             a_single_contact_shows_its_conversations_and_lead_memory,
@@ -192,6 +193,7 @@ macro_rules! conformance_suite {
             provider_ids_tell_what_they_stand_for,
             messages_of_silent_and_unknown_processes_are_abandoned,
             messages_in_flight_are_told_by_their_process,
+            messages_that_came_no_further_are_counted,
         );
         $crate::conformance_topic!($fresh, messages_listing:
             messages_come_newest_first_then_by_id,
@@ -241,6 +243,29 @@ macro_rules! conformance_suite {
             a_contact_that_comes_back_finds_nothing_of_the_old,
             references_go_with_their_message,
             groups_and_reports_go_with_the_connection,
+        );
+        $crate::conformance_topic!($fresh, belongings:
+            everything_of_a_contact_becomes_anothers,
+            what_both_contacts_have_stays_as_the_taker_has_it,
+            belongings_need_somebody_to_go_to,
+            belongings_move_in_their_turn,
+            a_change_set_that_fails_moves_nothing,
+            the_deletion_of_who_gave_takes_nothing_along,
+            what_was_read_before_it_moved_is_stale,
+            belongings_move_within_one_company,
+            events_of_both_contacts_are_erased_with_the_taker,
+            a_long_history_moves_in_one_step,
+            nothing_that_comes_meanwhile_is_lost,
+        );
+        $crate::conformance_topic!($fresh, unknown_kinds:
+            every_field_of_an_unknown_kind_is_read_back,
+            unknown_kinds_come_newest_first_then_by_kind,
+            a_listing_of_unknown_kinds_is_bounded,
+            an_unknown_kind_is_there_once,
+            an_unknown_kind_needs_its_connection,
+            unknown_kinds_of_another_company_are_missing,
+            unknown_kinds_go_with_their_connection,
+            unknown_kinds_that_came_long_ago_go,
         );
         $crate::conformance_topic!($fresh, upkeep:
             reports_that_expired_go_and_references_stay,

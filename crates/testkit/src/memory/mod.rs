@@ -4,6 +4,7 @@
 //! as code allows. It is meant to be obviously right, not fast: most reads look at every row of
 //! their kind.
 
+mod belongings;
 mod campaigns;
 mod channels;
 mod contacts;
@@ -23,7 +24,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use recado_core::Timestamp;
 use recado_core::events::{Event, EventRecord};
-use recado_core::ids::CompanyId;
+use recado_core::ids::{CompanyId, ContactId};
 use recado_core::jobs::Job;
 use recado_core::store::{
     Change, ChangeKind, ChangeSet, Claims, Commit, CommitError, Conflict, Precondition, Row,
@@ -51,6 +52,8 @@ struct State {
     events: Vec<PlacedEvent>,
     /// The place of the newest event.
     newest_event: u64,
+    /// Whose events become whose if the commit that is under way succeeds.
+    moving_events: Vec<(CompanyId, ContactId, ContactId)>,
     bells: Bells,
     /// The latest creation time that exports of a company have handed out.
     frontiers: BTreeMap<CompanyId, Timestamp>,
@@ -108,9 +111,13 @@ impl State {
         match outcome {
             Ok(()) => {
                 self.rows.keep();
+                self.move_events();
                 changes.events.into_iter().for_each(|event| self.append(event));
             }
-            Err(_) => self.rows.undo(),
+            Err(_) => {
+                self.rows.undo();
+                self.moving_events.clear();
+            }
         }
         outcome
     }
@@ -127,6 +134,9 @@ impl State {
                 }
                 ChangeKind::Enroll { company, campaign, list } => {
                     self.enroll(company, campaign, list)?;
+                }
+                ChangeKind::MoveBelongings { company, from, into } => {
+                    self.move_belongings(company, from, into)?;
                 }
                 // Kinds of change that this version does not know cannot be applied.
                 _ => return Err(Conflict::Contended),

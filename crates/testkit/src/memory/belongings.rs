@@ -1,0 +1,147 @@
+//! How the belongings of one contact become another's.
+
+use recado_core::campaigns::Recipient;
+use recado_core::ids::{CompanyId, ContactId};
+use recado_core::store::{Conflict, Row, RowKey};
+
+use super::State;
+use super::rows::Entry;
+
+/// What becomes of a row of the contact that gives.
+enum Move {
+    /// Like this, at the next version.
+    Next(Row),
+    /// Like this, with no version to speak of.
+    Silent(Row),
+}
+
+/// The row as the other contact's, if it is one of those that move.
+fn moved(row: &Row, company: CompanyId, from: ContactId, into: ContactId) -> Option<Move> {
+    let of = |own: CompanyId, contact: ContactId| own == company && contact == from;
+    match row.clone() {
+        Row::Message(mut message) if of(message.company, message.contact) => {
+            message.contact = into;
+            Some(Move::Next(message.into()))
+        }
+        Row::Deal(mut deal) if of(deal.company, deal.contact_id) => {
+            deal.contact_id = into;
+            Some(Move::Next(deal.into()))
+        }
+        Row::Document(mut document) if of(document.company, document.contact_id) => {
+            document.contact_id = into;
+            Some(Move::Next(document.into()))
+        }
+        Row::Link(mut link) if of(link.company, link.contact) => {
+            link.contact = into;
+            Some(Move::Next(link.into()))
+        }
+        Row::DispatchWindow(mut window) if of(window.company, window.contact) => {
+            window.contact = into;
+            Some(Move::Next(window.into()))
+        }
+        Row::LedgerLine(mut line) if line.company == company && line.contact == Some(from) => {
+            line.contact = Some(into);
+            Some(Move::Next(line.into()))
+        }
+        Row::RememberedCall(mut call) if call.company == company && call.contact == Some(from) => {
+            call.contact = Some(into);
+            Some(Move::Next(call.into()))
+        }
+        Row::Recipient(mut recipient)
+            if recipient.company == company && recipient.contact == Some(from) =>
+        {
+            recipient.contact = Some(into);
+            Some(Move::Next(recipient.into()))
+        }
+        Row::Click(mut click) if of(click.company, click.contact) => {
+            click.contact = into;
+            Some(Move::Silent(click.into()))
+        }
+        Row::Alias(mut alias) if of(alias.company, alias.contact) => {
+            alias.contact = into;
+            Some(Move::Silent(alias.into()))
+        }
+        Row::ContactTag(mut tag) if of(tag.company, tag.contact) => {
+            tag.contact = into;
+            Some(Move::Silent(tag.into()))
+        }
+        Row::ListMember(mut member) if of(member.company, member.contact) => {
+            member.contact = into;
+            Some(Move::Silent(member.into()))
+        }
+        _ => None,
+    }
+}
+
+impl State {
+    /// Makes everything of `from` that moves a belonging of `into`.
+    pub(super) fn move_belongings(
+        &mut self,
+        company: CompanyId,
+        from: ContactId,
+        into: ContactId,
+    ) -> Result<(), Conflict> {
+        if from == into {
+            return Ok(());
+        }
+        let moving: Vec<(Entry, Move)> = self
+            .rows
+            .every_entry()
+            .filter_map(|entry| Some((entry.clone(), moved(&entry.row, company, from, into)?)))
+            .collect();
+        let is_there = self.rows.entry(&RowKey::Contact { company, id: into }).is_some();
+        if !is_there && !moving.is_empty() {
+            return Err(Conflict::Reference);
+        }
+        for (before, after) in moving {
+            self.move_one(before, after);
+        }
+        self.moving_events.push((company, from, into));
+        Ok(())
+    }
+
+    /// Makes the events that the commit found there tell of whoever they belong to now.
+    pub(super) fn move_events(&mut self) {
+        for (company, from, into) in std::mem::take(&mut self.moving_events) {
+            for event in &mut self.events {
+                if event.record.company == company && event.record.contact == Some(from) {
+                    event.record.contact = Some(into);
+                }
+            }
+        }
+    }
+
+    /// The version of a row that has one goes up; what `into` has already stays as it is.
+    fn move_one(&mut self, before: Entry, after: Move) {
+        let (row, version) = match after {
+            Move::Next(row) => (row, before.version.next()),
+            Move::Silent(row) => (row, before.version),
+        };
+        let (old, new) = (before.row.key(), row.key());
+        let row = match row {
+            Row::Recipient(recipient) if self.is_doubled(&recipient) => {
+                let mut left_over = recipient;
+                left_over.contact = None;
+                left_over.into()
+            }
+            row => row,
+        };
+        let is_taken = old != new && self.rows.entry(&new).is_some();
+        if old != new {
+            self.rows.set(old, None);
+        }
+        if !is_taken {
+            self.rows.set(new, Some(Entry { row, version, place: before.place }));
+        }
+    }
+
+    /// Whether the contact of a recipient is on the same campaign under another number.
+    fn is_doubled(&self, recipient: &Recipient) -> bool {
+        self.rows.all::<Recipient>().any(|other| {
+            other.company == recipient.company
+                && other.campaign == recipient.campaign
+                && other.number != recipient.number
+                && other.contact == recipient.contact
+        })
+    }
+}
