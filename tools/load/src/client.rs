@@ -27,6 +27,8 @@ pub(crate) enum Call {
     Post(Cow<'static, str>, String),
     /// PATCH with a JSON body.
     Patch(String, String),
+    /// POST of a JSON body to a path, signed as the official API does.
+    Signed(Cow<'static, str>, String, String),
 }
 
 /// A status and a body.
@@ -85,6 +87,11 @@ impl Client {
             Call::Get(path) => ("GET", path.as_str(), None),
             Call::Post(path, body) => ("POST", path.as_ref(), Some(body)),
             Call::Patch(path, body) => ("PATCH", path.as_str(), Some(body)),
+            Call::Signed(path, body, _) => ("POST", path.as_ref(), Some(body)),
+        };
+        let signature = match call {
+            Call::Signed(_, _, signature) => format!("x-hub-signature-256: {signature}\r\n"),
+            _ => String::new(),
         };
         let written = match body {
             None => write!(
@@ -94,7 +101,7 @@ impl Client {
             Some(body) => write!(
                 self.request,
                 "{method} {path} HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {key}\r\n\
-                 content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+                 content-type: application/json\r\n{signature}content-length: {}\r\n\r\n{body}",
                 body.len()
             ),
         };

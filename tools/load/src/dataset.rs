@@ -15,7 +15,7 @@ use recado_core::Timestamp;
 use recado_core::store::{ChangeSet, Store};
 
 pub(crate) use manifest::{Manifest, Talk};
-pub(crate) use messages::outbound_id;
+pub(crate) use messages::{APP_SECRET, PHONE_NUMBER_ID, outbound_id};
 
 use crate::stores::{self, AnyError};
 
@@ -32,6 +32,8 @@ const ROUNDS_PER_UPKEEP: u64 = 10;
 pub(crate) const MAX_CONTACTS: u64 = 10_000_000;
 /// The most messages of a dataset.
 const MAX_MESSAGES: u64 = 100_000_000;
+/// For so many messages on the silent connection there is one on the official one.
+const OFFICIAL_SHARE: u64 = 4;
 /// How many of the contacts have conversations at most.
 const MAX_PARTNERS: usize = 100_000;
 
@@ -81,13 +83,16 @@ pub(crate) async fn make(order: &Order) -> Result<(), AnyError> {
             if partners.is_empty() {
                 return Err("so few contacts have nobody to talk to".into());
             }
-            let mut maker = messages::Maker::new(company, connections.silent, partners, now());
-            write(&*store, "messages", count, |index, changes| {
-                maker.message(index, count, changes)
-            })
-            .await?;
-            let messages::Connections { silent, reporting } = connections;
-            Some(Talk { messages: count, silent, reporting })
+            let messages::Connections { silent, reporting, official } = connections;
+            let official_messages = (count / OFFICIAL_SHARE).max(2);
+            for (what, connection, count) in
+                [("messages", silent, count), ("official messages", official, official_messages)]
+            {
+                let mut maker = messages::Maker::new(company, connection, partners.clone(), now());
+                write(&*store, what, count, |index, changes| maker.message(index, count, changes))
+                    .await?;
+            }
+            Some(Talk { messages: count, silent, reporting, official, official_messages })
         }
     };
     store.upkeep(now()).await?;

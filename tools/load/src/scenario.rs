@@ -50,6 +50,8 @@ pub(crate) enum Scenario {
     Events,
     /// The same, a hundred in a call.
     EventsBatch,
+    /// Webhook calls of the official API, one event in a call: ten status reports for every message.
+    Webhooks,
     /// One of the first pages of all messages.
     Messages,
     /// The first page of one contact's messages.
@@ -64,6 +66,7 @@ impl Scenario {
             Self::SendReported => Some(Topic::SendReported),
             Self::Events => Some(Topic::Events(1)),
             Self::EventsBatch => Some(Topic::Events(BATCH)),
+            Self::Webhooks => Some(Topic::Webhooks),
             Self::Messages => Some(Topic::Messages),
             Self::ContactMessages => Some(Topic::ContactMessages),
             Self::Create
@@ -199,6 +202,7 @@ impl Calls {
             | Scenario::SendReported
             | Scenario::Events
             | Scenario::EventsBatch
+            | Scenario::Webhooks
             | Scenario::Messages
             | Scenario::ContactMessages => match (scenario.topic(), &known.talk) {
                 (Some(topic), Some(talk)) => {

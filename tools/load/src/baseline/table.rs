@@ -129,7 +129,11 @@ impl Table {
             has_aim.then_some(ratio >= SENDS),
         );
         for report in paced {
-            let rate = report.events_per_second();
+            // A webhook's answer does not tell of its events; it holds one.
+            let rate = match report.events.is_empty() {
+                true => report.per_second,
+                false => report.events_per_second(),
+            };
             self.row(
                 report.scenario.clone(),
                 format!(

@@ -51,8 +51,9 @@ pub(crate) struct Talked {
     pub(crate) inserted: Report,
     /// Sends without reports.
     pub(crate) sent: Report,
-    /// Gateway events at the top rate: one in a call, many in a call.
-    pub(crate) paced: [Report; 2],
+    /// Gateway events at the top rate: one in a call, many in a call, one in a webhook call of the
+    /// official API.
+    pub(crate) paced: [Report; 3],
     /// Everything else.
     pub(crate) others: Vec<Report>,
 }
@@ -86,12 +87,16 @@ pub(crate) async fn measure_talk(order: &TalkOrder) -> Result<(), AnyError> {
         side.run("send, with three reports each", Scenario::SendReported, senders).await?,
         side.run("gateway events, one a call", Scenario::Events, gateways).await?,
         side.run("gateway events, 100 a call", Scenario::EventsBatch, batchers).await?,
+        side.run("webhooks of the official API, one event each", Scenario::Webhooks, gateways)
+            .await?,
     ];
     let single = Effort { rate: Some(TOP_RATE), ..gateways };
     let batched = Effort { rate: Some(TOP_RATE / BATCH), ..batchers };
     let paced = [
         side.run("gateway events at the top rate, one a call", Scenario::Events, single).await?,
         side.run("gateway events at the top rate, 100 a call", Scenario::EventsBatch, batched)
+            .await?,
+        side.run("webhooks of the official API at the top rate", Scenario::Webhooks, single)
             .await?,
     ];
     for (name, scenario) in [

@@ -18,7 +18,7 @@ pub(crate) struct Manifest {
     pub(crate) talk: Option<Talk>,
 }
 
-/// The messages of a dataset and its connections, both on the simulated gateway.
+/// The messages of a dataset and its connections.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Talk {
     /// How many; every second one is outbound and waits for reports.
@@ -27,6 +27,10 @@ pub(crate) struct Talk {
     pub(crate) silent: ConnectionId,
     /// The connection that reports.
     pub(crate) reporting: ConnectionId,
+    /// The connection on the official API.
+    pub(crate) official: ConnectionId,
+    /// How many messages are on it; every second one is outbound and waits for reports.
+    pub(crate) official_messages: u64,
 }
 
 impl Manifest {

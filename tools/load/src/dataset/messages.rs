@@ -15,7 +15,7 @@ use recado_core::messages::{
     RefTarget, SenderType,
 };
 use recado_core::store::ChangeSet;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::company::uuid;
 
@@ -33,13 +33,21 @@ const TEXTS: [&str; 8] = [
     "ok",
 ];
 
-/// The connections of a dataset, both on the simulated gateway.
+/// The secret that the calls to the official connection's webhook are signed with; it protects
+/// nothing but made-up data.
+pub(crate) const APP_SECRET: &str = "load-app-secret";
+/// The official connection's number, as the official API names it.
+pub(crate) const PHONE_NUMBER_ID: &str = "106540352242922";
+
+/// The connections of a dataset, two on the simulated gateway and one on the official API.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Connections {
     /// Reports nothing; the messages of the dataset are on it.
     pub(crate) silent: ConnectionId,
     /// Reports that messages were sent, delivered and read.
     pub(crate) reporting: ConnectionId,
+    /// Takes webhooks of the official API; some messages are on it.
+    pub(crate) official: ConnectionId,
 }
 
 impl Connections {
@@ -50,17 +58,16 @@ impl Connections {
         changes: ChangeSet,
     ) -> (Self, ChangeSet) {
         let mut random = fastrand::Rng::new();
-        let mut connection = |reports: bool| {
-            let settings = json!({ "reports": reports });
+        let mut connection = |name: &str, gateway: Gateway, settings: Value| {
             let settings = settings.as_object().cloned().unwrap_or_default();
             Connection {
                 id: ConnectionId::new(uuid(now, &mut random)),
                 company,
                 kind: ConnectionKind::OfficialCloud,
                 platform: Platform::whatsapp(),
-                name: if reports { "Reporting".to_owned() } else { "Silent".to_owned() },
+                name: name.to_owned(),
                 identifier: "551130000001".to_owned(),
-                gateway: Gateway::Simulated,
+                gateway,
                 settings: ConnectionSettings::from_stored(settings),
                 is_active: true,
                 status: ConnectionStatus::Connected,
@@ -68,9 +75,16 @@ impl Connections {
                 updated_at: now,
             }
         };
-        let (silent, reporting) = (connection(false), connection(true));
-        let ids = Self { silent: silent.id, reporting: reporting.id };
-        (ids, changes.insert(silent).insert(reporting))
+        let simulated = |reports: bool| (Gateway::Simulated, json!({ "reports": reports }));
+        let (gateway, settings) = simulated(false);
+        let silent = connection("Silent", gateway, settings);
+        let (gateway, settings) = simulated(true);
+        let reporting = connection("Reporting", gateway, settings);
+        let settings = json!({"phone_number_id": PHONE_NUMBER_ID, "app_secret": APP_SECRET,
+            "access_token": "load", "verify_token": "load"});
+        let official = connection("Official", Gateway::CloudApi, settings);
+        let ids = Self { silent: silent.id, reporting: reporting.id, official: official.id };
+        (ids, changes.insert(silent).insert(reporting).insert(official))
     }
 }
 
@@ -94,7 +108,7 @@ pub(crate) struct Maker {
     random: fastrand::Rng,
 }
 
-/// The provider's id of the outbound message with this number.
+/// The provider's id of the outbound message with this number. It is unique on its connection.
 pub(crate) fn outbound_id(number: u64) -> String {
     format!("load.out.{number}")
 }

@@ -1,5 +1,7 @@
 //! Calls about messages: sends, what gateways tell of, and listings.
 
+mod official;
+
 use serde_json::{Value, json};
 
 use super::PAGE;
@@ -12,6 +14,8 @@ pub(crate) const BATCH: usize = 100;
 /// its top rate sends about a thousand messages a second, each reported three times, and gets about
 /// three hundred.
 const ONE_MESSAGE_IN: u64 = 11;
+/// What contacts write.
+const TEXT: &str = "Obrigado! Pode deixar com o porteiro.";
 /// How far into the general listing pages are asked for.
 const LISTED_PAGES: u64 = 20;
 
@@ -47,10 +51,27 @@ pub(crate) enum Topic {
     SendReported,
     /// So many events in one call.
     Events(usize),
+    /// Webhook calls of the official API, one event in each.
+    Webhooks,
     /// Pages of all messages.
     Messages,
     /// The first pages of one contact's messages.
     ContactMessages,
+}
+
+/// What a gateway tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Happening {
+    Message { from: String, id: String },
+    Status { status: &'static str, id: String },
+}
+
+/// How many messages wait for reports on the connection that a topic is about.
+const fn outbound_of(talk: &Talk, topic: Topic) -> u64 {
+    match topic {
+        Topic::Webhooks => talk.official_messages / 2,
+        _ => talk.messages / 2,
+    }
 }
 
 /// The calls of one connection.
@@ -76,7 +97,7 @@ impl TalkCalls {
         (connection, connections): (usize, usize),
         seed: u64,
     ) -> Self {
-        let outbound = known.talk.messages / 2;
+        let outbound = outbound_of(&known.talk, topic);
         let start = fastrand::Rng::with_seed(seed).u64(..outbound.max(1));
         Self {
             known: known.clone(),
@@ -111,6 +132,7 @@ impl TalkCalls {
                     format!("/operator/v1/companies/{company}/connections/{}/events", talk.silent);
                 Call::Post(path.into(), json!({ "events": events }).to_string())
             }
+            Topic::Webhooks => self.webhook(),
             Topic::Messages => {
                 let page = self.random.u64(1..=LISTED_PAGES);
                 Call::Get(format!("/api/v1/messages?page={page}&limit={PAGE}"))
@@ -129,30 +151,48 @@ impl TalkCalls {
         Call::Post("/api/v1/send/message".into(), body.to_string())
     }
 
-    fn event(&mut self) -> Value {
+    /// What happens next.
+    fn happening(&mut self) -> Happening {
         self.events += 1;
         if self.events.is_multiple_of(ONE_MESSAGE_IN) {
             let from = self.person().phone.trim_start_matches('+').to_owned();
-            return json!({
-                "kind": "message",
-                "from": from,
-                "type": "text",
-                "content": "Obrigado! Pode deixar com o porteiro.",
-                "provider_message_id": format!("{}.{}", self.prefix, self.events),
-                "timestamp": self.time,
-            });
+            return Happening::Message { from, id: format!("{}.{}", self.prefix, self.events) };
         }
         // A hundred messages are delivered, then the same hundred are read.
         let (block, place) = (self.statuses / 200, self.statuses % 200);
         self.statuses += 1;
-        let number =
-            (self.first + block * 100 + place % 100) % (self.known.talk.messages / 2).max(1);
-        json!({
-            "kind": "status",
-            "status": if place < 100 { "delivered" } else { "read" },
-            "provider_message_id": outbound_id(number),
-            "timestamp": self.time,
-        })
+        let outbound = outbound_of(&self.known.talk, self.topic);
+        let number = (self.first + block * 100 + place % 100) % outbound.max(1);
+        let status = if place < 100 { "delivered" } else { "read" };
+        Happening::Status { status, id: outbound_id(number) }
+    }
+
+    fn event(&mut self) -> Value {
+        match self.happening() {
+            Happening::Message { from, id } => json!({
+                "kind": "message",
+                "from": from,
+                "type": "text",
+                "content": TEXT,
+                "provider_message_id": id,
+                "timestamp": self.time,
+            }),
+            Happening::Status { status, id } => json!({
+                "kind": "status",
+                "status": status,
+                "provider_message_id": id,
+                "timestamp": self.time,
+            }),
+        }
+    }
+
+    /// The next call of the official API.
+    fn webhook(&mut self) -> Call {
+        let happening = self.happening();
+        let path = format!("/api/webhooks/provider/{}", self.known.talk.official);
+        let body = official::body(&happening, crate::dataset::now());
+        let signature = official::signature(body.as_bytes());
+        Call::Signed(path.into(), body, signature)
     }
 }
 
@@ -170,7 +210,13 @@ mod tests {
         let person = |n: u32| Person { contact: n.to_string(), phone: format!("+551199000{n}") };
         KnownTalk {
             company: "c".to_owned(),
-            talk: Talk { messages: 100_000, silent: connection, reporting: connection },
+            talk: Talk {
+                messages: 100_000,
+                silent: connection,
+                reporting: connection,
+                official: connection,
+                official_messages: 25_000,
+            },
             people: (1001..1100).map(person).collect(),
         }
     }
