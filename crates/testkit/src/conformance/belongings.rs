@@ -120,7 +120,8 @@ async fn assert_belongs(scene: &Scene, made: &Belongings, name: &str, to: &Conta
     assert_eq!(store.deals(company, Some(id)).await.expect("works"), [deal.value().clone()]);
     let document = store.document(company, made.document.id).await.expect("works").expect("there");
     assert_eq!(*document.value(), Document { contact_id: id, ..made.document.clone() });
-    assert_eq!(store.documents(company, id).await.expect("works"), [document.clone()]);
+    let documents = store.documents(company, id).await.expect("works");
+    assert_eq!(documents, std::slice::from_ref(&document));
     let link = store.link(company, made.link.id).await.expect("works").expect("there");
     assert_eq!(*link.value(), Link { contact: id, ..made.link.clone() });
     let moved = DispatchWindow { contact: id, ..made.window.clone() };

@@ -97,6 +97,7 @@ impl<'a> Side<'a> {
             | Verb::ImportContact
             | Verb::PatchContact
             | Verb::DeleteContact
+            | Verb::MergeContacts
             | Verb::ReadContact => self.contact(command, world).await,
             Verb::Page | Verb::Export => self.listing(command, world).await,
             Verb::RunJobs => self.jobs(command).await,
@@ -116,10 +117,12 @@ impl<'a> Side<'a> {
             Verb::InsertRow
             | Verb::ChangeRow
             | Verb::DeleteRow
+            | Verb::MoveRows
             | Verb::ReadRows
             | Verb::InsertReach
             | Verb::ChangeReach
             | Verb::DeleteReach
+            | Verb::MoveReach
             | Verb::ReadReach
             | Verb::Claim => self.rows.run(command, world, self.clock.now()).await,
             Verb::CreateConnection
@@ -192,6 +195,10 @@ impl<'a> Side<'a> {
             Verb::DeleteContact => {
                 let outcome = show(contacts.delete(caller, id).await);
                 json!([outcome, self.files.keys()])
+            }
+            Verb::MergeContacts => {
+                let other = ContactId::new(nil(world.id("contact", command, 1)));
+                show(contacts.merge(company.id, id, other).await)
             }
             _ => {
                 let detail = contacts.get(caller, id, command.once_in(1, 2)).await;

@@ -50,9 +50,13 @@ impl Side<'_> {
             }
             Verb::Receive => {
                 let count = 1 + command.number(2) % 4;
-                let events = (0..count).map(|n| bodies::event(command, world, 64 + n * 32, now));
                 let suffix = &app.settings().group_suffix;
-                let events = events.map(|event| parse_event(&event, suffix)).collect();
+                let events = (0..count).map(|n| 64 + n * 32);
+                let events = events.map(|n| match bodies::rare_event(command, n, now) {
+                    Some(event) => Ok(event),
+                    None => parse_event(&bodies::event(command, world, n, now), suffix),
+                });
+                let events = events.collect();
                 show(app.inbox().receive(company, connection, events).await)
             }
             Verb::Send => {
@@ -124,6 +128,8 @@ impl Side<'_> {
         let known = |kind: &str| world.ids.get(kind).into_iter().flatten();
         for id in known("connection").filter_map(|id| ConnectionId::parse(id)) {
             everything.push(show(app.groups().all(company, id).await));
+            let kinds = app.store().unknown_kinds(company, id).await;
+            everything.push(json!(format!("{kinds:?}")));
         }
         for id in known("contact").filter_map(|id| ContactId::parse(id)) {
             everything.push(show(app.leads().get(company, id).await));

@@ -1,6 +1,9 @@
 //! Gateway events and bodies about messages out of a command's numbers.
 
 use recado_core::Timestamp;
+use recado_core::gateway::{GatewayEvent, NamesReport, OwnSend, TemplateReport, UnknownReport};
+use recado_core::messages::ProviderMessageId;
+use recado_core::templates::TemplateStatus;
 use serde_json::{Value, json};
 
 use super::command::Command;
@@ -95,6 +98,37 @@ pub(super) fn event(command: &Command, world: &World, n: usize, now: Timestamp) 
     let media = json!({ "url": "https://example.com/a.png", "mimetype": "image/png" });
     set(&mut event, command.once_in(n + 19, 6), "media", media);
     event
+}
+
+/// An event that only adapters tell, now and then.
+pub(super) fn rare_event(command: &Command, n: usize, now: Timestamp) -> Option<GatewayEvent> {
+    let peer = command.pick(n + 3, PEERS).to_owned();
+    let aliases = vec![command.pick(n + 4, PEERS).to_owned()];
+    let event = match command.number(n + 21) % 40 {
+        0..=2 => GatewayEvent::OwnSend(OwnSend {
+            provider_id: ProviderMessageId::from_stored(provider_id(command, n + 1)),
+            reference: None,
+            peer,
+            aliases,
+            content: Some(command.pick(n + 5, TEXTS).to_owned()),
+            timestamp: Some(now),
+        }),
+        3 | 4 => GatewayEvent::Names(NamesReport { peer, aliases }),
+        5 => GatewayEvent::GroupsChanged,
+        6 => GatewayEvent::StateDoubtful,
+        7 => GatewayEvent::Template(TemplateReport {
+            name: "promo".to_owned(),
+            language: "pt_BR".to_owned(),
+            status: Some(TemplateStatus::ALL[command.number(n + 5) % TemplateStatus::ALL.len()]),
+            category: None,
+        }),
+        8 | 9 => GatewayEvent::Unknown(UnknownReport {
+            kind: command.pick(n + 5, &["call", "label.edit"]).to_owned(),
+            body: json!({ "from": peer }),
+        }),
+        _ => return None,
+    };
+    Some(event)
 }
 
 /// A set of groups, each named once.

@@ -6,6 +6,7 @@
 //! [`Fate`] says.
 
 pub mod cloud;
+mod signing;
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -17,6 +18,7 @@ use recado_core::transport::{
     Method, OutboundRequest, OutboundResponse, Transport, TransportError,
 };
 use serde_json::Value;
+pub use signing::{hex_hmac_sha256, hex_hmac_sha512};
 
 /// A request as a gateway gets it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -42,6 +42,7 @@ macro_rules! kinds {
     ($($kind:ident: $record:ty,)+) => {
         /// The kinds of record.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        #[expect(clippy::enum_variant_names, reason = "one record is a kind of something itself")]
         pub(super) enum Kind {
             $($kind,)+
         }

@@ -79,6 +79,16 @@ impl Rows {
             "row worker" => {
                 store.worker(maker.worker_id(at)).await.expect("works").as_ref().map(any)
             }
+            "row unknown" => {
+                let connection = maker.connection_id(at);
+                let kinds = store.unknown_kinds(company, connection).await.expect("works");
+                nth(&kinds, nth_of)
+            }
+            "row job" => {
+                // A lease that lapses at once.
+                let claimed = store.claim_jobs(maker.now, maker.now, 3).await.expect("works");
+                nth(&claimed, nth_of)
+            }
             "row template" => {
                 let template = store.template(company, maker.template_id(at)).await;
                 template.expect("works").as_ref().map(any)

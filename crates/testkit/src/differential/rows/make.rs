@@ -6,9 +6,11 @@ use recado_core::connections::{
 };
 use recado_core::contacts::{Alias, ChannelKey, Contact, Identifier, Phone, Platform, Region};
 use recado_core::conversations::Conversation;
+use recado_core::gateway::UnknownKind;
 use recado_core::groups::{ConnectionGroup, Group, GroupCode};
 use recado_core::idempotency::{CallKey, CallState, RememberedCall};
 use recado_core::ids::*;
+use recado_core::jobs::{Job, JobKind};
 use recado_core::leads::{Bant, Inferred, LeadMemory};
 use recado_core::messages::{
     DeliveryCode, Direction, ErrorType, Failure, Media, Message, MessageRef, MessageStatus,
@@ -50,6 +52,10 @@ pub(in super::super) const KINDS: &[&str] = &[
     "row line",
     "row call",
     "row worker",
+    "row unknown",
+    "row unknown",
+    "row job",
+    "row job",
     "row template",
 ];
 
@@ -57,6 +63,8 @@ pub(in super::super) const KINDS: &[&str] = &[
 const KEYS: &[&str] = &["5534991234567", "553491234567", "lid-1", "LID-1", "líd-1", "bsuid.9", "x"];
 /// Codes of groups.
 const CODES: &[&str] = &["g1@g.us", "g2@g.us", "G1@g.us", "com@g.us", "com-2@g.us"];
+/// What gateways call events that nobody knows.
+const UNKNOWN: &[&str] = &["call", "Call", "label.edit", "é", "a'b\"c\\d %_", ""];
 /// Providers' ids of messages.
 const WAMIDS: &[&str] = &["w1", "w2", "w3", "w4", "w5", "w6", "W1", "wamid.HBgM=="];
 
@@ -179,6 +187,8 @@ impl Maker<'_> {
                 Worker { id, leased_until, dispatches: self.once_in(2, 2) }.into()
             }
             "row template" => self.template().into(),
+            "row unknown" => self.unknown().into(),
+            "row job" => self.job().into(),
             _ => self.reach_row(kind),
         }
     }
@@ -370,6 +380,48 @@ impl Maker<'_> {
             contact: self.maybe(7, || self.contact_id(8)),
             expires_at: self.soon(9),
         }
+    }
+
+    fn unknown(&self) -> UnknownKind {
+        // Some came so long ago that they are about to be forgotten.
+        let back = if self.once_in(3, 3) { 30 * 86_400_000 } else { 0 };
+        let shape = match self.command.number(4) % 3 {
+            0 => json!({ "event": "xxxx", "id": [0, null, self.text(5)] }),
+            1 => json!(self.text(5)),
+            _ => json!([]),
+        };
+        UnknownKind {
+            company: self.company,
+            connection: self.connection_id(1),
+            kind: self.unknown_name(2),
+            shape,
+            seen: self.command.number(6) as u64,
+            first_at: self.time(7),
+            last_at: Timestamp::from_millis(self.soon(8).millis() - back),
+        }
+    }
+
+    /// What a gateway calls an event that nobody knows.
+    pub(super) fn unknown_name(&self, n: usize) -> String {
+        self.command.pick(n, UNKNOWN).to_owned()
+    }
+
+    fn job(&self) -> Job {
+        let (connection, message) = (self.connection_id(1), self.message_id(2));
+        let since = self.time(3);
+        let kind = match self.command.number(4) % 7 {
+            0 => JobKind::CheckConnection { connection },
+            1 => JobKind::CheckConnectionOnce { connection },
+            2 | 3 => JobKind::PullMissed { connection, since },
+            4 => JobKind::PullMissedOnce { connection, since },
+            5 => JobKind::FindSent { message },
+            _ => JobKind::SyncGroupsOnce { connection },
+        };
+        let (id, due_at) = (JobId::new(self.fresh), self.soon(5));
+        let attempts = self.command.number(6) as u32 % 9;
+        let leased_until = self.maybe(7, || self.soon(8));
+        let created_at = self.time(9);
+        Job { id, company: self.company, kind, attempts, due_at, leased_until, created_at }
     }
 
     fn template(&self) -> Template {

@@ -65,7 +65,11 @@ impl Rows {
         let maker = Maker { command, world, company: self.company, now, fresh };
         let is_reach = matches!(
             command.verb,
-            Verb::InsertReach | Verb::ChangeReach | Verb::DeleteReach | Verb::ReadReach
+            Verb::InsertReach
+                | Verb::ChangeReach
+                | Verb::DeleteReach
+                | Verb::MoveReach
+                | Verb::ReadReach
         );
         let kind = command.pick(0, if is_reach { REACH_KINDS } else { KINDS });
         match command.verb {
@@ -75,6 +79,7 @@ impl Rows {
             }
             Verb::ReadRows => json!({ "found": self.read(&maker).await }),
             Verb::ReadReach => json!({ "found": self.read_reach(&maker).await }),
+            Verb::MoveRows | Verb::MoveReach => self.move_belongings(&maker).await,
             Verb::Claim => self.claim(&maker).await,
             _ => {
                 let Some(found) = self.find(kind, &maker).await else {
@@ -103,6 +108,21 @@ impl Rows {
                 json!({ "kind": kind, "found": before, "outcome": outcome, "after": after })
             }
         }
+    }
+
+    /// Makes the belongings of one contact another's, who is missing now and then; at times the one
+    /// who gave goes in the same set.
+    async fn move_belongings(&self, maker: &Maker<'_>) -> Value {
+        let (from, into) = (maker.contact_id(1), maker.contact_id(2));
+        if from == into {
+            return json!({ "outcome": "skipped" });
+        }
+        let mut changes = ChangeSet::new().with(Change::move_belongings(self.company, from, into));
+        let given = self.store.contact(self.company, from).await.expect("works");
+        if let Some(given) = given.filter(|_| maker.command.once_in(3, 4)) {
+            changes = changes.with(given.delete());
+        }
+        json!({ "outcome": outcome(self.store.commit(changes).await) })
     }
 
     async fn try_apply(&self, change: Change) -> &'static str {

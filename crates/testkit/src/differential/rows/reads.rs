@@ -58,7 +58,7 @@ impl Maker<'_> {
 impl Rows {
     pub(super) async fn read(&self, maker: &Maker<'_>) -> Value {
         let (store, company) = (&self.store, self.company);
-        match maker.command.number(1) % 9 {
+        match maker.command.number(1) % 11 {
             0 | 1 => self.messages(&maker.message_filter(), maker.page(30)).await,
             2 => {
                 let kinds = [None, Some(LineKind::Debit), Some(LineKind::Refund)];
@@ -93,6 +93,23 @@ impl Rows {
                 json!([facts.holder, facts.alias_taken, connection])
             }
             7 => self.on_their_way(maker).await,
+            8 => {
+                let (connection, kind) = (maker.connection_id(10), maker.unknown_name(11));
+                let anywhere = store.connection_anywhere(connection).await.expect("works");
+                let kinds = store.unknown_kinds(company, connection).await.expect("works");
+                let one = store.unknown_kind(company, connection, &kind).await.expect("works");
+                json!([
+                    anywhere.as_ref().map(shown::stored),
+                    shown::all(&kinds),
+                    one.as_ref().map(shown::stored),
+                ])
+            }
+            9 => {
+                let (now, lease) = (maker.now, maker.soon(10));
+                let limit = 1 + maker.command.number(11) as u32 % 3;
+                let claimed = store.claim_jobs(now, lease, limit).await.expect("works");
+                json!(shown::all(&claimed))
+            }
             _ => self.contact(maker.contact_id(10), maker.connection_id(11)).await,
         }
     }
@@ -115,7 +132,11 @@ impl Rows {
         let abandoned = self.store.abandoned_messages(maker.now, ALL).await.expect("works");
         let some = self.store.abandoned_messages(maker.now, 2).await.expect("works").len();
         let flying = self.store.messages_in_flight(maker.worker_id(10), ALL).await.expect("works");
+        let (from, to) = (maker.when(20), maker.when(22));
+        let (from, to) = (from.unwrap_or(Timestamp::MIN), to.unwrap_or(Timestamp::MAX));
+        let left_sent = self.store.messages_left_sent(from, to).await.expect("works");
         json!([
+            left_sent,
             shown::unordered(shown::all(&abandoned)),
             some,
             shown::unordered(shown::all(&flying)),
@@ -169,6 +190,10 @@ impl Rows {
         for connection in ids("row connection").into_iter().map(ConnectionId::new) {
             let groups = store.groups(company, connection).await.expect("works");
             everything.push(json!(shown::all(&groups)));
+            let kinds = store.unknown_kinds(company, connection).await.expect("works");
+            everything.push(json!(shown::all(&kinds)));
+            let anywhere = store.connection_anywhere(connection).await.expect("works");
+            everything.push(json!(anywhere.as_ref().map(shown::stored)));
             everything.push(self.contact(ContactId::new(Uuid::nil()), connection).await);
         }
         for contact in contacts {
@@ -177,6 +202,8 @@ impl Rows {
         let (filter, page) = (ContactFilter::default(), PageRequest { page: 1, limit: 1 });
         let slice = store.contact_page(company, &filter, page, false).await.expect("works");
         everything.push(json!(slice.total));
+        let left_sent = store.messages_left_sent(Timestamp::MIN, Timestamp::MAX).await;
+        everything.push(json!(left_sent.expect("works")));
         everything.extend(self.all_reach(world).await);
         everything
     }

@@ -3,8 +3,10 @@
 use recado_core::connections::Connection;
 use recado_core::contacts::Contact;
 use recado_core::conversations::Conversation;
+use recado_core::gateway::UnknownKind;
 use recado_core::groups::{ConnectionGroup, Group};
 use recado_core::idempotency::RememberedCall;
+use recado_core::jobs::Job;
 use recado_core::leads::LeadMemory;
 use recado_core::messages::{Message, MessageRef};
 use recado_core::prosas::LedgerLine;
@@ -37,6 +39,15 @@ pub(super) fn replacing(of: &Row, made: Row) -> Row {
             RememberedCall { key: of.key.clone(), ..made }.into()
         }
         (Row::Worker(of), Row::Worker(made)) => Worker { id: of.id, ..made }.into(),
+        (Row::UnknownKind(of), Row::UnknownKind(made)) => {
+            UnknownKind { connection: of.connection, kind: of.kind.clone(), ..made }.into()
+        }
+        (Row::Job(of), Row::Job(made)) => {
+            let is_same = of.kind.name() == made.kind.name();
+            let is_same = is_same && of.kind.subject() == made.kind.subject();
+            let kind = if is_same { made.kind } else { of.kind.clone() };
+            Job { id: of.id, kind, ..made }.into()
+        }
         (Row::Template(of), Row::Template(made)) => Template { id: of.id, ..made }.into(),
         (of, made) => super::reach::replacing(of, made),
     }
