@@ -1,11 +1,41 @@
-//! Evolution API, a gateway for phones that are paired by QR code.
+//! Evolution API, a gateway for phones that are paired by QR code: the contract of 2.3.7, with what
+//! 2.3.0 to 2.4 do otherwise.
+//!
+//! - It takes no reference of ours, so an uncertain send is proved by its `send.message` webhook or
+//!   by looking for the text in the conversation.
+//! - Most of its failures of a send are a 400 with a text, which it also answers when the message
+//!   has left: they are uncertain.
+//! - It signs no webhook: the address carries a secret token.
+
+mod answer;
+mod body;
+mod groups;
+mod history;
+mod media;
+mod message;
+mod names;
+mod parts;
+mod send;
+mod settings;
+mod state;
+mod status;
+mod values;
+mod webhook;
 
 use async_trait::async_trait;
+use recado_core::Timestamp;
 use recado_core::connections::Connection;
-use recado_core::gateway::{Outgoing, Provider, SendFailure, SendResult};
+use recado_core::gateway::{
+    Accepted, GatewayStatus, Lookup, MediaFile, Missed, Outgoing, Pairing, Provider, ProviderError,
+    Received, SendResult, Webhook, WebhookRefused,
+};
+use recado_core::groups::Group;
 use recado_core::transport::Transport;
 
-/// The adapter.
+use names::Names;
+
+/// The adapter. Settings of a connection: `base_url` (a prefix of the path is kept), `instance`,
+/// `api_key`, `webhook_token` (expected as `?token=` of the webhook's address), `timeout_ms`.
 #[derive(Clone, Debug)]
 pub struct Evolution {
     group_suffix: String,
@@ -16,16 +46,86 @@ impl Evolution {
     pub fn new(group_suffix: impl Into<String>) -> Self {
         Self { group_suffix: group_suffix.into() }
     }
+
+    fn names<'a>(&'a self, connection: &'a Connection) -> Names<'a> {
+        Names::new(&self.group_suffix, connection)
+    }
 }
 
 #[async_trait]
 impl Provider for Evolution {
     async fn send(
         &self,
-        _transport: &dyn Transport,
-        _connection: &Connection,
-        _outgoing: &Outgoing,
+        transport: &dyn Transport,
+        connection: &Connection,
+        outgoing: &Outgoing,
     ) -> SendResult {
-        Err(SendFailure::uncertain(self.group_suffix.clone()))
+        send::send(self.names(connection), transport, connection, outgoing).await
+    }
+
+    async fn find_sent(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+        lookup: &Lookup,
+    ) -> Result<Option<Accepted>, ProviderError> {
+        history::find_sent(self.names(connection), transport, connection, lookup).await
+    }
+
+    async fn status(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+    ) -> Result<GatewayStatus, ProviderError> {
+        state::status(transport, connection).await
+    }
+
+    async fn groups(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+    ) -> Result<Vec<Group>, ProviderError> {
+        groups::groups(self.names(connection), transport, connection).await
+    }
+
+    async fn pairing(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+    ) -> Result<Pairing, ProviderError> {
+        state::pairing(transport, connection).await
+    }
+
+    async fn missed(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+        from: Timestamp,
+        to: Timestamp,
+    ) -> Result<Missed, ProviderError> {
+        history::missed(self.names(connection), transport, connection, from, to).await
+    }
+
+    async fn media(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+        source: &str,
+        limit: usize,
+    ) -> Result<MediaFile, ProviderError> {
+        media::media(transport, connection, source, limit).await
+    }
+
+    fn admit(&self, connection: &Connection, webhook: &Webhook) -> Result<(), WebhookRefused> {
+        webhook::verify(connection, webhook)
+    }
+
+    fn receive(
+        &self,
+        connection: &Connection,
+        webhook: &Webhook,
+    ) -> Result<Vec<Received>, WebhookRefused> {
+        webhook::verify(connection, webhook)?;
+        webhook::read(connection, self.names(connection), &webhook.body)
     }
 }

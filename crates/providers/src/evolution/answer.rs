@@ -1,0 +1,170 @@
+//! The gateway's errors: one status code for many things, told apart by the four shapes of their
+//! text.
+
+use recado_core::gateway::{ProviderError, SendFailure};
+use recado_core::messages::{DeliveryCode, Failure};
+use recado_core::transport::{OutboundResponse, TransportError};
+use serde_json::Value;
+
+use crate::shared::{at, clip, parse, text, transport_text};
+
+/// What an answer that is no success means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Meaning {
+    /// The gateway has no such instance, or nothing at all at this address.
+    NoInstance,
+    /// It refuses the key.
+    BadKey,
+    /// Its operator has not activated it.
+    NoLicense,
+    /// The request has a form that it does not take.
+    Invalid,
+    /// The number is not on the channel.
+    NotOnChannel,
+    /// The instance is in no such group.
+    NoGroup,
+    /// Too many requests.
+    TooMany,
+    /// Something else, after which nobody knows what was done.
+    Other,
+}
+
+/// An answer that is no success.
+#[derive(Debug)]
+pub(super) struct Trouble {
+    /// The status code.
+    pub(super) status: u16,
+    /// What it means.
+    pub(super) meaning: Meaning,
+    /// The gateway's own text.
+    text: Option<String>,
+}
+
+/// Whether a status code says that it went well.
+pub(super) const fn is_success(status: u16) -> bool {
+    matches!(status, 200..=299)
+}
+
+impl Trouble {
+    /// Reads an answer that is no success.
+    pub(super) fn read(response: &OutboundResponse) -> Self {
+        let body = parse(&response.body).unwrap_or_default();
+        let message = at(&body, &["response", "message"]).or_else(|| at(&body, &["message"]));
+        let message = message.unwrap_or(&Value::Null);
+        let mut words = Vec::new();
+        strings(message, &mut words);
+        let text = words.first().map(|first| clip(first)).filter(|text| !text.is_empty());
+        Self { status: response.status, meaning: meaning(response.status, &body, message), text }
+    }
+
+    /// What it means for a message that was to be sent (D38).
+    pub(super) fn send_failure(&self) -> SendFailure {
+        let told = || self.text.clone().unwrap_or_else(|| self.describe());
+        let failure = |code| Failure::new(code, told());
+        match self.meaning {
+            Meaning::NoInstance | Meaning::BadKey | Meaning::NoLicense => {
+                let text = self.describe();
+                SendFailure::Connection(Failure::new(DeliveryCode::Configuration, text))
+            }
+            Meaning::Invalid => SendFailure::Refused(failure(DeliveryCode::ContentRejected)),
+            Meaning::NotOnChannel => {
+                SendFailure::refused(DeliveryCode::RecipientUnreachable, self.describe())
+            }
+            Meaning::NoGroup => SendFailure::Refused(failure(DeliveryCode::Group)),
+            Meaning::TooMany => SendFailure::TryLater(failure(DeliveryCode::RateLimitedByProvider)),
+            Meaning::Other => SendFailure::uncertain(told()),
+        }
+    }
+
+    /// What it means for a question.
+    pub(super) fn provider_error(&self) -> ProviderError {
+        ProviderError::Failed(self.describe())
+    }
+
+    /// What is wrong, without a word of the gateway's, which may name people.
+    pub(super) fn describe(&self) -> String {
+        let known = match self.meaning {
+            Meaning::NoInstance => "the gateway has no such instance",
+            Meaning::BadKey => "the gateway refuses the API key",
+            Meaning::NoLicense => "the gateway is not activated (LICENSE_REQUIRED)",
+            Meaning::NotOnChannel => "the number is not on the channel",
+            Meaning::Invalid | Meaning::NoGroup | Meaning::TooMany | Meaning::Other => {
+                return format!("the gateway answered {}", self.status);
+            }
+        };
+        known.to_owned()
+    }
+}
+
+/// What a transport's failure means for a question.
+pub(super) fn unreachable(error: &TransportError) -> ProviderError {
+    ProviderError::Failed(transport_text(error))
+}
+
+fn meaning(status: u16, body: &Value, message: &Value) -> Meaning {
+    let mut words = Vec::new();
+    strings(message, &mut words);
+    let says = |part: &str| words.iter().any(|word| word.to_lowercase().contains(part));
+    if text(body, "code") == Some("LICENSE_REQUIRED") {
+        return Meaning::NoLicense;
+    }
+    if says("instance does not exist") {
+        return Meaning::NoInstance;
+    }
+    match status {
+        400 | 404 if says("group not found") => Meaning::NoGroup,
+        400 if is_not_on_channel(message) => Meaning::NotOnChannel,
+        400 if is_validation(message) => Meaning::Invalid,
+        401 | 403 => Meaning::BadKey,
+        // An address that forwards or has nothing behind it did not act.
+        300..=399 | 404 | 405 => Meaning::NoInstance,
+        413 | 414 => Meaning::Invalid,
+        429 => Meaning::TooMany,
+        _ => Meaning::Other,
+    }
+}
+
+/// All texts of a message, in order, at most one level of lists deep.
+fn strings<'a>(message: &'a Value, found: &mut Vec<&'a str>) {
+    match message {
+        Value::String(text) => found.push(text),
+        Value::Array(items) => {
+            for item in items {
+                match item {
+                    Value::String(text) => found.push(text),
+                    Value::Array(inner) => found.extend(inner.iter().filter_map(Value::as_str)),
+                    _ => {}
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// `[{"exists": false, …}]`.
+fn is_not_on_channel(message: &Value) -> bool {
+    let denies = |item: &Value| item.get("exists").and_then(Value::as_bool) == Some(false);
+    match message {
+        Value::Array(items) => items.iter().any(denies),
+        other => denies(other),
+    }
+}
+
+/// The check of the body wrote it: a list in the list, or the check's own words. Any other text may
+/// come from after the message left.
+fn is_validation(message: &Value) -> bool {
+    let own_words = |text: &str| {
+        ["instance requires property", "instance.", "instance is not", "Text is required"]
+            .iter()
+            .any(|start| text.starts_with(start))
+    };
+    match message {
+        Value::String(text) => own_words(text),
+        Value::Array(items) if items.is_empty() => false,
+        Value::Array(items) => {
+            items.iter().all(Value::is_array)
+                || items.iter().all(|item| item.as_str().is_some_and(own_words))
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,194 @@
+//! What a message says, by the protocol's many kinds of it.
+
+use recado_core::Timestamp;
+use recado_core::gateway::{Button, EventMedia};
+use recado_core::messages::{MessageType, ProviderMessageId};
+use serde_json::Value;
+
+use super::parts;
+use super::values::{filled, long, message_id, time};
+use crate::shared::{at, object, text};
+
+/// How deep one message is unwrapped.
+const MAX_WRAPPERS: usize = 8;
+/// Envelopes around another message.
+const WRAPPERS: &[&str] = &[
+    "ephemeralMessage",
+    "viewOnceMessage",
+    "viewOnceMessageV2",
+    "viewOnceMessageV2Extension",
+    "documentWithCaptionMessage",
+    "deviceSentMessage",
+    "editedMessage",
+    "lottieStickerMessage",
+    "associatedChildMessage",
+    "groupMentionedMessage",
+    "botInvokeMessage",
+];
+/// What stands beside or instead of a message without being one: keys, marks of the application,
+/// the head of an album whose pictures come by themselves, and what the gateway adds.
+const SILENT: &[&str] = &[
+    "messageContextInfo",
+    "senderKeyDistributionMessage",
+    "fastRatchetKeySenderKeyDistributionMessage",
+    "albumMessage",
+    "pinInChatMessage",
+    "keepInChatMessage",
+    "encReactionMessage",
+    "mediaUrl",
+    "base64",
+    "speechToText",
+];
+
+/// What a message is.
+#[derive(Debug, PartialEq)]
+pub(super) enum Body {
+    /// Something that somebody said.
+    Said(Box<Said>),
+    /// A change of what was said before.
+    Edit {
+        /// The message that is changed.
+        of: ProviderMessageId,
+        /// What it says now.
+        content: String,
+        /// When it was changed.
+        timestamp: Option<Timestamp>,
+    },
+    /// Nothing that means anything here.
+    Nothing,
+}
+
+/// What somebody said.
+#[derive(Debug, PartialEq)]
+pub(super) struct Said {
+    pub(super) message_type: MessageType,
+    pub(super) content: Option<String>,
+    pub(super) media: Option<EventMedia>,
+    pub(super) button: Option<Button>,
+    pub(super) quoted: Quote,
+}
+
+/// The message that another one answers.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Quote {
+    pub(super) id: Option<ProviderMessageId>,
+    pub(super) content: Option<String>,
+    pub(super) message_type: Option<MessageType>,
+}
+
+impl Said {
+    pub(super) fn of(message_type: MessageType) -> Self {
+        let quoted = Quote::default();
+        Self { message_type, content: None, media: None, button: None, quoted }
+    }
+
+    pub(super) fn saying(message_type: MessageType, content: Option<&str>) -> Self {
+        let content = content.map(long).filter(|content| !content.is_empty());
+        Self { content, ..Self::of(message_type) }
+    }
+}
+
+/// What a record's message says.
+pub(super) fn read(record: &Value) -> Body {
+    let Some(outer) = at(record, &["message"]).filter(|message| message.is_object()) else {
+        // A note of the application ("joined", "missed a call") has no message at all; a message
+        // without one could not be decrypted.
+        let is_note = record.get("messageStubType").is_some_and(|stub| !stub.is_null());
+        return if is_note { Body::Nothing } else { said(Said::of(MessageType::Unsupported)) };
+    };
+    let message = unwrapped(outer);
+    if let Some(protocol) = message.get("protocolMessage") {
+        return self::protocol(protocol, record);
+    }
+    if let Some(reaction) = message.get("reactionMessage") {
+        return parts::reaction(reaction).map_or(Body::Nothing, said);
+    }
+    let Some(mut found) = one(message) else {
+        let is_silent = |name: &String| SILENT.contains(&name.as_str());
+        let silent = message
+            .as_object()
+            .is_some_and(|fields| !fields.is_empty() && fields.keys().all(is_silent));
+        return if silent { Body::Nothing } else { said(Said::of(MessageType::Unsupported)) };
+    };
+    if let Some(media) = &mut found.media {
+        let id = at(record, &["key", "id"]).and_then(Value::as_str);
+        media.url = parts::media_source(&[message, outer, record], id);
+    }
+    found.quoted = quote(record, message);
+    said(found)
+}
+
+/// A record of the protocol itself: the change of a text, or nothing.
+pub(super) fn protocol(protocol: &Value, record: &Value) -> Body {
+    let edited = object(protocol, "editedMessage").and_then(|_| protocol.get("editedMessage"));
+    let said = edited.map(unwrapped).and_then(one);
+    let of = protocol.get("key").and_then(|key| message_id(key, "id"));
+    // What was written beneath a file is no message's text.
+    match (said, of) {
+        (Some(Said { message_type: MessageType::Text, content: Some(content), .. }), Some(of)) => {
+            let timestamp =
+                time(protocol, "timestampMs").or_else(|| time(record, "messageTimestamp"));
+            Body::Edit { of, content, timestamp }
+        }
+        _ => Body::Nothing,
+    }
+}
+
+fn said(said: Said) -> Body {
+    Body::Said(Box::new(said))
+}
+
+/// The message inside its envelopes.
+fn unwrapped(message: &Value) -> &Value {
+    let mut inner = message;
+    for _ in 0..MAX_WRAPPERS {
+        let wrapped = WRAPPERS.iter().find_map(|wrapper| at(inner, &[wrapper, "message"]));
+        match wrapped.filter(|message| message.is_object()) {
+            Some(message) => inner = message,
+            None => break,
+        }
+    }
+    inner
+}
+
+/// What a message without envelopes says, if its kind is known; where its file lies is not told.
+fn one(message: &Value) -> Option<Said> {
+    if let Some(content) = filled(message, "conversation") {
+        return Some(Said::saying(MessageType::Text, Some(content)));
+    }
+    message.as_object()?.iter().find_map(|(kind, part)| match kind.as_str() {
+        "extendedTextMessage" => Some(Said::saying(MessageType::Text, text(part, "text"))),
+        "imageMessage" => Some(parts::file(MessageType::Image, part)),
+        "videoMessage" | "ptvMessage" => Some(parts::file(MessageType::Video, part)),
+        "audioMessage" => Some(parts::file(MessageType::Audio, part)),
+        "documentMessage" => Some(parts::file(MessageType::Document, part)),
+        "stickerMessage" => Some(parts::file(MessageType::Sticker, part)),
+        "locationMessage" | "liveLocationMessage" => Some(parts::location(part)),
+        "contactMessage" | "contactsArrayMessage" => Some(parts::contacts(part)),
+        "buttonsResponseMessage" => Some(parts::button_reply(part)),
+        "listResponseMessage" => Some(parts::list_reply(part)),
+        "templateButtonReplyMessage" => Some(parts::template_reply(part)),
+        "interactiveResponseMessage" => Some(parts::interactive_reply(part)),
+        _ => None,
+    })
+}
+
+/// What a message answers: told beside it, or inside it.
+fn quote(record: &Value, message: &Value) -> Quote {
+    let inside = message.as_object().and_then(|parts| {
+        parts.values().find_map(|part| object(part, "contextInfo").and(part.get("contextInfo")))
+    });
+    let beside = object(record, "contextInfo").and(record.get("contextInfo"));
+    let contexts = [beside, inside];
+    let context =
+        contexts.into_iter().flatten().find(|context| filled(context, "stanzaId").is_some());
+    let Some(context) = context else { return Quote::default() };
+    let quoted = object(context, "quotedMessage").and(context.get("quotedMessage"));
+    let quoted = quoted.map(unwrapped).and_then(one);
+    let caption = |said: &Said| said.media.as_ref().and_then(|media| media.caption.clone());
+    Quote {
+        id: message_id(context, "stanzaId"),
+        content: quoted.as_ref().and_then(|said| said.content.clone().or_else(|| caption(said))),
+        message_type: quoted.map(|said| said.message_type),
+    }
+}

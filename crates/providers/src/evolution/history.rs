@@ -1,0 +1,233 @@
+//! The gateway's history: looking for a message whose send ended uncertainly, and for what webhooks
+//! should have brought. It has rows only where its operator lets it keep messages.
+
+use std::time::Duration;
+
+use recado_core::Timestamp;
+use recado_core::connections::Connection;
+use recado_core::contacts::{Phone, Region};
+use recado_core::gateway::{
+    Accepted, Content, GatewayEvent, Incoming, Lookup, Missed, OwnSend, ProviderError,
+};
+use recado_core::transport::Transport;
+use serde_json::{Value, json};
+
+use super::answer::{Trouble, is_success, unreachable};
+use super::body::{self, Body};
+use super::message;
+use super::names::{Names, is_incoming, same_person};
+use super::send::address;
+use super::settings::Place;
+use super::status;
+use super::values::{message_id, time};
+use crate::shared::{array, at, digits, integer, parse, text};
+
+/// The rows of one page.
+const PAGE: i64 = 100;
+/// How many pages one pull reads.
+const MAX_PAGES: i64 = 5;
+/// How many pages are looked through for one name of a recipient.
+const FIND_PAGES: i64 = 2;
+/// How much of one page is read: rows may hold small pictures.
+const MAX_ANSWER: usize = 32 * 1024 * 1024;
+/// How far the gateway's clock may be from ours.
+const SKEW: Duration = Duration::from_secs(60);
+
+/// A page of rows, newest first.
+struct Page {
+    rows: Vec<Value>,
+    pages: i64,
+    total: i64,
+}
+
+/// Rows of a time, of all conversations or of one. The times act only if both are given.
+struct Query<'a> {
+    from: Timestamp,
+    to: Timestamp,
+    chat: Option<&'a str>,
+}
+
+impl Query<'_> {
+    async fn page(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+        page: i64,
+    ) -> Result<Page, ProviderError> {
+        let times = json!({"gte": self.from.to_string(), "lte": self.to.to_string()});
+        let mut filter = json!({"messageTimestamp": times});
+        if let Some(chat) = self.chat {
+            filter["key"] = json!({"remoteJid": chat});
+        }
+        let body = json!({"where": filter, "page": page, "offset": PAGE});
+        let mut request = Place::of(connection).ask(["chat", "findMessages"], &body);
+        request.answer_limit = MAX_ANSWER;
+        let response = transport.send(request).await.map_err(|error| unreachable(&error))?;
+        if !is_success(response.status) {
+            return Err(Trouble::read(&response).provider_error());
+        }
+        let unreadable = || ProviderError::Failed("the gateway's answer is no history".to_owned());
+        let answer = parse(&response.body).ok_or_else(unreadable)?;
+        let listed = at(&answer, &["messages"]).unwrap_or(&answer);
+        let rows = array(listed, "records").to_vec();
+        if rows.is_empty() && at(listed, &["records"]).is_none() {
+            return Err(unreadable());
+        }
+        let count = i64::try_from(rows.len()).unwrap_or(i64::MAX);
+        let total = integer(listed, "total").unwrap_or(count);
+        let pages = integer(listed, "pages").unwrap_or_else(|| total.max(0) / PAGE + 1);
+        Ok(Page { rows, pages, total })
+    }
+}
+
+/// Looks for the newest own message with the same text in the same conversation, about the time it
+/// was sent.
+pub(super) async fn find_sent(
+    names: Names<'_>,
+    transport: &dyn Transport,
+    connection: &Connection,
+    lookup: &Lookup,
+) -> Result<Option<Accepted>, ProviderError> {
+    let Content::Text(text) = &lookup.outgoing.content else { return Ok(None) };
+    let Some(address) = address(names, &lookup.outgoing) else { return Ok(None) };
+    let from = lookup.sent_at.minus(SKEW);
+    let to = lookup.sent_at.plus(connection.settings.timeout()).plus(SKEW);
+    let wanted = Wanted { names, lookup, text, from, to };
+    for chat in chats(&address) {
+        let query = Query { from, to, chat: Some(&chat) };
+        for number in 1..=FIND_PAGES {
+            let page = query.page(transport, connection, number).await?;
+            if let Some(found) = wanted.newest(&page.rows) {
+                return Ok(Some(found));
+            }
+            if number >= page.pages {
+                break;
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// The addresses under which a conversation may be kept: that of a Brazilian mobile may lack its
+/// ninth digit, whatever was sent to.
+fn chats(address: &str) -> Vec<String> {
+    let jid = |digits: &str| format!("{digits}@s.whatsapp.net");
+    let Some(number) = digits(address) else { return vec![address.to_owned()] };
+    match Phone::parse(&format!("+{number}"), &Region::br()) {
+        Ok(phone) => phone.aliases().iter().map(|form| jid(form)).collect(),
+        Err(_) => vec![jid(number)],
+    }
+}
+
+/// What a row has to be to prove a send.
+struct Wanted<'a> {
+    names: Names<'a>,
+    lookup: &'a Lookup,
+    text: &'a str,
+    from: Timestamp,
+    to: Timestamp,
+}
+
+impl Wanted<'_> {
+    fn newest(&self, rows: &[Value]) -> Option<Accepted> {
+        let fitting = rows.iter().filter_map(|row| Some((self.fits(row)?, row)));
+        // Of two of one second the first listed is the newer.
+        let (_, row) = fitting.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
+        let provider_id = message_id(row.get("key")?, "id")?;
+        let (recipient, aliases) = self.names.recipient(row);
+        Some(Accepted { provider_id, recipient, aliases })
+    }
+
+    /// The time of a row that may be the message. Neither the conversation nor the time may be left
+    /// to the gateway's filter: some versions ignore it.
+    fn fits(&self, row: &Value) -> Option<Timestamp> {
+        let key = row.get("key")?;
+        message_id(key, "id")?;
+        let chat = self.names.chat(row).ok().flatten()?;
+        let outgoing = &self.lookup.outgoing;
+        let here = match &outgoing.group {
+            Some(code) => chat.peer == code.as_str(),
+            None => std::iter::once(&chat.peer)
+                .chain(&chat.aliases)
+                .any(|name| same_person(name, &outgoing.recipient)),
+        };
+        let Body::Said(said) = body::read(row) else { return None };
+        let same_text = said.content.as_deref().map(str::trim) == Some(self.text.trim());
+        let at = time(row, "messageTimestamp")?;
+        let in_time = at.plus(Duration::from_secs(1)) > self.from && at <= self.to;
+        (!is_incoming(key) && here && same_text && in_time).then_some(at)
+    }
+}
+
+/// What happened in a time: the oldest pages of it, oldest first.
+pub(super) async fn missed(
+    names: Names<'_>,
+    transport: &dyn Transport,
+    connection: &Connection,
+    from: Timestamp,
+    to: Timestamp,
+) -> Result<Missed, ProviderError> {
+    let query = Query { from, to, chat: None };
+    let first = query.page(transport, connection, 1).await?;
+    let (mut total, mut number) = (first.total, first.pages.max(1));
+    let mut first = Some(first);
+    let mut rows: Vec<Value> = Vec::new();
+    let mut complete = false;
+    for _ in 0..MAX_PAGES {
+        let page = match first.take_if(|_| number == 1) {
+            Some(page) => page,
+            None => query.page(transport, connection, number).await?,
+        };
+        if page.total != total {
+            // Rows came in between and moved the pages: what is between this page and the last
+            // one may be in neither.
+            if !rows.is_empty() {
+                break;
+            }
+            (total, number, first) = (page.total, page.pages.max(1), None);
+            continue;
+        }
+        rows.extend(page.rows.into_iter().rev());
+        if number == 1 {
+            complete = true;
+            break;
+        }
+        number -= 1;
+    }
+    if rows.is_empty() && !complete {
+        return Err(ProviderError::Failed("the history changed while it was read".to_owned()));
+    }
+    let newest = rows.iter().filter_map(|row| time(row, "messageTimestamp")).max();
+    let events = rows.iter().flat_map(|row| events(names, row)).collect();
+    Ok(Missed { events, more_from: newest.filter(|_| !complete) })
+}
+
+/// What a row tells.
+fn events(names: Names<'_>, row: &Value) -> Vec<Incoming> {
+    let event = match message::read(row, names, false) {
+        Ok(Some(event)) => event,
+        Ok(None) => return Vec::new(),
+        Err(reason) => return vec![Err(reason)],
+    };
+    let GatewayEvent::Echo(echo) = event else { return vec![Ok(event)] };
+    let status = status::of_row(row, &echo.provider_id);
+    let event = if is_typed(row) {
+        GatewayEvent::Echo(echo)
+    } else {
+        GatewayEvent::OwnSend(OwnSend {
+            provider_id: echo.provider_id,
+            reference: None,
+            peer: echo.peer,
+            aliases: echo.aliases,
+            content: echo.content,
+            timestamp: echo.timestamp,
+        })
+    };
+    std::iter::once(Ok(event)).chain(status).collect()
+}
+
+/// Whether somebody typed an own message. A row does not tell those that programs sent from those
+/// typed in a browser: only what surely comes from a phone or the desktop's application is typed.
+fn is_typed(row: &Value) -> bool {
+    matches!(text(row, "source"), Some("android" | "ios" | "desktop"))
+}

@@ -1,0 +1,60 @@
+//! The files of messages, which the gateway fetches and decrypts when it is asked.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use recado_core::connections::Connection;
+use recado_core::gateway::{MediaFile, ProviderError};
+use recado_core::transport::Transport;
+use serde_json::json;
+
+use super::answer::{Meaning, Trouble, is_success, unreachable};
+use super::settings::Place;
+use crate::shared::{parse, text};
+
+/// What the source of a file begins with that has to be asked for by its message's id.
+pub(super) const SOURCE: &str = "evolution-media:";
+/// How much an answer holds beside the file.
+const BESIDE: usize = 64 * 1024;
+
+/// The file of a message.
+pub(super) async fn media(
+    transport: &dyn Transport,
+    connection: &Connection,
+    source: &str,
+    limit: usize,
+) -> Result<MediaFile, ProviderError> {
+    let Some(id) = source.strip_prefix(SOURCE) else {
+        return Ok(MediaFile::At(source.to_owned()));
+    };
+    let body = json!({"message": {"key": {"id": id}}, "convertToMp4": false});
+    let path = ["chat", "getBase64FromMediaMessage"];
+    let mut request = Place::of(connection).post(path, &body);
+    request.repeatable = true;
+    request.answer_limit = (limit / 3).saturating_add(1).saturating_mul(4).saturating_add(BESIDE);
+    let answer_limit = request.answer_limit;
+    let response = transport.send(request).await.map_err(|error| unreachable(&error))?;
+    if !is_success(response.status) {
+        let trouble = Trouble::read(&response);
+        return match (trouble.status, trouble.meaning) {
+            (400, Meaning::Other) if says_not_found(&response.body) => Ok(MediaFile::Gone),
+            _ => Err(trouble.provider_error()),
+        };
+    }
+    if response.body.len() >= answer_limit {
+        return Ok(MediaFile::Gone);
+    }
+    let answer = parse(&response.body).unwrap_or_default();
+    let written = text(&answer, "base64")
+        .map(|text| text.split_once("base64,").map_or(text, |(_, data)| data).trim());
+    match written.and_then(|data| STANDARD.decode(data).ok()) {
+        Some(bytes) if bytes.len() > limit => Ok(MediaFile::Gone),
+        Some(bytes) if !bytes.is_empty() => Ok(MediaFile::Bytes(bytes)),
+        _ => Err(ProviderError::Failed("the gateway's answer holds no file".to_owned())),
+    }
+}
+
+/// Whether the gateway has no such message, or one without a file.
+fn says_not_found(body: &[u8]) -> bool {
+    let told = String::from_utf8_lossy(body).to_lowercase();
+    told.contains("message not found") || told.contains("not of the media type")
+}

@@ -1,0 +1,91 @@
+//! A record of a message, from a webhook or from the gateway's history, as a neutral event.
+
+use recado_core::gateway::{GatewayEvent, GatewayMessage, OwnSend};
+use serde_json::Value;
+
+use super::body::{self, Body, Said};
+use super::names::{Names, is_incoming};
+use super::values::{filled, message_id, short, time};
+use crate::shared::at;
+
+/// What a record is: nothing that means anything here, or an event.
+pub(super) type Read = Result<Option<GatewayEvent>, String>;
+
+/// A message of a conversation: from a contact, or written by the operator on a device.
+pub(super) fn read(record: &Value, names: Names<'_>, history: bool) -> Read {
+    let Some((message, incoming)) = message(record, names, history)? else { return Ok(None) };
+    Ok(match message {
+        Found::Edit(edit) => Some(edit),
+        Found::Message(message) if incoming => Some(GatewayEvent::Message(*message)),
+        Found::Message(message) => Some(GatewayEvent::Echo(*message)),
+    })
+}
+
+/// A message that the gateway sent for a program.
+pub(super) fn own_send(record: &Value, names: Names<'_>) -> Read {
+    Ok(match message(record, names, false)? {
+        None => None,
+        Some((Found::Edit(edit), _)) => Some(edit),
+        Some((Found::Message(message), _)) => Some(GatewayEvent::OwnSend(OwnSend {
+            provider_id: message.provider_id,
+            reference: None,
+            peer: message.peer,
+            aliases: message.aliases,
+            content: message.content,
+            timestamp: message.timestamp,
+        })),
+    })
+}
+
+/// A changed text by the protocol's own record of the change.
+pub(super) fn edit(protocol: &Value) -> Read {
+    let record = Value::Null;
+    Ok(match body::protocol(protocol, &record) {
+        Body::Edit { of, content, timestamp } => {
+            Some(GatewayEvent::Edit { provider_id: of, content, timestamp })
+        }
+        Body::Said(_) | Body::Nothing => None,
+    })
+}
+
+enum Found {
+    Message(Box<GatewayMessage>),
+    Edit(GatewayEvent),
+}
+
+fn message(
+    record: &Value,
+    names: Names<'_>,
+    history: bool,
+) -> Result<Option<(Found, bool)>, String> {
+    let key = at(record, &["key"]).ok_or("it has no key")?;
+    let provider_id = message_id(key, "id").ok_or("its key has no usable id")?;
+    let Some(chat) = names.chat(record)? else { return Ok(None) };
+    let incoming = is_incoming(key);
+    let Said { message_type, content, media, button, quoted } = match body::read(record) {
+        Body::Nothing => return Ok(None),
+        Body::Edit { of, content, timestamp } => {
+            let edit = GatewayEvent::Edit { provider_id: of, content, timestamp };
+            return Ok(Some((Found::Edit(edit), incoming)));
+        }
+        Body::Said(said) => *said,
+    };
+    let push_name = filled(record, "pushName").filter(|_| incoming).and_then(short);
+    let message = GatewayMessage {
+        provider_id,
+        peer: chat.peer,
+        aliases: chat.aliases,
+        participant: chat.participant,
+        push_name,
+        message_type,
+        content,
+        media,
+        quoted: quoted.id,
+        quoted_content: quoted.content,
+        quoted_type: quoted.message_type,
+        button,
+        history,
+        timestamp: time(record, "messageTimestamp"),
+    };
+    Ok(Some((Found::Message(Box::new(message)), incoming)))
+}

@@ -1,0 +1,169 @@
+//! Who a message is from or to: the gateway's addresses, which four versions of it write in four
+//! ways.
+
+use recado_core::connections::Connection;
+use recado_core::contacts::ChannelKey;
+use recado_core::groups::GroupCode;
+use serde_json::Value;
+
+use super::values::filled;
+use crate::shared::{digits, text};
+
+/// The gateway's own suffix of groups.
+const GROUP: &str = "g.us";
+
+/// What an address names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Address {
+    /// A person: digits of a phone, or a LID with its `@lid`.
+    Person(String),
+    /// A group: its id without a suffix.
+    Group(String),
+    /// Nobody who can be talked to: statuses, broadcasts, newsletters, the channel itself.
+    Nobody,
+}
+
+impl Address {
+    /// Reads an address; `None` for what is none.
+    pub(super) fn parse(written: &str) -> Option<Self> {
+        let Some((user, server)) = written.split_once('@') else {
+            return person(written).map(Self::Person);
+        };
+        // A device of a person may stand behind the name.
+        let name = user.split(':').next().unwrap_or(user);
+        match server {
+            "s.whatsapp.net" | "c.us" | "hosted" if name == "0" => Some(Self::Nobody),
+            "s.whatsapp.net" | "c.us" | "hosted" => person(name).map(Self::Person),
+            "lid" | "hosted.lid" => person(name).map(|name| Self::Person(format!("{name}@lid"))),
+            GROUP if !user.is_empty() => Some(Self::Group(user.to_owned())),
+            "broadcast" | "newsletter" | "bot" | "call" => Some(Self::Nobody),
+            _ => None,
+        }
+    }
+}
+
+fn person(name: &str) -> Option<String> {
+    digits(name).filter(|name| name.len() <= 20).map(str::to_owned)
+}
+
+/// Whether two names are one person's: the same, or the two forms of one Brazilian mobile.
+pub(super) fn same_person(one: &str, other: &str) -> bool {
+    match (ChannelKey::parse(one), ChannelKey::parse(other)) {
+        (Some(one), Some(other)) => one == other,
+        _ => false,
+    }
+}
+
+/// How an installation writes names, and the connection's own.
+#[derive(Clone, Copy)]
+pub(super) struct Names<'a> {
+    suffix: &'a str,
+    own: &'a str,
+}
+
+/// The conversation that a message belongs to.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Chat {
+    /// The other side: digits, a LID, or a group code.
+    pub(super) peer: String,
+    /// Other names of the same person.
+    pub(super) aliases: Vec<String>,
+    /// Who of a group wrote it.
+    pub(super) participant: Option<String>,
+}
+
+impl<'a> Names<'a> {
+    /// Names with the installation's suffix of group codes.
+    pub(super) fn new(suffix: &'a str, connection: &'a Connection) -> Self {
+        Self { suffix, own: &connection.identifier }
+    }
+
+    /// The code of a group by its id or its whole address at the gateway.
+    pub(super) fn group(&self, id: &str) -> Option<GroupCode> {
+        let id = id.strip_suffix("@g.us").unwrap_or(id);
+        GroupCode::parse(&format!("{id}@{}", self.suffix), self.suffix)
+    }
+
+    /// A group's address at the gateway.
+    pub(super) fn group_address(&self, code: &GroupCode) -> String {
+        let code = code.as_str();
+        let id = code.strip_suffix(self.suffix).and_then(|id| id.strip_suffix('@'));
+        format!("{}@{GROUP}", id.unwrap_or(code))
+    }
+
+    /// Whether this is the connection's own number.
+    pub(super) fn is_own(&self, name: &str) -> bool {
+        same_person(name, self.own)
+    }
+
+    /// The conversation of a message, by its key and the record around it; `Ok(None)` for one with
+    /// nobody who can be talked to.
+    ///
+    /// # Errors
+    ///
+    /// Why the key names no conversation.
+    pub(super) fn chat(&self, record: &Value) -> Result<Option<Chat>, String> {
+        let key = record.get("key").ok_or("it has no key")?;
+        let written = filled(key, "remoteJid").ok_or("its key has no remoteJid")?;
+        match Address::parse(written).ok_or("its remoteJid is no address")? {
+            Address::Nobody => Ok(None),
+            Address::Group(id) => {
+                let code = self.group(&id).ok_or("its remoteJid is no group code")?;
+                let peer = code.as_str().to_owned();
+                let participant = is_incoming(key).then(|| participant(record, key)).flatten();
+                Ok(Some(Chat { peer, aliases: Vec::new(), participant }))
+            }
+            Address::Person(first) => {
+                let mut names = vec![first];
+                let others = ["remoteJidAlt", "previousRemoteJid"].iter();
+                // The sender of what is our own is us.
+                let sender: &[&str] =
+                    if is_incoming(key) { &["senderPn", "senderLid"] } else { &[] };
+                let found = others.chain(sender).filter_map(|name| person_in(record, key, name));
+                for name in found {
+                    if !names.contains(&name) && !self.is_own(&name) {
+                        names.push(name);
+                    }
+                }
+                let peer = names.remove(phone_first(&names));
+                Ok(Some(Chat { peer, aliases: names, participant: None }))
+            }
+        }
+    }
+
+    /// What the channel calls whom a message went to, by the message's key, and their other names.
+    pub(super) fn recipient(&self, record: &Value) -> (Option<String>, Vec<String>) {
+        match self.chat(record) {
+            Ok(Some(chat)) if GroupCode::parse(&chat.peer, self.suffix).is_none() => {
+                (Some(chat.peer), chat.aliases)
+            }
+            _ => (None, Vec::new()),
+        }
+    }
+}
+
+/// Whether a message is somebody else's, by its key.
+pub(super) fn is_incoming(key: &Value) -> bool {
+    key.get("fromMe").and_then(Value::as_bool) != Some(true)
+}
+
+/// The sender of a group's message: by phone where it is told.
+fn participant(record: &Value, key: &Value) -> Option<String> {
+    let fields = ["participant", "participantAlt", "participantPn", "senderPn"];
+    let names: Vec<String> =
+        fields.iter().filter_map(|name| person_in(record, key, name)).collect();
+    names.get(phone_first(&names)).cloned()
+}
+
+/// A person named by a field of the key, or, in some versions, of the record.
+fn person_in(record: &Value, key: &Value, field: &str) -> Option<String> {
+    [key, record].iter().find_map(|place| match Address::parse(text(place, field)?)? {
+        Address::Person(name) => Some(name),
+        Address::Group(_) | Address::Nobody => None,
+    })
+}
+
+/// Where the first phone among names is, or else the first name.
+fn phone_first(names: &[String]) -> usize {
+    names.iter().position(|name| digits(name).is_some()).unwrap_or(0)
+}

@@ -1,0 +1,61 @@
+//! Sending a text.
+
+use recado_core::connections::Connection;
+use recado_core::gateway::{Accepted, Content, Outgoing, SendFailure, SendResult};
+use recado_core::messages::DeliveryCode;
+use recado_core::transport::Transport;
+use serde_json::json;
+
+use super::answer::{Trouble, is_success};
+use super::names::{Address, Names};
+use super::settings::Place;
+use super::values::message_id;
+use crate::shared::{SEND_IDLE, at, digits, parse, send_failure};
+
+/// The most digits of a phone. The gateway takes 18 digits and more for a group.
+const MAX_DIGITS: usize = 15;
+
+/// Sends one message, with one request.
+pub(super) async fn send(
+    names: Names<'_>,
+    transport: &dyn Transport,
+    connection: &Connection,
+    outgoing: &Outgoing,
+) -> SendResult {
+    let Content::Text(text) = &outgoing.content else {
+        let reason = "this gateway has no templates";
+        return Err(SendFailure::refused(DeliveryCode::TemplateRejected, reason));
+    };
+    let Some(number) = address(names, outgoing) else {
+        let reason = "the recipient has no name that this gateway knows";
+        return Err(SendFailure::refused(DeliveryCode::RecipientUnreachable, reason));
+    };
+    let body = json!({"number": number, "text": text});
+    let mut request = Place::of(connection).post(["message", "sendText"], &body);
+    request.max_idle = Some(SEND_IDLE);
+    let response = transport.send(request).await.map_err(|error| send_failure(&error))?;
+    if !is_success(response.status) {
+        return Err(Trouble::read(&response).send_failure());
+    }
+    let record = parse(&response.body).unwrap_or_default();
+    let id = at(&record, &["key"]).and_then(|key| message_id(key, "id"));
+    let Some(provider_id) = id else {
+        return Err(SendFailure::uncertain("the gateway's answer names no message"));
+    };
+    let (recipient, aliases) = names.recipient(&record);
+    Ok(Accepted { provider_id, recipient, aliases })
+}
+
+/// Whom a message is for, as the gateway takes it: digits, a LID's address or a group's.
+pub(super) fn address(names: Names<'_>, outgoing: &Outgoing) -> Option<String> {
+    if let Some(code) = &outgoing.group {
+        return Some(names.group_address(code));
+    }
+    match Address::parse(&outgoing.recipient)? {
+        Address::Person(name) => {
+            let fits = digits(&name).is_none_or(|digits| digits.len() <= MAX_DIGITS);
+            fits.then_some(name)
+        }
+        Address::Group(_) | Address::Nobody => None,
+    }
+}

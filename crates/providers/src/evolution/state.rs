@@ -1,0 +1,83 @@
+//! Whether the instance reaches the channel, and pairing a phone with it.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use recado_core::connections::{Connection, ConnectionStatus};
+use recado_core::gateway::{GatewayStatus, Pairing, PairingCode, ProviderError};
+use recado_core::transport::Transport;
+use serde_json::{Value, json};
+
+use super::answer::{Meaning, Trouble, is_success, unreachable};
+use super::settings::Place;
+use super::values::filled;
+use crate::shared::{MAX_ANSWER, at, boolean, parse, text, text_at};
+
+/// Asks for the instance's state.
+pub(super) async fn status(
+    transport: &dyn Transport,
+    connection: &Connection,
+) -> Result<GatewayStatus, ProviderError> {
+    let request = Place::of(connection).get(["instance", "connectionState"], &[]);
+    let response = transport.send(request).await.map_err(|error| unreachable(&error))?;
+    if !is_success(response.status) {
+        let trouble = Trouble::read(&response);
+        return match trouble.meaning {
+            // The gateway answers, and will not serve this connection until people act.
+            Meaning::NoInstance | Meaning::BadKey | Meaning::NoLicense => Ok(GatewayStatus {
+                status: ConnectionStatus::Disconnected,
+                detail: Some(json!({"reason": trouble.describe()})),
+            }),
+            _ => Err(trouble.provider_error()),
+        };
+    }
+    let answer = parse(&response.body).unwrap_or_default();
+    let state = text_at(&answer, &["instance", "state"]).or_else(|| text(&answer, "state"));
+    let status = match state {
+        Some("open") => ConnectionStatus::Connected,
+        Some("connecting" | "close" | "refused") => ConnectionStatus::Disconnected,
+        _ => return Err(ProviderError::Failed("the gateway tells no state".to_owned())),
+    };
+    Ok(GatewayStatus { status, detail: Some(json!({"state": state})) })
+}
+
+/// Asks for the code to pair a phone with; the gateway opens its session for that.
+pub(super) async fn pairing(
+    transport: &dyn Transport,
+    connection: &Connection,
+) -> Result<Pairing, ProviderError> {
+    let mut request = Place::of(connection).get(["instance", "connect"], &[]);
+    request.answer_limit = MAX_ANSWER;
+    let response = transport.send(request).await.map_err(|error| unreachable(&error))?;
+    if !is_success(response.status) {
+        return Err(Trouble::read(&response).provider_error());
+    }
+    let answer = parse(&response.body)
+        .ok_or_else(|| ProviderError::Failed("the gateway's answer cannot be read".to_owned()))?;
+    let state = text_at(&answer, &["instance", "state"]).or_else(|| text(&answer, "state"));
+    if state == Some("open") {
+        return Ok(Pairing::Paired);
+    }
+    let code = at(&answer, &["qrcode"]).unwrap_or(&answer);
+    if let Some(written) = filled(code, "code") {
+        let png = filled(code, "base64").and_then(picture);
+        return Ok(Pairing::Code(PairingCode { text: written.to_owned(), png }));
+    }
+    // A success may be an internal failure that passes; only a gateway that gave up says so.
+    let gave_up =
+        text(&answer, "message").is_some_and(|told| told.to_lowercase().contains("limit"));
+    if boolean(&answer, "error") == Some(true) && gave_up || is_given_up(code) {
+        let reason = "the gateway makes no more codes; restart its instance";
+        return Err(ProviderError::Failed(reason.to_owned()));
+    }
+    Ok(Pairing::Preparing)
+}
+
+fn is_given_up(code: &Value) -> bool {
+    text(code, "message").is_some_and(|told| told.to_lowercase().contains("limit reached"))
+}
+
+/// The bytes of a picture that is written as the address that holds it.
+fn picture(address: &str) -> Option<Vec<u8>> {
+    let data = address.split_once("base64,").map_or(address, |(_, data)| data);
+    STANDARD.decode(data.trim()).ok().filter(|bytes| !bytes.is_empty())
+}

@@ -1,0 +1,99 @@
+//! Texts and times as the gateway writes them, made fit to be kept.
+
+use recado_core::Timestamp;
+use recado_core::messages::ProviderMessageId;
+use serde_json::Value;
+
+use crate::shared;
+
+/// How many characters of what somebody wrote are kept.
+const MAX_LONG: usize = 65_536;
+/// How many characters of a name are kept.
+const MAX_SHORT: usize = 200;
+/// From here on a number is a time in milliseconds: as seconds it would be the year 5138.
+const MILLIS_FROM: i64 = 100_000_000_000;
+
+/// What somebody wrote, without what cannot be stored.
+pub(super) fn long(text: &str) -> String {
+    let keeps = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
+    text.chars().filter(keeps).take(MAX_LONG).collect()
+}
+
+/// A name; `None` for an empty one.
+pub(super) fn short(text: &str) -> Option<String> {
+    let kept: String = text.trim().chars().filter(|c| !c.is_control()).take(MAX_SHORT).collect();
+    (!kept.is_empty()).then_some(kept)
+}
+
+/// A field that is a text with something in it.
+pub(super) fn filled<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
+    shared::text(value, name).filter(|text| !text.is_empty())
+}
+
+/// A field that is the id of a message.
+pub(super) fn message_id(value: &Value, name: &str) -> Option<ProviderMessageId> {
+    ProviderMessageId::parse(shared::text(value, name)?)
+}
+
+/// A field that is a time: seconds or milliseconds, as a number, as a text, or as the two halves of
+/// a number, which is how long ones leave the gateway's own library.
+pub(super) fn time(value: &Value, name: &str) -> Option<Timestamp> {
+    let number = match value.get(name)? {
+        Value::Object(halves) => {
+            let half = |name: &str| halves.get(name).and_then(Value::as_i64);
+            let low = half("low")? & 0xFFFF_FFFF;
+            half("high").unwrap_or(0).checked_mul(1 << 32)?.checked_add(low)?
+        }
+        Value::String(text) => text.trim().parse().ok()?,
+        other => other.as_i64()?,
+    };
+    let millis = if number < MILLIS_FROM { number.checked_mul(1_000)? } else { number };
+    (1..=Timestamp::MAX.millis()).contains(&millis).then(|| Timestamp::from_millis(millis))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_time_is_read_in_each_of_its_forms() {
+        let at = Some(Timestamp::from_millis(1_760_000_000_000));
+        for written in [
+            json!(1_760_000_000),
+            json!("1760000000"),
+            json!({"low": 1_760_000_000, "high": 0, "unsigned": true}),
+            json!({"low": 1_760_000_000, "high": 0}),
+            json!(1_760_000_000_000_u64),
+            json!({"low": -918_376_448, "high": 409}),
+        ] {
+            assert_eq!(time(&json!({"t": written}), "t"), at, "{written}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_time_is_none() {
+        for written in [
+            json!(null),
+            json!(0),
+            json!(-5),
+            json!("soon"),
+            json!(i64::MAX),
+            json!(u64::MAX),
+            json!({"low": "x"}),
+            json!({"high": i64::MAX, "low": 1}),
+            json!([1]),
+        ] {
+            assert_eq!(time(&json!({"t": written}), "t"), None, "{written}");
+        }
+    }
+
+    #[test]
+    fn texts_lose_what_cannot_be_stored_and_end_at_their_limit() {
+        assert_eq!(long("a\u{0}b\nc"), "ab\nc");
+        assert_eq!(long(&"é".repeat(70_000)).chars().count(), MAX_LONG);
+        assert_eq!(short(" A\u{1b}na "), Some("Ana".to_owned()));
+        assert_eq!(short(" \u{0} "), None);
+    }
+}
