@@ -1,29 +1,55 @@
-//! The official cloud API of WhatsApp.
+//! The official cloud API of WhatsApp (Graph API v23.0 and later).
+//!
+//! Settings: `phone_number_id`, `access_token`, `app_secret`, `verify_token`; optional
+//! `business_account_id` (needed to list templates), `api_base` (`https://graph.facebook.com`),
+//! `api_version` (`v23.0`) and `timeout_ms`.
+//!
+//! Our message id goes along as `biz_opaque_callback_data` and comes back with every status: that
+//! is how the fate of a send without an answer becomes known, as the API cannot be asked for it.
+//! It knows no groups that people have made, so nothing is sent to groups.
 
-use async_trait::async_trait;
-use recado_core::connections::Connection;
-use recado_core::gateway::{Outgoing, Provider, SendFailure, SendResult};
-use recado_core::transport::Transport;
+mod account;
+mod answer;
+mod cards;
+mod changes;
+mod content;
+mod errors;
+mod history;
+mod media;
+mod message;
+mod people;
+mod preferences;
+mod provider;
+mod send;
+mod settings;
+mod state;
+mod status;
+mod template_shape;
+mod templates;
+mod webhook;
 
-/// The adapter.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct CloudApi;
+pub use errors::{ErrorClass, class_of};
+
+/// The adapter for the official cloud API. Holds nothing but the suffix of group codes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CloudApi {
+    group_suffix: String,
+}
 
 impl CloudApi {
-    /// The adapter.
-    pub const fn new() -> Self {
-        Self
+    /// An adapter that writes group codes with the suffix `g.us`.
+    pub fn new() -> Self {
+        Self::with_group_suffix("g.us")
+    }
+
+    /// An adapter that writes group codes with the installation's suffix (D2).
+    pub fn with_group_suffix(suffix: impl Into<String>) -> Self {
+        Self { group_suffix: suffix.into() }
     }
 }
 
-#[async_trait]
-impl Provider for CloudApi {
-    async fn send(
-        &self,
-        _transport: &dyn Transport,
-        _connection: &Connection,
-        _outgoing: &Outgoing,
-    ) -> SendResult {
-        Err(SendFailure::uncertain(""))
+impl Default for CloudApi {
+    fn default() -> Self {
+        Self::new()
     }
 }

@@ -66,6 +66,13 @@ pub(crate) fn digits(text: &str) -> Option<&str> {
     (!text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())).then_some(text)
 }
 
+/// What somebody wrote, as it can be kept: without control characters save line breaks and tabs,
+/// and cut far above what any channel carries.
+pub(crate) fn prose(text: &str) -> String {
+    const MAX: usize = 65_536;
+    text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).take(MAX).collect()
+}
+
 fn whole(value: &Value) -> Option<i64> {
     match value {
         Value::String(text) => text.trim().parse().ok(),

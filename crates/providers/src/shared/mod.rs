@@ -3,7 +3,7 @@
 //! Each adapter uses some of them; with few features on, the others are unused.
 #![cfg_attr(
     not(all(feature = "cloud-api", feature = "waha", feature = "evolution")),
-    expect(dead_code, unused_imports, reason = "tools of adapters that are not compiled in")
+    expect(dead_code, reason = "tools of adapters that are not compiled in")
 )]
 
 mod calls;
@@ -13,7 +13,7 @@ mod url;
 
 pub(crate) use calls::{MAX_ANSWER, SEND_IDLE, clip, send_failure, transport_text};
 pub(crate) use json::{
-    array, at, boolean, digits, integer, object, parse, seconds, text, text_at, word,
+    array, at, boolean, digits, integer, object, parse, prose, seconds, text, text_at, word,
 };
 pub(crate) use signature::{
     has_hex_digest, same, sole_header, verify_hex_sha256, verify_hex_sha512,

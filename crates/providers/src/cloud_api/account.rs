@@ -1,0 +1,43 @@
+//! What becomes of an account's templates (D69).
+
+use recado_core::gateway::{GatewayEvent, Incoming, TemplateReport};
+use recado_core::templates::{TemplateCategory, TemplateStatus};
+use serde_json::Value;
+
+use super::templates;
+use crate::shared::{text, word};
+
+/// A template was approved, paused, refused…
+pub(super) fn status(value: &Value) -> Vec<Incoming> {
+    let status = match text(value, "event") {
+        // As it was before, which is not told; the next listing tells.
+        Some("UNARCHIVED") => None,
+        Some(event) => Some(templates::status(event)),
+        None => return vec![Err("a template's report names no event".to_owned())],
+    };
+    let category = text(value, "message_template_category").map(templates::category);
+    vec![report(value, status, category)]
+}
+
+/// A template is for something else now. That it will be tomorrow changes nothing yet.
+pub(super) fn category(value: &Value) -> Vec<Incoming> {
+    let is_done = text(value, "previous_category").is_some();
+    let category = text(value, "new_category").filter(|_| is_done).map(templates::category);
+    category.map(|category| report(value, None, Some(category))).into_iter().collect()
+}
+
+fn report(
+    value: &Value,
+    status: Option<TemplateStatus>,
+    category: Option<TemplateCategory>,
+) -> Incoming {
+    let named = |field: &str| {
+        word(value, field).ok_or_else(|| "a template's report names no template".to_owned())
+    };
+    Ok(GatewayEvent::Template(TemplateReport {
+        name: named("message_template_name")?,
+        language: named("message_template_language")?,
+        status,
+        category,
+    }))
+}

@@ -1,0 +1,92 @@
+//! What the API's answers mean (D38).
+
+use recado_core::gateway::{Accepted, SendFailure, SendResult};
+use recado_core::messages::{DeliveryCode, Failure, ProviderMessageId};
+use recado_core::transport::OutboundResponse;
+use serde_json::Value;
+
+use super::errors::{ErrorClass, class_of};
+use super::people::plain_name;
+use super::settings::Access;
+use crate::shared::{array, at, integer, parse, text, text_at, word};
+
+/// An error of the API: its own code and words.
+pub(super) struct GraphError {
+    pub(super) code: u32,
+    pub(super) text: String,
+}
+
+impl GraphError {
+    /// The error in an answer's body; `None` if there is none with a code.
+    pub(super) fn of(access: &Access<'_>, body: &Value) -> Option<Self> {
+        let error = at(body, &["error"])?;
+        let code = u32::try_from(integer(error, "code")?).ok()?;
+        let told = text_at(error, &["error_data", "details"]).or_else(|| text(error, "message"));
+        Some(Self { code, text: access.told(told.unwrap_or_default()) })
+    }
+
+    fn failure(&self, code: DeliveryCode) -> Failure {
+        Failure::new(code, format!("{}: {}", self.code, self.text))
+    }
+}
+
+/// What the answer to a send means.
+pub(super) fn sent(access: &Access<'_>, answer: &OutboundResponse) -> SendResult {
+    let body = parse(&answer.body);
+    if (200..300).contains(&answer.status) {
+        return accepted(body.as_ref());
+    }
+    let error = body.as_ref().and_then(|body| GraphError::of(access, body));
+    Err(match error {
+        Some(error) => coded(answer.status, &error),
+        None => uncoded(answer.status, &format!("HTTP {}", answer.status), DeliveryCode::Unknown),
+    })
+}
+
+fn accepted(body: Option<&Value>) -> SendResult {
+    let body = body.unwrap_or(&Value::Null);
+    let message = array(body, "messages").first().unwrap_or(&Value::Null);
+    let id = text(message, "id").and_then(ProviderMessageId::parse);
+    let Some(provider_id) = id else {
+        return Err(SendFailure::uncertain("the gateway accepted without naming the message"));
+    };
+    match text(message, "message_status") {
+        None | Some("accepted" | "held_for_quality_assessment") => {}
+        Some("paused") => {
+            let told = "the template is paused";
+            return Err(SendFailure::refused(DeliveryCode::TemplateRejected, told));
+        }
+        Some(_) => {
+            return Err(SendFailure::uncertain("the gateway answered with an unknown state"));
+        }
+    }
+    let contact = array(body, "contacts").first().unwrap_or(&Value::Null);
+    let name = |field| word(contact, field).and_then(|name| plain_name(&name));
+    let mut names = [name("wa_id"), name("user_id")].into_iter().flatten();
+    let recipient = names.next();
+    Ok(Accepted { provider_id, recipient, aliases: names.collect() })
+}
+
+fn coded(status: u16, error: &GraphError) -> SendFailure {
+    let code = DeliveryCode::of_official(error.code);
+    match class_of(error.code) {
+        Some(ErrorClass::Refused) => SendFailure::Refused(error.failure(code)),
+        Some(ErrorClass::Connection) => SendFailure::Connection(error.failure(code)),
+        Some(ErrorClass::TryLater) => SendFailure::TryLater(error.failure(code)),
+        Some(ErrorClass::Uncertain) => SendFailure::Uncertain(error.failure(code)),
+        None => uncoded(status, &format!("{}: {}", error.code, error.text), code),
+    }
+}
+
+/// What an answer without a known code means: only a client error is surely "not sent".
+fn uncoded(status: u16, told: &str, code: DeliveryCode) -> SendFailure {
+    let failure = |code| Failure::new(code, told.to_owned());
+    match status {
+        401 | 403 => SendFailure::Connection(failure(DeliveryCode::Configuration)),
+        429 => SendFailure::TryLater(failure(DeliveryCode::RateLimitedByProvider)),
+        // The peer gave up waiting for the rest of a request that it may have taken.
+        408 => SendFailure::uncertain(told),
+        400..=499 => SendFailure::Refused(failure(code)),
+        _ => SendFailure::uncertain(told),
+    }
+}

@@ -1,0 +1,75 @@
+//! The changes of a webhook, by their field.
+
+use recado_core::gateway::{Addressee, GatewayEvent, Incoming, Received, UnknownReport};
+use serde_json::Value;
+
+use super::webhook::Envelope;
+use super::{account, history, message, preferences, status};
+use crate::shared::at;
+use crate::shared::word;
+
+/// Fields that are known and mean nothing here: alerts and scores for people, and the address book
+/// of the paired phone.
+const LEFT_OUT: &[&str] = &[
+    "account_alerts",
+    "business_capability_update",
+    "message_template_quality_update",
+    "phone_number_quality_update",
+    "smb_app_state_sync",
+];
+
+/// What one change tells.
+pub(super) fn read(envelope: &Envelope<'_>, field: &str, value: &Value) -> Vec<Received> {
+    let number = at(value, &["metadata"]).and_then(|metadata| word(metadata, "phone_number_id"));
+    let here = number.map_or(Addressee::Called, Addressee::Number);
+    let (to, events) = match field {
+        "messages" => (here, messages(envelope, value)),
+        "smb_message_echoes" => (here, message::echoes(envelope, value)),
+        "history" => (here, history::read(envelope, value)),
+        "user_preferences" => (here, preferences::read(value)),
+        "message_template_status_update" => (envelope.of_account(), account::status(value)),
+        "template_category_update" => (envelope.of_account(), account::category(value)),
+        "account_update" => (envelope.of_account(), vec![Ok(GatewayEvent::StateDoubtful)]),
+        known if LEFT_OUT.contains(&known) => (here, Vec::new()),
+        other => (here, vec![unknown(other.to_owned(), value)]),
+    };
+    events.into_iter().map(|event| Received { to: to.clone(), event }).collect()
+}
+
+/// Inbound messages, statuses of ours, and errors of the account.
+fn messages(envelope: &Envelope<'_>, value: &Value) -> Vec<Incoming> {
+    let Some(fields) = value.as_object() else {
+        return vec![unknown("messages".to_owned(), value)];
+    };
+    let (mut events, mut is_known) = (Vec::new(), false);
+    for (name, read) in [
+        ("messages", message::inbound as fn(&Envelope<'_>, &Value, &Value) -> Vec<Incoming>),
+        ("statuses", status::read),
+        ("errors", |_, _, _| Vec::new()),
+    ] {
+        let items = match fields.get(name) {
+            None | Some(Value::Null) => continue,
+            Some(Value::Array(items)) => items,
+            Some(_) => {
+                is_known = true;
+                events.push(Err(format!("{name} is no list")));
+                continue;
+            }
+        };
+        is_known = true;
+        events.extend(items.iter().flat_map(|item| read(envelope, value, item)));
+        // An error that belongs to no message is the account's or the number's.
+        if name == "errors" && !items.is_empty() {
+            events.push(Ok(GatewayEvent::StateDoubtful));
+        }
+    }
+    if !is_known {
+        events.push(unknown("messages".to_owned(), value));
+    }
+    events
+}
+
+/// Something that is not known.
+pub(super) fn unknown(kind: String, body: &Value) -> Incoming {
+    Ok(GatewayEvent::Unknown(UnknownReport { kind, body: body.clone() }))
+}

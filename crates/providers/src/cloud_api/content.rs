@@ -1,0 +1,104 @@
+//! What messages say, by type (D27, D31a).
+
+use recado_core::gateway::{Button, EventMedia};
+use recado_core::messages::MessageType;
+use serde_json::Value;
+
+use super::cards;
+use super::media;
+use crate::shared::{at, prose, text, text_at, word};
+
+/// What a message says.
+pub(super) struct Said {
+    pub(super) message_type: MessageType,
+    pub(super) content: Option<String>,
+    pub(super) media: Option<EventMedia>,
+    pub(super) button: Option<Button>,
+    /// The message it is about, when that is not in its context.
+    pub(super) answers: Option<String>,
+}
+
+impl Said {
+    fn new(message_type: MessageType, content: Option<String>) -> Self {
+        let content = content.filter(|content| !content.is_empty());
+        Self { message_type, content, media: None, button: None, answers: None }
+    }
+
+    fn pressed(button: Button) -> Self {
+        let content = button.title.clone();
+        Self { button: Some(button), ..Self::new(MessageType::Interactive, content) }
+    }
+}
+
+/// Reads a message. What is not known, or has not the form of its type, is
+/// [`MessageType::Unsupported`]: no message is lost for it.
+pub(super) fn read(message: &Value) -> Said {
+    let kind = text(message, "type").unwrap_or_default();
+    let unsupported = || Said::new(MessageType::Unsupported, None);
+    let Some(body) = at(message, &[kind]) else { return unsupported() };
+    match kind {
+        "text" => match text(body, "body") {
+            Some(written) => Said::new(MessageType::Text, Some(prose(written))),
+            None => unsupported(),
+        },
+        "image" => file(MessageType::Image, body),
+        "audio" => file(MessageType::Audio, body),
+        "video" => file(MessageType::Video, body),
+        "document" => file(MessageType::Document, body),
+        "sticker" => file(MessageType::Sticker, body),
+        "location" => Said::new(MessageType::Location, cards::place(body)),
+        "contacts" => Said::new(MessageType::Contacts, cards::names(body)),
+        "reaction" => Said {
+            answers: text(body, "message_id").map(str::to_owned),
+            ..Said::new(MessageType::Reaction, text(body, "emoji").map(prose))
+        },
+        "button" => Said::pressed(Button {
+            id: None,
+            payload: text(body, "payload").map(prose),
+            title: text(body, "text").map(prose),
+        }),
+        "interactive" => interactive(body).unwrap_or_else(unsupported),
+        // There is no type for orders; what was written with it is kept.
+        "order" => Said::new(MessageType::Unsupported, text(body, "text").map(prose)),
+        _ => unsupported(),
+    }
+}
+
+fn file(message_type: MessageType, body: &Value) -> Said {
+    let brief = |name| text(body, name).map(prose).filter(|text| !text.is_empty());
+    let media = EventMedia {
+        url: word(body, "id").map(|id| media::source(&id)),
+        mimetype: brief("mime_type"),
+        filename: brief("filename"),
+        caption: brief("caption"),
+    };
+    Said { media: Some(media), ..Said::new(message_type, None) }
+}
+
+/// The reply to an interactive message, or what one says that the operator sent.
+fn interactive(body: &Value) -> Option<Said> {
+    let kind = text(body, "type")?;
+    let words = |place: &Value, name: &str| text(place, name).map(prose);
+    match kind {
+        "button_reply" | "list_reply" => {
+            let reply = at(body, &[kind])?;
+            Some(Said::pressed(Button {
+                id: words(reply, "id"),
+                payload: None,
+                title: words(reply, "title"),
+            }))
+        }
+        "nfm_reply" => {
+            let reply = at(body, &[kind])?;
+            Some(Said::pressed(Button {
+                id: words(reply, "name"),
+                payload: words(reply, "response_json"),
+                title: words(reply, "body"),
+            }))
+        }
+        _ => {
+            let shown = text_at(body, &["body", "text"])?;
+            Some(Said::new(MessageType::Interactive, Some(prose(shown))))
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! What was written before the number was connected, up to half a year back (D65).
+
+use recado_core::gateway::{GatewayEvent, Incoming, StatusEvent};
+use recado_core::messages::{DeliveryCode, Failure, MessageStatus};
+use serde_json::Value;
+
+use super::changes::unknown;
+use super::message::{self, Side, id_of};
+use super::people::{contacts, plain_name};
+use super::webhook::Envelope;
+use crate::shared::{array, at, integer, seconds, text_at, word};
+
+/// How far back the files of messages follow after their placeholders, in seconds.
+const FILES_FOLLOW: i64 = 14 * 24 * 60 * 60;
+
+/// What a part of the history tells. A business that shares no history tells so, which is nothing.
+pub(super) fn read(envelope: &Envelope<'_>, value: &Value) -> Vec<Incoming> {
+    let parts = array(value, "history");
+    let files = array(value, "messages");
+    if parts.is_empty() && files.is_empty() {
+        return vec![unknown("history".to_owned(), value)];
+    }
+    let own = text_at(value, &["metadata", "display_phone_number"]).map(digits_of);
+    let reader = Reader { envelope, contacts: contacts(value), own: own.unwrap_or_default() };
+    let mut events = Vec::new();
+    for part in parts {
+        let is_newest = at(part, &["metadata"]).and_then(|told| integer(told, "phase")) == Some(0);
+        for thread in array(part, "threads") {
+            let other = word(thread, "id");
+            let messages = array(thread, "messages").iter();
+            let told = messages.filter(|message| !reader.file_follows(is_newest, message));
+            events.extend(told.flat_map(|message| reader.message(other.as_deref(), message)));
+        }
+    }
+    events.extend(files.iter().flat_map(|message| reader.message(None, message)));
+    events
+}
+
+fn digits_of(text: &str) -> String {
+    text.chars().filter(char::is_ascii_digit).collect()
+}
+
+struct Reader<'a> {
+    envelope: &'a Envelope<'a>,
+    contacts: &'a [Value],
+    /// The digits of the connection's own number.
+    own: String,
+}
+
+impl Reader<'_> {
+    fn message(&self, other: Option<&str>, message: &Value) -> Vec<Incoming> {
+        let side = match self.side(other, message) {
+            Ok(side) => side,
+            Err(reason) => return vec![Err(reason)],
+        };
+        let mut message = message.clone();
+        // A thread is named by the person it is with.
+        let field = if side == Side::Contact { "from" } else { "to" };
+        if let (Some(fields), Some(other)) = (message.as_object_mut(), other) {
+            fields.entry(field).or_insert_with(|| Value::from(other));
+        }
+        let mut events = message::read(self.envelope, self.contacts, &message, side, true);
+        if side == Side::Phone && matches!(events.first(), Some(Ok(GatewayEvent::Echo(_)))) {
+            events.extend(progress(&message));
+        }
+        events
+    }
+
+    /// Who wrote it: the one whom the thread is with, or the business.
+    fn side(&self, other: Option<&str>, message: &Value) -> Result<Side, String> {
+        let from = word(message, "from").and_then(|name| plain_name(&name));
+        let to = word(message, "to").and_then(|name| plain_name(&name));
+        let other = other.and_then(plain_name);
+        let is_own = from.as_ref().is_some_and(|from| *from == self.own);
+        if from.is_some() && from == other {
+            Ok(Side::Contact)
+        } else if is_own || (to.is_some() && to == other) {
+            Ok(Side::Phone)
+        } else if from.is_some() || word(message, "from_user_id").is_some() {
+            Ok(Side::Contact)
+        } else {
+            Err("a message of the history names nobody".to_owned())
+        }
+    }
+
+    /// Whether the message will be told again with its file: a placeholder that were taken now
+    /// would let the message itself be passed over as known. The newest part of the history is a
+    /// day old at most; of the others only a webhook with a time lets it be told, and without one
+    /// the placeholder, which may be all there is, is taken.
+    fn file_follows(&self, is_newest: bool, message: &Value) -> bool {
+        if text_at(message, &["type"]) != Some("media_placeholder") {
+            return false;
+        }
+        let (now, then) = (self.envelope.time, integer(message, "timestamp"));
+        let is_recent =
+            now.zip(then).is_some_and(|(now, then)| now.saturating_sub(then) < FILES_FOLLOW);
+        is_newest || is_recent
+    }
+}
+
+/// How far a message that was sent had come.
+fn progress(message: &Value) -> Option<Incoming> {
+    let word = at(message, &["history_context"]).and_then(|context| text_at(context, &["status"]));
+    let status = match word? {
+        "DELIVERED" => MessageStatus::Delivered,
+        "READ" | "PLAYED" => MessageStatus::Read,
+        "ERROR" => MessageStatus::Failed,
+        _ => return None,
+    };
+    let provider_id = id_of(message, "id").ok()?;
+    let failure =
+        (status == MessageStatus::Failed).then(|| Failure::new(DeliveryCode::Unknown, None));
+    Some(Ok(GatewayEvent::Status(StatusEvent {
+        provider_id,
+        reference: None,
+        status,
+        failure,
+        timestamp: seconds(message, "timestamp"),
+    })))
+}

@@ -1,0 +1,95 @@
+//! The files of received messages.
+
+use std::time::Duration;
+
+use recado_core::gateway::{MediaFile, ProviderError};
+use recado_core::transport::{OutboundResponse, Transport};
+use serde_json::Value;
+
+use super::answer::GraphError;
+use super::settings::Access;
+use crate::shared::{integer, parse, same_origin, text, transport_text};
+
+/// What stands before a media id in the source of a file.
+const SOURCE: &str = "cloud-media:";
+/// How long each of up to four requests may take.
+const STEP_TIMEOUT: Duration = Duration::from_secs(25);
+
+/// The source of a file with this media id.
+pub(super) fn source(id: &str) -> String {
+    format!("{SOURCE}{id}")
+}
+
+/// Asks where a file lies, and fetches it from there with the token. The address lives for minutes
+/// only, so that one that is gone is asked for once more.
+pub(super) async fn media(
+    transport: &dyn Transport,
+    access: &Access<'_>,
+    source: &str,
+    limit: usize,
+) -> Result<MediaFile, ProviderError> {
+    let Some(id) = source.strip_prefix(SOURCE) else {
+        return Ok(MediaFile::At(source.to_owned()));
+    };
+    for _ in 0..2 {
+        let Some(url) = address(transport, access, id, limit).await? else {
+            return Ok(MediaFile::Gone);
+        };
+        // The token goes nowhere in the clear, save to where it goes anyway.
+        let is_https = url.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("https://"));
+        if !is_https && !same_origin(&url, access.base) {
+            return Err(ProviderError::Failed("the file's address is not https".to_owned()));
+        }
+        let mut request = access.fetch(&url).with_timeout(STEP_TIMEOUT);
+        request.answer_limit = limit.saturating_add(1);
+        let answer = transport.send(request).await.map_err(|error| failed(&error))?;
+        match answer.status {
+            200 if answer.body.len() > limit => return Ok(MediaFile::Gone),
+            200 => return Ok(MediaFile::Bytes(answer.body)),
+            404 | 410 => {}
+            status => return Err(ProviderError::Failed(format!("HTTP {status}"))),
+        }
+    }
+    Ok(MediaFile::Gone)
+}
+
+/// Where a file lies now; `None` if the API has it no more, or it is too large.
+async fn address(
+    transport: &dyn Transport,
+    access: &Access<'_>,
+    id: &str,
+    limit: usize,
+) -> Result<Option<String>, ProviderError> {
+    let request =
+        access.get(&[id], &[("phone_number_id", access.number)]).with_timeout(STEP_TIMEOUT);
+    let answer = transport.send(request).await.map_err(|error| failed(&error))?;
+    let body = parse(&answer.body).unwrap_or(Value::Null);
+    if answer.status == 200 {
+        let size = integer(&body, "file_size").and_then(|size| usize::try_from(size).ok());
+        if size.is_some_and(|size| size > limit) {
+            return Ok(None);
+        }
+        let url = text(&body, "url").map(str::to_owned);
+        let unknown = || ProviderError::Failed("the answer names no address".to_owned());
+        return url.map(Some).ok_or_else(unknown);
+    }
+    missing(access, &answer, &body)
+}
+
+fn missing(
+    access: &Access<'_>,
+    answer: &OutboundResponse,
+    body: &Value,
+) -> Result<Option<String>, ProviderError> {
+    match GraphError::of(access, body) {
+        // What does not exist is an invalid parameter to the API.
+        Some(GraphError { code: 100 | 33 | 131_052, .. }) => Ok(None),
+        Some(error) => Err(ProviderError::Failed(format!("{}: {}", error.code, error.text))),
+        None if matches!(answer.status, 404 | 410) => Ok(None),
+        None => Err(ProviderError::Failed(format!("HTTP {}", answer.status))),
+    }
+}
+
+fn failed(error: &recado_core::transport::TransportError) -> ProviderError {
+    ProviderError::Failed(transport_text(error))
+}

@@ -1,0 +1,148 @@
+//! Messages: from contacts, and echoes of what the operator wrote on the phone.
+
+use recado_core::gateway::{GatewayEvent, GatewayMessage, Incoming, NamesReport};
+use recado_core::groups::GroupCode;
+use recado_core::messages::{MessageType, ProviderMessageId};
+use serde_json::Value;
+
+use super::changes::unknown;
+use super::content::{self, Said};
+use super::people::{Person, contacts, plain_name};
+use super::webhook::Envelope;
+use crate::shared::{array, at, seconds, text, text_at, word};
+
+/// Whose words a message is, and whether they are new.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    /// The contact's.
+    Contact,
+    /// The operator's, on the phone.
+    Phone,
+}
+
+/// What a message of a contact tells.
+pub(super) fn inbound(envelope: &Envelope<'_>, value: &Value, message: &Value) -> Vec<Incoming> {
+    read(envelope, contacts(value), message, Side::Contact, false)
+}
+
+/// What the operator wrote on the phone.
+pub(super) fn echoes(envelope: &Envelope<'_>, value: &Value) -> Vec<Incoming> {
+    if !value.get("message_echoes").is_some_and(Value::is_array) {
+        return vec![unknown("smb_message_echoes".to_owned(), value)];
+    }
+    let echoes = array(value, "message_echoes").iter();
+    echoes.flat_map(|echo| read(envelope, contacts(value), echo, Side::Phone, false)).collect()
+}
+
+/// What one message tells: nothing, or one event.
+pub(super) fn read(
+    envelope: &Envelope<'_>,
+    contacts: &[Value],
+    message: &Value,
+    side: Side,
+    history: bool,
+) -> Vec<Incoming> {
+    match text(message, "type") {
+        Some("revoke") => Vec::new(),
+        Some("edit") => vec![edit(message)],
+        Some("system") => system(message),
+        _ => vec![told(envelope, contacts, message, side, history).map(|told| match side {
+            Side::Contact => GatewayEvent::Message(told),
+            Side::Phone => GatewayEvent::Echo(told),
+        })],
+    }
+}
+
+/// The id in a field of a message.
+pub(super) fn id_of(message: &Value, field: &str) -> Result<ProviderMessageId, String> {
+    let id = text(message, field).and_then(ProviderMessageId::parse);
+    id.ok_or_else(|| format!("{field} is no id of a message"))
+}
+
+fn told(
+    envelope: &Envelope<'_>,
+    contacts: &[Value],
+    message: &Value,
+    side: Side,
+    history: bool,
+) -> Result<GatewayMessage, String> {
+    let provider_id = id_of(message, "id")?;
+    let fields: &[&str] = match side {
+        Side::Contact => &["from", "from_user_id", "from_parent_user_id"],
+        Side::Phone => &["to", "to_user_id", "to_parent_user_id"],
+    };
+    let person = Person::of(message, fields, contacts);
+    let push_name = person.push_name.clone().filter(|_| side == Side::Contact);
+    let named = person.split();
+    let group = word(message, "group_id");
+    let (peer, aliases, participant) = match (group, named) {
+        (Some(group), named) => {
+            let written = format!("{group}@{}", envelope.group_suffix);
+            let code = GroupCode::parse(&written, envelope.group_suffix);
+            let code = code.ok_or_else(|| "group_id is no id of a group".to_owned())?;
+            let writer = named.map(|(name, _)| name).filter(|_| side == Side::Contact);
+            (code.as_str().to_owned(), Vec::new(), writer)
+        }
+        (None, Some((peer, aliases))) => (peer, aliases, None),
+        (None, None) => return Err(format!("{} names nobody", fields[0])),
+    };
+    let Said { message_type, content, media, button, answers } = content::read(message);
+    let context = at(message, &["context"]).and_then(|context| text(context, "id"));
+    Ok(GatewayMessage {
+        provider_id,
+        peer,
+        aliases,
+        participant,
+        push_name,
+        message_type,
+        content,
+        media,
+        quoted: answers.as_deref().or(context).and_then(ProviderMessageId::parse),
+        quoted_content: None,
+        quoted_type: None,
+        button,
+        history,
+        timestamp: seconds(message, "timestamp"),
+    })
+}
+
+/// The text of a message was changed, or what is written beneath its file.
+fn edit(message: &Value) -> Incoming {
+    let change = at(message, &["edit"]).unwrap_or(&Value::Null);
+    let provider_id = id_of(change, "original_message_id")?;
+    let said = content::read(at(change, &["message"]).unwrap_or(&Value::Null));
+    let caption = said.media.and_then(|media| media.caption);
+    let content = said.content.filter(|_| said.message_type == MessageType::Text).or(caption);
+    let content = content.ok_or_else(|| "an edit names no new text".to_owned())?;
+    Ok(GatewayEvent::Edit { provider_id, content, timestamp: seconds(message, "timestamp") })
+}
+
+/// What the channel tells of a contact: another number, or another scoped id. Whether its keys have
+/// changed means nothing here.
+fn system(message: &Value) -> Vec<Incoming> {
+    let system = at(message, &["system"]).unwrap_or(&Value::Null);
+    match text_at(system, &["type"]) {
+        Some("customer_identity_changed") => Vec::new(),
+        Some("user_changed_number" | "user_changed_user_id") => {
+            let mut names: Vec<String> = Vec::new();
+            let told = [
+                (message, "from"),
+                (message, "from_user_id"),
+                (system, "wa_id"),
+                (system, "new_wa_id"),
+                (system, "user_id"),
+                (system, "new_user_id"),
+            ];
+            for (place, field) in told {
+                let name = word(place, field).and_then(|name| plain_name(&name));
+                names.extend(name.filter(|name| !names.contains(name)));
+            }
+            let mut names = names.into_iter();
+            let (peer, aliases) = (names.next(), names.collect::<Vec<_>>());
+            let report = peer.filter(|_| !aliases.is_empty());
+            let report = report.map(|peer| Ok(GatewayEvent::Names(NamesReport { peer, aliases })));
+            report.into_iter().collect()
+        }
+        other => vec![unknown(format!("system.{}", other.unwrap_or("no type")), message)],
+    }
+}

@@ -1,0 +1,119 @@
+//! Who a webhook is about: phones, business-scoped ids, and what goes with them.
+
+use serde_json::Value;
+
+use crate::shared::{array, digits, text_at, word};
+
+/// The longest name of a person on the channel.
+const MAX_NAME: usize = 200;
+
+/// A name of a person as the core writes it: a phone is bare digits; `None` for what is no name.
+pub(super) fn plain_name(written: &str) -> Option<String> {
+    let written = written.trim();
+    let fits = !written.is_empty()
+        && written.len() <= MAX_NAME
+        && !written.chars().any(|c| c.is_control() || c.is_whitespace());
+    let bare = written.strip_prefix('+').filter(|rest| digits(rest).is_some()).unwrap_or(written);
+    fits.then(|| bare.to_owned())
+}
+
+/// A business-scoped user id: a country, perhaps `ENT`, and an opaque part.
+pub(super) fn is_scoped_id(name: &str) -> bool {
+    let Some((country, rest)) = name.split_once('.') else { return false };
+    let rest = rest.strip_prefix("ENT.").unwrap_or(rest);
+    country.len() == 2
+        && country.bytes().all(|byte| byte.is_ascii_uppercase())
+        && (1..=128).contains(&rest.len())
+        && rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// A person with every name that an event has for it, the phone first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Person {
+    names: Vec<String>,
+    pub(super) push_name: Option<String>,
+}
+
+impl Person {
+    /// The person that these fields of `value` name, with what `contacts` knows of it besides.
+    pub(super) fn of(value: &Value, fields: &[&str], contacts: &[Value]) -> Self {
+        let mut person = Self::default();
+        fields.iter().for_each(|field| person.add(value, field));
+        let known = contacts.iter().find(|contact| {
+            ["wa_id", "user_id"].iter().any(|field| {
+                let name = word(contact, field).and_then(|name| plain_name(&name));
+                name.is_some_and(|name| person.names.contains(&name))
+            })
+        });
+        if let Some(contact) = known {
+            ["wa_id", "user_id", "parent_user_id"]
+                .iter()
+                .for_each(|field| person.add(contact, field));
+            let name = text_at(contact, &["profile", "name"]).unwrap_or_default();
+            let name: String = name.chars().filter(|c| !c.is_control()).take(MAX_NAME).collect();
+            person.push_name = Some(name.trim().to_owned()).filter(|name| !name.is_empty());
+        }
+        // Phones before scoped ids, which come and go with usernames.
+        person.names.sort_by_key(|name| digits(name).is_none());
+        person
+    }
+
+    fn add(&mut self, value: &Value, field: &str) {
+        let name = word(value, field).and_then(|name| plain_name(&name));
+        self.names.extend(name.filter(|name| !self.names.contains(name)));
+    }
+
+    /// The name it goes by, and the others; `None` if it has no name.
+    pub(super) fn split(self) -> Option<(String, Vec<String>)> {
+        let mut names = self.names.into_iter();
+        Some((names.next()?, names.collect()))
+    }
+}
+
+/// The `contacts` of a change.
+pub(super) fn contacts(value: &Value) -> &[Value] {
+    array(value, "contacts")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn scoped_ids_are_told_from_phones_and_lids() {
+        for (name, is_one) in [
+            ("BR.13491208655302741918", true),
+            ("BR.ENT.13491208655302741918", true),
+            ("5534991234567", false),
+            ("123@lid", false),
+            ("br.1", false),
+            ("BR.", false),
+            ("BR.ENT.", false),
+            ("BR.a b", false),
+        ] {
+            assert_eq!(is_scoped_id(name), is_one, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_phone_comes_before_a_scoped_id_whoever_names_it() {
+        let message = json!({"from_user_id": "BR.1"});
+        let contacts = [
+            json!({"user_id": "BR.2", "wa_id": "1"}),
+            json!({"user_id": "BR.1", "wa_id": "553491234567", "profile": {"name": " Maria "}}),
+        ];
+        let person = Person::of(&message, &["from", "from_user_id"], &contacts);
+        assert_eq!(person.push_name.as_deref(), Some("Maria"));
+        assert_eq!(person.split(), Some(("553491234567".to_owned(), vec!["BR.1".to_owned()])));
+    }
+
+    #[test]
+    fn a_contact_that_is_somebody_else_teaches_nothing() {
+        let contacts = [json!({"wa_id": "2", "user_id": "BR.2", "profile": {"name": "Ana"}})];
+        let person = Person::of(&json!({"from": "+1"}), &["from"], &contacts);
+        assert_eq!(person, Person { names: vec!["1".to_owned()], push_name: None });
+        assert_eq!(Person::of(&json!({}), &["from"], &contacts).split(), None);
+    }
+}

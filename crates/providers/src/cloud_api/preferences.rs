@@ -1,0 +1,37 @@
+//! What contacts want of marketing messages, told in the channel's own app (D43, D44).
+
+use recado_core::gateway::{GatewayEvent, Incoming, Preference, PreferenceReport};
+use serde_json::Value;
+
+use super::changes::unknown;
+use super::people::{Person, contacts};
+use crate::shared::{array, seconds, text};
+
+/// The one category there is; others are not ours to decide on.
+const MARKETING: &str = "marketing_messages";
+
+/// What a change of preferences tells.
+pub(super) fn read(value: &Value) -> Vec<Incoming> {
+    if !value.get("user_preferences").is_some_and(Value::is_array) {
+        return vec![unknown("user_preferences".to_owned(), value)];
+    }
+    array(value, "user_preferences")
+        .iter()
+        .filter(|wish| text(wish, "category").is_none_or(|category| category == MARKETING))
+        .map(|wish| one(value, wish))
+        .collect()
+}
+
+fn one(value: &Value, wish: &Value) -> Incoming {
+    let preference = match text(wish, "value") {
+        Some("stop") => Preference::Stop,
+        // Somebody who signs up for what they had stopped wants it again.
+        Some("resume" | "signup") => Preference::Resume,
+        Some(other) => return unknown(format!("user_preferences.{other}"), wish),
+        None => return Err("a preference says nothing".to_owned()),
+    };
+    let person = Person::of(wish, &["wa_id", "user_id", "parent_user_id"], contacts(value));
+    let (peer, aliases) = person.split().ok_or_else(|| "a preference names nobody".to_owned())?;
+    let timestamp = seconds(wish, "timestamp");
+    Ok(GatewayEvent::Preference(PreferenceReport { peer, aliases, preference, timestamp }))
+}

@@ -1,0 +1,66 @@
+//! [`Provider`] for the official cloud API.
+
+use async_trait::async_trait;
+use recado_core::connections::Connection;
+use recado_core::gateway::{
+    GatewayStatus, Handshake, MediaFile, Outgoing, Provider, ProviderError, ProviderTemplate,
+    Received, SendResult, Webhook, WebhookRefused,
+};
+use recado_core::transport::Transport;
+
+use super::settings::Access;
+use super::{CloudApi, media, send, state, templates, webhook};
+
+#[async_trait]
+impl Provider for CloudApi {
+    async fn send(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+        outgoing: &Outgoing,
+    ) -> SendResult {
+        send::send(transport, &Access::of(connection), outgoing).await
+    }
+
+    async fn status(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+    ) -> Result<GatewayStatus, ProviderError> {
+        state::status(transport, &Access::of(connection)).await
+    }
+
+    async fn templates(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+    ) -> Result<Vec<ProviderTemplate>, ProviderError> {
+        templates::templates(transport, &Access::of(connection)).await
+    }
+
+    async fn media(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+        source: &str,
+        limit: usize,
+    ) -> Result<MediaFile, ProviderError> {
+        media::media(transport, &Access::of(connection), source, limit).await
+    }
+
+    fn handshake(&self, connection: &Connection, webhook: &Webhook) -> Handshake {
+        webhook::handshake(connection, webhook)
+    }
+
+    fn admit(&self, _connection: &Connection, webhook: &Webhook) -> Result<(), WebhookRefused> {
+        webhook::admit(webhook)
+    }
+
+    fn receive(
+        &self,
+        connection: &Connection,
+        webhook: &Webhook,
+    ) -> Result<Vec<Received>, WebhookRefused> {
+        webhook::receive(self, connection, webhook)
+    }
+}

@@ -1,0 +1,108 @@
+//! The templates of a business account (D69).
+
+use std::collections::BTreeSet;
+
+use recado_core::gateway::{ProviderError, ProviderTemplate};
+use recado_core::templates::{TemplateCategory, TemplateStatus};
+use recado_core::transport::Transport;
+use serde_json::Value;
+
+use super::answer::GraphError;
+use super::settings::Access;
+use super::template_shape;
+use crate::shared::{MAX_ANSWER, array, at, parse, text, text_at, transport_text, word};
+
+const FIELDS: &str = "name,language,status,category,components,parameter_format";
+/// How many templates a page has.
+const PAGE: &str = "100";
+/// How many pages are read: somewhat more than an account may have.
+const MAX_PAGES: usize = 70;
+
+/// All templates of the connection's account. A list that is not complete is a failure: what it
+/// does not name would be taken for gone.
+pub(super) async fn templates(
+    transport: &dyn Transport,
+    access: &Access<'_>,
+) -> Result<Vec<ProviderTemplate>, ProviderError> {
+    let failed = |told: &str| ProviderError::Failed(told.to_owned());
+    let account = access
+        .account
+        .ok_or_else(|| failed("templates are listed by account: set business_account_id"))?;
+    let (mut listed, mut cursors) = (Vec::new(), BTreeSet::new());
+    let mut after: Option<String> = None;
+    for _ in 0..MAX_PAGES {
+        let page = page(transport, access, account, after.as_deref()).await?;
+        let rows = page.get("data").and_then(Value::as_array);
+        let rows = rows.ok_or_else(|| failed("the list of templates cannot be read"))?;
+        listed.extend(rows.iter().filter_map(template));
+        // The last page has cursors too, but no next one.
+        if text_at(&page, &["paging", "next"]).is_none() {
+            return Ok(listed);
+        }
+        let cursor = text_at(&page, &["paging", "cursors", "after"]).map(str::to_owned);
+        let cursor = cursor.ok_or_else(|| failed("a page of templates names no next one"))?;
+        if !cursors.insert(cursor.clone()) {
+            return Err(failed("the pages of templates go in a circle"));
+        }
+        after = Some(cursor);
+    }
+    Err(failed("the account has more templates than are read"))
+}
+
+async fn page(
+    transport: &dyn Transport,
+    access: &Access<'_>,
+    account: &str,
+    after: Option<&str>,
+) -> Result<Value, ProviderError> {
+    let mut parameters = vec![("fields", FIELDS), ("limit", PAGE)];
+    parameters.extend(after.map(|cursor| ("after", cursor)));
+    let request =
+        access.get(&[account, "message_templates"], &parameters).with_answer_limit(MAX_ANSWER);
+    let answer = transport.send(request).await;
+    let answer = answer.map_err(|error| ProviderError::Failed(transport_text(&error)))?;
+    let body = parse(&answer.body);
+    if let (200, Some(body)) = (answer.status, &body) {
+        return Ok(body.clone());
+    }
+    let error = body.as_ref().and_then(|body| GraphError::of(access, body));
+    Err(ProviderError::Failed(match error {
+        Some(error) => format!("{}: {}", error.code, error.text),
+        None => format!("HTTP {}", answer.status),
+    }))
+}
+
+fn template(listed: &Value) -> Option<ProviderTemplate> {
+    let components = array(listed, "components");
+    let is = |component: &&Value, kind: &str| {
+        text(component, "type").is_some_and(|given| given.eq_ignore_ascii_case(kind))
+    };
+    let body = components.iter().find(|component| is(component, "BODY"));
+    let body = body.and_then(|component| text(component, "text")).unwrap_or_default();
+    let named = at(listed, &["parameter_format"])
+        .is_some_and(|format| format.as_str().is_none_or(|format| format != "POSITIONAL"));
+    Some(ProviderTemplate {
+        provider_id: word(listed, "id"),
+        name: word(listed, "name")?,
+        language: word(listed, "language")?,
+        category: category(text(listed, "category").unwrap_or_default()),
+        status: status(text(listed, "status").unwrap_or_default()),
+        body: body.to_owned(),
+        is_complex: named || template_shape::is_complex(components),
+    })
+}
+
+/// A category as we have it. What is not known is advertising, which is bound by the most rules.
+pub(super) fn category(word: &str) -> TemplateCategory {
+    TemplateCategory::parse(&word.to_ascii_uppercase()).unwrap_or(TemplateCategory::Marketing)
+}
+
+/// A status as we have it: what is not known to be sendable is paused (D69).
+pub(super) fn status(word: &str) -> TemplateStatus {
+    match word.to_ascii_uppercase().as_str() {
+        "APPROVED" | "REINSTATED" => TemplateStatus::Approved,
+        "PENDING" | "IN_APPEAL" => TemplateStatus::Pending,
+        "REJECTED" => TemplateStatus::Rejected,
+        _ => TemplateStatus::Paused,
+    }
+}
