@@ -24,8 +24,8 @@ const MOVES: [&str; 18] = [
      WHERE company_id = ?1 AND contact_id = ?2",
     "UPDATE links SET contact_id = ?3, version = version + 1 \
      WHERE company_id = ?1 AND contact_id = ?2",
-    "UPDATE clicks SET contact_id = ?3, version = version + 1 \
-     WHERE company_id = ?1 AND contact_id = ?2",
+    // Nobody reads the version of a click.
+    "UPDATE clicks SET contact_id = ?3 WHERE company_id = ?1 AND contact_id = ?2",
     "UPDATE ledger_lines SET contact_id = ?3, version = version + 1 \
      WHERE company_id = ?1 AND contact_id = ?2",
     "UPDATE remembered_calls SET contact_id = ?3, version = version + 1 \

@@ -199,7 +199,7 @@ mod tests {
              'open', 'normal', 'lead', 1, 1, 0, 0, 0, 0, 0, 0, '{}', 0);
              INSERT INTO templates (company_id, id, name, category, language, body, status, \
              token, created_at, updated_at, version) \
-             VALUES (x'01', x'03', 'a', 'utility', 'pt_BR', 'oi', 'approved', x'04', 0, 0, 7);
+             VALUES (x'01', x'03', 'a', 'UTILITY', 'pt_BR', 'oi', 'APPROVED', x'04', 0, 0, 7);
              INSERT INTO messages (company_id, id, facet_id, created_at, contact_id, \
              connection_id, direction, message_type, sender_type, status, timestamp, is_history, \
              version) VALUES (x'01', x'05', 1, 9, x'02', x'06', 'outbound', 'text', 'system', \

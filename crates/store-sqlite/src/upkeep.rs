@@ -50,10 +50,10 @@ const SPENT: [Spent; 5] = [
         kept: Duration::ZERO,
     },
     Spent {
-        any: "SELECT 1 FROM unknown_kinds WHERE last_at < ?1",
+        any: "SELECT 1 FROM unknown_kinds WHERE last_at <= ?1",
         drop: "DELETE FROM unknown_kinds WHERE rowid IN \
                (SELECT rowid FROM unknown_kinds INDEXED BY unknown_kinds_by_last \
-               WHERE last_at < ?1 LIMIT ?2)",
+               WHERE last_at <= ?1 LIMIT ?2)",
         kept: UNKNOWN_KIND_KEPT,
     },
     Spent {

@@ -97,7 +97,7 @@ async fn a_file_of_the_release_before_gateways_keeps_its_templates() {
     conn.execute(row, [blob(1)]).unwrap();
     let row = "INSERT INTO templates (company_id, id, name, category, language, body, status, \
                token, created_at, updated_at, version) \
-               VALUES (?1, ?2, 'a', 'utility', 'pt_BR', 'oi', 'approved', ?3, 0, 0, 7)";
+               VALUES (?1, ?2, 'a', 'UTILITY', 'pt_BR', 'oi', 'APPROVED', ?3, 0, 0, 7)";
     conn.execute(row, [blob(1), blob(2), blob(3)]).unwrap();
     let store = SqliteStore::open(&path).unwrap();
     assert!(store.ready().await.is_err());
