@@ -6,6 +6,7 @@ mod manage;
 mod missed;
 mod pairing;
 mod settings;
+mod unknown;
 mod view;
 
 use async_trait::async_trait;
@@ -18,6 +19,7 @@ pub use missed::PULL_AGAIN;
 pub(crate) use missed::pull_missed_job;
 pub use pairing::PairingError;
 pub use settings::{ConnectionSettings, GatewayField, SettingKind};
+pub use unknown::UnknownKindView;
 pub use view::ConnectionView;
 
 use crate::Timestamp;

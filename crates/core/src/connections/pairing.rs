@@ -1,9 +1,14 @@
 //! Pairing a phone with a QR connection.
 
+use std::time::Duration;
+
 use super::{ConnectionStatus, Connections};
 use crate::error::{Code, Error, Kind, NotFound, Rejection};
 use crate::gateway::{Pairing, ProviderError};
 use crate::ids::{CompanyId, ConnectionId};
+
+/// How soon a gateway that is getting a code ready may have one.
+const PREPARED: Duration = Duration::from_secs(2);
 
 /// Why there is nothing to pair a phone with.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -44,6 +49,10 @@ impl Rejection for PairingError {
             Self::Preparing => Kind::Unavailable,
             Self::Provider(_) => Kind::Upstream,
         }
+    }
+
+    fn retry_after(&self) -> Option<Duration> {
+        matches!(self, Self::Preparing).then_some(PREPARED)
     }
 }
 

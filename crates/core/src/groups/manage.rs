@@ -13,6 +13,7 @@ use crate::conversations::ChannelQuery;
 use crate::error::{Code, Error, Kind, Rejection};
 use crate::gateway::ProviderError;
 use crate::ids::{CompanyId, ConnectionId, ContactId, EventId};
+use crate::inbox::tidy_group;
 use crate::problems::Problems;
 use crate::store::{Decided, Reads, StoreError, Stored};
 use crate::{Recado, Timestamp};
@@ -214,6 +215,7 @@ impl Groups<'_> {
         };
         match told {
             Ok(groups) => {
+                let groups = groups.into_iter().map(tidy_group).collect();
                 self.write(company, id, last_of_each(groups), GroupsMode::Replace).await?;
             }
             Err(ProviderError::Unsupported) => {}

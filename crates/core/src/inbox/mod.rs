@@ -11,6 +11,7 @@ mod parse;
 mod people;
 mod reports;
 mod result;
+mod tidy;
 mod webhook;
 mod workspace;
 
@@ -26,6 +27,8 @@ pub use result::{EventOutcome, EventResult};
 pub use webhook::{CalledConnection, Taken, WEBHOOK_LIMIT, WebhookError};
 
 use alone::is_alone;
+use tidy::tidy;
+pub(crate) use tidy::tidy_group;
 
 use crate::Recado;
 use crate::error::{Error, NotFound};
@@ -69,7 +72,7 @@ impl Inbox<'_> {
         let mut results = Vec::with_capacity(events.len());
         let mut waiting = Vec::new();
         for event in events {
-            match event {
+            match event.and_then(tidy) {
                 Ok(event) if is_alone(&event) => {
                     results.extend(self.flush(company, connection, &mut waiting).await?);
                     results.push(self.take_alone(company, connection, event).await?);

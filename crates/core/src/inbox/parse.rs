@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::tidy::{MAX_ALIASES, MAX_CONTENT, MAX_URL};
 use crate::Timestamp;
 use crate::connections::ConnectionStatus;
 use crate::gateway::{
@@ -13,13 +14,6 @@ use crate::ids::MessageId;
 use crate::input::{read_bool, read_id, read_timestamp, read_word};
 use crate::messages::{DeliveryCode, Failure, MessageStatus, MessageType, ProviderMessageId};
 use crate::text;
-
-/// Most characters of what a message says; far above what any channel carries.
-const MAX_CONTENT: usize = 65_536;
-/// Most characters of an address of a file.
-const MAX_URL: usize = 4_096;
-/// Most aliases of one person in one event.
-const MAX_ALIASES: usize = 20;
 
 /// Reads one event. `group_suffix` is what follows `@` in group codes (D2).
 ///

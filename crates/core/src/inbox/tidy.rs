@@ -1,0 +1,192 @@
+//! What every event is held to, whoever read it: texts without control characters and within
+//! limits, names and ids that can be kept. People write what they like, and a gateway passes it on:
+//! what is too long is cut, and only what cannot be kept at all is refused.
+
+use crate::gateway::{
+    EventMedia, GatewayEvent, GatewayMessage, Incoming, NamesReport, OwnSend, PreferenceReport,
+    StatusEvent,
+};
+use crate::groups::Group;
+use crate::messages::ProviderMessageId;
+use crate::text;
+
+/// Most characters of what a message says; far above what any channel carries.
+pub(super) const MAX_CONTENT: usize = 65_536;
+/// Most characters of an address of a file.
+pub(super) const MAX_URL: usize = 4_096;
+/// Most aliases of one person in one event.
+pub(super) const MAX_ALIASES: usize = 20;
+
+/// The text within a limit, without control characters other than newline and tab.
+pub(crate) fn tidied(text: &str, max_chars: usize) -> String {
+    let kept = text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t'));
+    kept.take(max_chars).collect()
+}
+
+/// The same of a text that may be missing; what is nothing but white space is.
+fn optional(text: Option<String>, max_chars: usize) -> Option<String> {
+    text.map(|text| tidied(&text, max_chars)).filter(|text| !text.trim().is_empty())
+}
+
+fn is_name(name: &str) -> bool {
+    let name = name.trim();
+    (1..=text::SHORT).contains(&name.chars().count()) && !name.chars().any(char::is_control)
+}
+
+fn peer(name: String) -> Result<String, String> {
+    if is_name(&name) { Ok(name) } else { Err("names nobody".to_owned()) }
+}
+
+fn aliases(names: Vec<String>) -> Vec<String> {
+    names.into_iter().filter(|name| is_name(name)).take(MAX_ALIASES).collect()
+}
+
+fn provider_id(id: &ProviderMessageId) -> Result<ProviderMessageId, String> {
+    ProviderMessageId::parse(id.as_str()).ok_or_else(|| "the provider's id is no id".to_owned())
+}
+
+/// The subject of a group, as it is kept.
+pub(crate) fn tidy_group(group: Group) -> Group {
+    Group { subject: group.subject.map(|subject| tidied(&subject, text::SHORT)), ..group }
+}
+
+/// The event as it is taken.
+///
+/// # Errors
+///
+/// Why it cannot be.
+pub(super) fn tidy(event: GatewayEvent) -> Incoming {
+    Ok(match event {
+        GatewayEvent::Message(told) => GatewayEvent::Message(message(told)?),
+        GatewayEvent::Echo(told) => GatewayEvent::Echo(message(told)?),
+        GatewayEvent::Edit { provider_id: id, content, timestamp } => GatewayEvent::Edit {
+            provider_id: provider_id(&id)?,
+            content: tidied(&content, MAX_CONTENT),
+            timestamp,
+        },
+        GatewayEvent::Status(told) => GatewayEvent::Status(status(told)?),
+        GatewayEvent::Preference(told) => GatewayEvent::Preference(PreferenceReport {
+            peer: peer(told.peer)?,
+            aliases: aliases(told.aliases),
+            ..told
+        }),
+        GatewayEvent::OwnSend(told) => GatewayEvent::OwnSend(OwnSend {
+            provider_id: provider_id(&told.provider_id)?,
+            peer: peer(told.peer)?,
+            aliases: aliases(told.aliases),
+            ..told
+        }),
+        GatewayEvent::Names(told) => GatewayEvent::Names(NamesReport {
+            peer: peer(told.peer)?,
+            aliases: aliases(told.aliases),
+        }),
+        GatewayEvent::Groups(groups) => {
+            GatewayEvent::Groups(groups.into_iter().map(tidy_group).collect())
+        }
+        event => event,
+    })
+}
+
+fn message(told: GatewayMessage) -> Result<GatewayMessage, String> {
+    let mut button = told.button;
+    if let Some(button) = &mut button {
+        for part in [&mut button.id, &mut button.payload, &mut button.title] {
+            *part = optional(part.take(), MAX_CONTENT);
+        }
+    }
+    Ok(GatewayMessage {
+        provider_id: provider_id(&told.provider_id)?,
+        peer: peer(told.peer)?,
+        aliases: aliases(told.aliases),
+        participant: told.participant.filter(|name| is_name(name)),
+        push_name: optional(told.push_name, text::SHORT).map(|name| name.trim().to_owned()),
+        content: told.content.map(|content| tidied(&content, MAX_CONTENT)),
+        media: told.media.map(media),
+        quoted: told.quoted.filter(|id| ProviderMessageId::parse(id.as_str()).is_some()),
+        quoted_content: optional(told.quoted_content, MAX_CONTENT),
+        button,
+        ..told
+    })
+}
+
+fn media(told: EventMedia) -> EventMedia {
+    let is_address = |url: &String| {
+        url.chars().count() <= MAX_URL && !url.chars().any(char::is_control) && !url.is_empty()
+    };
+    EventMedia {
+        url: told.url.filter(is_address),
+        mimetype: optional(told.mimetype, text::SHORT),
+        filename: optional(told.filename, text::SHORT),
+        caption: optional(told.caption, MAX_CONTENT),
+    }
+}
+
+fn status(told: StatusEvent) -> Result<StatusEvent, String> {
+    let mut failure = told.failure;
+    if let Some(failure) = &mut failure {
+        failure.message = optional(failure.message.take(), text::MESSAGE);
+    }
+    Ok(StatusEvent { provider_id: provider_id(&told.provider_id)?, failure, ..told })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::messages::MessageType;
+
+    fn told(peer: &str, content: &str) -> GatewayMessage {
+        GatewayMessage {
+            provider_id: ProviderMessageId::from_stored("3A0F".to_owned()),
+            peer: peer.to_owned(),
+            aliases: vec!["\u{0}".to_owned(), "123@lid".to_owned()],
+            participant: None,
+            push_name: Some(content.to_owned()),
+            message_type: MessageType::Text,
+            content: Some(content.to_owned()),
+            media: None,
+            quoted: None,
+            quoted_content: None,
+            quoted_type: None,
+            button: None,
+            history: false,
+            timestamp: None,
+        }
+    }
+
+    #[test]
+    fn a_text_that_holds_what_no_store_takes_is_kept_without_it() {
+        let Ok(GatewayEvent::Message(message)) =
+            tidy(GatewayEvent::Message(told("5511987654321", "a\u{0}b\r\nc\u{7f}")))
+        else {
+            panic!("it is taken")
+        };
+        assert_eq!(message.content.as_deref(), Some("ab\nc"));
+        assert_eq!(message.aliases, ["123@lid"]);
+    }
+
+    #[test]
+    fn what_names_nobody_or_has_no_id_is_refused() {
+        for peer in ["", "  ", "a\u{0}", &"9".repeat(201)] {
+            assert!(tidy(GatewayEvent::Message(told(peer, "oi"))).is_err(), "{peer:?}");
+        }
+        let nameless = GatewayMessage {
+            provider_id: ProviderMessageId::from_stored(String::new()),
+            ..told("5511987654321", "oi")
+        };
+        assert!(tidy(GatewayEvent::Echo(nameless)).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn every_text_is_within_limits_and_tidying_twice_changes_nothing(text in ".{0,300}") {
+            let Ok(once) = tidy(GatewayEvent::Message(told("5511987654321", &text))) else {
+                return Err(TestCaseError::fail("a text is no reason to refuse"));
+            };
+            let GatewayEvent::Message(message) = &once else { unreachable!("a message") };
+            prop_assert!(message.push_name.as_ref().is_none_or(|n| n.chars().count() <= 200));
+            prop_assert_eq!(tidy(once.clone()), Ok(once));
+        }
+    }
+}
