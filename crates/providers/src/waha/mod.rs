@@ -1,20 +1,56 @@
 //! WAHA, a gateway for phones that are paired by QR code.
+//!
+//! It runs one of several engines, whose answers and events differ. What is the same everywhere is
+//! read first; what only an engine tells lies in the `_data` of a message and is read where it is
+//! known. Its webhooks are signed, and hold one event each.
+
+mod address;
+mod answer;
+mod api;
+mod content;
+mod files;
+mod find;
+mod groups;
+mod history;
+mod ids;
+mod known;
+mod message;
+mod numbers;
+mod own;
+mod pairing;
+mod reports;
+mod send;
+mod session;
+mod text;
+mod webhook;
+
+use std::sync::Arc;
 
 use async_trait::async_trait;
+use recado_core::Timestamp;
 use recado_core::connections::Connection;
-use recado_core::gateway::{Outgoing, Provider, SendFailure, SendResult};
+use recado_core::gateway::{
+    Accepted, GatewayStatus, Lookup, MediaFile, Missed, Outgoing, Pairing, Provider, ProviderError,
+    Received, SendResult, Webhook, WebhookRefused,
+};
+use recado_core::groups::Group;
 use recado_core::transport::Transport;
 
-/// The adapter.
+use known::Known;
+
+/// The adapter. Settings of a connection: `base_url`, `session`, `api_key`, `webhook_hmac_key`,
+/// `timeout_ms`. Clones share what they have learnt: engines, and numbers as the channel writes
+/// them.
 #[derive(Clone, Debug)]
 pub struct Waha {
     group_suffix: String,
+    known: Arc<Known>,
 }
 
 impl Waha {
     /// An adapter that writes group codes with this suffix (D2).
     pub fn new(group_suffix: impl Into<String>) -> Self {
-        Self { group_suffix: group_suffix.into() }
+        Self { group_suffix: group_suffix.into(), known: Arc::default() }
     }
 }
 
@@ -22,10 +58,75 @@ impl Waha {
 impl Provider for Waha {
     async fn send(
         &self,
-        _transport: &dyn Transport,
-        _connection: &Connection,
-        _outgoing: &Outgoing,
+        transport: &dyn Transport,
+        connection: &Connection,
+        outgoing: &Outgoing,
     ) -> SendResult {
-        Err(SendFailure::uncertain(self.group_suffix.clone()))
+        send::send(transport, &self.known, connection, outgoing).await
+    }
+
+    async fn find_sent(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+        lookup: &Lookup,
+    ) -> Result<Option<Accepted>, ProviderError> {
+        find::find(transport, &self.known, connection, lookup).await
+    }
+
+    async fn status(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+    ) -> Result<GatewayStatus, ProviderError> {
+        session::status(transport, &self.known, connection).await
+    }
+
+    async fn groups(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+    ) -> Result<Vec<Group>, ProviderError> {
+        groups::groups(transport, &self.known, connection, &self.group_suffix).await
+    }
+
+    async fn pairing(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+    ) -> Result<Pairing, ProviderError> {
+        pairing::pairing(transport, &self.known, connection).await
+    }
+
+    async fn missed(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+        from: Timestamp,
+        to: Timestamp,
+    ) -> Result<Missed, ProviderError> {
+        history::missed(transport, &self.known, connection, &self.group_suffix, (from, to)).await
+    }
+
+    async fn media(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+        source: &str,
+        limit: usize,
+    ) -> Result<MediaFile, ProviderError> {
+        files::media(transport, connection, source, limit).await
+    }
+
+    fn admit(&self, connection: &Connection, webhook: &Webhook) -> Result<(), WebhookRefused> {
+        webhook::admit(connection, webhook).map(|_| ())
+    }
+
+    fn receive(
+        &self,
+        connection: &Connection,
+        webhook: &Webhook,
+    ) -> Result<Vec<Received>, WebhookRefused> {
+        webhook::receive(&self.known, connection, &self.group_suffix, webhook)
     }
 }

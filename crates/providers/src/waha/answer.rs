@@ -1,0 +1,126 @@
+//! What WAHA's answers to a send mean (D38).
+
+use recado_core::gateway::{Accepted, SendFailure};
+use recado_core::messages::{DeliveryCode, Failure};
+use serde_json::Value;
+
+use super::address::Address;
+use super::api::{said, session_state};
+use super::ids::MessageKey;
+use crate::shared::{clip, text, text_at};
+
+/// The message in an answer, or in a lookup: an object with an `id` or, on NOWEB, a `key`.
+pub(super) fn key_of(message: &Value) -> Option<MessageKey> {
+    message
+        .get("id")
+        .and_then(MessageKey::of)
+        .or_else(|| message.get("key").and_then(MessageKey::of))
+        .or_else(|| message.get("_data")?.get("key").and_then(MessageKey::of))
+}
+
+/// The acceptance in an answer; `None` if it names no message. `recipient` is who the message was
+/// sent to: a person's name that the channel is known to use, if it is known.
+pub(super) fn accepted(message: &Value, recipient: Option<&str>) -> Option<Accepted> {
+    let key = key_of(message)?;
+    let mut names: Vec<String> = Vec::new();
+    let told = [
+        key.chat.as_deref(),
+        text_at(message, &["key", "remoteJid"]),
+        text_at(message, &["key", "remoteJidAlt"]),
+        text_at(message, &["_data", "key", "remoteJidAlt"]),
+        text_at(message, &["_data", "Info", "Chat"]),
+        text_at(message, &["_data", "Info", "RecipientAlt"]),
+        recipient,
+    ];
+    for name in told.into_iter().flatten().filter_map(Address::person) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let mut names = names.into_iter();
+    Some(Accepted { provider_id: key.raw, recipient: names.next(), aliases: names.collect() })
+}
+
+/// A send that met a session which is not ready.
+pub(super) fn session_failure(state: &str) -> SendFailure {
+    let text = format!("the session is {}", clip(state));
+    SendFailure::Connection(Failure::new(DeliveryCode::ConnectionOffline, text))
+}
+
+/// What an answer that is no success means: what the gateway refuses before it acts was surely not
+/// sent, of anything else nobody knows.
+pub(super) fn failure(status: u16, body: Option<&Value>) -> SendFailure {
+    let words = body.and_then(said);
+    let with = |code| {
+        let text = words.clone().unwrap_or_else(|| format!("the gateway answered {status}"));
+        Failure::new(code, text)
+    };
+    match status {
+        422 if body.is_some_and(names_session) => {
+            session_failure(body.and_then(session_state).unwrap_or("not ready"))
+        }
+        400 | 413 | 415 | 422 => SendFailure::Refused(with(DeliveryCode::ContentRejected)),
+        401 | 403 => {
+            let text = "the gateway refuses the API key".to_owned();
+            SendFailure::Connection(Failure::new(DeliveryCode::Configuration, text))
+        }
+        // An unknown session or a wrong address; the latter may also be moved elsewhere.
+        404 | 300..=399 => SendFailure::Connection(with(DeliveryCode::Configuration)),
+        429 => SendFailure::TryLater(with(DeliveryCode::RateLimitedByProvider)),
+        _ => SendFailure::Uncertain(with(DeliveryCode::DeliveryUncertain)),
+    }
+}
+
+/// Whether an error is about the session's state.
+fn names_session(body: &Value) -> bool {
+    session_state(body).is_some()
+        || text(body, "error").is_some_and(|error| error.starts_with("Session status"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn names(
+        message: &Value,
+        sent_to: Option<&str>,
+    ) -> Option<(String, Option<String>, Vec<String>)> {
+        let told = accepted(message, sent_to)?;
+        Some((told.provider_id.as_str().to_owned(), told.recipient, told.aliases))
+    }
+
+    #[test]
+    fn every_engines_answer_is_read() {
+        let digits = Some("553491234567".to_owned());
+        let expected = Some(("3EB0".to_owned(), digits, Vec::new()));
+        for answer in [
+            json!({"id": "true_553491234567@c.us_3EB0", "_data": {"Info": {}}}),
+            json!({"id": {"_serialized": "true_553491234567@c.us_3EB0", "id": "3EB0"}}),
+            json!({"key": {"remoteJid": "553491234567@s.whatsapp.net", "fromMe": true,
+                "id": "3EB0"}, "message": {}, "messageTimestamp": "1760000000", "status": 1}),
+        ] {
+            assert_eq!(names(&answer, None), expected, "{answer}");
+        }
+        assert_eq!(names(&json!({"id": "3EB0"}), Some("553491234567")), expected);
+        let unknown = Some(("3EB0".to_owned(), None, Vec::new()));
+        assert_eq!(names(&json!({"id": "3EB0"}), None), unknown);
+    }
+
+    #[test]
+    fn an_answer_with_a_lid_tells_both_names() {
+        let answer = json!({"id": "true_123@lid_3EB0"});
+        let told = names(&answer, Some("553491234567")).expect("an id");
+        assert_eq!((told.1.as_deref(), told.2), (Some("123@lid"), vec!["553491234567".to_owned()]));
+        let group = json!({"id": "true_12036@g.us_3EB0_551140028922@c.us"});
+        assert_eq!(names(&group, None), Some(("3EB0".to_owned(), None, Vec::new())));
+    }
+
+    #[test]
+    fn an_answer_without_an_id_accepts_nothing() {
+        for answer in [json!(null), json!({}), json!({"id": null}), json!({"key": {}}), json!([])] {
+            assert_eq!(accepted(&answer, None), None, "{answer}");
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! What a message says and what kind it is.
+
+use recado_core::gateway::{Button, EventMedia};
+use recado_core::messages::{MessageType, ProviderMessageId};
+use serde_json::Value;
+
+use super::files::source_of_message;
+use super::ids::MessageKey;
+use super::text;
+use crate::shared::{array, at, boolean, text as text_of, text_at};
+
+/// Messages that engines wrap others in.
+const WRAPPERS: [&str; 8] = [
+    "ephemeralMessage",
+    "viewOnceMessage",
+    "viewOnceMessageV2",
+    "viewOnceMessageV2Extension",
+    "documentWithCaptionMessage",
+    "editedMessage",
+    "deviceSentMessage",
+    "botInvokeMessage",
+];
+/// How deep they are wrapped at most.
+const MAX_DEPTH: usize = 4;
+/// Files by what the channel calls them.
+const FILES: [(&str, MessageType); 7] = [
+    ("imageMessage", MessageType::Image),
+    ("audioMessage", MessageType::Audio),
+    ("videoMessage", MessageType::Video),
+    ("ptvMessage", MessageType::Video),
+    ("documentMessage", MessageType::Document),
+    ("stickerMessage", MessageType::Sticker),
+    ("lottieStickerMessage", MessageType::Sticker),
+];
+/// What the channel's own bookkeeping is made of: nobody said anything.
+const BOOKKEEPING: [&str; 11] = [
+    "protocolMessage",
+    "senderKeyDistributionMessage",
+    "keepInChatMessage",
+    "pinInChatMessage",
+    "pollUpdateMessage",
+    "encReactionMessage",
+    "encEventResponseMessage",
+    "secretEncryptedMessage",
+    "albumMessage",
+    "callLogMesssage",
+    "call",
+];
+/// The same, as engines that drive a browser call it.
+const BROWSER_BOOKKEEPING: [&str; 11] = [
+    "e2e_notification",
+    "notification",
+    "notification_template",
+    "broadcast_notification",
+    "gp2",
+    "protocol",
+    "revoked",
+    "ciphertext",
+    "call_log",
+    "debug",
+    "album",
+];
+
+/// What a message says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Said {
+    /// What it is.
+    pub(super) message_type: MessageType,
+    /// What it says; of a file, nothing.
+    pub(super) content: Option<String>,
+    /// The file.
+    pub(super) media: Option<EventMedia>,
+    /// The button it is the press of.
+    pub(super) button: Option<Button>,
+    /// The message that it is a reaction to.
+    pub(super) target: Option<ProviderMessageId>,
+}
+
+impl Said {
+    pub(super) const fn new(message_type: MessageType, content: Option<String>) -> Self {
+        Self { message_type, content, media: None, button: None, target: None }
+    }
+}
+
+/// Reads what a message says; `None` if it is none, but the channel's bookkeeping.
+pub(super) fn read(payload: &Value) -> Option<Said> {
+    let proto = proto(payload);
+    let body = text_of(payload, "body").and_then(text::long);
+    if let Some(pressed) = proto.and_then(pressed).or_else(|| pressed_in_browser(payload)) {
+        let content = pressed.title.clone().or(body);
+        return Some(Said {
+            button: Some(pressed),
+            ..Said::new(MessageType::Interactive, content)
+        });
+    }
+    if let Some(reaction) = proto.and_then(|proto| at(proto, &["reactionMessage"])) {
+        let emoji = text_of(reaction, "text").and_then(text::short)?;
+        let target = reaction.get("key").and_then(MessageKey::of).map(|key| key.raw);
+        return Some(Said { target, ..Said::new(MessageType::Reaction, Some(emoji)) });
+    }
+    if let Some(file) = file(payload, proto, body.as_deref()) {
+        return Some(file);
+    }
+    if let Some(place) = place(payload, proto) {
+        return Some(Said::new(MessageType::Location, Some(place)));
+    }
+    if let Some(names) = cards(payload, proto) {
+        return Some(Said::new(MessageType::Contacts, names));
+    }
+    let is_poll = has(proto, |name| name.starts_with("pollCreationMessage"));
+    let said = body.or_else(|| {
+        let proto = proto?;
+        let said = text_of(proto, "conversation");
+        said.or_else(|| text_at(proto, &["extendedTextMessage", "text"])).and_then(text::long)
+    });
+    match said {
+        Some(said) if !is_poll => Some(Said::new(MessageType::Text, Some(said))),
+        None if is_bookkeeping(payload, proto) => None,
+        said => Some(Said::new(MessageType::Unsupported, said)),
+    }
+}
+
+/// The message as the channel has it, on engines that tell it.
+fn proto(payload: &Value) -> Option<&Value> {
+    let data = payload.get("_data")?;
+    let mut message = ["message", "Message"]
+        .into_iter()
+        .find_map(|name| data.get(name).filter(|message| message.is_object()))?;
+    for _ in 0..MAX_DEPTH {
+        let inner = WRAPPERS.iter().find_map(|name| at(message, &[name, "message"]));
+        match inner.filter(|inner| inner.is_object()) {
+            Some(inner) => message = inner,
+            None => break,
+        }
+    }
+    Some(message)
+}
+
+fn has(proto: Option<&Value>, test: impl Fn(&str) -> bool) -> bool {
+    let fields = proto.and_then(Value::as_object);
+    fields.is_some_and(|fields| fields.iter().any(|(name, value)| !value.is_null() && test(name)))
+}
+
+/// Whether a message without a word is known to be none.
+fn is_bookkeeping(payload: &Value, proto: Option<&Value>) -> bool {
+    let in_browser = text_at(payload, &["_data", "type"]);
+    if in_browser.is_some_and(|kind| BROWSER_BOOKKEEPING.contains(&kind)) {
+        return true;
+    }
+    let only_context = |name: &str| name == "messageContextInfo" || BOOKKEEPING.contains(&name);
+    match proto {
+        Some(proto) => {
+            has(Some(proto), |name| BOOKKEEPING.contains(&name))
+                && !has(Some(proto), |name| !only_context(name))
+        }
+        // A change of the group, or a message that could not be read yet.
+        None => {
+            at(payload, &["_data", "messageStubType"]).is_some_and(|stub| stub.as_i64() != Some(0))
+        }
+    }
+}
+
+/// A text in the first of these fields that holds one: engines differ in how they write `Id`.
+fn first<'a>(value: &'a Value, names: &[&str]) -> Option<&'a str> {
+    names.iter().find_map(|name| text_of(value, name)).filter(|text| !text.is_empty())
+}
+
+fn button(id: Option<&str>, title: Option<&str>) -> Option<Button> {
+    let (id, title) = (id.and_then(text::short), title.and_then(text::short));
+    (id.is_some() || title.is_some()).then_some(Button { id, payload: None, title })
+}
+
+/// The press of a button, or the choice of a list.
+fn pressed(proto: &Value) -> Option<Button> {
+    if let Some(reply) = at(proto, &["buttonsResponseMessage"]) {
+        let title = first(reply, &["selectedDisplayText"])
+            .or_else(|| text_at(reply, &["Response", "SelectedDisplayText"]));
+        return button(first(reply, &["selectedButtonId", "selectedButtonID"]), title);
+    }
+    if let Some(reply) = at(proto, &["templateButtonReplyMessage"]) {
+        let id = first(reply, &["selectedId", "selectedID"]);
+        return button(id, first(reply, &["selectedDisplayText"]));
+    }
+    if let Some(reply) = at(proto, &["listResponseMessage"]) {
+        let chosen = reply.get("singleSelectReply");
+        let id = chosen.and_then(|chosen| first(chosen, &["selectedRowId", "selectedRowID"]));
+        return button(id, first(reply, &["title"]));
+    }
+    let reply = at(proto, &["interactiveResponseMessage"])?;
+    let parameters = text_at(reply, &["nativeFlowResponseMessage", "paramsJson"])
+        .or_else(|| text_at(reply, &["nativeFlowResponseMessage", "paramsJSON"]));
+    let parameters = parameters.and_then(|json| serde_json::from_str::<Value>(json).ok());
+    let id = parameters.as_ref().and_then(|parameters| first(parameters, &["id"]));
+    button(id, text_at(reply, &["body", "text"]))
+}
+
+fn pressed_in_browser(payload: &Value) -> Option<Button> {
+    let data = payload.get("_data")?;
+    let ids: &[&str] = match text_of(data, "type")? {
+        "buttons_response" => &["selectedButtonId"],
+        "template_button_reply" => &["selectedId", "selectedButtonId"],
+        "list_response" => &["selectedRowId"],
+        _ => return None,
+    };
+    let in_list = at(data, &["listResponse", "singleSelectReply"]);
+    let id = first(data, ids).or_else(|| first(in_list?, ids));
+    button(id, text_of(payload, "body"))
+}
+
+/// A file, with what was written beneath it.
+fn file(payload: &Value, proto: Option<&Value>, body: Option<&str>) -> Option<Said> {
+    let media = at(payload, &["media"]).filter(|media| media.is_object());
+    let told = FILES.iter().find_map(|(name, kind)| Some((at(proto?, &[name])?, *kind)));
+    if boolean(payload, "hasMedia") != Some(true) && media.is_none() && told.is_none() {
+        return None;
+    }
+    let inner = told.map(|(inner, _)| inner);
+    let field = |name: &str, inner_name: &str| {
+        let own = media.and_then(|media| text_of(media, name));
+        own.or_else(|| inner.and_then(|inner| text_of(inner, inner_name))).and_then(text::short)
+    };
+    let mimetype = field("mimetype", "mimetype");
+    let filename = field("filename", "fileName");
+    let in_browser = text_at(payload, &["_data", "type"]).and_then(browser_file);
+    let message_type = told
+        .map(|(_, kind)| kind)
+        .or(in_browser)
+        .unwrap_or_else(|| by_mimetype(mimetype.as_deref()));
+    let caption = body.or_else(|| inner.and_then(|inner| text_of(inner, "caption")));
+    let caption = caption.and_then(text::long);
+    // Some engines give the name of a file as what was written beneath it.
+    let caption = caption.filter(|caption| Some(caption) != filename.as_ref());
+    let url = media.and_then(|media| text_of(media, "url")).filter(|url| !url.is_empty());
+    let of_message = || {
+        let full_id = text_of(payload, "id")?;
+        MessageKey::parse(full_id)?.chat.map(|_| source_of_message(full_id))
+    };
+    let url = url.map(str::to_owned).or_else(of_message);
+    let media = EventMedia { url, mimetype, filename, caption };
+    Some(Said { media: Some(media), ..Said::new(message_type, None) })
+}
+
+fn browser_file(kind: &str) -> Option<MessageType> {
+    Some(match kind {
+        "image" => MessageType::Image,
+        "audio" | "ptt" => MessageType::Audio,
+        "video" | "ptv" => MessageType::Video,
+        "document" => MessageType::Document,
+        "sticker" => MessageType::Sticker,
+        _ => return None,
+    })
+}
+
+fn by_mimetype(mimetype: Option<&str>) -> MessageType {
+    match mimetype.and_then(|mimetype| mimetype.split_once('/')) {
+        Some(("image", "webp")) => MessageType::Sticker,
+        Some(("image", _)) => MessageType::Image,
+        Some(("audio", _)) => MessageType::Audio,
+        Some(("video", _)) => MessageType::Video,
+        _ => MessageType::Document,
+    }
+}
+
+/// A place, as `lat,lng name` (D31a).
+fn place(payload: &Value, proto: Option<&Value>) -> Option<String> {
+    let place = at(payload, &["location"]).or_else(|| {
+        ["locationMessage", "liveLocationMessage"].into_iter().find_map(|name| at(proto?, &[name]))
+    })?;
+    let number = |names: &[&str]| {
+        names.iter().find_map(|name| match place.get(name)? {
+            Value::Number(number) => Some(number.to_string()),
+            Value::String(text) => text.trim().parse::<f64>().ok().map(|_| text.trim().to_owned()),
+            _ => None,
+        })
+    };
+    let latitude = number(&["latitude", "degreesLatitude"])?;
+    let longitude = number(&["longitude", "degreesLongitude"])?;
+    let name = first(place, &["name", "title", "description", "address"]).and_then(text::short);
+    let name = name.map(|name| format!(" {name}")).unwrap_or_default();
+    Some(format!("{latitude},{longitude}{name}"))
+}
+
+/// The names on address cards; the outer `None` if there are no cards.
+fn cards(payload: &Value, proto: Option<&Value>) -> Option<Option<String>> {
+    let cards = array(payload, "vCards").iter().chain(array(payload, "vcards"));
+    let mut names: Vec<String> = Vec::new();
+    let mut any = false;
+    for card in cards {
+        any = true;
+        let text = card.as_str().or_else(|| text_of(card, "vcard"));
+        names.extend(text.and_then(name_of).and_then(text::short));
+    }
+    if !any {
+        let one = proto.and_then(|proto| at(proto, &["contactMessage"]));
+        let many = proto.and_then(|proto| at(proto, &["contactsArrayMessage"]));
+        let many = many.map_or(&[][..], |many| array(many, "contacts"));
+        for card in one.into_iter().chain(many) {
+            any = true;
+            names.extend(text_of(card, "displayName").and_then(text::short));
+        }
+    }
+    any.then(|| text::long(&names.join(", ")))
+}
+
+/// The full name on an address card.
+fn name_of(card: &str) -> Option<&str> {
+    card.lines().find_map(|line| {
+        let (field, value) = line.split_once(':')?;
+        let name = field.split(';').next()?.rsplit('.').next()?;
+        name.eq_ignore_ascii_case("FN").then(|| value.trim()).filter(|name| !name.is_empty())
+    })
+}

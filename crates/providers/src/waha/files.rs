@@ -1,0 +1,117 @@
+//! The files of received messages. WAHA keeps them for minutes only, behind its key.
+
+use recado_core::connections::Connection;
+use recado_core::gateway::{MediaFile, ProviderError};
+use recado_core::transport::Transport;
+
+use super::api::{Api, Trouble, ask};
+use super::ids::MessageKey;
+use crate::shared::{text_at, transport_text};
+
+/// Stands before the id of a message whose file the gateway has to be asked for.
+const OF_MESSAGE: &str = "waha-message:";
+/// Where WAHA keeps files.
+const FILES: &str = "/api/files/";
+
+/// The source of a file that the gateway did not fetch from the channel yet.
+pub(super) fn source_of_message(full_id: &str) -> String {
+    format!("{OF_MESSAGE}{full_id}")
+}
+
+/// The file of a message.
+pub(super) async fn media(
+    transport: &dyn Transport,
+    connection: &Connection,
+    source: &str,
+    limit: usize,
+) -> Result<MediaFile, ProviderError> {
+    let api = Api::of(connection);
+    let Some(full_id) = source.strip_prefix(OF_MESSAGE) else {
+        return download(transport, &api, source, limit).await;
+    };
+    let Some(chat) = MessageKey::parse(full_id).and_then(|key| key.chat) else {
+        return Ok(MediaFile::Gone);
+    };
+    let path = [api.session, "chats", &chat, "messages", full_id];
+    let found = match ask(transport, api.get(&path, &[("downloadMedia", "true")])).await {
+        Ok(found) => found,
+        Err(Trouble::Status(404, _)) => return Ok(MediaFile::Gone),
+        Err(trouble) => return Err(trouble.into()),
+    };
+    match text_at(&found, &["media", "url"]) {
+        Some(url) => download(transport, &api, url, limit).await,
+        None => Ok(MediaFile::Gone),
+    }
+}
+
+async fn download(
+    transport: &dyn Transport,
+    api: &Api<'_>,
+    url: &str,
+    limit: usize,
+) -> Result<MediaFile, ProviderError> {
+    let Some(own) = own_address(api.base(), url) else {
+        return Ok(MediaFile::At(url.to_owned()));
+    };
+    let request = api.fetch(own).with_answer_limit(limit.saturating_add(1));
+    let answer = transport
+        .send(request)
+        .await
+        .map_err(|error| ProviderError::Failed(transport_text(&error)))?;
+    match answer.status {
+        200..=299 if answer.body.len() > limit => Ok(MediaFile::Gone),
+        200..=299 => Ok(MediaFile::Bytes(answer.body)),
+        404 | 410 => Ok(MediaFile::Gone),
+        status => Err(Trouble::Status(status, None).into()),
+    }
+}
+
+/// Where a file lies as we reach the gateway, which may be another address than it gives itself;
+/// `None` for a file that lies elsewhere, which never gets the key.
+fn own_address(base: &str, url: &str) -> Option<String> {
+    let path_of = |url: &str| {
+        let (_, rest) = url.split_once("://")?;
+        Some(rest.find('/').map_or_else(String::new, |start| rest[start..].to_owned()))
+    };
+    let (path, prefix) = (path_of(url)?, path_of(base).unwrap_or_default());
+    let within = path.strip_prefix(&prefix).filter(|rest| rest.starts_with(FILES));
+    let file = within.or_else(|| path.starts_with(FILES).then_some(&*path))?;
+    let name = file.split(['?', '#']).next()?.to_ascii_lowercase();
+    let climbs = name.replace("%2e", ".").split(['/', '\\']).any(|part| part == "..");
+    let climbs = climbs || name.contains("%2f") || name.contains("%5c");
+    (!climbs).then(|| format!("{base}{file}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_fetched_where_the_gateway_is_reached() {
+        for (base, url, expected) in [
+            (
+                "http://waha:3000",
+                "http://localhost:3000/api/files/a/x.jpg",
+                Some("http://waha:3000/api/files/a/x.jpg"),
+            ),
+            (
+                "https://gw.example/waha",
+                "http://localhost:3000/api/files/x.jpg",
+                Some("https://gw.example/waha/api/files/x.jpg"),
+            ),
+            (
+                "https://gw.example/waha",
+                "https://gw.example/waha/api/files/x.jpg",
+                Some("https://gw.example/waha/api/files/x.jpg"),
+            ),
+            ("http://waha:3000", "https://bucket.example/x.jpg?sig=1", None),
+            ("http://waha:3000", "http://waha:3000/api/filesystem", None),
+            ("http://waha:3000", "http://waha:3000/api/files/../sessions", None),
+            ("http://waha:3000", "http://waha:3000/api/files/%2E%2e/sessions", None),
+            ("http://waha:3000", "http://waha:3000/api/files/..%2fsessions", None),
+            ("http://waha:3000", "x.jpg", None),
+        ] {
+            assert_eq!(own_address(base, url).as_deref(), expected, "{url}");
+        }
+    }
+}

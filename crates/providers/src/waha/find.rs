@@ -1,0 +1,123 @@
+//! Looking for a message whose send ended uncertainly (D28, D36).
+
+use std::time::Duration;
+
+use recado_core::Timestamp;
+use recado_core::connections::Connection;
+use recado_core::gateway::{Accepted, Content, Lookup, ProviderError};
+use recado_core::transport::Transport;
+use serde_json::Value;
+
+use super::address::{Address, chat_of, chat_of_group};
+use super::answer::{accepted, key_of};
+use super::api::{Api, Trouble, ask};
+use super::ids::raw_of;
+use super::known::Known;
+use super::numbers::{self, Checked, is_brazilian_mobile};
+use super::{session, text};
+use crate::shared::{boolean, text as text_of};
+
+/// How far the gateway's time of a message and ours may be apart.
+const APART: Duration = Duration::from_secs(10 * 60);
+/// How many messages of the chat are looked through.
+const LOOKED_AT: &str = "50";
+
+/// The message as the gateway has it. Found proves that it was sent; not found proves nothing, as
+/// the gateway may keep no messages.
+pub(super) async fn find(
+    transport: &dyn Transport,
+    known: &Known,
+    connection: &Connection,
+    lookup: &Lookup,
+) -> Result<Option<Accepted>, ProviderError> {
+    let api = Api::of(connection);
+    let engine = session::engine(transport, known, connection, api.question_time()).await?;
+    if engine.is_some_and(super::known::Engine::knows_raw_ids) {
+        by_id(transport, &api, lookup).await
+    } else {
+        by_content(transport, known, connection, lookup).await
+    }
+}
+
+/// On engines that let us choose the id: by it.
+async fn by_id(
+    transport: &dyn Transport,
+    api: &Api<'_>,
+    lookup: &Lookup,
+) -> Result<Option<Accepted>, ProviderError> {
+    let raw = raw_of(lookup.outgoing.reference);
+    let path = [api.session, "chats", "all", "messages", &raw];
+    let found = match ask(transport, api.get(&path, &[("downloadMedia", "false")])).await {
+        Ok(found) => found,
+        Err(Trouble::Status(404, _)) => return Ok(None),
+        Err(trouble) => return Err(trouble.into()),
+    };
+    let is_it = key_of(&found).is_some_and(|key| key.raw.as_str() == raw);
+    Ok(if is_it { accepted(&found, None) } else { None })
+}
+
+/// On the others: among the newest messages of the chat, by what it says and when.
+async fn by_content(
+    transport: &dyn Transport,
+    known: &Known,
+    connection: &Connection,
+    lookup: &Lookup,
+) -> Result<Option<Accepted>, ProviderError> {
+    let api = Api::of(connection);
+    let Content::Text(said) = &lookup.outgoing.content else { return Ok(None) };
+    let Some(chat) = chat(transport, known, connection, lookup).await? else { return Ok(None) };
+    let seconds = |at: Timestamp| at.millis().div_euclid(1000).to_string();
+    let (from, to) = (seconds(lookup.sent_at.minus(APART)), seconds(lookup.sent_at.plus(APART)));
+    let parameters = [
+        ("limit", LOOKED_AT),
+        ("downloadMedia", "false"),
+        ("filter.fromMe", "true"),
+        ("filter.timestamp.gte", from.as_str()),
+        ("filter.timestamp.lte", to.as_str()),
+    ];
+    let path = [api.session, "chats", &chat, "messages"];
+    let found = match ask(transport, api.get(&path, &parameters)).await {
+        Ok(found) => found,
+        Err(Trouble::Status(404, _)) => return Ok(None),
+        Err(trouble) => return Err(trouble.into()),
+    };
+    let candidates = found.as_array().map_or(&[][..], Vec::as_slice).iter();
+    let nearest = candidates
+        .filter_map(|message| Some((distance(message, said, lookup.sent_at)?, message)))
+        .min_by_key(|(apart, _)| *apart);
+    Ok(nearest.and_then(|(_, message)| accepted(message, None)))
+}
+
+/// How far a message's time is from ours, if it can be the one that is looked for.
+fn distance(message: &Value, said: &str, sent_at: Timestamp) -> Option<Duration> {
+    let typed_on_the_phone = text_of(message, "source") == Some("app");
+    let same = text_of(message, "body").is_some_and(|body| body.trim() == said.trim());
+    let own = boolean(message, "fromMe") == Some(true);
+    let at = text::time(message.get("timestamp"))?;
+    let apart = at.since(sent_at).max(sent_at.since(at));
+    (own && same && !typed_on_the_phone && apart <= APART).then_some(apart)
+}
+
+/// The chat that the message went to.
+async fn chat(
+    transport: &dyn Transport,
+    known: &Known,
+    connection: &Connection,
+    lookup: &Lookup,
+) -> Result<Option<String>, ProviderError> {
+    if let Some(code) = &lookup.outgoing.group {
+        return Ok(Some(chat_of_group(code)));
+    }
+    let Some(person) = Address::person(&lookup.outgoing.recipient) else { return Ok(None) };
+    if !is_brazilian_mobile(&person) {
+        return Ok(Some(chat_of(&person)));
+    }
+    if let Some(name) = known.number(connection, &person) {
+        return Ok(Some(chat_of(&name)));
+    }
+    Ok(match numbers::check(transport, known, connection, &person).await? {
+        Checked::Is(name) => Some(chat_of(&name)),
+        Checked::Unknown => Some(chat_of(&person)),
+        Checked::Missing => None,
+    })
+}

@@ -1,0 +1,110 @@
+//! What the adapter has learnt of gateways and numbers, to ask only once.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use recado_core::Timestamp;
+use recado_core::connections::Connection;
+use recado_core::ids::ConnectionId;
+
+/// The most entries of each kind; when they are too many, all are forgotten.
+const MAX_ENTRIES: usize = 20_000;
+
+/// The engine that a session runs on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Engine {
+    /// NOWEB.
+    Noweb,
+    /// GOWS.
+    Gows,
+    /// Any other, such as those that drive a browser.
+    Other,
+}
+
+impl Engine {
+    /// The engine of this name.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        match name.trim() {
+            "" => None,
+            "NOWEB" => Some(Self::Noweb),
+            "GOWS" => Some(Self::Gows),
+            _ => Some(Self::Other),
+        }
+    }
+
+    /// Whether it lets a caller choose the id of a message, and finds one by its raw id alone.
+    pub(super) const fn knows_raw_ids(self) -> bool {
+        matches!(self, Self::Noweb | Self::Gows)
+    }
+}
+
+/// The memory of an adapter.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    engines: Mutex<HashMap<ConnectionId, (Timestamp, Engine)>>,
+    numbers: Mutex<HashMap<(ConnectionId, String), String>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn remember<K: std::hash::Hash + Eq, V>(map: &mut HashMap<K, V>, key: K, value: V) {
+    if map.len() >= MAX_ENTRIES && !map.contains_key(&key) {
+        map.clear();
+    }
+    map.insert(key, value);
+}
+
+impl Known {
+    /// The engine of a connection's session, unless the connection was changed since it was learnt.
+    pub(super) fn engine(&self, connection: &Connection) -> Option<Engine> {
+        let engines = lock(&self.engines);
+        let (at, engine) = engines.get(&connection.id)?;
+        (*at == connection.updated_at).then_some(*engine)
+    }
+
+    /// Learns the engine of a connection's session.
+    pub(super) fn learn_engine(&self, connection: &Connection, engine: Engine) {
+        remember(&mut lock(&self.engines), connection.id, (connection.updated_at, engine));
+    }
+
+    /// Forgets the engine of a connection's session: it may have changed.
+    pub(super) fn forget_engine(&self, connection: &Connection) {
+        lock(&self.engines).remove(&connection.id);
+    }
+
+    /// How the channel writes the number of these digits, if that was asked before.
+    pub(super) fn number(&self, connection: &Connection, digits: &str) -> Option<String> {
+        lock(&self.numbers).get(&(connection.id, digits.to_owned())).cloned()
+    }
+
+    /// Learns how the channel writes a number.
+    pub(super) fn learn_number(&self, connection: &Connection, digits: &str, name: &str) {
+        let key = (connection.id, digits.to_owned());
+        remember(&mut lock(&self.numbers), key, name.to_owned());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn engines_are_known_by_name() {
+        assert_eq!(Engine::named("GOWS"), Some(Engine::Gows));
+        assert_eq!(Engine::named("NOWEB"), Some(Engine::Noweb));
+        assert_eq!(Engine::named("WEBJS"), Some(Engine::Other));
+        assert_eq!(Engine::named(" "), None);
+        assert!(!Engine::Other.knows_raw_ids());
+    }
+
+    #[test]
+    fn what_is_remembered_is_bounded() {
+        let mut map = HashMap::new();
+        for n in 0..MAX_ENTRIES + 5 {
+            remember(&mut map, n, ());
+        }
+        assert_eq!(map.len(), 5);
+    }
+}

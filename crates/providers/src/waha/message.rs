@@ -1,0 +1,212 @@
+//! Messages, as webhooks bring them and as the history has them.
+
+use recado_core::gateway::{GatewayEvent, GatewayMessage, Incoming, OwnSend, StatusEvent};
+use recado_core::messages::MessageStatus;
+use serde_json::Value;
+
+use super::address::{Address, code_of};
+use super::content::{self, Said};
+use super::ids::{MessageKey, is_surely_ours, reference_of};
+use super::own::Own;
+use super::reports::{self, Ack};
+use super::text;
+use crate::shared::{at, boolean, text as text_of, text_at};
+
+/// What has to be known to read a message.
+pub(super) struct Scene<'a> {
+    /// The own names of the session.
+    pub(super) own: &'a Own,
+    /// What follows the `@` in group codes here.
+    pub(super) suffix: &'a str,
+}
+
+/// The events of one message; none for what means nothing here.
+pub(super) fn events(payload: &Value, scene: &Scene<'_>) -> Vec<Incoming> {
+    match content::read(payload) {
+        Some(said) => events_of(payload, said, scene),
+        None => Vec::new(),
+    }
+}
+
+/// The events of one message that says this.
+pub(super) fn events_of(payload: &Value, said: Said, scene: &Scene<'_>) -> Vec<Incoming> {
+    match read(payload, said, scene) {
+        Ok(events) => events.into_iter().map(Ok).collect(),
+        Err(reason) => vec![Err(reason)],
+    }
+}
+
+fn read(payload: &Value, said: Said, scene: &Scene<'_>) -> Result<Vec<GatewayEvent>, String> {
+    let key = payload.get("id").and_then(MessageKey::of).ok_or("id is not one of a message")?;
+    let from_me = boolean(payload, "fromMe").or(key.from_me).unwrap_or(false);
+    let Some(chat) = chat(payload, &key, from_me, scene)? else { return Ok(Vec::new()) };
+    let message = compose(payload, &key, chat, said, from_me);
+    if from_me {
+        return Ok(own(payload, message));
+    }
+    Ok(vec![GatewayEvent::Message(message)])
+}
+
+/// The other side of a message.
+struct Chat {
+    peer: String,
+    aliases: Vec<String>,
+    is_group: bool,
+}
+
+/// Who a message was exchanged with; `None` for a chat with nobody, such as a broadcast, or with
+/// oneself.
+fn chat(
+    payload: &Value,
+    key: &MessageKey,
+    from_me: bool,
+    scene: &Scene<'_>,
+) -> Result<Option<Chat>, String> {
+    let side = if from_me { "to" } else { "from" };
+    let written = [key.chat.as_deref(), text_of(payload, side)];
+    for address in written.into_iter().flatten().filter_map(Address::parse) {
+        match address {
+            Address::Group(id) => {
+                let peer = code_of(&id, scene.suffix).as_str().to_owned();
+                return Ok(Some(Chat { peer, aliases: Vec::new(), is_group: true }));
+            }
+            Address::Nobody => return Ok(None),
+            Address::Person(_) => {}
+        }
+    }
+    let mut names: Vec<String> = Vec::new();
+    let mut with_oneself = false;
+    for name in names_in(payload, key, from_me).into_iter().flatten().filter_map(Address::person) {
+        if scene.own.has(&name) {
+            with_oneself = true;
+        } else if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let mut names = names.into_iter();
+    match names.next() {
+        Some(peer) => Ok(Some(Chat { peer, aliases: names.collect(), is_group: false })),
+        None if with_oneself => Ok(None),
+        None => Err(format!("{side} is not a name of a contact")),
+    }
+}
+
+/// All names of the other person, the one to be used first. Of an own message, `to` counts only
+/// where the id does not tell the chat.
+fn names_in<'a>(payload: &'a Value, key: &'a MessageKey, from_me: bool) -> Vec<Option<&'a str>> {
+    let data = |path: &[&str]| text_at(payload.get("_data")?, path);
+    let chat = key.chat.as_deref();
+    let shared =
+        [data(&["Info", "Chat"]), data(&["key", "remoteJid"]), data(&["key", "remoteJidAlt"])];
+    let own = if from_me {
+        let to = text_of(payload, "to").filter(|_| chat.is_none());
+        vec![chat, to, data(&["Info", "RecipientAlt"])]
+    } else {
+        vec![
+            text_of(payload, "from"),
+            chat,
+            data(&["Info", "Sender"]),
+            data(&["Info", "SenderAlt"]),
+            data(&["key", "senderPn"]),
+            data(&["key", "senderLid"]),
+        ]
+    };
+    own.into_iter().chain(shared).collect()
+}
+
+fn compose(
+    payload: &Value,
+    key: &MessageKey,
+    chat: Chat,
+    said: Said,
+    from_me: bool,
+) -> GatewayMessage {
+    let quoted = at(payload, &["replyTo"]);
+    let inbound = !from_me;
+    GatewayMessage {
+        provider_id: key.raw.clone(),
+        peer: chat.peer,
+        aliases: chat.aliases,
+        participant: participant(payload, key).filter(|_| chat.is_group && inbound),
+        push_name: push_name(payload).filter(|_| inbound),
+        message_type: said.message_type,
+        content: said.content,
+        media: said.media,
+        quoted: said.target.or_else(|| Some(MessageKey::of(quoted?.get("id")?)?.raw)),
+        quoted_content: quoted.and_then(|quoted| text_of(quoted, "body")).and_then(text::long),
+        quoted_type: None,
+        button: said.button,
+        history: false,
+        timestamp: text::time(payload.get("timestamp")),
+    }
+}
+
+/// Who of a group wrote a message: by phone where any field tells it, else by LID.
+fn participant(payload: &Value, key: &MessageKey) -> Option<String> {
+    let data = |path: &[&str]| text_at(payload.get("_data")?, path);
+    let written = [
+        text_of(payload, "participant"),
+        key.participant.as_deref(),
+        data(&["Info", "Sender"]),
+        data(&["Info", "SenderAlt"]),
+        data(&["key", "participant"]),
+        data(&["key", "participantAlt"]),
+        data(&["key", "participantPn"]),
+    ];
+    let names: Vec<String> = written.into_iter().flatten().filter_map(Address::person).collect();
+    names.iter().find(|name| !name.contains('@')).or(names.first()).cloned()
+}
+
+/// The name that the writer gave itself.
+fn push_name(payload: &Value) -> Option<String> {
+    let data = payload.get("_data")?;
+    text_at(data, &["Info", "PushName"])
+        .or_else(|| text_of(data, "pushName"))
+        .or_else(|| text_of(data, "notifyName"))
+        .and_then(text::short)
+}
+
+/// What an own message tells: that a program sent it, which may have been us, or that the operator
+/// wrote it on the phone; and how far it came.
+fn own(payload: &Value, message: GatewayMessage) -> Vec<GatewayEvent> {
+    let reference = reference_of(&message.provider_id);
+    let at = message.timestamp;
+    // The gateway knows for some time only what programs sent; our own ids tell for ever.
+    let ours = reference.is_some_and(|reference| is_surely_ours(reference, at));
+    let typed = text_of(payload, "source") != Some("api") && !ours;
+    let reference = if typed { None } else { reference };
+    let provider_id = message.provider_id.clone();
+    let status = |status| {
+        GatewayEvent::Status(StatusEvent {
+            provider_id: provider_id.clone(),
+            reference,
+            status,
+            failure: reports::failure_of(status),
+            timestamp: at,
+        })
+    };
+    let ack = reports::ack(payload);
+    let reached = match ack {
+        Some(Ack::Reached(reached)) => Some(reached),
+        Some(Ack::Pending) | None => None,
+    };
+    let beyond = reached.filter(|reached| *reached != MessageStatus::Sent).map(status);
+    let first = if typed {
+        GatewayEvent::Echo(message)
+    } else if let (Some(reached), true) = (reached, reference.is_some()) {
+        return vec![status(reached)];
+    } else if reached == Some(MessageStatus::Failed) {
+        // A program's message of which nothing but its failure is known.
+        return beyond.into_iter().collect();
+    } else {
+        GatewayEvent::OwnSend(OwnSend {
+            provider_id: message.provider_id,
+            reference,
+            peer: message.peer,
+            aliases: message.aliases,
+            content: message.content,
+            timestamp: at,
+        })
+    };
+    std::iter::once(first).chain(beyond).collect()
+}

@@ -1,0 +1,98 @@
+//! Checking Brazilian mobile numbers before the first send: the channel's own form of them may lack
+//! the ninth digit, and cannot be derived (D15).
+
+use recado_core::connections::Connection;
+use recado_core::gateway::SendFailure;
+use recado_core::messages::{DeliveryCode, Failure};
+use recado_core::transport::Transport;
+
+use super::address::Address;
+use super::answer::session_failure;
+use super::api::{Api, Trouble, ask};
+use super::known::Known;
+use crate::shared::{boolean, digits, send_failure, text};
+
+/// What a check told.
+#[derive(Debug)]
+pub(super) enum Checked {
+    /// The channel calls the number so.
+    Is(String),
+    /// The number is not on the channel.
+    Missing,
+    /// Nothing.
+    Unknown,
+}
+
+/// Whether this is the number of a Brazilian mobile, with or without its ninth digit.
+pub(super) fn is_brazilian_mobile(number: &str) -> bool {
+    let Some(national) = digits(number).and_then(|number| number.strip_prefix("55")) else {
+        return false;
+    };
+    let subscriber = match national.len() {
+        10 => &national[2..],
+        11 if national[2..].starts_with('9') => &national[3..],
+        _ => return false,
+    };
+    matches!(subscriber.as_bytes().first(), Some(b'6'..=b'9'))
+}
+
+/// Asks how the channel calls a number.
+pub(super) async fn check(
+    transport: &dyn Transport,
+    known: &Known,
+    connection: &Connection,
+    number: &str,
+) -> Result<Checked, Trouble> {
+    let api = Api::of(connection);
+    let parameters = [("phone", number), ("session", api.session)];
+    let request =
+        api.get(&["contacts", "check-exists"], &parameters).with_timeout(api.question_time());
+    let told = ask(transport, request).await?;
+    let name = text(&told, "chatId").and_then(Address::person);
+    Ok(match (boolean(&told, "numberExists"), name) {
+        (Some(false), _) => Checked::Missing,
+        (Some(true), Some(name)) => {
+            known.learn_number(connection, number, &name);
+            Checked::Is(name)
+        }
+        _ => Checked::Unknown,
+    })
+}
+
+/// What a check that failed means for the send: `None` where it may be tried without.
+pub(super) fn failure(trouble: &Trouble) -> Option<SendFailure> {
+    if let Some(state) = trouble.session_state() {
+        return Some(session_failure(state));
+    }
+    match trouble {
+        Trouble::Transport(error) if !error.may_have_arrived() => Some(send_failure(error)),
+        Trouble::Status(401 | 403, _) => {
+            let failure = Failure::new(DeliveryCode::Configuration, trouble.text());
+            Some(SendFailure::Connection(failure))
+        }
+        Trouble::Transport(_) | Trouble::Status(..) | Trouble::Unreadable => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_brazilian_mobiles_are_checked() {
+        for number in ["5534991234567", "553491234567", "551161234567", "5511961234567"] {
+            assert!(is_brazilian_mobile(number), "{number}");
+        }
+        for number in [
+            "553432345678",
+            "5534891234567",
+            "351912345678",
+            "55349912345678",
+            "5534",
+            "",
+            "123@lid",
+        ] {
+            assert!(!is_brazilian_mobile(number), "{number}");
+        }
+    }
+}

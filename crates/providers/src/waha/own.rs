@@ -1,0 +1,33 @@
+//! The names of the paired number itself, which are nobody's to talk with.
+
+use recado_core::connections::Connection;
+use recado_core::contacts::ChannelKey;
+use serde_json::Value;
+
+use super::address::Address;
+use crate::shared::text;
+
+/// The own names of a session.
+#[derive(Debug)]
+pub(super) struct Own(Vec<ChannelKey>);
+
+impl Own {
+    /// The names that the gateway tells as `me`; failing that, the connection's number.
+    pub(super) fn of(connection: &Connection, me: Option<&Value>) -> Self {
+        let told = ["id", "lid", "jid"].into_iter().filter_map(|name| text(me?, name));
+        let mut keys: Vec<ChannelKey> = told.filter_map(key_of).collect();
+        if keys.is_empty() {
+            keys.extend(key_of(&connection.identifier));
+        }
+        Self(keys)
+    }
+
+    /// Whether this is one of them; a phone with or without its ninth digit.
+    pub(super) fn has(&self, name: &str) -> bool {
+        key_of(name).is_some_and(|key| self.0.contains(&key))
+    }
+}
+
+fn key_of(written: &str) -> Option<ChannelKey> {
+    ChannelKey::parse(&Address::person(written.trim_start_matches('+'))?)
+}

@@ -1,0 +1,66 @@
+//! Pairing a phone with a session.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use recado_core::connections::Connection;
+use recado_core::gateway::{Pairing, PairingCode, ProviderError};
+use recado_core::transport::Transport;
+use serde_json::json;
+
+use super::api::{Api, Trouble, ask};
+use super::known::Known;
+use super::session::{self, WORKING};
+use crate::shared::{clip, text};
+
+/// The code that a phone has to read. Starts a session that stands still.
+pub(super) async fn pairing(
+    transport: &dyn Transport,
+    known: &Known,
+    connection: &Connection,
+) -> Result<Pairing, ProviderError> {
+    let api = Api::of(connection);
+    let session = match session::look(transport, known, connection, api.timeout).await {
+        Ok(session) => session,
+        Err(Trouble::Status(404, _)) => {
+            let reason = "the gateway has no session of this name; create it there first";
+            return Err(ProviderError::Failed(reason.to_owned()));
+        }
+        Err(trouble) => return Err(trouble.into()),
+    };
+    match session.status.as_str() {
+        WORKING => Ok(Pairing::Paired),
+        "SCAN_QR_CODE" => code(transport, &api).await,
+        "STARTING" => Ok(Pairing::Preparing),
+        "STOPPED" | "FAILED" => start(transport, &api).await,
+        other => Err(ProviderError::Failed(format!("the session is {}", clip(other)))),
+    }
+}
+
+async fn code(transport: &dyn Transport, api: &Api<'_>) -> Result<Pairing, ProviderError> {
+    let path = [api.session, "auth", "qr"];
+    let told = match ask(transport, api.get(&path, &[("format", "raw")])).await {
+        Ok(told) => told,
+        // The session has moved on since it was looked at.
+        Err(Trouble::Status(404 | 422, _)) => return Ok(Pairing::Preparing),
+        Err(trouble) => return Err(trouble.into()),
+    };
+    let Some(value) = text(&told, "value").filter(|value| !value.is_empty()) else {
+        return Ok(Pairing::Preparing);
+    };
+    // The picture is an extra: without it the text can still be drawn.
+    let drawn = ask(transport, api.get(&path, &[])).await.ok();
+    let png = drawn.and_then(|drawn| {
+        let is_png = text(&drawn, "mimetype")? == "image/png";
+        STANDARD.decode(text(&drawn, "data").filter(|_| is_png)?).ok()
+    });
+    Ok(Pairing::Code(PairingCode { text: value.to_owned(), png }))
+}
+
+async fn start(transport: &dyn Transport, api: &Api<'_>) -> Result<Pairing, ProviderError> {
+    let request = api.post(&["sessions", api.session, "start"], &json!({}));
+    match ask(transport, request).await {
+        // Whatever it says: it was started, now or just before.
+        Ok(_) | Err(Trouble::Unreadable | Trouble::Status(422, _)) => Ok(Pairing::Preparing),
+        Err(trouble) => Err(trouble.into()),
+    }
+}

@@ -1,0 +1,122 @@
+//! Webhooks: signed, one event each.
+
+use recado_core::connections::{Connection, ConnectionStatus};
+use recado_core::gateway::{
+    GatewayEvent, Incoming, Received, UnknownReport, Webhook, WebhookRefused,
+};
+use serde_json::Value;
+
+use super::known::{Engine, Known};
+use super::message::{self, Scene};
+use super::own::Own;
+use super::session::WORKING;
+use super::{reports, text};
+use crate::shared::{at, has_hex_digest, parse, sole_header, text as text_of, verify_hex_sha512};
+
+/// Carries the signature.
+const SIGNATURE: &str = "x-webhook-hmac";
+/// Names its kind.
+const ALGORITHM: &str = "x-webhook-hmac-algorithm";
+/// Events that WAHA is known to send and that mean nothing here. What could not be decrypted yet
+/// comes again with the same id.
+const IRRELEVANT: [&str; 16] = [
+    "chat.archive",
+    "engine.event",
+    "event.response",
+    "event.response.failed",
+    "label.upsert",
+    "label.deleted",
+    "label.chat.added",
+    "label.chat.deleted",
+    "message.ack.group",
+    "message.revoked",
+    "message.waiting",
+    "poll.vote",
+    "poll.vote.failed",
+    "presence.update",
+    "state.change",
+    "webhook.test",
+];
+
+/// The signature in the head of a webhook, if there is one that can be right.
+pub(super) fn admit<'a>(
+    connection: &Connection,
+    webhook: &'a Webhook,
+) -> Result<&'a str, WebhookRefused> {
+    let has_key = connection.settings.text("webhook_hmac_key").is_some_and(|key| !key.is_empty());
+    let named = webhook.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(ALGORITHM));
+    let is_sha512 =
+        sole_header(webhook, ALGORITHM).is_some_and(|kind| kind.eq_ignore_ascii_case("sha512"));
+    sole_header(webhook, SIGNATURE)
+        .map(str::trim)
+        .filter(|hex| has_key && (is_sha512 || !named) && has_hex_digest(hex, 64))
+        .ok_or(WebhookRefused::Unauthorized)
+}
+
+/// Verifies a webhook and translates its event.
+pub(super) fn receive(
+    known: &Known,
+    connection: &Connection,
+    suffix: &str,
+    webhook: &Webhook,
+) -> Result<Vec<Received>, WebhookRefused> {
+    let signature = admit(connection, webhook)?;
+    let key = connection.settings.text("webhook_hmac_key").unwrap_or_default();
+    if !verify_hex_sha512(key, &webhook.body, signature) {
+        return Err(WebhookRefused::Unauthorized);
+    }
+    let envelope = parse(&webhook.body).filter(Value::is_object);
+    let envelope = envelope.ok_or(WebhookRefused::Malformed)?;
+    let events = if text_of(&envelope, "session") == connection.settings.text("session") {
+        if let Some(engine) = text_of(&envelope, "engine").and_then(Engine::named) {
+            known.learn_engine(connection, engine);
+        }
+        translate(&envelope, connection, suffix)
+    } else {
+        vec![Err("the event is of another session".to_owned())]
+    };
+    Ok(events.into_iter().map(Received::here).collect())
+}
+
+fn translate(envelope: &Value, connection: &Connection, suffix: &str) -> Vec<Incoming> {
+    let Some(event) = text_of(envelope, "event") else {
+        return vec![Err("event is required".to_owned())];
+    };
+    let payload = envelope.get("payload").unwrap_or(&Value::Null);
+    let happened = text::time(envelope.get("timestamp"));
+    let own = || Own::of(connection, at(envelope, &["me"]));
+    match event {
+        "message" | "message.any" => message::events(payload, &Scene { own: &own(), suffix }),
+        "message.reaction" => reports::reaction(payload, &Scene { own: &own(), suffix }),
+        "message.ack" => reports::status(payload, happened).into_iter().collect(),
+        "message.edited" => reports::edit(payload, happened).into_iter().collect(),
+        "session.status" => session(payload).into_iter().collect(),
+        // The older names of these events are still sent.
+        "group.join" | "group.leave" => vec![Ok(GatewayEvent::GroupsChanged)],
+        _ if event.starts_with("group.v2.") => vec![Ok(GatewayEvent::GroupsChanged)],
+        _ if event.starts_with("call.") || IRRELEVANT.contains(&event) => Vec::new(),
+        _ => {
+            let report = UnknownReport { kind: event.to_owned(), body: envelope.clone() };
+            vec![Ok(GatewayEvent::Unknown(report))]
+        }
+    }
+}
+
+/// What a change of the session means; that it starts is no news.
+fn session(payload: &Value) -> Option<Incoming> {
+    let Some(status) = text_of(payload, "status") else {
+        return Some(Err("status is required".to_owned()));
+    };
+    Some(Ok(match status {
+        "STARTING" => return None,
+        WORKING => GatewayEvent::Connection(ConnectionStatus::Connected),
+        "STOPPED"
+        | "FAILED"
+        | "SCAN_QR_CODE"
+        | "PASSKEY_REQUIRED"
+        | "PASSKEY_CONFIRMATION_REQUIRED" => {
+            GatewayEvent::Connection(ConnectionStatus::Disconnected)
+        }
+        _ => GatewayEvent::StateDoubtful,
+    }))
+}
