@@ -1,0 +1,274 @@
+//! An Evolution API that is not there: strict with requests, and as loose with its own answers as
+//! the real one, in the four ways of its versions.
+
+mod people;
+mod requests;
+mod webhooks;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use recado_core::Timestamp;
+use serde_json::{Map, Value, json};
+
+use super::{Behaviour, FakeRequest, Gateway, Reply, Script};
+
+/// The instance that the fake has.
+const INSTANCE: &str = "loja1";
+/// The instance's key.
+const API_KEY: &str = "T-1";
+/// The token of its webhook's address.
+const TOKEN: &str = "hook-token";
+
+/// How a version writes people who are known by LID.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EvolutionVersion {
+    /// 2.3.0 to 2.3.3: the LID, with the phone in `senderPn`.
+    V2_3_3,
+    /// 2.3.6: the LID, with the phone in `remoteJidAlt`.
+    V2_3_6,
+    /// 2.3.7: the phone alone; its history ignores the filter by conversation.
+    #[default]
+    V2_3_7,
+    /// 2.4: the phone, with the LID in `remoteJidAlt`; it asks for a licence.
+    V2_4,
+}
+
+/// A message that the gateway took and sent on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EvolutionSent {
+    /// Its id.
+    pub id: String,
+    /// The number as it was asked for.
+    pub number: String,
+    /// The conversation that it went to.
+    pub remote_jid: String,
+    /// What it says.
+    pub text: String,
+}
+
+struct State {
+    version: EvolutionVersion,
+    base: String,
+    script: Script,
+    now: Timestamp,
+    made: u64,
+    sent: Vec<EvolutionSent>,
+    violations: Vec<String>,
+    requests: usize,
+    rows: Vec<Value>,
+    keeps: bool,
+    groups: Vec<Value>,
+    files: BTreeMap<String, Vec<u8>>,
+    state: &'static str,
+    codes: u64,
+    pairing: Pairing,
+    exists: bool,
+    is_licensed: bool,
+    lids: BTreeMap<String, String>,
+    absent: BTreeSet<String>,
+}
+
+/// What a request for a pairing code finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pairing {
+    Code,
+    NoneYet,
+    Failing,
+    LimitReached,
+}
+
+/// The gateway with one connected instance. Clones share everything.
+#[derive(Clone)]
+pub struct FakeEvolution(Arc<Mutex<State>>);
+
+impl std::fmt::Debug for FakeEvolution {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FakeEvolution").finish_non_exhaustive()
+    }
+}
+
+impl Default for FakeEvolution {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl FakeEvolution {
+    /// The gateway at `http://evolution.example:8080`.
+    pub fn new() -> Self {
+        Self::at("http://evolution.example:8080")
+    }
+
+    /// The gateway at another address, which may have a path.
+    pub fn at(base: &str) -> Self {
+        Self(Arc::new(Mutex::new(State {
+            version: EvolutionVersion::default(),
+            base: base.trim_end_matches('/').to_owned(),
+            script: Script::default(),
+            now: Timestamp::from_millis(1_760_000_000_000),
+            made: 0,
+            sent: Vec::new(),
+            violations: Vec::new(),
+            requests: 0,
+            rows: Vec::new(),
+            keeps: true,
+            groups: Vec::new(),
+            files: BTreeMap::new(),
+            state: "open",
+            codes: 0,
+            pairing: Pairing::Code,
+            exists: true,
+            is_licensed: true,
+            lids: BTreeMap::new(),
+            absent: BTreeSet::new(),
+        })))
+    }
+
+    /// The same gateway in another version.
+    pub fn version(&self, version: EvolutionVersion) -> &Self {
+        self.with(|state| state.version = version)
+    }
+
+    /// The settings of a connection to it.
+    pub fn settings(&self) -> Map<String, Value> {
+        let base = self.state().base.clone();
+        let settings = json!({"base_url": base, "instance": INSTANCE, "api_key": API_KEY,
+            "webhook_token": TOKEN});
+        settings.as_object().cloned().unwrap_or_default()
+    }
+
+    /// Adds behaviours for the next sends.
+    pub fn script(&self, behaviours: impl IntoIterator<Item = Behaviour>) -> &Self {
+        self.with(|state| state.script.extend(behaviours))
+    }
+
+    /// Sets its clock, which stands still.
+    pub fn set_now(&self, now: Timestamp) -> &Self {
+        self.with(|state| state.now = now)
+    }
+
+    /// What it sent on, in order.
+    pub fn accepted(&self) -> Vec<EvolutionSent> {
+        self.state().sent.clone()
+    }
+
+    /// What was wrong with requests.
+    pub fn violations(&self) -> Vec<String> {
+        self.state().violations.clone()
+    }
+
+    /// How many requests came.
+    pub fn requests(&self) -> usize {
+        self.state().requests
+    }
+
+    /// The rows of its history, oldest first.
+    pub fn rows(&self) -> Vec<Value> {
+        self.state().rows.clone()
+    }
+
+    /// Lets it keep messages, or not.
+    pub fn keep_messages(&self, keeps: bool) -> &Self {
+        self.with(|state| state.keeps = keeps)
+    }
+
+    /// Adds a group: an object of its list of groups.
+    pub fn add_group(&self, group: Value) -> &Self {
+        self.with(|state| state.groups.push(group))
+    }
+
+    /// Adds the file of a message.
+    pub fn add_file(&self, message: &str, bytes: &[u8]) -> &Self {
+        self.with(|state| {
+            state.files.insert(message.to_owned(), bytes.to_vec());
+        })
+    }
+
+    /// Sets the instance's state: `open`, `connecting` or `close`.
+    pub fn set_state(&self, to: &'static str) -> &Self {
+        self.with(|state| state.state = to)
+    }
+
+    /// Lets the gateway have no pairing code yet, as after a start.
+    pub fn no_code_yet(&self) -> &Self {
+        self.with(|state| state.pairing = Pairing::NoneYet)
+    }
+
+    /// Lets the gateway fail when it is asked for a pairing code, which it calls a success.
+    pub fn fail_pairing(&self) -> &Self {
+        self.with(|state| state.pairing = Pairing::Failing)
+    }
+
+    /// Lets the gateway have given up making pairing codes.
+    pub fn reach_code_limit(&self) -> &Self {
+        self.with(|state| state.pairing = Pairing::LimitReached)
+    }
+
+    /// Removes the instance.
+    pub fn remove_instance(&self) -> &Self {
+        self.with(|state| state.exists = false)
+    }
+
+    /// Lets it answer nothing but that it is not activated.
+    pub fn lose_license(&self) -> &Self {
+        self.with(|state| state.is_licensed = false)
+    }
+
+    /// Lets this number be on no phone.
+    pub fn remove_number(&self, digits: &str) -> &Self {
+        self.with(|state| {
+            state.absent.insert(people::canonical(digits));
+        })
+    }
+
+    /// Lets the person with this number be known by a LID too.
+    pub fn add_lid(&self, digits: &str, lid: &str) -> &Self {
+        self.with(|state| {
+            state.lids.insert(people::canonical(digits), lid.to_owned());
+        })
+    }
+
+    /// The body of an error with this `message`.
+    pub fn error(status: u16, message: &Value) -> Value {
+        let name = match status {
+            400 => "Bad Request",
+            401 => "Unauthorized",
+            403 => "Forbidden",
+            404 => "Not Found",
+            _ => "Internal Server Error",
+        };
+        json!({"status": status, "error": name, "response": {"message": message}})
+    }
+
+    fn with(&self, change: impl FnOnce(&mut State)) -> &Self {
+        change(&mut self.state());
+        self
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn next_id(&mut self, start: &str, digits: usize) -> String {
+        self.made += 1;
+        format!("{start}{:0digits$X}", self.made)
+    }
+
+    fn seconds(&self) -> i64 {
+        self.now.millis().div_euclid(1_000)
+    }
+}
+
+impl Gateway for FakeEvolution {
+    fn answer(&self, request: &FakeRequest) -> Reply {
+        self.state().answer(request)
+    }
+
+    fn serves(&self, url: &str) -> bool {
+        let state = self.state();
+        url.strip_prefix(&state.base).is_some_and(|rest| rest.starts_with('/'))
+    }
+}

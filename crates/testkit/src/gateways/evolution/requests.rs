@@ -1,0 +1,382 @@
+//! What the gateway answers, having looked at every part of a request.
+
+use recado_core::Timestamp;
+use serde_json::{Map, Value, json};
+
+use super::people::{canonical, jid};
+use super::{
+    API_KEY, Behaviour, EvolutionSent, EvolutionVersion, FakeEvolution, FakeRequest, INSTANCE,
+    Pairing, Reply, State,
+};
+use crate::gateways::Fate;
+
+/// The most rows that the gateway gives at once.
+const MAX_PAGE: i64 = 1_000;
+
+impl State {
+    pub(super) fn answer(&mut self, request: &FakeRequest) -> Reply {
+        self.requests += 1;
+        let prefix = self.base.split_once("://").map_or("", |(_, rest)| rest);
+        let prefix = prefix.find('/').map_or("", |start| &prefix[start..]);
+        let Some(path) = request.path.strip_prefix(prefix) else {
+            return self.wrong("another path", 404, json!([format!("Cannot {}", request.method)]));
+        };
+        let inner = FakeRequest { path: path.to_owned(), ..request.clone() };
+        let segments = inner.segments();
+        let parts: Vec<&str> = segments.iter().map(String::as_str).collect();
+        let [area, operation, instance] = parts.as_slice() else {
+            return self.wrong("another path", 404, json!([format!("Cannot {}", request.method)]));
+        };
+        if !self.is_licensed {
+            return Reply::json(
+                503,
+                &json!({"error": "service not activated",
+                "code": "LICENSE_REQUIRED", "register_url": "https://license.example",
+                "instance_id": "uuid", "docs_url": "https://docs.example",
+                "message": "activate the service"}),
+            );
+        }
+        // The gateway looks for the instance before it looks at the key.
+        if *instance != INSTANCE || !self.exists {
+            let text = format!("The \"{instance}\" instance does not exist");
+            return failure(404, json!([text]));
+        }
+        if request.header("apikey") != Some(API_KEY) {
+            return failure(401, json!("Unauthorized"));
+        }
+        match (request.method.as_str(), *area, *operation) {
+            ("POST", "message", "sendText") => self.send_text(&inner),
+            ("POST", "chat", "findMessages") => self.find_messages(&inner),
+            ("POST", "chat", "getBase64FromMediaMessage") => self.file(&inner),
+            ("GET", "instance", "connectionState") => self.connection_state(&inner),
+            ("GET", "instance", "connect") => self.connect(&inner),
+            ("GET", "group", "fetchAllGroups") => self.all_groups(&inner),
+            _ => {
+                let text = format!("Cannot {} {}", request.method, request.path);
+                self.wrong(&text.clone(), 404, json!([text]))
+            }
+        }
+    }
+
+    /// Records what is wrong with a request, and refuses it.
+    fn wrong(&mut self, what: &str, status: u16, message: Value) -> Reply {
+        self.violations.push(what.to_owned());
+        failure(status, message)
+    }
+
+    fn invalid(&mut self, what: &str) -> Reply {
+        self.wrong(what, 400, json!([[what]]))
+    }
+
+    /// The body of a POST: JSON, said to be, an object with these fields at most.
+    fn body(&mut self, request: &FakeRequest, known: &[&str]) -> Result<Map<String, Value>, Reply> {
+        if !request.query.is_empty() {
+            return Err(self.invalid("a query"));
+        }
+        if request.header("content-type") != Some("application/json") {
+            return Err(self.invalid("not said to be JSON"));
+        }
+        let Some(Value::Object(body)) = request.json() else {
+            return Err(self.invalid("instance is not of a type(s) object"));
+        };
+        match body.keys().find(|name| !known.contains(&name.as_str())) {
+            Some(name) => Err(self.invalid(&format!("instance has an unknown property {name:?}"))),
+            None => Ok(body),
+        }
+    }
+
+    fn bare_get(&mut self, request: &FakeRequest) -> Result<(), Reply> {
+        if request.body.is_empty() { Ok(()) } else { Err(self.invalid("a GET with a body")) }
+    }
+
+    fn send_text(&mut self, request: &FakeRequest) -> Reply {
+        let body = match self.body(request, &["number", "text"]) {
+            Ok(body) => body,
+            Err(reply) => return reply,
+        };
+        let field =
+            |name: &str| body.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+        let Some(number) = field("number").map(str::to_owned) else {
+            return self.invalid("instance requires property \"number\"");
+        };
+        let Some(text) = field("text").map(str::to_owned) else {
+            return self.invalid("instance requires property \"text\"");
+        };
+        let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        let remote = if number.ends_with("@g.us") {
+            if !self.groups.iter().any(|group| group["id"] == json!(number)) {
+                return failure(400, json!("Group not found"));
+            }
+            number.clone()
+        } else if let Some(user) = number.strip_suffix("@lid") {
+            if !digits(user) {
+                return self.invalid("a LID that is none");
+            }
+            let known = self.lids.iter().find(|(_, lid)| **lid == number);
+            known.map_or_else(|| number.clone(), |(phone, _)| jid(phone))
+        } else if digits(&number) && number.len() < 18 {
+            jid(&number)
+        } else {
+            return self.invalid("a number that is none");
+        };
+        if self.absent.contains(&canonical(&number)) {
+            let told = json!([{"jid": remote, "exists": false, "number": number}]);
+            return failure(400, told);
+        }
+        self.act(&number, &remote, &text)
+    }
+
+    /// Does with a message what the script says.
+    fn act(&mut self, number: &str, remote: &str, text: &str) -> Reply {
+        let behaviour = self.script.next_send();
+        let refuses =
+            matches!(behaviour, Behaviour::Error(..) | Behaviour::Broken(_) | Behaviour::Refuse);
+        let record = if refuses { Value::Null } else { self.take(number, remote, text) };
+        let accepted = Reply::json(201, &record);
+        match behaviour {
+            Behaviour::Accept => accepted,
+            Behaviour::AcceptThenDrop => accepted.with_fate(Fate::Drop),
+            Behaviour::AcceptLate(wait) => accepted.with_fate(Fate::Late(wait)),
+            Behaviour::AcceptWithoutId => {
+                Reply::json(200, &json!({"error": true, "message": "no answer from the phone"}))
+            }
+            Behaviour::AcceptThenError(status, body) | Behaviour::Error(status, body) => {
+                Reply::json(status, &body)
+            }
+            Behaviour::Broken(status) => Reply::bytes(status, b"<html>oops</html>".to_vec()),
+            Behaviour::Refuse => Reply::refused(),
+        }
+    }
+
+    /// Sends a message on, and keeps it.
+    fn take(&mut self, number: &str, remote: &str, text: &str) -> Value {
+        let id = self.next_id("3EB0", 16);
+        let key = match remote.strip_suffix("@s.whatsapp.net") {
+            Some(phone) => self.key(phone, &id, true),
+            None => json!({"remoteJid": remote, "fromMe": true, "id": id}),
+        };
+        let record = json!({"key": key, "pushName": "Você", "status": "PENDING",
+            "message": {"conversation": text}, "contextInfo": null,
+            "messageType": "conversation", "messageTimestamp": self.seconds(),
+            "instanceId": "uuid", "source": "unknown"});
+        self.sent.push(EvolutionSent {
+            id,
+            number: number.to_owned(),
+            remote_jid: remote.to_owned(),
+            text: text.to_owned(),
+        });
+        self.keep(&record);
+        record
+    }
+
+    /// Keeps a message in the history, if messages are kept.
+    pub(super) fn keep(&mut self, record: &Value) {
+        if !self.keeps {
+            return;
+        }
+        self.made += 1;
+        let mut row = record.clone();
+        if let Some(fields) = row.as_object_mut() {
+            fields.remove("status");
+            fields.insert("id".to_owned(), json!(format!("row{}", self.made)));
+            fields.insert("MessageUpdate".to_owned(), json!([]));
+        }
+        self.rows.push(row);
+    }
+
+    fn find_messages(&mut self, request: &FakeRequest) -> Reply {
+        let body = match self.body(request, &["where", "page", "offset"]) {
+            Ok(body) => body,
+            Err(reply) => return reply,
+        };
+        let number = |name: &str| body.get(name).and_then(Value::as_i64);
+        let (Some(page @ 1..), Some(size @ 1..=MAX_PAGE)) = (number("page"), number("offset"))
+        else {
+            return self.invalid("a page that is none");
+        };
+        let Some(filter) = body.get("where").and_then(Value::as_object) else {
+            return self.invalid("a filter that is none");
+        };
+        if filter.keys().any(|name| name != "key" && name != "messageTimestamp") {
+            return self.invalid("a filter by something else");
+        }
+        let bound = |name: &str| {
+            let text = filter.get("messageTimestamp")?.get(name)?.as_str()?;
+            Some(Timestamp::parse(text)?.millis().div_euclid(1_000))
+        };
+        let (Some(from), Some(to)) = (bound("gte"), bound("lte")) else {
+            return self.invalid("a filter without both times");
+        };
+        let chat = match filter.get("key") {
+            None => None,
+            Some(key) => match (key.as_object().map(Map::len), key["remoteJid"].as_str()) {
+                (Some(1), Some(chat)) if chat.contains('@') => Some(chat.to_owned()),
+                _ => return self.invalid("a filter by a key that is none"),
+            },
+        };
+        let ignores_chat = self.version == EvolutionVersion::V2_3_7;
+        let fits = |row: &&Value| {
+            let at = row["messageTimestamp"].as_i64().unwrap_or(0);
+            let here = chat.as_ref().is_none_or(|chat| {
+                let key = &row["key"];
+                key["remoteJid"].as_str() == Some(chat)
+            });
+            (from..=to).contains(&at) && (here || ignores_chat)
+        };
+        let mut rows: Vec<&Value> = self.rows.iter().filter(fits).collect();
+        // Newest first, the later kept before the earlier one of the same second.
+        rows.reverse();
+        rows.sort_by_key(|row| std::cmp::Reverse(row["messageTimestamp"].as_i64().unwrap_or(0)));
+        let (size, skip) = (usize::try_from(size), usize::try_from((page - 1) * size));
+        let (size, skip) = (size.unwrap_or(1), skip.unwrap_or(0));
+        let records: Vec<&Value> = rows.iter().skip(skip).take(size).copied().collect();
+        Reply::json(
+            200,
+            &json!({"messages": {"total": rows.len(),
+            "pages": rows.len().div_ceil(size), "currentPage": page, "records": records}}),
+        )
+    }
+
+    fn file(&mut self, request: &FakeRequest) -> Reply {
+        let body = match self.body(request, &["message", "convertToMp4"]) {
+            Ok(body) => Value::Object(body),
+            Err(reply) => return reply,
+        };
+        if !body["convertToMp4"].is_boolean() {
+            return self.invalid("convertToMp4 is not of a type(s) boolean");
+        }
+        let Some(id) = body["message"]["key"]["id"].as_str() else {
+            return self.invalid("instance.message requires property \"key\"");
+        };
+        match self.files.get(id) {
+            Some(bytes) => Reply::json(
+                201,
+                &json!({"mediaType": "imageMessage",
+                "fileName": format!("{id}.jpeg"), "size": {"fileLength": bytes.len().to_string()},
+                "mimetype": "image/jpeg", "base64": base64(bytes), "buffer": null}),
+            ),
+            None => failure(400, json!(["Message not found"])),
+        }
+    }
+
+    fn connection_state(&mut self, request: &FakeRequest) -> Reply {
+        if let Err(reply) = self.bare_get(request) {
+            return reply;
+        }
+        let state = self.state;
+        Reply::json(200, &json!({"instance": {"instanceName": INSTANCE, "state": state}}))
+    }
+
+    fn connect(&mut self, request: &FakeRequest) -> Reply {
+        if let Err(reply) = self.bare_get(request) {
+            return reply;
+        }
+        if self.state == "open" {
+            let instance = json!({"instanceName": INSTANCE, "state": "open"});
+            return Reply::json(200, &json!({ "instance": instance }));
+        }
+        self.codes += 1;
+        let code = match self.pairing {
+            Pairing::Code => {
+                self.state = "connecting";
+                let picture = base64(format!("\u{89}PNG {}", self.codes).as_bytes());
+                json!({"pairingCode": null, "code": format!("2@{}", self.codes),
+                    "base64": format!("data:image/png;base64,{picture}"), "count": self.codes})
+            }
+            Pairing::NoneYet => json!({"pairingCode": null, "count": 0}),
+            Pairing::Failing => json!({"error": true, "message": "Error: Timed Out"}),
+            Pairing::LimitReached => {
+                json!({"error": true, "message": "QR code limit reached, please login again"})
+            }
+        };
+        Reply::json(200, &code)
+    }
+
+    fn all_groups(&mut self, request: &FakeRequest) -> Reply {
+        if let Err(reply) = self.bare_get(request) {
+            return reply;
+        }
+        let wanted = request.parameter("getParticipants");
+        let with_participants = match wanted {
+            Some("true") => true,
+            Some("false") => false,
+            _ => return self.invalid("The getParticipants needs to be informed in the query"),
+        };
+        let mut groups = self.groups.clone();
+        if !with_participants {
+            for fields in groups.iter_mut().filter_map(Value::as_object_mut) {
+                fields.remove("participants");
+            }
+        }
+        Reply::json(200, &Value::Array(groups))
+    }
+}
+
+fn failure(status: u16, message: Value) -> Reply {
+    Reply::json(status, &FakeEvolution::error(status, &message))
+}
+
+/// Bytes as base64.
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for chunk in bytes.chunks(3) {
+        let byte = |index: usize| u32::from(chunk.get(index).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for place in 0..4_usize {
+            let letter = usize::try_from(bits >> (18 - 6 * place) & 63).unwrap_or(0);
+            text.push(if place <= chunk.len() { char::from(LETTERS[letter]) } else { '=' });
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_written_in_base64() {
+        for (bytes, text) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foobar", "Zm9vYmFy")] {
+            assert_eq!(base64(bytes.as_bytes()), text);
+        }
+    }
+
+    #[test]
+    fn an_unknown_instance_is_missed_before_the_key_is_looked_at() {
+        let fake = FakeEvolution::new();
+        let ask = |path: &str| {
+            let request = FakeRequest::new("GET", path, Vec::new(), Vec::new());
+            crate::gateways::Gateway::answer(&fake, &request).status
+        };
+        assert_eq!(ask("/instance/connectionState/other"), 404);
+        assert_eq!(ask("/instance/connectionState/loja1"), 401);
+    }
+
+    #[test]
+    fn a_wrong_request_is_a_violation() {
+        let fake = FakeEvolution::new();
+        let headers = vec![
+            ("apikey".to_owned(), API_KEY.to_owned()),
+            ("content-type".to_owned(), "application/json".to_owned()),
+        ];
+        let send = |body: Value| {
+            let body = body.to_string().into_bytes();
+            let target = "/message/sendText/loja1";
+            let request = FakeRequest::new("POST", target, headers.clone(), body);
+            crate::gateways::Gateway::answer(&fake, &request).status
+        };
+        assert_eq!(send(json!({"number": "5511987654321", "text": "Oi"})), 201);
+        assert!(fake.violations().is_empty());
+        for body in [
+            json!({"number": "5511987654321", "text": "Oi", "delay": 5}),
+            json!({"number": "x", "text": "Oi"}),
+            json!({"number": "123456789012345678", "text": "Oi"}),
+            json!({"number": "5511987654321", "text": ""}),
+            json!([]),
+        ] {
+            assert_eq!(send(body), 400);
+        }
+        assert_eq!((fake.violations().len(), fake.accepted().len()), (5, 1));
+    }
+}
