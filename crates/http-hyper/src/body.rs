@@ -248,6 +248,23 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn a_large_body_waits_for_room_no_longer_than_it_may_take() {
+        let budget = Budget::new(Budget::FREE);
+        let bound = Bound { bytes: 2 * Budget::FREE, ..BOUND };
+        let read = async |bytes: usize| {
+            let body = erase(Full::new(Bytes::from(vec![b' '; bytes])));
+            receive_much(&HeaderMap::new(), body, bound, &budget).await
+        };
+        let (bytes, share) = read(2 * Budget::FREE).await.expect("read");
+        assert!(bytes.len() == 2 * Budget::FREE && share.is_some());
+        let (small, none) = read(Budget::FREE).await.expect("read");
+        assert!(small.len() == Budget::FREE && none.is_none());
+        assert_eq!(read(Budget::FREE + 1).await.expect_err("refused"), Fault::Slow);
+        drop(share);
+        assert!(read(Budget::FREE + 1).await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn a_body_that_stops_arriving_is_given_up() {
         let frames =
             futures_util::stream::pending::<Result<Frame<Bytes>, std::convert::Infallible>>();

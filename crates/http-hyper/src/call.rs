@@ -10,6 +10,7 @@ use recado_core::input::Input;
 use recado_core::query::Params;
 use serde_json::{Map, Value};
 
+use crate::accept::Accept;
 use crate::body::{self, Bound, Fault, RequestBody};
 use crate::budget::{Budget, Share};
 use crate::error::Failure;
@@ -34,6 +35,8 @@ pub(crate) struct Call<W> {
     pub(crate) items: Vec<Value>,
     /// The raw body of a document.
     pub(crate) bytes: Vec<u8>,
+    /// The forms of an answer that the caller wants, where paths have several.
+    pub(crate) accept: Accept,
 }
 
 impl<W> Call<W> {

@@ -102,10 +102,9 @@ impl Failure {
         failure.0.remembered = is_remembered(rejection);
         failure.0.retry_after = rejection.retry_after();
         match kind {
-            Kind::Unavailable => {
-                let wait = rejection.retry_after().unwrap_or(STORE_RETRY);
-                failure.retry_after(wait).caused_by(with_causes(rejection))
-            }
+            // What says when it will be there is on its way, and no failure.
+            Kind::Unavailable if rejection.retry_after().is_some() => failure,
+            Kind::Unavailable => failure.retry_after(STORE_RETRY).caused_by(with_causes(rejection)),
             Kind::Internal => failure.caused_by(with_causes(rejection)),
             _ => failure,
         }
@@ -140,6 +139,11 @@ impl Failure {
     /// The body is not a JSON object.
     pub(crate) fn invalid_body(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, Code::InvalidBody, message)
+    }
+
+    /// The request cannot be fulfilled as it is asked for; `message` says what can.
+    pub(crate) fn unfit(message: &str) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, Code::ValidationError, message)
     }
 
     /// Not now; `message` says what is missing.

@@ -11,6 +11,7 @@
 //! 3. Review the difference in `openapi.json` (see the test in `openapi`).
 #![forbid(unsafe_code)]
 
+mod accept;
 mod answer;
 mod body;
 mod budget;

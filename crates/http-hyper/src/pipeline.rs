@@ -12,6 +12,7 @@ use recado_core::ids::CompanyId;
 use recado_core::query::Params;
 use serde_json::{Map, Value};
 
+use crate::accept::Accept;
 use crate::body::{self, Bound, RequestBody};
 use crate::call::{Call, HookCall, OpenCall, PathParts};
 use crate::error::{Failure, Outcome};
@@ -84,7 +85,8 @@ async fn public(request: &mut Request) -> Outcome {
     let limit = request.shared.options.limits.public_body;
     let call = |sent: Sent| {
         let Sent { params, body, items, bytes } = sent;
-        run(Call { recado: recado.clone(), who: caller.clone(), path, params, body, items, bytes })
+        let (recado, who) = (recado.clone(), caller.clone());
+        run(Call { recado, who, path, params, body, items, bytes, accept: Accept::default() })
     };
     let key = if route.idempotent { idempotency::key(request, route)? } else { None };
     let raw = receive(request, route, limit).await?;
@@ -111,12 +113,14 @@ async fn operator(request: &mut Request) -> Outcome {
             let company = company(&recado, &path, &request.who).await?;
             let raw = receive(request, route, limit).await?;
             let Sent { params, body, items, bytes } = understand(route, query, raw)?;
-            run(Call { recado, who: company, path, params, body, items, bytes }).await
+            let accept = Accept::of(&request.head.headers);
+            run(Call { recado, who: company, path, params, body, items, bytes, accept }).await
         }
         Endpoint::Operator(run) => {
             let raw = receive(request, route, limit).await?;
             let Sent { params, body, items, bytes } = understand(route, query, raw)?;
-            run(Call { recado, who: (), path, params, body, items, bytes }).await
+            let accept = Accept::default();
+            run(Call { recado, who: (), path, params, body, items, bytes, accept }).await
         }
         Endpoint::Public { .. } | Endpoint::Hook(_) | Endpoint::Open(_) => {
             Err(Failure::not_found())

@@ -205,6 +205,14 @@ impl Operation {
         self
     }
 
+    /// The same as these bytes, for those who ask for them by `Accept`.
+    pub(crate) fn also_as(mut self, content_type: &'static str) -> Self {
+        let schema =
+            if content_type.starts_with("text/") { json!({"type": "string"}) } else { binary() };
+        self.answers["200"]["content"][content_type] = json!({"schema": schema});
+        self
+    }
+
     /// An answer without a body.
     pub(crate) fn answers_empty(mut self, status: u16, description: &'static str) -> Self {
         self.answers.insert(status.to_string(), json!({"description": description}));

@@ -1,14 +1,14 @@
 //! The operator's side of contacts: import, everything that is stored of one, and changes that the
 //! public API does not make.
 
-use recado_core::contacts::{ContactFilter, ContactListItem, OperatorContact};
+use recado_core::contacts::{ContactFilter, ContactListItem, Contacts, OperatorContact};
 use recado_core::ids::ContactId;
 use recado_core::page::{PageRequest, Pagination};
 
 use crate::answer::Answer;
 use crate::call::CompanyCall;
 use crate::contacts::FILTERS;
-use crate::error::Outcome;
+use crate::error::{Failure, Outcome};
 use crate::openapi::{Operation, Param, ParamKind, bodies};
 use crate::route::{Route, verb};
 
@@ -63,6 +63,24 @@ pub(crate) const ROUTES: &[Route] = &[
                 .refuses(500, "PURGE_FAILED")
         },
     ),
+    Route::company(
+        verb::POST,
+        "/operator/v1/companies/{company_id}/contacts/{id}/merge",
+        |c| Box::pin(merge(c)),
+        |op| {
+            op.says("mergeContacts", "Make one contact of two that are one person")
+                .more(
+                    "The contact of the path stays and keeps its own fields; the other one fills \
+                     in what it lacks, leaves it all that belongs to it, and is gone. Fires no \
+                     webhook.",
+                )
+                .body::<bodies::MergeContact>(
+                    r#"{"other_contact_id": "01939b5e-0000-7000-8000-000000000007"}"#,
+                )
+                .answers::<OperatorContact>()
+        },
+    )
+    .json(),
 ];
 
 const COLLECTION: &str = "/operator/v1/companies/{company_id}/contacts";
@@ -112,6 +130,14 @@ async fn get(call: CompanyCall) -> Outcome {
 async fn patch(call: CompanyCall) -> Outcome {
     let contacts = call.recado.contacts();
     contacts.patch_as_operator(call.who.id, id(&call), &call.body).await?;
+    Answer::ok(contacts.get_for_operator(call.who.id, id(&call)).await?)
+}
+
+async fn merge(call: CompanyCall) -> Outcome {
+    let contacts = call.recado.contacts();
+    let other = Contacts::parse_merge(&call.body);
+    let other = other.map_err(|problems| Failure::rejected(&problems))?;
+    contacts.merge(call.who.id, id(&call), other).await?;
     Answer::ok(contacts.get_for_operator(call.who.id, id(&call)).await?)
 }
 

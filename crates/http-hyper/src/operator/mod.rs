@@ -10,6 +10,7 @@ mod custom_fields;
 mod deals;
 mod deliveries;
 mod documents;
+mod gateways;
 mod inbound;
 mod keys;
 mod leads;
@@ -34,6 +35,7 @@ pub(crate) const TABLES: &[&[Route]] = &[
     keys::ROUTES,
     members::ROUTES,
     connections::ROUTES,
+    gateways::ROUTES,
     pipelines::ROUTES,
     deals::ROUTES,
     tags::ROUTES,

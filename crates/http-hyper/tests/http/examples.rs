@@ -3,9 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use recado_core::gateway::{Pairing, PairingCode};
 use recado_core::transport::OutboundResponse;
 use serde_json::{Value, json};
 
+use crate::provider_webhooks::calling;
 use crate::site::{Reply, Site, TOKEN};
 
 /// The records that examples speak of.
@@ -15,6 +17,7 @@ const EXAMPLE_DEBIT: &str = "01939b5e-0000-7000-8000-000000000003";
 const EXAMPLE_MEMBER: &str = "01939b5e-0000-7000-8000-000000000004";
 const EXAMPLE_TEMPLATE: &str = "01939b5e-0000-7000-8000-000000000005";
 const EXAMPLE_LIST: &str = "01939b5e-0000-7000-8000-000000000006";
+const EXAMPLE_OTHER: &str = "01939b5e-0000-7000-8000-000000000007";
 /// Of the endpoint that takes the example.
 const SECRET: &str = "the-secret-of-the-endpoint";
 const CAMPAIGNS: &str = "/operator/v1/companies/{company_id}/campaigns";
@@ -136,6 +139,14 @@ async fn every_example_is_accepted_and_every_answer_documented() {
     let document = document();
     let contact = site.company("POST", "/contacts", r#"{"phone":"+5511900000001"}"#).await.data();
     let contact = contact["id"].as_str().expect("an id").to_owned();
+    let other = site.company("POST", "/contacts", r#"{"phone":"+5511900000002"}"#).await.data();
+    let other = other["id"].as_str().expect("an id").to_owned();
+    let (_, calling) = calling(&site).await;
+    let calling = calling.rsplit('/').next().expect("an id").to_owned();
+    let code = PairingCode { text: "2@abc".to_owned(), png: None };
+    site.kit.provider.set_pairing(Ok(Pairing::Code(code)));
+    site.kit.provider.set_received(Ok(Vec::new()));
+    site.kit.provider.set_handshake(Ok("1158201444".to_owned()));
     let make = async |path: &str, body: &str| {
         let made = site.company("POST", path, body).await.data();
         made["id"].as_str().expect("an id").to_owned()
@@ -178,6 +189,7 @@ async fn every_example_is_accepted_and_every_answer_documented() {
                 .replace("{company_id}", &company)
                 .replace("{id}", &id)
                 .replace("{slug}", "leads")
+                .replace("{connection_id}", &calling)
                 .replace("{token}", &token);
             let bearer = bearer(&site, path);
             let debit = made.get(DEBITS).map_or(EXAMPLE_DEBIT, String::as_str);
@@ -188,7 +200,8 @@ async fn every_example_is_accepted_and_every_answer_documented() {
                 .replace(EXAMPLE_DEBIT, debit)
                 .replace(EXAMPLE_MEMBER, &member)
                 .replace(EXAMPLE_TEMPLATE, template)
-                .replace(EXAMPLE_LIST, &list);
+                .replace(EXAMPLE_LIST, &list)
+                .replace(EXAMPLE_OTHER, &other);
             let method = method.to_uppercase();
             let reply = site.send(&method, &url, &bearer, body.as_bytes()).await;
             let what = format!("{method} {path}");
@@ -221,7 +234,10 @@ async fn every_example_is_accepted_and_every_answer_documented() {
         }
         let company = site.kit.company.id.to_string();
         let id = made.get(&collection).cloned().unwrap_or_default();
-        let url = path.replace("{company_id}", &company).replace("{id}", &id);
+        let url = path
+            .replace("{company_id}", &company)
+            .replace("{connection_id}", &calling)
+            .replace("{id}", &id);
         let forms = match path.as_str() {
             "/api/v1/contacts" => &["", "?include=link_clicks", "?order_by=created_at&limit=1"][..],
             "/api/v1/contacts/{id}" => &["", "?include=profile"],

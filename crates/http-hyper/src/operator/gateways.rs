@@ -1,0 +1,129 @@
+//! Asking the gateways of connections: for a code to pair a phone with, their state, their templates,
+//! and what they sent that nobody knows.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use recado_core::connections::{ConnectionView, UnknownKindView};
+use recado_core::ids::ConnectionId;
+use recado_core::templates::TemplateView;
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::answer::Answer;
+use crate::call::CompanyCall;
+use crate::error::{Failure, Outcome};
+use crate::route::{Route, verb};
+
+pub(crate) const ROUTES: &[Route] = &[
+    Route::company(
+        verb::GET,
+        "/operator/v1/companies/{company_id}/connections/{id}/qr",
+        |c| Box::pin(pairing_code(c)),
+        |op| {
+            op.says("readPairingCode", "Read the code that a phone is paired with")
+                .more(
+                    "The gateway replaces it every few seconds. With `Accept: image/png` its \
+                     picture, where the gateway makes one; with `Accept: text/plain` its text.",
+                )
+                .answers::<PairingView>()
+                .also_as(PNG)
+                .also_as(TEXT)
+                .refuses(409, "ALREADY_PAIRED")
+                .refuses(422, "VALIDATION_ERROR")
+                .refuses(502, "PROVIDER_ERROR")
+        },
+    ),
+    Route::company(
+        verb::POST,
+        "/operator/v1/companies/{company_id}/connections/{id}/check",
+        |c| Box::pin(check(c)),
+        |op| {
+            op.says("checkConnection", "Ask the gateway whether it reaches its channel")
+                .more("A gateway that does not answer leaves the state as it was.")
+                .answers::<Checked>()
+        },
+    ),
+    Route::company(
+        verb::POST,
+        "/operator/v1/companies/{company_id}/connections/{id}/sync-templates",
+        |c| Box::pin(sync_templates(c)),
+        |op| {
+            op.says("syncTemplates", "Read the templates of a connection from its gateway")
+                .lists::<TemplateView>()
+                .refuses(422, "VALIDATION_ERROR")
+                .refuses(502, "PROVIDER_ERROR")
+        },
+    ),
+    Route::company(
+        verb::GET,
+        "/operator/v1/companies/{company_id}/connections/{id}/unknown-events",
+        |c| Box::pin(unknown_events(c)),
+        |op| {
+            op.says("listUnknownEvents", "List what the gateway sent and Recado does not know")
+                .more("By kind, the newest first; at most 200.")
+                .lists::<UnknownKindView>()
+        },
+    ),
+];
+
+const JSON: &str = "application/json";
+const PNG: &str = "image/png";
+const TEXT: &str = "text/plain";
+
+/// The code that a phone is paired with.
+#[derive(Serialize, ToSchema)]
+struct PairingView {
+    /// What the QR code says.
+    text: String,
+    /// Its picture in base64; null where the gateway makes none.
+    png: Option<String>,
+}
+
+/// What a gateway told.
+#[derive(Serialize, ToSchema)]
+struct Checked {
+    /// The connection, with its state by now.
+    connection: ConnectionView,
+    /// Whether the gateway answered.
+    answered: bool,
+    /// More that it told, in its own words.
+    #[schema(value_type = Option<Object>)]
+    detail: Option<Value>,
+}
+
+fn id(call: &CompanyCall) -> ConnectionId {
+    call.path.id("id", ConnectionId::parse)
+}
+
+async fn pairing_code(call: CompanyCall) -> Outcome {
+    let code = call.recado.connections().pairing_code(call.who.id, id(&call)).await?;
+    let wanted = call.accept.choose(&[JSON, PNG, TEXT]).unwrap_or(JSON);
+    match (wanted, code.png) {
+        (PNG, Some(png)) => Ok(Answer::bytes(PNG, png).unkept()),
+        (PNG, None) if call.accept.choose(&[JSON, TEXT]).is_none() => {
+            Err(Failure::unfit("the gateway makes no picture of the code; ask for JSON or text"))
+        }
+        (TEXT, _) => Ok(Answer::bytes("text/plain; charset=utf-8", code.text).unkept()),
+        (_, png) => {
+            let png = png.map(|png| STANDARD.encode(png));
+            Answer::ok(PairingView { text: code.text, png })
+        }
+    }
+}
+
+async fn check(call: CompanyCall) -> Outcome {
+    let connections = call.recado.connections();
+    let told = connections.check(call.who.id, id(&call)).await?;
+    let connection = connections.get(call.who.id, id(&call)).await?;
+    let answered = told.is_some();
+    Answer::ok(Checked { connection, answered, detail: told.and_then(|told| told.detail) })
+}
+
+async fn sync_templates(call: CompanyCall) -> Outcome {
+    Answer::ok(call.recado.templates().sync(call.who.id, id(&call)).await?)
+}
+
+async fn unknown_events(call: CompanyCall) -> Outcome {
+    Answer::ok(call.recado.connections().unknown_kinds(call.who.id, id(&call)).await?)
+}
