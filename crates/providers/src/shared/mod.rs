@@ -3,7 +3,7 @@
 //! Each adapter uses some of them; with few features on, the others are unused.
 #![cfg_attr(
     not(all(feature = "cloud-api", feature = "waha", feature = "evolution")),
-    expect(dead_code, reason = "tools of adapters that are not compiled in")
+    expect(unused_imports, reason = "tools of adapters that are not compiled in")
 )]
 
 mod calls;

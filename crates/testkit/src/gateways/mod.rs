@@ -6,19 +6,23 @@
 //! [`Fate`] says.
 
 pub mod cloud;
+pub mod evolution;
 mod signing;
+pub mod waha;
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use async_trait::async_trait;
-pub use cloud::FakeCloud;
+pub use cloud::{AcceptedSend, FakeCloud, graph_error, graph_failure};
+pub use evolution::{EvolutionSent, EvolutionVersion, FakeEvolution};
 use recado_core::gateway::Webhook;
 use recado_core::transport::{
     Method, OutboundRequest, OutboundResponse, Transport, TransportError,
 };
 use serde_json::Value;
 pub use signing::{hex_hmac_sha256, hex_hmac_sha512};
+pub use waha::{FakeWaha, WahaEngine, WahaGroup, WahaSent};
 
 /// A request as a gateway gets it.
 #[derive(Clone, Debug, PartialEq, Eq)]

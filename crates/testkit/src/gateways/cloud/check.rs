@@ -1,0 +1,152 @@
+//! What the body of a send must look like.
+
+use serde_json::{Map, Value};
+
+/// The most characters of a text.
+const MAX_TEXT: usize = 4096;
+
+/// A send that is well-formed.
+pub(super) struct Checked {
+    pub(super) to: String,
+    pub(super) is_scoped: bool,
+    pub(super) text: Option<String>,
+    pub(super) template: Option<UsedTemplate>,
+}
+
+/// A template that a send names.
+pub(super) struct UsedTemplate {
+    pub(super) name: String,
+    pub(super) language: String,
+    pub(super) variables: usize,
+}
+
+/// Fields of an object, and none besides.
+fn only<'a>(
+    value: &'a Value,
+    what: &str,
+    required: &[&str],
+    optional: &[&str],
+) -> Result<&'a Map<String, Value>, String> {
+    let object = value.as_object().ok_or_else(|| format!("{what} is no object"))?;
+    if let Some(missing) = required.iter().find(|name| !object.contains_key(**name)) {
+        return Err(format!("{what} has no {missing}"));
+    }
+    let is_known =
+        |name: &String| required.contains(&name.as_str()) || optional.contains(&name.as_str());
+    match object.keys().find(|name| !is_known(name)) {
+        Some(unknown) => Err(format!("{what} has {unknown}")),
+        None => Ok(object),
+    }
+}
+
+fn string(object: &Map<String, Value>, name: &str) -> Result<String, String> {
+    let text = object.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+    text.map(str::to_owned).ok_or_else(|| format!("{name} is no text"))
+}
+
+/// Checks the body of a send.
+pub(super) fn body(value: &Value) -> Result<Checked, String> {
+    let object = only(
+        value,
+        "the body",
+        &["messaging_product", "type"],
+        &[
+            "recipient_type",
+            "to",
+            "recipient",
+            "text",
+            "template",
+            "context",
+            "biz_opaque_callback_data",
+        ],
+    )?;
+    if string(object, "messaging_product")? != "whatsapp" {
+        return Err("messaging_product is not whatsapp".to_owned());
+    }
+    if object.get("recipient_type").is_some_and(|kind| kind != "individual") {
+        return Err("recipient_type is not individual".to_owned());
+    }
+    if object.contains_key("biz_opaque_callback_data") {
+        string(object, "biz_opaque_callback_data")?;
+    }
+    let (to, is_scoped) = recipient(object)?;
+    let kind = string(object, "type")?;
+    for other in ["text", "template"] {
+        if other != kind && object.contains_key(other) {
+            return Err(format!("a {kind} has {other}"));
+        }
+    }
+    let content = object.get(&kind).ok_or_else(|| format!("the body has no {kind}"))?;
+    let (text, template) = match kind.as_str() {
+        "text" => (Some(text(content)?), None),
+        "template" => (None, Some(template(content)?)),
+        other => return Err(format!("the type {other} is not expected")),
+    };
+    Ok(Checked { to, is_scoped, text, template })
+}
+
+fn recipient(object: &Map<String, Value>) -> Result<(String, bool), String> {
+    match (object.contains_key("to"), object.contains_key("recipient")) {
+        (true, false) => {
+            let to = string(object, "to")?;
+            let digits = to.strip_prefix('+').unwrap_or_default();
+            let fits = (5..=20).contains(&digits.len())
+                && digits.bytes().all(|byte| byte.is_ascii_digit());
+            if fits { Ok((to, false)) } else { Err("to is not + and digits".to_owned()) }
+        }
+        (false, true) => {
+            let id = string(object, "recipient")?;
+            let fits = id.split_once('.').is_some_and(|(country, rest)| {
+                country.len() == 2
+                    && country.bytes().all(|b| b.is_ascii_uppercase())
+                    && rest.len() > 2
+            });
+            if fits { Ok((id, true)) } else { Err("recipient is no scoped id".to_owned()) }
+        }
+        _ => Err("there must be one of to and recipient".to_owned()),
+    }
+}
+
+fn text(content: &Value) -> Result<String, String> {
+    let object = only(content, "text", &["body"], &["preview_url"])?;
+    if object.get("preview_url").is_some_and(|preview| !preview.is_boolean()) {
+        return Err("preview_url is neither true nor false".to_owned());
+    }
+    let body = string(object, "body")?;
+    if body.chars().count() > MAX_TEXT { Err("the text is too long".to_owned()) } else { Ok(body) }
+}
+
+fn template(content: &Value) -> Result<UsedTemplate, String> {
+    let object = only(content, "template", &["name", "language"], &["components"])?;
+    let language = only(&object["language"], "language", &["code"], &["policy"])?;
+    let mut variables = 0;
+    let none = Vec::new();
+    let components = match object.get("components") {
+        None => &none,
+        Some(Value::Array(components)) => components,
+        Some(_) => return Err("components is no list".to_owned()),
+    };
+    for component in components {
+        let component = only(component, "a component", &["type", "parameters"], &[])?;
+        if string(component, "type")? != "body" {
+            return Err("only the body has variables".to_owned());
+        }
+        let parameters = component["parameters"].as_array().ok_or("parameters is no list")?;
+        if parameters.is_empty() || variables > 0 {
+            return Err("a component without variables must be left out".to_owned());
+        }
+        for parameter in parameters {
+            let parameter = only(parameter, "a parameter", &["type", "text"], &[])?;
+            if string(parameter, "type")? != "text" {
+                return Err("a parameter is no text".to_owned());
+            }
+            string(parameter, "text")?;
+        }
+        variables = parameters.len();
+    }
+    Ok(UsedTemplate {
+        name: string(object, "name")?,
+        language: string(language, "code")?,
+        variables,
+    })
+}

@@ -1,0 +1,264 @@
+//! The official cloud API that is not there.
+
+mod check;
+mod reads;
+mod sends;
+mod webhooks;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use recado_core::ids::MessageId;
+use serde_json::{Map, Value, json};
+
+use super::{Behaviour, FakeRequest, Gateway, Reply, Script};
+
+/// The host of a fake that is called in the process.
+const HOST: &str = "graph.fake.example";
+const VERSION: &str = "v23.0";
+
+/// A message that the fake took: what the phone of its recipient would get.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AcceptedSend {
+    /// The fake's id of it.
+    pub id: String,
+    /// The recipient as it was written in the request: `+` and digits, or a business-scoped id.
+    pub to: String,
+    /// What the channel calls the recipient: digits, for old Brazilian numbers without the ninth,
+    /// or the business-scoped id.
+    pub wa_id: String,
+    /// The reference that came along.
+    pub reference: Option<MessageId>,
+    /// The text of a text message.
+    pub text: Option<String>,
+    /// The whole body.
+    pub body: Value,
+}
+
+/// A file that the fake keeps.
+#[derive(Clone, Debug)]
+struct File {
+    mime: String,
+    bytes: Vec<u8>,
+    /// How many more downloads answer 404, as for an address that is too old.
+    expired: usize,
+}
+
+#[derive(Debug)]
+struct State {
+    number: String,
+    account: String,
+    display: String,
+    token: String,
+    app_secret: String,
+    verify_token: String,
+    script: Script,
+    accepted: Vec<AcceptedSend>,
+    violations: Vec<String>,
+    templates: Vec<Value>,
+    page: usize,
+    files: BTreeMap<String, File>,
+    /// What questions about the number answer instead of its state.
+    state: Option<(u16, Value)>,
+    /// Whether the token is valid no more.
+    revoked: bool,
+    requests: usize,
+}
+
+/// The official cloud API with one number and one account. Clones share everything.
+///
+/// It checks every request as strictly as the real one and more: whatever an adapter should never
+/// send is a [violation](Self::violations), besides being answered with the error that the real one
+/// would give.
+#[derive(Clone, Debug)]
+pub struct FakeCloud(Arc<Mutex<State>>);
+
+impl Default for FakeCloud {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl FakeCloud {
+    /// A fake with the number that the examples have.
+    pub fn new() -> Self {
+        Self::numbered("106540352242922", "551140028922")
+    }
+
+    /// A fake with this `phone_number_id` and number.
+    pub fn numbered(number: &str, display: &str) -> Self {
+        Self(Arc::new(Mutex::new(State {
+            number: number.to_owned(),
+            account: format!("9{number}"),
+            display: display.to_owned(),
+            token: format!("EAA-token-of-{number}"),
+            app_secret: "app-secret".to_owned(),
+            verify_token: "verify-token".to_owned(),
+            script: Script::default(),
+            accepted: Vec::new(),
+            violations: Vec::new(),
+            templates: Vec::new(),
+            page: 100,
+            files: BTreeMap::new(),
+            state: None,
+            revoked: false,
+            requests: 0,
+        })))
+    }
+
+    /// The settings of a connection to this fake; `api_base` is where it listens, and for a fake
+    /// that is called in the process [`FakeCloud::base`].
+    pub fn settings(&self, api_base: &str) -> Map<String, Value> {
+        let state = self.state();
+        let settings = json!({
+            "phone_number_id": state.number,
+            "business_account_id": state.account,
+            "access_token": state.token,
+            "app_secret": state.app_secret,
+            "verify_token": state.verify_token,
+            "api_base": api_base,
+        });
+        match settings {
+            Value::Object(settings) => settings,
+            _ => Map::new(),
+        }
+    }
+
+    /// The address of a fake that is called in the process.
+    pub fn base() -> String {
+        format!("https://{HOST}")
+    }
+
+    /// What the next sends meet, in order; those after them are accepted.
+    pub fn script(&self, behaviours: impl IntoIterator<Item = Behaviour>) {
+        self.state().script.extend(behaviours);
+    }
+
+    /// Every message it took, in order.
+    pub fn accepted(&self) -> Vec<AcceptedSend> {
+        self.state().accepted.clone()
+    }
+
+    /// What requests there were that no adapter should make.
+    pub fn violations(&self) -> Vec<String> {
+        self.state().violations.clone()
+    }
+
+    /// How many requests came in all.
+    pub fn requests(&self) -> usize {
+        self.state().requests
+    }
+
+    /// Lets the account have these templates, as its list shows them, so many a page. Sends of
+    /// templates are checked against them; without any, all are taken.
+    pub fn set_templates(&self, templates: Vec<Value>, page: usize) {
+        let mut state = self.state();
+        state.templates = templates;
+        state.page = page.max(1);
+    }
+
+    /// Keeps a file; `expired` downloads of it answer 404 before one succeeds.
+    pub fn keep_file(&self, id: &str, mime: &str, bytes: &[u8], expired: usize) {
+        let file = File { mime: mime.to_owned(), bytes: bytes.to_vec(), expired };
+        self.state().files.insert(id.to_owned(), file);
+    }
+
+    /// Lets the token be valid no more, or again.
+    pub fn revoke_token(&self, revoked: bool) {
+        self.state().revoked = revoked;
+    }
+
+    /// What questions about the number answer; `None` for its state.
+    pub fn set_state(&self, answer: Option<(u16, Value)>) {
+        self.state().state = answer;
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// An error as the API words it, with the status that goes with its code.
+pub fn graph_error(code: u32, details: &str) -> (u16, Value) {
+    let status = match code {
+        0 | 190 => 401,
+        10 | 200..=299 | 368 | 130_497 | 131_005 | 131_031 => 403,
+        3 | 131_000 | 131_016 | 131_045 | 131_057 | 133_000 => 500,
+        2 | 133_004 => 503,
+        132_001 => 404,
+        _ => 400,
+    };
+    let mut error = json!({
+        "message": format!("(#{code}) {details}"),
+        "type": "OAuthException",
+        "code": code,
+        "fbtrace_id": "Az8or2yhqkZfEZ-_4Qn_Bam",
+    });
+    // General errors of the platform say no more.
+    if code >= 1_000 {
+        error["error_data"] = json!({"messaging_product": "whatsapp", "details": details});
+    }
+    (status, json!({ "error": error }))
+}
+
+/// A behaviour that answers with an error of the API.
+pub fn graph_failure(code: u32, details: &str) -> Behaviour {
+    let (status, body) = graph_error(code, details);
+    Behaviour::Error(status, body)
+}
+
+impl Gateway for FakeCloud {
+    fn answer(&self, request: &FakeRequest) -> Reply {
+        let mut state = self.state();
+        state.requests += 1;
+        if let Err(reply) = state.authorize(request) {
+            return reply;
+        }
+        let segments = request.segments();
+        let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
+        let (number, account) = (state.number.clone(), state.account.clone());
+        match (&*request.method, segments.as_slice()) {
+            ("GET", ["file", id]) => state.file(id),
+            ("POST", [VERSION, id, "messages"]) if *id == number => state.send(request),
+            ("GET", [VERSION, id]) if *id == number => state.number(request),
+            ("GET", [VERSION, id, "message_templates"]) if *id == account => {
+                state.list_templates(request)
+            }
+            ("GET", [VERSION, id]) => state.media(request, id),
+            _ => {
+                state.violation(format!("{} {}", request.method, request.path));
+                let (status, body) = graph_error(100, "Unsupported request");
+                Reply::json(status, &body)
+            }
+        }
+    }
+
+    fn serves(&self, url: &str) -> bool {
+        url.strip_prefix("https://").is_some_and(|rest| {
+            rest.strip_prefix(HOST).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        })
+    }
+}
+
+impl State {
+    fn violation(&mut self, told: impl Into<String>) {
+        self.violations.push(told.into());
+    }
+
+    /// Every request needs the token, those for files too.
+    fn authorize(&mut self, request: &FakeRequest) -> Result<(), Reply> {
+        let expected = format!("Bearer {}", self.token);
+        let is_right = request.header("authorization") == Some(&expected);
+        if !is_right {
+            self.violation("the authorization header is missing or wrong");
+        }
+        if request.method == "GET" && !request.body.is_empty() {
+            self.violation("a GET has a body");
+        }
+        if is_right && !self.revoked {
+            return Ok(());
+        }
+        let (status, body) = graph_error(190, "Error validating access token");
+        Err(Reply::json(status, &body))
+    }
+}

@@ -1,0 +1,124 @@
+//! Taking messages.
+
+use std::collections::BTreeSet;
+
+use recado_core::ids::MessageId;
+use recado_core::templates::positions;
+use serde_json::{Value, json};
+
+use super::check::{self, Checked, UsedTemplate};
+use super::{AcceptedSend, State, graph_error};
+use crate::gateways::{Behaviour, FakeRequest, Fate, Reply};
+
+fn failure(code: u32, details: &str) -> Reply {
+    let (status, body) = graph_error(code, details);
+    Reply::json(status, &body)
+}
+
+impl State {
+    /// A send: checked, then treated as the script says.
+    pub(super) fn send(&mut self, request: &FakeRequest) -> Reply {
+        let kind = request.header("content-type").unwrap_or_default();
+        if kind.split(';').next() != Some("application/json") {
+            self.violation("the content type is not JSON");
+        }
+        if !request.query.is_empty() {
+            self.violation("a send has a query");
+        }
+        let Some(body) = request.json() else {
+            self.violation("a send has no JSON body");
+            return failure(100, "Invalid parameter");
+        };
+        let checked = match check::body(&body) {
+            Ok(checked) => checked,
+            Err(reason) => {
+                let told = failure(100, &reason);
+                self.violation(reason);
+                return told;
+            }
+        };
+        let behaviour = self.script.next_send();
+        match behaviour {
+            Behaviour::Refuse => return Reply::refused(),
+            Behaviour::Error(status, body) => return Reply::json(status, &body),
+            Behaviour::Broken(status) => {
+                return Reply::bytes(status, b"<html>Service Unavailable</html>".to_vec());
+            }
+            _ => {}
+        }
+        if let Some(reply) = checked.template.as_ref().and_then(|used| self.refuse_template(used)) {
+            return reply;
+        }
+        let answer = self.take(&checked, body);
+        match behaviour {
+            Behaviour::AcceptThenDrop => Reply::json(200, &answer).with_fate(Fate::Drop),
+            Behaviour::AcceptLate(wait) => Reply::json(200, &answer).with_fate(Fate::Late(wait)),
+            Behaviour::AcceptWithoutId => {
+                Reply::json(200, &json!({"messaging_product": "whatsapp", "messages": []}))
+            }
+            Behaviour::AcceptThenError(status, body) => Reply::json(status, &body),
+            _ => Reply::json(200, &answer),
+        }
+    }
+
+    /// What is wrong with a template, if the account has any.
+    fn refuse_template(&self, used: &UsedTemplate) -> Option<Reply> {
+        if self.templates.is_empty() {
+            return None;
+        }
+        let known = self.templates.iter().find(|template| {
+            template["name"] == *used.name && template["language"] == *used.language
+        });
+        let Some(known) = known else {
+            return Some(failure(132_001, "template name does not exist in the translation"));
+        };
+        match known["status"].as_str() {
+            Some("APPROVED") => {}
+            Some("PAUSED") => return Some(failure(132_015, "template is paused")),
+            Some("DISABLED") => return Some(failure(132_016, "template is disabled")),
+            _ => return Some(failure(132_001, "template is not approved")),
+        }
+        let parts = known["components"].as_array()?.iter();
+        let body =
+            parts.filter(|part| part["type"] == "BODY").find_map(|part| part["text"].as_str());
+        let wanted: BTreeSet<u32> = positions(body?);
+        let fits = wanted.len() == used.variables;
+        (!fits).then(|| failure(132_000, "number of localizable_params does not match"))
+    }
+
+    fn take(&mut self, checked: &Checked, body: Value) -> Value {
+        let id = format!("wamid.{}-{:06}", self.number, self.accepted.len() + 1);
+        let wa_id = if checked.is_scoped { checked.to.clone() } else { wa_id(&checked.to) };
+        let name = if checked.is_scoped { "user_id" } else { "wa_id" };
+        let reference = body["biz_opaque_callback_data"].as_str().and_then(MessageId::parse);
+        self.accepted.push(AcceptedSend {
+            id: id.clone(),
+            to: checked.to.clone(),
+            wa_id: wa_id.clone(),
+            reference,
+            text: checked.text.clone(),
+            body,
+        });
+        let mut message = json!({ "id": id });
+        if checked.template.is_some() {
+            message["message_status"] = json!("accepted");
+        }
+        json!({
+            "messaging_product": "whatsapp",
+            "contacts": [{"input": checked.to, name: wa_id}],
+            "messages": [message],
+        })
+    }
+}
+
+/// What the channel calls a phone: Brazilian mobiles of the areas from 31 on have no ninth digit.
+fn wa_id(to: &str) -> String {
+    let digits = to.trim_start_matches('+');
+    let parts = digits.get(..2).zip(digits.get(2..4)).zip(digits.get(4..5)).zip(digits.get(5..));
+    match parts {
+        Some(((("55", area), "9"), rest)) if rest.len() == 8 && area >= "31" => {
+            format!("55{area}{rest}")
+        }
+        _ => digits.to_owned(),
+    }
+}
