@@ -40,6 +40,9 @@ pub struct Overrides {
     pub files: Option<Arc<dyn Files>>,
     /// Calls to the outside.
     pub transport: Option<Arc<dyn Transport>>,
+    /// Calls to gateways, which may be at private addresses; `None` takes `transport`, if that is
+    /// there.
+    pub gateway_transport: Option<Arc<dyn Transport>>,
     /// The gateways that connections talk through.
     pub providers: Option<Providers>,
     /// Wraps the store that was opened, for failures and pauses.

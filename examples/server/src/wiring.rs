@@ -11,7 +11,10 @@ use recado_core::store::Store;
 use recado_core::transport::Transport;
 use recado_core::{Clock, Ids, Parts, Recado, Settings};
 use recado_http_hyper::{ClientOptions, GuardedClient};
+use recado_providers::cloud_api::CloudApi;
+use recado_providers::evolution::Evolution;
 use recado_providers::simulated::{Reports, Simulated};
+use recado_providers::waha::Waha;
 use recado_store_postgres::{Options as PostgresOptions, PostgresStore};
 use recado_store_sqlite::SqliteStore;
 
@@ -83,19 +86,20 @@ pub(crate) async fn core(
     let ids = overrides.ids.unwrap_or_else(|| Arc::new(RandomIds::new()));
     let (providers, reports) = match overrides.providers {
         Some(providers) => (providers, None),
-        None => providers(&clock, &ids),
+        None => providers(&clock, &ids, &options.group_suffix),
     };
-    let transport: Arc<dyn Transport> = overrides.transport.unwrap_or_else(|| {
-        let allow_private = options.allow_private_destinations;
-        Arc::new(GuardedClient::new(ClientOptions { allow_private }))
-    });
+    // The operator chose where gateways are, so they may be at home.
+    let gateway_transport = overrides.gateway_transport.or_else(|| overrides.transport.clone());
+    let gateway_transport = gateway_transport.unwrap_or_else(|| client(true));
+    let transport =
+        overrides.transport.unwrap_or_else(|| client(options.allow_private_destinations));
     let parts = Parts {
         store,
         clock,
         ids,
         files,
         transport: Arc::new(Counted(transport)),
-        gateway_transport: None,
+        gateway_transport: Some(Arc::new(Counted(gateway_transport))),
         limiter: opened.limiter,
         providers,
         settings: Settings {
@@ -116,9 +120,22 @@ pub(crate) async fn core(
     Ok(Core { recado, reports })
 }
 
-/// The gateways that this program talks to.
-fn providers(clock: &Arc<dyn Clock>, ids: &Arc<dyn Ids>) -> (Providers, Option<Reports>) {
+/// A client for calls to the outside.
+fn client(allow_private: bool) -> Arc<dyn Transport> {
+    Arc::new(GuardedClient::new(ClientOptions { allow_private }))
+}
+
+/// The gateways that this program talks to. Group codes end with `@` and `group_suffix`.
+fn providers(
+    clock: &Arc<dyn Clock>,
+    ids: &Arc<dyn Ids>,
+    group_suffix: &str,
+) -> (Providers, Option<Reports>) {
     let (simulated, reports) = Simulated::new(clock.clone(), ids.clone());
-    let providers = Providers::none().with(Gateway::Simulated, Arc::new(simulated));
+    let providers = Providers::none()
+        .with(Gateway::Simulated, Arc::new(simulated))
+        .with(Gateway::CloudApi, Arc::new(CloudApi::with_group_suffix(group_suffix)))
+        .with(Gateway::Waha, Arc::new(Waha::new(group_suffix)))
+        .with(Gateway::Evolution, Arc::new(Evolution::new(group_suffix)));
     (providers, Some(reports))
 }

@@ -1,6 +1,7 @@
 //! The commands of the binary.
 
 mod company;
+mod connection;
 mod demo;
 mod endpoint;
 mod import;
@@ -40,6 +41,8 @@ pub enum Command {
     Company(company::CompanyArgs),
     /// Makes, lists, changes and revokes API keys, on the database directly
     Key(key::KeyArgs),
+    /// Lists connections and pairs phones with them, on the database directly
+    Connection(connection::ConnectionArgs),
     /// Registers, lists, changes, tests and deletes outbound webhooks, on the database directly
     Webhook(webhook::WebhookArgs),
     /// Makes, lists and deletes inbound endpoints, on the database directly
@@ -108,6 +111,7 @@ pub async fn run(cli: Cli) -> Result<(), Failure> {
         Command::Import(args) => import::run(&core(&options).await?, args).await,
         Command::Company(args) => company::run(&core(&options).await?, args).await,
         Command::Key(args) => key::run(&core(&options).await?, args).await,
+        Command::Connection(args) => connection::run(&core(&options).await?, args).await,
         Command::Webhook(args) => webhook::run(&core(&options).await?, args).await,
         Command::Endpoint(args) => endpoint::run(&core(&options).await?, args).await,
         Command::Openapi => Ok(()),

@@ -26,6 +26,11 @@ const BEAT: Duration = Duration::from_secs(3);
 const RECOVERY: Duration = Duration::from_secs(2);
 /// How often the store gets its upkeep.
 const UPKEEP: Duration = Duration::from_secs(2);
+/// How often it is counted which messages are sent and no further.
+const LEFT_SENT: Duration = Duration::from_secs(60);
+/// How old those messages are, at least and at most.
+const LEFT_SENT_AGES: (Duration, Duration) =
+    (Duration::from_secs(10 * 60), Duration::from_secs(24 * 60 * 60));
 /// How often settled deliveries and events are looked for that are older than the retention.
 const RETENTION: Duration = Duration::from_secs(10);
 /// The longest wait after failures.
@@ -83,6 +88,16 @@ impl Loops {
             async move {
                 crate::metrics::recorder().run_upkeep();
                 recado.store().upkeep(recado.now()).await.map(|()| false)
+            }
+        });
+        let messages = recado.clone();
+        loops.add("messages left sent", LEFT_SENT, move || {
+            let recado = messages.clone();
+            async move {
+                let (now, (least, most)) = (recado.now(), LEFT_SENT_AGES);
+                let left = recado.store().messages_left_sent(now.minus(most), now.minus(least));
+                crate::metrics::left_sent(left.await?);
+                Ok(false)
             }
         });
         loops
