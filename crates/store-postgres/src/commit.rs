@@ -20,6 +20,7 @@ use recado_core::store::{
 };
 
 use crate::PostgresStore;
+use crate::belongings::give_all;
 use crate::commit_entry::{enter, relied_on};
 use crate::deliveries_batch::{Batch, emit, sort_updates, update as update_deliveries};
 use crate::error::refused;
@@ -69,6 +70,7 @@ macro_rules! with_table {
             Row::LedgerLine($record) => $body,
             Row::RememberedCall($record) => $body,
             Row::Worker($record) => $body,
+            Row::UnknownKind($record) => $body,
             Row::Template($record) => $body,
             Row::Webhook($record) => $body,
             Row::Routes($record) => $body,
@@ -119,6 +121,8 @@ struct Locks {
     unchanged: Vec<Version>,
     written: bool,
     deleted: bool,
+    /// Whether it has to be locked also where it is the only one.
+    alone: bool,
 }
 
 /// Locks the rows that exist already, where there are several, and checks the preconditions.
@@ -147,15 +151,21 @@ fn lock_rows(steps: &mut Vec<Step>, changes: &ChangeSet) -> Result<(), Conflict>
         }
     }
     for change in &changes.changes {
-        let (key, deleted) = match change.kind() {
-            ChangeKind::Update { row, .. } => (row.key(), false),
-            ChangeKind::Delete { key, .. } => (key.clone(), true),
+        let (keys, deleted, alone) = match change.kind() {
+            ChangeKind::Update { row, .. } => (vec![row.key()], false, false),
+            ChangeKind::Delete { key, .. } => (vec![key.clone()], true, false),
+            // Nobody may begin to refer to either of them meanwhile.
+            ChangeKind::MoveBelongings { company, from, into } => {
+                let contact = |id| RowKey::Contact { company: *company, id };
+                (vec![contact(*from), contact(*into)], true, true)
+            }
             _ => continue,
         };
-        if !inserted.contains(&key) {
+        for key in keys.into_iter().filter(|key| !inserted.contains(key)) {
             lock(key, &|locks| {
                 locks.written = true;
                 locks.deleted |= deleted;
+                locks.alone |= alone;
             })?;
         }
     }
@@ -163,7 +173,7 @@ fn lock_rows(steps: &mut Vec<Step>, changes: &ChangeSet) -> Result<(), Conflict>
     let several = locks.len() > 1;
     for locks in locks.into_values().take(first.unwrap_or(usize::MAX)) {
         let Some((key, place)) = locks.place else { continue };
-        if locks.written && (several || !locks.unchanged.is_empty()) {
+        if locks.written && (several || locks.alone || !locks.unchanged.is_empty()) {
             let sql = if locks.deleted { &place.sql.lock_key } else { &place.sql.lock };
             steps.push(Step::new(sql, place.params(), None));
         }
@@ -318,6 +328,9 @@ fn apply_changes(
             None => {}
             Some(ChangeKind::Enroll { company, campaign, list }) => {
                 steps.extend(enroll(company, campaign, list));
+            }
+            Some(ChangeKind::MoveBelongings { company, from, into }) => {
+                steps.extend(give_all(company, from, into));
             }
             Some(change) => steps.push(step(change)?),
         }

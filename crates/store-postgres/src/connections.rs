@@ -1,16 +1,20 @@
 //! Connections.
 
+use std::sync::LazyLock;
+
 use async_trait::async_trait;
 use recado_core::connections::{
     Connection, ConnectionKind, ConnectionReads, ConnectionSettings, ConnectionStatus, Gateway,
 };
 use recado_core::contacts::Platform;
+use recado_core::gateway::UnknownKind;
 use recado_core::ids::{CompanyId, ConnectionId};
 use recado_core::store::{StoreError, Stored};
 
 use crate::PostgresStore;
-use crate::session::{get, rows, select};
+use crate::session::{first_stored, get, rows, select};
 use crate::table::{Columns, Param, Table, params, table_sql, unreadable};
+use crate::unknown_kinds::OF_CONNECTION;
 
 impl Table for Connection {
     const NAME: &'static str = "connections";
@@ -72,6 +76,11 @@ fn read_settings(stored: &str) -> Result<ConnectionSettings, StoreError> {
     Ok(ConnectionSettings::from_stored(settings))
 }
 
+/// A connection of any company.
+pub(crate) static ANYWHERE: LazyLock<String> = LazyLock::new(|| {
+    format!("{} WHERE id = $1 ORDER BY company_id LIMIT 1", Connection::sql().select)
+});
+
 /// Whether anything but its groups and early reports refers to a connection.
 const IN_USE: &str = "\
 SELECT FROM (SELECT) AS one WHERE \
@@ -88,6 +97,30 @@ impl ConnectionReads for PostgresStore {
         id: ConnectionId,
     ) -> Result<Option<Stored<Connection>>, StoreError> {
         get(&self.pool, params![company.uuid(), id.uuid()]).await
+    }
+
+    async fn connection_anywhere(
+        &self,
+        id: ConnectionId,
+    ) -> Result<Option<Stored<Connection>>, StoreError> {
+        first_stored(&rows(&self.pool, ANYWHERE.as_str(), params![id.uuid()]).await?)
+    }
+
+    async fn unknown_kinds(
+        &self,
+        company: CompanyId,
+        connection: ConnectionId,
+    ) -> Result<Vec<Stored<UnknownKind>>, StoreError> {
+        select(&self.pool, OF_CONNECTION, params![company.uuid(), connection.uuid()]).await
+    }
+
+    async fn unknown_kind(
+        &self,
+        company: CompanyId,
+        connection: ConnectionId,
+        kind: &str,
+    ) -> Result<Option<Stored<UnknownKind>>, StoreError> {
+        get(&self.pool, params![company.uuid(), connection.uuid(), kind.to_owned()]).await
     }
 
     async fn connections(&self, company: CompanyId) -> Result<Vec<Stored<Connection>>, StoreError> {

@@ -33,6 +33,7 @@
 
 mod access;
 mod aliases;
+mod belongings;
 mod calls;
 mod campaigns;
 mod commit;
@@ -75,6 +76,8 @@ mod plans_campaigns;
 #[cfg(test)]
 mod plans_deliveries;
 #[cfg(test)]
+mod plans_gateways;
+#[cfg(test)]
 mod plans_messages;
 mod pool;
 mod recipients;
@@ -86,6 +89,7 @@ mod tags;
 mod templates;
 #[cfg(feature = "tls")]
 mod tls;
+mod unknown_kinds;
 mod upkeep;
 mod webhooks;
 mod workers;

@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use crate::PostgresStore;
 use crate::message_refs::{failure_params, read_failure};
-use crate::session::select;
+use crate::session::{rows, select};
 use crate::table::{Columns, Param, Table, params, table_sql};
 
 impl Table for Message {
@@ -156,6 +156,18 @@ fn read_prosa(columns: &mut Columns<'_>) -> Result<Option<Prosa>, StoreError> {
     }))
 }
 
+/// Messages that are sent and no further, of people, through paired connections that work. Each is
+/// looked up by itself, whatever the planner thinks of the tables.
+pub(crate) const LEFT_SENT: &str = "\
+SELECT count(*) FROM messages_left_sent s \
+CROSS JOIN LATERAL (SELECT contact_id, connection_id FROM messages \
+WHERE company_id = s.company_id AND id = s.message_id OFFSET 0) AS m \
+CROSS JOIN LATERAL (SELECT FROM connections WHERE company_id = s.company_id \
+AND id = m.connection_id AND kind = 'qr' AND is_active AND status = 'connected' OFFSET 0) AS n \
+CROSS JOIN LATERAL (SELECT FROM contacts WHERE company_id = s.company_id \
+AND id = m.contact_id AND NOT is_group OFFSET 0) AS c \
+WHERE s.created_at BETWEEN $1 AND $2";
+
 #[async_trait]
 impl MessageReads for PostgresStore {
     async fn messages(
@@ -196,6 +208,11 @@ impl MessageReads for PostgresStore {
                          WHERE workers.id = messages.sender_id AND workers.leased_until > $1) \
                          LIMIT $2";
         select(&self.pool, condition, params![now.millis(), i64::from(limit)]).await
+    }
+
+    async fn messages_left_sent(&self, from: Timestamp, to: Timestamp) -> Result<u64, StoreError> {
+        let found = rows(&self.pool, LEFT_SENT, params![from.millis(), to.millis()]).await?;
+        found.first().map_or(Ok(0), |row| Columns::new(row).number())
     }
 
     async fn messages_in_flight(

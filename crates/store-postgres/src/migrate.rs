@@ -25,6 +25,7 @@ const MIGRATIONS: &[Migration] = &[
     },
     Migration { version: 4, name: "webhooks", sql: include_str!("migrations/0004_webhooks.sql") },
     Migration { version: 5, name: "campaigns", sql: include_str!("migrations/0005_campaigns.sql") },
+    Migration { version: 6, name: "gateways", sql: include_str!("migrations/0006_gateways.sql") },
 ];
 
 /// The lock of whoever migrates.
@@ -165,7 +166,14 @@ async fn apply(client: &Client, migration: &Migration) -> Result<(), Error> {
 
 #[cfg(test)]
 mod tests {
+    use recado_core::Timestamp;
+    use recado_core::messages::MessageReads;
+    use recado_core::templates::TemplateReads;
+    use recado_testkit::postgres::TestPostgres;
+    use uuid::Uuid;
+
     use super::*;
+    use crate::Options;
 
     fn applied(count: usize) -> Vec<(i32, String)> {
         MIGRATIONS[..count].iter().map(|m| (m.version, m.checksum())).collect()
@@ -191,6 +199,46 @@ mod tests {
         let mut applied = applied(MIGRATIONS.len());
         applied.push((99, String::new()));
         assert!(matches!(pending(&applied), Err(MigrateError::Newer { version: 99 })));
+    }
+
+    /// A template, and one message of each kind that counts or does not.
+    const AT_STEP_5: &str = "\
+        INSERT INTO companies VALUES (md5('c')::uuid, 'c', 'enterprise', false, false, 'BR', 0, 0, \
+        1); INSERT INTO connections SELECT id, id, 'qr', 'whatsapp', 'n', 'i', 'waha', '{}', true, \
+        'connected', 0, 0, 1 FROM companies; \
+        INSERT INTO templates SELECT id, id, 'n', 'UTILITY', 'pt_BR', 'b', 'APPROVED', id, \
+        '00000000-0000-0000-0000-000000000007', 0, 0, 1 FROM companies; \
+        INSERT INTO contacts (company_id, id, source_platform, identifier, name, display_name, \
+        inbox_status, priority, crm_status, is_ai_enabled, external_ai_enabled, is_archived, \
+        is_pinned, is_muted, is_blocked, is_group, is_simulated, custom_fields, created_at, \
+        updated_at, facet, version) SELECT id, id, 'whatsapp', 'i', '', '', 'open', 'normal', \
+        'lead', true, true, false, false, false, false, false, false, '{}', 0, 0, id, 1 \
+        FROM companies; \
+        INSERT INTO messages (company_id, id, contact_id, connection_id, direction, message_type, \
+        sender_type, status, is_history, created_at, stamped_at, version) \
+        SELECT c.id, gen_random_uuid(), c.id, c.id, direction, 'text', 'system', status, history, \
+        7, 7, 1 FROM companies c, (VALUES ('outbound', 'sent', false), ('outbound', 'sent', false), \
+        ('outbound', 'read', false), ('inbound', 'received', false), ('outbound', 'sent', true)) \
+        AS m (direction, status, history)";
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn what_was_there_before_a_step_is_as_the_step_would_have_made_it() {
+        let database = TestPostgres::shared().fresh_database();
+        let store = PostgresStore::connect(database.url(), Options::default()).await.unwrap();
+        {
+            let client = store.pool.get().await.unwrap();
+            super::applied(&client).await.unwrap();
+            for migration in &MIGRATIONS[..5] {
+                apply(&client, migration).await.unwrap();
+            }
+            client.batch_execute(AT_STEP_5).await.unwrap();
+        }
+        store.migrate().await.unwrap();
+        let token = Uuid::from_u128(7);
+        let (template, _) = store.template_by_token(token).await.unwrap().unwrap();
+        assert_eq!((template.provider_id, template.is_complex), (None, false));
+        let at = Timestamp::from_millis(7);
+        assert_eq!(store.messages_left_sent(at, at).await.unwrap(), 2);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use recado_core::deals::{Deal, Pipeline, Stage};
 use recado_core::deliveries::{Delivery, Shard};
 use recado_core::dispatches::DispatchWindow;
 use recado_core::documents::Document;
+use recado_core::gateway::UnknownKind;
 use recado_core::groups::ConnectionGroup;
 use recado_core::idempotency::RememberedCall;
 use recado_core::inbound::InboundEndpoint;
@@ -128,6 +129,9 @@ impl Place {
                 ids!(RememberedCall: company).and(text(&key.operation)).and(text(&key.key))
             }
             RowKey::Worker { id } => ids!(Worker: id),
+            RowKey::UnknownKind { company, connection, kind } => {
+                ids!(UnknownKind: company, connection).and(text(kind))
+            }
             RowKey::Template { company, id } => ids!(Template: company, id),
             RowKey::Webhook { company, id } => ids!(Webhook: company, id),
             RowKey::Routes { company } => ids!(Routes: company),

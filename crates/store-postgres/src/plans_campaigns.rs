@@ -73,12 +73,12 @@ FROM generate_series(1, 200) i;";
 const ANALYZE: &str = "ANALYZE campaigns, recipients, dispatch_windows, custom_fields, \
 list_members, inbound_endpoints, templates, companies";
 
-struct Case {
-    name: &'static str,
-    sql: String,
-    arguments: String,
+pub(super) struct Case {
+    pub(super) name: &'static str,
+    pub(super) sql: String,
+    pub(super) arguments: String,
     /// How many rows it may touch, and how many pages it may read.
-    few: (f64, f64),
+    pub(super) few: (f64, f64),
 }
 
 fn cases() -> Vec<Case> {
@@ -154,15 +154,15 @@ fn number(node: &Value, name: &str) -> f64 {
 }
 
 /// A connection of the pool that has prepared all cases, and another one to seed with.
-struct Prepared {
-    client: deadpool_postgres::Object,
+pub(super) struct Prepared {
+    pub(super) client: deadpool_postgres::Object,
     seeding: deadpool_postgres::Object,
     cases: Vec<Case>,
     _database: TestDatabase,
 }
 
 impl Prepared {
-    async fn new(seeds: &[&str]) -> Self {
+    pub(super) async fn new(seeds: &[&str], cases: Vec<Case>) -> Self {
         let database = TestPostgres::shared().fresh_database();
         let store = PostgresStore::connect(database.url(), Options::default()).await.unwrap();
         store.migrate().await.unwrap();
@@ -172,7 +172,6 @@ impl Prepared {
         for seed in seeds {
             seeding.batch_execute(seed).await.unwrap();
         }
-        let cases = cases();
         for (at, case) in cases.iter().enumerate() {
             // Explained once, so that it is planned for what is there.
             let prepare = format!("PREPARE case_{at} AS {}", case.sql);
@@ -182,11 +181,11 @@ impl Prepared {
         Self { client, seeding, cases, _database: database }
     }
 
-    async fn seed(&self, sql: &str) {
+    pub(super) async fn seed(&self, sql: &str) {
         self.seeding.batch_execute(sql).await.unwrap();
     }
 
-    async fn assert_few(&self, round: &str) {
+    pub(super) async fn assert_few(&self, round: &str) {
         for (at, case) in self.cases.iter().enumerate() {
             let explain = format!(
                 "BEGIN; EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {}; ROLLBACK",
@@ -223,7 +222,7 @@ fn execute(at: usize, case: &Case) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn campaigns_touch_few_rows_by_plans_for_empty_tables() {
-    let prepared = Prepared::new(&[]).await;
+    let prepared = Prepared::new(&[], cases()).await;
     prepared.seed(SMALL).await;
     prepared.seed(LARGE).await;
     prepared.assert_few("planned while it was empty").await;
@@ -233,7 +232,7 @@ async fn campaigns_touch_few_rows_by_plans_for_empty_tables() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn campaigns_touch_few_rows_when_one_grows_beyond_all_others() {
-    let prepared = Prepared::new(&[SMALL, ANALYZE]).await;
+    let prepared = Prepared::new(&[SMALL, ANALYZE], cases()).await;
     prepared.seed(LARGE).await;
     prepared.assert_few("planned while all were small").await;
     prepared.client.batch_execute("DISCARD PLANS").await.unwrap();

@@ -79,7 +79,7 @@ WHERE NOT EXISTS (SELECT FROM campaigns WHERE company_id = $1 AND id = $2)";
 
 /// A list has no largest size, so this takes as long as it takes: ten minutes for the rest of the
 /// transaction, which is some ten million recipients.
-const TAKE_LONG: &str = "SELECT set_config('statement_timeout', '600000', true)";
+pub(crate) const TAKE_LONG: &str = "SELECT set_config('statement_timeout', '600000', true)";
 
 /// The steps that make recipients of the contacts of a list.
 pub(crate) fn enroll(company: CompanyId, campaign: CampaignId, list: ListId) -> [Step; 2] {

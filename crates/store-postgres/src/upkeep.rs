@@ -10,6 +10,7 @@ use crate::PostgresStore;
 use crate::error::failed;
 use crate::session::{Around, Session, Statement, rows};
 use crate::table::params;
+use crate::unknown_kinds;
 
 /// The lock of whoever folds; others need not.
 const LOCK: i64 = 0x7265_6361_646f_0002;
@@ -77,6 +78,9 @@ WHERE leased_until <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED))";
 
 /// How long a process is remembered after its lease lapsed.
 const WORKER_KEPT: Duration = Duration::from_secs(3600);
+
+/// How long a kind of event that nobody knows is remembered after it was last met.
+const UNKNOWN_KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// Tables that have at least doubled since the planner looked at them. What is written over and over
 /// does not grow; differences and the texts of searches have one index or none, which is used anyway,
@@ -149,6 +153,7 @@ impl Upkeep for PostgresStore {
         self.forget(FORGET_CALLS, now).await?;
         self.forget(FORGET_WINDOWS, now).await?;
         self.forget(FORGET_WORKERS, now.minus(WORKER_KEPT)).await?;
+        self.forget(unknown_kinds::FORGET, now.minus(UNKNOWN_KEPT)).await?;
         Ok(())
     }
 }

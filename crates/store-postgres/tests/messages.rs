@@ -117,6 +117,47 @@ async fn assert_counted(database: &Database, client: &Client) {
     }
 }
 
+/// Messages that are sent and no further, counted one by one.
+const LEFT_SENT: &str = "\
+SELECT count(*) FROM messages m JOIN connections n ON n.id = m.connection_id \
+JOIN contacts c ON c.id = m.contact_id WHERE m.status = 'sent' AND m.direction = 'outbound' \
+AND NOT m.is_history AND m.created_at BETWEEN 3 AND 25 AND NOT c.is_group AND n.kind = 'qr' \
+AND n.is_active AND n.status = 'connected'";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_left_sent_follows_messages_however_they_change() {
+    let (database, client) = with_messages().await;
+    let changes = [
+        "SELECT 1",
+        "UPDATE messages SET status = 'read' WHERE created_at < 5",
+        "UPDATE messages SET status = 'sent' WHERE created_at < 10",
+        "UPDATE messages SET direction = 'outbound' WHERE created_at = 9",
+        "UPDATE messages SET direction = 'inbound' WHERE created_at = 10",
+        "UPDATE messages SET is_history = true WHERE created_at = 11",
+        "UPDATE messages SET created_at = created_at + 1 WHERE created_at >= 25",
+        "UPDATE messages SET content = 'x'",
+        "DELETE FROM messages WHERE created_at = 20",
+        "DELETE FROM contacts WHERE identifier = 'c3'",
+        "UPDATE contacts SET is_group = true WHERE identifier = 'c4'",
+        "UPDATE connections SET is_active = false \
+         WHERE id = '00000000-0000-0000-0000-000000000005'",
+        "UPDATE connections SET status = 'disconnected', is_active = true \
+         WHERE id = '00000000-0000-0000-0000-000000000005'",
+        "UPDATE connections SET kind = 'official_cloud', status = 'connected' \
+         WHERE id = '00000000-0000-0000-0000-000000000006'",
+    ];
+    let (from, to) = (Timestamp::from_millis(3), Timestamp::from_millis(25));
+    for change in changes {
+        client.batch_execute(change).await.unwrap();
+        let left = database.store.messages_left_sent(from, to).await.unwrap();
+        assert_eq!(left, number(&client, LEFT_SENT).await.cast_unsigned(), "{change}");
+        let kept = "SELECT count(*) FROM messages_left_sent";
+        let sent = "SELECT count(*) FROM messages \
+                    WHERE status = 'sent' AND direction = 'outbound' AND NOT is_history";
+        assert_eq!(number(&client, kept).await, number(&client, sent).await, "{change}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn counters_follow_messages_however_they_change() {
     let (database, client) = with_messages().await;

@@ -1,0 +1,99 @@
+//! Everything of one contact becomes another's, in a few statements however much it is.
+//!
+//! Both contacts are locked against all that would refer to them before anything moves: what names
+//! the one that gives either is there by then, or finds that it is too late. Rows are written in the
+//! order in which other commits lock theirs.
+
+use std::sync::LazyLock;
+
+use recado_core::ids::{CompanyId, ContactId};
+
+use crate::commit::Step;
+use crate::recipients::TAKE_LONG;
+use crate::table::params;
+
+/// Gives the rows of `$2` in a table to `$3`. It looks nothing up by key: of a plan that was made
+/// while the table was empty, each look-up might read all of the company.
+fn give(table: &str, set: &str) -> String {
+    format!("UPDATE {table} t SET {set} WHERE t.company_id = $1 AND t.contact_id = $2")
+}
+
+/// Locks the rows of `$2` in a table in the order of their keys, as batches of events do, who do not
+/// always lock the contact. `$3` is nothing to it.
+fn lock(table: &str, key: &str) -> String {
+    format!(
+        "SELECT count(*), $3::uuid FROM (SELECT FROM {table} \
+         WHERE company_id = $1 AND contact_id = $2 ORDER BY {key} FOR NO KEY UPDATE) AS locked"
+    )
+}
+
+/// Whether `$3` has a row that is like `t` in one column. All that it has is read once: left to the
+/// planner, it might be read for each row of `t`.
+fn has(table: &str, column: &str) -> String {
+    format!(
+        "(t.{column} IN (SELECT {column} FROM {table} WHERE company_id = $1 AND contact_id = $3)) \
+         IS TRUE"
+    )
+}
+
+/// Removes the rows of `$2` of which `$3` has the like.
+fn drop_doubles(table: &str, column: &str) -> String {
+    format!(
+        "DELETE FROM {table} t WHERE t.company_id = $1 AND t.contact_id = $2 AND {}",
+        has(table, column)
+    )
+}
+
+const MOVED: &str = "contact_id = $3";
+const MOVED_ON: &str = "contact_id = $3, version = t.version + 1";
+
+/// Events refer to nobody: if there is nobody to take them, a row that would have to is missed.
+const GIVE_EVENTS: &str = "\
+WITH moved AS (UPDATE events SET contact_id = $3 \
+WHERE company_id = $1 AND contact_id = $2 AND data IS NOT NULL RETURNING 1) \
+INSERT INTO contact_tags (company_id, contact_id, tag_id) SELECT $1, $3, nothing \
+FROM (VALUES ('00000000-0000-0000-0000-000000000000'::uuid)) AS missing (nothing) \
+WHERE EXISTS (SELECT FROM moved) \
+AND NOT EXISTS (SELECT FROM contacts WHERE company_id = $1 AND id = $3)";
+
+/// All of it, in order. A recipient that `$3` is already has nobody any more.
+pub(crate) static GIVE: LazyLock<[String; 19]> = LazyLock::new(|| {
+    let recipient = format!(
+        "contact_id = CASE WHEN {} THEN NULL ELSE $3 END, version = t.version + 1",
+        has("recipients", "campaign_id")
+    );
+    [
+        give("aliases", MOVED),
+        give("clicks", MOVED),
+        drop_doubles("contact_tags", "tag_id"),
+        give("contact_tags", MOVED),
+        give("deals", MOVED_ON),
+        drop_doubles("dispatch_windows", "key"),
+        give("dispatch_windows", MOVED_ON),
+        give("documents", MOVED_ON),
+        GIVE_EVENTS.into(),
+        lock("ledger_lines", "id"),
+        give("ledger_lines", MOVED_ON),
+        give("links", MOVED_ON),
+        drop_doubles("list_members", "list_id"),
+        give("list_members", MOVED),
+        lock("messages", "id"),
+        give("messages", MOVED_ON),
+        lock("recipients", "campaign_id, number"),
+        give("recipients", &recipient),
+        give("remembered_calls", MOVED_ON),
+    ]
+});
+
+/// The steps that give everything of `from` to `into`.
+pub(crate) fn give_all(company: CompanyId, from: ContactId, into: ContactId) -> Vec<Step> {
+    if from == into {
+        return Vec::new();
+    }
+    let mut steps = vec![Step::new(TAKE_LONG, Vec::new(), None)];
+    for statement in GIVE.iter() {
+        let params = params![company.uuid(), from.uuid(), into.uuid()];
+        steps.push(Step::new(statement, params, None));
+    }
+    steps
+}

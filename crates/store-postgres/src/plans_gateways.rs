@@ -1,0 +1,123 @@
+//! What real gateways and merged contacts cost: how many rows and pages their statements touch, by
+//! plans that were made while the tables were empty, or while every contact had little.
+
+use recado_core::gateway::UnknownKind;
+
+use crate::belongings::GIVE;
+use crate::connections::ANYWHERE;
+use crate::messages::LEFT_SENT;
+use crate::plans_campaigns::{Case, Prepared};
+use crate::table::Table;
+use crate::unknown_kinds::{FORGET, OF_CONNECTION};
+
+/// Three of everything for each of three contacts of 300 companies.
+const SMALL: &str = "\
+INSERT INTO connections SELECT id, id, 'qr', 'whatsapp', 'n', 'i', 'waha', '{}', true, 'connected', \
+0, 0, 1 FROM companies; \
+CREATE TABLE had AS SELECT c.id AS company_id, md5('p' || p)::uuid AS contact_id, \
+md5(c.id::text || p || '.' || i)::uuid AS id, i FROM companies c, generate_series(1, 3) p, \
+generate_series(1, 3) i; ";
+
+/// A contact that has 3,000 of everything, and one that has the like of half of it.
+const LARGE: &str = "\
+DELETE FROM had; \
+INSERT INTO had SELECT md5('c2')::uuid, md5('from')::uuid, md5('l' || i)::uuid, i \
+FROM generate_series(1, 3000) i; \
+INSERT INTO had SELECT md5('c2')::uuid, md5('into')::uuid, md5('m' || i)::uuid, i \
+FROM generate_series(1, 6000, 2) i; ";
+
+/// Fills the tables with what `had` says.
+const FILL: &str = "\
+INSERT INTO contacts (company_id, id, source_platform, identifier, name, display_name, \
+inbox_status, priority, crm_status, is_ai_enabled, external_ai_enabled, is_archived, is_pinned, \
+is_muted, is_blocked, is_group, is_simulated, custom_fields, created_at, updated_at, facet, version) \
+SELECT DISTINCT company_id, contact_id, 'whatsapp', contact_id::text, '', '', 'open', 'normal', \
+'lead', true, true, false, false, false, false, false, false, '{}'::jsonb, 0, 0, md5('')::uuid, 1 \
+FROM had; \
+INSERT INTO aliases SELECT company_id, 'whatsapp', id::text, contact_id FROM had; \
+INSERT INTO clicks SELECT company_id, id, id, contact_id, i, true FROM had; \
+INSERT INTO contact_tags SELECT company_id, contact_id, md5('t' || i)::uuid FROM had; \
+INSERT INTO deals SELECT company_id, id, contact_id, 't', NULL, NULL, 'open', i, 0, 1 FROM had; \
+INSERT INTO dispatch_windows SELECT company_id, contact_id, md5('k' || i)::bytea, md5('')::uuid, 0, \
+'sent', i, 1 FROM had; \
+INSERT INTO documents SELECT company_id, id, contact_id, 'f', 0, 'stored', i, 1 FROM had; \
+INSERT INTO events SELECT company_id, id, 'message.sent', contact_id, i, 'd' FROM had; \
+INSERT INTO ledger_lines SELECT company_id, id, id, 'debit', 's', 1, 1, 0, 0, contact_id, NULL, \
+NULL, i, 1 FROM had; \
+INSERT INTO links SELECT company_id, id, contact_id, id::text, 'u', i, 1 FROM had; \
+INSERT INTO list_members SELECT company_id, md5('l' || i)::uuid, contact_id FROM had; \
+INSERT INTO messages (company_id, id, contact_id, connection_id, direction, message_type, \
+sender_type, status, is_history, created_at, stamped_at, version) \
+SELECT company_id, id, contact_id, company_id, 'outbound', 'text', 'system', 'sent', false, i, 0, 1 \
+FROM had; \
+INSERT INTO messages_left_sent SELECT i, company_id, id FROM had; \
+INSERT INTO recipients (company_id, campaign_id, number, contact_id, status, version) \
+SELECT company_id, md5('g' || i)::uuid, row_number() OVER (), contact_id, 'read', 1 FROM had; \
+INSERT INTO remembered_calls SELECT company_id, 'o', id::text, '', NULL, NULL, contact_id, i, 1 \
+FROM had; \
+INSERT INTO unknown_kinds SELECT company_id, contact_id, 'k' || i, '{}', 1, 0, i, 1 FROM had;";
+
+const ANALYZE: &str = "ANALYZE aliases, clicks, contact_tags, contacts, connections, deals, \
+dispatch_windows, documents, events, ledger_lines, links, list_members, messages, \
+messages_left_sent, recipients, remembered_calls, unknown_kinds";
+
+fn cases() -> Vec<Case> {
+    let case = |name, sql: String, arguments: &str, few| Case {
+        name,
+        sql,
+        arguments: arguments.to_owned(),
+        few,
+    };
+    let of_connection = format!("{} {OF_CONNECTION}", UnknownKind::sql().select);
+    let mut cases = vec![
+        case("a call of a gateway", ANYWHERE.clone(), "md5('c2')::uuid", (1.0, 6.0)),
+        case("unknown kinds", of_connection, "md5('c2')::uuid, md5('p2')::uuid", (3.0, 10.0)),
+        case("old unknown kinds", format!("{FORGET} RETURNING 1"), "2, 10", (20.0, 100.0)),
+    ];
+    for give in GIVE.iter() {
+        // Each begins with what there is: only those that look for doubles can meet one.
+        let meets = give.starts_with("DELETE") || give.contains("CASE");
+        let takes = if meets { "into" } else { "nobody" };
+        let contacts = format!("md5('c2')::uuid, md5('from')::uuid, md5('{takes}')::uuid");
+        // What is moved is compared with what is there already, and written to each index. A plan
+        // for an empty table may read all of the company.
+        cases.push(case("a merge", give.clone(), &contacts, (9_100.0, 60.0 * 3_000.0)));
+    }
+    cases
+}
+
+/// Of plans for empty tables, this one does not know which index finds a message: it is asked for
+/// now and then, and planned again once the tables have grown.
+fn cases_for_some() -> Vec<Case> {
+    let mut cases = cases();
+    // Each is looked up with its connection and its contact.
+    cases.push(Case {
+        name: "those left sent",
+        sql: LEFT_SENT.to_owned(),
+        arguments: "5000, 5100".to_owned(),
+        few: (220.0, 700.0),
+    });
+    cases
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn gateways_and_merges_touch_few_rows_by_plans_for_empty_tables() {
+    let prepared = Prepared::new(&[], cases()).await;
+    for seed in [SMALL, FILL, LARGE, FILL] {
+        prepared.seed(seed).await;
+    }
+    prepared.assert_few("planned while it was empty").await;
+    prepared.seed(ANALYZE).await;
+    prepared.assert_few("planned when it was full").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn merges_touch_few_rows_when_one_contact_has_more_than_all_others() {
+    let prepared = Prepared::new(&[SMALL, FILL, ANALYZE], cases_for_some()).await;
+    for seed in [LARGE, FILL] {
+        prepared.seed(seed).await;
+    }
+    prepared.assert_few("planned while all were small").await;
+    prepared.client.batch_execute("DISCARD PLANS").await.unwrap();
+    prepared.assert_few("planned by what was known of small ones").await;
+}
