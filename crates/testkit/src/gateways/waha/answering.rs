@@ -1,0 +1,335 @@
+//! Checking requests and answering them.
+
+use serde_json::{Map, Value, json};
+
+use super::super::{Behaviour, FakeRequest, Fate, Reply};
+use super::{State, WahaEngine, WahaSent};
+
+/// The PNG of every QR code: its signature, as base64.
+const PNG: &str = "iVBORw0KGgo=";
+
+fn error(status: u16, message: &str) -> Reply {
+    Reply::json(status, &json!({"statusCode": status, "message": message}))
+}
+
+impl State {
+    pub(super) fn answer(&mut self, request: &FakeRequest) -> Reply {
+        let prefix = self.prefix.clone();
+        let Some(path) = request.path.strip_prefix(&prefix) else {
+            return self.wrong(404, format!("{} is not beneath {prefix}", request.path));
+        };
+        match request.header("x-api-key") {
+            None => return self.wrong(401, "there is not one X-Api-Key".to_owned()),
+            Some(key) if key != self.api_key => return error(401, "Unauthorized"),
+            Some(_) => {}
+        }
+        let below = FakeRequest { path: path.to_owned(), ..request.clone() };
+        let segments = below.segments();
+        let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
+        let session = self.session.clone();
+        match (request.method.as_str(), segments.as_slice()) {
+            ("GET", ["api", "sessions", named]) => self.session_info(named, request),
+            ("POST", ["api", "sessions", named, "start"]) => self.start(named, request),
+            ("GET", ["api", "contacts", "check-exists"]) => self.check_exists(request),
+            ("POST", ["api", "sendText"]) => self.send_text(request),
+            ("GET", ["api", "files", name @ ..]) => match self.files.get(&name.join("/")) {
+                Some(bytes) => Reply::bytes(200, bytes.clone()),
+                None => error(404, "Not Found"),
+            },
+            ("GET", ["api", named, rest @ ..]) if *named == session => {
+                self.of_session(rest, request)
+            }
+            ("GET", ["api", _, "auth" | "groups" | "chats", ..]) => self.no_session(),
+            _ => self.wrong(404, format!("{} {path} is no route", request.method)),
+        }
+    }
+
+    fn of_session(&mut self, path: &[&str], request: &FakeRequest) -> Reply {
+        if !self.is_there {
+            return self.no_session();
+        }
+        match path {
+            ["auth", "qr"] => self.qr(request),
+            ["groups"] => self.group_list(request),
+            ["chats", chat, "messages"] => self.message_list(chat, request),
+            ["chats", chat, "messages", id] => self.message(chat, id, request),
+            _ => self.wrong(404, format!("{path:?} is no route of a session")),
+        }
+    }
+
+    /// A request that the real gateway would refuse too, and that nobody should make.
+    fn wrong(&mut self, status: u16, what: String) -> Reply {
+        let reply = error(status, &what);
+        self.violations.push(what);
+        reply
+    }
+
+    fn no_session(&self) -> Reply {
+        error(404, "We didn't find a session with this name")
+    }
+
+    /// What a session that does not work answers.
+    fn not_working(&self, expected: &str) -> Option<Reply> {
+        (self.status != expected).then(|| {
+            let text = "Session status is not as expected. Try again later or restart the session";
+            let body = json!({"error": text, "session": self.session, "status": self.status,
+                "expected": [expected]});
+            Reply::json(422, &body)
+        })
+    }
+
+    /// Records parameters that a route does not know, or that come twice.
+    fn check_query(&mut self, request: &FakeRequest, known: &[&str]) {
+        for (name, _) in &request.query {
+            if !known.contains(&name.as_str()) || request.parameter(name).is_none() {
+                self.violations.push(format!("the parameter {name} is not known, or comes twice"));
+            }
+        }
+        if !request.body.is_empty() {
+            self.violations.push("a GET has a body".to_owned());
+        }
+    }
+
+    fn session_info(&mut self, named: &str, request: &FakeRequest) -> Reply {
+        self.check_query(request, &[]);
+        if !self.is_there || named != self.session {
+            return error(404, "Session not found");
+        }
+        let me = json!({"id": self.me.0, "lid": self.me.1, "pushName": "Loja"});
+        let is_paired = self.status == "WORKING";
+        let info = json!({"name": self.session, "status": self.status, "config": {},
+            "me": if is_paired { me } else { Value::Null },
+            "engine": {"engine": self.engine.name()}, "presence": null,
+            "timestamps": {"activity": self.now.millis()}});
+        Reply::json(200, &info)
+    }
+
+    fn start(&mut self, named: &str, request: &FakeRequest) -> Reply {
+        if request.json().is_none() {
+            self.violations.push("the body of start is no JSON".to_owned());
+        }
+        if !self.is_there || named != self.session {
+            return error(404, "Session not found");
+        }
+        if matches!(self.status.as_str(), "STOPPED" | "FAILED") {
+            self.status = "STARTING".to_owned();
+        }
+        Reply::json(201, &json!({"name": self.session, "status": self.status}))
+    }
+
+    fn qr(&mut self, request: &FakeRequest) -> Reply {
+        self.check_query(request, &["format"]);
+        if let Some(reply) = self.not_working("SCAN_QR_CODE") {
+            return reply;
+        }
+        match request.parameter("format") {
+            Some("raw") => Reply::json(200, &json!({"value": "2@pairing,code"})),
+            None if request.header("accept") == Some("application/json") => {
+                Reply::json(200, &json!({"mimetype": "image/png", "data": PNG}))
+            }
+            None => Reply::bytes(200, b"\x89PNG\r\n\x1a\n".to_vec()),
+            Some(_) => self.wrong(400, "format is not raw".to_owned()),
+        }
+    }
+
+    fn check_exists(&mut self, request: &FakeRequest) -> Reply {
+        self.check_query(request, &["phone", "session"]);
+        if request.parameter("session") != Some(&self.session) || !self.is_there {
+            return self.no_session();
+        }
+        let Some(phone) = request.parameter("phone").map(str::to_owned) else {
+            return self.wrong(400, "phone is missing".to_owned());
+        };
+        if phone.is_empty() || !phone.bytes().all(|byte| byte.is_ascii_digit()) {
+            return self.wrong(400, "phone is not in digits".to_owned());
+        }
+        if let Some(reply) = self.not_working("WORKING") {
+            return reply;
+        }
+        match self.numbers.get(&phone).cloned().unwrap_or(Some(phone)) {
+            Some(written) => {
+                let chat = format!("{written}@c.us");
+                Reply::json(200, &json!({"numberExists": true, "chatId": chat}))
+            }
+            None => Reply::json(200, &json!({"numberExists": false})),
+        }
+    }
+
+    fn send_text(&mut self, request: &FakeRequest) -> Reply {
+        let json_type =
+            request.header("content-type").is_some_and(|kind| kind.starts_with("application/json"));
+        if !json_type {
+            self.violations.push("a body that is not said to be JSON".to_owned());
+        }
+        let Some(Value::Object(body)) = request.json() else {
+            return self.wrong(400, "the body is no object".to_owned());
+        };
+        let order = match self.read_order(&body) {
+            Ok(order) => order,
+            Err(what) => return self.wrong(400, what),
+        };
+        if body["session"].as_str() != Some(&self.session) || !self.is_there {
+            return self.no_session();
+        }
+        // What is scripted happens to sends that would otherwise pass.
+        if let Some(reply) = self.not_working("WORKING") {
+            return reply;
+        }
+        let behaviour = self.script.next_send();
+        match &behaviour {
+            Behaviour::Error(status, body) => return Reply::json(*status, body),
+            Behaviour::Broken(status) => return Reply::bytes(*status, b"<html>".to_vec()),
+            Behaviour::Refuse => return Reply::refused(),
+            _ => {}
+        }
+        let answer = self.take(order);
+        let reply = Reply::json(201, &answer);
+        match behaviour {
+            Behaviour::AcceptThenDrop => reply.with_fate(Fate::Drop),
+            Behaviour::AcceptLate(wait) => reply.with_fate(Fate::Late(wait)),
+            Behaviour::AcceptWithoutId => Reply::json(201, &json!({})),
+            Behaviour::AcceptThenError(status, body) => Reply::json(status, &body),
+            _ => reply,
+        }
+    }
+
+    fn read_order(&mut self, body: &Map<String, Value>) -> Result<WahaSent, String> {
+        let known = ["session", "chatId", "text", "id", "reply_to", "mentions", "linkPreview"];
+        if let Some(name) = body.keys().find(|name| !known.contains(&name.as_str())) {
+            return Err(format!("{name} is no field of a text"));
+        }
+        let text = |name: &str| {
+            let value = body.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+            value.map(str::to_owned).ok_or_else(|| format!("{name} is no text"))
+        };
+        text("session")?;
+        let chat = text("chatId")?;
+        let (user, server) = chat.split_once('@').ok_or("chatId is no address")?;
+        let is_number = !user.is_empty() && user.bytes().all(|byte| byte.is_ascii_digit());
+        let is_group = user.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+        if !(matches!(server, "c.us" | "lid") && is_number || server == "g.us" && is_group) {
+            return Err("chatId is no address of a chat".to_owned());
+        }
+        let chosen = if body.contains_key("id") { Some(text("id")?) } else { None };
+        if let Some(id) = &chosen {
+            if !self.engine.takes_ids() {
+                return Err("this engine takes no id".to_owned());
+            }
+            let is_hex = id.bytes().all(|b| matches!(b, b'0'..=b'9' | b'A'..=b'F'));
+            if !is_hex || id.len() < 16 {
+                return Err("id is not one of a message".to_owned());
+            }
+            if self.sent.iter().any(|sent| sent.raw_id == *id) {
+                self.violations.push("an id is sent twice".to_owned());
+            }
+        }
+        let text = text("text")?;
+        let is_callers_id = chosen.is_some();
+        let raw_id = chosen.unwrap_or_else(|| self.next_id());
+        Ok(WahaSent { raw_id, is_callers_id, chat, text })
+    }
+
+    /// Takes a message, and makes the engine's answer.
+    fn take(&mut self, order: WahaSent) -> Value {
+        let message = self.own_message(&order.raw_id, &order.chat, &order.text, "api", 1);
+        self.messages.push(message.clone());
+        let answer = self.answer_of(&order, &message);
+        self.sent.push(order);
+        answer
+    }
+
+    fn group_list(&mut self, request: &FakeRequest) -> Reply {
+        self.check_query(request, &["limit", "offset", "exclude", "sortBy", "sortOrder"]);
+        if let Some(reply) = self.not_working("WORKING") {
+            return reply;
+        }
+        let entries = self.groups.iter().map(|group| self.group_of(group));
+        if self.engine == WahaEngine::Noweb {
+            let by_id: Map<String, Value> = entries
+                .map(|entry| (entry["id"].as_str().unwrap_or_default().to_owned(), entry))
+                .collect();
+            return Reply::json(200, &Value::Object(by_id));
+        }
+        let number = |name: &str| request.parameter(name)?.parse::<usize>().ok();
+        let (limit, offset) =
+            (number("limit").unwrap_or(usize::MAX), number("offset").unwrap_or(0));
+        let page: Vec<Value> = entries.skip(offset).take(limit).collect();
+        Reply::json(200, &Value::Array(page))
+    }
+
+    fn message_list(&mut self, chat: &str, request: &FakeRequest) -> Reply {
+        let known = [
+            "limit",
+            "offset",
+            "downloadMedia",
+            "sortBy",
+            "sortOrder",
+            "filter.timestamp.gte",
+            "filter.timestamp.lte",
+            "filter.fromMe",
+            "filter.ack",
+        ];
+        self.check_query(request, &known);
+        let Some(limit) = request.parameter("limit").and_then(|n| n.parse::<usize>().ok()) else {
+            return self.wrong(400, "limit is missing".to_owned());
+        };
+        if let Some(reply) = self.not_working("WORKING") {
+            return reply;
+        }
+        if chat == "all" && self.engine == WahaEngine::Webjs {
+            return error(422, "'all' is not supported by this engine");
+        }
+        let number = |name: &str| request.parameter(name)?.parse::<i64>().ok();
+        let (gte, lte) = (number("filter.timestamp.gte"), number("filter.timestamp.lte"));
+        let from_me = request.parameter("filter.fromMe").map(|flag| flag == "true");
+        let offset = number("offset").and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
+        let mut found: Vec<&Value> = self
+            .messages
+            .iter()
+            .filter(|message| {
+                let at = message["timestamp"].as_i64().unwrap_or_default();
+                let of_chat =
+                    || message["id"].as_str().is_some_and(|id| id.split('_').nth(1) == Some(chat));
+                (chat == "all" || of_chat())
+                    && gte.is_none_or(|gte| at >= gte)
+                    && lte.is_none_or(|lte| at <= lte)
+                    && from_me.is_none_or(|own| message["fromMe"] == own)
+            })
+            .collect();
+        found.sort_by_key(|message| message["timestamp"].as_i64());
+        if request.parameter("sortOrder") != Some("asc") {
+            found.reverse();
+        }
+        let page: Vec<Value> = found.into_iter().skip(offset).take(limit).cloned().collect();
+        Reply::json(200, &Value::Array(page))
+    }
+
+    fn message(&mut self, chat: &str, id: &str, request: &FakeRequest) -> Reply {
+        self.check_query(request, &["downloadMedia"]);
+        if let Some(reply) = self.not_working("WORKING") {
+            return reply;
+        }
+        if chat == "all" && !self.engine.takes_ids() {
+            return error(422, "'all' is not supported by this engine");
+        }
+        let downloads = request.parameter("downloadMedia") != Some("false");
+        let found = self.messages.iter().find(|message| {
+            let full = message["id"].as_str().unwrap_or_default();
+            let parts: Vec<&str> = full.split('_').collect();
+            let is_chat = chat == "all" || parts.get(1) == Some(&chat);
+            is_chat && (full == id || (chat == "all" && parts.get(2) == Some(&id)))
+        });
+        match found {
+            Some(message) => {
+                let mut message = message.clone();
+                if downloads && message["hasMedia"] == true && !self.files.is_empty() {
+                    let name = self.files.keys().next_back().cloned().unwrap_or_default();
+                    message["media"]["url"] =
+                        format!("http://localhost:3000/api/files/{name}").into();
+                }
+                Reply::json(200, &message)
+            }
+            None => error(404, "Message not found"),
+        }
+    }
+}
