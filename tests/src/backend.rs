@@ -10,6 +10,7 @@ use std::time::Duration;
 use recado_core::secret::SecretText;
 use recado_core::transport::Transport;
 use recado_core::{Clock, Timestamp};
+use recado_http_hyper::{ClientOptions, GuardedClient};
 use recado_server::{LocalFiles, Options, Overrides, Running, start};
 use recado_store_postgres::{Options as PostgresOptions, PostgresStore};
 use recado_testkit::FaultyStore;
@@ -344,6 +345,10 @@ async fn launch(
         clock: Some(Arc::new(clock.0.clone())),
         files: Some(Arc::new(files.clone())),
         transport,
+        // Gateways of tests are fakes on sockets of this machine.
+        gateway_transport: Some(Arc::new(GuardedClient::new(ClientOptions {
+            allow_private: true,
+        }))),
         no_background: setup.no_background,
         wrap_store: Some(Box::new(move |store| {
             let faulty = FaultyStore::new(store);

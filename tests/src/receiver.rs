@@ -428,7 +428,7 @@ async fn gone(stream: &mut TcpStream) {
     while !matches!(stream.read(&mut chunk).await, Ok(0) | Err(_)) {}
 }
 
-async fn read_request(
+pub(crate) async fn read_request(
     stream: &mut TcpStream,
     buffer: &mut Vec<u8>,
     connection: usize,
