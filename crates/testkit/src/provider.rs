@@ -37,6 +37,19 @@ pub struct Pulled {
     pub to: Timestamp,
 }
 
+/// How often the provider was asked what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// For the groups of a connection.
+    pub groups: usize,
+    /// For the state of a connection.
+    pub status: usize,
+    /// For the templates of a connection.
+    pub templates: usize,
+    /// For a code to pair a phone with.
+    pub pairing: usize,
+}
+
 /// What it answers to a question that its connections are asked now and then.
 type Answer<T> = Result<T, ProviderError>;
 
@@ -49,6 +62,7 @@ struct Script {
     gate: Option<watch::Receiver<bool>>,
     found: Answer<Option<Accepted>>,
     looked_up: Vec<Lookup>,
+    questions: Asked,
     groups: Answer<Vec<Group>>,
     status: Answer<GatewayStatus>,
     pairing: Answer<Pairing>,
@@ -74,6 +88,7 @@ impl Default for Script {
             gate: None,
             found: Err(ProviderError::Unsupported),
             looked_up: Vec::new(),
+            questions: Asked::default(),
             groups: Err(ProviderError::Unsupported),
             status: Err(ProviderError::Unsupported),
             pairing: Err(ProviderError::Unsupported),
@@ -174,6 +189,11 @@ impl ScriptedProvider {
     pub fn find(&self, found: Answer<Option<Accepted>>) -> &Self {
         self.script().found = found;
         self
+    }
+
+    /// How often it was asked what.
+    pub fn asked(&self) -> Asked {
+        self.script().questions
     }
 
     /// The groups it tells of.
@@ -329,19 +349,27 @@ impl Provider for ScriptedProvider {
     }
 
     async fn status(&self, _: &dyn Transport, _: &Connection) -> Answer<GatewayStatus> {
-        self.script().status.clone()
+        let mut script = self.script();
+        script.questions.status += 1;
+        script.status.clone()
     }
 
     async fn groups(&self, _: &dyn Transport, _: &Connection) -> Answer<Vec<Group>> {
-        self.script().groups.clone()
+        let mut script = self.script();
+        script.questions.groups += 1;
+        script.groups.clone()
     }
 
     async fn pairing(&self, _: &dyn Transport, _: &Connection) -> Answer<Pairing> {
-        self.script().pairing.clone()
+        let mut script = self.script();
+        script.questions.pairing += 1;
+        script.pairing.clone()
     }
 
     async fn templates(&self, _: &dyn Transport, _: &Connection) -> Answer<Vec<ProviderTemplate>> {
-        self.script().templates.clone()
+        let mut script = self.script();
+        script.questions.templates += 1;
+        script.templates.clone()
     }
 
     async fn missed(
