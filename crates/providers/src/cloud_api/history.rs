@@ -56,8 +56,9 @@ impl Reader<'_> {
         let mut message = message.clone();
         // A thread is named by the person it is with.
         let field = if side == Side::Contact { "from" } else { "to" };
-        if let (Some(fields), Some(other)) = (message.as_object_mut(), other) {
-            fields.entry(field).or_insert_with(|| Value::from(other));
+        let is_named = word(&message, field).is_some();
+        if let (false, Some(fields), Some(other)) = (is_named, message.as_object_mut(), other) {
+            fields.insert(field.to_owned(), Value::from(other));
         }
         let mut events = message::read(self.envelope, self.contacts, &message, side, true);
         if side == Side::Phone && matches!(events.first(), Some(Ok(GatewayEvent::Echo(_)))) {

@@ -1,0 +1,28 @@
+//! The adapter of the official cloud API against recorded shapes and against a strict fake.
+#![cfg(feature = "cloud-api")]
+#![expect(unreachable_pub, reason = "modules of one test program")]
+
+#[path = "cloud_api/errors.rs"]
+mod errors;
+#[path = "cloud_api/fields.rs"]
+mod fields;
+#[path = "cloud_api/flows.rs"]
+mod flows;
+#[path = "cloud_api/history.rs"]
+mod history;
+#[path = "cloud_api/inbound.rs"]
+mod inbound;
+#[path = "cloud_api/media.rs"]
+mod media;
+#[path = "cloud_api/robustness.rs"]
+mod robustness;
+#[path = "cloud_api/sending.rs"]
+mod sending;
+#[path = "cloud_api/signatures.rs"]
+mod signatures;
+#[path = "cloud_api/statuses.rs"]
+mod statuses;
+#[path = "cloud_api/support.rs"]
+mod support;
+#[path = "cloud_api/templates.rs"]
+mod templates;

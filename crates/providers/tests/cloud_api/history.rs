@@ -1,0 +1,128 @@
+//! What was written before the number was connected.
+
+use recado_core::gateway::{GatewayEvent, Incoming};
+use recado_core::messages::{MessageStatus, MessageType};
+use serde_json::{Value, json};
+
+use crate::support::*;
+
+const MARIA: &str = "553491234567";
+const SHOP: &str = "551140028922";
+
+fn thread(phase: u64, messages: &[Value]) -> Vec<Incoming> {
+    events(
+        "history",
+        json!({"history": [{
+        "metadata": {"phase": phase, "chunk_order": 1, "progress": 55},
+        "threads": [{"id": MARIA, "messages": messages}]}]}),
+    )
+}
+
+fn text(from: &str, to: Option<&str>, status: &str) -> Value {
+    json!({"from": from, "to": to, "id": "wamid.H1", "timestamp": "1750000000", "type": "text",
+        "text": {"body": "bom dia"}, "history_context": {"status": status}})
+}
+
+#[test]
+fn both_sides_of_a_thread_are_told_apart() {
+    match thread(0, &[text(SHOP, Some(MARIA), "READ")]).as_slice() {
+        [Ok(GatewayEvent::Echo(told)), Ok(GatewayEvent::Status(status))] => {
+            assert_eq!((told.peer.as_str(), told.history), (MARIA, true));
+            assert_eq!(told.content.as_deref(), Some("bom dia"));
+            assert_eq!(status.status, MessageStatus::Read);
+            assert_eq!(status.provider_id, told.provider_id);
+        }
+        other => panic!("{other:?}"),
+    }
+    match thread(0, &[text(MARIA, None, "READ")]).as_slice() {
+        [Ok(GatewayEvent::Message(told))] => {
+            assert_eq!((told.peer.as_str(), told.history), (MARIA, true));
+            assert_eq!(told.timestamp, Some(at(1_750_000_000)));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_thread_names_the_other_side_where_the_message_does_not() {
+    let told = thread(1, &[text(SHOP, None, "SENT")]);
+    assert!(matches!(told.as_slice(), [Ok(GatewayEvent::Echo(told))] if told.peer == MARIA));
+}
+
+#[test]
+fn steps_of_the_history_are_told_where_they_say_more() {
+    for (word, expected) in [
+        ("DELIVERED", Some(MessageStatus::Delivered)),
+        ("PLAYED", Some(MessageStatus::Read)),
+        ("ERROR", Some(MessageStatus::Failed)),
+        ("SENT", None),
+        ("PENDING", None),
+        ("SOMETHING", None),
+    ] {
+        let told = thread(1, &[text(SHOP, Some(MARIA), word)]);
+        let status = told.iter().find_map(|event| match event {
+            Ok(GatewayEvent::Status(status)) => Some(status.status),
+            _ => None,
+        });
+        assert_eq!(status, expected, "{word}");
+    }
+}
+
+#[test]
+fn a_placeholder_waits_for_its_file_only_where_one_follows() {
+    let placeholder = |timestamp: i64| {
+        json!({"from": MARIA, "id": "wamid.H2",
+        "timestamp": timestamp.to_string(), "type": "media_placeholder"})
+    };
+    // The webhook's own time is 1760000000.
+    let (recent, old) = (1_759_000_000, 1_750_000_000);
+    assert!(thread(0, &[placeholder(old)]).is_empty());
+    assert!(thread(1, &[placeholder(recent)]).is_empty());
+    let told = thread(1, &[placeholder(old)]);
+    assert!(matches!(told.as_slice(),
+        [Ok(GatewayEvent::Message(told))] if told.message_type == MessageType::Unsupported));
+}
+
+#[test]
+fn files_that_follow_are_messages_of_the_history() {
+    let told = events(
+        "history",
+        json!({"messages": [
+        {"from": MARIA, "id": "wamid.H2", "timestamp": "1759000000", "type": "image",
+            "image": {"id": "77", "mime_type": "image/jpeg"}},
+        {"from": SHOP, "to": MARIA, "id": "wamid.H3", "timestamp": "1759000000", "type": "image",
+            "image": {"id": "78", "mime_type": "image/jpeg"}}]}),
+    );
+    match told.as_slice() {
+        [Ok(GatewayEvent::Message(one)), Ok(GatewayEvent::Echo(other))] => {
+            assert!(one.history && other.history);
+            let url = one.media.as_ref().and_then(|media| media.url.as_deref());
+            assert_eq!((url, other.peer.as_str()), (Some("cloud-media:77"), MARIA));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_business_that_shares_no_history_tells_nothing() {
+    let told = events(
+        "history",
+        json!({"history": [{"errors": [{"code": 2_593_109,
+        "title": "History sharing is turned off"}]}]}),
+    );
+    assert!(told.is_empty());
+}
+
+#[test]
+fn thousands_of_messages_with_a_bad_one_are_all_told() {
+    let messages: Vec<Value> = (0..3_000)
+        .map(|n| match n {
+            1_234 => json!({"id": "wamid.x", "type": "text"}),
+            _ => json!({"from": MARIA, "id": format!("wamid.{n}"), "type": "text",
+                "text": {"body": "x"}, "timestamp": "1750000000"}),
+        })
+        .collect();
+    let told = thread(2, &messages);
+    assert_eq!(told.len(), 3_000);
+    assert_eq!(told.iter().position(Result::is_err), Some(1_234));
+}

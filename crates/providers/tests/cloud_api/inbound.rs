@@ -1,0 +1,356 @@
+//! Messages from contacts, in every recorded shape.
+
+use recado_core::gateway::{Addressee, Button, EventMedia, GatewayEvent};
+use recado_core::messages::MessageType;
+use serde_json::{Value, json};
+
+use crate::support::*;
+
+#[test]
+fn a_text_names_its_writer_by_phone_first() {
+    let told = message(json!({"type": "text", "text": {"body": "Oi"},
+        "context": {"from": "551140028922", "id": "wamid.QUOTED"}}));
+    assert_eq!(told.provider_id.as_str(), "wamid.IN1");
+    assert_eq!(told.peer, "553491234567");
+    assert_eq!(told.aliases, ["BR.13491208655302741918"]);
+    assert_eq!(told.push_name.as_deref(), Some("Maria Souza"));
+    assert_eq!(told.message_type, MessageType::Text);
+    assert_eq!(told.content.as_deref(), Some("Oi"));
+    assert_eq!(told.quoted.expect("a quote").as_str(), "wamid.QUOTED");
+    assert_eq!(told.timestamp, Some(at(1_760_000_000)));
+    assert!(!told.history && told.participant.is_none() && told.button.is_none());
+}
+
+#[test]
+fn a_writer_with_a_username_is_known_by_scoped_id_only() {
+    let told = event(
+        "messages",
+        json!({
+        "contacts": [{"profile": {"name": "Ana"}, "user_id": "BR.1", "parent_user_id": "BR.ENT.2"}],
+        "messages": [{"from_user_id": "BR.1", "id": "wamid.1", "timestamp": 1_760_000_000,
+            "type": "text", "text": {"body": "Oi"}}]}),
+    );
+    let GatewayEvent::Message(told) = told else { panic!("no message") };
+    assert_eq!(told.peer, "BR.1");
+    assert_eq!(told.aliases, ["BR.ENT.2"]);
+    assert_eq!(told.push_name.as_deref(), Some("Ana"));
+    assert_eq!(told.timestamp, Some(at(1_760_000_000)));
+}
+
+#[test]
+fn the_contacts_of_a_change_are_told_apart() {
+    let text = |from: &str, id: &str| {
+        json!({"from": from, "id": id, "timestamp": "1760000000",
+        "type": "text", "text": {"body": "Oi"}})
+    };
+    let told = events(
+        "messages",
+        json!({
+        "contacts": [{"profile": {"name": "Ana"}, "wa_id": "1", "user_id": "BR.1"},
+            {"profile": {"name": "Bia"}, "wa_id": "2", "user_id": "BR.2"}],
+        "messages": [text("2", "wamid.2"), text("1", "wamid.1"), text("3", "wamid.3")]}),
+    );
+    let names: Vec<_> = told
+        .into_iter()
+        .map(|event| match event {
+            Ok(GatewayEvent::Message(told)) => (told.peer, told.aliases, told.push_name),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    let named = |peer: &str, alias: &str, name: &str| {
+        (peer.to_owned(), vec![alias.to_owned()], Some(name.to_owned()))
+    };
+    assert_eq!(names[0], named("2", "BR.2", "Bia"));
+    assert_eq!(names[1], named("1", "BR.1", "Ana"));
+    assert_eq!(names[2], ("3".to_owned(), Vec::new(), None));
+}
+
+#[test]
+fn files_keep_their_id_kind_name_and_caption() {
+    let id = "1003383421387256";
+    for (content, message_type, mimetype, filename, caption) in [
+        (
+            json!({"type": "image", "image": {"caption": "foto", "mime_type": "image/jpeg",
+            "sha256": "b64==", "id": id, "url": "https://lookaside.fbsbx.com/x"}}),
+            MessageType::Image,
+            "image/jpeg",
+            None,
+            Some("foto"),
+        ),
+        (
+            json!({"type": "audio", "audio": {"mime_type": "audio/ogg; codecs=opus", "id": id,
+            "sha256": "b64==", "voice": true}}),
+            MessageType::Audio,
+            "audio/ogg; codecs=opus",
+            None,
+            None,
+        ),
+        (
+            json!({"type": "video", "video": {"mime_type": "video/mp4", "id": id}}),
+            MessageType::Video,
+            "video/mp4",
+            None,
+            None,
+        ),
+        (
+            json!({"type": "document", "document": {"filename": "nf.pdf", "caption": "nota",
+            "mime_type": "application/pdf", "id": id}}),
+            MessageType::Document,
+            "application/pdf",
+            Some("nf.pdf"),
+            Some("nota"),
+        ),
+        (
+            json!({"type": "sticker", "sticker": {"mime_type": "image/webp", "id": id,
+            "animated": false}}),
+            MessageType::Sticker,
+            "image/webp",
+            None,
+            None,
+        ),
+    ] {
+        let told = message(content);
+        assert_eq!((told.message_type, told.content), (message_type, None));
+        assert_eq!(
+            told.media,
+            Some(EventMedia {
+                url: Some(format!("cloud-media:{id}")),
+                mimetype: Some(mimetype.to_owned()),
+                filename: filename.map(str::to_owned),
+                caption: caption.map(str::to_owned),
+            })
+        );
+    }
+}
+
+#[test]
+fn a_reaction_names_what_it_is_to_and_may_be_taken_back() {
+    let told = message(json!({"type": "reaction",
+        "reaction": {"message_id": "wamid.TARGET", "emoji": "❤️"}}));
+    assert_eq!((told.message_type, told.content.as_deref()), (MessageType::Reaction, Some("❤️")));
+    assert_eq!(told.quoted.expect("a target").as_str(), "wamid.TARGET");
+    for taken_back in
+        [json!({"message_id": "wamid.TARGET", "emoji": ""}), json!({"message_id": "wamid.TARGET"})]
+    {
+        let told = message(json!({"type": "reaction", "reaction": taken_back}));
+        assert_eq!((told.message_type, told.content), (MessageType::Reaction, None));
+    }
+}
+
+#[test]
+fn places_and_cards_are_put_in_words() {
+    let told = message(json!({"type": "location", "location": {"latitude": -18.91,
+        "longitude": -48.27, "name": "Loja", "address": "Av. 1"}}));
+    assert_eq!(told.message_type, MessageType::Location);
+    assert_eq!(told.content.as_deref(), Some("-18.91,-48.27 Loja"));
+    let told = message(json!({"type": "location", "location": {"latitude": -18.91,
+        "longitude": -48}}));
+    assert_eq!(told.content.as_deref(), Some("-18.91,-48"));
+    let told = message(json!({"type": "contacts", "contacts": [
+        {"name": {"formatted_name": "João", "first_name": "João"}, "phones": [
+            {"phone": "+55 34 9123-4567", "wa_id": "553491234567", "type": "CELL"}]},
+        {"phones": [{"phone": "+55 11 4002-8922"}]}]}));
+    assert_eq!(told.message_type, MessageType::Contacts);
+    assert_eq!(told.content.as_deref(), Some("João, +55 11 4002-8922"));
+}
+
+#[test]
+fn presses_of_every_kind_are_buttons() {
+    let button = |id: Option<&str>, payload: Option<&str>, title: Option<&str>| Button {
+        id: id.map(str::to_owned),
+        payload: payload.map(str::to_owned),
+        title: title.map(str::to_owned),
+    };
+    for (content, expected) in [
+        (
+            json!({"type": "button", "button": {"payload": "STOP", "text": "Parar promoções"},
+            "context": {"from": "551140028922", "id": "wamid.TEMPLATE"}}),
+            button(None, Some("STOP"), Some("Parar promoções")),
+        ),
+        (
+            json!({"type": "interactive", "interactive": {"type": "button_reply",
+            "button_reply": {"id": "sim", "title": "Sim"}}}),
+            button(Some("sim"), None, Some("Sim")),
+        ),
+        (
+            json!({"type": "interactive", "interactive": {"type": "list_reply",
+            "list_reply": {"id": "op1", "title": "Boleto", "description": "2ª via"}}}),
+            button(Some("op1"), None, Some("Boleto")),
+        ),
+        (
+            json!({"type": "interactive", "interactive": {"type": "nfm_reply", "nfm_reply": {
+            "name": "flow", "body": "Sent", "response_json": "{\"a\":1}"}}}),
+            button(Some("flow"), Some("{\"a\":1}"), Some("Sent")),
+        ),
+    ] {
+        let told = message(content);
+        assert_eq!(told.message_type, MessageType::Interactive);
+        assert_eq!(told.content, expected.title);
+        assert_eq!(told.button, Some(expected));
+    }
+}
+
+#[test]
+fn what_cannot_be_shown_is_a_message_all_the_same() {
+    for content in [
+        json!({"type": "unsupported", "errors": [{"code": 131_051,
+            "title": "Message type unknown", "error_data": {"details": "not supported"}}]}),
+        json!({"type": "hologram", "hologram": {"x": 1}}),
+        json!({"type": "interactive", "interactive": {"type": "something_new"}}),
+        json!({"type": "text"}),
+        json!({"type": "text", "text": {"body": 5}}),
+        json!({"type": 7}),
+        json!({}),
+    ] {
+        let told = message(content.clone());
+        assert_eq!(told.message_type, MessageType::Unsupported, "{content}");
+        assert_eq!(told.peer, "553491234567");
+    }
+    let order = json!({"type": "order", "order": {"catalog_id": "1", "text": "Quero este",
+        "product_items": [{"product_retailer_id": "1", "quantity": 1}]}});
+    assert_eq!(message(order).content.as_deref(), Some("Quero este"));
+}
+
+#[test]
+fn forwarded_messages_and_messages_from_ads_are_messages() {
+    let told = message(json!({"type": "text", "text": {"body": "Oi"},
+        "context": {"forwarded": true}, "referral": {"source_url": "https://fb.me/x",
+            "source_type": "ad", "ctwa_clid": "c"}}));
+    assert_eq!((told.content.as_deref(), told.quoted), (Some("Oi"), None));
+}
+
+#[test]
+fn an_edit_changes_a_text_or_a_caption_and_a_revoke_changes_nothing() {
+    let edit = |inner: Value| {
+        event(
+            "messages",
+            json!({"messages": [{"from": "553491234567",
+        "id": "wamid.E", "timestamp": "1760000000", "type": "edit",
+        "edit": {"original_message_id": "wamid.X", "message": inner}}]}),
+        )
+    };
+    for (inner, expected) in [
+        (json!({"context": {"id": "M0"}, "type": "text", "text": {"body": "novo"}}), "novo"),
+        (json!({"type": "image", "image": {"id": "1", "caption": "legenda"}}), "legenda"),
+    ] {
+        match edit(inner) {
+            GatewayEvent::Edit { provider_id, content, timestamp } => {
+                assert_eq!((provider_id.as_str(), content.as_str()), ("wamid.X", expected));
+                assert_eq!(timestamp, Some(at(1_760_000_000)));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    let revoked = json!({"messages": [{"from": "553491234567", "id": "wamid.R", "type": "revoke",
+        "timestamp": "1760000000", "revoke": {"original_message_id": "wamid.X"}}]});
+    assert!(events("messages", revoked).is_empty());
+}
+
+#[test]
+fn a_new_number_and_a_new_scoped_id_are_names_of_the_same_person() {
+    let system = |from: Value, system: Value| {
+        let mut message = json!({"id": "wamid.S", "timestamp": "1760000000", "type": "system",
+            "system": system});
+        let fields = message.as_object_mut().expect("an object");
+        fields.extend(from.as_object().cloned().expect("an object"));
+        events("messages", json!({ "messages": [message] }))
+    };
+    let told = system(
+        json!({"from": "553491234567"}),
+        json!({"body": "User A changed from 55 to 55",
+        "wa_id": "5534999990000", "type": "user_changed_number"}),
+    );
+    match told.as_slice() {
+        [Ok(GatewayEvent::Names(names))] => {
+            assert_eq!(names.peer, "553491234567");
+            assert_eq!(names.aliases, ["5534999990000"]);
+        }
+        other => panic!("{other:?}"),
+    }
+    let told = system(
+        json!({"from_user_id": "BR.1"}),
+        json!({"user_id": "BR.2",
+        "type": "user_changed_user_id"}),
+    );
+    assert!(
+        matches!(told.as_slice(), [Ok(GatewayEvent::Names(names))] if names.aliases == ["BR.2"])
+    );
+    let told = system(json!({"from": "1"}), json!({"type": "customer_identity_changed"}));
+    assert!(told.is_empty());
+    let told = system(json!({"from": "1"}), json!({"type": "moved_to_mars"}));
+    assert!(matches!(told.as_slice(),
+        [Ok(GatewayEvent::Unknown(report))] if report.kind == "system.moved_to_mars"));
+}
+
+#[test]
+fn a_message_in_a_group_is_the_groups_with_its_writer() {
+    let told =
+        message(json!({"type": "text", "text": {"body": "Oi"}, "group_id": "Y2FwaV9ncm91cA"}));
+    assert_eq!(told.peer, "Y2FwaV9ncm91cA@g.us");
+    assert_eq!(told.participant.as_deref(), Some("553491234567"));
+    assert!(told.aliases.is_empty());
+}
+
+#[test]
+fn control_characters_are_dropped_from_what_is_said() {
+    let told = message(json!({"type": "text", "text": {"body": "a\u{0}b\nc\u{7f}"}}));
+    assert_eq!(told.content.as_deref(), Some("ab\nc"));
+}
+
+#[test]
+fn one_message_that_cannot_be_read_among_fifty_loses_no_other() {
+    let messages: Vec<Value> = (0..50)
+        .map(|n| match n {
+            17 => json!({"type": "text", "text": {"body": "nobody's"}, "id": "wamid.17"}),
+            _ => json!({"from": "1", "id": format!("wamid.{n}"), "type": "text",
+                "timestamp": "1760000000", "text": {"body": "Oi"}}),
+        })
+        .collect();
+    let told = events("messages", json!({ "messages": messages }));
+    assert_eq!(told.len(), 50);
+    for (n, event) in told.iter().enumerate() {
+        assert_eq!(event.is_err(), n == 17, "{n}");
+    }
+}
+
+#[test]
+fn what_has_no_id_or_no_writer_is_an_error_that_says_so() {
+    for (message, reason) in [
+        (json!({"from": "1", "type": "text"}), "id is no id of a message"),
+        (json!({"from": "1", "id": "a\nb", "type": "text"}), "id is no id of a message"),
+        (json!({"id": "wamid.1", "type": "text"}), "from names nobody"),
+        (json!({"id": "wamid.1", "from": " \n", "type": "text"}), "from names nobody"),
+        (json!({"id": "wamid.1", "from": "1", "group_id": "a b"}), "group_id is no id of a group"),
+        (json!("text"), "id is no id of a message"),
+    ] {
+        let told = events("messages", json!({ "messages": [message] }));
+        assert_eq!(told, [Err(reason.to_owned())]);
+    }
+    assert_eq!(
+        events("messages", json!({"messages": {"id": "1"}})),
+        [Err("messages is no list".to_owned())]
+    );
+}
+
+#[test]
+fn every_entry_and_change_goes_to_its_own_number() {
+    let value = |number: &str, id: &str| {
+        json!({"metadata": {"phone_number_id": number},
+        "messages": [{"from": "1", "id": id, "type": "text", "text": {"body": "x"}}]})
+    };
+    let body = json!({"object": "whatsapp_business_account", "entry": [
+        {"id": "a", "changes": [{"field": "messages", "value": value("11", "m1")},
+            {"field": "messages", "value": value("22", "m2")}]},
+        {"id": "b", "changes": [{"value": {}}, {"field": "messages", "value": value("11", "m3")}]}]});
+    let received = receive(&body);
+    let to: Vec<_> = received.iter().map(|received| received.to.clone()).collect();
+    let number = |number: &str| Addressee::Number(number.to_owned());
+    assert_eq!(to, [number("11"), number("22"), Addressee::Called, number("11")]);
+    assert!(received[2].event.is_err());
+}
+
+#[test]
+fn errors_of_the_account_make_its_state_doubtful() {
+    let told = event("messages", json!({"errors": [{"code": 131_042, "title": "payment"}]}));
+    assert_eq!(told, GatewayEvent::StateDoubtful);
+}

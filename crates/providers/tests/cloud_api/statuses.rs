@@ -1,0 +1,123 @@
+//! How far our messages came.
+
+use recado_core::gateway::{GatewayEvent, Preference, StatusEvent};
+use recado_core::messages::{DeliveryCode, MessageStatus};
+use serde_json::{Value, json};
+
+use crate::support::*;
+
+fn status(fields: Value) -> Vec<GatewayEvent> {
+    let mut status = json!({"id": "wamid.OUT1", "timestamp": "1760000005",
+        "recipient_id": "553491234567", "recipient_user_id": "BR.134912",
+        "biz_opaque_callback_data": REFERENCE});
+    let own = status.as_object_mut().expect("an object");
+    own.extend(fields.as_object().cloned().expect("an object"));
+    let told = events("messages", json!({ "statuses": [status] }));
+    told.into_iter().map(|event| event.expect("readable")).collect()
+}
+
+fn one(fields: Value) -> StatusEvent {
+    match status(fields).as_slice() {
+        [GatewayEvent::Status(status)] => status.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn every_step_is_told_with_our_reference() {
+    for (word, expected) in [
+        ("sent", MessageStatus::Sent),
+        ("delivered", MessageStatus::Delivered),
+        ("read", MessageStatus::Read),
+        ("played", MessageStatus::Read),
+    ] {
+        let told =
+            one(json!({"status": word, "pricing": {"billable": true, "category": "utility"},
+            "conversation": {"id": "c", "expiration_timestamp": "1760086400"}}));
+        assert_eq!(told.provider_id.as_str(), "wamid.OUT1");
+        assert_eq!(told.status, expected);
+        assert_eq!(told.reference, Some(reference()));
+        assert_eq!(told.timestamp, Some(at(1_760_000_005)));
+        assert_eq!(told.failure, None);
+    }
+}
+
+#[test]
+fn references_of_other_programs_are_none() {
+    for other in [json!("msg:01J8Z6"), json!(""), json!(7), json!(null)] {
+        let told = one(json!({"status": "sent", "biz_opaque_callback_data": other}));
+        assert_eq!(told.reference, None);
+    }
+}
+
+#[test]
+fn a_failure_has_the_code_and_the_details() {
+    let told = one(json!({"status": "failed", "errors": [{"code": 131_049,
+        "title": "This message was not delivered", "message": "This message was not delivered",
+        "error_data": {"details": "In order to maintain a healthy ecosystem"}, "href": "https://x"}]}));
+    assert_eq!(told.status, MessageStatus::Failed);
+    let failure = told.failure.expect("a reason");
+    assert_eq!(failure.code, DeliveryCode::MarketingLimited);
+    let text = "131049: In order to maintain a healthy ecosystem";
+    assert_eq!(failure.message.as_deref(), Some(text));
+}
+
+#[test]
+fn a_reported_failure_is_never_uncertain() {
+    for code in [1, 2, 131_000, 131_016, 999_999] {
+        let told = one(json!({"status": "failed", "errors": [{"code": code, "title": "x"}]}));
+        let failure = told.failure.expect("a reason");
+        assert_eq!(failure.code, DeliveryCode::Unknown, "{code}");
+        assert!(!failure.is_uncertain());
+    }
+    for errors in [json!([]), json!(null), json!("x"), json!([7]), json!([{"code": -1}])] {
+        let told = one(json!({"status": "failed", "errors": errors}));
+        assert_eq!(told.failure.expect("a reason").code, DeliveryCode::Unknown);
+    }
+}
+
+#[test]
+fn a_contact_who_stopped_marketing_is_told_besides() {
+    let told =
+        status(json!({"status": "failed", "errors": [{"code": 131_050, "title": "stopped"}]}));
+    match told.as_slice() {
+        [GatewayEvent::Status(status), GatewayEvent::Preference(wish)] => {
+            let failure = status.failure.as_ref().expect("a reason");
+            assert_eq!(failure.code, DeliveryCode::RecipientOptedOut);
+            assert_eq!((wish.peer.as_str(), wish.preference), ("553491234567", Preference::Stop));
+            assert_eq!(wish.aliases, ["BR.134912"]);
+            assert_eq!(wish.timestamp, Some(at(1_760_000_005)));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn statuses_of_groups_are_statuses() {
+    let told = one(json!({"status": "read", "recipient_type": "group", "recipient_id": "g",
+        "recipient_participant_id": "553491234567"}));
+    assert_eq!(told.status, MessageStatus::Read);
+}
+
+#[test]
+fn an_unknown_status_is_kept_by_its_name() {
+    match status(json!({"status": "teleported"})).as_slice() {
+        [GatewayEvent::Unknown(report)] => assert_eq!(report.kind, "status.teleported"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn one_bad_status_of_many_loses_no_other() {
+    let statuses: Vec<Value> = (0..1_000)
+        .map(|n| match n {
+            3 => json!({"status": "sent"}),
+            4 => json!({"id": "wamid.4"}),
+            5 => json!("sent"),
+            _ => json!({"id": format!("wamid.{n}"), "status": "sent", "timestamp": "1760000000"}),
+        })
+        .collect();
+    let told = events("messages", json!({"contacts": [maria()], "statuses": statuses}));
+    assert_eq!(told.len(), 1_000);
+    assert_eq!(told.iter().filter(|event| event.is_err()).count(), 3);
+}

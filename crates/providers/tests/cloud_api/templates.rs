@@ -1,0 +1,202 @@
+//! Listing templates, and asking for the state of the number.
+
+use recado_core::connections::ConnectionStatus;
+use recado_core::gateway::{Provider, ProviderError, ProviderTemplate};
+use recado_core::templates::{TemplateCategory, TemplateStatus};
+use recado_core::transport::{Method, TransportError};
+use recado_providers::cloud_api::CloudApi;
+use recado_testkit::ScriptedTransport;
+use recado_testkit::gateways::{FakeCloud, InProcess, graph_error};
+use recado_testkit::transport::header;
+use serde_json::{Value, json};
+
+use crate::support::*;
+
+fn listed(name: &str, components: &Value) -> Value {
+    json!({"id": "920070352646140", "name": name, "language": "pt_BR", "status": "APPROVED",
+        "category": "UTILITY", "parameter_format": "POSITIONAL", "components": components})
+}
+
+fn body(text: &str) -> Value {
+    json!({"type": "BODY", "text": text, "example": {"body_text": [["Maria", "A-123"]]}})
+}
+
+async fn list(templates: Vec<Value>, page: usize) -> Vec<ProviderTemplate> {
+    let fake = FakeCloud::new();
+    fake.set_templates(templates, page);
+    let connection = connection_with(&fake.settings(&FakeCloud::base()));
+    let listed = CloudApi::new().templates(&InProcess(fake.clone()), &connection).await;
+    assert_eq!(fake.violations(), Vec::<String>::new());
+    listed.expect("listed")
+}
+
+#[tokio::test]
+async fn a_template_is_listed_with_its_text() {
+    let components = json!([body("Olá {{1}}, pedido {{2}}"), {"type": "FOOTER", "text": "Loja"},
+        {"type": "HEADER", "format": "TEXT", "text": "Pedido"},
+        {"type": "BUTTONS", "buttons": [{"type": "QUICK_REPLY", "text": "Parar promoções"},
+            {"type": "PHONE_NUMBER", "text": "Ligar", "phone_number": "+551140028922"},
+            {"type": "URL", "text": "Site", "url": "https://loja.example/"}]}]);
+    let templates = list(vec![listed("pedido_enviado", &components)], 100).await;
+    assert_eq!(
+        templates,
+        [ProviderTemplate {
+            provider_id: Some("920070352646140".to_owned()),
+            name: "pedido_enviado".to_owned(),
+            language: "pt_BR".to_owned(),
+            category: TemplateCategory::Utility,
+            status: TemplateStatus::Approved,
+            body: "Olá {{1}}, pedido {{2}}".to_owned(),
+            is_complex: false,
+        }]
+    );
+}
+
+#[tokio::test]
+async fn all_pages_are_read() {
+    let all = (0..250).map(|n| listed(&format!("t{n}"), &json!([body("x")]))).collect();
+    let templates = list(all, 100).await;
+    assert_eq!(templates.len(), 250);
+    assert_eq!(templates[249].name, "t249");
+    assert!(list(Vec::new(), 100).await.is_empty());
+}
+
+#[tokio::test]
+async fn what_needs_more_than_its_text_is_complex() {
+    let with = |more: Value| json!([body("Olá {{1}}"), more]);
+    let button = |button: Value| with(json!({"type": "BUTTONS", "buttons": [button]}));
+    let mut complex = vec![
+        json!([]),
+        json!([body("")]),
+        json!([body("Olá {{nome}}")]),
+        json!([body("Olá {{2}}")]),
+        json!([body("a"), body("b")]),
+        json!([{"type": "BODY"}]),
+        with(json!({"type": "HEADER", "format": "TEXT", "text": "Olá {{1}}"})),
+        with(json!({"type": "CAROUSEL", "cards": []})),
+        with(json!({"type": "LIMITED_TIME_OFFER"})),
+        with(json!({"type": "SOMETHING_NEW"})),
+        with(json!({})),
+        button(json!({"type": "URL", "url": "https://loja.example/{{1}}"})),
+        button(json!({"type": "URL"})),
+    ];
+    for format in ["IMAGE", "VIDEO", "DOCUMENT", "LOCATION", "NEW"] {
+        complex.push(with(json!({"type": "HEADER", "format": format})));
+    }
+    for kind in ["OTP", "COPY_CODE", "FLOW", "CATALOG", "MPM", "SPM", "NEW"] {
+        complex.push(button(json!({ "type": kind })));
+    }
+    for components in &complex {
+        assert!(list(vec![listed("t", components)], 9).await[0].is_complex, "{components}");
+    }
+    let mut named = listed("t", &json!([body("Olá {{1}}")]));
+    named["parameter_format"] = json!("NAMED");
+    assert!(list(vec![named], 9).await[0].is_complex);
+    let mut plain = listed("t", &json!([body("Olá {{1}} {{2}} {{1}}")]));
+    plain.as_object_mut().expect("an object").remove("parameter_format");
+    assert!(!list(vec![plain], 9).await[0].is_complex);
+}
+
+#[tokio::test]
+async fn statuses_and_categories_that_are_not_known_are_the_strictest() {
+    for (status, category, expected) in [
+        ("APPROVED", "MARKETING", (TemplateStatus::Approved, TemplateCategory::Marketing)),
+        ("PENDING", "AUTHENTICATION", (TemplateStatus::Pending, TemplateCategory::Authentication)),
+        ("IN_APPEAL", "utility", (TemplateStatus::Pending, TemplateCategory::Utility)),
+        ("REJECTED", "NEW", (TemplateStatus::Rejected, TemplateCategory::Marketing)),
+        ("PAUSED", "UTILITY", (TemplateStatus::Paused, TemplateCategory::Utility)),
+        ("DISABLED", "UTILITY", (TemplateStatus::Paused, TemplateCategory::Utility)),
+        ("NEW", "", (TemplateStatus::Paused, TemplateCategory::Marketing)),
+    ] {
+        let mut template = listed("t", &json!([body("x")]));
+        template["status"] = json!(status);
+        template["category"] = json!(category);
+        let template = &list(vec![template], 9).await[0];
+        assert_eq!((template.status, template.category), expected, "{status} {category}");
+    }
+}
+
+async fn templates_of(answers: &[(u16, Value)]) -> Result<Vec<ProviderTemplate>, ProviderError> {
+    let transport = ScriptedTransport::new();
+    for (status, body) in answers {
+        transport.then_json(*status, body);
+    }
+    let connection = connection(json!({ "business_account_id": ACCOUNT }));
+    CloudApi::new().templates(&transport, &connection).await
+}
+
+#[tokio::test]
+async fn a_list_that_is_not_complete_is_a_failure() {
+    let page = |after: Value| {
+        json!({"data": [listed("t", &json!([body("x")]))],
+        "paging": {"cursors": {"after": after}, "next": "https://graph.facebook.com/next"}})
+    };
+    let circle = [(200, page(json!("a"))), (200, page(json!("b"))), (200, page(json!("a")))];
+    let (status, error) = graph_error(190, "expired");
+    for answers in [
+        circle.to_vec(),
+        vec![(200, page(json!(null)))],
+        vec![(200, page(json!("a"))), (status, error)],
+        vec![(200, page(json!("a"))), (500, json!({}))],
+        vec![(200, page(json!("a")))],
+        vec![(200, json!({}))],
+        vec![(200, json!({"data": {}}))],
+    ] {
+        let failed = templates_of(&answers).await;
+        assert!(matches!(failed, Err(ProviderError::Failed(_))), "{answers:?} {failed:?}");
+    }
+}
+
+#[tokio::test]
+async fn templates_need_the_account() {
+    let transport = ScriptedTransport::new();
+    let failed = CloudApi::new().templates(&transport, &plain()).await.expect_err("no account");
+    assert!(failed.to_string().contains("business_account_id"), "{failed}");
+    assert!(transport.requests().is_empty());
+}
+
+#[tokio::test]
+async fn a_number_that_answers_is_connected() {
+    let fake = FakeCloud::new();
+    let connection = connection_with(&fake.settings(&FakeCloud::base()));
+    let told = CloudApi::new().status(&InProcess(fake.clone()), &connection).await.expect("told");
+    assert_eq!(told.status, ConnectionStatus::Connected);
+    assert_eq!(
+        told.detail,
+        Some(json!({"display_phone_number": "551140028922",
+        "verified_name": "Loja", "quality_rating": "GREEN"}))
+    );
+    assert_eq!(fake.violations(), Vec::<String>::new());
+    fake.revoke_token(true);
+    let told = CloudApi::new().status(&InProcess(fake), &connection).await.expect("told");
+    assert_eq!(told.status, ConnectionStatus::Disconnected);
+    assert_eq!(told.detail.expect("a reason")["code"], 190);
+}
+
+#[tokio::test]
+async fn only_a_definite_error_is_disconnected() {
+    for code in [0, 3, 10, 33, 100, 190, 200, 368, 131_031, 133_010] {
+        let (status, body) = graph_error(code, "x");
+        let transport = ScriptedTransport::new();
+        transport.then_json(status, &body);
+        let told = CloudApi::new().status(&transport, &plain()).await.expect("told");
+        assert_eq!(told.status, ConnectionStatus::Disconnected, "{code}");
+        let request = &transport.requests()[0];
+        assert_eq!((request.method, request.repeatable), (Method::Get, true));
+        let url = "https://graph.facebook.com/v23.0/106540352242922?fields=\
+            display_phone_number%2Cverified_name%2Cquality_rating";
+        assert_eq!(request.url, url);
+        assert_eq!(header(request, "authorization"), Some("Bearer EAAJB-secret"));
+    }
+    let transport = ScriptedTransport::new();
+    for code in [1, 2, 4, 80_007, 131_000, 999_999] {
+        let (status, body) = graph_error(code, "x");
+        transport.then_json(status, &body);
+    }
+    transport.then_json(502, &json!("x")).then_json(401, &json!({})).then_json(200, &json!("x"));
+    transport.then(Err(TransportError::TimedOut { after_sending: true }));
+    for _ in 0..10 {
+        let told = CloudApi::new().status(&transport, &plain()).await;
+        assert!(matches!(told, Err(ProviderError::Failed(_))), "{told:?}");
+    }
+}
