@@ -1,5 +1,5 @@
 //! What the tests of the binary share: running it, and a small HTTP client.
-#![expect(dead_code, reason = "each test program uses a part")]
+#![allow(dead_code, reason = "each test program uses a part")]
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
