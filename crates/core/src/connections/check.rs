@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{Connection, ConnectionStatus, Connections};
 use crate::error::{Error, NotFound};
-use crate::gateway::{GatewayStatus, ProviderError};
+use crate::gateway::GatewayStatus;
 use crate::ids::{CompanyId, ConnectionId};
 use crate::jobs::{Job, JobKind};
 use crate::store::{ChangeSet, StoreError, Stored};
@@ -45,11 +45,7 @@ impl Connections<'_> {
             return None;
         }
         let provider = self.app.provider(connection.gateway)?;
-        let told = provider.status(self.app.gateway_transport(), connection).await;
-        match told {
-            Ok(told) => Some(told),
-            Err(ProviderError::Unsupported | ProviderError::Failed(_)) => None,
-        }
+        provider.status(self.app.gateway_transport(), connection).await.ok()
     }
 
     /// Has a connection looked at soon, because something made its state doubtful.
