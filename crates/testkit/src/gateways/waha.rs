@@ -117,6 +117,8 @@ struct State {
     lids: BTreeMap<String, String>,
     groups: Vec<WahaGroup>,
     files: BTreeMap<String, Vec<u8>>,
+    /// The files of messages that are fetched when they are asked for.
+    attached: BTreeMap<String, String>,
     requests: Vec<FakeRequest>,
     violations: Vec<String>,
 }
@@ -153,6 +155,7 @@ impl FakeWaha {
             lids: BTreeMap::new(),
             groups: Vec::new(),
             files: BTreeMap::new(),
+            attached: BTreeMap::new(),
             requests: Vec::new(),
             violations: Vec::new(),
         })))
@@ -224,6 +227,14 @@ impl FakeWaha {
         let mut state = self.state();
         state.files.insert(name.to_owned(), bytes.to_vec());
         format!("http://localhost:3000/api/files/{name}")
+    }
+
+    /// A file that it will fetch from the channel when it is asked for the message with this id.
+    pub fn attach_file(&self, message_id: &str, name: &str, bytes: &[u8]) -> &Self {
+        let url = self.add_file(name, bytes);
+        self.with(|state| {
+            state.attached.insert(message_id.to_owned(), url);
+        })
     }
 
     /// Deletes all files, as it does after a few minutes.

@@ -322,10 +322,9 @@ impl State {
         match found {
             Some(message) => {
                 let mut message = message.clone();
-                if downloads && message["hasMedia"] == true && !self.files.is_empty() {
-                    let name = self.files.keys().next_back().cloned().unwrap_or_default();
-                    message["media"]["url"] =
-                        format!("http://localhost:3000/api/files/{name}").into();
+                let full = message["id"].as_str().unwrap_or_default();
+                if let (true, Some(url)) = (downloads, self.attached.get(full)) {
+                    message["media"] = json!({ "url": url });
                 }
                 Reply::json(200, &message)
             }

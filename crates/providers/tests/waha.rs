@@ -1,0 +1,32 @@
+//! The adapter of WAHA against recorded shapes and against a strict fake of every engine.
+#![cfg(feature = "waha")]
+#![expect(unreachable_pub, reason = "modules of one test program")]
+
+#[path = "waha/contents.rs"]
+mod contents;
+#[path = "waha/files.rs"]
+mod files;
+#[path = "waha/finding.rs"]
+mod finding;
+#[path = "waha/groups.rs"]
+mod groups;
+#[path = "waha/history.rs"]
+mod history;
+#[path = "waha/inbound.rs"]
+mod inbound;
+#[path = "waha/outcomes.rs"]
+mod outcomes;
+#[path = "waha/own_messages.rs"]
+mod own_messages;
+#[path = "waha/reports.rs"]
+mod reports;
+#[path = "waha/robustness.rs"]
+mod robustness;
+#[path = "waha/sending.rs"]
+mod sending;
+#[path = "waha/sessions.rs"]
+mod sessions;
+#[path = "waha/signatures.rs"]
+mod signatures;
+#[path = "waha/support.rs"]
+mod support;

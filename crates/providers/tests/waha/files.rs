@@ -1,0 +1,74 @@
+//! The files of received messages.
+
+use recado_core::gateway::{MediaFile, Provider, ProviderError};
+use recado_testkit::gateways::{FakeWaha, WahaEngine};
+use serde_json::json;
+
+use super::support::{Scene, connection};
+
+async fn fetch(scene: &Scene, source: &str, limit: usize) -> Result<MediaFile, ProviderError> {
+    scene.adapter.media(&scene.transport, &scene.connection, source, limit).await
+}
+
+#[tokio::test]
+async fn a_file_is_fetched_with_the_key_from_where_the_gateway_is_reached() {
+    let waha = FakeWaha::default();
+    waha.set_prefix("/waha");
+    let scene = Scene::over(waha);
+    let url = scene.waha.add_file("loja1/x.jpg", b"picture");
+    assert!(url.starts_with("http://localhost:3000/"), "the address it gives itself");
+    assert_eq!(fetch(&scene, &url, 7).await, Ok(MediaFile::Bytes(b"picture".to_vec())));
+    scene.assert_clean();
+}
+
+#[tokio::test]
+async fn a_file_that_is_too_large_or_gone_is_given_up() {
+    let scene = Scene::new(WahaEngine::Gows);
+    let url = scene.waha.add_file("x.jpg", b"picture");
+    assert_eq!(fetch(&scene, &url, 6).await, Ok(MediaFile::Gone));
+    scene.waha.expire_files();
+    assert_eq!(fetch(&scene, &url, 7).await, Ok(MediaFile::Gone));
+}
+
+#[tokio::test]
+async fn a_file_that_lies_elsewhere_is_a_strangers_and_never_gets_the_key() {
+    let scene = Scene::new(WahaEngine::Gows);
+    for url in [
+        "https://bucket.example/x.jpg?signature=1",
+        "http://waha.test:3000/api/sessions/loja1",
+        "http://waha.test:3000/api/files/../sessions/loja1",
+    ] {
+        assert_eq!(fetch(&scene, url, 10).await, Ok(MediaFile::At(url.to_owned())));
+    }
+    assert!(scene.waha.requests().is_empty());
+}
+
+#[tokio::test]
+async fn a_failure_may_pass_and_is_tried_again() {
+    let scene = Scene::new(WahaEngine::Gows);
+    let url = scene.waha.add_file("x.jpg", b"picture");
+    let mut settings = scene.waha.settings();
+    settings["api_key"] = "another".into();
+    let wrong = Scene { connection: connection(&settings), ..Scene::over(scene.waha.clone()) };
+    assert!(matches!(fetch(&wrong, &url, 7).await, Err(ProviderError::Failed(_))));
+    scene.waha.set_up(false);
+    assert!(matches!(fetch(&scene, &url, 7).await, Err(ProviderError::Failed(_))));
+}
+
+#[tokio::test]
+async fn a_file_of_a_pulled_message_is_asked_for_by_its_message() {
+    let scene = Scene::new(WahaEngine::Noweb);
+    let mut message = scene.waha.receive("553491234567@c.us", "Maria", "");
+    let picture = json!({"imageMessage": {"mimetype": "image/jpeg"}});
+    message["hasMedia"] = true.into();
+    message["_data"]["message"] = picture.clone();
+    let source = scene.message(&message).media.expect("a file").url.expect("a source");
+    assert!(source.starts_with("waha-message:"), "{source}");
+    assert_eq!(fetch(&scene, &source, 7).await, Ok(MediaFile::Gone), "it keeps no file of it");
+    scene.waha.attach_file(message["id"].as_str().expect("an id"), "x.jpg", b"picture");
+    assert_eq!(fetch(&scene, &source, 7).await, Ok(MediaFile::Bytes(b"picture".to_vec())));
+    let unknown = "waha-message:false_553491234567@c.us_NONE";
+    assert_eq!(fetch(&scene, unknown, 7).await, Ok(MediaFile::Gone));
+    assert_eq!(fetch(&scene, "waha-message:NONE", 7).await, Ok(MediaFile::Gone));
+    scene.assert_clean();
+}

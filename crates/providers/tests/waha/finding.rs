@@ -1,0 +1,76 @@
+//! Looking for messages whose sends ended uncertainly.
+
+use std::time::Duration;
+
+use recado_core::gateway::{Lookup, Provider, SendFailure};
+use recado_testkit::gateways::{Behaviour, WahaEngine};
+
+use super::support::{LISBON, NOW, Scene, failure_of, raw_id};
+
+async fn found(scene: &Scene, lookup: &Lookup) -> Option<String> {
+    let found = scene.adapter.find_sent(&scene.transport, &scene.connection, lookup).await;
+    found.expect("it answers").map(|accepted| accepted.provider_id.as_str().to_owned())
+}
+
+#[tokio::test]
+async fn an_uncertain_send_is_found_on_every_engine() {
+    for engine in WahaEngine::ALL {
+        let scene = Scene::new(engine);
+        scene.waha.set_number("5534991234567", Some("553491234567"));
+        scene.waha.script([Behaviour::AcceptThenDrop]);
+        let failure = failure_of(scene.send(1, "5534991234567").await);
+        assert!(matches!(failure, SendFailure::Uncertain(_)));
+        let raw = scene.waha.accepted()[0].raw_id.clone();
+        assert_eq!(found(&scene, &scene.lookup(1, "5534991234567")).await, Some(raw), "{engine:?}");
+        scene.assert_clean();
+    }
+}
+
+#[tokio::test]
+async fn what_was_not_sent_is_not_found() {
+    for engine in WahaEngine::ALL {
+        let scene = Scene::new(engine);
+        scene.waha.receive("351912345678@c.us", "Ana", "Olá");
+        assert_eq!(found(&scene, &scene.lookup(1, LISBON)).await, None, "{engine:?}");
+        scene.assert_clean();
+    }
+}
+
+#[tokio::test]
+async fn our_id_finds_our_message_and_no_other_of_the_same_text() {
+    let scene = Scene::new(WahaEngine::Noweb);
+    scene.send(1, LISBON).await.expect("accepted");
+    assert_eq!(found(&scene, &scene.lookup(2, LISBON)).await, None);
+    assert_eq!(found(&scene, &scene.lookup(1, LISBON)).await, Some(raw_id(1)));
+}
+
+#[tokio::test]
+async fn without_an_id_text_time_and_sender_have_to_fit() {
+    let scene = Scene::new(WahaEngine::Webjs);
+    scene.waha.type_on_phone("351912345678@c.us", "Olá");
+    assert_eq!(found(&scene, &scene.lookup(1, LISBON)).await, None, "typed on the phone");
+    scene.waha.set_now(NOW.plus(Duration::from_secs(601)));
+    scene.send(1, LISBON).await.expect("accepted");
+    assert_eq!(found(&scene, &scene.lookup(1, LISBON)).await, None, "too late");
+    scene.waha.set_now(NOW.plus(Duration::from_secs(600)));
+    scene.send(1, LISBON).await.expect("accepted");
+    let second = scene.waha.accepted()[1].raw_id.clone();
+    assert_eq!(found(&scene, &scene.lookup(1, LISBON)).await, Some(second));
+    scene.waha.set_now(NOW.plus(Duration::from_secs(5)));
+    scene.send(1, LISBON).await.expect("accepted");
+    let third = scene.waha.accepted()[2].raw_id.clone();
+    assert_eq!(found(&scene, &scene.lookup(1, LISBON)).await, Some(third), "the nearest");
+    scene.assert_clean();
+}
+
+#[tokio::test]
+async fn a_gateway_that_cannot_be_asked_proves_nothing() {
+    let scene = Scene::new(WahaEngine::Gows);
+    scene.waha.set_status("FAILED");
+    let lookup = scene.lookup(1, LISBON);
+    let asked = scene.adapter.find_sent(&scene.transport, &scene.connection, &lookup).await;
+    assert!(asked.is_err());
+    scene.waha.set_up(false);
+    let asked = scene.adapter.find_sent(&scene.transport, &scene.connection, &lookup).await;
+    assert!(asked.is_err());
+}

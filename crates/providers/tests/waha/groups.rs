@@ -1,0 +1,107 @@
+//! Groups and communities in the words of every engine.
+
+use recado_core::gateway::{GatewayEvent, Provider, ProviderError};
+use recado_core::groups::{Group, GroupCode};
+use recado_testkit::ScriptedTransport;
+use recado_testkit::gateways::{WahaEngine, WahaGroup};
+use serde_json::json;
+
+use super::support::{SUFFIX, Scene};
+
+fn code(id: &str) -> GroupCode {
+    GroupCode::parse(&format!("{id}@{SUFFIX}"), SUFFIX).expect("a code")
+}
+
+async fn read(scene: &Scene) -> Result<Vec<Group>, ProviderError> {
+    let read = scene.adapter.groups(&scene.transport, &scene.connection).await;
+    read.map(|mut groups| {
+        groups.sort_by(|one, other| one.code.cmp(&other.code));
+        groups
+    })
+}
+
+#[tokio::test]
+async fn groups_communities_and_announcement_groups_are_read_on_every_engine() {
+    for engine in WahaEngine::ALL {
+        let scene = Scene::new(engine);
+        scene.waha.set_groups(vec![
+            WahaGroup { is_admin: true, ..WahaGroup::new("100@g.us", "Obra") },
+            WahaGroup { announce_only: true, ..WahaGroup::new("200@g.us", "Avisos") },
+            WahaGroup { is_community: true, ..WahaGroup::new("300@g.us", "Bairro") },
+            WahaGroup {
+                is_announcement: true,
+                announce_only: true,
+                community: Some("300@g.us".to_owned()),
+                ..WahaGroup::new("301@g.us", "Bairro avisos")
+            },
+        ]);
+        let group = |id: &str, subject: &str| Group {
+            subject: Some(subject.to_owned()),
+            ..Group::met(code(id))
+        };
+        let expected = [
+            Group { is_admin: true, ..group("100", "Obra") },
+            Group { announce_only: true, ..group("200", "Avisos") },
+            Group { is_community: true, ..group("300", "Bairro") },
+            Group {
+                is_announcement: true,
+                announce_only: true,
+                community_code: Some(code("300")),
+                ..group("301", "Bairro avisos")
+            },
+        ];
+        assert_eq!(read(&scene).await.expect("it answers"), expected, "{engine:?}");
+        scene.assert_clean();
+    }
+}
+
+#[tokio::test]
+async fn many_groups_come_in_several_answers_and_all_at_once_from_others() {
+    for engine in WahaEngine::ALL {
+        let scene = Scene::new(engine);
+        let groups = (0..250).map(|n| WahaGroup::new(&format!("{n}@g.us"), "Obra"));
+        scene.waha.set_groups(groups.collect());
+        assert_eq!(read(&scene).await.expect("it answers").len(), 250, "{engine:?}");
+        scene.assert_clean();
+    }
+}
+
+#[tokio::test]
+async fn an_engine_that_answers_the_same_again_and_again_comes_to_an_end() {
+    let transport = ScriptedTransport::new();
+    let session = json!({"status": "WORKING", "engine": {"engine": "WEBJS"}});
+    transport.then_json(200, &session);
+    let groups: Vec<_> = (0..100).map(|n| json!({"id": format!("{n}@g.us")})).collect();
+    transport.then_json(200, &json!(groups)).then_json(200, &json!(groups));
+    let scene = Scene::new(WahaEngine::Webjs);
+    let read = scene.adapter.groups(&transport, &scene.connection).await.expect("it answers");
+    assert_eq!(read.len(), 100);
+}
+
+#[tokio::test]
+async fn a_session_that_does_not_work_has_no_groups_to_tell() {
+    let scene = Scene::new(WahaEngine::Gows);
+    scene.waha.set_status("SCAN_QR_CODE");
+    let Err(ProviderError::Failed(why)) = read(&scene).await else { panic!("it fails") };
+    assert!(why.contains("SCAN_QR_CODE"), "{why}");
+}
+
+#[test]
+fn events_of_groups_have_them_read_again() {
+    let scene = Scene::new(WahaEngine::Gows);
+    let group = json!({"id": "12036@g.us", "subject": "Obra", "membersCanSendMessages": true,
+        "participants": [{"id": "9@lid", "role": "participant"}]});
+    for (event, payload) in [
+        ("group.v2.join", json!({"group": group, "timestamp": 1_760_000_000, "_data": {}})),
+        ("group.v2.update", json!({"group": {"id": "12036@g.us", "subject": "Nova"}})),
+        ("group.v2.leave", json!({"group": {"id": "12036@g.us"}, "_data": {}})),
+        (
+            "group.v2.participants",
+            json!({"type": "promote", "timestamp": 1_760_000_000,
+            "group": {"id": "12036@g.us"}, "participants": [{"id": "777@lid", "role": "admin"}]}),
+        ),
+        ("group.join", json!({})),
+    ] {
+        assert_eq!(scene.event(event, &payload), GatewayEvent::GroupsChanged, "{event}");
+    }
+}

@@ -1,0 +1,150 @@
+//! Nothing that is signed makes the adapter panic, however odd it is.
+
+use proptest::prelude::*;
+use recado_core::gateway::Provider;
+use recado_testkit::ScriptedTransport;
+use recado_testkit::gateways::WahaEngine;
+use serde_json::{Value, json};
+
+use super::support::{NOW, Scene, inbound};
+
+const EVENTS: [&str; 11] = [
+    "message",
+    "message.any",
+    "message.ack",
+    "message.reaction",
+    "message.edited",
+    "message.revoked",
+    "session.status",
+    "group.v2.update",
+    "call.received",
+    "",
+    "unknown",
+];
+
+/// A payload that has everything in it.
+fn everything() -> Value {
+    inbound(json!({"id": "true_12036@g.us_3EB0_9@lid", "participant": "9@lid", "hasMedia": true,
+        "media": {"url": "http://w/api/files/x", "mimetype": "image/jpeg", "filename": "x"},
+        "replyTo": {"id": "3EB0", "body": "Olá"}, "vCards": ["BEGIN:VCARD\nFN:Ana"],
+        "location": {"latitude": 1, "longitude": 2, "name": "x"}, "status": "WORKING",
+        "reaction": {"text": "x", "messageId": "true_1@c.us_3E"}, "editedMessageId": "3E",
+        "group": {"id": "1@g.us"}, "key": {"id": "3E", "remoteJid": "1@s.whatsapp.net"},
+        "_data": {"Info": {"SenderAlt": "1@lid", "Chat": "1@c.us"}, "type": "list_response",
+            "key": {"participantAlt": "1@c.us", "remoteJid": "1@g.us"}, "messageStubType": 1,
+            "message": {"ephemeralMessage": {"message": {"conversation": "x",
+                "reactionMessage": {"text": "x", "key": {"id": "3E"}},
+                "listResponseMessage": {"singleSelectReply": {"selectedRowId": "x"}}}}}}}))
+}
+
+/// Where values stand in a payload.
+fn places(value: &Value, here: &str, all: &mut Vec<String>) {
+    all.push(here.to_owned());
+    match value {
+        Value::Object(fields) => {
+            fields.iter().for_each(|(name, inner)| places(inner, &format!("{here}/{name}"), all));
+        }
+        Value::Array(items) => {
+            let items = items.iter().enumerate();
+            items.for_each(|(index, inner)| places(inner, &format!("{here}/{index}"), all));
+        }
+        _ => {}
+    }
+}
+
+fn odd_values() -> impl Strategy<Value = Value> {
+    let texts = prop::sample::select(vec![
+        "",
+        "@",
+        "_",
+        "true_",
+        "false_@_",
+        "true_@g.us_",
+        "1@g.us",
+        "0@c.us",
+        "@lid",
+        ":@c.us",
+        "😀@c.us",
+        "x@broadcast",
+        "a/b/c",
+        ";:;",
+        "FN:",
+        "9e999",
+        "\u{0}",
+    ]);
+    prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        texts.prop_map(Value::from),
+        ".{0,20}".prop_map(Value::from),
+        Just(json!([])),
+        Just(json!({})),
+        Just(json!([[[{"id": {"id": 1}}]]])),
+        Just(json!({"_serialized": "true_x_"})),
+        "[0-9]{0,40}@(c.us|lid|g.us|s.whatsapp.net)".prop_map(Value::from),
+    ]
+}
+
+fn mutated() -> impl Strategy<Value = Value> {
+    let mut all = Vec::new();
+    places(&everything(), "", &mut all);
+    let changes = prop::collection::vec((prop::sample::select(all), odd_values()), 0..8);
+    changes.prop_map(|changes| {
+        let mut payload = everything();
+        for (place, value) in changes {
+            if let Some(target) = payload.pointer_mut(&place) {
+                *target = value;
+            }
+        }
+        payload
+    })
+}
+
+proptest! {
+    #[test]
+    fn no_payload_makes_it_panic(event in prop::sample::select(&EVENTS[..]), payload in mutated()) {
+        let scene = Scene::new(WahaEngine::Gows);
+        let received = scene.take(&scene.waha.webhook(event, &payload));
+        prop_assert!(received.is_ok());
+    }
+
+    #[test]
+    fn no_envelope_makes_it_panic(
+        name in prop::sample::select(vec!["event", "session", "payload", "me", "timestamp", "engine"]),
+        value in odd_values(),
+    ) {
+        let scene = Scene::new(WahaEngine::Gows);
+        let signed = scene.waha.webhook("message.any", &everything());
+        let mut envelope: Value = serde_json::from_slice(&signed.body).expect("JSON");
+        envelope[name] = value;
+        let body = envelope.to_string();
+        let hex = recado_testkit::gateways::hex_hmac_sha512("waha-hmac-key", body.as_bytes());
+        let webhook = signed.with_body(body).with_header("x-webhook-hmac", &hex);
+        prop_assert!(scene.take(&webhook).is_ok());
+    }
+
+    #[test]
+    fn no_answer_makes_it_panic(status in 100_u16..600, one in mutated(), other in odd_values()) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        runtime.block_on(async {
+            let scene = Scene::new(WahaEngine::Gows);
+            let transport = ScriptedTransport::new();
+            let answers = [json!([one]), one, other];
+            for answer in answers.iter().cycle().take(12) {
+                transport.then_json(200, answer).then_json(status, answer);
+            }
+            let (adapter, connection) = (&scene.adapter, &scene.connection);
+            let outgoing = scene.outgoing(1, "5534991234567");
+            let _ = adapter.send(&transport, connection, &outgoing).await;
+            let lookup = scene.lookup(1, "5534991234567");
+            let _ = adapter.find_sent(&transport, connection, &lookup).await;
+            let _ = adapter.status(&transport, connection).await;
+            let _ = adapter.groups(&transport, connection).await;
+            let _ = adapter.pairing(&transport, connection).await;
+            let _ = adapter.missed(&transport, connection, NOW, NOW).await;
+            let _ = adapter.media(&transport, connection, "waha-message:true_1@c.us_3E", 9).await;
+        });
+    }
+}

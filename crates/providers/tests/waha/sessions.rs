@@ -1,0 +1,113 @@
+//! The state of a session, and pairing a phone with it.
+
+use recado_core::connections::ConnectionStatus;
+use recado_core::gateway::{GatewayEvent, Pairing, PairingCode, Provider, ProviderError};
+use recado_testkit::gateways::{FakeWaha, WahaEngine};
+use serde_json::json;
+
+use super::support::{Scene, connection};
+
+async fn status(scene: &Scene) -> Result<(ConnectionStatus, String), ProviderError> {
+    let told = scene.adapter.status(&scene.transport, &scene.connection).await?;
+    let detail = told.detail.expect("it says why");
+    Ok((told.status, detail["status"].as_str().expect("a text").to_owned()))
+}
+
+async fn pairing(scene: &Scene) -> Result<Pairing, ProviderError> {
+    scene.adapter.pairing(&scene.transport, &scene.connection).await
+}
+
+#[tokio::test]
+async fn only_a_working_session_is_connected() {
+    let scene = Scene::new(WahaEngine::Gows);
+    for word in [
+        "STOPPED",
+        "STARTING",
+        "SCAN_QR_CODE",
+        "PASSKEY_REQUIRED",
+        "PASSKEY_CONFIRMATION_REQUIRED",
+        "FAILED",
+        "SOMETHING_NEW",
+    ] {
+        scene.waha.set_status(word);
+        let expected = Ok((ConnectionStatus::Disconnected, word.to_owned()));
+        assert_eq!(status(&scene).await, expected);
+    }
+    scene.waha.set_status("WORKING");
+    assert_eq!(status(&scene).await, Ok((ConnectionStatus::Connected, "WORKING".to_owned())));
+    scene.assert_clean();
+}
+
+#[tokio::test]
+async fn an_unknown_session_and_a_wrong_key_are_disconnected_and_say_so() {
+    let scene = Scene::new(WahaEngine::Gows);
+    scene.waha.set_session_there(false);
+    let (state, why) = status(&scene).await.expect("it answers");
+    assert_eq!(state, ConnectionStatus::Disconnected);
+    assert!(why.contains("no such session"), "{why}");
+    let mut settings = scene.waha.settings();
+    settings["api_key"] = "another".into();
+    let wrong = Scene { connection: connection(&settings), ..scene };
+    let (state, why) = status(&wrong).await.expect("it answers");
+    assert_eq!(state, ConnectionStatus::Disconnected);
+    assert!(why.contains("API key"), "{why}");
+}
+
+#[tokio::test]
+async fn a_gateway_that_does_not_answer_tells_nothing() {
+    let scene = Scene::new(WahaEngine::Gows);
+    scene.waha.set_up(false);
+    assert!(matches!(status(&scene).await, Err(ProviderError::Failed(_))));
+}
+
+#[tokio::test]
+async fn pairing_starts_a_session_waits_for_its_code_and_ends() {
+    for stopped in ["STOPPED", "FAILED"] {
+        let scene = Scene::new(WahaEngine::Noweb);
+        scene.waha.set_status(stopped);
+        assert_eq!(pairing(&scene).await, Ok(Pairing::Preparing));
+        assert!(scene.paths().contains(&"POST /api/sessions/loja1/start".to_owned()));
+        assert_eq!(pairing(&scene).await, Ok(Pairing::Preparing), "it is starting");
+        scene.waha.set_status("SCAN_QR_CODE");
+        let code = PairingCode {
+            text: "2@pairing,code".to_owned(),
+            png: Some(b"\x89PNG\r\n\x1a\n".to_vec()),
+        };
+        assert_eq!(pairing(&scene).await, Ok(Pairing::Code(code)));
+        scene.waha.set_status("WORKING");
+        assert_eq!(pairing(&scene).await, Ok(Pairing::Paired));
+        scene.assert_clean();
+    }
+}
+
+#[tokio::test]
+async fn pairing_without_a_session_or_with_a_passkey_says_what_is_missing() {
+    let scene = Scene::over(FakeWaha::default());
+    scene.waha.set_status("PASSKEY_REQUIRED");
+    let Err(ProviderError::Failed(why)) = pairing(&scene).await else { panic!("it cannot pair") };
+    assert!(why.contains("PASSKEY_REQUIRED"), "{why}");
+    scene.waha.set_session_there(false);
+    let Err(ProviderError::Failed(why)) = pairing(&scene).await else { panic!("it cannot pair") };
+    assert!(why.contains("no session"), "{why}");
+}
+
+#[test]
+fn changes_of_the_session_are_told() {
+    let scene = Scene::new(WahaEngine::Gows);
+    let told = |word: &str| {
+        let received = scene.take(&scene.waha.webhook_status(word)).expect("signed");
+        let events = received.into_iter().map(|received| received.event.expect("readable"));
+        events.collect::<Vec<_>>()
+    };
+    let connected = GatewayEvent::Connection(ConnectionStatus::Connected);
+    let disconnected = GatewayEvent::Connection(ConnectionStatus::Disconnected);
+    assert_eq!(told("WORKING"), [connected]);
+    for word in
+        ["STOPPED", "FAILED", "SCAN_QR_CODE", "PASSKEY_REQUIRED", "PASSKEY_CONFIRMATION_REQUIRED"]
+    {
+        assert_eq!(told(word), std::slice::from_ref(&disconnected), "{word}");
+    }
+    assert_eq!(told("STARTING"), []);
+    assert_eq!(told("SOMETHING_NEW"), [GatewayEvent::StateDoubtful]);
+    assert!(scene.events("session.status", &json!({}))[0].is_err());
+}
