@@ -201,3 +201,24 @@ async fn a_send_that_is_given_up_takes_its_connection_along() {
     };
     assert!(!read_delivery(&mut stream).await);
 }
+
+#[tokio::test]
+async fn a_request_may_ask_for_a_connection_that_was_not_unused_for_long() {
+    let (listener, url) = listen().await;
+    let connections = serve(listener, |mut stream, _| async move {
+        while read_delivery(&mut stream).await {
+            stream.write_all(OK).await.expect("written");
+        }
+    });
+    let client = open_client();
+    let within = |longest| OutboundRequest { max_idle: Some(longest), ..delivery(&url) };
+    for (request, expected) in [
+        (delivery(&url), 1),
+        (within(Duration::from_secs(3600)), 1),
+        (within(Duration::ZERO), 2),
+        (delivery(&url), 2),
+    ] {
+        assert_eq!(client.send(request).await.expect("an answer").status, 200);
+        assert_eq!(connections.load(Ordering::SeqCst), expected);
+    }
+}
