@@ -67,12 +67,8 @@ fn read(entry: &Value, own: &Own, suffix: &str) -> Option<Group> {
     let id = address_of(entry, &["id", "JID"])?;
     let metadata = entry.get("groupMetadata").filter(|metadata| metadata.is_object());
     let flag = |names: &[&str]| {
-        let places = [Some(entry), metadata];
-        let all = places
-            .into_iter()
-            .flatten()
-            .flat_map(|place| names.iter().filter_map(move |name| boolean(place, name)));
-        all.fold(false, |any, this| any || this)
+        let holds = |place: &Value| names.iter().any(|name| boolean(place, name) == Some(true));
+        holds(entry) || metadata.is_some_and(holds)
     };
     let subject = ["subject", "Name", "name", "formattedTitle"]
         .into_iter()
@@ -81,16 +77,10 @@ fn read(entry: &Value, own: &Own, suffix: &str) -> Option<Group> {
         .and_then(text::short);
     let parent = ["linkedParent", "LinkedParentJID", "parentGroup"];
     let parent = address_of(entry, &parent).or_else(|| address_of(metadata?, &parent));
-    let is_announcement = flag(&[
-        "isCommunityAnnounce",
-        "IsDefaultSubGroup",
-        "defaultSubgroup",
-        "isAnnounceGrpRestrict",
-    ]);
     Some(Group {
         subject,
         is_community: flag(&["isCommunity", "IsParent", "isParentGroup"]),
-        is_announcement,
+        is_announcement: flag(&["isCommunityAnnounce", "IsDefaultSubGroup", "defaultSubgroup"]),
         announce_only: flag(&["announce", "IsAnnounce"]),
         is_admin: is_admin(entry, own) || metadata.is_some_and(|inner| is_admin(inner, own)),
         community_code: parent.map(|parent| code_of(&parent, suffix)),

@@ -1,7 +1,7 @@
 //! Messages, as webhooks bring them and as the history has them.
 
 use recado_core::gateway::{GatewayEvent, GatewayMessage, Incoming, OwnSend, StatusEvent};
-use recado_core::messages::MessageStatus;
+use recado_core::messages::{MessageStatus, MessageType};
 use serde_json::Value;
 
 use super::address::{Address, code_of};
@@ -174,6 +174,10 @@ fn own(payload: &Value, message: GatewayMessage) -> Vec<GatewayEvent> {
     // The gateway knows for some time only what programs sent; our own ids tell for ever.
     let ours = reference.is_some_and(|reference| is_surely_ours(reference, at));
     let typed = text_of(payload, "source") != Some("api") && !ours;
+    if !typed && message.message_type == MessageType::Reaction {
+        // We send none, so that it proves nothing of ours.
+        return Vec::new();
+    }
     let reference = if typed { None } else { reference };
     let provider_id = message.provider_id.clone();
     let status = |status| {

@@ -124,9 +124,12 @@ fn reactions_in_groups_and_own_ones_are_read_and_those_taken_back_are_left_out()
         (message.peer, message.participant),
         (format!("12036@{SUFFIX}"), Some("9@lid".to_owned()))
     );
-    let own = reaction(json!({"id": "true_553491234567@c.us_3A", "fromMe": true,
-        "source": "app", "ack": 1, "reaction": {"text": "👍"}}));
-    let events = scene.events("message.reaction", &own);
+    let own = |source: &str| {
+        reaction(json!({"id": "true_553491234567@c.us_3A", "fromMe": true, "source": source,
+            "ack": 1, "reaction": {"text": "👍"}}))
+    };
+    assert_eq!(scene.events("message.reaction", &own("api")), [], "another program's");
+    let events = scene.events("message.reaction", &own("app"));
     assert!(matches!(events.as_slice(), [Ok(GatewayEvent::Echo(_))]), "{events:?}");
     let taken_back = reaction(json!({"reaction": {"text": ""}}));
     assert_eq!(scene.events("message.reaction", &taken_back), []);
