@@ -3,6 +3,7 @@
 pub mod backend;
 pub mod binary;
 pub mod campaigns;
+pub mod clouded;
 pub mod gateways;
 pub mod hooks;
 pub mod hooks_in;
@@ -17,6 +18,7 @@ use std::future::Future;
 
 pub use backend::{Outside, Setup, StoreKind};
 pub use campaigns::Campaigning;
+pub use clouded::Clouded;
 pub use gateways::{GatewayServer, webhook_request};
 pub use hooks::{Hook, Hooks};
 pub use hooks_in::{Endpoint, Intake};

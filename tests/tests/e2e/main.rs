@@ -67,6 +67,7 @@ mod links;
 mod lists;
 mod media;
 mod messages_list;
+mod provider_webhooks;
 mod operator_companies;
 mod operator_contacts;
 mod operator_crm;
