@@ -20,7 +20,7 @@ use super::send::address;
 use super::settings::Place;
 use super::status;
 use super::values::{message_id, time};
-use crate::shared::{array, at, digits, integer, parse, text};
+use crate::shared::{at, digits, integer, parse, text};
 
 /// The rows of one page.
 const PAGE: i64 = 100;
@@ -69,10 +69,8 @@ impl Query<'_> {
         let unreadable = || ProviderError::Failed("the gateway's answer is no history".to_owned());
         let answer = parse(&response.body).ok_or_else(unreadable)?;
         let listed = at(&answer, &["messages"]).unwrap_or(&answer);
-        let rows = array(listed, "records").to_vec();
-        if rows.is_empty() && at(listed, &["records"]).is_none() {
-            return Err(unreadable());
-        }
+        let rows = at(listed, &["records"]).and_then(Value::as_array);
+        let rows = rows.ok_or_else(unreadable)?.clone();
         let count = i64::try_from(rows.len()).unwrap_or(i64::MAX);
         let total = integer(listed, "total").unwrap_or(count);
         let pages = integer(listed, "pages").unwrap_or_else(|| total.max(0) / PAGE + 1);

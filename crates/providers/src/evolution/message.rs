@@ -15,7 +15,7 @@ pub(super) type Read = Result<Option<GatewayEvent>, String>;
 pub(super) fn read(record: &Value, names: Names<'_>, history: bool) -> Read {
     let Some((message, incoming)) = message(record, names, history)? else { return Ok(None) };
     Ok(match message {
-        Found::Edit(edit) => Some(edit),
+        Found::Edit(edit) => Some(*edit),
         Found::Message(message) if incoming => Some(GatewayEvent::Message(*message)),
         Found::Message(message) => Some(GatewayEvent::Echo(*message)),
     })
@@ -25,7 +25,7 @@ pub(super) fn read(record: &Value, names: Names<'_>, history: bool) -> Read {
 pub(super) fn own_send(record: &Value, names: Names<'_>) -> Read {
     Ok(match message(record, names, false)? {
         None => None,
-        Some((Found::Edit(edit), _)) => Some(edit),
+        Some((Found::Edit(edit), _)) => Some(*edit),
         Some((Found::Message(message), _)) => Some(GatewayEvent::OwnSend(OwnSend {
             provider_id: message.provider_id,
             reference: None,
@@ -50,7 +50,7 @@ pub(super) fn edit(protocol: &Value) -> Read {
 
 enum Found {
     Message(Box<GatewayMessage>),
-    Edit(GatewayEvent),
+    Edit(Box<GatewayEvent>),
 }
 
 fn message(
@@ -66,7 +66,7 @@ fn message(
         Body::Nothing => return Ok(None),
         Body::Edit { of, content, timestamp } => {
             let edit = GatewayEvent::Edit { provider_id: of, content, timestamp };
-            return Ok(Some((Found::Edit(edit), incoming)));
+            return Ok(Some((Found::Edit(Box::new(edit)), incoming)));
         }
         Body::Said(said) => *said,
     };

@@ -2,7 +2,7 @@
 //! ways.
 
 use recado_core::connections::Connection;
-use recado_core::contacts::ChannelKey;
+use recado_core::contacts::{ChannelKey, Phone, Region};
 use recado_core::groups::GroupCode;
 use serde_json::Value;
 
@@ -54,6 +54,12 @@ pub(super) fn same_person(one: &str, other: &str) -> bool {
     }
 }
 
+/// The last eight digits of what stands before an address's device and server, backwards.
+fn last_digits(name: &str) -> Vec<u8> {
+    let user = name.split(['@', ':']).next().unwrap_or(name);
+    user.bytes().rev().filter(u8::is_ascii_digit).take(8).collect()
+}
+
 /// How an installation writes names, and the connection's own.
 #[derive(Clone, Copy)]
 pub(super) struct Names<'a> {
@@ -91,9 +97,14 @@ impl<'a> Names<'a> {
         format!("{}@{GROUP}", id.unwrap_or(code))
     }
 
-    /// Whether this is the connection's own number.
+    /// Whether this is the connection's own number, which may be written for people to read.
     pub(super) fn is_own(&self, name: &str) -> bool {
-        same_person(name, self.own)
+        // Most names end otherwise, and need not be taken apart.
+        last_digits(name) == last_digits(self.own)
+            && match Phone::parse(self.own, &Region::br()) {
+                Ok(phone) => same_person(name, phone.digits()),
+                Err(_) => same_person(name, self.own),
+            }
     }
 
     /// The conversation of a message, by its key and the record around it; `Ok(None)` for one with

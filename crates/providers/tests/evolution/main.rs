@@ -1,0 +1,15 @@
+//! The adapter of Evolution API, by the shapes that its versions send.
+#![cfg(feature = "evolution")]
+
+mod errors;
+mod events;
+mod flows;
+mod fuzz;
+mod groups;
+mod history;
+mod identity;
+mod media;
+mod messages;
+mod pairing;
+mod scene;
+mod tokens;

@@ -1,0 +1,282 @@
+//! What messages say, by each kind that the gateway passes on (3.7).
+
+use recado_core::Timestamp;
+use recado_core::gateway::{Button, EventMedia, GatewayEvent, GatewayMessage};
+use recado_core::messages::MessageType;
+use serde_json::{Value, json};
+
+use crate::scene::Scene;
+
+/// A record of a message from a person, of this kind.
+fn record(kind: &str, message: Value) -> Value {
+    json!({"key": {"remoteJid": "553491234567@s.whatsapp.net", "remoteJidAlt": "123456@lid",
+            "fromMe": false, "id": "3A0F", "participant": "", "addressingMode": "pn"},
+        "pushName": "Maria", "status": "DELIVERY_ACK", "message": message, "contextInfo": null,
+        "messageType": kind, "messageTimestamp": 1_760_000_000, "instanceId": "uuid",
+        "source": "android"})
+}
+
+fn read(kind: &str, message: Value) -> GatewayMessage {
+    Scene::new().message(record(kind, message))
+}
+
+fn said(kind: &str, message: Value) -> (MessageType, Option<String>) {
+    let message = read(kind, message);
+    (message.message_type, message.content)
+}
+
+fn says(text: &str) -> Option<String> {
+    Some(text.to_owned())
+}
+
+#[test]
+fn a_text_is_read_whole() {
+    let mut text = record("conversation", json!({"conversation": "Oi", "messageContextInfo": {}}));
+    text["contextInfo"] = json!({"stanzaId": "3EB0A1",
+        "participant": "551140028922@s.whatsapp.net", "quotedMessage": {"conversation": "Olá"}});
+    let message = Scene::new().message(text);
+    let expected = GatewayMessage {
+        provider_id: message.provider_id.clone(),
+        peer: "553491234567".to_owned(),
+        aliases: vec!["123456@lid".to_owned()],
+        participant: None,
+        push_name: says("Maria"),
+        message_type: MessageType::Text,
+        content: says("Oi"),
+        media: None,
+        quoted: message.quoted.clone(),
+        quoted_content: says("Olá"),
+        quoted_type: Some(MessageType::Text),
+        button: None,
+        history: false,
+        timestamp: Some(Timestamp::from_millis(1_760_000_000_000)),
+    };
+    assert_eq!(message, expected);
+    assert_eq!(message.provider_id.as_str(), "3A0F");
+    assert_eq!(message.quoted.as_ref().map(|id| id.as_str()), Some("3EB0A1"));
+}
+
+#[test]
+fn a_text_of_the_longer_kind_quotes_from_within() {
+    let message = read(
+        "extendedTextMessage",
+        json!({"extendedTextMessage": {"text": "Sim", "contextInfo": {"stanzaId": "3EB0A1",
+            "quotedMessage": {"imageMessage": {"caption": "Veja", "mimetype": "image/jpeg"}}}}}),
+    );
+    assert_eq!(
+        (message.message_type, message.content.as_deref()),
+        (MessageType::Text, Some("Sim"))
+    );
+    assert_eq!(message.quoted.as_ref().map(|id| id.as_str()), Some("3EB0A1"));
+    assert_eq!(message.quoted_content.as_deref(), Some("Veja"));
+    assert_eq!(message.quoted_type, Some(MessageType::Image));
+}
+
+#[test]
+fn times_come_as_numbers_texts_and_halves() {
+    for written in
+        [json!(1_760_000_000), json!("1760000000"), json!({"low": 1_760_000_000, "high": 0})]
+    {
+        let mut text = record("conversation", json!({"conversation": "Oi"}));
+        text["messageTimestamp"] = written;
+        let at = Scene::new().message(text).timestamp;
+        assert_eq!(at, Some(Timestamp::from_millis(1_760_000_000_000)));
+    }
+}
+
+#[test]
+fn files_keep_their_caption_apart_and_are_fetched_by_id() {
+    let part = json!({"url": "https://mmg.whatsapp.net/encrypted", "mimetype": "image/jpeg",
+        "caption": "Veja", "fileLength": "1234", "mediaKey": "abc", "fileName": "nota.pdf"});
+    for (kind, expected, name) in [
+        ("imageMessage", MessageType::Image, None),
+        ("videoMessage", MessageType::Video, None),
+        ("ptvMessage", MessageType::Video, None),
+        ("audioMessage", MessageType::Audio, None),
+        ("stickerMessage", MessageType::Sticker, None),
+        ("documentMessage", MessageType::Document, says("nota.pdf")),
+    ] {
+        let message = read(kind, json!({kind: part, "base64": "aGk="}));
+        assert_eq!((message.message_type, message.content), (expected, None), "{kind}");
+        let media = EventMedia {
+            url: says("evolution-media:3A0F"),
+            mimetype: says("image/jpeg"),
+            filename: name,
+            caption: says("Veja"),
+        };
+        assert_eq!(message.media, Some(media), "{kind}");
+    }
+}
+
+#[test]
+fn a_file_that_the_gateway_put_somewhere_is_fetched_there() {
+    let message = |url: Value| {
+        let message = json!({"audioMessage": {"ptt": true, "mimetype": "audio/ogg; codecs=opus"},
+            "mediaUrl": url});
+        read("audioMessage", message).media.expect("a file").url.expect("an address")
+    };
+    let stored = "https://s3.example/evo/3A0F.oga?X-Amz-Signature=1";
+    assert_eq!(message(json!(stored)), stored);
+    for other in [json!("file:///etc/passwd"), json!(7), json!("javascript:x"), Value::Null] {
+        assert_eq!(message(other), "evolution-media:3A0F");
+    }
+}
+
+#[test]
+fn envelopes_are_opened() {
+    for wrapper in
+        ["ephemeralMessage", "viewOnceMessage", "viewOnceMessageV2", "viewOnceMessageV2Extension"]
+    {
+        let image = json!({"imageMessage": {"caption": "Veja"}});
+        let message = read(wrapper, json!({wrapper: {"message": image}}));
+        assert_eq!(message.message_type, MessageType::Image, "{wrapper}");
+    }
+    let document = json!({"documentWithCaptionMessage": {"message": {"documentMessage":
+        {"caption": "A nota", "fileName": "nota.pdf", "mimetype": "application/pdf"}}}});
+    let nested = json!({"ephemeralMessage": {"message": document}});
+    let media = read("documentWithCaptionMessage", nested).media.expect("a file");
+    assert_eq!((media.caption, media.filename), (says("A nota"), says("nota.pdf")));
+    let quoting = json!({"ephemeralMessage": {"message": {"extendedTextMessage":
+        {"text": "Oi", "contextInfo": {"stanzaId": "3EB0A1"}}}}});
+    let message = read("ephemeralMessage", quoting);
+    assert_eq!(message.content.as_deref(), Some("Oi"));
+    assert_eq!(message.quoted.as_ref().map(|id| id.as_str()), Some("3EB0A1"));
+}
+
+#[test]
+fn places_and_cards_are_told_in_words() {
+    let place = json!({"degreesLatitude": -18.9186, "degreesLongitude": -48.2772,
+        "name": "Loja", "address": "Rua das Flores, 10"});
+    let expected = (MessageType::Location, says("-18.9186,-48.2772 Loja"));
+    assert_eq!(said("locationMessage", json!({"locationMessage": place})), expected);
+    let bare = json!({"degreesLatitude": -18.5, "degreesLongitude": -48.5, "name": ""});
+    let expected = (MessageType::Location, says("-18.5,-48.5"));
+    assert_eq!(said("liveLocationMessage", json!({"liveLocationMessage": bare})), expected);
+    let card = json!({"displayName": "João", "vcard": "BEGIN:VCARD"});
+    let expected = (MessageType::Contacts, says("João"));
+    assert_eq!(said("contactMessage", json!({"contactMessage": card})), expected);
+    let cards = json!({"displayName": "2 contatos", "contacts": [card, {"displayName": "Ana"}]});
+    let expected = (MessageType::Contacts, says("João, Ana"));
+    assert_eq!(said("contactsArrayMessage", json!({"contactsArrayMessage": cards})), expected);
+}
+
+#[test]
+fn a_reaction_answers_the_message_it_is_of() {
+    let reaction = |text: &str| {
+        json!({"reactionMessage": {"key": {"remoteJid": "553491234567@s.whatsapp.net",
+            "fromMe": true, "id": "3EB0A1"}, "text": text, "senderTimestampMs": "1760000000000"}})
+    };
+    let message = read("reactionMessage", reaction("👍"));
+    assert_eq!(
+        (message.message_type, message.content.as_deref()),
+        (MessageType::Reaction, Some("👍"))
+    );
+    assert_eq!(message.quoted.as_ref().map(|id| id.as_str()), Some("3EB0A1"));
+    let taken_back = record("reactionMessage", reaction(""));
+    assert!(Scene::new().told("messages.upsert", taken_back).is_empty());
+}
+
+#[test]
+fn answers_to_buttons_and_lists_are_presses() {
+    let press = |kind: &str, part: Value| {
+        let message = read(kind, json!({ kind: part }));
+        assert_eq!(message.message_type, MessageType::Interactive, "{kind}");
+        (message.content, message.button.expect("a button"))
+    };
+    let button = |id: &str, title: &str| Button { id: says(id), payload: None, title: says(title) };
+    let part = json!({"selectedButtonId": "b1", "selectedDisplayText": "Sim", "type": 1});
+    assert_eq!(press("buttonsResponseMessage", part), (says("Sim"), button("b1", "Sim")));
+    let part = json!({"selectedId": "parar", "selectedDisplayText": "Parar promoções",
+        "selectedIndex": 1});
+    let expected = (says("Parar promoções"), button("parar", "Parar promoções"));
+    assert_eq!(press("templateButtonReplyMessage", part), expected);
+    let part = json!({"title": "Plano A", "listType": 1,
+        "singleSelectReply": {"selectedRowId": "r1"}, "description": "O menor"});
+    assert_eq!(press("listResponseMessage", part), (says("Plano A"), button("r1", "Plano A")));
+    let written = "{\"id\":\"q1\",\"version\":3}";
+    let part = json!({"body": {"text": "Quero"}, "nativeFlowResponseMessage":
+        {"name": "quick_reply", "paramsJson": written, "version": 3}});
+    let expected = Button { id: says("q1"), payload: says(written), title: says("Quero") };
+    assert_eq!(press("interactiveResponseMessage", part), (says("Quero"), expected));
+}
+
+#[test]
+fn a_changed_text_is_an_edit_of_the_first_message() {
+    let protocol = json!({"key": {"remoteJid": "553491234567@s.whatsapp.net", "fromMe": false,
+        "id": "3A00"}, "type": "MESSAGE_EDIT", "timestampMs": "1760000005123",
+        "editedMessage": {"conversation": "Oi!"}});
+    let expected = |at: i64| (says("3A00"), says("Oi!"), Some(Timestamp::from_millis(at)));
+    let edit = |event: &str, data: Value| match Scene::new().event(event, data) {
+        GatewayEvent::Edit { provider_id, content, timestamp } => {
+            (Some(provider_id.as_str().to_owned()), Some(content), timestamp)
+        }
+        other => panic!("not an edit: {other:?}"),
+    };
+    let plain = record("protocolMessage", json!({ "protocolMessage": protocol }));
+    assert_eq!(edit("messages.upsert", plain), expected(1_760_000_005_123));
+    let wrapped = json!({"editedMessage": {"message": {"protocolMessage": protocol}}});
+    let wrapped = record("editedMessage", wrapped);
+    assert_eq!(edit("messages.upsert", wrapped), expected(1_760_000_005_123));
+    assert_eq!(edit("messages.edited", protocol.clone()), expected(1_760_000_005_123));
+    let mut timeless = protocol.clone();
+    timeless["timestampMs"] = Value::Null;
+    timeless["editedMessage"] = json!({"extendedTextMessage": {"text": "Oi!"}});
+    let timeless = record("protocolMessage", json!({ "protocolMessage": timeless }));
+    assert_eq!(edit("messages.upsert", timeless), expected(1_760_000_000_000));
+    let update = json!({"keyId": "3A00", "fromMe": false,
+        "update": {"message": {"editedMessage": {"message": {"protocolMessage": protocol}}}}});
+    assert_eq!(edit("messages.update", update), expected(1_760_000_005_123));
+}
+
+#[test]
+fn the_protocols_other_records_are_left_out() {
+    let scene = Scene::new();
+    let revoke = json!({"key": {"id": "3A00"}, "type": "REVOKE"});
+    for message in [
+        json!({"protocolMessage": revoke}),
+        json!({"protocolMessage": {"type": "EPHEMERAL_SETTING", "ephemeralExpiration": 86400}}),
+        json!({"protocolMessage": null}),
+        // What was written beneath a file is not the text of a message.
+        json!({"protocolMessage": {"key": {"id": "3A00"}, "type": 14,
+            "editedMessage": {"imageMessage": {"caption": "Veja bem"}}}}),
+        json!({"senderKeyDistributionMessage": {"groupId": "1@g.us"}, "messageContextInfo": {}}),
+        json!({"pinInChatMessage": {"type": 1}}),
+        json!({"albumMessage": {"expectedImageCount": 3}}),
+    ] {
+        assert!(
+            scene.told("messages.upsert", record("x", message.clone())).is_empty(),
+            "{message}"
+        );
+    }
+    let mut note = record("x", Value::Null);
+    note["messageStubType"] = json!("GROUP_PARTICIPANT_ADD");
+    assert!(scene.told("messages.upsert", note).is_empty());
+}
+
+#[test]
+fn keys_that_travel_with_a_text_do_not_hide_it() {
+    let message = json!({"senderKeyDistributionMessage": {"groupId": "1@g.us"},
+        "messageContextInfo": {}, "conversation": "Oi"});
+    assert_eq!(said("conversation", message), (MessageType::Text, says("Oi")));
+}
+
+#[test]
+fn a_kind_that_is_not_known_is_a_message_all_the_same() {
+    for message in [
+        json!({"pollCreationMessageV3": {"name": "Quando?", "options": []}}),
+        json!({"orderMessage": {"orderId": "1"}}),
+        json!({"somethingNewMessage": "x"}),
+        json!({}),
+        Value::Null,
+    ] {
+        assert_eq!(said("x", message.clone()), (MessageType::Unsupported, None), "{message}");
+    }
+}
+
+#[test]
+fn texts_lose_what_cannot_be_stored() {
+    let mut text = record("conversation", json!({"conversation": "O\u{0}i\n!"}));
+    text["pushName"] = json!(" M\u{0}aria ");
+    let message = Scene::new().message(text);
+    assert_eq!((message.content, message.push_name), (says("Oi\n!"), says("Maria")));
+}

@@ -1,0 +1,96 @@
+//! The instance's state, and pairing a phone with it (3.2).
+
+use recado_core::connections::ConnectionStatus;
+use recado_core::gateway::{GatewayStatus, Pairing, Provider, ProviderError};
+use recado_core::transport::TransportError;
+use recado_testkit::ScriptedTransport;
+use serde_json::json;
+
+use crate::scene::{Scene, connection};
+
+async fn status(scene: &Scene) -> Result<GatewayStatus, ProviderError> {
+    scene.provider.status(&scene.transport, &scene.connection).await
+}
+
+async fn pairing(scene: &Scene) -> Result<Pairing, ProviderError> {
+    scene.provider.pairing(&scene.transport, &scene.connection).await
+}
+
+#[tokio::test]
+async fn a_phone_is_paired_with_the_code_that_is_shown() {
+    let scene = Scene::new();
+    scene.fake.set_state("close");
+    let first = match pairing(&scene).await {
+        Ok(Pairing::Code(code)) => code,
+        other => panic!("no code: {other:?}"),
+    };
+    assert_eq!(first.text, "2@1");
+    assert_eq!(first.png.as_deref(), Some("\u{89}PNG 1".as_bytes()));
+    let told = status(&scene).await.expect("an answer");
+    assert_eq!(told.status, ConnectionStatus::Disconnected);
+    assert_eq!(told.detail, Some(json!({"state": "connecting"})));
+    assert!(matches!(pairing(&scene).await, Ok(Pairing::Code(next)) if next.text == "2@2"));
+    scene.fake.set_state("open");
+    assert_eq!(pairing(&scene).await, Ok(Pairing::Paired));
+    assert_eq!(status(&scene).await.map(|told| told.status), Ok(ConnectionStatus::Connected));
+    assert_eq!(scene.fake.violations(), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_gateway_without_a_code_yet_is_asked_again_and_one_that_gave_up_is_not() {
+    let scene = Scene::new();
+    scene.fake.set_state("close").no_code_yet();
+    assert_eq!(pairing(&scene).await, Ok(Pairing::Preparing));
+    scene.fake.fail_pairing();
+    assert_eq!(pairing(&scene).await, Ok(Pairing::Preparing));
+    scene.fake.reach_code_limit();
+    assert!(matches!(pairing(&scene).await, Err(ProviderError::Failed(_))));
+}
+
+#[tokio::test]
+async fn a_code_without_a_readable_picture_is_a_code() {
+    let transport = ScriptedTransport::new();
+    let scene = Scene::new();
+    for picture in [json!(null), json!("data:image/png;base64,%%%"), json!(7)] {
+        transport.then_json(200, &json!({"code": "2@x", "base64": picture, "count": 1}));
+        match scene.provider.pairing(&transport, &scene.connection).await {
+            Ok(Pairing::Code(code)) => assert_eq!((code.text.as_str(), code.png), ("2@x", None)),
+            other => panic!("no code: {other:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_gateway_that_will_not_serve_the_connection_leaves_it_disconnected() {
+    for is_licensed in [true, false] {
+        let scene = Scene::new();
+        if is_licensed {
+            scene.fake.remove_instance()
+        } else {
+            scene.fake.lose_license()
+        };
+        let told = status(&scene).await.expect("an answer");
+        assert_eq!(told.status, ConnectionStatus::Disconnected);
+        assert!(told.detail.expect("a reason")["reason"].is_string());
+        assert!(matches!(pairing(&scene).await, Err(ProviderError::Failed(_))));
+    }
+    let scene = Scene::new();
+    let mut settings = scene.fake.settings();
+    settings.insert("api_key".to_owned(), json!("wrong"));
+    let told = scene.provider.status(&scene.transport, &connection(&settings)).await;
+    assert_eq!(told.map(|told| told.status), Ok(ConnectionStatus::Disconnected));
+}
+
+#[tokio::test]
+async fn a_gateway_that_cannot_be_asked_tells_nothing() {
+    let scene = Scene::new();
+    let transport = ScriptedTransport::new();
+    transport.then(Err(TransportError::Refused)).then_json(500, &json!({}));
+    transport.then_json(503, &json!({"error": "busy"})).then_json(200, &json!({"instance": 7}));
+    transport.then_json(200, &json!({"instance": {"state": "asleep"}}));
+    for _ in 0..5 {
+        let told = scene.provider.status(&transport, &scene.connection).await;
+        assert!(matches!(told, Err(ProviderError::Failed(_))), "{told:?}");
+    }
+    assert!(transport.requests().iter().all(|request| request.repeatable));
+}

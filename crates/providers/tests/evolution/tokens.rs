@@ -1,0 +1,98 @@
+//! The token of the webhook's address: checked before anything is read.
+
+use recado_core::gateway::{Provider, Webhook, WebhookRefused};
+use serde_json::{Value, json};
+
+use crate::scene::{Scene, connection};
+
+fn with_query(webhook: &Webhook, query: &[(&str, &str)]) -> Webhook {
+    let query = query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    Webhook { query: query.collect(), ..webhook.clone() }
+}
+
+/// What the head and the whole of a webhook are answered.
+fn verdicts(scene: &Scene, webhook: &Webhook) -> [Result<(), WebhookRefused>; 2] {
+    let head = Webhook { body: Vec::new(), ..webhook.clone() };
+    [
+        scene.provider.admit(&scene.connection, &head),
+        scene.provider.receive(&scene.connection, webhook).map(drop),
+    ]
+}
+
+#[test]
+fn only_the_whole_token_once_is_taken() {
+    let scene = Scene::new();
+    let good = scene.fake.webhook("connection.update", json!({"state": "open"})).webhook();
+    let token = good.query[0].1.clone();
+    assert_eq!(verdicts(&scene, &good), [Ok(()), Ok(())]);
+    let other_parameters = with_query(&good, &[("x", "1"), ("token", &token)]);
+    assert_eq!(verdicts(&scene, &other_parameters), [Ok(()), Ok(())]);
+    let wrong = format!("{token}x");
+    for query in [
+        &[][..],
+        &[("token", "")],
+        &[("token", &wrong)],
+        &[("token", &token[1..])],
+        &[("token", &token), ("token", &token)],
+        &[("token", &wrong), ("token", &token)],
+        &[("Token", &token)],
+        &[("token", "T-1")],
+    ] {
+        let refused = Err(WebhookRefused::Unauthorized);
+        assert_eq!(verdicts(&scene, &with_query(&good, query)), [refused; 2], "{query:?}");
+    }
+}
+
+#[test]
+fn the_token_is_not_taken_from_a_header() {
+    let scene = Scene::new();
+    let good = scene.fake.webhook("connection.update", json!({"state": "open"})).webhook();
+    let mut bare = with_query(&good, &[]);
+    bare.headers.push(("authorization".to_owned(), format!("Bearer {}", good.query[0].1)));
+    assert_eq!(verdicts(&scene, &bare), [Err(WebhookRefused::Unauthorized); 2]);
+}
+
+#[test]
+fn another_connections_token_is_wrong() {
+    let scene = Scene::new();
+    let mut settings = scene.fake.settings();
+    settings.insert("webhook_token".to_owned(), json!("another"));
+    let other = connection(&settings);
+    let webhook = scene.fake.webhook("connection.update", json!({"state": "open"})).webhook();
+    let refused = scene.provider.receive(&other, &webhook).map(drop);
+    assert_eq!(refused, Err(WebhookRefused::Unauthorized));
+}
+
+#[test]
+fn nothing_is_read_before_the_token_is_verified() {
+    let scene = Scene::new();
+    let mut webhook = scene.fake.webhook("x", Value::Null).webhook();
+    webhook.body = b"{ no json".to_vec();
+    let whole = |webhook| scene.provider.receive(&scene.connection, webhook).map(drop);
+    assert_eq!(whole(&webhook), Err(WebhookRefused::Malformed));
+    assert_eq!(whole(&with_query(&webhook, &[])), Err(WebhookRefused::Unauthorized));
+}
+
+#[test]
+fn an_envelope_without_an_event_or_of_another_instance_is_refused_as_an_event() {
+    let scene = Scene::new();
+    let whole = scene.fake.webhook("connection.update", json!({"state": "open"}));
+    let mut envelope: Value = serde_json::from_slice(&whole.body).expect("JSON");
+    for (name, value) in [
+        ("instance", json!("loja2")),
+        ("instance", json!("LOJA1")),
+        ("instance", Value::Null),
+        ("event", json!(7)),
+    ] {
+        let before = envelope[name].take();
+        envelope[name] = value;
+        let changed = whole.clone().with_body(envelope.to_string());
+        let told = scene.receive(&changed);
+        assert!(matches!(told.as_slice(), [Err(_)]), "{name}: {told:?}");
+        envelope[name] = before;
+    }
+    for body in ["[]", "null", "7", "\"x\"", "{}"] {
+        let told = scene.receive(&whole.clone().with_body(body));
+        assert!(matches!(told.as_slice(), [Err(_)]), "{body}: {told:?}");
+    }
+}
