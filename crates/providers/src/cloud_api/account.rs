@@ -32,7 +32,8 @@ fn report(
     category: Option<TemplateCategory>,
 ) -> Incoming {
     let named = |field: &str| {
-        word(value, field).ok_or_else(|| "a template's report names no template".to_owned())
+        let name = word(value, field).filter(|name| !name.chars().any(char::is_control));
+        name.ok_or_else(|| "a template's report names no template".to_owned())
     };
     Ok(GatewayEvent::Template(TemplateReport {
         name: named("message_template_name")?,

@@ -2,10 +2,12 @@
 
 use recado_core::gateway::{Button, EventMedia};
 use recado_core::messages::MessageType;
+use recado_core::text::{MESSAGE, SHORT};
 use serde_json::Value;
 
 use super::cards;
 use super::media;
+use super::people::plain_name;
 use crate::shared::{at, prose, text, text_at, word};
 
 /// What a message says.
@@ -54,8 +56,8 @@ pub(super) fn read(message: &Value) -> Said {
         },
         "button" => Said::pressed(Button {
             id: None,
-            payload: text(body, "payload").map(prose),
-            title: text(body, "text").map(prose),
+            payload: text(body, "payload").and_then(pressed),
+            title: text(body, "text").and_then(pressed),
         }),
         "interactive" => interactive(body).unwrap_or_else(unsupported),
         // There is no type for orders; what was written with it is kept.
@@ -64,13 +66,20 @@ pub(super) fn read(message: &Value) -> Said {
     }
 }
 
+/// What is on a button or behind it.
+fn pressed(text: &str) -> Option<String> {
+    let kept: String = prose(text).chars().take(MESSAGE).collect();
+    (!kept.is_empty()).then_some(kept)
+}
+
 fn file(message_type: MessageType, body: &Value) -> Said {
-    let brief = |name| text(body, name).map(prose).filter(|text| !text.is_empty());
+    let words = |name| text(body, name).map(prose).filter(|text| !text.is_empty());
+    let brief = |name| words(name).map(|text| text.chars().take(SHORT).collect());
     let media = EventMedia {
-        url: word(body, "id").map(|id| media::source(&id)),
+        url: word(body, "id").and_then(|id| plain_name(&id)).map(|id| media::source(&id)),
         mimetype: brief("mime_type"),
         filename: brief("filename"),
-        caption: brief("caption"),
+        caption: words("caption"),
     };
     Said { media: Some(media), ..Said::new(message_type, None) }
 }
@@ -78,7 +87,7 @@ fn file(message_type: MessageType, body: &Value) -> Said {
 /// The reply to an interactive message, or what one says that the operator sent.
 fn interactive(body: &Value) -> Option<Said> {
     let kind = text(body, "type")?;
-    let words = |place: &Value, name: &str| text(place, name).map(prose);
+    let words = |place: &Value, name: &str| pressed(text(place, name)?);
     match kind {
         "button_reply" | "list_reply" => {
             let reply = at(body, &[kind])?;

@@ -8,6 +8,7 @@ use recado_core::transport::Transport;
 use serde_json::Value;
 
 use super::answer::GraphError;
+use super::people::plain_name;
 use super::settings::Access;
 use super::template_shape;
 use crate::shared::{MAX_ANSWER, array, at, parse, text, text_at, transport_text, word};
@@ -82,7 +83,7 @@ fn template(listed: &Value) -> Option<ProviderTemplate> {
     let named = at(listed, &["parameter_format"])
         .is_some_and(|format| format.as_str().is_none_or(|format| format != "POSITIONAL"));
     Some(ProviderTemplate {
-        provider_id: word(listed, "id"),
+        provider_id: word(listed, "id").and_then(|id| plain_name(&id)),
         name: word(listed, "name")?,
         language: word(listed, "language")?,
         category: category(text(listed, "category").unwrap_or_default()),

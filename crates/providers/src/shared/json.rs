@@ -1,11 +1,41 @@
 //! Reading JSON of unknown shape: nothing here fails, what is not there is `None`.
 
 use recado_core::Timestamp;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-/// Reads a body; `None` if it is not JSON.
+/// Reads a body; `None` if it is not JSON. Halves of characters, which gateways leave when they cut
+/// a text, are replaced: they would cost all the other events of the body.
 pub(crate) fn parse(body: &[u8]) -> Option<Value> {
-    serde_json::from_slice(body).ok()
+    match serde_json::from_slice(body) {
+        Ok(value) => Some(value),
+        Err(_) => serde_json::from_str(&mended(&String::from_utf8_lossy(body))).ok(),
+    }
+}
+
+/// The text with every escaped half of a surrogate pair replaced.
+fn mended(json: &str) -> String {
+    let unit = |at: &str| {
+        let digits = at.strip_prefix("\\u").and_then(|rest| rest.get(..4));
+        digits.and_then(|digits| u16::from_str_radix(digits, 16).ok())
+    };
+    let (mut mended, mut rest) = (String::with_capacity(json.len()), json);
+    while let Some(start) = rest.find('\\') {
+        let (before, escape) = rest.split_at(start);
+        mended.push_str(before);
+        let second = escape.get(6..).and_then(unit);
+        let (kept, length) = match (unit(escape), second) {
+            (Some(0xD800..=0xDBFF), Some(0xDC00..=0xDFFF)) => (None, 12),
+            (Some(0xD800..=0xDFFF), _) => (Some("\\ufffd"), 6),
+            (Some(_), _) => (None, 6),
+            // Any other escape is two characters long.
+            (None, _) => (None, 1 + escape[1..].chars().next().map_or(0, char::len_utf8)),
+        };
+        let (whole, after) = escape.split_at(length);
+        mended.push_str(kept.unwrap_or(whole));
+        rest = after;
+    }
+    mended.push_str(rest);
+    mended
 }
 
 /// What lies at the end of a path of fields.
@@ -14,7 +44,11 @@ pub(crate) fn at<'a>(value: &'a Value, path: &[&str]) -> Option<&'a Value> {
 }
 
 /// A field that is an object.
-pub(crate) fn object<'a>(value: &'a Value, name: &str) -> Option<&'a Map<String, Value>> {
+#[cfg(feature = "evolution")]
+pub(crate) fn object<'a>(
+    value: &'a Value,
+    name: &str,
+) -> Option<&'a serde_json::Map<String, Value>> {
     value.get(name)?.as_object()
 }
 
@@ -34,6 +68,7 @@ pub(crate) fn text_at<'a>(value: &'a Value, path: &[&str]) -> Option<&'a str> {
 }
 
 /// A field that is a text with something in it, or a number, as text.
+#[cfg(feature = "cloud-api")]
 pub(crate) fn word(value: &Value, name: &str) -> Option<String> {
     match value.get(name)? {
         Value::String(text) if !text.is_empty() => Some(text.clone()),
@@ -48,12 +83,14 @@ pub(crate) fn integer(value: &Value, name: &str) -> Option<i64> {
 }
 
 /// A field that is `true` or `false`.
+#[cfg(any(feature = "waha", feature = "evolution"))]
 pub(crate) fn boolean(value: &Value, name: &str) -> Option<bool> {
     value.get(name)?.as_bool()
 }
 
 /// A field that is a time in seconds since 1970, written as number or as text; `None` for what no
 /// message can have as its time.
+#[cfg(feature = "cloud-api")]
 pub(crate) fn seconds(value: &Value, name: &str) -> Option<Timestamp> {
     /// The year 9999: later ones cannot be written.
     const MAX: i64 = 253_402_300_799;
@@ -68,6 +105,7 @@ pub(crate) fn digits(text: &str) -> Option<&str> {
 
 /// What somebody wrote, as it can be kept: without control characters save line breaks and tabs,
 /// and cut far above what any channel carries.
+#[cfg(feature = "cloud-api")]
 pub(crate) fn prose(text: &str) -> String {
     const MAX: usize = 65_536;
     text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).take(MAX).collect()
@@ -80,7 +118,7 @@ fn whole(value: &Value) -> Option<i64> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "cloud-api", feature = "waha", feature = "evolution"))]
 mod tests {
     use serde_json::json;
 
@@ -95,6 +133,22 @@ mod tests {
         let time = Some(Timestamp::from_millis(1_760_000_000_000));
         assert_eq!((seconds(&value, "d"), seconds(&value, "e")), (time, time));
         assert_eq!((seconds(&value, "f"), seconds(&value, "g")), (None, None));
+    }
+
+    #[test]
+    fn halves_of_characters_cost_no_more_than_themselves() {
+        let read = |body: &[u8]| parse(body).map(|value| value["a"].clone());
+        for (body, expected) in [
+            (&br#"{"a": "x\ud83d"}"#[..], json!("x\u{fffd}")),
+            (br#"{"a": "\ud83d\ud83d\ude00"}"#, json!("\u{fffd}\u{1f600}")),
+            (br#"{"a": "\ude00\\ud83d\n"}"#, json!("\u{fffd}\\ud83d\n")),
+            (b"{\"a\": \"\xff\"}", json!("\u{fffd}")),
+        ] {
+            assert_eq!(read(body), Some(expected));
+        }
+        for broken in [&br#"{"a": "\u12"}"#[..], br#"{"a": "\"#, br#"{"a": "\ud83d"#, b""] {
+            assert_eq!(read(broken), None);
+        }
     }
 
     #[test]

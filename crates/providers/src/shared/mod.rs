@@ -1,10 +1,4 @@
 //! What the adapters have in common: small tools without a rule of any gateway.
-//!
-//! Each adapter uses some of them; with few features on, the others are unused.
-#![cfg_attr(
-    not(all(feature = "cloud-api", feature = "waha", feature = "evolution")),
-    expect(unused_imports, reason = "tools of adapters that are not compiled in")
-)]
 
 mod calls;
 mod json;
@@ -12,10 +6,21 @@ mod signature;
 mod url;
 
 pub(crate) use calls::{MAX_ANSWER, SEND_IDLE, clip, send_failure, transport_text};
-pub(crate) use json::{
-    array, at, boolean, digits, integer, object, parse, prose, seconds, text, text_at, word,
-};
-pub(crate) use signature::{
-    has_hex_digest, same, sole_header, verify_hex_sha256, verify_hex_sha512,
-};
-pub(crate) use url::{encode, join, query, same_origin};
+#[cfg(any(feature = "waha", feature = "evolution"))]
+pub(crate) use json::boolean;
+#[cfg(feature = "evolution")]
+pub(crate) use json::object;
+pub(crate) use json::{array, at, digits, integer, parse, text, text_at};
+#[cfg(feature = "cloud-api")]
+pub(crate) use json::{prose, seconds, word};
+#[cfg(any(feature = "cloud-api", feature = "evolution"))]
+pub(crate) use signature::same;
+#[cfg(feature = "cloud-api")]
+pub(crate) use signature::verify_hex_sha256;
+#[cfg(feature = "waha")]
+pub(crate) use signature::verify_hex_sha512;
+#[cfg(any(feature = "cloud-api", feature = "waha"))]
+pub(crate) use signature::{has_hex_digest, sole_header};
+#[cfg(feature = "cloud-api")]
+pub(crate) use url::same_origin;
+pub(crate) use url::{join, query};

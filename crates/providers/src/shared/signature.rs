@@ -1,12 +1,19 @@
 //! Verifying what gateways sign: HMAC over the raw bytes, compared in constant time.
 
+#[cfg(any(feature = "cloud-api", feature = "waha"))]
 use hmac::{Hmac, KeyInit, Mac};
+#[cfg(any(feature = "cloud-api", feature = "waha"))]
 use recado_core::gateway::Webhook;
-use sha2::{Sha256, Sha512};
+#[cfg(feature = "cloud-api")]
+use sha2::Sha256;
+#[cfg(feature = "waha")]
+use sha2::Sha512;
+#[cfg(any(feature = "cloud-api", feature = "evolution"))]
 use subtle::ConstantTimeEq;
 
 /// The value of the one header of this name (lower case); `None` if there is none, or more than
 /// one: of two signatures somebody else might read the other.
+#[cfg(any(feature = "cloud-api", feature = "waha"))]
 pub(crate) fn sole_header<'a>(webhook: &'a Webhook, name: &str) -> Option<&'a str> {
     let mut values = webhook.headers.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name));
     let (_, value) = values.next()?;
@@ -14,11 +21,13 @@ pub(crate) fn sole_header<'a>(webhook: &'a Webhook, name: &str) -> Option<&'a st
 }
 
 /// Whether a text is the hexadecimal form of so many bytes, in either case.
+#[cfg(any(feature = "cloud-api", feature = "waha"))]
 pub(crate) fn has_hex_digest(text: &str, bytes: usize) -> bool {
     text.len() == bytes * 2 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// Whether `hex` is the HMAC-SHA256 of `body`.
+#[cfg(feature = "cloud-api")]
 pub(crate) fn verify_hex_sha256(key: &str, body: &[u8], hex: &str) -> bool {
     let mut mac = Hmac::<Sha256>::new_from_slice(key.as_bytes()).expect("any length is a key");
     mac.update(body);
@@ -26,6 +35,7 @@ pub(crate) fn verify_hex_sha256(key: &str, body: &[u8], hex: &str) -> bool {
 }
 
 /// Whether `hex` is the HMAC-SHA512 of `body`.
+#[cfg(feature = "waha")]
 pub(crate) fn verify_hex_sha512(key: &str, body: &[u8], hex: &str) -> bool {
     let mut mac = Hmac::<Sha512>::new_from_slice(key.as_bytes()).expect("any length is a key");
     mac.update(body);
@@ -33,10 +43,12 @@ pub(crate) fn verify_hex_sha512(key: &str, body: &[u8], hex: &str) -> bool {
 }
 
 /// Whether a given token is the expected one, in a time that does not tell how much of it fits.
+#[cfg(any(feature = "cloud-api", feature = "evolution"))]
 pub(crate) fn same(given: &str, expected: &str) -> bool {
     given.as_bytes().ct_eq(expected.as_bytes()).into()
 }
 
+#[cfg(any(feature = "cloud-api", feature = "waha"))]
 fn decoded(hex: &str, bytes: usize) -> Option<Vec<u8>> {
     if !has_hex_digest(hex, bytes) {
         return None;
@@ -49,7 +61,7 @@ fn decoded(hex: &str, bytes: usize) -> Option<Vec<u8>> {
         .collect()
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "cloud-api", feature = "waha", feature = "evolution"))]
 mod tests {
     use super::*;
 

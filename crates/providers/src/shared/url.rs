@@ -40,6 +40,7 @@ pub(crate) fn query(parameters: &[(&str, &str)]) -> String {
 }
 
 /// Whether two addresses have the same scheme, host and port.
+#[cfg(feature = "cloud-api")]
 pub(crate) fn same_origin(one: &str, other: &str) -> bool {
     match (origin(one), origin(other)) {
         (Some(one), Some(other)) => one == other,
@@ -49,6 +50,7 @@ pub(crate) fn same_origin(one: &str, other: &str) -> bool {
 
 /// Scheme, host and port of an address; `None` if there is anything odd about it, such as
 /// credentials, which only serve to disguise the host.
+#[cfg(feature = "cloud-api")]
 fn origin(url: &str) -> Option<(String, String, u16)> {
     let (scheme, rest) = url.split_once("://")?;
     let scheme = scheme.to_ascii_lowercase();
@@ -69,7 +71,7 @@ fn origin(url: &str) -> Option<(String, String, u16)> {
     (!host.is_empty()).then(|| (scheme, host.to_ascii_lowercase(), port))
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "cloud-api", feature = "waha", feature = "evolution"))]
 mod tests {
     use proptest::prelude::*;
 

@@ -1,7 +1,9 @@
 //! Messages from contacts, in every recorded shape.
 
-use recado_core::gateway::{Addressee, Button, EventMedia, GatewayEvent};
+use recado_core::gateway::{Addressee, Button, EventMedia, GatewayEvent, Provider};
 use recado_core::messages::MessageType;
+use recado_providers::cloud_api::CloudApi;
+use recado_testkit::gateways::{FakeCloud, hex_hmac_sha256};
 use serde_json::{Value, json};
 
 use crate::support::*;
@@ -295,6 +297,27 @@ fn a_message_in_a_group_is_the_groups_with_its_writer() {
 fn control_characters_are_dropped_from_what_is_said() {
     let told = message(json!({"type": "text", "text": {"body": "a\u{0}b\nc\u{7f}"}}));
     assert_eq!(told.content.as_deref(), Some("ab\nc"));
+}
+
+#[test]
+fn names_of_files_are_cut_and_strange_ids_of_files_are_none() {
+    let told = message(json!({"type": "document", "document": {"id": "a\u{0}b",
+        "filename": "x".repeat(500), "caption": "y".repeat(500)}}));
+    let media = told.media.expect("a file");
+    assert_eq!(media.url, None);
+    assert_eq!(media.filename.map(|name| name.len()), Some(200));
+    assert_eq!(media.caption.map(|caption| caption.len()), Some(500));
+}
+
+#[test]
+fn half_a_character_costs_no_message() {
+    let body = br#"{"object":"whatsapp_business_account","entry":[{"changes":[{"field":"messages","value":{"messages":[{"from":"1","id":"wamid.1","type":"text","text":{"body":"cut \ud83d"}},{"from":"1","id":"wamid.2","type":"text","text":{"body":"whole"}}]}}]}]}"#;
+    let signature = hex_hmac_sha256(SECRET, body);
+    let webhook = FakeCloud::new().webhook_body(&json!({})).with_body(body.to_vec());
+    let webhook = webhook.with_header("x-hub-signature-256", &format!("sha256={signature}"));
+    let received = CloudApi::new().receive(&plain(), &webhook.webhook()).expect("taken");
+    assert_eq!(received.len(), 2);
+    assert!(received.iter().all(|received| received.event.is_ok()), "{received:?}");
 }
 
 #[test]
