@@ -20,7 +20,7 @@ pub(crate) struct Share(#[expect(dead_code, reason = "held for its drop")] Owned
 
 impl Budget {
     /// How much of each body needs no share.
-    pub(crate) const FREE: usize = 1024 * 1024;
+    pub(crate) const FREE: usize = 64 * 1024;
 
     /// A budget of so many bytes.
     pub(crate) fn new(bytes: usize) -> Self {
