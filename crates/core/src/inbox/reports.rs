@@ -45,18 +45,41 @@ impl Workspace<'_> {
             self.keep(event, report);
             return EventResult::about(EventOutcome::Stored, id);
         }
+        let mut reports = vec![report];
         if by_id.is_none() && message.provider_id.is_none() {
             message.provider_id = Some(event.provider_id.clone());
+            self.add_kept(event, &mut reports);
             self.point(event.provider_id.clone(), RefTarget::Message(id));
         }
         let current = self.message(id).map(|message| message.status);
-        if self.advance_message(batch, id, &report, [ids.events[1], ids.events[2]]) {
+        let [_, first, second, _] = ids.events;
+        let mut moved = false;
+        for (report, events) in reports.iter().zip([[first, second], [second, second]]) {
+            moved |= self.advance_message(batch, id, report, events);
+        }
+        if moved {
             EventResult::about(EventOutcome::Stored, id)
         } else if current == Some(event.status) {
             EventResult::about(EventOutcome::Duplicate, id)
         } else {
             let late = EventResult::ignored("the message is further on");
             EventResult { message_id: Some(id), ..late }
+        }
+    }
+
+    /// Adds what was reported before of an id that turns out to be a message's. A failure is told
+    /// after the send that it is of.
+    fn add_kept(&self, event: &StatusEvent, reports: &mut Vec<StatusReport>) {
+        let Some(RefTarget::Report { report: kept, .. }) = self.report_of(&event.provider_id)
+        else {
+            return;
+        };
+        if kept.status == MessageStatus::Failed {
+            reports.push(kept.clone());
+        } else {
+            for report in reports {
+                *report = merge_reports(kept.clone(), report);
+            }
         }
     }
 
