@@ -1,0 +1,107 @@
+//! Files of received messages, as gateways hand them over (D31a).
+
+use recado_core::documents::MAX_DOCUMENT_BYTES;
+use recado_core::gateway::{EventMedia, GatewayEvent, GatewayMessage, MediaFile, ProviderError};
+use recado_core::jobs::JobKind;
+use recado_core::messages::MessageType;
+use recado_core::transport::OutboundResponse;
+use serde_json::Value;
+
+use super::gateway_scene::*;
+
+const SOURCE: &str = "evolution-media:3EB0AB";
+
+/// A contact that has sent a picture, which only the gateway has.
+async fn picture() -> Scene {
+    let scene = scene("evolution").await;
+    let media = EventMedia {
+        url: Some(SOURCE.to_owned()),
+        mimetype: Some("image/jpeg".to_owned()),
+        ..EventMedia::default()
+    };
+    let told = GatewayMessage {
+        message_type: MessageType::Image,
+        content: None,
+        media: Some(media),
+        ..text("m1", PEER, "")
+    };
+    scene.call(here([Ok(GatewayEvent::Message(told))])).await.unwrap();
+    scene
+}
+
+async fn link(scene: &Scene) -> Value {
+    scene.talk.newest().await["media_url"].clone()
+}
+
+fn fetches(scene: &Scene) -> usize {
+    scene.waiting(|kind| matches!(kind, JobKind::FetchMedia { .. }))
+}
+
+#[tokio::test]
+async fn a_file_that_the_gateway_hands_over_becomes_a_document() {
+    let scene = picture().await;
+    assert_eq!(link(&scene).await, Value::Null);
+    scene.kit.provider.set_media(Ok(MediaFile::Bytes(b"jpeg".to_vec())));
+    scene.work().await;
+    assert_eq!(scene.kit.provider.fetched(), [SOURCE]);
+    assert!(link(&scene).await.is_string());
+    assert!(scene.kit.transport.requests().is_empty());
+    assert_eq!(fetches(&scene), 0);
+}
+
+#[tokio::test]
+async fn a_file_that_lies_elsewhere_is_fetched_from_there() {
+    let scene = picture().await;
+    let address = "https://cdn.example/1.jpg";
+    scene.kit.provider.set_media(Ok(MediaFile::At(address.to_owned())));
+    scene.kit.transport.then(Ok(OutboundResponse { status: 200, body: b"jpeg".to_vec() }));
+    scene.work().await;
+    let asked: Vec<String> =
+        scene.kit.transport.requests().into_iter().map(|request| request.url).collect();
+    assert_eq!(asked, [address]);
+    assert!(link(&scene).await.is_string());
+}
+
+#[tokio::test]
+async fn a_file_that_is_gone_is_given_up_at_once() {
+    let scene = picture().await;
+    scene.kit.provider.set_media(Ok(MediaFile::Gone));
+    scene.work().await;
+    assert_eq!((fetches(&scene), link(&scene).await), (0, Value::Null));
+    assert_eq!(scene.kit.provider.fetched().len(), 1);
+}
+
+#[tokio::test]
+async fn a_gateway_that_fails_is_asked_again() {
+    let scene = picture().await;
+    scene.kit.provider.set_media(Err(ProviderError::Failed("timeout".to_owned())));
+    scene.work().await;
+    assert_eq!((fetches(&scene), link(&scene).await), (1, Value::Null));
+    scene.kit.provider.set_media(Ok(MediaFile::Bytes(b"jpeg".to_vec())));
+    scene.after(4).await;
+    assert_eq!(scene.kit.provider.fetched().len(), 1);
+    scene.after(1).await;
+    assert!(link(&scene).await.is_string());
+}
+
+#[tokio::test]
+async fn a_file_that_is_too_large_is_left_with_the_gateway() {
+    let scene = picture().await;
+    scene.kit.provider.set_media(Ok(MediaFile::Bytes(vec![0; MAX_DOCUMENT_BYTES + 1])));
+    scene.work().await;
+    assert_eq!((fetches(&scene), link(&scene).await), (0, Value::Null));
+}
+
+#[tokio::test]
+async fn a_file_goes_to_whom_its_message_belongs_to_when_it_is_fetched() {
+    let scene = picture().await;
+    let company = scene.kit.company.id;
+    let goes = scene.talk.newest().await["contact_id"].as_str().unwrap().to_owned();
+    let goes = recado_core::ids::ContactId::parse(&goes).unwrap();
+    let keeps = super::create_phone(&scene.kit, "+5534991230009").await;
+    scene.kit.app.contacts().merge(company, keeps, goes).await.unwrap();
+    scene.kit.provider.set_media(Ok(MediaFile::Bytes(b"jpeg".to_vec())));
+    scene.work().await;
+    assert!(link(&scene).await.is_string());
+    assert_eq!(scene.kit.app.documents().list(company, keeps).await.unwrap().len(), 1);
+}
