@@ -47,17 +47,21 @@ fn drop_doubles(table: &str, column: &str) -> String {
 const MOVED: &str = "contact_id = $3";
 const MOVED_ON: &str = "contact_id = $3, version = t.version + 1";
 
-/// Events refer to nobody: if there is nobody to take them, a row that would have to is missed.
-const GIVE_EVENTS: &str = "\
-WITH moved AS (UPDATE events SET contact_id = $3 \
-WHERE company_id = $1 AND contact_id = $2 AND data IS NOT NULL RETURNING 1) \
-INSERT INTO contact_tags (company_id, contact_id, tag_id) SELECT $1, $3, nothing \
-FROM (VALUES ('00000000-0000-0000-0000-000000000000'::uuid)) AS missing (nothing) \
-WHERE EXISTS (SELECT FROM moved) \
-AND NOT EXISTS (SELECT FROM contacts WHERE company_id = $1 AND id = $3)";
+/// Gives the events whose data passes `condition`, each by an index of its own. Events refer to
+/// nobody: if there is nobody to take them, a row that would have to is missed.
+fn give_events(condition: &str) -> String {
+    format!(
+        "WITH moved AS (UPDATE events SET contact_id = $3 \
+         WHERE company_id = $1 AND contact_id = $2 AND {condition} RETURNING 1) \
+         INSERT INTO contact_tags (company_id, contact_id, tag_id) SELECT $1, $3, nothing \
+         FROM (VALUES ('00000000-0000-0000-0000-000000000000'::uuid)) AS missing (nothing) \
+         WHERE EXISTS (SELECT FROM moved) \
+         AND NOT EXISTS (SELECT FROM contacts WHERE company_id = $1 AND id = $3)"
+    )
+}
 
 /// All of it, in order. A recipient that `$3` is already has nobody any more.
-pub(crate) static GIVE: LazyLock<[String; 19]> = LazyLock::new(|| {
+pub(crate) static GIVE: LazyLock<[String; 20]> = LazyLock::new(|| {
     let recipient = format!(
         "contact_id = CASE WHEN {} THEN NULL ELSE $3 END, version = t.version + 1",
         has("recipients", "campaign_id")
@@ -71,7 +75,8 @@ pub(crate) static GIVE: LazyLock<[String; 19]> = LazyLock::new(|| {
         drop_doubles("dispatch_windows", "key"),
         give("dispatch_windows", MOVED_ON),
         give("documents", MOVED_ON),
-        GIVE_EVENTS.into(),
+        give_events("data IS NOT NULL"),
+        give_events("data IS NULL"),
         lock("ledger_lines", "id"),
         give("ledger_lines", MOVED_ON),
         give("links", MOVED_ON),

@@ -41,7 +41,8 @@ INSERT INTO deals SELECT company_id, id, contact_id, 't', NULL, NULL, 'open', i,
 INSERT INTO dispatch_windows SELECT company_id, contact_id, md5('k' || i)::bytea, md5('')::uuid, 0, \
 'sent', i, 1 FROM had; \
 INSERT INTO documents SELECT company_id, id, contact_id, 'f', 0, 'stored', i, 1 FROM had; \
-INSERT INTO events SELECT company_id, id, 'message.sent', contact_id, i, 'd' FROM had; \
+INSERT INTO events SELECT company_id, id, 'message.sent', contact_id, i, \
+CASE WHEN i % 2 = 0 THEN 'd' END FROM had; \
 INSERT INTO ledger_lines SELECT company_id, id, id, 'debit', 's', 1, 1, 0, 0, contact_id, NULL, \
 NULL, i, 1 FROM had; \
 INSERT INTO links SELECT company_id, id, contact_id, id::text, 'u', i, 1 FROM had; \

@@ -45,4 +45,4 @@ pub(crate) const OF_CONNECTION: &str =
 /// Forgets kinds that were not met for long.
 pub(crate) const FORGET: &str = "\
 DELETE FROM unknown_kinds WHERE ctid = ANY(ARRAY(SELECT ctid FROM unknown_kinds \
-WHERE last_at < $1 LIMIT $2 FOR UPDATE SKIP LOCKED))";
+WHERE last_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED))";

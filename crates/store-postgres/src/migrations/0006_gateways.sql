@@ -21,6 +21,10 @@ CREATE TABLE unknown_kinds (
 ) WITH (fillfactor = 80);
 CREATE INDEX unknown_kinds_by_time ON unknown_kinds (last_at);
 
+-- What was told of a contact and is erased: it follows a contact that is merged.
+CREATE INDEX events_erased_by_contact ON events (company_id, contact_id)
+    WHERE contact_id IS NOT NULL AND data IS NULL;
+
 -- Outbound messages that are sent and no further. This could be an index of messages, but for one
 -- thing: every status report would then write to all of them. As a table it costs a report one row.
 -- It is read by time, over all companies, and follows from messages.
