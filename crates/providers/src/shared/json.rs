@@ -1,5 +1,6 @@
 //! Reading JSON of unknown shape: nothing here fails, what is not there is `None`.
 
+#[cfg(feature = "cloud-api")]
 use recado_core::Timestamp;
 use serde_json::Value;
 
