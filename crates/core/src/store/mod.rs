@@ -18,14 +18,17 @@
 //!    conversations, messages with their references, dispatch windows, lead memory and the calls
 //!    remembered about it; its ledger lines and recipients of campaigns stay, without it. Deleting a
 //!    campaign deletes its recipients. Deleting a list or a tag deletes its memberships; deleting
-//!    a connection deletes its groups and the reports kept for it, and is refused while messages,
-//!    conversations or templates refer to it. Documents, jobs, events and deliveries are never
+//!    a connection deletes its groups, the unknown kinds of events and the reports kept for it, and
+//!    is refused while messages, conversations or templates refer to it. Documents, jobs, events and deliveries are never
 //!    deleted by another row's deletion.
 //! 7. A committed change is seen by every read that begins after `commit` answered, in any process.
 //! 8. Reads and writes are bound to one company; a row of another company is as good as missing.
 //! 9. An insert starts at version 1 and each update adds 1.
 //! 10. Events and deliveries get places in the order in which a change set holds them; of two
 //!     commits that write the same row, the later one's places are higher.
+//! 11. A set that moves a contact's belongings and deletes the contact loses nothing that others
+//!     store for it at the same time: what they store is moved, too, or refused with
+//!     [`Conflict::Reference`].
 
 mod change;
 mod conflict;
@@ -157,7 +160,8 @@ pub trait Upkeep: Send + Sync {
     async fn ready(&self) -> Result<(), StoreError>;
 
     /// Bounded housekeeping: folds counters; drops lapsed rate-limit state, expired status reports
-    /// and remembered calls, dispatch windows that have ended, and workers whose lease lapsed an hour ago. Call it every few seconds;
+    /// and remembered calls, dispatch windows that have ended, workers whose lease lapsed an hour
+    /// ago, and unknown kinds of events that came last thirty days ago. Call it every few seconds;
     /// a missed call costs speed, never correctness.
     async fn upkeep(&self, now: Timestamp) -> Result<(), StoreError>;
 }

@@ -282,7 +282,7 @@ async fn messages_that_come_meanwhile_are_all_there() {
         let scene = Scene { talk, kit, model, store };
         let (keeps, goes) = two(&scene).await;
         let heard = async |n: usize| {
-            let peer = if n % 2 == 0 { LID } else { PEER };
+            let peer = [LID, PEER][n % 2];
             scene.talk.hear(&format!("c{n}"), peer, "Oi").await
         };
         let hears = futures_util::future::join_all((0..30).map(heard));
