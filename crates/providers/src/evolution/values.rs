@@ -66,7 +66,7 @@ mod tests {
             json!({"low": 1_760_000_000, "high": 0, "unsigned": true}),
             json!({"low": 1_760_000_000, "high": 0}),
             json!(1_760_000_000_000_u64),
-            json!({"low": -918_376_448, "high": 409}),
+            json!({"low": -936_591_360, "high": 409}),
         ] {
             assert_eq!(time(&json!({"t": written}), "t"), at, "{written}");
         }
