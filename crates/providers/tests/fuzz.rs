@@ -7,7 +7,7 @@ mod harness;
 use std::path::Path;
 
 use harness::Fuzzed;
-use proptest::prelude::RngCore;
+use proptest::prelude::Rng;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use serde_json::Value;
 

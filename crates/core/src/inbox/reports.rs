@@ -119,7 +119,10 @@ impl Workspace<'_> {
             } else {
                 status_updated(event, &message, step.previous, contact, self.connection, self.now)
             };
-            self.emit(told);
+            // D65: how far something of the past had come is no news.
+            if !message.is_history {
+                self.emit(told);
+            }
         }
         self.replace_message(message);
         true
