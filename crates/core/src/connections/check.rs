@@ -15,6 +15,10 @@ use crate::{Recado, Timestamp};
 pub const LOOK_AGAIN: Duration = Duration::from_secs(5 * 60);
 /// How long after a look at a disconnected one.
 pub const LOOK_AGAIN_DISCONNECTED: Duration = Duration::from_secs(60);
+/// How long after a look without an answer at the most.
+pub const LOOK_AGAIN_UNANSWERED: Duration = Duration::from_secs(15 * 60);
+/// How long a gateway may take to answer: many that hang must not keep other work waiting.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// How long one look may take beyond the connection's own limit before it counts as dead.
 const LEASE: Duration = Duration::from_secs(30);
 /// The waits after a doubtful connection could not be looked at; then the regular look has to do.
@@ -45,7 +49,9 @@ impl Connections<'_> {
             return None;
         }
         let provider = self.app.provider(connection.gateway)?;
-        provider.status(self.app.gateway_transport(), connection).await.ok()
+        let mut connection = connection.clone();
+        connection.settings = connection.settings.with_timeout_of_at_most(PATIENCE);
+        provider.status(self.app.gateway_transport(), &connection).await.ok()
     }
 
     /// Has a connection looked at soon, because something made its state doubtful.
@@ -102,8 +108,15 @@ fn next(job: &Job, answered: bool, status: ConnectionStatus, now: Timestamp) -> 
         _ if answered => return None,
         _ => *RETRY_WAITS.get(job.attempts as usize)?,
     };
+    let regular = matches!(job.kind, JobKind::CheckConnection { .. });
+    let wait = if regular && !answered { longer(wait, job.attempts) } else { wait };
     let attempts = if answered { 0 } else { job.attempts.saturating_add(1) };
     Some(Job { attempts, due_at: now.plus(wait), leased_until: None, ..job.clone() })
+}
+
+/// The wait after so many looks in a row without an answer: each twice as long as the one before.
+fn longer(wait: Duration, attempts: u32) -> Duration {
+    wait.saturating_mul(2_u32.saturating_pow(attempts)).min(LOOK_AGAIN_UNANSWERED)
 }
 
 #[cfg(test)]
@@ -132,6 +145,20 @@ mod tests {
                 assert_eq!(next.due_at.since(NOW).as_secs(), seconds);
             }
         }
+    }
+
+    #[test]
+    fn a_gateway_that_gives_no_answer_is_asked_less_and_less_until_it_does() {
+        let mut regular = job(JobKind::CheckConnection { connection: CONNECTION });
+        let mut waits = Vec::new();
+        for _ in 0..6 {
+            let later = next(&regular, false, ConnectionStatus::Disconnected, NOW);
+            regular = later.expect("it never ends");
+            waits.push(regular.due_at.since(NOW).as_secs());
+        }
+        assert_eq!(waits, [60, 120, 240, 480, 900, 900]);
+        let answered = next(&regular, true, ConnectionStatus::Disconnected, NOW);
+        assert_eq!(answered.map(|job| job.attempts), Some(0));
     }
 
     #[test]

@@ -12,7 +12,7 @@ mod view;
 use async_trait::async_trait;
 
 pub(crate) use check::check_connection_job;
-pub use check::{LOOK_AGAIN, LOOK_AGAIN_DISCONNECTED};
+pub use check::{LOOK_AGAIN, LOOK_AGAIN_DISCONNECTED, LOOK_AGAIN_UNANSWERED};
 pub use draft::{ConnectionDraft, ConnectionPatch};
 pub use manage::Connections;
 pub use missed::PULL_AGAIN;

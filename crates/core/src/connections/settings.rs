@@ -177,6 +177,16 @@ impl ConnectionSettings {
         self.0.get(name)?.as_bool()
     }
 
+    /// The same with a shorter time limit, unless it is as short already.
+    #[must_use]
+    pub fn with_timeout_of_at_most(&self, limit: std::time::Duration) -> Self {
+        let millis = self.timeout().min(limit).as_millis();
+        let mut settings = self.0.clone();
+        let millis = u64::try_from(millis).unwrap_or(TIMEOUT_MS);
+        settings.insert(TIMEOUT.name.to_owned(), Value::from(millis));
+        Self(settings)
+    }
+
     /// How long the gateway may take to answer a send (D36).
     pub fn timeout(&self) -> std::time::Duration {
         std::time::Duration::from_millis(self.number("timeout_ms").unwrap_or(TIMEOUT_MS))
