@@ -122,3 +122,17 @@ impl Clouded {
         assert_eq!(self.fake.violations(), Vec::<String>::new());
     }
 }
+
+impl Clouded {
+    /// A world whose connection waits 500 ms for an answer.
+    pub async fn from_impatient(kind: StoreKind) -> Self {
+        let mut world = Self::from_store(kind).await;
+        let settings = world.impatient(Duration::from_millis(500));
+        let path = format!("C/connections/{}", world.connection);
+        world.operator("DELETE", &path, Value::Null).await;
+        let told = json!({"status": "connected"});
+        world.connection =
+            world.gateway_connection("official_cloud", "cloud_api", settings, told).await;
+        world
+    }
+}

@@ -10,8 +10,8 @@ use recado_tests::binary::Process;
 use recado_tests::gateways::query_of;
 use recado_tests::world::{operator_at, tenant_at};
 use recado_tests::{
-    Answer, Clouded, Request, StoreKind, World, both_stores, digits, eventually, join_all, mobile, raw, text,
-    unknown_id, wamid, webhook_request,
+    Answer, Clouded, Request, StoreKind, World, both_stores, digits, eventually, join_all, mobile,
+    raw, text, unknown_id, wamid, webhook_request,
 };
 use serde_json::{Value, json};
 
@@ -271,6 +271,22 @@ both_stores! {
         world.takes(&call).await;
         assert_eq!(world.all_messages().await.len(), 1);
         assert_eq!(world.events_of("message.received").await.len(), 1);
+    }
+
+    async fn while_contacts_cannot_be_read_no_message_is_lost_or_kept_twice(world: Clouded) {
+        let call = hello(&world, 1);
+        world.takes(&hello(&world, 1)).await;
+        world.server.store.fail_contact_reads();
+        let answer = world.webhook(&world.connection, &call).await;
+        assert!([200, 503].contains(&answer.status), "{}", answer.show());
+        if answer.status == 503 {
+            assert_eq!(answer.header("retry-after"), "5");
+        }
+        world.server.store.heal();
+        world.takes(&call).await;
+        assert_eq!(world.all_messages().await.len(), 2);
+        assert_eq!(world.list_ids("limit=100").await.len(), 1);
+        assert_eq!(world.events_of("message.received").await.len(), 2);
     }
 
     async fn whatever_commit_fails_the_repetition_leaves_every_message_once(world: Clouded) {
