@@ -202,6 +202,8 @@ pub struct Setup {
     pub webhook_timeout: Option<Duration>,
     /// How long settled deliveries and events are kept.
     pub retention: Option<Duration>,
+    /// The suffix of group codes, if it is not the usual one.
+    pub group_suffix: Option<&'static str>,
     /// The networks whose proxies are believed when they say who calls.
     pub trusted_proxies: &'static [&'static str],
 }
@@ -324,6 +326,7 @@ async fn launch(
             .map_or(usual.webhook_retry_waits, |waits| waits.map(option)),
         webhook_timeout: setup.webhook_timeout.map_or(usual.webhook_timeout, option),
         retention: setup.retention.map_or(usual.retention, option),
+        group_suffix: setup.group_suffix.map_or(usual.group_suffix, str::to_owned),
         trusted_proxies: setup
             .trusted_proxies
             .iter()
