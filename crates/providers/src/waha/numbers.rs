@@ -53,6 +53,8 @@ pub(super) async fn check(
         (Some(false), _) => Checked::Missing,
         (Some(true), Some(name)) => {
             known.learn_number(connection, number, &name);
+            // The next send goes to what was learnt now, which needs no second question.
+            known.learn_number(connection, &name, &name);
             Checked::Is(name)
         }
         _ => Checked::Unknown,
