@@ -153,7 +153,9 @@ impl Wanted<'_> {
         let same_text = said.content.as_deref().map(str::trim) == Some(self.text.trim());
         let at = time(row, "messageTimestamp")?;
         let in_time = at.plus(Duration::from_secs(1)) > self.from && at <= self.to;
-        (!is_incoming(key) && here && same_text && in_time).then_some(at)
+        // The operator may have typed the same: that proves nothing.
+        let sent_for_program = !is_incoming(key) && !is_typed(row);
+        (sent_for_program && here && same_text && in_time).then_some(at)
     }
 }
 

@@ -166,18 +166,19 @@ async fn an_uncertain_send_is_found_under_the_form_that_the_channel_uses() {
         EvolutionVersion::V2_4,
     ] {
         let scene = Scene::new();
-        scene.fake.version(version).script([Behaviour::AcceptThenDrop]);
+        scene.fake.version(version);
         for other in ["5511987654321", "5534991234568"] {
-            scene.fake.typed(other, "Oi");
+            scene.send(&text_to(other, "Oi")).await.expect("sent");
         }
+        scene.fake.script([Behaviour::AcceptThenDrop]);
         scene.fake.incoming(PHONE, "Oi");
         let outgoing = text_to(PHONE, "Oi");
         scene.send(&outgoing).await.expect_err("uncertain");
-        scene.fake.typed("5511987654321", "Oi");
+        scene.send(&text_to("5511987654321", "Oi")).await.expect("sent");
         let lookup = lookup(outgoing, START);
         let found = scene.provider.find_sent(&scene.transport, &scene.connection, &lookup).await;
         let found = found.expect("an answer").expect("it was sent");
-        assert_eq!(found.provider_id.as_str(), scene.fake.accepted()[0].id, "{version:?}");
+        assert_eq!(found.provider_id.as_str(), scene.fake.accepted()[2].id, "{version:?}");
         assert_eq!(found.recipient.as_deref(), Some("553491234567"));
         assert_eq!(scene.fake.violations(), [""; 0]);
     }
@@ -205,15 +206,28 @@ async fn another_text_time_or_conversation_proves_nothing() {
     scene.fake.script([Behaviour::Refuse]);
     let outgoing = text_to(PHONE, "Oi");
     scene.send(&outgoing).await.expect_err("unreachable");
-    scene.fake.typed(PHONE, "Oi!");
-    scene.fake.typed("5534991234568", "Oi");
     scene.fake.incoming(PHONE, "Oi");
-    scene.fake.set_now(at(-100)).typed(PHONE, "Oi");
-    scene.fake.set_now(at(500)).typed(PHONE, "Oi");
+    let sends = [(0, PHONE, "Oi!"), (0, "5534991234568", "Oi"), (-100, PHONE, "Oi")];
+    for (second, to, text) in sends.into_iter().chain([(500, PHONE, "Oi")]) {
+        scene.fake.set_now(at(second));
+        scene.send(&text_to(to, text)).await.expect("sent");
+    }
     let lookup = lookup(outgoing, START);
     let found = scene.provider.find_sent(&scene.transport, &scene.connection, &lookup).await;
     assert_eq!(found, Ok(None));
     assert_eq!(scene.fake.violations(), [""; 0]);
+}
+
+#[tokio::test]
+async fn the_same_text_typed_on_the_phone_proves_nothing() {
+    let scene = Scene::new();
+    scene.fake.script([Behaviour::Error(500, json!({}))]);
+    let outgoing = text_to(PHONE, "Oi");
+    scene.send(&outgoing).await.expect_err("uncertain");
+    scene.fake.typed(PHONE, "Oi");
+    let lookup = lookup(outgoing, START);
+    let found = scene.provider.find_sent(&scene.transport, &scene.connection, &lookup).await;
+    assert_eq!(found, Ok(None));
 }
 
 #[tokio::test]
