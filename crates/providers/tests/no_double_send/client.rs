@@ -1,0 +1,87 @@
+//! A program that sends through the API: with an idempotency key or without one.
+
+use recado_core::access::Caller;
+use recado_core::idempotency::{Begun, CallError, CallKey, hash_of, is_remembered};
+use recado_core::ids::MessageId;
+use recado_core::messages::Failure;
+use recado_core::sending::SendError;
+use recado_core::{Error, Recado};
+use recado_testkit::kit::body;
+use serde_json::json;
+
+use crate::gateway::PHONES;
+
+/// What a program wants to be sent once.
+#[derive(Clone, Debug)]
+pub struct Order {
+    pub person: usize,
+    pub text: String,
+    pub key: Option<String>,
+}
+
+/// What a call was answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Nothing yet, or never: its process died.
+    None,
+    /// It was sent, as this message.
+    Sent(MessageId),
+    /// It was not sent, or nobody knows, as the failure says.
+    Failed(MessageId, Failure),
+    /// Not stored, so not sent.
+    NotStored,
+    /// Refused before anything was stored.
+    Refused(String),
+    /// The answer of the first call again.
+    Replayed(String),
+    /// The first call with the key is under way, or nobody knows what it did.
+    HeldOff,
+    /// The store failed.
+    Unavailable,
+}
+
+impl Answer {
+    fn of(result: Result<recado_core::sending::SentView, Error<SendError>>) -> (Self, bool) {
+        match result {
+            Ok(sent) => {
+                assert!(sent.wamid.is_some(), "what was sent has an id");
+                (Self::Sent(sent.message_id), true)
+            }
+            Err(Error::Rejected(refused)) => {
+                let remembered = is_remembered(&refused);
+                let answer = match refused {
+                    SendError::Provider { message, failure, .. }
+                    | SendError::Uncertain { message, failure, .. } => {
+                        Self::Failed(message, failure)
+                    }
+                    SendError::NotStored(_) => Self::NotStored,
+                    other => Self::Refused(other.to_string()),
+                };
+                (answer, remembered)
+            }
+            Err(_) => (Self::Unavailable, false),
+        }
+    }
+}
+
+/// Makes one call, as a server does that gets it.
+pub async fn call(app: Recado, caller: Caller, order: Order) -> Answer {
+    let wanted = json!({"to": PHONES[order.person], "message": order.text});
+    let hash = hash_of(wanted.to_string().as_bytes());
+    let wanted = body(wanted);
+    let send = async || Answer::of(app.sending().send_text(&caller, &wanted).await);
+    let Some(key) = order.key else { return send().await.0 };
+    let key = CallKey::parse("POST /api/v1/send/message", &key).expect("a key");
+    match app.calls().begin(caller.company(), key, hash).await {
+        Ok(Begun::Fresh(ticket)) => {
+            let (answer, remembered) = send().await;
+            let kept = remembered.then(|| format!("{answer:?}"));
+            let _ = app.calls().finish(ticket, kept, None).await;
+            answer
+        }
+        Ok(Begun::Replay(answer)) => Answer::Replayed(answer),
+        Err(Error::Rejected(CallError::Reused)) => panic!("the body is always the same"),
+        Err(Error::Rejected(CallError::InProgress | CallError::Uncertain)) => Answer::HeldOff,
+        Err(_) => Answer::Unavailable,
+    }
+}

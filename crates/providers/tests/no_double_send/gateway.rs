@@ -1,0 +1,344 @@
+//! The three gateways behind one face.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use recado_core::Timestamp;
+use recado_core::connections::Gateway;
+use recado_core::gateway::Providers;
+use recado_core::ids::MessageId;
+use recado_core::transport::{
+    Method, OutboundRequest, OutboundResponse, Transport, TransportError,
+};
+use recado_providers::cloud_api::CloudApi;
+use recado_providers::evolution::Evolution;
+use recado_providers::waha::Waha;
+use recado_testkit::gateways::{
+    Behaviour, EvolutionVersion, FakeCloud, FakeEvolution, FakeWaha, InProcess, SignedWebhook,
+    WahaEngine, graph_error,
+};
+use serde_json::{Map, Value, json};
+
+use crate::dice::Dice;
+
+/// The people that are written to: a Brazilian mobile whose ninth digit the channel drops, one whose
+/// ninth digit it keeps, and somebody abroad.
+pub const PHONES: [&str; 3] = ["+5534991230001", "+5511987650002", "+351912345678"];
+/// What the channel calls them.
+const NAMES: [&str; 3] = ["553491230001", "5511987650002", "351912345678"];
+
+/// A gateway of one of the three kinds. Clones share everything.
+#[derive(Clone, Debug)]
+pub enum Fake {
+    Cloud(FakeCloud),
+    Waha(FakeWaha),
+    Evolution(FakeEvolution),
+}
+
+/// A message that a gateway took.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arrived {
+    pub id: String,
+    pub text: String,
+    /// Our id of it, where the gateway takes one.
+    pub reference: Option<MessageId>,
+}
+
+/// What a gateway tells of a message.
+#[derive(Clone, Debug)]
+pub struct Told {
+    pub webhook: SignedWebhook,
+    /// Whether it proves that the message was sent.
+    pub proves: bool,
+}
+
+impl Fake {
+    /// Each kind has its turn; the rest is chance.
+    pub fn of(seed: u64, dice: &Dice) -> Self {
+        match seed % 3 {
+            0 => Self::Cloud(FakeCloud::new()),
+            1 => {
+                let fake = FakeWaha::new(*dice.pick(&WahaEngine::ALL));
+                fake.set_number(PHONES[0].trim_start_matches('+'), Some(NAMES[0]));
+                if dice.one_in(2) {
+                    fake.set_lid(NAMES[0], "123@lid");
+                }
+                Self::Waha(fake)
+            }
+            _ => {
+                let fake = FakeEvolution::new();
+                fake.version(*dice.pick(&[
+                    EvolutionVersion::V2_3_3,
+                    EvolutionVersion::V2_3_6,
+                    EvolutionVersion::V2_3_7,
+                    EvolutionVersion::V2_4,
+                ]));
+                if dice.one_in(2) {
+                    fake.add_lid(NAMES[0], "123@lid");
+                }
+                fake.keep_messages(!dice.one_in(4));
+                Self::Evolution(fake)
+            }
+        }
+    }
+
+    /// Whether every message comes with our own id of it. Where the gateway must first be asked
+    /// whether it takes one, a message goes without it if the question fails.
+    pub const fn always_gets_references(&self) -> bool {
+        matches!(self, Self::Cloud(_))
+    }
+
+    /// The body that makes a connection to it.
+    pub fn connection(&self) -> Map<String, Value> {
+        let (kind, gateway, settings) = match self {
+            Self::Cloud(fake) => {
+                let settings = Value::Object(fake.settings(&FakeCloud::base()));
+                ("official_cloud", "cloud_api", settings)
+            }
+            Self::Waha(fake) => ("qr", "waha", fake.settings()),
+            Self::Evolution(fake) => ("qr", "evolution", Value::Object(fake.settings())),
+        };
+        recado_testkit::kit::body(json!({"kind": kind, "name": "Loja", "gateway": gateway,
+            "identifier": "551140028922", "settings": settings, "status": "connected"}))
+    }
+
+    /// The adapters of a process, which know nothing of those of another one.
+    pub fn providers() -> Providers {
+        Providers::none()
+            .with(Gateway::CloudApi, Arc::new(CloudApi::new()))
+            .with(Gateway::Waha, Arc::new(Waha::new("g.us")))
+            .with(Gateway::Evolution, Arc::new(Evolution::new("g.us")))
+    }
+
+    pub fn set_now(&self, now: Timestamp) {
+        match self {
+            Self::Cloud(_) => {}
+            Self::Waha(fake) => {
+                fake.set_now(now);
+            }
+            Self::Evolution(fake) => {
+                fake.set_now(now);
+            }
+        }
+    }
+
+    pub fn script(&self, behaviour: Behaviour) {
+        match self {
+            Self::Cloud(fake) => fake.script([behaviour]),
+            Self::Waha(fake) => {
+                fake.script([behaviour]);
+            }
+            Self::Evolution(fake) => {
+                fake.script([behaviour]);
+            }
+        }
+    }
+
+    pub async fn send(&self, request: OutboundRequest) -> Result<OutboundResponse, TransportError> {
+        match self {
+            Self::Cloud(fake) => InProcess(fake.clone()).send(request).await,
+            Self::Waha(fake) => InProcess(fake.clone()).send(request).await,
+            Self::Evolution(fake) => InProcess(fake.clone()).send(request).await,
+        }
+    }
+
+    /// What it was told to send, if a request is one that sends.
+    pub fn text_of(&self, request: &OutboundRequest) -> Option<String> {
+        let (path, place): (&str, &[&str]) = match self {
+            Self::Cloud(_) => ("/messages", &["text", "body"]),
+            Self::Waha(..) => ("/api/sendText", &["text"]),
+            Self::Evolution(_) => ("/message/sendText/loja1", &["text"]),
+        };
+        if request.method != Method::Post || !request.url.ends_with(path) {
+            return None;
+        }
+        let body: Value = serde_json::from_slice(&request.body).expect("a send is JSON");
+        let text = place.iter().try_fold(&body, |value, name| value.get(name));
+        Some(text.and_then(Value::as_str).expect("a send has a text").to_owned())
+    }
+
+    /// Every message that it took, in order.
+    pub fn arrived(&self) -> Vec<Arrived> {
+        match self {
+            Self::Cloud(fake) => fake
+                .accepted()
+                .into_iter()
+                .map(|sent| Arrived {
+                    id: sent.id,
+                    text: sent.text.expect("only texts are sent"),
+                    reference: sent.reference,
+                })
+                .collect(),
+            Self::Waha(fake) => fake
+                .accepted()
+                .into_iter()
+                .map(|sent| {
+                    let id = sent.is_callers_id.then(|| hyphenated(&sent.raw_id));
+                    let reference = id.and_then(|id| MessageId::parse(&id));
+                    Arrived { id: sent.raw_id, text: sent.text, reference }
+                })
+                .collect(),
+            Self::Evolution(fake) => fake
+                .accepted()
+                .into_iter()
+                .map(|sent| Arrived { id: sent.id, text: sent.text, reference: None })
+                .collect(),
+        }
+    }
+
+    pub fn violations(&self) -> Vec<String> {
+        match self {
+            Self::Cloud(fake) => fake.violations(),
+            Self::Waha(fake) => fake.violations(),
+            Self::Evolution(fake) => fake.violations(),
+        }
+    }
+
+    /// What it does with a message. An error that leaves no doubt never follows an acceptance.
+    pub fn behaviour(&self, dice: &Dice) -> Behaviour {
+        match dice.below(16) {
+            0 => Behaviour::AcceptThenDrop,
+            1 => Behaviour::AcceptLate(Duration::from_secs(120)),
+            2 => Behaviour::AcceptLate(Duration::from_secs(1)),
+            3 => Behaviour::AcceptWithoutId,
+            4 => self.doubtful(dice, Behaviour::AcceptThenError),
+            5 => self.doubtful(dice, Behaviour::Error),
+            6 => self.sure(dice),
+            7 => Behaviour::Broken(*dice.pick(&[500, 502, 504])),
+            8 => Behaviour::Refuse,
+            _ => Behaviour::Accept,
+        }
+    }
+
+    /// An answer after which nobody knows.
+    fn doubtful(&self, dice: &Dice, with: impl FnOnce(u16, Value) -> Behaviour) -> Behaviour {
+        let (status, body) = match self {
+            Self::Cloud(_) => dice
+                .pick(&[
+                    graph_error(1, "unknown"),
+                    graph_error(2, "temporary"),
+                    graph_error(131_000, "Something went wrong"),
+                    graph_error(131_016, "Service unavailable"),
+                    (500, json!("oops")),
+                    (504, Value::Null),
+                ])
+                .clone(),
+            Self::Waha(..) => {
+                let status = *dice.pick(&[500, 502, 504, 408]);
+                (status, json!({"statusCode": status, "message": "Internal server error"}))
+            }
+            Self::Evolution(_) => {
+                let answers = [
+                    (500, json!("Internal Server Error")),
+                    (400, json!("Connection Closed")),
+                    (400, json!(["Error: Timed Out"])),
+                    (504, json!("upstream")),
+                ];
+                let (status, said) = dice.pick(&answers);
+                (*status, FakeEvolution::error(*status, said))
+            }
+        };
+        with(status, body)
+    }
+
+    /// A refusal: the message was not taken.
+    fn sure(&self, dice: &Dice) -> Behaviour {
+        let (status, body) = match self {
+            Self::Cloud(_) => {
+                let codes = [100, 131_026, 131_047, 190, 131_056, 130_429, 368];
+                graph_error(*dice.pick(&codes), "no")
+            }
+            Self::Waha(..) => {
+                let status = *dice.pick(&[400, 401, 404, 422, 429]);
+                (status, json!({"statusCode": status, "message": "no"}))
+            }
+            Self::Evolution(_) => {
+                let invalid = json!([["instance requires property \"text\""]]);
+                let answers = [
+                    (400, invalid),
+                    (400, json!([{"exists": false, "jid": "x", "number": "x"}])),
+                    (401, json!("Unauthorized")),
+                    (404, json!(["The \"loja1\" instance does not exist"])),
+                    (429, json!("slow down")),
+                ];
+                let (status, said) = dice.pick(&answers);
+                (*status, FakeEvolution::error(*status, said))
+            }
+        };
+        Behaviour::Error(status, body)
+    }
+
+    /// Everything that it will tell of the message that it took as the `place`-th: how far it came,
+    /// or that it failed.
+    pub fn reports(&self, place: usize, fails: bool, now: Timestamp) -> Vec<Told> {
+        let told = |webhook, proves| Told { webhook, proves };
+        match self {
+            Self::Cloud(fake) => {
+                let sent = &fake.accepted()[place];
+                let mut reports = vec![told(fake.webhook_status(sent, "sent", now), true)];
+                if fails {
+                    let failed = fake.webhook_failed(sent, 131_026, "not on the channel", now);
+                    reports.push(told(failed, false));
+                } else {
+                    for status in ["delivered", "read"] {
+                        reports.push(told(fake.webhook_status(sent, status, now), true));
+                    }
+                }
+                reports
+            }
+            Self::Waha(fake) => {
+                let id = &fake.accepted()[place].raw_id;
+                let own = fake.sent_message(id).expect("it was taken");
+                let mut reports = vec![told(fake.webhook_message(&own), true)];
+                let acks: &[i64] = if fails { &[-1] } else { &[1, 2, 3] };
+                for ack in acks {
+                    reports.push(told(fake.webhook_ack(id, *ack), *ack > 0));
+                }
+                reports
+            }
+            Self::Evolution(fake) => {
+                let id = &fake.accepted()[place].id;
+                let mut reports = vec![told(fake.webhook_sent(id), true)];
+                let acks: &[&str] =
+                    if fails { &["ERROR"] } else { &["SERVER_ACK", "DELIVERY_ACK", "READ"] };
+                for ack in acks {
+                    reports.push(told(fake.acknowledge(id, ack), false));
+                }
+                reports
+            }
+        }
+    }
+
+    /// A person writes.
+    pub fn reply(&self, person: usize, n: usize, now: Timestamp) -> SignedWebhook {
+        let name = NAMES[person];
+        match self {
+            Self::Cloud(fake) => fake.webhook_text(name, &format!("wamid.in.{n}"), "Oi", now),
+            Self::Waha(fake) => {
+                let message = fake.receive(&format!("{name}@c.us"), "Maria", "Oi");
+                fake.webhook_message(&message)
+            }
+            Self::Evolution(fake) => fake.webhook_message(&fake.incoming(name, "Oi")),
+        }
+    }
+
+    /// The operator writes the same on the phone.
+    pub fn typed(&self, person: usize, text: &str, n: usize, now: Timestamp) -> SignedWebhook {
+        let name = NAMES[person];
+        match self {
+            Self::Cloud(fake) => fake.webhook_echo(name, &format!("wamid.own.{n}"), text, now),
+            Self::Waha(fake) => {
+                let message = fake.type_on_phone(&format!("{name}@c.us"), text);
+                fake.webhook_message(&message)
+            }
+            Self::Evolution(fake) => fake.webhook_message(&fake.typed(name, text)),
+        }
+    }
+}
+
+/// An id of 32 digits as ids are written.
+fn hyphenated(id: &str) -> String {
+    let id = id.to_lowercase();
+    let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| &id[part]);
+    parts.join("-")
+}

@@ -1,0 +1,76 @@
+//! What happened in many runs: a proof about things that never happen would prove nothing.
+
+/// Counts over runs.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    pub runs: u64,
+    /// Requests that send, and those of them that were taken.
+    pub requests: u64,
+    pub accepted: u64,
+    /// Messages by how they ended.
+    pub sent: u64,
+    pub failed: u64,
+    pub uncertain: u64,
+    /// Messages that were taken and of which nobody knows it in the end.
+    pub unproved: u64,
+    /// Messages that were uncertain and proved later.
+    pub proved: u64,
+    /// Processes that died, and with them sends on their way.
+    pub died: u64,
+    pub cut_off: u64,
+    /// Repeats that were answered from memory, and those that were refused.
+    pub replayed: u64,
+    pub held_off: u64,
+    /// Webhooks that were taken.
+    pub webhooks: u64,
+    /// Requests that arrived after nobody waited for them any more.
+    pub late: u64,
+    /// Sends that were not stored, so not made.
+    pub not_stored: u64,
+}
+
+impl Tally {
+    pub fn add(&mut self, other: &Self) {
+        let pairs = [
+            (&mut self.runs, other.runs),
+            (&mut self.requests, other.requests),
+            (&mut self.accepted, other.accepted),
+            (&mut self.sent, other.sent),
+            (&mut self.failed, other.failed),
+            (&mut self.uncertain, other.uncertain),
+            (&mut self.unproved, other.unproved),
+            (&mut self.proved, other.proved),
+            (&mut self.died, other.died),
+            (&mut self.cut_off, other.cut_off),
+            (&mut self.replayed, other.replayed),
+            (&mut self.held_off, other.held_off),
+            (&mut self.webhooks, other.webhooks),
+            (&mut self.late, other.late),
+            (&mut self.not_stored, other.not_stored),
+        ];
+        for (sum, count) in pairs {
+            *sum += count;
+        }
+    }
+
+    /// Everything that can go wrong has happened often.
+    pub fn assert_enough(&self) {
+        let counts = [
+            ("sent", self.sent),
+            ("failed", self.failed),
+            ("uncertain", self.uncertain),
+            ("unproved", self.unproved),
+            ("proved", self.proved),
+            ("died", self.died),
+            ("cut_off", self.cut_off),
+            ("replayed", self.replayed),
+            ("held_off", self.held_off),
+            ("webhooks", self.webhooks),
+            ("late", self.late),
+            ("not_stored", self.not_stored),
+        ];
+        for (name, count) in counts {
+            assert!(count > self.runs / 50, "{name}: {count} in {} runs", self.runs);
+        }
+    }
+}

@@ -1,0 +1,450 @@
+//! One run: processes on one database, a gateway, programs that send, and chance.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use recado_core::access::{Caller, CompanyDraft, KeyDraft, Scopes};
+use recado_core::gateway::Webhook;
+use recado_core::ids::{CompanyId, ConnectionId};
+use recado_core::workers::LEASE;
+use recado_core::{Clock as _, Parts, Recado, Settings};
+use recado_testkit::gateways::SignedWebhook;
+use recado_testkit::{
+    FaultyStore, MemoryFiles, MemoryStore, ScriptedTransport, SeededIds, StoreFailure, StoreOp,
+    TestClock,
+};
+
+use crate::client::{Answer, Order, call};
+use crate::dice::Dice;
+use crate::gateway::{Fake, PHONES};
+use crate::wire::Wire;
+
+/// The most orders of a run, and the most steps.
+const ORDERS: usize = 6;
+const STEPS: usize = 90;
+
+/// Something that a process does.
+struct Task {
+    process: usize,
+    is_send: bool,
+    work: Pin<Box<dyn Future<Output = ()>>>,
+}
+
+/// A webhook that waits to be sent, perhaps again.
+struct Hook {
+    webhook: SignedWebhook,
+    /// The message that it proves, by its place among those that the gateway took.
+    proves: Option<usize>,
+}
+
+/// A call of a program and what it was answered.
+#[derive(Clone, Debug)]
+pub struct Call {
+    pub order: usize,
+    pub answer: Answer,
+}
+
+pub struct World {
+    dice: Dice,
+    clock: TestClock,
+    pub model: MemoryStore,
+    store: FaultyStore,
+    pub fake: Fake,
+    pub wire: Wire,
+    pub company: CompanyId,
+    caller: Caller,
+    connection: ConnectionId,
+    /// The processes that live, by number.
+    processes: Vec<(usize, Recado)>,
+    started: u64,
+    seed: u64,
+    tasks: Vec<Task>,
+    pub orders: Vec<Order>,
+    pub calls: Rc<RefCell<Vec<Call>>>,
+    hooks: Vec<Hook>,
+    /// The messages, by their place at the gateway, of which a proof was taken.
+    pub proved: Rc<RefCell<BTreeSet<usize>>>,
+    /// The messages, by their place at the gateway, that fail on their way.
+    pub failing: BTreeSet<usize>,
+    taken: Rc<RefCell<u64>>,
+    /// How many requests had reached the gateway, and how many messages it had taken, when it was
+    /// last looked at.
+    seen: (usize, usize),
+    said: usize,
+    pub died: u64,
+    pub cut_off: u64,
+    pub late: u64,
+}
+
+/// Runs something to its end that waits for nobody.
+pub fn finish<T>(work: impl Future<Output = T>) -> T {
+    let mut work = std::pin::pin!(work);
+    let mut context = Context::from_waker(Waker::noop());
+    for _ in 0..100_000 {
+        if let Poll::Ready(done) = work.as_mut().poll(&mut context) {
+            return done;
+        }
+    }
+    panic!("it never ends");
+}
+
+impl World {
+    pub fn new(seed: u64) -> Self {
+        let dice = Dice::new(seed);
+        let clock = TestClock::default();
+        let model = MemoryStore::new();
+        let store = FaultyStore::new(Arc::new(model.clone()));
+        let fake = Fake::of(seed, &dice);
+        let wire = Wire::new(fake.clone(), dice.clone());
+        fake.set_now(clock.now());
+        let app = start(&store, &clock, &wire, seed, 0);
+        let (company, caller, connection) = finish(async {
+            let draft = CompanyDraft::named("Padaria do João").expect("a name");
+            let company = app.access().add_company(draft).await.expect("made").id;
+            let key = app.access().add_key(company, KeyDraft::new("k", Scopes::all())).await;
+            let secret = key.expect("made").secret.expose().to_owned();
+            let caller = app.access().authenticate(&secret).await.expect("known");
+            let made = app.connections().create(company, &fake.connection()).await.expect("made");
+            (company, caller, made.id)
+        });
+        Self {
+            dice,
+            clock,
+            model,
+            store,
+            fake,
+            wire,
+            company,
+            caller,
+            connection,
+            processes: vec![(0, app)],
+            started: 1,
+            seed,
+            tasks: Vec::new(),
+            orders: Vec::new(),
+            calls: Rc::default(),
+            hooks: Vec::new(),
+            proved: Rc::default(),
+            failing: BTreeSet::new(),
+            taken: Rc::default(),
+            seen: (0, 0),
+            said: 0,
+            died: 0,
+            cut_off: 0,
+            late: 0,
+        }
+    }
+
+    /// Everything that chance decides.
+    pub fn play(&mut self) {
+        let breaks = self.dice.below(3) > 0;
+        if self.dice.one_in(2) {
+            self.begin_process();
+        }
+        let steps = STEPS / 2 + self.dice.below(STEPS / 2);
+        for _ in 0..steps {
+            match self.dice.below(32) {
+                0..=12 => self.turn(),
+                13..=15 => self.order(),
+                16..=18 => self.call_webhook(),
+                19 => self.spawn(false, |app| async move { drop(app.jobs().run_one().await) }),
+                20 => self.spawn(false, |app| async move {
+                    let _ = app.sending().recover().await;
+                }),
+                21 => self.look_or_pull(),
+                22..=24 => self.let_time_pass(),
+                25 if self.dice.one_in(2) => self.kill(),
+                26 if breaks => self.break_store(),
+                27 => self.arrive_late(),
+                28 => self.say(),
+                29 if self.dice.one_in(3) => self.hang_up(),
+                30 if self.dice.one_in(3) => drop(finish(self.store.land())),
+                _ => self.turn(),
+            }
+            self.hear();
+        }
+    }
+
+    /// Everything heals, whoever is left dies, and another process puts it right.
+    pub fn end(&mut self) {
+        self.store.heal();
+        self.wire.calm();
+        finish(self.store.land()).expect("it works");
+        if self.dice.one_in(2) {
+            self.work_off();
+        }
+        while !self.processes.is_empty() {
+            self.kill_first();
+        }
+        self.clock.advance(LEASE + Duration::from_secs(1));
+        self.fake.set_now(self.clock.now());
+        self.begin_process();
+        let app = self.processes[0].1.clone();
+        while finish(app.sending().recover()).expect("it works") {}
+        crate::checks::nothing_is_pending(self);
+        while self.dice.below(3) > 0 {
+            self.arrive_late();
+        }
+        self.hear();
+        for wait in [5, 30, 120, 600] {
+            if self.dice.one_in(2) {
+                break;
+            }
+            self.clock.advance(Duration::from_secs(wait));
+            self.fake.set_now(self.clock.now());
+            while finish(app.jobs().run_one()).expect("it works") {}
+        }
+        while !self.hooks.is_empty() && self.dice.below(8) > 0 {
+            self.call_webhook();
+            self.work_off();
+        }
+    }
+
+    /// What there is to see of a run.
+    pub fn trace(&self) -> Vec<String> {
+        let mut trace = self.wire.sends();
+        trace.extend(self.fake.arrived().iter().map(|arrived| format!("{arrived:?}")));
+        trace.extend(self.model.events(self.company).into_iter().map(|event| event.data));
+        trace.extend(self.calls.borrow().iter().map(|call| format!("{call:?}")));
+        trace
+    }
+
+    pub fn taken(&self) -> u64 {
+        *self.taken.borrow()
+    }
+
+    fn begin_process(&mut self) {
+        let number = self.started;
+        self.started += 1;
+        let app = start(&self.store, &self.clock, &self.wire, self.seed, number);
+        self.processes.push((usize::try_from(number).expect("few"), app));
+    }
+
+    fn spawn<F>(&mut self, is_send: bool, work: impl FnOnce(Recado) -> F)
+    where
+        F: Future<Output = ()> + 'static,
+    {
+        let (process, app) = self.dice.pick(&self.processes).clone();
+        self.tasks.push(Task { process, is_send, work: Box::pin(work(app)) });
+    }
+
+    /// Lets one of those who have something to do go on for a while.
+    fn turn(&mut self) {
+        if self.tasks.is_empty() {
+            return;
+        }
+        let place = self.dice.below(self.tasks.len());
+        let mut context = Context::from_waker(Waker::noop());
+        for _ in 0..=self.dice.below(12) {
+            if self.tasks[place].work.as_mut().poll(&mut context).is_ready() {
+                drop(self.tasks.swap_remove(place));
+                return;
+            }
+        }
+    }
+
+    /// Lets everybody go on to the end.
+    fn work_off(&mut self) {
+        let mut context = Context::from_waker(Waker::noop());
+        for _ in 0..10_000 {
+            if self.tasks.is_empty() {
+                return;
+            }
+            self.tasks.retain_mut(|task| task.work.as_mut().poll(&mut context).is_pending());
+        }
+        panic!("somebody never ends");
+    }
+
+    /// A program sends something, or repeats a call that has a key.
+    fn order(&mut self) {
+        let keyed: Vec<usize> =
+            (0..self.orders.len()).filter(|n| self.orders[*n].key.is_some()).collect();
+        let repeats = !keyed.is_empty() && self.dice.one_in(2);
+        if !repeats && self.orders.len() >= ORDERS {
+            return;
+        }
+        let order = if repeats {
+            *self.dice.pick(&keyed)
+        } else {
+            let n = self.orders.len();
+            let key = self.dice.one_in(2).then(|| format!("key-{n}"));
+            let again = n > 0 && key.is_none() && self.dice.one_in(8);
+            let (person, text) = match again.then(|| self.dice.pick(&self.orders).clone()) {
+                // The same once more, and meant so.
+                Some(first) => (first.person, first.text),
+                None => (self.dice.below(PHONES.len()), format!("pedido {n}")),
+            };
+            self.orders.push(Order { person, text, key });
+            n
+        };
+        let place = self.calls.borrow().len();
+        self.calls.borrow_mut().push(Call { order, answer: Answer::None });
+        let (calls, caller) = (Rc::clone(&self.calls), self.caller.clone());
+        let order = self.orders[order].clone();
+        self.spawn(true, |app| async move {
+            let answer = call(app, caller, order).await;
+            calls.borrow_mut()[place].answer = answer;
+        });
+    }
+
+    /// Looks at what the gateway took meanwhile, and makes what it will tell of it.
+    fn hear(&mut self) {
+        let requests = self.wire.arrived();
+        if requests == self.seen.0 {
+            return;
+        }
+        let arrived = self.fake.arrived().len();
+        for place in self.seen.1..arrived {
+            let fails = self.dice.one_in(6);
+            if fails {
+                self.failing.insert(place);
+            }
+            for told in self.fake.reports(place, fails, self.clock.now()) {
+                if !self.dice.one_in(4) {
+                    let proves = told.proves.then_some(place);
+                    self.hooks.push(Hook { webhook: told.webhook, proves });
+                }
+            }
+        }
+        self.seen = (requests, arrived);
+    }
+
+    /// The gateway calls with something that it has to tell, perhaps not for the last time.
+    fn call_webhook(&mut self) {
+        if self.hooks.is_empty() {
+            return;
+        }
+        let place = self.dice.below(self.hooks.len());
+        let keeps = self.dice.one_in(5);
+        let proves = self.hooks[place].proves;
+        let webhook = match keeps {
+            true => self.hooks[place].webhook.clone(),
+            false => self.hooks.swap_remove(place).webhook,
+        };
+        let (proved, taken) = (Rc::clone(&self.proved), Rc::clone(&self.taken));
+        let connection = self.connection.to_string();
+        self.spawn(false, |app| async move {
+            let webhook = webhook.webhook();
+            let head = Webhook { body: Vec::new(), ..webhook.clone() };
+            let Ok(called) = app.inbox().called(&connection, &head).await else { return };
+            if let Ok(told) = app.inbox().take_webhook(&called, &webhook).await {
+                assert_eq!((told.refused, told.unknown), (Vec::new(), Vec::new()));
+                *taken.borrow_mut() += 1;
+                proved.borrow_mut().extend(proves);
+            }
+        });
+    }
+
+    /// Somebody writes to the company, or its operator writes on the phone, sometimes what a
+    /// program wrote too.
+    fn say(&mut self) {
+        self.said += 1;
+        let (n, now) = (self.said, self.clock.now());
+        let webhook = if self.orders.is_empty() || !self.dice.one_in(3) {
+            self.fake.reply(self.dice.below(PHONES.len()), n, now)
+        } else {
+            let order = self.dice.pick(&self.orders).clone();
+            let same = self.dice.one_in(2);
+            let text = if same { order.text } else { format!("à mão {n}") };
+            self.fake.typed(order.person, &text, n, now)
+        };
+        self.hooks.push(Hook { webhook, proves: None });
+    }
+
+    fn look_or_pull(&mut self) {
+        let (company, connection) = (self.company, self.connection);
+        let since = self.clock.now().minus(Duration::from_secs(1_200));
+        let pulls = self.dice.below(3) > 0;
+        self.spawn(false, |app| async move {
+            if pulls {
+                let _ = app.connections().pull_missed(company, connection, since).await;
+            } else {
+                let _ = app.connections().check(company, connection).await;
+            }
+        });
+    }
+
+    /// Time passes; processes that hang do not say that they live.
+    fn let_time_pass(&mut self) {
+        let seconds = *self.dice.pick(&[1, 1, 3, 5, 11, 35, 130, 700]);
+        self.clock.advance(Duration::from_secs(seconds));
+        self.fake.set_now(self.clock.now());
+        for (_, app) in &self.processes {
+            if !self.dice.one_in(6) {
+                let _ = finish(app.workers().beat());
+            }
+        }
+    }
+
+    /// A process dies with everything that it was doing; another one begins.
+    fn kill(&mut self) {
+        let place = self.dice.below(self.processes.len());
+        self.processes.swap(0, place);
+        self.kill_first();
+        if self.processes.is_empty() || self.dice.one_in(2) {
+            self.begin_process();
+        }
+    }
+
+    fn kill_first(&mut self) {
+        let (number, _app) = self.processes.remove(0);
+        let dying = |task: &&Task| task.process == number && task.is_send;
+        self.cut_off += self.tasks.iter().filter(dying).count() as u64;
+        self.tasks.retain(|task| task.process != number);
+        self.died += 1;
+    }
+
+    /// Somebody who waits for an answer goes away, and what was done for him is dropped.
+    fn hang_up(&mut self) {
+        if !self.tasks.is_empty() {
+            drop(self.tasks.swap_remove(self.dice.below(self.tasks.len())));
+        }
+    }
+
+    /// Decides anew what fails of the database.
+    fn break_store(&mut self) {
+        let dice = self.dice.clone();
+        match dice.below(3) {
+            0 => self.store.heal(),
+            rarity => self.store.plan(move |op| {
+                let failure = *dice.pick(&[
+                    StoreFailure::Unavailable,
+                    StoreFailure::UnknownBefore,
+                    StoreFailure::UnknownAfter,
+                    StoreFailure::UnknownLate,
+                    StoreFailure::Contended,
+                ]);
+                let fails = dice.one_in(3 * rarity * rarity);
+                (op != StoreOp::Upkeep && fails).then_some(failure)
+            }),
+        }
+    }
+
+    /// A request arrives that nobody waits for any more.
+    fn arrive_late(&mut self) {
+        if let Some(request) = self.wire.take_late() {
+            self.late += 1;
+            let _ = finish(self.fake.send(request));
+        }
+    }
+}
+
+/// A process.
+fn start(store: &FaultyStore, clock: &TestClock, wire: &Wire, seed: u64, number: u64) -> Recado {
+    Recado::new(Parts {
+        store: Arc::new(store.clone()),
+        clock: Arc::new(clock.clone()),
+        ids: Arc::new(SeededIds::new(seed.wrapping_mul(256).wrapping_add(number))),
+        files: Arc::new(MemoryFiles::new()),
+        transport: Arc::new(ScriptedTransport::new()),
+        gateway_transport: Some(Arc::new(wire.clone())),
+        limiter: None,
+        providers: Fake::providers(),
+        settings: Settings::default(),
+    })
+}
