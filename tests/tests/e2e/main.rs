@@ -45,6 +45,7 @@ mod events_opted_out;
 mod focus;
 mod gateway_cloud;
 mod gateway_cloud_inbound;
+mod gateway_cloud_odd;
 mod gateway_cloud_templates;
 mod gateway_waha;
 mod gateway_waha_groups;
