@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use recado_testkit::gateways::{Behaviour, WahaEngine};
-use recado_tests::{StoreKind, both_stores, mobile, text};
+use recado_tests::{StoreKind, both_stores, eventually, mobile, text};
 use serde_json::{Value, json};
 
 use crate::gateway_waha::Waha;
@@ -176,5 +176,57 @@ both_stores! {
         waha.gateway.resume().await;
         waha.later(SECOND * 30).await;
         assert_proved(&waha, &id, "sent").await;
+    }
+
+    async fn an_ack_that_is_faster_than_the_answer_is_not_lost(waha: Waha) {
+        waha.fake.script([Behaviour::AcceptLate(Duration::from_millis(600))]);
+        let (to, words) = (mobile(1), "oi");
+        let acked = async {
+            let raw = eventually("it is taken", || async {
+                waha.fake.accepted().pop().map(|sent| sent.raw_id)
+            })
+            .await;
+            waha.takes(&waha.fake.webhook_ack(&raw, 3)).await;
+            waha.takes(&waha.fake.webhook_ack(&raw, 2)).await;
+        };
+        let (data, ()) = tokio::join!(waha.sent(&to, words), acked);
+        let message = waha.message(&text(&data["message_id"])).await;
+        assert_eq!(message["status"], "read", "{message}");
+        assert_eq!(waha.all_messages().await.len(), 1);
+    }
+
+    async fn a_proof_that_comes_before_the_time_is_up_stays(waha: Waha) {
+        waha.set(json!({"timeout_ms": 1500})).await;
+        waha.fake.script([Behaviour::AcceptLate(SECOND * 4)]);
+        let to = mobile(1);
+        let acked = async {
+            let raw = eventually("it is taken", || async {
+                waha.fake.accepted().pop().map(|sent| sent.raw_id)
+            })
+            .await;
+            waha.takes(&waha.fake.webhook_ack(&raw, 2)).await;
+        };
+        tokio::join!(waha.send_text(&to, "oi"), acked);
+        let all = waha.all_messages().await;
+        assert_eq!(all.len(), 1);
+        assert_proved(&waha, &text(&all[0]["id"]), "delivered").await;
+        look_four_times(&waha).await;
+        assert_eq!(sends(&waha), 1);
+    }
+
+    async fn a_caller_who_hangs_up_changes_nothing(waha: Waha) {
+        waha.fake.script([Behaviour::AcceptLate(Duration::from_millis(500))]);
+        let to = mobile(1);
+        tokio::select! {
+            _ = waha.send_text(&to, "oi") => panic!("it answers later"),
+            _ = eventually("it is taken", || async { waha.fake.accepted().pop() }) => {}
+        }
+        let settled = eventually("it is settled", || async {
+            let all = waha.all_messages().await;
+            (all.len() == 1 && all[0]["status"] == "sent").then(|| all[0].clone())
+        })
+        .await;
+        assert_eq!(settled["wamid"], waha.fake.accepted()[0].raw_id.as_str());
+        assert_eq!(sends(&waha), 1);
     }
 }
