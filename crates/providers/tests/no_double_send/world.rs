@@ -27,6 +27,8 @@ use crate::wire::Wire;
 /// The most orders of a run, and the most steps.
 const ORDERS: usize = 6;
 const STEPS: usize = 90;
+/// How many seconds a commit may go on at the database whose connection broke.
+const COMMIT_LASTS: u64 = 45;
 
 /// Something that a process does.
 struct Task {
@@ -72,6 +74,8 @@ pub struct World {
     /// The messages, by their place at the gateway, that fail on their way.
     pub failing: BTreeSet<usize>,
     taken: Rc<RefCell<u64>>,
+    /// How many seconds have passed since the last commits landed that nobody waited for.
+    unlanded: u64,
     /// How many requests had reached the gateway, and how many messages it had taken, when it was
     /// last looked at.
     seen: (usize, usize),
@@ -132,6 +136,7 @@ impl World {
             proved: Rc::default(),
             failing: BTreeSet::new(),
             taken: Rc::default(),
+            unlanded: 0,
             seen: (0, 0),
             said: 0,
             died: 0,
@@ -176,7 +181,7 @@ impl World {
         self.wire.calm();
         finish(self.store.land()).expect("it works");
         if self.dice.one_in(2) {
-            self.work_off();
+            self.live_on();
         }
         while !self.processes.is_empty() {
             self.kill_first();
@@ -203,6 +208,19 @@ impl World {
             self.call_webhook();
             self.work_off();
         }
+    }
+
+    /// Whoever is left lives on to the end of what it does, and puts right what it can.
+    fn live_on(&mut self) {
+        self.work_off();
+        self.clock.advance(LEASE + Duration::from_secs(1));
+        for (_, app) in &self.processes {
+            finish(app.workers().beat()).expect("it works");
+        }
+        for (_, app) in &self.processes {
+            while finish(app.sending().recover()).expect("it works") {}
+        }
+        crate::checks::nothing_is_pending(self);
     }
 
     /// What there is to see of a run.
@@ -372,6 +390,12 @@ impl World {
     /// Time passes; processes that hang do not say that they live.
     fn let_time_pass(&mut self) {
         let seconds = *self.dice.pick(&[1, 1, 3, 5, 11, 35, 130, 700]);
+        self.unlanded += seconds;
+        if self.unlanded > COMMIT_LASTS {
+            // No commit goes on for longer than the core believes.
+            let _ = finish(self.store.land());
+            self.unlanded = 0;
+        }
         self.clock.advance(Duration::from_secs(seconds));
         self.fake.set_now(self.clock.now());
         for (_, app) in &self.processes {
