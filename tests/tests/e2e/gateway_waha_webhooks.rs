@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use recado_core::Clock;
+use recado_server::SystemClock;
 use recado_testkit::gateways::{FakeWaha, SignedWebhook, WahaEngine, hex_hmac_sha512};
 use recado_tests::backend::Database;
 use recado_tests::binary::Process;
@@ -138,7 +140,7 @@ both_stores! {
         let addr = process.addr;
         let us = tenant_at(addr, "Acme", "enterprise").await;
         let fake = FakeWaha::new(WahaEngine::Gows);
-        fake.set_now(recado_core::Timestamp::from_millis(now_millis()));
+        fake.set_now(SystemClock.now());
         let gateway = GatewayServer::start(fake.clone()).await;
         let body = json!({"kind": "qr", "name": "w", "identifier": "+551140028922",
             "gateway": "waha", "settings": settings(&fake, &gateway)});
@@ -231,7 +233,7 @@ both_stores! {
         .into_iter()
         .enumerate()
         {
-            let at = recado_core::Timestamp::from_millis(now_millis() - minutes * 60_000);
+            let at = SystemClock.now().minus(Duration::from_secs(minutes * 60));
             let message = json!({"contact_id": contact, "connection_id": connection,
                 "direction": "outbound", "type": "text", "content": "oi", "status": status,
                 "sender_type": "system", "wamid": format!("w{n}"), "created_at": at.to_string(),
@@ -251,9 +253,4 @@ both_stores! {
         assert_eq!(counted, "recado_messages_left_sent 2");
         process.kill().await;
     }
-}
-
-fn now_millis() -> i64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    i64::try_from(since.unwrap_or(Duration::ZERO).as_millis()).expect("a time")
 }
