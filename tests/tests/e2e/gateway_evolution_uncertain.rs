@@ -194,4 +194,62 @@ both_stores! {
         assert_eq!(message["status"], "read", "{message}");
         assert_eq!(world.all_messages().await.len(), 1);
     }
+
+    async fn the_same_words_that_were_sent_before_or_after_prove_nothing(world: Evolution) {
+        world.jobs().await;
+        let before = world.sends(&mobile(1), "oi").await;
+        let id = lost(&world, &mobile(1), "oi", Behaviour::Broken(500)).await;
+        let after = world.sends(&mobile(1), "oi").await;
+        for sent in [&before, &after] {
+            world.takes(&world.fake.webhook_sent(sent)).await;
+        }
+        look_four_times(&world).await;
+        // The regular pull shows them too.
+        world.later(SECOND * 900).await;
+        assert_uncertain(&world, &id).await;
+        for sent in [&before, &after] {
+            assert_eq!(world.known(sent).await["status"], "sent");
+        }
+        world.well_behaved();
+    }
+
+    async fn a_lost_text_that_somebody_sent_again_is_proved_by_the_next_pull(world: Evolution) {
+        world.jobs().await;
+        let id = lost(&world, &mobile(1), "oi", Behaviour::AcceptThenDrop).await;
+        world.pass(SECOND * 2);
+        let again = world.sends(&mobile(1), "oi").await;
+        look_four_times(&world).await;
+        world.later(SECOND * 900).await;
+        let sent = world.fake.accepted();
+        assert_eq!(sent[1].id, again);
+        assert_proved(&world, &id, &sent[0].id).await;
+        assert_eq!(sent.len(), 2);
+    }
+
+    async fn a_repeated_call_gets_the_same_answer_and_sends_nothing(world: Evolution) {
+        let body = json!({"to": mobile(1), "message": "oi"});
+        world.fake.script([Behaviour::AcceptThenDrop]);
+        let first = world.world.send(world.keyed("/api/v1/send/message", "k1", &body)).await;
+        let told = first.expect_error(502, "PROVIDER_ERROR");
+        assert_eq!(told["error_type"], "delivery_uncertain");
+        let second = world.world.send(world.keyed("/api/v1/send/message", "k1", &body)).await;
+        assert_eq!(second.expect_error(502, "PROVIDER_ERROR"), told);
+        assert_eq!((world.fake.accepted().len(), world.all_messages().await.len()), (1, 1));
+    }
+
+    async fn an_agents_lost_reply_is_never_sent_again(world: Evolution) {
+        let contact = text(&world.hears(&mobile(1), "oi").await["contact_id"]);
+        world.fake.script([Behaviour::AcceptThenDrop]);
+        let answer = world.act(&contact, "reply", json!({"message": "olá"})).await;
+        let told = answer.expect_error(502, "PROVIDER_ERROR");
+        assert_eq!(told["error_type"], "delivery_uncertain", "{}", answer.show());
+        world.later(SECOND * 5).await;
+        let sent = world.fake.accepted();
+        assert_eq!(sent.len(), 1);
+        let message = world.known(&sent[0].id).await;
+        assert_eq!(
+            (&message["status"], &message["sender_type"]),
+            (&json!("sent"), &json!("agent"))
+        );
+    }
 }

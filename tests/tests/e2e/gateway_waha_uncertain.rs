@@ -229,4 +229,35 @@ both_stores! {
         assert_eq!(settled["wamid"], waha.fake.accepted()[0].raw_id.as_str());
         assert_eq!(sends(&waha), 1);
     }
+
+    async fn the_same_words_that_were_sent_before_or_after_prove_nothing(kind: StoreKind) {
+        for engine in WahaEngine::ALL {
+            let waha = Waha::on(kind, engine).await;
+            waha.jobs().await;
+            let before = waha.sends(&mobile(1), "chegou?").await;
+            let id = lost(&waha, &mobile(1), Behaviour::Broken(500)).await;
+            let after = waha.sends(&mobile(1), "chegou?").await;
+            for raw in [&before, &after] {
+                let kept = waha.fake.sent_message(raw).expect("it was sent");
+                waha.takes(&waha.fake.webhook_message(&kept)).await;
+            }
+            look_four_times(&waha).await;
+            // The regular pull shows them too.
+            waha.later(SECOND * 900).await;
+            assert_uncertain(&waha, &id).await;
+            assert_eq!(waha.fake.accepted().len(), 2, "{engine:?}");
+            waha.well_behaved();
+        }
+    }
+
+    async fn a_repeated_call_gets_the_same_answer_and_sends_nothing(waha: Waha) {
+        let body = json!({"to": mobile(1), "message": "oi"});
+        waha.fake.script([Behaviour::AcceptThenDrop]);
+        let first = waha.world.send(waha.keyed("/api/v1/send/message", "k1", &body)).await;
+        let told = first.expect_error(502, "PROVIDER_ERROR");
+        assert_eq!(told["error_type"], "delivery_uncertain");
+        let second = waha.world.send(waha.keyed("/api/v1/send/message", "k1", &body)).await;
+        assert_eq!(second.expect_error(502, "PROVIDER_ERROR"), told);
+        assert_eq!((sends(&waha), waha.all_messages().await.len()), (1, 1));
+    }
 }
