@@ -3,11 +3,11 @@
 use async_trait::async_trait;
 use recado_core::Timestamp;
 use recado_core::ids::{CompanyId, JobId};
-use recado_core::jobs::{Job, JobKind};
+use recado_core::jobs::{Job, JobKind, JobReads};
 use recado_core::store::{Claims, StoreError, Stored};
 
 use crate::PostgresStore;
-use crate::session::{all_stored, rows};
+use crate::session::{all_stored, rows, select};
 use crate::table::{Columns, Param, Table, columns_of, params, table_sql, unreadable};
 
 impl Table for Job {
@@ -55,6 +55,19 @@ impl Table for Job {
             leased_until: columns.time_or_null()?,
             created_at: columns.time()?,
         })
+    }
+}
+
+#[async_trait]
+impl JobReads for PostgresStore {
+    async fn job_like(
+        &self,
+        company: CompanyId,
+        kind: &JobKind,
+    ) -> Result<Option<Stored<Job>>, StoreError> {
+        let condition = "WHERE company_id = $1 AND kind = $2 AND subject = $3";
+        let params = params![company.uuid(), kind.name(), kind.subject()];
+        Ok(select(&self.pool, condition, params).await?.into_iter().next())
     }
 }
 

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use recado_core::Timestamp;
 use recado_core::ids::{CompanyId, JobId};
-use recado_core::jobs::Job;
+use recado_core::jobs::{Job, JobKind, JobReads};
 use recado_core::store::{Claims, CommitError, StoreError, Stored};
 use rusqlite::Connection;
 
@@ -73,6 +73,22 @@ fn claim(
         claimed.push(Stored::new(leased, job.version().next()));
     }
     Ok(claimed)
+}
+
+#[async_trait]
+impl JobReads for SqliteStore {
+    async fn job_like(
+        &self,
+        company: CompanyId,
+        kind: &JobKind,
+    ) -> Result<Option<Stored<Job>>, StoreError> {
+        let (name, subject) = (kind.name(), kind.subject());
+        let condition = "company_id = ?1 AND kind = ?2 AND subject = ?3";
+        self.read(move |conn| {
+            table::find(conn, condition, &[company.into(), name.into(), subject.into()])
+        })
+        .await
+    }
 }
 
 #[async_trait]

@@ -55,11 +55,16 @@ impl Connections<'_> {
     }
 
     /// Has a connection looked at soon, because something made its state doubtful.
+    /// Nothing to do where the gateway cannot be asked.
     pub(crate) async fn check_soon(
         &self,
         company: CompanyId,
         id: ConnectionId,
     ) -> Result<bool, StoreError> {
+        let connection = self.app.store().connection(company, id).await?;
+        if !connection.is_some_and(|found| found.gateway.tells_state()) {
+            return Ok(false);
+        }
         let kind = JobKind::CheckConnectionOnce { connection: id };
         self.app.queue_job(company, kind, self.app.now()).await
     }
@@ -85,7 +90,12 @@ pub(crate) async fn check_connection_job(
     };
     let lease = connection.settings.timeout() + LEASE;
     let Some(job) = app.hold_job(job, lease).await? else { return Ok(()) };
-    let told = match app.connections().check(job.company, id).await {
+    let told = match connection.is_active {
+        true => app.connections().check(job.company, id).await,
+        // Whoever deactivates a connection may have taken its gateway down.
+        false => Ok(None),
+    };
+    let told = match told {
         Ok(told) => told,
         Err(Error::Rejected(_) | Error::Denied(_) | Error::Busy) => None,
         Err(Error::Store(error)) => return Err(error),

@@ -144,9 +144,10 @@ impl ConnectionPatch {
         }
     }
 
-    /// Whether it says anything of the settings.
-    pub const fn changes_settings(&self) -> bool {
-        self.settings.is_some()
+    /// Whether what was known of the gateway's state may hold no more: other settings, or a
+    /// connection that nobody has looked at while it was not used.
+    pub const fn makes_doubtful(&self) -> bool {
+        self.settings.is_some() || matches!(self.is_active, Some(true))
     }
 
     /// The connection as it is afterwards; `updated_at` moves only when something changed.

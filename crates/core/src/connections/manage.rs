@@ -94,8 +94,7 @@ impl Connections<'_> {
         let patch = ConnectionPatch::parse(body);
         let change = |connection: &Connection, now| patch.apply(connection, now);
         let (connection, changed) = self.write(company, id, change).await?;
-        if changed && connection.gateway.tells_state() && patch.changes_settings() {
-            // What it was told with other settings may hold no more.
+        if changed && connection.gateway.tells_state() && patch.makes_doubtful() {
             self.check_soon(company, id).await?;
         }
         Ok(self.view(&connection))

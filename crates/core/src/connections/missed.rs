@@ -52,7 +52,8 @@ impl Connections<'_> {
             Ok(Missed { events, more_from }) => {
                 self.app.inbox().receive(company, id, events).await?;
                 // A page that ends where it began would be asked for again and again.
-                Ok(Some(more_from.filter(|more| *more > from)))
+                let least = from.plus(Duration::from_secs(1));
+                Ok(Some(more_from.map(|more| more.max(least))))
             }
             Err(ProviderError::Unsupported) => Ok(Some(None)),
             Err(ProviderError::Failed(_)) => Ok(None),

@@ -242,6 +242,10 @@ impl UseCase for MergeContacts {
         if let Some(change) = self.memory(&facts.memories) {
             changes = changes.with(change);
         }
+        // Not left to the deletion of its contact: what was added meanwhile must not go with it.
+        if let Some(memory) = &facts.memories[1] {
+            changes = changes.with(memory.delete());
+        }
         // Before the contact that stays takes its e-mail address.
         changes = changes.with(other.contact.delete()).with(own.contact.update(contact));
         if let Some(alias) = self.identifier(&facts, &other.contact) {

@@ -88,16 +88,19 @@ impl Documents<'_> {
             }
             return Err(Error::Rejected(AttachError::Files(error)));
         }
-        let stored = Document { state: DocumentState::Stored, ..announced.value().clone() };
+        let mut announced = announced;
         let mut attempts = self.app.attempts();
         let claimed = loop {
             attempts.next::<AttachError>()?;
+            let stored = Document { state: DocumentState::Stored, ..announced.value().clone() };
             let changes = ChangeSet::new().with(announced.update(stored.clone()));
             if self.app.settle(Decided::new(changes, ())).await?.is_some() {
                 return Ok(stored);
             }
             match self.app.store().document(company, announced.id).await? {
                 Some(now) if now.version() == announced.version() => {}
+                // Its contact was merged into another one meanwhile.
+                Some(now) if self.has_moved(&announced, &now).await? => announced = now,
                 other => break other,
             }
         };
@@ -108,6 +111,17 @@ impl Documents<'_> {
             return Err(Error::Busy);
         }
         Err(Error::Rejected(AttachError::NotFound))
+    }
+
+    /// Whether a document under way belongs to another contact now, which keeps it.
+    async fn has_moved(
+        &self,
+        before: &Document,
+        now: &Document,
+    ) -> Result<bool, Error<AttachError>> {
+        let moved = now.contact_id != before.contact_id && now.state == DocumentState::Uploading;
+        let store = self.app.store();
+        Ok(moved && store.purge(now.company, now.contact_id).await?.is_none())
     }
 
     async fn announce(

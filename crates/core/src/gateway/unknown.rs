@@ -12,6 +12,8 @@ pub const MAX_KIND: usize = 100;
 const MAX_DEPTH: usize = 12;
 /// How many fields, or items, of one value a shape shows.
 const MAX_FIELDS: usize = 50;
+/// How many values a shape shows in all.
+const MAX_VALUES: usize = 500;
 /// How long a shown text is at most.
 const MAX_TEXT: usize = 40;
 
@@ -37,19 +39,24 @@ pub struct UnknownKind {
 /// What an event looks like, without what it says: names of fields stay, every letter is an `x` and
 /// every digit a `0`, and what is long, deep or repeated is cut.
 pub fn shape(value: &Value) -> Value {
-    shaped(value, MAX_DEPTH)
+    shaped(value, MAX_DEPTH, &mut { MAX_VALUES })
 }
 
-fn shaped(value: &Value, depth: usize) -> Value {
+fn shaped(value: &Value, depth: usize, left: &mut usize) -> Value {
+    *left = left.saturating_sub(1);
     match value {
+        _ if *left == 0 => Value::from("…"),
         Value::Null | Value::Bool(_) => value.clone(),
         Value::Number(_) => Value::from(0),
         Value::String(text) => Value::from(masked(text)),
         Value::Array(_) | Value::Object(_) if depth == 0 => Value::from("…"),
-        Value::Array(items) => items.iter().take(1).map(|item| shaped(item, depth - 1)).collect(),
+        Value::Array(items) => {
+            items.iter().take(1).map(|item| shaped(item, depth - 1, left)).collect()
+        }
         Value::Object(fields) => {
             let shown = fields.iter().take(MAX_FIELDS);
-            let shown = shown.map(|(name, value)| (field_name(name), shaped(value, depth - 1)));
+            let shown =
+                shown.map(|(name, value)| (field_name(name), shaped(value, depth - 1, left)));
             Value::Object(shown.collect::<Map<_, _>>())
         }
     }
@@ -94,6 +101,17 @@ mod tests {
     fn a_deep_value_is_cut() {
         let deep = (0..100).fold(json!("end"), |inner, _| json!([inner]));
         assert!(shape(&deep).to_string().len() < 100);
+    }
+
+    #[test]
+    fn a_shape_is_small_however_wide_the_event_is() {
+        let wide = |inner: Value| -> Value {
+            (0..60)
+                .map(|n| (format!("f{}", "x".repeat(n % 7)) + &"y".repeat(n), inner.clone()))
+                .collect()
+        };
+        let event = wide(wide(wide(json!("text"))));
+        assert!(shape(&event).to_string().len() < 40_000);
     }
 
     proptest! {

@@ -1,6 +1,7 @@
 //! Events that are not about messages: each is taken on its own, between the batches.
 
 use super::{EventOutcome, EventResult, Inbox};
+use crate::connections::ConnectionStatus;
 use crate::error::{Error, NotFound};
 use crate::gateway::{GatewayEvent, MAX_KIND, UnknownKind, UnknownReport, shape};
 use crate::ids::{CompanyId, ConnectionId};
@@ -9,6 +10,8 @@ use crate::store::{ChangeSet, CommitError};
 
 /// How long after a group has changed the groups are read: changes come in crowds.
 const SETTLING: std::time::Duration = std::time::Duration::from_secs(3);
+/// How often an event is tried to be noted while others of its kind are.
+const KEEP_TRIES: usize = 3;
 /// How many kinds of a connection are kept.
 const MAX_KINDS: usize = 200;
 
@@ -40,7 +43,12 @@ impl Inbox<'_> {
         let app = self.app;
         match event {
             GatewayEvent::Connection(status) => {
-                Ok(stored(app.connections().set_status(company, connection, status).await?))
+                let is_news = app.connections().set_status(company, connection, status).await?;
+                if is_news && status == ConnectionStatus::Disconnected {
+                    // Webhooks come late and in any order: the gateway says what holds now.
+                    app.connections().check_soon(company, connection).await?;
+                }
+                Ok(stored(is_news))
             }
             GatewayEvent::Groups(groups) => {
                 match app.groups().merge(company, connection, groups).await {
@@ -77,9 +85,8 @@ impl Inbox<'_> {
         let named: String = report.kind.chars().filter(|c| !c.is_control()).collect();
         let kind: String = named.chars().take(MAX_KIND).collect();
         let shape = shape(&report.body);
-        let mut attempts = self.app.attempts();
-        loop {
-            let now = attempts.next()?;
+        for _ in 0..KEEP_TRIES {
+            let now = self.app.now();
             let changes = match store.unknown_kind(company, connection, &kind).await? {
                 Some(known) => ChangeSet::new().with(known.update(UnknownKind {
                     shape: shape.clone(),
@@ -106,5 +113,7 @@ impl Inbox<'_> {
                 Err(CommitError::Store(error)) => return Err(Error::Store(error)),
             }
         }
+        // Many at once count as one: nothing else shall wait for a note.
+        Ok(EventResult::ignored("others of its kind are being noted"))
     }
 }

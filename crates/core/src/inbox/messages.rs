@@ -1,5 +1,7 @@
 //! Messages and echoes, edits and requests to stop (2.4, 3.1, 3.4, D31, D31a, D41–D43, D65).
 
+use std::time::Duration;
+
 use super::people::{Meeting, Names};
 use super::workspace::Workspace;
 use super::{Batch, EventIds, EventOutcome, EventResult};
@@ -14,6 +16,8 @@ use crate::messages::{
     touch_contact, touch_conversation, wants_fetch,
 };
 
+/// How much the clocks of the channel, of gateways and ours may differ.
+const CLOCKS_DIFFER: Duration = Duration::from_secs(10 * 60);
 /// Contacts could not be read although the event needs them; never answered, as such a batch fails
 /// as a whole.
 const UNREADABLE: &str = "the contact could not be read";
@@ -86,7 +90,10 @@ impl Workspace<'_> {
                 let is_reply = echo_is_reply(message.timestamp, person.newest_inbound);
                 person.contact.now = moved(&person.contact.now, Act::Echoed { is_reply }, now);
                 person.newest_outbound = Some(SenderType::Agent);
-                person.clear_unread();
+                // What came after the operator's words is still unread (D44a).
+                if person.newest_inbound.is_none_or(|inbound| message.timestamp >= inbound) {
+                    person.clear_unread();
+                }
                 let contact = EventContact::Known(&person.contact.now);
                 let sent = message_sent(
                     ids.events[1],
@@ -171,6 +178,13 @@ impl Workspace<'_> {
             return EventResult::refused(UNREADABLE);
         };
         let before = person.contact.now.clone();
+        let is_settled = match event.preference {
+            Preference::Stop => is_settled(&before, at),
+            Preference::Resume => before.opted_out_at.is_some_and(|since| at < since),
+        };
+        if is_settled {
+            return EventResult::ignored("something newer is known of what they want");
+        }
         let announces = ConversationState::of(&before).announces_opt_out(&act);
         person.contact.now = moved(&before, act, now);
         if person.contact.now == before {
@@ -291,6 +305,9 @@ impl Workspace<'_> {
         if event.history && contact.opted_in_at.is_some_and(|since| message.timestamp <= since) {
             return false;
         }
+        if is_settled(contact, message.timestamp) {
+            return false;
+        }
         let announces = ConversationState::of(contact).announces_opt_out(&act);
         person.contact.now = moved(contact, act, now);
         announces
@@ -342,6 +359,12 @@ impl Workspace<'_> {
             ConnectionKind::OfficialCloud => OptOutSource::OfficialCloudInbound,
         }
     }
+}
+
+/// Whether a request to stop that was made at `at` is older than the contact's last opt-in. In
+/// doubt it is not: clocks differ, and a request that is not heeded is worse than one too many.
+fn is_settled(contact: &Contact, at: Timestamp) -> bool {
+    contact.opted_in_at.is_some_and(|since| at.plus(CLOCKS_DIFFER) < since)
 }
 
 /// The contact after an act.

@@ -13,8 +13,10 @@ use crate::messages::{Direction, Failure, Message, MessageFilter, MessageStatus}
 use crate::page::PageRequest;
 use crate::store::{Reads, StoreError, Stored};
 
-/// How far apart the gateway's time of a message and ours may be.
-const APART: Duration = Duration::from_secs(10 * 60);
+/// How much later than ours the gateway's time of a message may be.
+const LATER: Duration = Duration::from_secs(10 * 60);
+/// How much earlier: clocks differ, but what was sent before ours is not ours.
+const EARLIER: Duration = Duration::from_secs(60);
 /// How many of a contact's newest messages in a status are looked through.
 const NEWEST: u32 = 20;
 
@@ -34,13 +36,13 @@ fn may_be(
     now: Timestamp,
 ) -> bool {
     let at = sent.timestamp.unwrap_or(now);
-    let apart = at.since(message.created_at).max(message.created_at.since(at));
+    let in_time = message.created_at <= at.plus(EARLIER) && at <= message.created_at.plus(LATER);
     is_open(message)
         && message.contact == contact
         && message.connection == connection
         && message.content.is_some()
         && message.content == sent.content
-        && apart <= APART
+        && in_time
 }
 
 impl Batch {

@@ -222,7 +222,7 @@ impl Inbox<'_> {
         for Received { to, event } in received {
             let targets = targets(&called.connection, &all, &to);
             if targets.is_empty() {
-                taken.refuse("no connection has this phone_number_id".to_owned());
+                taken.refuse("no connection is meant by its phone_number_id or account".to_owned());
             }
             for target in targets {
                 match routed.iter_mut().find(|(connection, _)| *connection == target) {

@@ -4,6 +4,7 @@ mod work;
 
 pub use work::Jobs;
 
+use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -11,6 +12,7 @@ use crate::Timestamp;
 use crate::ids::{
     CompanyId, ConnectionId, ContactId, DocumentId, JobId, MessageId, OrganizationId,
 };
+use crate::store::{StoreError, Stored};
 
 /// What a job does. At most one job of a kind exists for one subject.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -154,4 +156,16 @@ impl Job {
     pub fn is_claimable(&self, now: Timestamp) -> bool {
         self.due_at <= now && self.leased_until.is_none_or(|until| until <= now)
     }
+}
+
+/// Reads of jobs.
+#[async_trait]
+pub trait JobReads: Send + Sync {
+    /// The job of this kind and subject, whoever works on it. `kind` counts by its
+    /// [name](JobKind::name) and [subject](JobKind::subject) alone.
+    async fn job_like(
+        &self,
+        company: CompanyId,
+        kind: &JobKind,
+    ) -> Result<Option<Stored<Job>>, StoreError>;
 }

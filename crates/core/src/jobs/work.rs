@@ -19,6 +19,9 @@ use crate::{Recado, Timestamp};
 /// restart after a crash is not kept waiting.
 const LEASE: Duration = Duration::from_secs(8);
 
+/// How often a job is tried to be queued while others change it.
+const QUEUE_TRIES: usize = 4;
+
 /// The use cases on background work. Made by [`Recado::jobs`].
 #[derive(Clone, Copy, Debug)]
 pub struct Jobs<'a> {
@@ -80,8 +83,9 @@ impl Recado {
         }
     }
 
-    /// Has a job done soon, unless one of its kind waits for its subject already; tells whether it
-    /// is news.
+    /// Has a job done at `due_at`. One of its kind that waits for its subject is done then too, if
+    /// that is earlier; one that is being worked on is done once more, as it may have looked before
+    /// what this is about. Tells whether it is news.
     pub(crate) async fn queue_job(
         &self,
         company: CompanyId,
@@ -90,12 +94,28 @@ impl Recado {
     ) -> Result<bool, StoreError> {
         let now = self.now();
         let id = JobId::new(self.uuid(now));
-        let job = Job { due_at, ..Job::due_now(id, company, kind, now) };
-        match self.store().commit(ChangeSet::new().insert(job)).await {
-            Ok(()) => Ok(true),
-            Err(CommitError::Conflict(_)) => Ok(false),
-            Err(CommitError::Store(error)) => Err(error),
+        for _ in 0..QUEUE_TRIES {
+            let changes = match self.store().job_like(company, &kind).await? {
+                Some(waiting) if waiting.leased_until.is_none() && waiting.due_at <= due_at => {
+                    return Ok(false);
+                }
+                Some(waiting) => {
+                    let due_at = waiting.due_at.min(due_at);
+                    let sooner = Job { due_at, attempts: 0, ..waiting.value().clone() };
+                    ChangeSet::new().with(waiting.update(sooner))
+                }
+                None => {
+                    let job = Job::due_now(id, company, kind.clone(), now);
+                    ChangeSet::new().insert(Job { due_at, ..job })
+                }
+            };
+            match self.store().commit(changes).await {
+                Ok(()) => return Ok(true),
+                Err(CommitError::Conflict(_)) => {}
+                Err(CommitError::Store(error)) => return Err(error),
+            }
         }
+        Ok(false)
     }
 
     /// Commits the outcome of a job. A conflict means that the lease was lost or the record

@@ -47,11 +47,15 @@ impl UseCase for WriteMemory {
         let inferred = if self.merging { self.sent.merged(before) } else { self.sent.as_given() };
         let key = (contact.company, contact.id);
         let memory = write(key, known.as_deref(), inferred, now);
-        let change = match &known {
-            Some(known) => known.update(memory.clone()),
-            None => Change::insert(memory.clone()),
+        let changes = match &known {
+            Some(known) => ChangeSet::new().with(known.update(memory.clone())),
+            // The contact is written too: a merge that has read that there is no memory must read
+            // again.
+            None => ChangeSet::new()
+                .with(Change::insert(memory.clone()))
+                .with(contact.update(contact.value().clone())),
         };
-        Ok(Decided::new(ChangeSet::new().with(change), memory))
+        Ok(Decided::new(changes, memory))
     }
 }
 

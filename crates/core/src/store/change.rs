@@ -44,10 +44,14 @@ pub enum ChangeKind {
     /// Whatever belongs to the contact `from` belongs to the contact `into` from now on (D62): its
     /// messages, deals, documents, links and their clicks, aliases, ledger lines, dispatch windows,
     /// remembered calls, events, and its places in lists, on campaigns and under tags. Where both
-    /// have the same tag, list, campaign or window, that of `into` stays; the recipient of a
-    /// campaign that is left over has no contact any more. Every moved row that has a version gets
-    /// the next one. Contacts themselves, their conversations and lead memories are written by
-    /// changes of their own, as is the deletion of `from`.
+    /// have the same tag or list, that of `into` stays. Of two windows with one key the one that
+    /// ends later stays, so that nothing passes before its time; on a tie that of `into`. Of two
+    /// places on one campaign that of `into` stays, unless it still waits and that of `from` does
+    /// not: then that one does, so that nobody is written to twice. The recipient that is left over
+    /// has no contact any more, which is why one that waits is passed over. Every row that becomes
+    /// somebody else's, or nobody's, and has a version gets the next one. Contacts themselves, their
+    /// conversations and lead memories are written by changes of their own, as is the deletion of
+    /// `from`.
     MoveBelongings {
         /// The company of both.
         company: CompanyId,

@@ -55,7 +55,7 @@ use crate::events::{EventReads, Outbox};
 use crate::groups::GroupReads;
 use crate::idempotency::IdempotencyReads;
 use crate::inbound::InboundReads;
-use crate::jobs::Job;
+use crate::jobs::{Job, JobReads};
 use crate::leads::LeadReads;
 use crate::links::LinkReads;
 use crate::lists::ListReads;
@@ -83,6 +83,7 @@ pub trait Reads:
     + GroupReads
     + IdempotencyReads
     + InboundReads
+    + JobReads
     + LeadReads
     + LedgerReads
     + LinkReads
@@ -112,6 +113,7 @@ impl<T> Reads for T where
         + GroupReads
         + IdempotencyReads
         + InboundReads
+        + JobReads
         + LeadReads
         + LedgerReads
         + LinkReads

@@ -9,7 +9,7 @@ use recado_core::ids::{
     CloseReasonId, CompanyId, ContactId, CustomFieldId, DealId, DocumentId, KeyId, LinkId, ListId,
     MemberId, OrganizationId, PipelineId, StageId, TagId,
 };
-use recado_core::jobs::{Job, JobKind};
+use recado_core::jobs::{Job, JobKind, JobReads};
 use recado_core::links::{Link, LinkCode, LinkReads};
 use recado_core::lists::{List, ListCandidates, ListMember, ListReads};
 use recado_core::organizations::{Organization, OrganizationReads};
@@ -195,6 +195,22 @@ impl DocumentReads for MemoryStore {
             job.company == company
                 && matches!(&job.kind, JobKind::Purge { contact: of, .. } if *of == contact)
         }))
+    }
+}
+
+#[async_trait]
+impl JobReads for MemoryStore {
+    async fn job_like(
+        &self,
+        company: CompanyId,
+        kind: &JobKind,
+    ) -> Result<Option<Stored<Job>>, StoreError> {
+        let state = self.state();
+        let about = |kind: &JobKind| (kind.name(), kind.subject());
+        Ok(state
+            .rows
+            .all_stored::<Job>()
+            .find(|job| job.company == company && about(&job.kind) == about(kind)))
     }
 }
 

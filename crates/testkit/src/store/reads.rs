@@ -32,7 +32,7 @@ use recado_core::ids::{
     WorkerId,
 };
 use recado_core::inbound::{EndpointSlug, InboundEndpoint, InboundReads};
-use recado_core::jobs::Job;
+use recado_core::jobs::{Job, JobKind, JobReads};
 use recado_core::leads::{LeadMemory, LeadReads};
 use recado_core::links::{Link, LinkCode, LinkReads};
 use recado_core::lists::{List, ListCandidates, ListReads};
@@ -216,6 +216,9 @@ reads! {
         ) -> Option<Stored<InboundEndpoint>>;
         fn inbound_endpoints(company: CompanyId) -> Vec<InboundEndpoint>;
         fn endpoint_by_slug(slug: &EndpointSlug) -> Option<(InboundEndpoint, Company)>;
+    }
+    JobReads {
+        fn job_like(company: CompanyId, kind: &JobKind) -> Option<Stored<Job>>;
     }
     LeadReads {
         fn lead_memory(company: CompanyId, contact: ContactId) -> Option<Stored<LeadMemory>>;

@@ -76,7 +76,8 @@ async fn what_is_not_the_same_proves_nothing() {
         OwnSend { content: None, ..sent("w2", "Oi") },
         OwnSend { peer: "5534999999999".to_owned(), ..sent("w3", "Oi") },
         OwnSend { timestamp: Some(now.plus(apart)), ..sent("w4", "Oi") },
-        OwnSend { timestamp: Some(now.minus(apart)), ..sent("w5", "Oi") },
+        // Another program's, from before ours was sent.
+        OwnSend { timestamp: Some(now.minus(Duration::from_secs(61))), ..sent("w5", "Oi") },
     ];
     for other in others {
         tell(&scene, other.clone()).await;

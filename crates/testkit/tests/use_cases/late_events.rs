@@ -1,0 +1,163 @@
+//! What comes late: gateways call again for hours, each event by itself and in any order, so that an
+//! old one must not undo what a newer one has told.
+
+use std::time::Duration;
+
+use recado_core::Clock as _;
+use recado_core::Timestamp;
+use recado_core::connections::ConnectionStatus::{self, Connected, Disconnected};
+use recado_core::gateway::{
+    GatewayEvent, GatewayMessage, GatewayStatus, Preference, PreferenceReport, TemplateReport,
+};
+use recado_core::ids::ContactId;
+use recado_core::inbox::EventOutcome;
+use recado_core::jobs::JobKind;
+use recado_core::templates::TemplateStatus;
+use recado_testkit::kit::body;
+use serde_json::{Value, json};
+
+use super::gateway_scene::*;
+use super::shown;
+
+fn tells(status: ConnectionStatus) -> GatewayStatus {
+    GatewayStatus { status, detail: None }
+}
+
+async fn wants(scene: &Scene, preference: Preference, at: Timestamp) -> EventOutcome {
+    let report = PreferenceReport {
+        peer: PEER.to_owned(),
+        aliases: Vec::new(),
+        preference,
+        timestamp: Some(at),
+    };
+    scene.talk.receive(vec![Ok(GatewayEvent::Preference(report))]).await.remove(0).result
+}
+
+async fn is_blocked(scene: &Scene) -> bool {
+    scene.talk.send(PHONE, "Oi").await.is_err()
+}
+
+#[tokio::test]
+async fn an_old_wish_to_resume_lifts_no_newer_block() {
+    let scene = scene("cloud_api").await;
+    let now = scene.kit.clock.now();
+    let later = now.plus(Duration::from_secs(3600));
+    assert_eq!(wants(&scene, Preference::Stop, later).await, EventOutcome::Stored);
+    assert_eq!(wants(&scene, Preference::Resume, now).await, EventOutcome::Ignored);
+    assert!(is_blocked(&scene).await);
+    let newest = later.plus(Duration::from_secs(1));
+    assert_eq!(wants(&scene, Preference::Resume, newest).await, EventOutcome::Stored);
+    assert!(!is_blocked(&scene).await);
+}
+
+#[tokio::test]
+async fn an_old_request_to_stop_makes_no_new_block() {
+    let scene = scene("cloud_api").await;
+    let first = scene.kit.clock.now();
+    let resumed = first.plus(Duration::from_secs(3600));
+    wants(&scene, Preference::Stop, first).await;
+    wants(&scene, Preference::Resume, resumed).await;
+    let told = scene.told("contact.opted_out").len();
+    assert_eq!(wants(&scene, Preference::Stop, first).await, EventOutcome::Ignored);
+    let pulled = GatewayMessage { timestamp: Some(first), ..text("m1", PEER, "parar") };
+    scene.talk.receive(vec![Ok(GatewayEvent::Message(pulled))]).await;
+    assert!(!is_blocked(&scene).await);
+    assert_eq!(scene.told("contact.opted_out").len(), told);
+    // In doubt it counts: the clocks of two sides differ.
+    let close = GatewayMessage {
+        timestamp: Some(resumed.minus(Duration::from_secs(60))),
+        ..text("m2", PEER, "parar")
+    };
+    scene.talk.receive(vec![Ok(GatewayEvent::Message(close))]).await;
+    assert!(is_blocked(&scene).await);
+}
+
+#[tokio::test]
+async fn a_late_echo_leaves_unread_what_came_after_it() {
+    let scene = scene("waha").await;
+    let now = scene.kit.clock.now();
+    let minutes = |n: u64| Some(now.plus(Duration::from_secs(60 * n)));
+    let newer = GatewayMessage { timestamp: minutes(30), ..text("m1", PEER, "Oi?") };
+    scene.talk.receive(vec![Ok(GatewayEvent::Message(newer))]).await;
+    let echo = |id: &str, n| GatewayMessage { timestamp: minutes(n), ..text(id, PEER, "Já vai") };
+    scene.talk.receive(vec![Ok(GatewayEvent::Echo(echo("e1", 0)))]).await;
+    assert_eq!(unread(&scene).await, 1);
+    scene.talk.receive(vec![Ok(GatewayEvent::Echo(echo("e2", 31)))]).await;
+    assert_eq!(unread(&scene).await, 0);
+}
+
+async fn unread(scene: &Scene) -> u64 {
+    let message = scene.talk.messages().await.remove(0);
+    let id = message["contact_id"].as_str().and_then(ContactId::parse).unwrap();
+    shown(&scene.kit, id).await["unread_count"].as_u64().unwrap()
+}
+
+#[tokio::test]
+async fn a_late_word_that_the_phone_is_gone_is_checked_at_once() {
+    let scene = scene("waha").await;
+    scene.kit.provider.set_status(Ok(tells(Connected)));
+    scene.call(here([Ok(GatewayEvent::Connection(Disconnected))])).await.unwrap();
+    assert_eq!(scene.status().await, Disconnected);
+    scene.work().await;
+    assert_eq!(scene.status().await, Connected, "the gateway says what holds now");
+}
+
+#[tokio::test]
+async fn groups_that_change_while_they_are_read_are_read_again() {
+    let scene = scene("waha").await;
+    scene.work().await;
+    scene.call(here([Ok(GatewayEvent::GroupsChanged)])).await.unwrap();
+    scene.kit.clock.advance(Duration::from_secs(3));
+    // Somebody reads them, and is not done yet.
+    let (store, now) = (scene.kit.app.store(), scene.kit.clock.now());
+    let lease = now.plus(Duration::from_secs(80));
+    let claimed = store.claim_jobs(now, lease, 10).await.unwrap();
+    let read = |kind: &JobKind| matches!(kind, JobKind::SyncGroupsOnce { .. });
+    let reading = claimed.iter().find(|job| read(&job.kind)).unwrap();
+    let taken = scene.call(here([Ok(GatewayEvent::GroupsChanged)])).await.unwrap();
+    assert_eq!(taken.stored, 1, "the reading may have been before the change");
+    let done = recado_core::store::ChangeSet::new().with(reading.delete());
+    assert!(store.commit(done).await.is_err());
+    let asked = scene.kit.provider.asked().groups;
+    scene.after(80).await;
+    assert_eq!((scene.kit.provider.asked().groups, scene.waiting(read)), (asked + 1, 0));
+}
+
+#[tokio::test]
+async fn a_connection_that_is_not_used_is_not_asked_after() {
+    let scene = scene("waha").await;
+    scene.kit.provider.set_status(Ok(tells(Connected)));
+    let set = async |change: Value| {
+        let connections = scene.kit.app.connections();
+        let change = body(change);
+        connections.change(scene.kit.company.id, scene.connection(), &change).await.unwrap();
+    };
+    set(json!({ "is_active": false })).await;
+    scene.after(3600).await;
+    assert_eq!(scene.kit.provider.asked().status, 0);
+    set(json!({ "is_active": true })).await;
+    scene.work().await;
+    assert_eq!(scene.kit.provider.asked().status, 1);
+}
+
+#[tokio::test]
+async fn an_old_report_of_a_template_changes_nothing() {
+    let scene = scene("cloud_api").await;
+    let made = json!({ "name": "promo", "category": "MARKETING", "body": "Oi",
+        "status": "APPROVED", "connection_id": scene.connection().to_string() });
+    let made = body(made);
+    scene.kit.app.templates().create(scene.kit.company.id, &made).await.unwrap();
+    let now = scene.kit.clock.now();
+    let tell = async |at: Timestamp| {
+        let report = TemplateReport {
+            name: "promo".to_owned(),
+            language: "pt_BR".to_owned(),
+            status: Some(TemplateStatus::Paused),
+            category: None,
+            timestamp: Some(at),
+        };
+        scene.talk.receive(vec![Ok(GatewayEvent::Template(report))]).await.remove(0).result
+    };
+    assert_eq!(tell(now.minus(Duration::from_secs(3600))).await, EventOutcome::Ignored);
+    assert_eq!(tell(now).await, EventOutcome::Stored);
+}
