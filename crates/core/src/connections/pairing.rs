@@ -85,6 +85,7 @@ impl Connections<'_> {
             }
             Err(ProviderError::Unsupported) => Err(Error::Rejected(PairingError::Unsupported)),
             Err(ProviderError::Failed(reason)) => {
+                let reason = connection.settings.masked(connection.gateway, &reason);
                 Err(Error::Rejected(PairingError::Provider(reason)))
             }
         }

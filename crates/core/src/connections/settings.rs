@@ -10,6 +10,8 @@ use crate::webhooks::WebhookUrl;
 
 /// The longest text of a setting.
 const MAX_TEXT: usize = 2048;
+/// From how many bytes on a secret is looked for in texts: shorter ones are parts of many words.
+const MASKED_FROM: usize = 6;
 /// The default of `timeout_ms`: how long a gateway may take to answer a send (D36).
 const TIMEOUT_MS: u64 = 20_000;
 /// The largest `timeout_ms` (D50).
@@ -177,6 +179,14 @@ impl ConnectionSettings {
         self.0.get(name)?.as_bool()
     }
 
+    /// A gateway's own words, without the secrets of `gateway` that it may have repeated.
+    pub fn masked(&self, gateway: Gateway, text: &str) -> String {
+        let secret = gateway.fields().iter().filter(|field| field.kind == SettingKind::Secret);
+        let values = secret.filter_map(|field| self.text(field.name));
+        let long = values.filter(|value| value.len() >= MASKED_FROM);
+        long.fold(text.to_owned(), |text, value| text.replace(value, "***"))
+    }
+
     /// The same with a shorter time limit, unless it is as short already.
     #[must_use]
     pub fn with_timeout_of_at_most(&self, limit: std::time::Duration) -> Self {
@@ -219,5 +229,35 @@ fn check(kind: SettingKind, value: &Value) -> Result<(), String> {
 impl fmt::Debug for ConnectionSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("***")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn waha() -> ConnectionSettings {
+        let given = json!({"base_url": "http://waha", "session": "loja-centro",
+            "api_key": "key-123", "webhook_hmac_key": "k"});
+        ConnectionSettings::parse(Gateway::Waha, given.as_object().expect("an object"))
+            .expect("acceptable")
+    }
+
+    #[test]
+    fn a_secret_that_a_gateway_repeats_is_masked() {
+        let told = "loja-centro: bad key key-123 (key-123)";
+        assert_eq!(waha().masked(Gateway::Waha, told), "loja-centro: bad key *** (***)");
+    }
+
+    #[test]
+    fn a_time_limit_is_shortened_and_never_lengthened() {
+        use std::time::Duration;
+        let short = waha().with_timeout_of_at_most(Duration::from_secs(5));
+        assert_eq!(short.timeout(), Duration::from_secs(5));
+        let shorter = short.with_timeout_of_at_most(Duration::from_secs(9));
+        assert_eq!(shorter.timeout(), Duration::from_secs(5));
+        assert_eq!(shorter.text("session"), Some("loja-centro"));
     }
 }

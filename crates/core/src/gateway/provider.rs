@@ -105,6 +105,18 @@ impl SendFailure {
         Self::Uncertain(Failure::uncertain(message.into()))
     }
 
+    /// The same failure with its text changed.
+    #[must_use]
+    pub fn with_text(mut self, change: impl FnOnce(String) -> String) -> Self {
+        let (Self::Refused(failure)
+        | Self::TryLater(failure)
+        | Self::Connection(failure)
+        | Self::Unreachable(failure)
+        | Self::Uncertain(failure)) = &mut self;
+        failure.message = failure.message.take().map(change);
+        self
+    }
+
     /// What the message records.
     pub const fn failure(&self) -> &Failure {
         match self {

@@ -220,6 +220,7 @@ impl Groups<'_> {
             }
             Err(ProviderError::Unsupported) => {}
             Err(ProviderError::Failed(reason)) => {
+                let reason = connection.settings.masked(connection.gateway, &reason);
                 return Err(Error::Rejected(GroupsError::Provider(reason)));
             }
         }

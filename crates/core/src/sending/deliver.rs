@@ -170,7 +170,10 @@ impl Sending<'_> {
             group: intended.group.clone(),
             content: order.content.clone(),
         };
-        provider.send(self.app.gateway_transport(), &intended.connection, &outgoing).await
+        let connection = intended.connection.value();
+        let sent = provider.send(self.app.gateway_transport(), connection, &outgoing).await;
+        let masked = |text: String| connection.settings.masked(connection.gateway, &text);
+        sent.map_err(|failure| failure.with_text(masked))
     }
 
     pub(super) fn settle_ids(&self) -> SettleIds {

@@ -114,7 +114,10 @@ impl Templates<'_> {
         match provider.templates(self.app.gateway_transport(), connection).await {
             Ok(listed) => Ok(acceptable(listed)),
             Err(ProviderError::Unsupported) => Err(SyncTemplatesError::Unsupported),
-            Err(ProviderError::Failed(reason)) => Err(SyncTemplatesError::Provider(reason)),
+            Err(ProviderError::Failed(reason)) => {
+                let reason = connection.settings.masked(connection.gateway, &reason);
+                Err(SyncTemplatesError::Provider(reason))
+            }
         }
     }
 
