@@ -15,6 +15,8 @@ mod client;
 mod dice;
 #[path = "no_double_send/gateway.rs"]
 mod gateway;
+#[path = "no_double_send/recovery.rs"]
+mod recovery;
 #[path = "no_double_send/tally.rs"]
 mod tally;
 #[path = "no_double_send/wire.rs"]

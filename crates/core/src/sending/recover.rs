@@ -59,6 +59,27 @@ impl Unsettled {
     }
 }
 
+/// A leftover that is being settled: put back unless that came to its end, also when whoever
+/// settles it is dropped.
+struct Taken<'a> {
+    unsettled: &'a Unsettled,
+    leftover: Option<Leftover>,
+}
+
+impl<'a> Taken<'a> {
+    fn of(unsettled: &'a Unsettled) -> Option<Self> {
+        unsettled.pop().map(|leftover| Self { unsettled, leftover: Some(leftover) })
+    }
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        if let Some(leftover) = self.leftover.take() {
+            self.unsettled.push(leftover);
+        }
+    }
+}
+
 impl Sending<'_> {
     /// Settles what was left behind: outcomes of this process that could not be recorded, and
     /// messages whose send was cut off or whose process died, which become `failed` as uncertain
@@ -101,11 +122,11 @@ impl Sending<'_> {
     /// Settles what this process could not settle before, if there is anything.
     pub(crate) async fn settle_leftovers(&self) -> Result<(), StoreError> {
         for _ in 0..self.app.unsettled().len() {
-            let Some(leftover) = self.app.unsettled().pop() else { break };
-            if let Err(error) = self.settle_leftover(&leftover).await {
-                self.app.unsettled().push(leftover);
-                return Err(error);
+            let Some(mut taken) = Taken::of(self.app.unsettled()) else { break };
+            if let Some(leftover) = &taken.leftover {
+                self.settle_leftover(leftover).await?;
             }
+            taken.leftover = None;
         }
         Ok(())
     }
