@@ -99,6 +99,14 @@ impl Trouble {
         }
     }
 
+    /// Whether the engine has no such operation: asking again does not help.
+    pub(super) fn is_not_implemented(&self) -> bool {
+        const WORDS: [&str; 3] = ["not implemented", "not supported", "only in plus version"];
+        let Self::Status(status, body) = self else { return false };
+        let says = |said: String| WORDS.iter().any(|word| said.to_lowercase().contains(word));
+        *status == 501 || body.as_ref().and_then(said).is_some_and(says)
+    }
+
     /// Why, for people, without anything secret.
     pub(super) fn text(&self) -> String {
         match self {
@@ -168,6 +176,24 @@ mod tests {
         let listed = json!({"statusCode": 400, "message": ["chatId must be set", "x"]});
         assert_eq!(Trouble::Status(400, Some(listed)).text(), "400: chatId must be set");
         assert_eq!(Trouble::Status(502, None).text(), "the gateway answered 502");
+    }
+
+    #[test]
+    fn only_what_the_engine_cannot_do_is_not_implemented() {
+        let plain = json!({"statusCode": 404, "message": "Not Found"});
+        let engine = json!({"message": "The method is not implemented by the engine."});
+        let plus = json!({"message": "The feature is available only in Plus version."});
+        for (trouble, expected) in [
+            (Trouble::Status(501, None), true),
+            (Trouble::Status(422, Some(engine)), true),
+            (Trouble::Status(422, Some(plus)), true),
+            (Trouble::Status(404, Some(plain.clone())), false),
+            (Trouble::Status(400, Some(plain)), false),
+            (Trouble::Status(500, None), false),
+            (Trouble::Unreadable, false),
+        ] {
+            assert_eq!(trouble.is_not_implemented(), expected, "{trouble:?}");
+        }
     }
 
     #[test]

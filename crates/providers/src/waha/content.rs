@@ -4,7 +4,7 @@ use recado_core::gateway::{Button, EventMedia};
 use recado_core::messages::{MessageType, ProviderMessageId};
 use serde_json::Value;
 
-use super::files::source_of_message;
+use super::files::{source_of_file, source_of_message};
 use super::ids::MessageKey;
 use super::text;
 use crate::shared::{array, at, boolean, text as text_of, text_at};
@@ -231,11 +231,12 @@ fn file(payload: &Value, proto: Option<&Value>, body: Option<&str>) -> Option<Sa
     // Some engines give the name of a file as what was written beneath it.
     let caption = caption.filter(|caption| Some(caption) != filename.as_ref());
     let url = media.and_then(|media| text_of(media, "url")).filter(|url| !url.is_empty());
-    let of_message = || {
-        let full_id = text_of(payload, "id")?;
-        MessageKey::parse(full_id)?.chat.map(|_| source_of_message(full_id))
+    let full_id = text_of(payload, "id")
+        .filter(|id| MessageKey::parse(id).is_some_and(|key| key.chat.is_some()));
+    let url = match url {
+        Some(url) => Some(source_of_file(url, full_id)),
+        None => full_id.map(source_of_message),
     };
-    let url = url.map(str::to_owned).or_else(of_message);
     let media = EventMedia { url, mimetype, filename, caption };
     Some(Said { media: Some(media), ..Said::new(message_type, None) })
 }

@@ -10,12 +10,24 @@ use crate::shared::{text_at, transport_text};
 
 /// Stands before the id of a message whose file the gateway has to be asked for.
 const OF_MESSAGE: &str = "waha-message:";
+/// Stands before the id of a message and the address of its file.
+const FILE_OF: &str = "waha-file:";
+/// The most characters of a source.
+const MAX_SOURCE: usize = 4_096;
 /// Where WAHA keeps files.
 const FILES: &str = "/api/files/";
 
 /// The source of a file that the gateway did not fetch from the channel yet.
 pub(super) fn source_of_message(full_id: &str) -> String {
     format!("{OF_MESSAGE}{full_id}")
+}
+
+/// The source of a file at this address: with the message it is of, which the gateway is asked for
+/// once it has deleted its copy.
+pub(super) fn source_of_file(url: &str, full_id: Option<&str>) -> String {
+    let full_id = full_id.filter(|id| !id.contains(' ') && url.contains(FILES));
+    let both = full_id.map(|id| format!("{FILE_OF}{id} {url}"));
+    both.filter(|source| source.chars().count() <= MAX_SOURCE).unwrap_or_else(|| url.to_owned())
 }
 
 /// The file of a message.
@@ -26,9 +38,26 @@ pub(super) async fn media(
     limit: usize,
 ) -> Result<MediaFile, ProviderError> {
     let api = Api::of(connection);
-    let Some(full_id) = source.strip_prefix(OF_MESSAGE) else {
-        return download(transport, &api, source, limit).await;
+    if let Some(full_id) = source.strip_prefix(OF_MESSAGE) {
+        return of_message(transport, &api, full_id, limit).await;
+    }
+    let kept = source.strip_prefix(FILE_OF).and_then(|both| both.split_once(' '));
+    let Some((full_id, url)) = kept else {
+        return Ok(download(transport, &api, source, limit).await?.unwrap_or(MediaFile::Gone));
     };
+    match download(transport, &api, url, limit).await? {
+        Some(file) => Ok(file),
+        None => of_message(transport, &api, full_id, limit).await,
+    }
+}
+
+/// The file that the gateway fetches from the channel once more.
+async fn of_message(
+    transport: &dyn Transport,
+    api: &Api<'_>,
+    full_id: &str,
+    limit: usize,
+) -> Result<MediaFile, ProviderError> {
     let Some(chat) = MessageKey::parse(full_id).and_then(|key| key.chat) else {
         return Ok(MediaFile::Gone);
     };
@@ -39,19 +68,20 @@ pub(super) async fn media(
         Err(trouble) => return Err(trouble.into()),
     };
     match text_at(&found, &["media", "url"]) {
-        Some(url) => download(transport, &api, url, limit).await,
+        Some(url) => Ok(download(transport, api, url, limit).await?.unwrap_or(MediaFile::Gone)),
         None => Ok(MediaFile::Gone),
     }
 }
 
+/// The file at an address; `None` if the gateway has none there any more.
 async fn download(
     transport: &dyn Transport,
     api: &Api<'_>,
     url: &str,
     limit: usize,
-) -> Result<MediaFile, ProviderError> {
+) -> Result<Option<MediaFile>, ProviderError> {
     let Some(own) = own_address(api.base(), url) else {
-        return Ok(MediaFile::At(url.to_owned()));
+        return Ok(Some(MediaFile::At(url.to_owned())));
     };
     let request = api.fetch(own).with_answer_limit(limit.saturating_add(1));
     let answer = transport
@@ -59,9 +89,9 @@ async fn download(
         .await
         .map_err(|error| ProviderError::Failed(transport_text(&error)))?;
     match answer.status {
-        200..=299 if answer.body.len() > limit => Ok(MediaFile::Gone),
-        200..=299 => Ok(MediaFile::Bytes(answer.body)),
-        404 | 410 => Ok(MediaFile::Gone),
+        200..=299 if answer.body.len() > limit => Ok(Some(MediaFile::Gone)),
+        200..=299 => Ok(Some(MediaFile::Bytes(answer.body))),
+        404 | 410 => Ok(None),
         status => Err(Trouble::Status(status, None).into()),
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use recado_core::Timestamp;
 use recado_core::connections::Connection;
 use recado_core::gateway::{Accepted, Content, Lookup, ProviderError};
+use recado_core::messages::MessageStatus;
 use recado_core::transport::Transport;
 use serde_json::Value;
 
@@ -14,11 +15,14 @@ use super::api::{Api, Trouble, ask};
 use super::ids::raw_of;
 use super::known::Known;
 use super::numbers::{self, Checked, is_brazilian_mobile};
+use super::reports::{self, Ack};
 use super::{session, text};
 use crate::shared::{boolean, text as text_of};
 
-/// How far the gateway's time of a message and ours may be apart.
-const APART: Duration = Duration::from_secs(10 * 60);
+/// How long after we sent it the gateway may say that a message was made.
+const AFTER: Duration = Duration::from_secs(10 * 60);
+/// How far the gateway's clock may be behind ours: what was made earlier is another message.
+const SKEW: Duration = Duration::from_secs(60);
 /// How many messages of the chat are looked through.
 const LOOKED_AT: &str = "50";
 
@@ -53,7 +57,7 @@ async fn by_id(
         Err(trouble) => return Err(trouble.into()),
     };
     let is_it = key_of(&found).is_some_and(|key| key.raw.as_str() == raw);
-    Ok(if is_it { accepted(&found, None) } else { None })
+    Ok(if is_it && may_have_left(&found) { accepted(&found, None) } else { None })
 }
 
 /// On the others: among the newest messages of the chat, by what it says and when.
@@ -67,7 +71,7 @@ async fn by_content(
     let Content::Text(said) = &lookup.outgoing.content else { return Ok(None) };
     let Some(chat) = chat(transport, known, connection, lookup).await? else { return Ok(None) };
     let seconds = |at: Timestamp| at.millis().div_euclid(1000).to_string();
-    let (from, to) = (seconds(lookup.sent_at.minus(APART)), seconds(lookup.sent_at.plus(APART)));
+    let (from, to) = (seconds(lookup.sent_at.minus(SKEW)), seconds(lookup.sent_at.plus(AFTER)));
     let parameters = [
         ("limit", LOOKED_AT),
         ("downloadMedia", "false"),
@@ -94,8 +98,16 @@ fn distance(message: &Value, said: &str, sent_at: Timestamp) -> Option<Duration>
     let same = text_of(message, "body").is_some_and(|body| body.trim() == said.trim());
     let own = boolean(message, "fromMe") == Some(true);
     let at = text::time(message.get("timestamp"))?;
-    let apart = at.since(sent_at).max(sent_at.since(at));
-    (own && same && !typed_on_the_phone && apart <= APART).then_some(apart)
+    let (after, before) = (at.since(sent_at), sent_at.since(at));
+    let in_time = after <= AFTER && before <= SKEW;
+    let fits = own && same && !typed_on_the_phone && may_have_left(message);
+    (fits && in_time).then_some(after.max(before))
+}
+
+/// Whether the gateway can have sent a message that it has: engines keep one from the attempt on,
+/// whatever became of it.
+fn may_have_left(message: &Value) -> bool {
+    !matches!(reports::ack(message), Some(Ack::Pending | Ack::Reached(MessageStatus::Failed)))
 }
 
 /// The chat that the message went to.

@@ -39,13 +39,10 @@ pub(super) async fn groups(
         let parameters = [("limit", limit.as_str()), ("offset", offset.as_str())];
         let request = api.get(&[api.session, "groups"], &parameters).with_answer_limit(MAX_ANSWER);
         let told = ask(transport, request).await?;
-        let entries: Vec<&Value> = match &told {
-            Value::Array(entries) => entries.iter().collect(),
-            Value::Object(entries) => entries.values().collect(),
-            _ => return Err(ProviderError::Failed("the groups cannot be read".to_owned())),
-        };
+        let entries = entries(&told).ok_or_else(unreadable)?;
         let before = groups.len();
-        for group in entries.iter().filter_map(|entry| read(entry, &own, suffix)) {
+        for entry in &entries {
+            let group = read(entry, &own, suffix).ok_or_else(unreadable)?;
             match places.get(group.code.as_str()) {
                 Some(place) => groups[*place] = group,
                 None => {
@@ -59,7 +56,22 @@ pub(super) async fn groups(
             return Ok(groups);
         }
     }
-    Ok(groups)
+    Err(ProviderError::Failed("there are more groups than are read".to_owned()))
+}
+
+/// What is read replaces what was known: a part of the groups would delete the others.
+fn unreadable() -> ProviderError {
+    ProviderError::Failed("the groups cannot be read".to_owned())
+}
+
+/// The entries of an answer: a list, or an object that names each by its group.
+fn entries(told: &Value) -> Option<Vec<&Value>> {
+    let is_group = |name: &String| matches!(Address::parse(name), Some(Address::Group(_)));
+    match told {
+        Value::Array(entries) => Some(entries.iter().collect()),
+        Value::Object(entries) => entries.keys().all(is_group).then(|| entries.values().collect()),
+        _ => None,
+    }
 }
 
 /// Reads a group of any engine; `None` for what is none.

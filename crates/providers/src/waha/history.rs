@@ -16,6 +16,8 @@ use crate::shared::MAX_ANSWER;
 
 /// How many messages one answer holds at most.
 const PAGE: usize = 100;
+/// How many messages are asked for where the answer with more of them was cut.
+const SMALL_PAGE: usize = 20;
 /// How many answers one pull reads at most.
 const MAX_PAGES: usize = 5;
 
@@ -32,15 +34,18 @@ pub(super) async fn missed(
     let own = Own::of(connection, session.me.as_ref());
     let mut messages: Vec<(Option<Timestamp>, Value)> = Vec::new();
     let mut is_cut = false;
-    for page in 0..MAX_PAGES {
-        let mut told = match read_page(transport, &api, page * PAGE, (from, to)).await {
-            Ok(told) => told,
-            Err(trouble) => return Err(unless_unknown(trouble, session.engine)),
-        };
-        let count = told.len();
-        messages.extend(told.drain(..).map(|told| (text::time(told.get("timestamp")), told)));
-        is_cut = count >= PAGE && page + 1 == MAX_PAGES;
-        if count < PAGE {
+    let mut limit = PAGE;
+    for _ in 0..MAX_PAGES {
+        let offset = messages.len();
+        let mut told = read_page(transport, &api, (limit, offset), (from, to)).await;
+        if limit > SMALL_PAGE && matches!(told, Err(Trouble::Unreadable)) {
+            limit = SMALL_PAGE;
+            told = read_page(transport, &api, (limit, offset), (from, to)).await;
+        }
+        let told = told.map_err(unless_unknown)?;
+        is_cut = told.len() >= limit;
+        messages.extend(told.into_iter().map(|told| (text::time(told.get("timestamp")), told)));
+        if !is_cut {
             break;
         }
     }
@@ -57,10 +62,10 @@ pub(super) async fn missed(
 async fn read_page(
     transport: &dyn Transport,
     api: &Api<'_>,
-    offset: usize,
+    (limit, offset): (usize, usize),
     (from, to): (Timestamp, Timestamp),
 ) -> Result<Vec<Value>, Trouble> {
-    let (limit, offset) = (PAGE.to_string(), offset.to_string());
+    let (limit, offset) = (limit.to_string(), offset.to_string());
     let from = from.millis().div_euclid(1000).to_string();
     let to = to.millis().saturating_add(999).div_euclid(1000).to_string();
     let parameters = [
@@ -81,14 +86,7 @@ async fn read_page(
     }
 }
 
-/// Engines that drive a browser do not read all chats at once, and one that keeps nothing has
-/// nothing to tell: asking again would not help.
-fn unless_unknown(trouble: Trouble, engine: Option<super::known::Engine>) -> ProviderError {
-    let is_refusal = matches!(trouble, Trouble::Status(400 | 404 | 422 | 501, _));
-    let has_no_such = engine.is_some_and(|engine| !engine.knows_raw_ids())
-        && matches!(trouble, Trouble::Status(500, _));
-    if trouble.session_state().is_none() && (is_refusal || has_no_such) {
-        return ProviderError::Unsupported;
-    }
-    trouble.into()
+/// What trouble with a page means: only an engine that has no such list need not be asked again.
+fn unless_unknown(trouble: Trouble) -> ProviderError {
+    if trouble.is_not_implemented() { ProviderError::Unsupported } else { trouble.into() }
 }

@@ -42,7 +42,7 @@ impl Engine {
 #[derive(Debug, Default)]
 pub(super) struct Known {
     engines: Mutex<HashMap<ConnectionId, (Timestamp, Engine)>>,
-    numbers: Mutex<HashMap<(ConnectionId, String), String>>,
+    numbers: Mutex<HashMap<(ConnectionId, String), (Timestamp, String)>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -74,15 +74,18 @@ impl Known {
         lock(&self.engines).remove(&connection.id);
     }
 
-    /// How the channel writes the number of these digits, if that was asked before.
+    /// How the channel writes the number of these digits, if that was asked before and the
+    /// connection was not changed since.
     pub(super) fn number(&self, connection: &Connection, digits: &str) -> Option<String> {
-        lock(&self.numbers).get(&(connection.id, digits.to_owned())).cloned()
+        let numbers = lock(&self.numbers);
+        let (at, name) = numbers.get(&(connection.id, digits.to_owned()))?;
+        (*at == connection.updated_at).then(|| name.clone())
     }
 
     /// Learns how the channel writes a number.
     pub(super) fn learn_number(&self, connection: &Connection, digits: &str, name: &str) {
         let key = (connection.id, digits.to_owned());
-        remember(&mut lock(&self.numbers), key, name.to_owned());
+        remember(&mut lock(&self.numbers), key, (connection.updated_at, name.to_owned()));
     }
 }
 

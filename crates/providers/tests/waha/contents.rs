@@ -35,7 +35,7 @@ fn the_caption_of_a_file_is_beneath_it_and_no_content() {
         "filename": null, "error": null}}));
     assert_eq!((message.message_type, message.content), (MessageType::Image, None));
     let media = EventMedia {
-        url: said("http://waha:3000/api/files/x.jpg"),
+        url: said("waha-file:false_553491234567@c.us_3A0F http://waha:3000/api/files/x.jpg"),
         mimetype: said("image/jpeg"),
         filename: None,
         caption: said("sair"),

@@ -31,6 +31,48 @@ async fn a_file_that_is_too_large_or_gone_is_given_up() {
 }
 
 #[tokio::test]
+async fn a_file_that_the_gateway_has_deleted_is_asked_for_once_by_its_message() {
+    let scene = Scene::new(WahaEngine::Gows);
+    let mut message = scene.waha.receive("553491234567@c.us", "Maria", "");
+    let url = scene.waha.add_file("x.jpg", b"picture");
+    message["hasMedia"] = true.into();
+    message["media"] = json!({"url": url, "mimetype": "image/jpeg"});
+    let source = scene.message(&message).media.expect("a file").url.expect("a source");
+    assert_eq!(fetch(&scene, &source, 7).await, Ok(MediaFile::Bytes(b"picture".to_vec())));
+    assert_eq!(fetch(&scene, &source, 6).await, Ok(MediaFile::Gone), "too large");
+    assert_eq!(scene.waha.requests().len(), 2, "the file alone");
+    scene.waha.expire_files();
+    assert_eq!(fetch(&scene, &source, 7).await, Ok(MediaFile::Gone), "gone from the channel too");
+    let asked = scene.waha.requests().pop().expect("a request");
+    assert!(asked.path.contains("/messages/"), "{}", asked.path);
+    assert_eq!(asked.parameter("downloadMedia"), Some("true"));
+    assert_eq!(scene.waha.requests().len(), 4);
+    scene.waha.attach_file(message["id"].as_str().expect("an id"), "y.jpg", b"picture");
+    assert_eq!(fetch(&scene, &source, 7).await, Ok(MediaFile::Bytes(b"picture".to_vec())));
+    scene.waha.expire_files();
+    assert_eq!(fetch(&scene, &source, 7).await, Ok(MediaFile::Gone), "the new address is gone");
+    scene.assert_clean();
+}
+
+#[test]
+fn a_source_names_the_message_only_where_the_gateway_can_be_asked_for_it() {
+    let scene = Scene::new(WahaEngine::Gows);
+    let source = |id: &str, url: &str| {
+        let mut message = scene.waha.receive("553491234567@c.us", "Maria", "");
+        message["id"] = id.into();
+        message["hasMedia"] = true.into();
+        message["media"] = json!({"url": url, "mimetype": "image/jpeg"});
+        scene.message(&message).media.expect("a file").url.expect("a source")
+    };
+    let (id, file) = ("false_553491234567@c.us_3A0F", "http://w/api/files/x.jpg");
+    assert_eq!(source(id, file), format!("waha-file:{id} {file}"));
+    assert_eq!(source("3A0F", file), file, "its chat is not known");
+    assert_eq!(source(id, "https://bucket.example/x.jpg"), "https://bucket.example/x.jpg");
+    let long = format!("http://w/api/files/{}", "x".repeat(4_096 - 19));
+    assert_eq!(source(id, &long), long, "no longer than is kept");
+}
+
+#[tokio::test]
 async fn a_file_that_lies_elsewhere_is_a_strangers_and_never_gets_the_key() {
     let scene = Scene::new(WahaEngine::Gows);
     for url in [

@@ -49,18 +49,41 @@ async fn without_an_id_text_time_and_sender_have_to_fit() {
     let scene = Scene::new(WahaEngine::Webjs);
     scene.waha.type_on_phone("351912345678@c.us", "Olá");
     assert_eq!(found(&scene, &scene.lookup(1, LISBON)).await, None, "typed on the phone");
-    scene.waha.set_now(NOW.plus(Duration::from_secs(601)));
-    scene.send(1, LISBON).await.expect("accepted");
-    assert_eq!(found(&scene, &scene.lookup(1, LISBON)).await, None, "too late");
-    scene.waha.set_now(NOW.plus(Duration::from_secs(600)));
-    scene.send(1, LISBON).await.expect("accepted");
-    let second = scene.waha.accepted()[1].raw_id.clone();
-    assert_eq!(found(&scene, &scene.lookup(1, LISBON)).await, Some(second));
-    scene.waha.set_now(NOW.plus(Duration::from_secs(5)));
-    scene.send(1, LISBON).await.expect("accepted");
-    let third = scene.waha.accepted()[2].raw_id.clone();
-    assert_eq!(found(&scene, &scene.lookup(1, LISBON)).await, Some(third), "the nearest");
+    for (at, why) in [
+        (NOW.plus(Duration::from_secs(601)), "too late"),
+        (NOW.minus(Duration::from_secs(61)), "made before ours, so another program's"),
+    ] {
+        scene.waha.set_now(at);
+        scene.send(1, LISBON).await.expect("accepted");
+        assert_eq!(found(&scene, &scene.lookup(1, LISBON)).await, None, "{why}");
+    }
+    for (at, why) in [
+        (NOW.plus(Duration::from_secs(600)), "late"),
+        (NOW.minus(Duration::from_secs(60)), "by a clock that is behind"),
+        (NOW.plus(Duration::from_secs(5)), "the nearest"),
+    ] {
+        scene.waha.set_now(at);
+        scene.send(1, LISBON).await.expect("accepted");
+        let last = scene.waha.accepted().pop().expect("a message").raw_id;
+        assert_eq!(found(&scene, &scene.lookup(1, LISBON)).await, Some(last), "{why}");
+    }
     scene.assert_clean();
+}
+
+#[tokio::test]
+async fn a_message_that_did_not_leave_the_gateway_proves_nothing() {
+    for engine in WahaEngine::ALL {
+        let scene = Scene::new(engine);
+        scene.send(1, LISBON).await.expect("accepted");
+        let raw = scene.waha.accepted()[0].raw_id.clone();
+        for (ack, is_proof) in [(0, false), (-1, false), (1, true), (3, true)] {
+            let _ = scene.waha.webhook_ack(&raw, ack);
+            let expected = is_proof.then(|| raw.clone());
+            let found = found(&scene, &scene.lookup(1, LISBON)).await;
+            assert_eq!(found, expected, "{engine:?} {ack}");
+        }
+        scene.assert_clean();
+    }
 }
 
 #[tokio::test]

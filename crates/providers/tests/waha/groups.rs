@@ -4,7 +4,7 @@ use recado_core::gateway::{GatewayEvent, Provider, ProviderError};
 use recado_core::groups::{Group, GroupCode};
 use recado_testkit::ScriptedTransport;
 use recado_testkit::gateways::{WahaEngine, WahaGroup};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::support::{SUFFIX, Scene};
 
@@ -76,6 +76,50 @@ async fn an_engine_that_answers_the_same_again_and_again_comes_to_an_end() {
     let scene = Scene::new(WahaEngine::Webjs);
     let read = scene.adapter.groups(&transport, &scene.connection).await.expect("it answers");
     assert_eq!(read.len(), 100);
+}
+
+async fn answered(pages: &[Value]) -> Result<Vec<Group>, ProviderError> {
+    let transport = ScriptedTransport::new();
+    transport.then_json(200, &json!({"status": "WORKING", "engine": {"engine": "NOWEB"}}));
+    for page in pages {
+        transport.then_json(200, page);
+    }
+    let scene = Scene::new(WahaEngine::Noweb);
+    scene.adapter.groups(&transport, &scene.connection).await
+}
+
+#[tokio::test]
+async fn an_answer_that_is_not_wholly_groups_is_a_failure_and_deletes_none() {
+    let group = json!({"id": "100@g.us", "subject": "Obra"});
+    for page in [
+        json!({"error": "not yet"}),
+        json!({"groups": [group]}),
+        json!({"100@g.us": group, "total": 1}),
+        json!({"100@g.us": group, "200@g.us": null}),
+        json!([group, {"subject": "Obra"}]),
+        json!([group, {"id": "553491234567@c.us"}]),
+        json!([7]),
+        json!("groups"),
+    ] {
+        let told = answered(std::slice::from_ref(&page)).await;
+        assert!(matches!(told, Err(ProviderError::Failed(_))), "{page}: {told:?}");
+    }
+    for none in [json!({}), json!([])] {
+        assert_eq!(answered(&[none]).await, Ok(Vec::new()));
+    }
+    assert_eq!(answered(&[json!({"100@g.us": group})]).await.map(|told| told.len()), Ok(1));
+}
+
+#[tokio::test]
+async fn a_list_that_does_not_end_is_a_failure() {
+    let page = |n: usize| {
+        (0..100).map(|i| json!({"id": format!("{}@g.us", n * 100 + i)})).collect::<Value>()
+    };
+    let pages: Vec<Value> = (0..101).map(page).collect();
+    assert!(matches!(answered(&pages).await, Err(ProviderError::Failed(_))));
+    let mut pages = pages[..99].to_vec();
+    pages.push(json!([{"id": "1-2@g.us"}]));
+    assert_eq!(answered(&pages).await.map(|told| told.len()), Ok(9_901));
 }
 
 #[tokio::test]

@@ -5,7 +5,10 @@ use std::time::Duration;
 use recado_core::Timestamp;
 use recado_core::gateway::{GatewayEvent, Missed, Provider, ProviderError};
 use recado_core::messages::MessageStatus;
+use recado_core::transport::OutboundResponse;
+use recado_testkit::ScriptedTransport;
 use recado_testkit::gateways::WahaEngine;
+use serde_json::{Value, json};
 
 use super::support::{LISBON, NOW, Scene, message_id, raw_id};
 
@@ -106,4 +109,77 @@ async fn an_engine_that_cannot_tell_is_not_asked_for_ever_and_others_are_asked_l
     assert!(matches!(missed(&scene, NOW).await, Err(ProviderError::Failed(_))));
     scene.waha.set_up(false);
     assert!(matches!(missed(&scene, NOW).await, Err(ProviderError::Failed(_))));
+}
+
+/// What a pull makes of these answers to its questions for messages, and those questions' bounds.
+async fn asked(answers: &[(u16, Value)]) -> (Result<Missed, ProviderError>, Vec<String>) {
+    let scene = Scene::new(WahaEngine::Gows);
+    let transport = ScriptedTransport::new();
+    transport.then_json(200, &json!({"status": "WORKING", "engine": {"engine": "GOWS"}}));
+    for (status, body) in answers {
+        match body {
+            // The beginning of an answer, as far as it was read.
+            Value::String(part) => {
+                transport.then(Ok(OutboundResponse { status: *status, body: part.clone().into() }));
+            }
+            body => {
+                transport.then_json(*status, body);
+            }
+        }
+    }
+    let told = scene.adapter.missed(&transport, &scene.connection, NOW, NOW.plus(HOUR)).await;
+    let bounds = transport.requests().into_iter().skip(1).map(|request| {
+        let query = request.url.split_once('?').expect("a query").1.to_owned();
+        query.split('&').take(2).collect::<Vec<_>>().join("&")
+    });
+    (told, bounds.collect())
+}
+
+fn rows(count: usize) -> Value {
+    let row = |n| {
+        json!({"id": format!("false_351912345678@c.us_3A{n:04}"), "timestamp": 1_795_000_001,
+            "from": "351912345678@c.us", "fromMe": false, "body": "Oi"})
+    };
+    (0..count).map(row).collect()
+}
+
+#[tokio::test]
+async fn a_page_that_is_too_long_is_asked_for_in_smaller_ones() {
+    let cut = || json!("[{\"id\": \"false_351912345678@c.us_3A0");
+    let (told, bounds) =
+        asked(&[(200, rows(100)), (200, cut()), (200, rows(20)), (200, rows(3))]).await;
+    let told = told.expect("it answers");
+    assert_eq!((told.events.len(), told.more_from), (123, None));
+    let expected = [
+        "limit=100&offset=0",
+        "limit=100&offset=100",
+        "limit=20&offset=100",
+        "limit=20&offset=120",
+    ];
+    assert_eq!(bounds, expected);
+    let (told, bounds) = asked(&[(200, cut()), (200, cut()), (200, rows(1))]).await;
+    assert!(matches!(told, Err(ProviderError::Failed(_))), "{told:?}");
+    assert_eq!(bounds.len(), 2, "not for ever");
+}
+
+#[tokio::test]
+async fn small_pages_are_bounded_too() {
+    let mut answers = vec![(200, json!("[{"))];
+    answers.extend((0..5).map(|_| (200, rows(20))));
+    let told = asked(&answers).await.0.expect("it answers");
+    assert_eq!(told.events.len(), 100);
+    assert!(told.more_from.is_some(), "the rest is asked for later");
+}
+
+#[tokio::test]
+async fn only_what_the_engine_cannot_do_is_given_up() {
+    let engine = json!({"message": "The method is not implemented by 'WPP' engine."});
+    for (status, body) in [(501, json!({})), (422, engine.clone()), (500, engine)] {
+        let (told, _) = asked(&[(status, body)]).await;
+        assert_eq!(told, Err(ProviderError::Unsupported), "{status}");
+    }
+    for status in [400, 404, 422, 500, 502] {
+        let (told, _) = asked(&[(status, json!({"message": "Not Found"}))]).await;
+        assert!(matches!(told, Err(ProviderError::Failed(_))), "{status}: {told:?}");
+    }
 }

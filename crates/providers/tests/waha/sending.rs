@@ -7,7 +7,7 @@ use recado_testkit::ScriptedTransport;
 use recado_testkit::gateways::{FakeWaha, WahaEngine};
 use serde_json::{Value, json};
 
-use super::support::{LISBON, SUFFIX, Scene, connection, failure_of, message_id, raw_id};
+use super::support::{LISBON, NOW, SUFFIX, Scene, connection, failure_of, message_id, raw_id};
 use recado_core::gateway::Provider;
 use recado_providers::waha::Waha;
 use std::time::Duration;
@@ -114,6 +114,20 @@ async fn the_check_of_a_brazilian_mobile_changes_its_number_once() {
         assert_eq!(checks.count(), 1);
         scene.assert_clean();
     }
+}
+
+#[tokio::test]
+async fn a_changed_connection_has_its_numbers_checked_anew() {
+    let mut scene = Scene::new(WahaEngine::Gows);
+    scene.waha.set_number("5534991234567", Some("553491234567"));
+    scene.send(1, "5534991234567").await.expect("accepted");
+    // Another session may know the number by its other form.
+    scene.waha.set_number("5534991234567", Some("5534991234567"));
+    scene.connection.updated_at = NOW.plus(Duration::from_secs(1));
+    scene.send(2, "5534991234567").await.expect("accepted");
+    let chats: Vec<_> = scene.waha.accepted().into_iter().map(|sent| sent.chat).collect();
+    assert_eq!(chats, ["553491234567@c.us", "5534991234567@c.us"]);
+    scene.assert_clean();
 }
 
 #[tokio::test]
