@@ -26,7 +26,8 @@ const WRAPPERS: &[&str] = &[
     "botInvokeMessage",
 ];
 /// What stands beside or instead of a message without being one: keys, marks of the application,
-/// the head of an album whose pictures come by themselves, and what the gateway adds.
+/// the head of an album whose pictures come by themselves, votes in polls, which nobody can read, and
+/// what the gateway adds.
 const SILENT: &[&str] = &[
     "messageContextInfo",
     "senderKeyDistributionMessage",
@@ -35,6 +36,7 @@ const SILENT: &[&str] = &[
     "pinInChatMessage",
     "keepInChatMessage",
     "encReactionMessage",
+    "pollUpdateMessage",
     "mediaUrl",
     "base64",
     "speechToText",

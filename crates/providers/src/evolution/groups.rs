@@ -28,12 +28,13 @@ pub(super) async fn groups(
     if !is_success(response.status) {
         return Err(Trouble::read(&response).provider_error());
     }
-    match parse(&response.body) {
-        Some(Value::Array(entries)) => {
-            Ok(entries.iter().filter_map(|entry| group(names, entry)).collect())
-        }
-        _ => Err(ProviderError::Failed("the gateway's answer is no list of groups".to_owned())),
-    }
+    // What is read replaces what was known: a part of the groups would delete the others.
+    let groups: Option<Vec<Group>> = match parse(&response.body) {
+        Some(Value::Array(entries)) => entries.iter().map(|entry| group(names, entry)).collect(),
+        _ => None,
+    };
+    let unreadable = || "the gateway's answer is no list of groups".to_owned();
+    groups.ok_or_else(|| ProviderError::Failed(unreadable()))
 }
 
 /// One group; `None` for an entry without a usable code.

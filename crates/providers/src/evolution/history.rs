@@ -141,7 +141,7 @@ impl Wanted<'_> {
     fn fits(&self, row: &Value) -> Option<Timestamp> {
         let key = row.get("key")?;
         message_id(key, "id")?;
-        let chat = self.names.chat(row).ok().flatten()?;
+        let chat = self.names.any_chat(row).ok().flatten()?;
         let outgoing = &self.lookup.outgoing;
         let here = match &outgoing.group {
             Some(code) => chat.peer == code.as_str(),

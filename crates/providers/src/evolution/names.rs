@@ -108,12 +108,17 @@ impl<'a> Names<'a> {
     }
 
     /// The conversation of a message, by its key and the record around it; `Ok(None)` for one with
-    /// nobody who can be talked to.
+    /// nobody who can be talked to, such as notes to oneself.
     ///
     /// # Errors
     ///
     /// Why the key names no conversation.
     pub(super) fn chat(&self, record: &Value) -> Result<Option<Chat>, String> {
+        Ok(self.any_chat(record)?.filter(|chat| !self.is_own(&chat.peer)))
+    }
+
+    /// The same, with oneself too: we may have sent to the own number.
+    pub(super) fn any_chat(&self, record: &Value) -> Result<Option<Chat>, String> {
         let key = record.get("key").ok_or("it has no key")?;
         let written = filled(key, "remoteJid").ok_or("its key has no remoteJid")?;
         match Address::parse(written).ok_or("its remoteJid is no address")? {
@@ -144,7 +149,7 @@ impl<'a> Names<'a> {
 
     /// What the channel calls whom a message went to, by the message's key, and their other names.
     pub(super) fn recipient(&self, record: &Value) -> (Option<String>, Vec<String>) {
-        match self.chat(record) {
+        match self.any_chat(record) {
             Ok(Some(chat)) if GroupCode::parse(&chat.peer, self.suffix).is_none() => {
                 (Some(chat.peer), chat.aliases)
             }

@@ -73,11 +73,21 @@ async fn the_own_role_is_found_under_either_form_of_the_number() {
 }
 
 #[tokio::test]
-async fn an_entry_that_is_no_group_is_passed_over() {
+async fn a_group_without_a_name_is_one() {
     let mut nameless = group("2@g.us", json!([]));
     nameless["subject"] = json!(" ");
-    let told = read(vec![json!({"subject": "A"}), json!({"id": "a b@g.us"}), json!(7), nameless]);
-    assert_eq!(told.await, [Group::met(code("2@grupos.example"))]);
+    assert_eq!(read(vec![nameless]).await, [Group::met(code("2@grupos.example"))]);
+    assert_eq!(read(Vec::new()).await, []);
+}
+
+#[tokio::test]
+async fn a_list_that_is_not_wholly_groups_is_a_failure_and_deletes_none() {
+    for entry in [json!({"subject": "A"}), json!({"id": "a b@g.us"}), json!(7), Value::Null] {
+        let scene = Scene::new();
+        scene.fake.add_group(group("1@g.us", json!([]))).add_group(entry.clone());
+        let told = scene.provider.groups(&scene.transport, &scene.connection).await;
+        assert!(matches!(told, Err(ProviderError::Failed(_))), "{entry}: {told:?}");
+    }
 }
 
 #[tokio::test]

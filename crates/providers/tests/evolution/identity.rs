@@ -79,6 +79,21 @@ fn the_own_number_is_nobody_elses_alias() {
 }
 
 #[test]
+fn notes_to_oneself_are_left_out() {
+    let scene = Scene::new();
+    // The connection's number is +55 (11) 98765-4000.
+    for own in ["5511987654000@s.whatsapp.net", "551187654000:3@s.whatsapp.net"] {
+        for from_me in [true, false] {
+            let key = json!({"remoteJid": own, "remoteJidAlt": "777@lid", "senderPn": own,
+                "fromMe": from_me, "id": "3A0F"});
+            for event in ["messages.upsert", "send.message", "messages.set"] {
+                assert_eq!(scene.told(event, json!([from(key.clone())])), [], "{event} {own}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_message_in_a_group_names_the_group_and_who_wrote_it() {
     let group = "120363041234567890@g.us";
     for version in [EvolutionVersion::V2_3_6, EvolutionVersion::V2_4] {

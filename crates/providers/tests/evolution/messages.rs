@@ -242,6 +242,8 @@ fn the_protocols_other_records_are_left_out() {
         json!({"senderKeyDistributionMessage": {"groupId": "1@g.us"}, "messageContextInfo": {}}),
         json!({"pinInChatMessage": {"type": 1}}),
         json!({"albumMessage": {"expectedImageCount": 3}}),
+        json!({"pollUpdateMessage": {"pollCreationMessageKey": {"id": "3A00"}, "vote": {}},
+            "messageContextInfo": {}}),
     ] {
         assert!(
             scene.told("messages.upsert", record("x", message.clone())).is_empty(),
