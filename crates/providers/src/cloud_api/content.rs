@@ -66,6 +66,12 @@ pub(super) fn read(message: &Value) -> Said {
     }
 }
 
+/// Whether a reaction was taken back: nobody said anything by that.
+pub(super) fn is_taken_back(reaction: &Value) -> bool {
+    let body = at(reaction, &["reaction"]).filter(|body| body.is_object());
+    body.is_some_and(|body| text(body, "emoji").is_none_or(|emoji| prose(emoji).is_empty()))
+}
+
 /// What is on a button or behind it.
 fn pressed(text: &str) -> Option<String> {
     let kept: String = prose(text).chars().take(MESSAGE).collect();

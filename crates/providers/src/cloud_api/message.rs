@@ -46,6 +46,7 @@ pub(super) fn read(
         Some("revoke") => Vec::new(),
         Some("edit") => vec![edit(message)],
         Some("system") => system(message),
+        Some("reaction") if content::is_taken_back(message) => Vec::new(),
         _ => vec![told(envelope, contacts, message, side, history).map(|told| match side {
             Side::Contact => GatewayEvent::Message(told),
             Side::Phone => GatewayEvent::Echo(told),

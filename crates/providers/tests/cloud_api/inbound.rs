@@ -126,16 +126,26 @@ fn files_keep_their_id_kind_name_and_caption() {
 }
 
 #[test]
-fn a_reaction_names_what_it_is_to_and_may_be_taken_back() {
+fn a_reaction_names_what_it_is_to_and_taking_it_back_is_nothing() {
     let told = message(json!({"type": "reaction",
         "reaction": {"message_id": "wamid.TARGET", "emoji": "❤️"}}));
     assert_eq!((told.message_type, told.content.as_deref()), (MessageType::Reaction, Some("❤️")));
     assert_eq!(told.quoted.expect("a target").as_str(), "wamid.TARGET");
-    for taken_back in
-        [json!({"message_id": "wamid.TARGET", "emoji": ""}), json!({"message_id": "wamid.TARGET"})]
-    {
-        let told = message(json!({"type": "reaction", "reaction": taken_back}));
-        assert_eq!((told.message_type, told.content), (MessageType::Reaction, None));
+    for taken_back in [
+        json!({"message_id": "wamid.TARGET", "emoji": ""}),
+        json!({"message_id": "wamid.TARGET", "emoji": null}),
+        json!({"message_id": "wamid.TARGET"}),
+    ] {
+        let reaction = json!({"from": "553491234567", "to": "553491234567", "id": "wamid.R",
+            "timestamp": "1760000000", "type": "reaction", "reaction": taken_back});
+        let thread = json!({"id": "553491234567", "messages": [reaction]});
+        for (field, value) in [
+            ("messages", json!({"messages": [reaction]})),
+            ("smb_message_echoes", json!({"message_echoes": [reaction]})),
+            ("history", json!({"history": [{"threads": [thread]}]})),
+        ] {
+            assert!(events(field, value).is_empty(), "{field} {taken_back}");
+        }
     }
 }
 
