@@ -10,7 +10,6 @@ use http_body_util::BodyExt;
 use hyper::body::Body;
 use serde_json::{Map, Value};
 
-use crate::budget::{Budget, Share};
 use crate::error::Failure;
 
 /// What a body may fail with.
@@ -50,6 +49,8 @@ pub(crate) enum Fault {
     Broken,
     /// It took too long to arrive.
     Slow,
+    /// There was no room for it for too long.
+    NoRoom,
 }
 
 /// The body of a request: what it says of its size, its encoding, then itself (D6, D13).
@@ -63,20 +64,6 @@ pub(crate) async fn receive(
     read(body, bound).await
 }
 
-/// The same of a body that may be large: it needs a share of `budget` to be read beyond what is
-/// free. Waiting for it counts against the time the body has.
-pub(crate) async fn receive_much(
-    headers: &HeaderMap,
-    body: RequestBody,
-    bound: Bound,
-    budget: &Budget,
-) -> Result<(Vec<u8>, Option<Share>), Fault> {
-    check_declared(headers, bound.bytes)?;
-    check_encoding(headers)?;
-    let collecting = collect(body, bound.bytes, Some(budget));
-    tokio::time::timeout(bound.time, collecting).await.unwrap_or(Err(Fault::Slow))
-}
-
 /// Refuses a body that says of itself that it is too large, before any of it is read.
 pub(crate) fn check_declared(headers: &HeaderMap, limit: usize) -> Result<(), Fault> {
     let declared = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
@@ -87,7 +74,7 @@ pub(crate) fn check_declared(headers: &HeaderMap, limit: usize) -> Result<(), Fa
 }
 
 /// Refuses a compressed body (D8a).
-fn check_encoding(headers: &HeaderMap) -> Result<(), Fault> {
+pub(crate) fn check_encoding(headers: &HeaderMap) -> Result<(), Fault> {
     let plain = |value: &http::HeaderValue| {
         let text = value.to_str().unwrap_or("?");
         text.split(',').all(|coding| {
@@ -100,40 +87,25 @@ fn check_encoding(headers: &HeaderMap) -> Result<(), Fault> {
 
 /// Reads a whole body. What lies beyond the bound is not read.
 async fn read(body: RequestBody, bound: Bound) -> Result<Vec<u8>, Fault> {
-    let collecting = collect(body, bound.bytes, None);
-    let read = tokio::time::timeout(bound.time, collecting).await.unwrap_or(Err(Fault::Slow));
-    read.map(|(bytes, _)| bytes)
+    let collecting = collect(body, bound.bytes);
+    tokio::time::timeout(bound.time, collecting).await.unwrap_or(Err(Fault::Slow))
 }
 
-async fn collect(
-    body: RequestBody,
-    limit: usize,
-    budget: Option<&Budget>,
-) -> Result<(Vec<u8>, Option<Share>), Fault> {
+async fn collect(body: RequestBody, limit: usize) -> Result<Vec<u8>, Fault> {
     let mut body = pin!(body);
     let declared = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
     if declared > limit {
         return Err(Fault::TooLarge(limit));
     }
     let mut bytes = Vec::with_capacity(declared.min(64 * 1024));
-    let mut share = None;
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame.map_err(|_| Fault::Broken)?.into_data() else { continue };
         if bytes.len() + data.len() > limit {
             return Err(Fault::TooLarge(limit));
         }
-        if let (Some(budget), None) = (budget, &share)
-            && bytes.len() + data.len() > Budget::FREE
-        {
-            // Of a body that does not say how large it is, the worst is assumed: a share that grew
-            // bit by bit could wait for others that wait for it.
-            let whole = if declared > 0 { declared } else { limit };
-            share = Some(budget.take(whole).await);
-            bytes.reserve_exact(whole - bytes.len());
-        }
         bytes.extend_from_slice(&data);
     }
-    Ok((bytes, share))
+    Ok(bytes)
 }
 
 /// Reads a JSON object. A repeated key counts as its last value; nesting is bounded by the parser.
@@ -245,23 +217,6 @@ mod tests {
     async fn a_body_of_exactly_the_limit_is_read() {
         let body = erase(Full::new(Bytes::from_static(b"1234567890")));
         assert_eq!(read(body, BOUND).await.expect("read"), b"1234567890");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_large_body_waits_for_room_no_longer_than_it_may_take() {
-        let budget = Budget::new(Budget::FREE);
-        let bound = Bound { bytes: 2 * Budget::FREE, ..BOUND };
-        let read = async |bytes: usize| {
-            let body = erase(Full::new(Bytes::from(vec![b' '; bytes])));
-            receive_much(&HeaderMap::new(), body, bound, &budget).await
-        };
-        let (bytes, share) = read(2 * Budget::FREE).await.expect("read");
-        assert!(bytes.len() == 2 * Budget::FREE && share.is_some());
-        let (small, none) = read(Budget::FREE).await.expect("read");
-        assert!(small.len() == Budget::FREE && none.is_none());
-        assert_eq!(read(Budget::FREE + 1).await.expect_err("refused"), Fault::Slow);
-        drop(share);
-        assert!(read(Budget::FREE + 1).await.is_ok());
     }
 
     #[tokio::test(start_paused = true)]

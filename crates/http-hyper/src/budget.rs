@@ -1,22 +1,34 @@
 //! How much memory the large bodies of callers that nobody knows yet may take together.
 
+use std::future::pending;
+use std::pin::pin;
 use std::sync::Arc;
 
+use futures_util::future::{Either, select};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Bytes of one permit.
 const UNIT: usize = 1024;
 
 /// A bound on bytes that are held at once. Clones share it.
+///
+/// Shares grow bit by bit, so all that there is may be held by those who wait for more. One of them
+/// at a time may therefore go on beyond the bound: it waits for nobody any more, and when it is done
+/// the next one may. So somebody always comes to an end, and no more than one body too many is held.
 #[derive(Clone, Debug)]
 pub(crate) struct Budget {
     free: Arc<Semaphore>,
-    units: u32,
+    units: usize,
+    /// For the one that goes on beyond the bound.
+    beyond: Arc<Semaphore>,
 }
 
-/// A part of a budget, given back when it is dropped.
-#[derive(Debug)]
-pub(crate) struct Share(#[expect(dead_code, reason = "held for its drop")] OwnedSemaphorePermit);
+/// A part of a budget, given back when it is dropped. It begins empty.
+#[derive(Debug, Default)]
+pub(crate) struct Share {
+    within: Option<OwnedSemaphorePermit>,
+    beyond: Option<OwnedSemaphorePermit>,
+}
 
 impl Budget {
     /// How much of each body needs no share.
@@ -24,16 +36,40 @@ impl Budget {
 
     /// A budget of so many bytes.
     pub(crate) fn new(bytes: usize) -> Self {
-        let units = u32::try_from(bytes.div_ceil(UNIT).min(Semaphore::MAX_PERMITS));
-        let units = units.unwrap_or(u32::MAX).max(1);
-        Self { free: Arc::new(Semaphore::new(units as usize)), units }
+        let units = bytes.div_ceil(UNIT).clamp(1, Semaphore::MAX_PERMITS);
+        Self { free: Arc::new(Semaphore::new(units)), units, beyond: Arc::new(Semaphore::new(1)) }
     }
 
-    /// A share of so many bytes, or of all there are; whoever asked before is served before.
-    pub(crate) async fn take(&self, bytes: usize) -> Share {
-        let wanted = u32::try_from(bytes.div_ceil(UNIT)).unwrap_or(u32::MAX).min(self.units);
-        let permit = self.free.clone().acquire_many_owned(wanted).await;
-        Share(permit.expect("a budget is never closed"))
+    /// Lets a share of this budget grow to so many bytes, waiting until there is room for it; whoever
+    /// asked before is served before. Given up, it leaves the share as it was.
+    pub(crate) async fn grow(&self, share: &mut Share, bytes: usize) {
+        let held = share.within.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
+        let wanted = bytes.div_ceil(UNIT).saturating_sub(held);
+        if wanted == 0 || share.beyond.is_some() {
+            return;
+        }
+        let within = async {
+            match u32::try_from(wanted) {
+                Ok(permits) if wanted <= self.units - held => {
+                    self.free.clone().acquire_many_owned(permits).await
+                }
+                // Never will there be so much.
+                _ => pending().await,
+            }
+        };
+        let beyond = self.beyond.clone().acquire_owned();
+        match select(pin!(within), pin!(beyond)).await {
+            Either::Left((permit, _)) => {
+                let permit = permit.expect("a budget is never closed");
+                match &mut share.within {
+                    Some(within) => within.merge(permit),
+                    none => *none = Some(permit),
+                }
+            }
+            Either::Right((permit, _)) => {
+                share.beyond = Some(permit.expect("a budget is never closed"));
+            }
+        }
     }
 }
 
@@ -43,21 +79,60 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn a_share_waits_for_others_to_be_given_back() {
-        let budget = Budget::new(4 * UNIT);
-        let first = budget.take(3 * UNIT).now_or_never().expect("there is room");
-        assert!(budget.take(2 * UNIT).now_or_never().is_none());
-        let small = budget.take(1).now_or_never().expect("there is room");
-        drop(first);
-        assert!(budget.take(3 * UNIT).now_or_never().is_some());
-        drop(small);
+    /// Whether there is room at once.
+    fn grows(budget: &Budget, share: &mut Share, units: usize) -> bool {
+        budget.grow(share, units * UNIT).now_or_never().is_some()
+    }
+
+    /// A budget beyond which somebody is already.
+    fn budget(units: usize) -> (Budget, Share) {
+        let budget = Budget::new(units * UNIT);
+        let mut beyond = Share::default();
+        assert!(grows(&budget, &mut beyond, units + 1) && beyond.beyond.is_some());
+        (budget, beyond)
     }
 
     #[test]
-    fn nobody_waits_for_more_than_there_is() {
+    fn a_share_waits_for_others_to_be_given_back() {
+        let (budget, _beyond) = budget(4);
+        let [mut first, mut second, mut third] = <[Share; 3]>::default();
+        assert!(grows(&budget, &mut first, 1) && grows(&budget, &mut first, 3));
+        assert!(!grows(&budget, &mut second, 2));
+        assert!(grows(&budget, &mut second, 1), "one is left");
+        drop(first);
+        assert!(grows(&budget, &mut second, 4), "to four, not by four");
+        assert!(!grows(&budget, &mut third, 1));
+    }
+
+    #[test]
+    fn one_at_a_time_goes_on_beyond_the_bound() {
         let budget = Budget::new(4 * UNIT);
-        assert!(budget.take(usize::MAX).now_or_never().is_some());
-        assert!(Budget::new(0).take(1).now_or_never().is_some());
+        let [mut first, mut second, mut third] = <[Share; 3]>::default();
+        assert!(grows(&budget, &mut first, 2) && grows(&budget, &mut second, 2));
+        // Each holds a part and wants more.
+        assert!(grows(&budget, &mut first, 3) && grows(&budget, &mut first, 1000));
+        assert!(!grows(&budget, &mut second, 3) && !grows(&budget, &mut third, 1));
+        drop(first);
+        assert!(grows(&budget, &mut second, 5) && second.beyond.is_some());
+        assert!(grows(&budget, &mut third, 2) && third.beyond.is_none());
+    }
+
+    #[test]
+    fn whoever_gives_up_waiting_keeps_nobody_waiting() {
+        let (budget, beyond) = budget(4);
+        let [mut first, mut second] = <[Share; 2]>::default();
+        assert!(grows(&budget, &mut first, 3));
+        assert!(!grows(&budget, &mut second, 4) && !grows(&budget, &mut second, 9));
+        assert!(second.within.is_none() && second.beyond.is_none());
+        assert!(grows(&budget, &mut first, 4));
+        drop(beyond);
+        assert!(grows(&budget, &mut second, 9));
+    }
+
+    #[test]
+    fn even_an_empty_budget_lets_somebody_in() {
+        let budget = Budget::new(0);
+        assert!(grows(&budget, &mut Share::default(), 1));
+        assert!(grows(&budget, &mut Share::default(), usize::MAX / UNIT));
     }
 }

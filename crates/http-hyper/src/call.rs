@@ -14,6 +14,7 @@ use crate::accept::Accept;
 use crate::body::{self, Bound, Fault, RequestBody};
 use crate::budget::{Budget, Share};
 use crate::error::Failure;
+use crate::large_body;
 use crate::logging::Who;
 use crate::query::Query;
 use crate::service::Shared;
@@ -103,19 +104,16 @@ impl HookCall {
         body::receive(&self.headers, body, bound).await.map_err(body::Fault::of_payload)
     }
 
-    /// Reads the body, of which there may be much: what is beyond the first mebibyte waits for a
-    /// share of what all such bodies may take, which is to be kept until the body is dropped.
+    /// Reads the body, of which there may be much: what is beyond the first 64 KiB waits for a share
+    /// of what all such bodies may take, which is to be kept until the body is dropped.
     ///
     /// # Errors
     ///
-    /// The body is too large, encoded, broken off or too slow.
-    pub(crate) async fn read_much(
-        &mut self,
-        limit: usize,
-    ) -> Result<(Vec<u8>, Option<Share>), Fault> {
+    /// The body is too large, encoded, broken off or too slow, or found no room.
+    pub(crate) async fn read_much(&mut self, limit: usize) -> Result<(Vec<u8>, Share), Fault> {
         let bound = Bound { bytes: limit, time: self.body_timeout };
         let body = std::mem::replace(&mut self.body, body::empty());
-        body::receive_much(&self.headers, body, bound, &self.budget).await
+        large_body::receive(&self.headers, body, bound, &self.budget).await
     }
 }
 

@@ -258,6 +258,10 @@ impl Fault {
             Self::Slow => {
                 (StatusCode::REQUEST_TIMEOUT, "the body took too long to arrive".to_owned())
             }
+            Self::NoRoom => {
+                let message = "too many large bodies are under way; repeat the call later";
+                (StatusCode::SERVICE_UNAVAILABLE, message.to_owned())
+            }
         }
     }
 
@@ -265,10 +269,20 @@ impl Fault {
     pub(crate) fn of_payload(self) -> Failure {
         let (status, message) = self.told();
         match self {
-            Self::Encoded => self.into(),
+            Self::Encoded | Self::NoRoom => self.into(),
             Self::TooLarge(_) => Failure::invalid_payload(status, message),
             Self::Broken | Self::Slow => Failure::invalid_payload(StatusCode::BAD_REQUEST, message),
         }
+    }
+
+    /// The refusal of a gateway's call: what a repeat may mend has a status that gateways repeat
+    /// after, and 400 is none (R106).
+    pub(crate) fn of_gateway(self) -> Failure {
+        let mut failure = Failure::from(self);
+        if self == Self::Broken {
+            failure.0.status = StatusCode::REQUEST_TIMEOUT;
+        }
+        failure
     }
 }
 
@@ -279,6 +293,7 @@ impl From<Fault> for Failure {
             Fault::TooLarge(_) => Code::PayloadTooLarge,
             Fault::Encoded => Code::UnsupportedMediaType,
             Fault::Broken | Fault::Slow => Code::BadRequest,
+            Fault::NoRoom => return Self::unavailable(&message),
         };
         Self::new(status, code, message)
     }

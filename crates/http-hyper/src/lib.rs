@@ -29,6 +29,7 @@ mod guard;
 mod health;
 mod idempotency;
 mod inbound;
+mod large_body;
 mod links;
 mod lists;
 mod logging;

@@ -49,8 +49,8 @@ pub struct Limits {
     pub operator_body: usize,
     /// Bytes of a document (D70).
     pub document: usize,
-    /// Bytes of all bodies together that gateways post and that are larger than a mebibyte; who
-    /// finds no room waits.
+    /// Bytes of all bodies together that gateways post, beyond the first 64 KiB of each, and but for
+    /// one body at a time that may go on when there is no room. Who finds none waits 5 seconds.
     pub gateway_bodies: usize,
     /// How long a JSON body may take to arrive.
     pub body_timeout: Duration,

@@ -49,6 +49,7 @@ pub(crate) const ROUTES: &[Route] = &[
                 .answers_hook::<TakenAnswer>()
                 .refuses(401, "UNAUTHORIZED")
                 .refuses(404, "NOT_FOUND")
+                .refuses(408, "BAD_REQUEST")
                 .refuses(413, "PAYLOAD_TOO_LARGE")
         },
     )
@@ -84,7 +85,7 @@ async fn take(mut call: HookCall) -> Outcome {
     call.who.company(called.company());
     let read = call.read_much(WEBHOOK_LIMIT).await.map_err(|fault| match fault {
         Fault::TooLarge(_) => Failure::rejected(&WebhookError::TooLarge),
-        fault => fault.of_payload(),
+        fault => fault.of_gateway(),
     });
     // The share is given back when the body is.
     let (body, _share) = read?;

@@ -19,6 +19,7 @@ use recado_testkit::{FaultyStore, Kit, MemoryStore, StoreFailure};
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
 
 use crate::hooks::refusal;
 use crate::site::{Reply, Setup, Site, read_reply};
@@ -207,7 +208,7 @@ async fn a_slow_or_encoded_body_is_refused_and_leaves_nothing() {
     site.kit.provider.set_received(Ok(vec![message("wamid.1")]));
     let head = format!("POST {address} HTTP/1.1\r\nHost: t\r\nContent-Length: 100\r\n\r\n{{");
     let reply = site.raw(head.as_bytes()).await.expect("an answer");
-    assert_eq!(reply.hook_refusal(), refusal(400, "INVALID_PAYLOAD"));
+    assert_eq!(reply.hook_refusal(), refusal(408, "BAD_REQUEST"));
     let reply = site.send("POST", &address, "Content-Encoding: gzip\r\n", b"{}").await;
     assert_eq!(reply.hook_refusal(), refusal(415, "UNSUPPORTED_MEDIA_TYPE"));
     assert_eq!(contacts(&site).await, 0);
@@ -279,6 +280,31 @@ async fn the_gateway_sees_headers_in_lower_case_and_a_decoded_query() {
     assert_eq!(ask(b"ab").await, 401);
 }
 
+struct Answered {
+    status: u16,
+    retry_after: Option<String>,
+    body: Value,
+}
+
+/// A body of 16 MiB of which nothing ever comes.
+struct Silent;
+
+impl hyper::body::Body for Silent {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        self: std::pin::Pin<&mut Self>,
+        _: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        std::task::Poll::Pending
+    }
+
+    fn size_hint(&self) -> hyper::body::SizeHint {
+        hyper::body::SizeHint::with_exact(WEBHOOK_LIMIT as u64)
+    }
+}
+
 /// The surface without sockets, with little room for large bodies.
 struct Cramped {
     service: RecadoHttp,
@@ -297,26 +323,29 @@ impl Cramped {
     }
 
     /// A call whose body is `bytes` long.
-    fn ask(&self, bytes: usize) -> tokio::task::JoinHandle<(u16, Value)> {
+    fn ask(&self, bytes: usize) -> JoinHandle<Answered> {
         self.ask_with(Full::new(Bytes::from(vec![b' '; bytes])))
     }
 
-    fn ask_with<B>(&self, body: B) -> tokio::task::JoinHandle<(u16, Value)>
+    fn ask_with<B>(&self, body: B) -> JoinHandle<Answered>
     where
-        B: hyper::body::Body<Data = Bytes, Error = std::convert::Infallible> + Send + 'static,
+        B: hyper::body::Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let request = Request::post(self.address.as_str()).body(body).expect("a request");
         let answering = self.service.answer(request);
         tokio::spawn(async move {
             let answer = answering.await.expect("infallible");
             let status = answer.status().as_u16();
+            let retry_after = answer.headers().get("retry-after");
+            let retry_after = retry_after.map(|wait| wait.to_str().expect("text").to_owned());
             let body = answer.into_body().collect().await.expect("infallible").to_bytes();
-            (status, serde_json::from_slice(&body).expect("JSON"))
+            Answered { status, retry_after, body: serde_json::from_slice(&body).expect("JSON") }
         })
     }
 
     /// A call that has sent a mebibyte and a half, and sends the rest when it is told.
-    async fn begin(&self) -> (oneshot::Sender<()>, tokio::task::JoinHandle<(u16, Value)>) {
+    async fn begin(&self) -> (oneshot::Sender<()>, JoinHandle<Answered>) {
         let (go, gone) = oneshot::channel::<()>();
         let (read, mut was_read) = mpsc::channel::<()>(1);
         let first = futures_util::stream::iter([MIB, MIB / 2]);
@@ -338,24 +367,62 @@ impl Cramped {
 #[tokio::test(start_paused = true)]
 async fn a_large_body_waits_until_others_are_done_and_a_small_one_does_not() {
     let cramped = Cramped::new().await;
+    // One holds all there is, one is the one that may go on nevertheless.
     let (go, first) = cramped.begin().await;
-    let mut second = cramped.ask(2 * MIB);
+    let (go_on, second) = cramped.begin().await;
+    let mut third = cramped.ask(2 * MIB);
     // The clock only moves on once everybody waits.
-    assert!(tokio::time::timeout(Duration::from_secs(5), &mut second).await.is_err());
-    assert_eq!(cramped.ask(MIB).await.expect("answered").0, 200);
+    assert!(tokio::time::timeout(Duration::from_secs(4), &mut third).await.is_err());
+    assert_eq!(cramped.ask(64 * 1024).await.expect("answered").status, 200);
     go.send(()).expect("it waits");
-    assert_eq!(first.await.expect("answered").0, 200);
-    assert_eq!(second.await.expect("answered").0, 200);
+    assert_eq!(first.await.expect("answered").status, 200);
+    assert_eq!(third.await.expect("answered").status, 200);
+    go_on.send(()).expect("it waits");
+    assert_eq!(second.await.expect("answered").status, 200);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_body_that_is_too_slow_makes_way_for_those_that_wait() {
+async fn who_finds_no_room_is_asked_to_come_back_and_finds_it_when_the_slow_were_given_up() {
     let cramped = Cramped::new().await;
     let (_go, first) = cramped.begin().await;
-    let second = cramped.ask(2 * MIB);
-    let first = first.await.expect("answered");
-    assert_eq!((first.0, &first.1["code"]), (400, &json!("INVALID_PAYLOAD")));
-    assert_eq!(second.await.expect("answered").0, 200);
+    let (_go_on, second) = cramped.begin().await;
+    let asked = tokio::time::Instant::now();
+    let refused = cramped.ask(2 * MIB).await.expect("answered");
+    assert_eq!((refused.status, &refused.body["code"]), (503, &json!("UNAVAILABLE")));
+    assert_eq!((&refused.body["ok"], refused.retry_after.as_deref()), (&json!(false), Some("5")));
+    assert_eq!(asked.elapsed(), Duration::from_secs(5));
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    assert_eq!(cramped.ask(2 * MIB).await.expect("answered").status, 200);
+    assert!(asked.elapsed() < Duration::from_secs(15), "{:?}", asked.elapsed());
+    for slow in [first, second] {
+        let slow = slow.await.expect("answered");
+        assert_eq!((slow.status, &slow.body["code"]), (408, &json!("BAD_REQUEST")));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_declares_much_and_sends_nothing_holds_nothing() {
+    let cramped = Cramped::new().await;
+    let silent: Vec<_> = (0..100).map(|_| cramped.ask_with(Silent)).collect();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let asked = tokio::time::Instant::now();
+    let large = [cramped.ask(2 * MIB), cramped.ask(2 * MIB)];
+    for large in large {
+        assert_eq!(large.await.expect("answered").status, 200);
+    }
+    assert_eq!(asked.elapsed(), Duration::ZERO);
+    for silent in silent {
+        assert_eq!(silent.await.expect("answered").status, 408);
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_breaks_off_is_to_be_sent_again() {
+    let cramped = Cramped::new().await;
+    let frames = [Ok(Frame::data(Bytes::from_static(b"{"))), Err(std::io::Error::other("gone"))];
+    let body = StreamBody::new(futures_util::stream::iter(frames));
+    let answer = cramped.ask_with(body).await.expect("answered");
+    assert_eq!((answer.status, &answer.body["code"]), (408, &json!("BAD_REQUEST")));
 }
 
 #[tokio::test]

@@ -1,0 +1,239 @@
+//! Reading bodies that may be large, of callers that nobody knows yet: what such a body takes of the
+//! memory for all of them follows what arrived of it, not what it says of itself, and it may not
+//! linger with it.
+
+use std::pin::pin;
+use std::time::Duration;
+
+use http::HeaderMap;
+use http_body_util::BodyExt;
+use hyper::body::Body;
+use tokio::time::{Instant, timeout_at};
+
+use crate::body::{Bound, Fault, RequestBody, check_declared, check_encoding};
+use crate::budget::{Budget, Share};
+
+/// How long a body waits for room before its sender is asked to come back. Less than gateways wait
+/// for an answer.
+const ROOM_WAIT: Duration = Duration::from_secs(5);
+/// How long a body that holds a share may lag behind the pace.
+const LAG: Duration = Duration::from_secs(5);
+/// The pace: bytes a second that a body that holds a share has to arrive with.
+const PACE: usize = 256 * 1024;
+
+/// Reads a body whose part beyond what is free needs a share of `budget`, which is to be kept until
+/// the body is dropped.
+///
+/// The share grows as the body arrives, to at most twice of what arrived.
+pub(crate) async fn receive(
+    headers: &HeaderMap,
+    body: RequestBody,
+    bound: Bound,
+    budget: &Budget,
+) -> Result<(Vec<u8>, Share), Fault> {
+    check_declared(headers, bound.bytes)?;
+    check_encoding(headers)?;
+    let mut body = pin!(body);
+    let size = body.size_hint();
+    let whole = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+    if whole(size.lower()) > bound.bytes {
+        return Err(Fault::TooLarge(bound.bytes));
+    }
+    let most = size.upper().map_or(bound.bytes, whole).min(bound.bytes);
+    let end = Instant::now() + bound.time;
+    let mut bytes = Vec::with_capacity(whole(size.lower()).min(Budget::FREE));
+    let (mut share, mut room) = (Share::default(), Budget::FREE);
+    // Since when it has held a share; waiting for more room is not its fault and does not count.
+    let mut holding: Option<Instant> = None;
+    loop {
+        let late = holding.map(|since| since + LAG + due(bytes.len()));
+        let by = late.map_or(end, |late| late.min(end));
+        let frame = timeout_at(by, body.frame()).await.map_err(|_| Fault::Slow)?;
+        let Some(frame) = frame else { return Ok((bytes, share)) };
+        let Ok(data) = frame.map_err(|_| Fault::Broken)?.into_data() else { continue };
+        let needed = bytes.len() + data.len();
+        if needed > bound.bytes {
+            return Err(Fault::TooLarge(bound.bytes));
+        }
+        if needed > room {
+            room = needed.max(most.min(2 * bytes.len()));
+            let asked = Instant::now();
+            let growing = budget.grow(&mut share, room - Budget::FREE);
+            timeout_at(end.min(asked + ROOM_WAIT), growing).await.map_err(|_| Fault::NoRoom)?;
+            holding = Some(holding.map_or_else(Instant::now, |since| since + asked.elapsed()));
+            bytes.reserve_exact(room - bytes.len());
+        }
+        bytes.extend_from_slice(&data);
+    }
+}
+
+/// How long so many bytes may take at the pace.
+fn due(bytes: usize) -> Duration {
+    let millis = bytes.saturating_mul(1000) / PACE;
+    Duration::from_millis(u64::try_from(millis).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use bytes::Bytes;
+    use futures_util::{FutureExt, StreamExt, stream};
+    use http_body_util::{Full, StreamBody};
+    use hyper::body::Frame;
+
+    use super::*;
+    use crate::body::erase;
+
+    const KIB: usize = 1024;
+    const BOUND: Bound = Bound { bytes: 16 * KIB * KIB, time: Duration::from_secs(30) };
+
+    async fn read(body: RequestBody, budget: &Budget) -> Result<(usize, Share), Fault> {
+        let read = receive(&HeaderMap::new(), body, BOUND, budget).await;
+        read.map(|(bytes, share)| (bytes.len(), share))
+    }
+
+    fn whole(bytes: usize) -> RequestBody {
+        erase(Full::new(Bytes::from(vec![b' '; bytes])))
+    }
+
+    /// Frames of so many bytes, each after a while.
+    fn frames(frames: Vec<(u64, usize)>) -> impl futures_util::Stream<Item = usize> + Send {
+        stream::iter(frames).then(async |(millis, bytes)| {
+            tokio::time::sleep(Duration::from_millis(millis)).await;
+            bytes
+        })
+    }
+
+    fn streamed(frames: impl futures_util::Stream<Item = usize> + Send + 'static) -> RequestBody {
+        let frames = frames
+            .map(|bytes| Ok::<_, Infallible>(Frame::data(Bytes::from(vec![b' '; bytes]))))
+            .boxed();
+        erase(StreamBody::new(frames))
+    }
+
+    /// A budget beyond which somebody is already, who is to be kept.
+    async fn budget(bytes: usize) -> (Budget, Share) {
+        let budget = Budget::new(bytes);
+        let mut beyond = Share::default();
+        budget.grow(&mut beyond, bytes + 1024 * KIB).await;
+        (budget, beyond)
+    }
+
+    async fn has_room(budget: &Budget, bytes: usize) -> bool {
+        budget.grow(&mut Share::default(), bytes).now_or_never().is_some()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_wait_for_room_that_lapses_is_no_fault_of_the_body() {
+        let (budget, _beyond) = budget(KIB * KIB).await;
+        let (_, share) = read(whole(KIB * KIB), &budget).await.expect("read");
+        let asked = Instant::now();
+        let refused = read(whole(KIB * KIB), &budget).await.expect_err("refused");
+        assert_eq!((refused, asked.elapsed()), (Fault::NoRoom, ROOM_WAIT));
+        let small = read(whole(Budget::FREE), &budget).await.expect("needs no room");
+        drop(share);
+        assert!(read(whole(KIB * KIB), &budget).await.is_ok());
+        drop(small);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_time_of_the_body_ends_a_wait_for_room_too() {
+        let (budget, _beyond) = budget(1).await;
+        let bound = Bound { time: Duration::from_secs(1), ..BOUND };
+        let asked = Instant::now();
+        let body = whole(KIB * KIB);
+        let refused = receive(&HeaderMap::new(), body, bound, &budget).await;
+        assert_eq!((refused.expect_err("refused"), asked.elapsed()), (Fault::NoRoom, bound.time));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_of_which_little_arrived_holds_little_whatever_it_declares() {
+        let (budget, _beyond) = budget(KIB * KIB).await;
+        for (sent, held) in [(0, 0), (64, 0), (65, 64), (200, 192)] {
+            let mut sent = vec![(0, 64 * KIB); sent / 64]
+                .into_iter()
+                .chain((sent % 64 > 0).then_some((0, sent % 64 * KIB)))
+                .collect::<Vec<_>>();
+            sent.push((60_000, 1));
+            let body = streamed(frames(sent));
+            let reading = read(body, &budget);
+            let mut reading = pin!(reading);
+            // The clock moves on only once all of it was read.
+            assert!(tokio::time::timeout(Duration::from_secs(1), &mut reading).await.is_err());
+            let left = KIB * KIB - held * KIB;
+            assert!(has_room(&budget, left).await, "{held}");
+            assert!(held == 0 || !has_room(&budget, left + 1).await, "{held}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_holds_a_share_and_stops_or_trickles_is_soon_given_up() {
+        let (budget, _beyond) = budget(KIB * KIB).await;
+        let stops = vec![(0, 512 * KIB), (60_000, 1)];
+        let trickles = [vec![(0, 512 * KIB)], vec![(1_000, 1); 60]].concat();
+        for sent in [stops, trickles] {
+            let asked = Instant::now();
+            let slow = streamed(frames(sent));
+            let (slow, other) = tokio::join!(read(slow, &budget), async {
+                tokio::time::sleep(Duration::from_secs(3)).await;
+                read(whole(KIB * KIB), &budget).await
+            });
+            assert_eq!(slow.expect_err("refused"), Fault::Slow);
+            assert!(other.is_ok(), "it found room when that was given up");
+            assert!(asked.elapsed() < Duration::from_secs(8), "{:?}", asked.elapsed());
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_keeps_the_pace_may_take_the_whole_time() {
+        let budget = Budget::new(KIB * KIB);
+        let steady = vec![(1_000, PACE); 28];
+        let (read, _) = read(streamed(frames(steady)), &budget).await.expect("read");
+        assert_eq!(read, 28 * PACE);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn time_spent_waiting_for_room_is_not_held_against_a_body() {
+        let (budget, _beyond) = budget(2 * KIB * KIB).await;
+        let mut other = Share::default();
+        budget.grow(&mut other, 1600 * KIB).await;
+        let lagging = vec![(0, 128 * KIB), (0, 512 * KIB), (4_900, 1)];
+        let asked = Instant::now();
+        let (read, ()) = tokio::join!(read(streamed(frames(lagging)), &budget), async {
+            tokio::time::sleep(Duration::from_millis(4_900)).await;
+            drop(other);
+        });
+        assert!(read.is_ok() && asked.elapsed() >= Duration::from_millis(9_800));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn bodies_that_each_hold_a_part_do_not_wait_for_each_other() {
+        let budget = Budget::new(8 * KIB * KIB);
+        let asked = Instant::now();
+        // In step, so that each holds a mebibyte when it asks for the next.
+        let bodies = (0..8).map(|_| {
+            let budget = &budget;
+            let sent = vec![(100, KIB * KIB); 4];
+            async move { read(streamed(frames(sent)), budget).await.map(|(bytes, _)| bytes) }
+        });
+        let read = futures_util::future::join_all(bodies).await;
+        assert_eq!(read, vec![Ok(4 * KIB * KIB); 8]);
+        assert!(asked.elapsed() < ROOM_WAIT, "{:?}", asked.elapsed());
+        assert!(has_room(&budget, 8 * KIB * KIB).await, "all was given back");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_is_refused_when_it_breaks_off_and_cut_off_at_the_limit() {
+        let budget = Budget::new(KIB * KIB);
+        let broken = stream::iter([Ok(Frame::data(Bytes::from_static(b"{"))), Err("gone")]);
+        let refused = read(erase(StreamBody::new(broken)), &budget).await;
+        assert_eq!(refused.expect_err("refused"), Fault::Broken);
+        let long = streamed(stream::repeat(BOUND.bytes / 2 + 1));
+        let refused = read(long, &budget).await;
+        assert_eq!(refused.expect_err("refused"), Fault::TooLarge(BOUND.bytes));
+        let refused = read(whole(BOUND.bytes + 1), &budget).await;
+        assert_eq!(refused.expect_err("refused"), Fault::TooLarge(BOUND.bytes));
+        assert!(read(whole(BOUND.bytes), &budget).await.is_ok());
+    }
+}
