@@ -18,7 +18,7 @@ const SECRET: &str = "fuzz";
 
 /// The gateways whose webhooks are fuzzed.
 #[derive(Clone, Copy, Debug)]
-pub enum Fuzzed {
+pub(crate) enum Fuzzed {
     /// The official API.
     CloudApi,
     /// WAHA.
@@ -87,7 +87,7 @@ impl Fuzzed {
 
     /// Takes a body: a signed one is never unauthorized, only JSON is ever translated, and nothing
     /// panics.
-    pub fn take(self, body: &[u8]) {
+    pub(crate) fn take(self, body: &[u8]) {
         let (provider, connection) = self.parts();
         let webhook = self.webhook(body);
         provider.admit(&connection, &webhook).expect("the head is right");
