@@ -18,14 +18,30 @@ fn give(table: &str, set: &str) -> String {
     format!("UPDATE {table} t SET {set} WHERE t.company_id = $1 AND t.contact_id = $2")
 }
 
-/// Locks the rows of `$2` in a table in the order of their keys, as batches of events do, who do not
-/// always lock the contact. `$3` is nothing to it.
-fn lock(table: &str, key: &str) -> String {
+/// Locks the rows of `of` in a table in the order of their keys, as batches of events do, who do not
+/// always lock the contact. `$3` may be nothing to it.
+fn lock(table: &str, of: &str, key: &str) -> String {
     format!(
         "SELECT count(*), $3::uuid FROM (SELECT FROM {table} \
-         WHERE company_id = $1 AND contact_id = $2 ORDER BY {key} FOR NO KEY UPDATE) AS locked"
+         WHERE company_id = $1 AND contact_id {of} ORDER BY {key} FOR NO KEY UPDATE) AS locked"
     )
 }
+
+/// Removes the windows of `$3` of which `$2` has one that ends later. Those of both are put side by
+/// side once, for the reason why [`has`] is as it is.
+const DROP_EARLIER: &str = "\
+WITH windows AS MATERIALIZED (SELECT key, contact_id, ends_at, \
+max(ends_at) OVER (PARTITION BY key) AS latest FROM dispatch_windows \
+WHERE company_id = $1 AND contact_id IN ($2, $3)) \
+DELETE FROM dispatch_windows t WHERE t.company_id = $1 AND t.contact_id = $3 \
+AND (t.key IN (SELECT key FROM windows WHERE contact_id = $3 AND ends_at < latest)) IS TRUE";
+
+/// The places of `$3` that still wait are nobody's on campaigns where that of `$2` does not.
+const STOP_WAITING: &str = "\
+UPDATE recipients t SET contact_id = NULL, version = t.version + 1 \
+WHERE t.company_id = $1 AND t.contact_id = $3 AND (t.status = 'waiting') IS TRUE \
+AND (t.campaign_id IN (SELECT campaign_id FROM recipients WHERE company_id = $1 \
+AND contact_id = $2 AND (status <> 'waiting') IS TRUE)) IS TRUE";
 
 /// Whether `$3` has a row that is like `t` in one column. All that it has is read once: left to the
 /// planner, it might be read for each row of `t`.
@@ -60,8 +76,8 @@ fn give_events(condition: &str) -> String {
     )
 }
 
-/// All of it, in order. A recipient that `$3` is already has nobody any more.
-pub(crate) static GIVE: LazyLock<[String; 20]> = LazyLock::new(|| {
+/// All of it, in order. A recipient that `$3` is already, and stays, has nobody any more.
+pub(crate) static GIVE: LazyLock<[String; 22]> = LazyLock::new(|| {
     let recipient = format!(
         "contact_id = CASE WHEN {} THEN NULL ELSE $3 END, version = t.version + 1",
         has("recipients", "campaign_id")
@@ -72,19 +88,21 @@ pub(crate) static GIVE: LazyLock<[String; 20]> = LazyLock::new(|| {
         drop_doubles("contact_tags", "tag_id"),
         give("contact_tags", MOVED),
         give("deals", MOVED_ON),
+        DROP_EARLIER.to_owned(),
         drop_doubles("dispatch_windows", "key"),
         give("dispatch_windows", MOVED_ON),
         give("documents", MOVED_ON),
         give_events("data IS NOT NULL"),
         give_events("data IS NULL"),
-        lock("ledger_lines", "id"),
+        lock("ledger_lines", "= $2", "id"),
         give("ledger_lines", MOVED_ON),
         give("links", MOVED_ON),
         drop_doubles("list_members", "list_id"),
         give("list_members", MOVED),
-        lock("messages", "id"),
+        lock("messages", "= $2", "id"),
         give("messages", MOVED_ON),
-        lock("recipients", "campaign_id, number"),
+        lock("recipients", "IN ($2, $3)", "campaign_id, number"),
+        STOP_WAITING.to_owned(),
         give("recipients", &recipient),
         give("remembered_calls", MOVED_ON),
     ]

@@ -98,7 +98,7 @@ async fn two(scene: &Scene) -> (Contact, Contact) {
     (from, into)
 }
 
-fn move_to(scene: &Scene, from: &Contact, into: &Contact) -> Change {
+pub(super) fn move_to(scene: &Scene, from: &Contact, into: &Contact) -> Change {
     Change::move_belongings(scene.company, from.id, into.id)
 }
 
@@ -226,44 +226,6 @@ pub async fn everything_of_a_contact_becomes_anothers(harness: &dyn Harness) {
     // There is nothing left that a second time could move.
     scene.apply(move_to(&scene, &from, &into)).await;
     assert_belongs(&scene, &made, "lid", &into, 2).await;
-}
-
-/// Where both have the same, that of the contact who takes stays as it is; the recipient who is
-/// left over is nobody's.
-pub async fn what_both_contacts_have_stays_as_the_taker_has_it(harness: &dyn Harness) {
-    let scene = Scene::of(harness).await;
-    let enrolled = scene.enrolled(2).await;
-    let [from, into] = [0, 1].map(|n| enrolled.contacts[n].clone());
-    let (tag, own_tag) = (scene.tag(), scene.tag());
-    scene.add_all([tag.clone(), own_tag.clone()]).await;
-    scene.add_all([&from, &into].map(|contact| scene.tagged(contact, &tag))).await;
-    scene.add(scene.tagged(&from, &own_tag)).await;
-    let (theirs, stays) = (scene.window(&from, 1), scene.window(&into, 1));
-    scene.add_all([theirs.clone(), stays.clone(), scene.window(&from, 2)]).await;
-    scene.apply(move_to(&scene, &from, &into)).await;
-
-    let record = scene.store.contact_record(scene.company, into.id).await;
-    let related = record.expect("works").expect("there").0.related;
-    assert_eq!(related.tags, [tag, own_tag]);
-    assert_eq!(related.lists.len(), 1);
-    let list = scene.store.list(scene.company, enrolled.list.id).await.expect("works");
-    assert_eq!(list.map(|(_, members)| members), Some(1));
-    assert_eq!(scene.window_now(&theirs).await, None);
-    assert_eq!(scene.window_now(&stays).await, Some(first(stays.clone())));
-    let moved = scene.window_now(&scene.window(&into, 2)).await.expect("the window is there");
-    assert_eq!(version(&moved), 2);
-
-    let left_over = scene.recipient_now(enrolled.campaign.id, 1).await.expect("it is there");
-    assert_eq!((left_over.contact, version(&left_over)), (None, 2));
-    let kept = scene.recipient_now(enrolled.campaign.id, 2).await.expect("it is there");
-    assert_eq!(kept, first(scene.waiting(enrolled.campaign.id, 2, into.id)));
-    let page =
-        scene.store.recipient_page(scene.company, enrolled.campaign.id, None, PageRequest::FIRST);
-    let page = page.await.expect("works");
-    assert_eq!((page.total, page.items[0].contact.is_some()), (2, false));
-    // The keys that were given up are free.
-    scene.add_all([theirs]).await;
-    scene.add(scene.joins(&from, &enrolled.list)).await;
 }
 
 /// Nothing can be given to nobody; who has nothing gives nothing.

@@ -14,6 +14,7 @@
 
 pub mod access;
 pub mod belongings;
+pub mod belongings_doubled;
 mod campaign_scene;
 pub mod campaigns;
 pub mod cascades;

@@ -246,7 +246,6 @@ macro_rules! conformance_suite {
         );
         $crate::conformance_topic!($fresh, belongings:
             everything_of_a_contact_becomes_anothers,
-            what_both_contacts_have_stays_as_the_taker_has_it,
             belongings_need_somebody_to_go_to,
             belongings_move_in_their_turn,
             a_change_set_that_fails_moves_nothing,
@@ -256,6 +255,11 @@ macro_rules! conformance_suite {
             events_of_both_contacts_are_erased_with_the_taker,
             a_long_history_moves_in_one_step,
             nothing_that_comes_meanwhile_is_lost,
+        );
+        $crate::conformance_topic!($fresh, belongings_doubled:
+            of_two_places_on_a_campaign_the_one_whose_turn_came_stays,
+            the_window_that_ends_later_stays,
+            what_both_contacts_have_stays_as_the_taker_has_it,
         );
         $crate::conformance_topic!($fresh, unknown_kinds:
             every_field_of_an_unknown_kind_is_read_back,

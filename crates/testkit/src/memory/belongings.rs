@@ -1,6 +1,7 @@
 //! How the belongings of one contact become another's.
 
-use recado_core::campaigns::Recipient;
+use recado_core::campaigns::{Recipient, RecipientStatus};
+use recado_core::dispatches::DispatchWindow;
 use recado_core::ids::{CompanyId, ContactId};
 use recado_core::store::{Conflict, Row, RowKey};
 
@@ -93,6 +94,7 @@ impl State {
         if !is_there && !moving.is_empty() {
             return Err(Conflict::Reference);
         }
+        self.give_way(company, from, into);
         for (before, after) in moving {
             self.move_one(before, after);
         }
@@ -111,7 +113,43 @@ impl State {
         }
     }
 
-    /// The version of a row that has one goes up; what `into` has already stays as it is.
+    /// Makes room where what `from` has is what stays: a window that ends later, a place on a
+    /// campaign where only that of `into` still waits.
+    fn give_way(&mut self, company: CompanyId, from: ContactId, into: ContactId) {
+        let waits = |recipient: &Recipient| recipient.status == RecipientStatus::Waiting;
+        let yields = |row: &Row| match row {
+            Row::DispatchWindow(own) if own.company == company && own.contact == into => {
+                self.rows.all::<DispatchWindow>().any(|other| {
+                    (other.company, other.contact, other.key) == (company, from, own.key)
+                        && other.ends_at > own.ends_at
+                })
+            }
+            Row::Recipient(own) if own.company == company && own.contact == Some(into) => {
+                waits(own)
+                    && self.rows.all::<Recipient>().any(|other| {
+                        (other.company, other.contact) == (company, Some(from))
+                            && other.campaign == own.campaign
+                            && !waits(other)
+                    })
+            }
+            _ => false,
+        };
+        let yielding: Vec<Entry> =
+            self.rows.every_entry().filter(|entry| yields(&entry.row)).cloned().collect();
+        for Entry { row, version, place } in yielding {
+            let key = row.key();
+            let left = match row {
+                Row::Recipient(mut recipient) => {
+                    recipient.contact = None;
+                    Some(Entry { row: recipient.into(), version: version.next(), place })
+                }
+                _ => None,
+            };
+            self.rows.set(key, left);
+        }
+    }
+
+    /// The version of a row that has one goes up; what `into` has still stays as it is.
     fn move_one(&mut self, before: Entry, after: Move) {
         let (row, version) = match after {
             Move::Next(row) => (row, before.version.next()),
