@@ -48,7 +48,7 @@ INSERT INTO clicks SELECT company_id, id, id, contact_id, i, true FROM had; \
 INSERT INTO contact_tags SELECT company_id, contact_id, shared FROM had; \
 INSERT INTO deals SELECT company_id, id, contact_id, 't', NULL, NULL, 'open', i, 0, 1 FROM had; \
 INSERT INTO dispatch_windows SELECT company_id, contact_id, sha256(shared::text::bytea), \
-md5('')::uuid, 0, 'sent', i, 1 FROM had; \
+md5('')::uuid, 0, 'sent', i + 2 * p, 1 FROM had; \
 INSERT INTO documents SELECT company_id, id, contact_id, 'f', 0, 'stored', i, 1 FROM had; \
 INSERT INTO events SELECT company_id, id, 'message.sent', contact_id, i, \
 CASE WHEN i % 2 = 0 THEN 'd' END FROM had; \
