@@ -11,7 +11,7 @@ use crate::store::{ChangeSet, CommitError};
 /// How long after a group has changed the groups are read: changes come in crowds.
 const SETTLING: std::time::Duration = std::time::Duration::from_secs(3);
 /// How often an event is tried to be noted while others of its kind are.
-const KEEP_TRIES: usize = 3;
+const KEEP_TRIES: usize = 64;
 /// How many kinds of a connection are kept.
 const MAX_KINDS: usize = 200;
 
