@@ -61,12 +61,22 @@ impl Connections<'_> {
         company: CompanyId,
         id: ConnectionId,
     ) -> Result<bool, StoreError> {
+        self.check_in(company, id, Duration::ZERO).await
+    }
+
+    /// The same after a while.
+    pub(crate) async fn check_in(
+        &self,
+        company: CompanyId,
+        id: ConnectionId,
+        wait: Duration,
+    ) -> Result<bool, StoreError> {
         let connection = self.app.store().connection(company, id).await?;
         if !connection.is_some_and(|found| found.gateway.tells_state()) {
             return Ok(false);
         }
         let kind = JobKind::CheckConnectionOnce { connection: id };
-        self.app.queue_job(company, kind, self.app.now()).await
+        self.app.queue_job(company, kind, self.app.now().plus(wait)).await
     }
 }
 

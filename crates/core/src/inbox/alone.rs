@@ -10,6 +10,8 @@ use crate::store::{ChangeSet, CommitError};
 
 /// How long after a group has changed the groups are read: changes come in crowds.
 const SETTLING: std::time::Duration = std::time::Duration::from_secs(3);
+/// How long a word that the channel is lost holds before the gateway is asked for its own.
+const DOUBTED: std::time::Duration = std::time::Duration::from_secs(30);
 /// How often an event is tried to be noted while others of its kind are.
 const KEEP_TRIES: usize = 64;
 /// How many kinds of a connection are kept.
@@ -45,8 +47,8 @@ impl Inbox<'_> {
             GatewayEvent::Connection(status) => {
                 let is_news = app.connections().set_status(company, connection, status).await?;
                 if is_news && status == ConnectionStatus::Disconnected {
-                    // Webhooks come late and in any order: the gateway says what holds now.
-                    app.connections().check_soon(company, connection).await?;
+                    // Webhooks come late and in any order: the gateway is asked what holds.
+                    app.connections().check_in(company, connection, DOUBTED).await?;
                 }
                 Ok(stored(is_news))
             }

@@ -178,12 +178,10 @@ impl Workspace<'_> {
             return EventResult::refused(UNREADABLE);
         };
         let before = person.contact.now.clone();
-        let is_settled = match event.preference {
-            Preference::Stop => is_settled(&before, at),
-            Preference::Resume => before.opted_out_at.is_some_and(|since| at < since),
-        };
-        if is_settled {
-            return EventResult::ignored("something newer is known of what they want");
+        let lifts_newer = event.preference == Preference::Resume
+            && before.opted_out_at.is_some_and(|since| at.plus(CLOCKS_DIFFER) < since);
+        if lifts_newer {
+            return EventResult::ignored("they have asked to stop since");
         }
         let announces = ConversationState::of(&before).announces_opt_out(&act);
         person.contact.now = moved(&before, act, now);
@@ -305,9 +303,6 @@ impl Workspace<'_> {
         if event.history && contact.opted_in_at.is_some_and(|since| message.timestamp <= since) {
             return false;
         }
-        if is_settled(contact, message.timestamp) {
-            return false;
-        }
         let announces = ConversationState::of(contact).announces_opt_out(&act);
         person.contact.now = moved(contact, act, now);
         announces
@@ -359,12 +354,6 @@ impl Workspace<'_> {
             ConnectionKind::OfficialCloud => OptOutSource::OfficialCloudInbound,
         }
     }
-}
-
-/// Whether a request to stop that was made at `at` is older than the contact's last opt-in. In
-/// doubt it is not: clocks differ, and a request that is not heeded is worse than one too many.
-fn is_settled(contact: &Contact, at: Timestamp) -> bool {
-    contact.opted_in_at.is_some_and(|since| at.plus(CLOCKS_DIFFER) < since)
 }
 
 /// The contact after an act.
