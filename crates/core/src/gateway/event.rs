@@ -144,8 +144,6 @@ pub struct TemplateReport {
     pub status: Option<TemplateStatus>,
     /// What it is for now, if that was told.
     pub category: Option<TemplateCategory>,
-    /// The provider's time.
-    pub timestamp: Option<Timestamp>,
 }
 
 /// Something that the adapter does not know: its kind, and what it looked like.

@@ -11,11 +11,8 @@ use crate::store::{ChangeSet, Decided, Reads, StoreError, Stored};
 use crate::templates::TemplateStatus;
 use crate::{Timestamp, UseCase, text};
 use async_trait::async_trait;
-use std::time::Duration;
 use uuid::{Builder, Uuid};
 
-/// How much the provider's clock and ours may differ.
-const CLOCKS_DIFFER: Duration = Duration::from_secs(60);
 /// The most templates of one gateway: what the official API allows an account.
 const MAX_TEMPLATES: usize = 6_000;
 
@@ -263,10 +260,6 @@ impl UseCase for Follow<'_> {
         let Some(template) = named else {
             return Ok(Decided::unchanged(EventResult::ignored("no such template is known")));
         };
-        // Reports come late, again and in any order; what was learnt since is newer.
-        if report.timestamp.is_some_and(|at| at.plus(CLOCKS_DIFFER) < template.updated_at) {
-            return Ok(Decided::unchanged(EventResult::ignored("something newer is known of it")));
-        }
         let after = Template {
             status: report.status.unwrap_or(template.status),
             category: report.category.unwrap_or(template.category),

@@ -5,11 +5,10 @@ use recado_core::templates::{TemplateCategory, TemplateStatus};
 use serde_json::Value;
 
 use super::templates;
-use super::webhook::Envelope;
 use crate::shared::{text, word};
 
 /// A template was approved, paused, refused…
-pub(super) fn status(envelope: &Envelope<'_>, value: &Value) -> Vec<Incoming> {
+pub(super) fn status(value: &Value) -> Vec<Incoming> {
     let status = match text(value, "event") {
         // As it was before, which is not told; the next listing tells.
         Some("UNARCHIVED") => None,
@@ -17,18 +16,17 @@ pub(super) fn status(envelope: &Envelope<'_>, value: &Value) -> Vec<Incoming> {
         None => return vec![Err("a template's report names no event".to_owned())],
     };
     let category = text(value, "message_template_category").map(templates::category);
-    vec![report(envelope, value, status, category)]
+    vec![report(value, status, category)]
 }
 
 /// A template is for something else now. That it will be tomorrow changes nothing yet.
-pub(super) fn category(envelope: &Envelope<'_>, value: &Value) -> Vec<Incoming> {
+pub(super) fn category(value: &Value) -> Vec<Incoming> {
     let is_done = text(value, "previous_category").is_some();
     let category = text(value, "new_category").filter(|_| is_done).map(templates::category);
-    category.map(|category| report(envelope, value, None, Some(category))).into_iter().collect()
+    category.map(|category| report(value, None, Some(category))).into_iter().collect()
 }
 
 fn report(
-    envelope: &Envelope<'_>,
     value: &Value,
     status: Option<TemplateStatus>,
     category: Option<TemplateCategory>,
@@ -42,6 +40,5 @@ fn report(
         language: named("message_template_language")?,
         status,
         category,
-        timestamp: envelope.at(),
     }))
 }

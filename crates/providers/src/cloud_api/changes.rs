@@ -27,10 +27,8 @@ pub(super) fn read(envelope: &Envelope<'_>, field: &str, value: &Value) -> Vec<R
         "smb_message_echoes" => (here, message::echoes(envelope, value)),
         "history" => (here, history::read(envelope, value)),
         "user_preferences" => (here, preferences::read(value)),
-        "message_template_status_update" => {
-            (envelope.of_account(), account::status(envelope, value))
-        }
-        "template_category_update" => (envelope.of_account(), account::category(envelope, value)),
+        "message_template_status_update" => (envelope.of_account(), account::status(value)),
+        "template_category_update" => (envelope.of_account(), account::category(value)),
         "account_update" => (envelope.of_account(), vec![Ok(GatewayEvent::StateDoubtful)]),
         known if LEFT_OUT.contains(&known) => (here, Vec::new()),
         other => (here, vec![unknown(other.to_owned(), value)]),

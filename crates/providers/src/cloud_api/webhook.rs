@@ -1,6 +1,5 @@
 //! Webhooks: who may call, and the envelope.
 
-use recado_core::Timestamp;
 use recado_core::connections::Connection;
 use recado_core::gateway::GatewayEvent;
 use recado_core::gateway::{
@@ -96,12 +95,6 @@ pub(super) struct Envelope<'a> {
 }
 
 impl Envelope<'_> {
-    /// When it was made.
-    pub(super) fn at(&self) -> Option<Timestamp> {
-        let millis = self.time?.checked_mul(1_000)?;
-        (1..=Timestamp::MAX.millis()).contains(&millis).then(|| Timestamp::from_millis(millis))
-    }
-
     /// The connections of the account.
     pub(super) fn of_account(&self) -> Addressee {
         self.account.clone().map_or(Addressee::Called, Addressee::Account)

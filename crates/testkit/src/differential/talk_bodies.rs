@@ -121,7 +121,6 @@ pub(super) fn rare_event(command: &Command, n: usize, now: Timestamp) -> Option<
             language: "pt_BR".to_owned(),
             status: Some(TemplateStatus::ALL[command.number(n + 5) % TemplateStatus::ALL.len()]),
             category: None,
-            timestamp: None,
         }),
         8 | 9 => GatewayEvent::Unknown(UnknownReport {
             kind: command.pick(n + 5, &["call", "label.edit"]).to_owned(),

@@ -7,12 +7,11 @@ use recado_core::Clock as _;
 use recado_core::Timestamp;
 use recado_core::connections::ConnectionStatus::{self, Connected, Disconnected};
 use recado_core::gateway::{
-    GatewayEvent, GatewayMessage, GatewayStatus, Preference, PreferenceReport, TemplateReport,
+    GatewayEvent, GatewayMessage, GatewayStatus, Preference, PreferenceReport,
 };
 use recado_core::ids::ContactId;
 use recado_core::inbox::EventOutcome;
 use recado_core::jobs::JobKind;
-use recado_core::templates::TemplateStatus;
 use recado_testkit::kit::body;
 use serde_json::{Value, json};
 
@@ -132,26 +131,4 @@ async fn a_connection_that_is_not_used_is_not_asked_after() {
     set(json!({ "is_active": true })).await;
     scene.work().await;
     assert_eq!(scene.kit.provider.asked().status, 1);
-}
-
-#[tokio::test]
-async fn an_old_report_of_a_template_changes_nothing() {
-    let scene = scene("cloud_api").await;
-    let made = json!({ "name": "promo", "category": "MARKETING", "body": "Oi",
-        "status": "APPROVED", "connection_id": scene.connection().to_string() });
-    let made = body(made);
-    scene.kit.app.templates().create(scene.kit.company.id, &made).await.unwrap();
-    let now = scene.kit.clock.now();
-    let tell = async |at: Timestamp| {
-        let report = TemplateReport {
-            name: "promo".to_owned(),
-            language: "pt_BR".to_owned(),
-            status: Some(TemplateStatus::Paused),
-            category: None,
-            timestamp: Some(at),
-        };
-        scene.talk.receive(vec![Ok(GatewayEvent::Template(report))]).await.remove(0).result
-    };
-    assert_eq!(tell(now.minus(Duration::from_secs(3600))).await, EventOutcome::Ignored);
-    assert_eq!(tell(now).await, EventOutcome::Stored);
 }

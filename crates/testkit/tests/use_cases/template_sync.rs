@@ -195,7 +195,7 @@ async fn a_template_that_needs_more_than_text_is_shown_and_not_sent() {
 
 fn report(name: &str, status: Option<TemplateStatus>) -> TemplateReport {
     let (name, language) = (name.to_owned(), "pt_BR".to_owned());
-    TemplateReport { name, language, status, category: None, timestamp: None }
+    TemplateReport { name, language, status, category: None }
 }
 
 #[tokio::test]
