@@ -51,6 +51,7 @@ pub(crate) const ROUTES: &[Route] = &[
                 .refuses(404, "NOT_FOUND")
                 .refuses(408, "BAD_REQUEST")
                 .refuses(413, "PAYLOAD_TOO_LARGE")
+                .refuses(503, "CONTACT_STATE_UNAVAILABLE")
         },
     )
     .json()

@@ -7,6 +7,7 @@ use super::Connections;
 use crate::error::{Error, NotFound};
 use crate::gateway::{Missed, ProviderError};
 use crate::ids::{CompanyId, ConnectionId};
+use crate::inbox::InboxError;
 use crate::jobs::{Job, JobKind};
 use crate::store::{ChangeSet, StoreError, Stored};
 use crate::{Recado, Timestamp};
@@ -50,7 +51,13 @@ impl Connections<'_> {
         };
         match told {
             Ok(Missed { events, more_from }) => {
-                self.app.inbox().receive(company, id, events).await?;
+                let taken = self.app.inbox().receive(company, id, events).await;
+                taken.map_err(|error| match error {
+                    Error::Rejected(InboxError::ContactStateUnavailable) => {
+                        Error::Store(StoreError::Unavailable(None))
+                    }
+                    error => error.map(|_| NotFound),
+                })?;
                 // A page that ends where it began would be asked for again and again.
                 let least = from.plus(Duration::from_secs(1));
                 Ok(Some(more_from.map(|more| more.max(least))))

@@ -7,13 +7,12 @@ use async_trait::async_trait;
 
 use super::people::Names;
 use super::workspace::{Entry, Person, Workspace};
-use super::{EventIds, EventResult};
+use super::{EventIds, EventResult, InboxError};
 use crate::app::UseCase;
 use crate::campaigns::Recipient;
 use crate::connections::Connection;
 use crate::contacts::DraftQuery;
 use crate::conversations::{ChannelContact, ChannelQuery, StopWords, asks_to_stop};
-use crate::error::NotFound;
 use crate::gateway::{GatewayEvent, GatewayMessage, Incoming};
 use crate::groups::GroupCode;
 use crate::ids::{CompanyId, ConnectionId, ContactId, MessageId};
@@ -40,7 +39,7 @@ pub struct BatchFacts {
     pub(super) messages: Vec<Stored<Message>>,
     /// The recipients of campaigns that got one of the messages.
     pub(super) recipients: Vec<Stored<Recipient>>,
-    /// `None` when contacts could not be read, which only status reports survive (6.1).
+    /// `None` when contacts could not be read.
     pub(super) people: Option<Vec<Person>>,
     /// The groups that the connection is known to be in, of those that the events name.
     pub(super) groups: Vec<GroupCode>,
@@ -179,8 +178,7 @@ impl Batch {
         }
         let found = match store.channel_contacts(self.company, &query).await {
             Ok(found) => found,
-            // 6.1: what needs the contact only to tell of it does without.
-            Err(StoreError::Unavailable(_)) if everybody.is_empty() => return Ok(None),
+            Err(StoreError::Unavailable(_)) => return Ok(None),
             Err(error) => return Err(error),
         };
         let mut people: Vec<Person> = found.into_iter().map(Person::known).collect();
@@ -233,7 +231,7 @@ impl Person {
 impl UseCase for Batch {
     type Loaded = BatchFacts;
     type Output = Vec<EventResult>;
-    type Error = NotFound;
+    type Error = InboxError;
 
     async fn load(&self, store: &dyn Reads) -> Result<BatchFacts, StoreError> {
         let connection = store.connection(self.company, self.connection).await?;
@@ -287,8 +285,12 @@ impl UseCase for Batch {
         &self,
         mut facts: BatchFacts,
         now: Timestamp,
-    ) -> Result<Decided<Vec<EventResult>>, NotFound> {
-        let connection = facts.connection.take().ok_or(NotFound)?;
+    ) -> Result<Decided<Vec<EventResult>>, InboxError> {
+        let connection = facts.connection.take().ok_or(InboxError::NotFound)?;
+        // 6.1: what needs a contact only to tell of it does without; the others cannot.
+        if facts.people.is_none() && !self.everybody().is_empty() {
+            return Err(InboxError::ContactStateUnavailable);
+        }
         let mut workspace = Workspace::new(&connection, facts, now);
         let mut results = Vec::with_capacity(self.events.len());
         for (event, ids) in &self.events {

@@ -2,6 +2,7 @@
 
 mod alone;
 mod batch;
+mod error;
 mod event_ids;
 mod gather;
 mod lookup;
@@ -16,6 +17,8 @@ mod webhook;
 mod workspace;
 
 pub use batch::{Batch, BatchFacts};
+pub use error::InboxError;
+use error::of_connection;
 pub use event_ids::EventIds;
 pub(crate) use gather::Gather;
 use gather::{Entered, Signal};
@@ -31,7 +34,7 @@ use tidy::tidy;
 pub(crate) use tidy::tidy_group;
 
 use crate::Recado;
-use crate::error::{Error, NotFound};
+use crate::error::Error;
 use crate::gateway::Incoming;
 use crate::ids::{CompanyId, ConnectionId};
 
@@ -59,15 +62,15 @@ impl Inbox<'_> {
     ///
     /// # Errors
     ///
-    /// [`NotFound`] when the company has no such connection.
+    /// [`InboxError`].
     pub async fn receive(
         &self,
         company: CompanyId,
         connection: ConnectionId,
         events: Vec<Incoming>,
-    ) -> Result<Vec<EventResult>, Error<NotFound>> {
+    ) -> Result<Vec<EventResult>, Error<InboxError>> {
         if events.is_empty() && self.app.store().connection(company, connection).await?.is_none() {
-            return Err(Error::Rejected(NotFound));
+            return Err(Error::Rejected(InboxError::NotFound));
         }
         let mut results = Vec::with_capacity(events.len());
         let mut waiting = Vec::new();
@@ -75,7 +78,9 @@ impl Inbox<'_> {
             match event.and_then(tidy) {
                 Ok(event) if is_alone(&event) => {
                     results.extend(self.flush(company, connection, &mut waiting).await?);
-                    results.push(self.take_alone(company, connection, event).await?);
+                    results.push(
+                        self.take_alone(company, connection, event).await.map_err(of_connection)?,
+                    );
                 }
                 event => {
                     waiting.push(event);
@@ -95,7 +100,7 @@ impl Inbox<'_> {
         company: CompanyId,
         connection: ConnectionId,
         waiting: &mut Vec<Incoming>,
-    ) -> Result<Vec<EventResult>, Error<NotFound>> {
+    ) -> Result<Vec<EventResult>, Error<InboxError>> {
         if waiting.is_empty() {
             return Ok(Vec::new());
         }
@@ -146,7 +151,7 @@ impl Inbox<'_> {
         company: CompanyId,
         connection: ConnectionId,
         events: Vec<Incoming>,
-    ) -> Result<Vec<EventResult>, Error<NotFound>> {
+    ) -> Result<Vec<EventResult>, Error<InboxError>> {
         let links = self.app.media_links().await?.clone();
         let batch = Batch::new(self.app, company, connection, links, events);
         match self.app.run(&batch).await {

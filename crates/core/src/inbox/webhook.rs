@@ -1,8 +1,8 @@
 //! What gateways post to their connections' addresses (D68): verified, translated, routed, taken.
 
-use super::{EventOutcome, EventResult, Inbox};
+use super::{EventOutcome, EventResult, Inbox, InboxError};
 use crate::connections::Connection;
-use crate::error::{Code, Error, Kind, NotFound, Rejection};
+use crate::error::{Code, Error, Kind, Rejection};
 use crate::gateway::{
     Addressee, GatewayEvent, Incoming, Provider, Received, Webhook, WebhookRefused,
 };
@@ -29,6 +29,9 @@ pub enum WebhookError {
     /// The body, or the query of a verification, is not what the gateway sends.
     #[error("the call cannot be read: it is not what the gateway sends")]
     Malformed,
+    /// The contacts that it names could not be read; the gateway has to call again (D70).
+    #[error("the contact's state could not be read")]
+    ContactStateUnavailable,
 }
 
 impl Rejection for WebhookError {
@@ -38,6 +41,7 @@ impl Rejection for WebhookError {
             Self::Unauthorized => Code::Unauthorized,
             Self::TooLarge => Code::PayloadTooLarge,
             Self::Malformed => Code::InvalidPayload,
+            Self::ContactStateUnavailable => Code::ContactStateUnavailable,
         }
     }
 
@@ -47,6 +51,17 @@ impl Rejection for WebhookError {
             Self::Unauthorized => Kind::Unauthenticated,
             Self::TooLarge => Kind::TooLarge,
             Self::Malformed => Kind::Malformed,
+            Self::ContactStateUnavailable => Kind::Unavailable,
+        }
+    }
+}
+
+impl From<InboxError> for WebhookError {
+    fn from(error: InboxError) -> Self {
+        match error {
+            // The connection was deleted while it was called.
+            InboxError::NotFound => Self::NotFound,
+            InboxError::ContactStateUnavailable => Self::ContactStateUnavailable,
         }
     }
 }
@@ -174,8 +189,8 @@ impl Inbox<'_> {
     ///
     /// # Errors
     ///
-    /// [`WebhookError`]: nothing was read. A failure of the store leaves the first events stored;
-    /// the gateway has to call again.
+    /// [`WebhookError`]. A failure of the store, and [`WebhookError::ContactStateUnavailable`], may
+    /// leave the first events stored; the gateway has to call again.
     pub async fn take_webhook(
         &self,
         called: &CalledConnection,
@@ -195,11 +210,7 @@ impl Inbox<'_> {
         for (connection, events) in self.routed(called, received, &mut taken).await? {
             match self.receive(company, connection, events).await {
                 Ok(results) => taken.count(results),
-                // Deleted while it was called.
-                Err(Error::Rejected(NotFound)) => {
-                    return Err(Error::Rejected(WebhookError::NotFound));
-                }
-                Err(error) => return Err(error.map(|NotFound| WebhookError::NotFound)),
+                Err(error) => return Err(error.map(WebhookError::from)),
             }
         }
         Ok(taken)

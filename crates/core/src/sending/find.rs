@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::gateway::{Accepted, Content, GatewayEvent, Lookup, Outgoing, StatusEvent};
 use crate::groups::GroupCode;
 use crate::ids::{JobId, MessageId};
+use crate::inbox::InboxError;
 use crate::jobs::{Job, JobKind};
 use crate::messages::{Failure, Message, MessageStatus, MessageType};
 use crate::store::{ChangeSet, StoreError, Stored};
@@ -114,7 +115,12 @@ async fn prove(app: &Recado, message: &Message, accepted: Accepted) -> Result<()
         timestamp: None,
     });
     match app.inbox().receive(message.company, message.connection, vec![Ok(event)]).await {
-        Ok(_) | Err(Error::Rejected(_) | Error::Denied(_) | Error::Busy) => Ok(()),
+        Ok(_) | Err(Error::Rejected(InboxError::NotFound) | Error::Denied(_) | Error::Busy) => {
+            Ok(())
+        }
+        Err(Error::Rejected(InboxError::ContactStateUnavailable)) => {
+            Err(StoreError::Unavailable(None))
+        }
         Err(Error::Store(error)) => Err(error),
     }
 }

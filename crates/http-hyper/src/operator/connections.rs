@@ -107,6 +107,7 @@ pub(crate) const ROUTES: &[Route] = &[
                         "timestamp": "2026-11-20T17:31:36.123Z"}]}"#,
                 )
                 .answers::<EventResults>()
+                .refuses(503, "CONTACT_STATE_UNAVAILABLE")
         },
     )
     .json(),

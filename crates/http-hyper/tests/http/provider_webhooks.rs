@@ -222,15 +222,15 @@ async fn an_unreachable_store_asks_the_gateway_to_come_back() {
     let (_, address) = calling(&site).await;
     site.kit.provider.set_received(Ok(vec![message("wamid.1")]));
     let ask = async || site.send("POST", &address, "", b"{}").await;
-    let unavailable = |reply: &Reply| {
-        assert_eq!(reply.hook_refusal(), refusal(503, "UNAVAILABLE"));
+    let unavailable = |reply: &Reply, code| {
+        assert_eq!(reply.hook_refusal(), refusal(503, code));
         assert_eq!(reply.header("retry-after"), Some("5"));
     };
     store.fail_all(StoreFailure::Unavailable);
-    unavailable(&ask().await);
+    unavailable(&ask().await, "UNAVAILABLE");
     store.heal();
     store.fail_contact_reads();
-    unavailable(&ask().await);
+    unavailable(&ask().await, "CONTACT_STATE_UNAVAILABLE");
     store.heal();
     assert_eq!(ask().await.status, 200);
     assert_eq!(contacts(&site).await, 1);

@@ -2,6 +2,7 @@
 
 use recado_core::connections::ConnectionStatus;
 use recado_core::gateway::{Addressee, GatewayEvent, Received, WebhookRefused};
+use recado_core::inbox::WebhookError;
 use recado_core::messages::MessageStatus;
 use recado_core::{Error, Rejection};
 use recado_testkit::kit::body;
@@ -184,7 +185,7 @@ async fn a_call_that_the_store_fails_is_answered_as_failed_and_taken_whole_when_
 
 #[tokio::test]
 async fn a_call_whose_reading_fails_is_answered_as_failed() {
-    for read in ["connection_anywhere", "connection", "referred", "channel_contacts"] {
+    for read in ["connection_anywhere", "connection", "referred"] {
         let scene = scene("waha").await;
         scene.store.fail_read(read);
         let failed = scene.call(many(3)).await;
@@ -192,6 +193,18 @@ async fn a_call_whose_reading_fails_is_answered_as_failed() {
         scene.store.heal();
         assert_eq!(scene.call(many(3)).await.unwrap().stored, 3);
     }
+}
+
+#[tokio::test]
+async fn a_call_about_contacts_that_cannot_be_read_is_answered_as_that_and_keeps_nothing() {
+    let scene = scene("waha").await;
+    scene.store.fail_read("channel_contacts");
+    let failed = scene.call(many(3)).await;
+    let expected = WebhookError::ContactStateUnavailable;
+    assert!(matches!(failed, Err(Error::Rejected(e)) if e == expected), "{failed:?}");
+    assert_eq!(total(&scene).await, 0);
+    scene.store.heal();
+    assert_eq!(scene.call(many(3)).await.unwrap().stored, 3);
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use recado_core::inbox::InboxError;
 use recado_core::{Error, Recado};
 use recado_providers::simulated::{Batch, Reports};
 use tokio::sync::watch;
@@ -38,7 +39,7 @@ async fn hand_on(recado: &Recado, batch: Batch) {
         let error = match recado.inbox().receive(batch.company, batch.connection, events).await {
             Ok(_) => return,
             // The connection is gone, and with it whoever wants to know.
-            Err(Error::Rejected(_) | Error::Denied(_)) => return,
+            Err(Error::Rejected(InboxError::NotFound) | Error::Denied(_)) => return,
             Err(error) => error,
         };
         tracing::warn!(attempt, count, error = causes(&error), "reports were not taken");
