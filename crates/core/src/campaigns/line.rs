@@ -19,6 +19,16 @@ pub(super) const POLL: Duration = Duration::from_secs(1);
 /// So many messages in a row that did not reach the gateway pause the campaign.
 const UNREACHED: u32 = 5;
 
+/// The longest rest after messages that the gateway took no more for the moment.
+const LONGEST_REST: Duration = Duration::from_secs(60);
+
+/// The rest after so many messages in a row, from 1, that the gateway took no more for the moment:
+/// 1, 2, 4 … at most 60 seconds (R141).
+fn rest_after(limited: u32) -> Duration {
+    let seconds = 2_u64.saturating_pow(limited.saturating_sub(1));
+    Duration::from_secs(seconds).min(LONGEST_REST)
+}
+
 /// A recipient in line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Next {
@@ -52,11 +62,15 @@ pub(super) struct Line {
     asking: bool,
     finishing: bool,
     unreached: u32,
+    /// How often in a row the gateway took no more for the moment.
+    limited: u32,
+    /// Nobody's turn comes before this moment, because of that.
+    rests_until: Option<Timestamp>,
     /// Counts the looks at everything from the beginning: what an earlier one began tells nothing
     /// any more.
     round: u64,
     /// Nothing is begun before this moment.
-    pub(super) waits_until: Option<Timestamp>,
+    waits_until: Option<Timestamp>,
 }
 
 impl Line {
@@ -72,6 +86,8 @@ impl Line {
             asking: false,
             finishing: false,
             unreached: 0,
+            limited: 0,
+            rests_until: None,
             round: 0,
             waits_until: None,
         }
@@ -84,8 +100,7 @@ impl Line {
 
     /// The steps to begin now; each is under way until it is told how it ended.
     pub(super) fn steps(&mut self, now: Timestamp, has_room: bool) -> Vec<Step> {
-        // A wait that is longer than any was made by a clock that has been set back since.
-        if self.waits_until.is_some_and(|until| now < until && until.since(now) <= POLL) {
+        if self.waits_until.is_some_and(|until| !is_over(until, now, POLL)) {
             return Vec::new();
         }
         self.waits_until = None;
@@ -98,7 +113,11 @@ impl Line {
             steps.push(Step::Read(self.read_to));
         }
         let has_room = has_room && self.taking.len() < IN_FLIGHT;
-        if !self.asking && !self.queue.is_empty() && has_room {
+        if self.rests_until.is_some_and(|until| is_over(until, now, LONGEST_REST)) {
+            self.rests_until = None;
+        }
+        let may_ask = !self.asking && self.rests_until.is_none();
+        if may_ask && !self.queue.is_empty() && has_room {
             self.asking = true;
             steps.push(Step::Ask);
         }
@@ -143,6 +162,27 @@ impl Line {
         self.unreached >= UNREACHED
     }
 
+    /// A message was not sent because the gateway takes no more for the moment. Those that were on
+    /// their way when the rest began make it no longer.
+    pub(super) fn limited(&mut self, now: Timestamp) {
+        if self.rests_until.is_none_or(|until| is_over(until, now, LONGEST_REST)) {
+            self.limited = self.limited.saturating_add(1);
+            self.rests_until = Some(now.plus(rest_after(self.limited)));
+        }
+    }
+
+    /// A message was accepted. One that was on its way when a rest began says nothing about it.
+    pub(super) fn passed(&mut self, now: Timestamp) {
+        if self.rests_until.is_none_or(|until| is_over(until, now, LONGEST_REST)) {
+            self.limited = 0;
+        }
+    }
+
+    /// The next moment at which there may be something to begin, if it waits for one.
+    pub(super) fn wakes_at(&self) -> Option<Timestamp> {
+        self.waits_until.into_iter().chain(self.rests_until).min()
+    }
+
     /// A turn was not taken: its recipient may still wait, and has another one in the next round.
     pub(super) fn not_taken(&mut self, number: RecipientNumber) {
         self.taking.remove(&number);
@@ -177,6 +217,12 @@ impl Line {
         self.round += 1;
         self.waits_until = Some(until);
     }
+}
+
+/// Whether a wait has ended. One that is longer than any was made by a clock that has been set back
+/// since.
+fn is_over(until: Timestamp, now: Timestamp, longest: Duration) -> bool {
+    until <= now || until.since(now) > longest
 }
 
 #[cfg(test)]
@@ -304,6 +350,42 @@ mod tests {
             assert!(!line.took(RecipientNumber(n), true));
         }
         assert!(line.took(RecipientNumber(10), true));
+    }
+
+    #[test]
+    fn a_gateway_that_takes_no_more_gets_longer_and_longer_rests_until_it_takes_one() {
+        let mut line = line();
+        steps(&mut line);
+        line.read(chunk(1..=300), Some(RecipientNumber(300)));
+        let (mut now, mut rests) = (NOW, Vec::new());
+        for _ in 0..8 {
+            assert!(line.steps(now, true).contains(&Step::Ask));
+            line.next();
+            line.limited(now);
+            // Of those on their way meanwhile nothing is learnt, whatever becomes of them.
+            line.limited(now);
+            line.passed(now);
+            let until = line.wakes_at().expect("it rests");
+            assert!(
+                !line.steps(Timestamp::from_millis(until.millis() - 1), true).contains(&Step::Ask)
+            );
+            rests.push(until.since(now).as_secs());
+            now = until;
+        }
+        assert_eq!(rests, [1, 2, 4, 8, 16, 32, 60, 60]);
+        assert!(line.steps(now, true).contains(&Step::Ask));
+        line.passed(now);
+        line.limited(now);
+        assert_eq!(line.wakes_at(), Some(now.plus(Duration::from_secs(1))));
+    }
+
+    #[test]
+    fn a_rest_that_a_clock_made_that_was_set_back_since_is_over() {
+        let mut line = line();
+        steps(&mut line);
+        line.read(chunk(1..=100), Some(RecipientNumber(100)));
+        line.limited(NOW.plus(Duration::from_secs(3_600)));
+        assert!(line.steps(NOW, true).contains(&Step::Ask));
     }
 
     #[test]

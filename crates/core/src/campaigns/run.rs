@@ -226,8 +226,16 @@ impl<'a> Runner<'a> {
         // Whatever the round: its recipient is served no longer.
         let Some(line) = self.lines.get_mut(&at.campaign) else { return };
         match turn {
+            Ok(Turn::Sent) => {
+                line.took(number, false);
+                line.passed(now);
+            }
             Ok(Turn::Taken) => {
                 line.took(number, false);
+            }
+            Ok(Turn::Limited) => {
+                line.took(number, false);
+                line.limited(now);
             }
             Ok(Turn::Unreached) => {
                 if line.took(number, true) {
@@ -244,7 +252,7 @@ impl<'a> Runner<'a> {
                     }));
                 }
             }
-            Ok(Turn::Outdated) => {
+            Ok(Turn::Outdated | Turn::TemplateLost) => {
                 line.not_taken(number);
                 self.with(at, |line| line.outdated(now));
                 self.look();
@@ -298,7 +306,7 @@ impl<'a> Runner<'a> {
     fn sleep(&mut self, now: Timestamp) {
         let Some(timer) = self.timer else { return };
         let tick = self.ticked_at.plus(POLL);
-        let next = self.lines.values().filter_map(|line| line.waits_until).min();
+        let next = self.lines.values().filter_map(Line::wakes_at).min();
         let wake = next.map_or(tick, |next| next.min(tick));
         if self.wakes_at.is_none_or(|at| wake < at) {
             self.wakes_at = Some(wake);

@@ -10,8 +10,9 @@ use crate::Timestamp;
 use crate::app::UseCase;
 use crate::contacts::Contact;
 use crate::error::{Error, NotFound};
+use crate::gateway::Fault;
 use crate::ids::{CampaignId, CompanyId, ContactId, LedgerLineId};
-use crate::messages::ErrorType;
+use crate::messages::{DeliveryCode, ErrorType, Failure};
 use crate::sending::{Claim, NoConnection, Order, SendError, Target};
 use crate::store::{ChangeSet, Decided, Reads, StoreError, Stored};
 use crate::templates::{Composed, TemplateStatus, compose};
@@ -19,12 +20,35 @@ use crate::templates::{Composed, TemplateStatus, compose};
 /// How a recipient's turn ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
-    /// It was taken, by whomever.
+    /// Its message was accepted.
+    Sent,
+    /// It was taken, by whomever; whatever became of it tells nothing of the others.
     Taken,
-    /// Its message failed because the connection does not reach its channel.
+    /// Its message failed for the sake of the connection, its account or its gateway.
     Unreached,
+    /// Its message failed because the gateway takes no more for the moment.
+    Limited,
+    /// Its message failed because the gateway does not take the template any more.
+    TemplateLost,
     /// The campaign is not as it was read, or not running any more.
     Outdated,
+}
+
+/// What a message that surely was not sent says of the campaign's other messages, which go through
+/// the same connection and say the same (D66, R92, R140, R141).
+pub(super) fn turn_of(failure: &Failure, fault: Fault) -> Turn {
+    let unreached = matches!(
+        failure.error_type,
+        ErrorType::Network | ErrorType::ConnectionOffline | ErrorType::Config
+    );
+    match (fault, failure.code) {
+        (Fault::Connection, _) => Turn::Unreached,
+        // Some gateways answer alike to wrong settings and to a wrong request.
+        _ if unreached => Turn::Unreached,
+        (_, DeliveryCode::TemplateRejected) => Turn::TemplateLost,
+        (Fault::Moment, DeliveryCode::RateLimitedByProvider) => Turn::Limited,
+        (Fault::Message | Fault::Moment, _) => Turn::Taken,
+    }
 }
 
 /// What of a contact keeps a campaign from writing to it, in the order of D33 (D66).
@@ -125,13 +149,15 @@ impl Campaigns<'_> {
             ..text
         };
         match self.app.sending().deliver(order).await {
-            Ok(_) | Err(Error::Rejected(SendError::Uncertain { .. })) => Ok(Turn::Taken),
-            Err(Error::Rejected(SendError::Provider { failure, .. })) => {
-                let unreached = matches!(
-                    failure.error_type,
-                    ErrorType::Network | ErrorType::ConnectionOffline | ErrorType::Config
-                );
-                Ok(if unreached { Turn::Unreached } else { Turn::Taken })
+            Ok(_) => Ok(Turn::Sent),
+            Err(Error::Rejected(SendError::Uncertain { .. })) => Ok(Turn::Taken),
+            Err(Error::Rejected(SendError::Provider { failure, fault, .. })) => {
+                let turn = turn_of(&failure, fault);
+                if turn == Turn::TemplateLost {
+                    let reason = PauseReason::TemplateNotApproved;
+                    self.pause_for(campaign.company, campaign.id, reason).await?;
+                }
+                Ok(turn)
             }
             Err(Error::Rejected(SendError::NotItsTurn)) => Ok(Turn::Outdated),
             Err(Error::Rejected(SendError::ConnectionRequired(NoConnection::Several))) => {
@@ -183,5 +209,42 @@ impl Campaigns<'_> {
             Err(Error::Busy) => Err(StoreError::Unavailable(None)),
             Err(Error::Store(error)) => Err(error),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gateway::SendFailure;
+
+    fn turn(class: fn(Failure) -> SendFailure, code: DeliveryCode) -> Turn {
+        let failure = class(Failure::new(code, None));
+        turn_of(failure.failure(), failure.fault())
+    }
+
+    #[test]
+    fn a_message_that_fails_for_the_sake_of_the_connection_is_unreached_whatever_its_code() {
+        for code in DeliveryCode::ALL {
+            assert_eq!(turn(SendFailure::Connection, *code), Turn::Unreached);
+            assert_eq!(turn(SendFailure::Unreachable, *code), Turn::Unreached);
+        }
+    }
+
+    #[test]
+    fn a_refusal_says_something_of_the_others_only_where_it_blames_what_they_share() {
+        for code in DeliveryCode::ALL {
+            let expected = match code {
+                DeliveryCode::TemplateRejected => Turn::TemplateLost,
+                DeliveryCode::Configuration
+                | DeliveryCode::ConnectionOffline
+                | DeliveryCode::Network => Turn::Unreached,
+                _ => Turn::Taken,
+            };
+            assert_eq!(turn(SendFailure::Refused, *code), expected);
+        }
+        let limit = DeliveryCode::RateLimitedByProvider;
+        assert_eq!(turn(SendFailure::TryLater, limit), Turn::Limited);
+        assert_eq!(turn(SendFailure::RecipientLimited, limit), Turn::Taken);
+        assert_eq!(turn(SendFailure::TryLater, DeliveryCode::Unknown), Turn::Taken);
     }
 }

@@ -10,7 +10,7 @@ pub use event::{
     UnknownReport,
 };
 pub use provider::{
-    Accepted, Content, Handshake, Lookup, MediaFile, Missed, Outgoing, Pairing, PairingCode,
+    Accepted, Content, Fault, Handshake, Lookup, MediaFile, Missed, Outgoing, Pairing, PairingCode,
     Provider, ProviderError, ProviderTemplate, Providers, SendFailure, SendResult, Webhook,
     WebhookRefused,
 };

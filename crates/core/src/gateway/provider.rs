@@ -86,6 +86,8 @@ pub enum SendFailure {
     Refused(Failure),
     /// Surely not sent; the same message may pass later.
     TryLater(Failure),
+    /// Surely not sent: this recipient got too much of late. What is for others may pass.
+    RecipientLimited(Failure),
     /// Surely not sent; the connection's credentials, settings or state are at fault.
     Connection(Failure),
     /// The gateway could not be reached; surely not sent.
@@ -110,6 +112,7 @@ impl SendFailure {
     pub fn with_text(mut self, change: impl FnOnce(String) -> String) -> Self {
         let (Self::Refused(failure)
         | Self::TryLater(failure)
+        | Self::RecipientLimited(failure)
         | Self::Connection(failure)
         | Self::Unreachable(failure)
         | Self::Uncertain(failure)) = &mut self;
@@ -122,11 +125,32 @@ impl SendFailure {
         match self {
             Self::Refused(failure)
             | Self::TryLater(failure)
+            | Self::RecipientLimited(failure)
             | Self::Connection(failure)
             | Self::Unreachable(failure)
             | Self::Uncertain(failure) => failure,
         }
     }
+
+    /// Whose fault it is: what it says of the messages that come after this one.
+    pub const fn fault(&self) -> Fault {
+        match self {
+            Self::Refused(_) | Self::RecipientLimited(_) | Self::Uncertain(_) => Fault::Message,
+            Self::TryLater(_) => Fault::Moment,
+            Self::Connection(_) | Self::Unreachable(_) => Fault::Connection,
+        }
+    }
+}
+
+/// Whose fault it is that a message was not sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The message's or its recipient's: others may pass.
+    Message,
+    /// Nobody's: the gateway takes no more for the moment.
+    Moment,
+    /// The connection's, its account's or its gateway's: nothing passes until that is mended.
+    Connection,
 }
 
 /// How a send ended.
@@ -338,6 +362,18 @@ pub trait Provider: Send + Sync {
         _from: Timestamp,
         _to: Timestamp,
     ) -> Result<Missed, ProviderError> {
+        Err(ProviderError::Unsupported)
+    }
+
+    /// The other names of the person whom the channel calls `name`, as far as the gateway knows
+    /// them; none where it knows none. It is asked for those who wrote under a name that hides
+    /// their phone.
+    async fn names(
+        &self,
+        _transport: &dyn Transport,
+        _connection: &Connection,
+        _name: &str,
+    ) -> Result<Vec<String>, ProviderError> {
         Err(ProviderError::Unsupported)
     }
 

@@ -8,7 +8,7 @@ use super::{Delivered, Order, Sending};
 use crate::app::UseCase;
 use crate::connections::ConnectionKind;
 use crate::error::{Error, NotFound};
-use crate::gateway::{Outgoing, SendFailure, SendResult};
+use crate::gateway::{Fault, Outgoing, SendFailure, SendResult};
 use crate::groups::GroupCode;
 use crate::ids::{ContactId, EventId, JobId, LedgerLineId, MessageId};
 use crate::messages::{DeliveryCode, Failure, Message, MessageStatus};
@@ -43,6 +43,7 @@ impl Sending<'_> {
             }
         };
         let blames = matches!(&result, Err(SendFailure::Connection(_)));
+        let fault = result.as_ref().err().map_or(Fault::Message, SendFailure::fault);
         let outcome = Outcome::from(result);
         let message = intended.message.clone();
         let settle = Settle::of_order(&order, message, outcome.clone(), self.settle_ids(), links);
@@ -59,7 +60,7 @@ impl Sending<'_> {
         match recorded {
             Ok(message) => {
                 in_flight.end();
-                answer(message, connection.kind, group, is_new_contact)
+                answer(message, connection.kind, group, is_new_contact, fault)
             }
             // Deleted with its contact while it was sent: what the provider said still stands.
             Err(Error::Rejected(_)) => {
@@ -69,14 +70,17 @@ impl Sending<'_> {
                         let provider_id = Some(accepted.provider_id);
                         let status = MessageStatus::Sent;
                         let message = Message { provider_id, status, ..message };
-                        answer(message, connection.kind, group, is_new_contact)
+                        answer(message, connection.kind, group, is_new_contact, fault)
                     }
-                    Outcome::Failed(failure) => Err(refusal(&message, connection.kind, failure)),
+                    Outcome::Failed(failure) => {
+                        Err(refusal(&message, connection.kind, failure, fault))
+                    }
                 }
             }
             Err(Error::Busy | Error::Denied(_) | Error::Store(_)) => {
                 let text = "the outcome could not be recorded yet".to_owned();
-                Err(refusal(&message, connection.kind, Failure::uncertain(text)))
+                let failure = Failure::uncertain(text);
+                Err(refusal(&message, connection.kind, failure, Fault::Message))
             }
         }
     }
@@ -192,14 +196,22 @@ fn answer(
     kind: ConnectionKind,
     group: Option<GroupCode>,
     is_new_contact: bool,
+    fault: Fault,
 ) -> Result<Delivered, Error<SendError>> {
     match message.failure.clone() {
         // A report may have failed it since; the provider accepted it all the same.
-        Some(failure) if message.provider_id.is_none() => Err(refusal(&message, kind, failure)),
+        Some(failure) if message.provider_id.is_none() => {
+            Err(refusal(&message, kind, failure, fault))
+        }
         _ => Ok(Delivered { message, kind, group, is_new_contact }),
     }
 }
 
-fn refusal(message: &Message, kind: ConnectionKind, failure: Failure) -> Error<SendError> {
-    Error::Rejected(SendError::of_failure(kind, message.id, message.contact, failure))
+fn refusal(
+    message: &Message,
+    kind: ConnectionKind,
+    failure: Failure,
+    fault: Fault,
+) -> Error<SendError> {
+    Error::Rejected(SendError::of_failure(kind, message.id, message.contact, failure, fault))
 }

@@ -6,6 +6,7 @@ use super::NoConnection;
 use crate::connections::ConnectionKind;
 use crate::dispatches::ExistingSend;
 use crate::error::{Code, Kind, Rejection, object};
+use crate::gateway::Fault;
 use crate::groups::{ConnectionNeeded, GroupRefusal};
 use crate::ids::{ContactId, MessageId};
 use crate::messages::Failure;
@@ -101,6 +102,8 @@ pub enum SendError {
         contact: ContactId,
         /// Why.
         failure: Failure,
+        /// Whose fault it is.
+        fault: Fault,
     },
     /// The message may have arrived; do not send it again by yourself.
     #[error("{}{}", fate(failure), said(failure))]
@@ -134,11 +137,12 @@ impl SendError {
         message: MessageId,
         contact: ContactId,
         failure: Failure,
+        fault: Fault,
     ) -> Self {
         if failure.is_uncertain() && kind == ConnectionKind::OfficialCloud {
             Self::Uncertain { message, contact, failure }
         } else {
-            Self::Provider { message, contact, failure }
+            Self::Provider { message, contact, failure, fault }
         }
     }
 }
@@ -204,7 +208,7 @@ impl Rejection for SendError {
             Self::MissingField(fields) => Some(object([("fields", json!(fields))])),
             Self::Invalid(problems) => problems.details(),
             Self::AmbiguousContact(contacts) => Some(object([("contact_ids", json!(contacts))])),
-            Self::Provider { message, contact, failure }
+            Self::Provider { message, contact, failure, .. }
             | Self::Uncertain { message, contact, failure } => Some(object([
                 ("message_id", json!(message)),
                 ("contact_id", json!(contact)),

@@ -10,6 +10,9 @@ use super::people::plain_name;
 use super::settings::Access;
 use crate::shared::{array, at, integer, parse, text, text_at, word};
 
+/// Too much to one person of late: nothing that keeps messages to others from passing.
+const PAIR_LIMIT: u32 = 131_056;
+
 /// An error of the API: its own code and words.
 pub(super) struct GraphError {
     pub(super) code: u32,
@@ -72,6 +75,9 @@ fn coded(status: u16, error: &GraphError) -> SendFailure {
     match class_of(error.code) {
         Some(ErrorClass::Refused) => SendFailure::Refused(error.failure(code)),
         Some(ErrorClass::Connection) => SendFailure::Connection(error.failure(code)),
+        Some(ErrorClass::TryLater) if error.code == PAIR_LIMIT => {
+            SendFailure::RecipientLimited(error.failure(code))
+        }
         Some(ErrorClass::TryLater) => SendFailure::TryLater(error.failure(code)),
         Some(ErrorClass::Uncertain) => SendFailure::Uncertain(error.failure(code)),
         None => uncoded(status, &format!("{}: {}", error.code, error.text), code),

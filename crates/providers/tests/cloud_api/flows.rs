@@ -78,7 +78,7 @@ async fn what_the_fake_did_not_take_is_never_uncertain() {
         graph_failure(133_010, "not registered"),
         Behaviour::Broken(400),
     ]);
-    for expected in ["Unreachable", "TryLater", "Refused", "Connection", "Refused"] {
+    for expected in ["Unreachable", "RecipientLimited", "Refused", "Connection", "Refused"] {
         let failure = send(&InProcess(fake.clone()), &connection, &text("1234567")).await;
         let failure = format!("{:?}", failure.expect_err("refused"));
         assert!(failure.starts_with(expected), "{failure}");

@@ -29,6 +29,7 @@ async fn answered(status: u16, body: Value) -> SendFailure {
 fn class(failure: &SendFailure) -> (&'static str, DeliveryCode) {
     let class = match failure {
         SendFailure::Refused(_) => "refused",
+        SendFailure::RecipientLimited(_) => "limited",
         SendFailure::TryLater(_) => "later",
         SendFailure::Connection(_) => "connection",
         SendFailure::Unreachable(_) => "unreachable",

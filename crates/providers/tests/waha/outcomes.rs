@@ -15,6 +15,7 @@ use super::support::{LISBON, Scene, failure_of};
 fn class(failure: &SendFailure) -> (&'static str, DeliveryCode) {
     let class = match failure {
         SendFailure::Refused(_) => "refused",
+        SendFailure::RecipientLimited(_) => "limited",
         SendFailure::TryLater(_) => "later",
         SendFailure::Connection(_) => "connection",
         SendFailure::Unreachable(_) => "unreachable",

@@ -164,7 +164,8 @@ async fn of_several_connections_each_contact_is_met_on_its_last_one_and_stranger
 async fn five_messages_in_a_row_that_do_not_reach_the_gateway_pause_a_campaign() {
     let offline =
         SendFailure::Connection(Failure::new(DeliveryCode::ConnectionOffline, "off".to_owned()));
-    for failure in [unreachable(), offline] {
+    let unpaid = SendFailure::Connection(Failure::new(DeliveryCode::Payment, "pay".to_owned()));
+    for failure in [unreachable(), offline, unpaid] {
         let scene = Scene::with(Shop::new().await, 30, json!({ "messages_per_second": 10 })).await;
         let process = Process::run(scene.shop.app(), &scene.shop.kit().clock);
         scene.start().await;
@@ -182,6 +183,96 @@ async fn five_messages_in_a_row_that_do_not_reach_the_gateway_pause_a_campaign()
         process.stop().await;
         scene.check().await;
     }
+}
+
+#[tokio::test]
+async fn a_template_that_the_gateway_refuses_pauses_a_campaign_at_once() {
+    for together in [1, 1_000] {
+        let with = json!({ "messages_per_second": together });
+        let scene = Scene::with(Shop::new().await, 30, with).await;
+        let process = Process::run(scene.shop.app(), &scene.shop.kit().clock);
+        let provider = &scene.shop.kit().provider;
+        provider.then_accept("ok");
+        provider.otherwise(Some(SendFailure::refused(DeliveryCode::TemplateRejected, "paused")));
+        scene.start().await;
+        pass_until_it_ends(&scene, TENTH).await;
+        let reason = Some("template_not_approved".to_owned());
+        assert_eq!(scene.status().await, ("paused".to_owned(), reason));
+        let begun = scene.shop.calls();
+        // Those that were on their way at the same time get the same answer.
+        assert!(begun == 2 || (together > 1 && begun < 30), "{begun} of 30");
+        assert_eq!(scene.statuses().await.get("failed"), Some(&(begun - 1)));
+        assert_eq!(scene.refunds().await, begun - 1);
+        pass(&scene, 30, TENTH).await;
+        assert_eq!(scene.shop.calls(), begun);
+        provider.otherwise(None);
+        scene.start().await;
+        pass_until_it_ends(&scene, TENTH).await;
+        assert_eq!((scene.status().await.0.as_str(), scene.shop.calls()), ("finished", 30));
+        process.stop().await;
+        scene.check().await;
+    }
+}
+
+fn limited() -> SendFailure {
+    let limit = DeliveryCode::RateLimitedByProvider;
+    SendFailure::TryLater(Failure::new(limit, "slow down".to_owned()))
+}
+
+#[tokio::test]
+async fn a_campaign_rests_longer_and_longer_while_the_gateway_takes_no_more() {
+    let scene = Scene::with(Shop::new().await, 30, json!({ "messages_per_second": 10 })).await;
+    let process = Process::run(scene.shop.app(), &scene.shop.kit().clock);
+    let provider = &scene.shop.kit().provider;
+    provider.otherwise(Some(limited()));
+    scene.start().await;
+    while scene.shop.calls() == 0 {
+        pass(&scene, 1, TENTH).await;
+    }
+    let mut waited = Vec::new();
+    for begun in 2..=5 {
+        let mut steps = 0_u32;
+        while scene.shop.calls() < begun {
+            pass(&scene, 1, TENTH).await;
+            steps += 1;
+        }
+        assert_eq!(scene.shop.calls(), begun, "one at a time");
+        waited.push((steps + 5) / 10);
+    }
+    assert_eq!(waited, [1, 2, 4, 8]);
+    provider.otherwise(None);
+    pass_until_it_ends(&scene, TENTH).await;
+    assert_eq!((scene.status().await.0.as_str(), scene.shop.calls()), ("finished", 30));
+    assert_eq!((scene.counts().await["failed"].clone(), scene.refunds().await), (json!(5), 5));
+    process.stop().await;
+    scene.check().await;
+}
+
+#[tokio::test]
+async fn who_got_too_much_of_late_holds_up_no_other_recipient() {
+    let scene = Scene::with(Shop::new().await, 20, json!({ "messages_per_second": 10 })).await;
+    let process = Process::run(scene.shop.app(), &scene.shop.kit().clock);
+    let limit = Failure::new(DeliveryCode::RateLimitedByProvider, "pair".to_owned());
+    for _ in 0..10 {
+        scene.shop.kit().provider.then(Err(SendFailure::RecipientLimited(limit.clone())));
+    }
+    scene.start().await;
+    pass(&scene, 30, TENTH).await;
+    assert_eq!((scene.shop.calls(), scene.refunds().await), (20, 10));
+    pass_until_it_ends(&scene, TENTH).await;
+    process.stop().await;
+    scene.check().await;
+}
+
+#[tokio::test]
+async fn who_waits_for_no_rate_waits_for_no_rest_either() {
+    let scene = Scene::with(Shop::new().await, 3, json!({})).await;
+    scene.shop.kit().provider.then(Err(limited()));
+    scene.start().await;
+    scene.shop.app().campaigns().drain().await;
+    pass_drains(&scene).await;
+    assert_eq!((scene.status().await.0.as_str(), scene.shop.calls()), ("finished", 3));
+    scene.check().await;
 }
 
 #[tokio::test]
