@@ -51,7 +51,8 @@ impl Connections<'_> {
         };
         match told {
             Ok(Missed { events, more_from }) => {
-                let taken = self.app.inbox().receive(company, id, events).await;
+                let inbox = self.app.inbox();
+                let taken = inbox.receive(company, id, inbox.asked_for(events)).await;
                 taken.map_err(|error| match error {
                     Error::Rejected(InboxError::ContactStateUnavailable) => {
                         Error::Store(StoreError::Unavailable(None))

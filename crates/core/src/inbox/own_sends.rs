@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use super::people::Names;
 use super::workspace::Workspace;
-use super::{Batch, BatchFacts, EventIds, EventResult};
+use super::{Batch, BatchFacts, EventIds, EventResult, Inbox};
 use crate::Timestamp;
-use crate::gateway::{GatewayEvent, OwnSend, StatusEvent};
+use crate::gateway::{GatewayEvent, Incoming, OwnSend, StatusEvent};
 use crate::ids::{ConnectionId, ContactId, MessageId};
 use crate::messages::{Direction, Failure, Message, MessageFilter, MessageStatus};
 use crate::page::PageRequest;
@@ -17,6 +17,11 @@ use crate::store::{Reads, StoreError, Stored};
 const LATER: Duration = Duration::from_secs(10 * 60);
 /// How much earlier: clocks differ, but what was sent before ours is not ours.
 const EARLIER: Duration = Duration::from_secs(60);
+/// How old what a gateway tells may be: a little more than a pull reaches back, and far more than a
+/// gateway repeats a call of its webhook.
+const TOLD_WITHIN: Duration = Duration::from_secs(4 * 24 * 60 * 60);
+/// How far the clock of a gateway may be ahead of ours.
+const AHEAD: Duration = Duration::from_secs(24 * 60 * 60);
 /// How many of a contact's newest messages in a status are looked through.
 const NEWEST: u32 = 20;
 
@@ -27,6 +32,18 @@ fn is_open(message: &Message) -> bool {
     open && message.provider_id.is_none() && message.direction == Direction::Outbound
 }
 
+/// When the gateway sent something, if the time that it tells can be one of something told now:
+/// there are gateways that tell constant or wrong ones.
+fn told_time(sent: &OwnSend, now: Timestamp) -> Option<Timestamp> {
+    sent.timestamp.filter(|at| at.plus(TOLD_WITHIN) > now && *at < now.plus(AHEAD))
+}
+
+/// Whether an event would prove something by having come now.
+fn proves_by_arrival(event: &Incoming, now: Timestamp) -> bool {
+    matches!(event, Ok(GatewayEvent::OwnSend(sent))
+        if sent.reference.is_none() && told_time(sent, now).is_none())
+}
+
 /// Whether what the gateway sent may be this message.
 fn may_be(
     message: &Message,
@@ -35,7 +52,7 @@ fn may_be(
     connection: ConnectionId,
     now: Timestamp,
 ) -> bool {
-    let at = sent.timestamp.unwrap_or(now);
+    let at = told_time(sent, now).unwrap_or(now);
     let in_time = message.created_at <= at.plus(EARLIER) && at <= message.created_at.plus(LATER);
     is_open(message)
         && message.contact == contact
@@ -43,6 +60,16 @@ fn may_be(
         && message.content.is_some()
         && message.content == sent.content
         && in_time
+}
+
+impl Inbox<'_> {
+    /// What a gateway was asked for, to be taken like the events of a webhook: without what would
+    /// prove something by coming now, since it may be of any time.
+    pub(crate) fn asked_for(&self, mut events: Vec<Incoming>) -> Vec<Incoming> {
+        let now = self.app.now();
+        events.retain(|event| !proves_by_arrival(event, now));
+        events
+    }
 }
 
 impl Batch {

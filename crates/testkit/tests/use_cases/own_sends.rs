@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use recado_core::Clock as _;
 use recado_core::Timestamp;
-use recado_core::gateway::{GatewayEvent, OwnSend, SendFailure};
+use recado_core::gateway::{GatewayEvent, Missed, OwnSend, SendFailure};
 use recado_core::inbox::{EventOutcome, EventResult};
 use recado_core::messages::{DeliveryCode, Failure, MessageStatus};
 
@@ -87,6 +87,46 @@ async fn what_is_not_the_same_proves_nothing() {
     let close = Some(now.plus(Duration::from_secs(600)));
     tell(&scene, OwnSend { timestamp: close, ..sent("w6", "Oi") }).await;
     assert_eq!(scene.fate(id).await.2.as_deref(), Some("w6"));
+}
+
+#[tokio::test]
+async fn a_time_that_no_live_call_can_tell_is_none() {
+    let days = |days: u64| Duration::from_secs(days * 24 * 60 * 60);
+    for far in [|now: Timestamp, by| now.minus(by), |now: Timestamp, by| now.plus(by)] {
+        let scene = scene("evolution").await;
+        let id = scene.send_uncertainly("Oi").await;
+        let now = now_of(&scene);
+        // Yesterday's call may be late, and is then of another message.
+        let late = OwnSend { timestamp: Some(far(now, days(1) / 2)), ..sent("w1", "Oi") };
+        tell(&scene, late).await;
+        assert!(scene.is_uncertain(id).await);
+        let wrong = OwnSend { timestamp: Some(far(now, days(400))), ..sent("w2", "Oi") };
+        tell(&scene, wrong.clone()).await;
+        assert_eq!(scene.fate(id).await.2.as_deref(), Some("w2"));
+        scene.call(here([reported("w2", MessageStatus::Delivered)])).await.unwrap();
+        assert_eq!(scene.fate(id).await.0, "delivered");
+    }
+}
+
+#[tokio::test]
+async fn what_a_gateway_was_asked_for_proves_nothing_by_coming_now() {
+    let scene = scene("evolution").await;
+    let id = scene.send_uncertainly("Oi").await;
+    let now = now_of(&scene);
+    let at =
+        |timestamp, id: &str| Ok(GatewayEvent::OwnSend(OwnSend { timestamp, ..sent(id, "Oi") }));
+    let year = Duration::from_secs(365 * 24 * 60 * 60);
+    let pull = async |events| {
+        let told = Missed { events, more_from: None };
+        scene.kit.provider.set_missed(Ok(told));
+        let connections = scene.kit.app.connections();
+        connections.pull_missed(scene.kit.company.id, scene.connection(), now).await.unwrap();
+    };
+    pull(vec![at(None, "w1"), at(Some(now.minus(year)), "w2"), at(Some(now.plus(year)), "w3")])
+        .await;
+    assert!(scene.is_uncertain(id).await);
+    pull(vec![at(Some(now), "w4")]).await;
+    assert_eq!(scene.fate(id).await.2.as_deref(), Some("w4"));
 }
 
 #[tokio::test]
