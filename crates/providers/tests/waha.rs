@@ -14,6 +14,8 @@ mod groups;
 mod history;
 #[path = "waha/inbound.rs"]
 mod inbound;
+#[path = "waha/names.rs"]
+mod names;
 #[path = "waha/outcomes.rs"]
 mod outcomes;
 #[path = "waha/own_messages.rs"]

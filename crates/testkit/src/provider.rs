@@ -70,6 +70,8 @@ struct Script {
     missed: Answer<Missed>,
     more_missed: VecDeque<Answer<Missed>>,
     pulled: Vec<Pulled>,
+    named: Answer<Vec<String>>,
+    asked_names: Vec<String>,
     media: Option<Answer<MediaFile>>,
     fetched: Vec<String>,
     admit: Result<(), WebhookRefused>,
@@ -96,6 +98,8 @@ impl Default for Script {
             missed: Err(ProviderError::Unsupported),
             more_missed: VecDeque::new(),
             pulled: Vec::new(),
+            named: Err(ProviderError::Unsupported),
+            asked_names: Vec::new(),
             media: None,
             fetched: Vec::new(),
             admit: Ok(()),
@@ -266,6 +270,17 @@ impl ScriptedProvider {
         self
     }
 
+    /// What it answers when it is asked for somebody's other names.
+    pub fn set_names(&self, names: Answer<Vec<String>>) -> &Self {
+        self.script().named = names;
+        self
+    }
+
+    /// The names it was asked about, in order.
+    pub fn asked_names(&self) -> Vec<String> {
+        self.script().asked_names.clone()
+    }
+
     fn script(&self) -> MutexGuard<'_, Script> {
         self.script.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -382,6 +397,12 @@ impl Provider for ScriptedProvider {
         let mut script = self.script();
         script.pulled.push(Pulled { connection: connection.id, from, to });
         script.more_missed.pop_front().unwrap_or_else(|| script.missed.clone())
+    }
+
+    async fn names(&self, _: &dyn Transport, _: &Connection, name: &str) -> Answer<Vec<String>> {
+        let mut script = self.script();
+        script.asked_names.push(name.to_owned());
+        script.named.clone()
     }
 
     async fn media(

@@ -93,6 +93,11 @@ impl Gateway {
         matches!(self, Self::Waha | Self::Evolution)
     }
 
+    /// Whether it can be asked for the phone of somebody who is known by another name.
+    pub const fn tells_names(self) -> bool {
+        matches!(self, Self::Waha)
+    }
+
     /// Whether it calls the connection's webhook address.
     pub const fn has_webhook(self) -> bool {
         !matches!(self, Self::Simulated)

@@ -157,6 +157,11 @@ impl Contacts<'_> {
             if ours.is_none_or(|job| job.version() != purge.job.version()) {
                 return Ok(None);
             }
+            // One that came to the contact since has a file that nobody removed.
+            let has_file = |document: &Document| document.state == DocumentState::Stored;
+            if documents.iter().any(|own| has_file(own) && !purge.documents.contains(&own.id)) {
+                return Ok(None);
+            }
             let erasing = erasing(&purge.job);
             let mut changes = ChangeSet::new().with(purge.job.update(erasing.clone()));
             for document in &documents {
@@ -339,6 +344,7 @@ pub(crate) async fn settle_purge<E>(app: &Recado, job: &Stored<Job>) -> Result<b
         | JobKind::PullMissed { .. }
         | JobKind::PullMissedOnce { .. }
         | JobKind::FindSent { .. }
+        | JobKind::LearnNames { .. }
         | JobKind::EraseEvents { .. } => Ok(true),
     }
 }

@@ -10,8 +10,10 @@ pub struct EventIds {
     pub contact: ContactId,
     /// Of a message.
     pub message: MessageId,
-    /// Of a job.
+    /// Of the job that fetches a file.
     pub job: JobId,
+    /// Of the job that asks who somebody is.
+    pub names_job: JobId,
     /// Of events: the contact's creation, what happened to the message, its second step, a block.
     pub events: [EventId; 4],
 }
@@ -23,6 +25,7 @@ impl EventIds {
             contact: ContactId::new(app.uuid(now)),
             message: MessageId::new(app.uuid(now)),
             job: JobId::new(app.uuid(now)),
+            names_job: JobId::new(app.uuid(now)),
             events: [event(), event(), event(), event()],
         }
     }

@@ -60,6 +60,7 @@ impl Workspace<'_> {
         if wants_fetch(&message) {
             self.work(fetch_job(ids.job, &message, self.now));
         }
+        self.ask_names(index, &names.peer, &message, ids.names_job);
         let id = message.id;
         self.add_message(message);
         EventResult::about(EventOutcome::Stored, id)
@@ -111,6 +112,7 @@ impl Workspace<'_> {
         if wants_fetch(&message) {
             self.work(fetch_job(ids.job, &message, self.now));
         }
+        self.ask_names(index, &names.peer, &message, ids.names_job);
         self.add_message(message);
         if let Some(RefTarget::Report { report, .. }) = kept {
             self.advance_message(batch, id, &report, [ids.events[2], ids.events[3]]);

@@ -199,6 +199,11 @@ impl<'a> Workspace<'a> {
         self.jobs.push(job);
     }
 
+    /// The work that was added.
+    pub(super) fn jobs(&self) -> &[Job] {
+        &self.jobs
+    }
+
     pub(super) fn person(&self, id: ContactId) -> Option<&Person> {
         self.people.as_ref()?.iter().find(|person| person.contact.now.id == id)
     }

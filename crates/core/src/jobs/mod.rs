@@ -76,6 +76,11 @@ pub enum JobKind {
         /// The message.
         message: MessageId,
     },
+    /// Asks a gateway for the phone of whom a message was exchanged with (D15).
+    LearnNames {
+        /// The message.
+        message: MessageId,
+    },
     /// Erases what events told of a contact that was deleted (D26).
     EraseEvents {
         /// The contact.
@@ -107,6 +112,7 @@ impl JobKind {
             Self::PullMissed { .. } => "pull_missed",
             Self::PullMissedOnce { .. } => "pull_missed_once",
             Self::FindSent { .. } => "find_sent",
+            Self::LearnNames { .. } => "learn_names",
             Self::EraseEvents { .. } => "erase_events",
         }
     }
@@ -116,7 +122,9 @@ impl JobKind {
         match self {
             Self::Enrich { organization } => organization.uuid(),
             Self::Purge { contact, .. } | Self::EraseEvents { contact } => contact.uuid(),
-            Self::FetchMedia { message } | Self::FindSent { message } => message.uuid(),
+            Self::FetchMedia { message }
+            | Self::FindSent { message }
+            | Self::LearnNames { message } => message.uuid(),
             Self::SyncGroups { connection }
             | Self::SyncGroupsOnce { connection }
             | Self::CheckConnection { connection }

@@ -9,6 +9,7 @@ use crate::error::{Error, NotFound};
 use crate::events::erase_events_job;
 use crate::groups::sync_groups_job;
 use crate::ids::{CompanyId, JobId};
+use crate::inbox::learn_names_job;
 use crate::messages::fetch_media_job;
 use crate::organizations::enrich;
 use crate::sending::find_sent_job;
@@ -62,6 +63,7 @@ impl Jobs<'_> {
                 pull_missed_job(self.app, &job, *connection, *since).await?;
             }
             JobKind::FindSent { message } => find_sent_job(self.app, &job, *message).await?,
+            JobKind::LearnNames { message } => learn_names_job(self.app, &job, *message).await?,
         }
         Ok(true)
     }

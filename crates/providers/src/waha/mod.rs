@@ -15,6 +15,7 @@ mod history;
 mod ids;
 mod known;
 mod message;
+mod names;
 mod numbers;
 mod own;
 mod pairing;
@@ -106,6 +107,15 @@ impl Provider for Waha {
         to: Timestamp,
     ) -> Result<Missed, ProviderError> {
         history::missed(transport, &self.known, connection, &self.group_suffix, (from, to)).await
+    }
+
+    async fn names(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+        name: &str,
+    ) -> Result<Vec<String>, ProviderError> {
+        names::names(transport, connection, name).await
     }
 
     async fn media(

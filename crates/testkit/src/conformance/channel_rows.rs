@@ -274,6 +274,7 @@ pub async fn jobs_of_channels_are_read_back(harness: &dyn Harness) {
         JobKind::PullMissed { connection, since: at(-7) },
         JobKind::PullMissedOnce { connection, since: Timestamp::MIN },
         JobKind::FindSent { message },
+        JobKind::LearnNames { message },
         JobKind::EraseEvents { contact: ContactId::new(scene.uuid()) },
     ];
     for (millis, kind) in (0..).zip(kinds) {

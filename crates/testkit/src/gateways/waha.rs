@@ -115,6 +115,8 @@ struct State {
     numbers: BTreeMap<String, Option<String>>,
     /// The LIDs of people, by the digits of their phones.
     lids: BTreeMap<String, String>,
+    /// Whether messages tell the other name of whom they are from or to.
+    tells_names: bool,
     groups: Vec<WahaGroup>,
     files: BTreeMap<String, Vec<u8>>,
     /// The files of messages that are fetched when they are asked for.
@@ -153,6 +155,7 @@ impl FakeWaha {
             messages: Vec::new(),
             numbers: BTreeMap::new(),
             lids: BTreeMap::new(),
+            tells_names: true,
             groups: Vec::new(),
             files: BTreeMap::new(),
             attached: BTreeMap::new(),
@@ -215,6 +218,11 @@ impl FakeWaha {
         self.with(|state| {
             state.lids.insert(digits.to_owned(), lid.to_owned());
         })
+    }
+
+    /// Whether messages tell both names of people; if not, it has to be asked for the other one.
+    pub fn set_tells_names(&self, tells: bool) -> &Self {
+        self.with(|state| state.tells_names = tells)
     }
 
     /// The groups that the session is in.

@@ -45,6 +45,7 @@ mod inbound;
 mod inbound_access;
 mod inbox;
 mod journal;
+mod learn_names;
 mod late_events;
 mod leads;
 mod media;

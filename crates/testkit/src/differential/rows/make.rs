@@ -409,12 +409,13 @@ impl Maker<'_> {
     fn job(&self) -> Job {
         let (connection, message) = (self.connection_id(1), self.message_id(2));
         let since = self.time(3);
-        let kind = match self.command.number(4) % 7 {
+        let kind = match self.command.number(4) % 8 {
             0 => JobKind::CheckConnection { connection },
             1 => JobKind::CheckConnectionOnce { connection },
             2 | 3 => JobKind::PullMissed { connection, since },
             4 => JobKind::PullMissedOnce { connection, since },
             5 => JobKind::FindSent { message },
+            6 => JobKind::LearnNames { message },
             _ => JobKind::SyncGroupsOnce { connection },
         };
         let (id, due_at) = (JobId::new(self.fresh), self.soon(5));

@@ -39,7 +39,7 @@ impl State {
             ("GET", ["api", named, rest @ ..]) if *named == session => {
                 self.of_session(rest, request)
             }
-            ("GET", ["api", _, "auth" | "groups" | "chats", ..]) => self.no_session(),
+            ("GET", ["api", _, "auth" | "groups" | "chats" | "lids", ..]) => self.no_session(),
             _ => self.wrong(404, format!("{} {path} is no route", request.method)),
         }
     }
@@ -51,6 +51,7 @@ impl State {
         match path {
             ["auth", "qr"] => self.qr(request),
             ["groups"] => self.group_list(request),
+            ["lids", lid] => self.phone_of(lid, request),
             ["chats", chat, "messages"] => self.message_list(chat, request),
             ["chats", chat, "messages", id] => self.message(chat, id, request),
             _ => self.wrong(404, format!("{path:?} is no route of a session")),
@@ -236,6 +237,22 @@ impl State {
         let answer = self.answer_of(&order, &message);
         self.sent.push(order);
         answer
+    }
+
+    fn phone_of(&mut self, lid: &str, request: &FakeRequest) -> Reply {
+        self.check_query(request, &[]);
+        let is_lid = lid.strip_suffix("@lid").is_some_and(|digits| {
+            !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+        });
+        if !is_lid {
+            return self.wrong(400, format!("{lid} is no LID"));
+        }
+        if let Some(reply) = self.not_working("WORKING") {
+            return reply;
+        }
+        let known = self.lids.iter().find(|(_, known)| *known == lid);
+        let phone = known.map(|(digits, _)| format!("{digits}@c.us"));
+        Reply::json(200, &json!({"lid": lid, "pn": phone}))
     }
 
     fn group_list(&mut self, request: &FakeRequest) -> Reply {

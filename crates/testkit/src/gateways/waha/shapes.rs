@@ -16,6 +16,9 @@ impl State {
 
     /// The other name of a chat: the LID of a phone, the phone of a LID.
     fn alternative(&self, chat: &str) -> Option<String> {
+        if !self.tells_names {
+            return None;
+        }
         match chat.strip_suffix("@c.us") {
             Some(digits) => self.lids.get(digits).cloned(),
             None => {

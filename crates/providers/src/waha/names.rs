@@ -1,0 +1,33 @@
+//! Whose phone a LID hides, as far as the gateway knows.
+
+use recado_core::connections::Connection;
+use recado_core::gateway::ProviderError;
+use recado_core::transport::Transport;
+
+use super::address::Address;
+use super::api::{Api, Trouble, ask};
+use crate::shared::{text, text_at};
+
+/// The phone of a person whom the channel calls by a LID; none if the gateway does not know it.
+pub(super) async fn names(
+    transport: &dyn Transport,
+    connection: &Connection,
+    name: &str,
+) -> Result<Vec<String>, ProviderError> {
+    let bare = name.strip_suffix("@lid").ok_or(ProviderError::Unsupported)?;
+    let api = Api::of(connection);
+    // It is written with its suffix everywhere else; gateways that want the digits say no to that.
+    let mut told = ask(transport, api.get(&[api.session, "lids", name], &[])).await;
+    if matches!(told, Err(Trouble::Status(400 | 404, _))) {
+        told = ask(transport, api.get(&[api.session, "lids", bare], &[])).await;
+    }
+    let told = match told {
+        Ok(told) => told,
+        Err(Trouble::Status(404, _)) => return Ok(Vec::new()),
+        Err(trouble) if trouble.is_not_implemented() => return Err(ProviderError::Unsupported),
+        Err(trouble) => return Err(trouble.into()),
+    };
+    let phone = text(&told, "pn").or_else(|| text_at(&told, &["pn", "_serialized"]));
+    let phone = phone.and_then(Address::person).filter(|phone| !phone.contains('@'));
+    Ok(phone.into_iter().collect())
+}
