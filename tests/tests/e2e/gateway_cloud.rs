@@ -192,7 +192,7 @@ both_stores! {
             (graph_failure(131_056, "Pair rate"), refused("RATE_LIMITED_BY_PROVIDER")),
             (graph_failure(190, "Expired"), ("PROVIDER_ERROR", "config", "CONFIGURATION")),
             (graph_failure(10, "Denied"), ("PROVIDER_ERROR", "config", "CONFIGURATION")),
-            (graph_failure(987_654, "New"), ("PROVIDER_ERROR", "unknown", "UNKNOWN")),
+            (graph_failure(987_654, "New"), ("PROVIDER_ERROR", "provider", "UNKNOWN")),
         ];
         for (n, (behaviour, (code, kind, delivery))) in (1..).zip(cases) {
             let what = format!("{behaviour:?}");

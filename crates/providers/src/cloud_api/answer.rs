@@ -1,7 +1,7 @@
 //! What the API's answers mean (D38).
 
 use recado_core::gateway::{Accepted, SendFailure, SendResult};
-use recado_core::messages::{DeliveryCode, Failure, ProviderMessageId};
+use recado_core::messages::{DeliveryCode, ErrorType, Failure, ProviderMessageId};
 use recado_core::transport::OutboundResponse;
 use serde_json::Value;
 
@@ -53,15 +53,10 @@ fn accepted(body: Option<&Value>) -> SendResult {
     let Some(provider_id) = id else {
         return Err(SendFailure::uncertain("the gateway accepted without naming the message"));
     };
-    match text(message, "message_status") {
-        None | Some("accepted" | "held_for_quality_assessment") => {}
-        Some("paused") => {
-            let told = "the template is paused";
-            return Err(SendFailure::refused(DeliveryCode::TemplateRejected, told));
-        }
-        Some(_) => {
-            return Err(SendFailure::uncertain("the gateway answered with an unknown state"));
-        }
+    // Whatever other state is told: a message that has an id was taken.
+    if text(message, "message_status").is_some_and(|told| told.eq_ignore_ascii_case("paused")) {
+        let told = "the template is paused";
+        return Err(SendFailure::refused(DeliveryCode::TemplateRejected, told));
     }
     let contact = array(body, "contacts").first().unwrap_or(&Value::Null);
     let name = |field| word(contact, field).and_then(|name| plain_name(&name));
@@ -73,14 +68,32 @@ fn accepted(body: Option<&Value>) -> SendResult {
 fn coded(status: u16, error: &GraphError) -> SendFailure {
     let code = DeliveryCode::of_official(error.code);
     match class_of(error.code) {
-        Some(ErrorClass::Refused) => SendFailure::Refused(error.failure(code)),
-        Some(ErrorClass::Connection) => SendFailure::Connection(error.failure(code)),
+        Some(ErrorClass::Refused) => SendFailure::Refused(answered(error.failure(code))),
+        Some(ErrorClass::Connection) => SendFailure::Connection(forbidden(status, error, code)),
         Some(ErrorClass::TryLater) if error.code == PAIR_LIMIT => {
             SendFailure::RecipientLimited(error.failure(code))
         }
         Some(ErrorClass::TryLater) => SendFailure::TryLater(error.failure(code)),
         Some(ErrorClass::Uncertain) => SendFailure::Uncertain(error.failure(code)),
         None => uncoded(status, &format!("{}: {}", error.code, error.text), code),
+    }
+}
+
+/// A refusal that the API answered: even if its reason is unknown, the API is it that refused (D38).
+fn answered(failure: Failure) -> Failure {
+    match failure.code {
+        DeliveryCode::Unknown => Failure { error_type: ErrorType::Provider, ..failure },
+        _ => failure,
+    }
+}
+
+/// A failure that the connection is to blame for. Whoever is answered 401 or 403 has wrong
+/// credentials or too few rights, whatever the code says besides (D38).
+fn forbidden(status: u16, error: &GraphError, code: DeliveryCode) -> Failure {
+    let failure = error.failure(code);
+    match status {
+        401 | 403 => Failure { error_type: ErrorType::Config, ..failure },
+        _ => failure,
     }
 }
 
@@ -92,7 +105,7 @@ fn uncoded(status: u16, told: &str, code: DeliveryCode) -> SendFailure {
         429 => SendFailure::TryLater(failure(DeliveryCode::RateLimitedByProvider)),
         // The peer gave up waiting for the rest of a request that it may have taken.
         408 => SendFailure::uncertain(told),
-        400..=499 => SendFailure::Refused(failure(code)),
+        400..=499 => SendFailure::Refused(answered(failure(code))),
         _ => SendFailure::uncertain(told),
     }
 }

@@ -81,8 +81,10 @@ fn pressed(text: &str) -> Option<String> {
 fn file(message_type: MessageType, body: &Value) -> Said {
     let words = |name| text(body, name).map(prose).filter(|text| !text.is_empty());
     let brief = |name| words(name).map(|text| text.chars().take(SHORT).collect());
+    let by_id = word(body, "id").and_then(|id| plain_name(&id)).map(|id| media::source(&id));
+    let is_address = |url: &&str| url.starts_with("https://") || url.starts_with("http://");
     let media = EventMedia {
-        url: word(body, "id").and_then(|id| plain_name(&id)).map(|id| media::source(&id)),
+        url: by_id.or_else(|| text(body, "url").filter(is_address).map(media::source_at)),
         mimetype: brief("mime_type"),
         filename: brief("filename"),
         caption: words("caption"),

@@ -8,16 +8,25 @@ use serde_json::Value;
 
 use super::answer::GraphError;
 use super::settings::Access;
-use crate::shared::{integer, parse, same_origin, text, transport_text};
+use crate::shared::{goes_where, integer, parse, secure_host, text, transport_text};
 
 /// What stands before a media id in the source of a file.
 const SOURCE: &str = "cloud-media:";
+/// What stands before an address in the source of a file that came without an id.
+const ADDRESS: &str = "cloud-file:";
+/// The domains from which the channel's files are handed out.
+const HOSTS: &[&str] = &["fbsbx.com", "fbcdn.net", "facebook.com", "whatsapp.net"];
 /// How long each of up to four requests may take.
 const STEP_TIMEOUT: Duration = Duration::from_secs(25);
 
 /// The source of a file with this media id.
 pub(super) fn source(id: &str) -> String {
     format!("{SOURCE}{id}")
+}
+
+/// The source of a file without a media id that lies at this address.
+pub(super) fn source_at(url: &str) -> String {
+    format!("{ADDRESS}{url}")
 }
 
 /// Asks where a file lies, and fetches it from there with the token. The address lives for minutes
@@ -28,6 +37,9 @@ pub(super) async fn media(
     source: &str,
     limit: usize,
 ) -> Result<MediaFile, ProviderError> {
+    if let Some(url) = source.strip_prefix(ADDRESS) {
+        return told(transport, access, url, limit).await;
+    }
     let Some(id) = source.strip_prefix(SOURCE) else {
         return Ok(MediaFile::At(source.to_owned()));
     };
@@ -37,20 +49,49 @@ pub(super) async fn media(
         };
         // The token goes nowhere in the clear, save to where it goes anyway.
         let is_https = url.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("https://"));
-        if !is_https && !same_origin(&url, access.base) {
+        if !is_https && !goes_where(&url, access.base) {
             return Err(ProviderError::Failed("the file's address is not https".to_owned()));
         }
-        let mut request = access.fetch(&url).with_timeout(STEP_TIMEOUT);
-        request.answer_limit = limit.saturating_add(1);
-        let answer = transport.send(request).await.map_err(|error| failed(&error))?;
-        match answer.status {
-            200 if answer.body.len() > limit => return Ok(MediaFile::Gone),
-            200 => return Ok(MediaFile::Bytes(answer.body)),
-            404 | 410 => {}
-            status => return Err(ProviderError::Failed(format!("HTTP {status}"))),
+        if let Some(file) = fetched(transport, access, &url, limit).await? {
+            return Ok(file);
         }
     }
     Ok(MediaFile::Gone)
+}
+
+/// A file whose address the webhook told. Only the channel itself is shown the token.
+async fn told(
+    transport: &dyn Transport,
+    access: &Access<'_>,
+    url: &str,
+    limit: usize,
+) -> Result<MediaFile, ProviderError> {
+    let host = secure_host(url).unwrap_or_default();
+    let is_within = |domain: &&str| {
+        host.strip_suffix(*domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    };
+    if !goes_where(url, access.base) && !HOSTS.iter().any(|domain| is_within(&domain)) {
+        return Ok(MediaFile::At(url.to_owned()));
+    }
+    Ok(fetched(transport, access, url, limit).await?.unwrap_or(MediaFile::Gone))
+}
+
+/// The file at an address; `None` if there is none any more.
+async fn fetched(
+    transport: &dyn Transport,
+    access: &Access<'_>,
+    url: &str,
+    limit: usize,
+) -> Result<Option<MediaFile>, ProviderError> {
+    let mut request = access.fetch(url).with_timeout(STEP_TIMEOUT);
+    request.answer_limit = limit.saturating_add(1);
+    let answer = transport.send(request).await.map_err(|error| failed(&error))?;
+    match answer.status {
+        200 if answer.body.len() > limit => Ok(Some(MediaFile::Gone)),
+        200 => Ok(Some(MediaFile::Bytes(answer.body))),
+        404 | 410 => Ok(None),
+        status => Err(ProviderError::Failed(format!("HTTP {status}"))),
+    }
 }
 
 /// Where a file lies now; `None` if the API has it no more, or it is too large.

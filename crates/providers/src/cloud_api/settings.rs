@@ -5,7 +5,7 @@ use std::time::Duration;
 use recado_core::connections::Connection;
 use recado_core::transport::OutboundRequest;
 
-use crate::shared::{clip, join, query};
+use crate::shared::{clip, digits, join, query};
 
 const API_BASE: &str = "https://graph.facebook.com";
 const API_VERSION: &str = "v23.0";
@@ -24,9 +24,11 @@ pub(super) struct Access<'a> {
 impl<'a> Access<'a> {
     pub(super) fn of(connection: &'a Connection) -> Self {
         let settings = &connection.settings;
+        let (base, in_base) = split_version(settings.text("api_base").unwrap_or(API_BASE));
+        let version = settings.text("api_version").map(|version| version.trim_matches('/'));
         Self {
-            base: settings.text("api_base").unwrap_or(API_BASE),
-            version: settings.text("api_version").unwrap_or(API_VERSION).trim_matches('/'),
+            base,
+            version: version.filter(|given| !given.is_empty()).or(in_base).unwrap_or(API_VERSION),
             number: settings.text("phone_number_id").unwrap_or_default(),
             account: settings.text("business_account_id"),
             token: settings.text("access_token").unwrap_or_default(),
@@ -69,5 +71,44 @@ impl<'a> Access<'a> {
     /// that it cannot read.
     pub(super) fn told(&self, text: &str) -> String {
         if self.token.is_empty() { clip(text) } else { clip(&text.replace(self.token, "***")) }
+    }
+}
+
+/// A base address without the version that it may end with, and that version.
+fn split_version(base: &str) -> (&str, Option<&str>) {
+    let base = base.trim_end_matches('/');
+    match base.rsplit_once('/') {
+        // What stands after two slashes is the host.
+        Some((rest, last)) if !rest.ends_with('/') && is_version(last) => (rest, Some(last)),
+        _ => (base, None),
+    }
+}
+
+/// Whether a segment of a path is a version, such as `v23.0`.
+fn is_version(segment: &str) -> bool {
+    let Some(numbers) = segment.strip_prefix('v') else { return false };
+    let (major, minor) = numbers.split_once('.').unwrap_or((numbers, "0"));
+    digits(major).is_some() && digits(minor).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_version_at_the_end_of_a_path_is_taken_off() {
+        for (base, rest, version) in [
+            ("https://graph.facebook.com", "https://graph.facebook.com", None),
+            ("https://a.example/v23.0", "https://a.example", Some("v23.0")),
+            ("https://a.example/v24.0//", "https://a.example", Some("v24.0")),
+            ("https://a.example/graph/v25", "https://a.example/graph", Some("v25")),
+            ("https://a.example/v23.0/graph", "https://a.example/v23.0/graph", None),
+            ("https://a.example/vendor", "https://a.example/vendor", None),
+            ("https://a.example/v", "https://a.example/v", None),
+            ("https://a.example/v1.", "https://a.example/v1.", None),
+            ("https://v23.0", "https://v23.0", None),
+        ] {
+            assert_eq!(split_version(base), (rest, version), "{base}");
+        }
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::answer::GraphError;
 use super::errors::{ErrorClass, class_of};
 use super::settings::Access;
-use crate::shared::{clip, parse, text, transport_text};
+use crate::shared::{at, clip, integer, parse, text, transport_text};
 
 const FIELDS: &str = "display_phone_number,verified_name,quality_rating";
 
@@ -29,18 +29,31 @@ pub(super) async fn status(
         let detail = Value::Object(shown.collect::<Map<_, _>>());
         return Ok(GatewayStatus { status: ConnectionStatus::Connected, detail: Some(detail) });
     }
-    match body.as_ref().and_then(|body| GraphError::of(access, body)) {
-        Some(error) if is_definite(error.code) => Ok(GatewayStatus {
-            status: ConnectionStatus::Disconnected,
-            detail: Some(json!({"code": error.code, "message": error.text})),
-        }),
-        Some(error) => Err(ProviderError::Failed(format!("{}: {}", error.code, error.text))),
-        None => Err(ProviderError::Failed(format!("HTTP {}", answer.status))),
+    let error = body.as_ref().and_then(|body| GraphError::of(access, body));
+    let detail = match &error {
+        Some(error) => json!({"code": error.code, "message": error.text}),
+        None => json!({"message": format!("HTTP {}", answer.status)}),
+    };
+    if is_definite(answer.status, body.as_ref(), error.as_ref()) {
+        let status = ConnectionStatus::Disconnected;
+        return Ok(GatewayStatus { status, detail: Some(detail) });
     }
+    Err(ProviderError::Failed(match error {
+        Some(error) => format!("{}: {}", error.code, error.text),
+        None => format!("HTTP {}", answer.status),
+    }))
 }
 
-/// Whether an error says that the number cannot be used, not only that the question failed. Of a
-/// number that does not exist, 100 is all that is told.
-fn is_definite(code: u32) -> bool {
-    code == 100 || class_of(code) == Some(ErrorClass::Connection)
+/// Whether an answer says that the number cannot be used, not only that the question failed. That
+/// something is not there, 100 or 404, may be said of the question alone; of the number it is said
+/// only by 33, which comes as code or as subcode.
+fn is_definite(status: u16, body: Option<&Value>, error: Option<&GraphError>) -> bool {
+    let forbidden = matches!(status, 401 | 403);
+    let Some(error) = error else { return forbidden };
+    let subcode = body.and_then(|body| integer(at(body, &["error"])?, "error_subcode"));
+    match class_of(error.code) {
+        Some(ErrorClass::Connection) => true,
+        Some(ErrorClass::TryLater | ErrorClass::Uncertain) => false,
+        Some(ErrorClass::Refused) | None => forbidden || (error.code, subcode) == (100, Some(33)),
+    }
 }

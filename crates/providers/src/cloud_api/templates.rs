@@ -11,7 +11,7 @@ use super::answer::GraphError;
 use super::people::plain_name;
 use super::settings::Access;
 use super::template_shape;
-use crate::shared::{MAX_ANSWER, array, at, parse, text, text_at, transport_text, word};
+use crate::shared::{MAX_ANSWER, array, at, parameter, parse, text, text_at, transport_text, word};
 
 const FIELDS: &str = "name,language,status,category,components,parameter_format";
 /// How many templates a page has.
@@ -37,10 +37,12 @@ pub(super) async fn templates(
         let rows = rows.ok_or_else(|| failed("the list of templates cannot be read"))?;
         listed.extend(rows.iter().filter_map(template));
         // The last page has cursors too, but no next one.
-        if text_at(&page, &["paging", "next"]).is_none() {
+        let next = text_at(&page, &["paging", "next"]).unwrap_or_default();
+        if next.is_empty() {
             return Ok(listed);
         }
         let cursor = text_at(&page, &["paging", "cursors", "after"]).map(str::to_owned);
+        let cursor = cursor.filter(|after| !after.is_empty()).or_else(|| parameter(next, "after"));
         let cursor = cursor.ok_or_else(|| failed("a page of templates names no next one"))?;
         if !cursors.insert(cursor.clone()) {
             return Err(failed("the pages of templates go in a circle"));
@@ -102,7 +104,7 @@ pub(super) fn category(word: &str) -> TemplateCategory {
 pub(super) fn status(word: &str) -> TemplateStatus {
     match word.to_ascii_uppercase().as_str() {
         "APPROVED" | "REINSTATED" => TemplateStatus::Approved,
-        "PENDING" | "IN_APPEAL" => TemplateStatus::Pending,
+        "PENDING" => TemplateStatus::Pending,
         "REJECTED" => TemplateStatus::Rejected,
         _ => TemplateStatus::Paused,
     }

@@ -22,5 +22,5 @@ pub(crate) use signature::verify_hex_sha512;
 #[cfg(any(feature = "cloud-api", feature = "waha"))]
 pub(crate) use signature::{has_hex_digest, sole_header};
 #[cfg(feature = "cloud-api")]
-pub(crate) use url::same_origin;
+pub(crate) use url::{goes_where, parameter, secure_host};
 pub(crate) use url::{join, query};

@@ -1,7 +1,7 @@
 //! Errors of sends: each code of the reference, and answers without a code.
 
 use recado_core::gateway::SendFailure;
-use recado_core::messages::DeliveryCode;
+use recado_core::messages::{DeliveryCode, ErrorType};
 use recado_testkit::ScriptedTransport;
 use recado_testkit::gateways::graph_error;
 use serde_json::json;
@@ -64,6 +64,40 @@ async fn an_unknown_code_is_judged_by_its_status() {
         let body = json!({"error": {"code": 999_999, "message": "new"}});
         let failure = send_to(status, &body, &text("1")).await.0.expect_err("an error");
         assert_eq!(class(&failure), expected, "{status}");
+    }
+}
+
+#[tokio::test]
+async fn whoever_was_refused_by_the_api_was_refused_by_the_provider() {
+    let unknown = json!({"error": {"code": 999_999, "message": "new"}});
+    for (status, body) in [
+        (400, unknown.clone()),
+        (404, unknown),
+        (400, json!({})),
+        (400, json!({"error": {"code": 2_593_108, "message": "history"}})),
+    ] {
+        let failure = send_to(status, &body, &text("1")).await.0.expect_err("an error");
+        let failure = failure.failure();
+        assert_eq!(failure.error_type, ErrorType::Provider, "{status} {body}");
+        assert_eq!(failure.code, DeliveryCode::Unknown, "{status} {body}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_answered_403_is_a_matter_of_the_connections_settings() {
+    for (status, code, kind, expected) in [
+        (403, 368, ErrorType::Config, DeliveryCode::AccountRestricted),
+        (403, 131_031, ErrorType::Config, DeliveryCode::AccountRestricted),
+        (401, 131_042, ErrorType::Config, DeliveryCode::Payment),
+        (400, 131_042, ErrorType::Provider, DeliveryCode::Payment),
+        (403, 131_005, ErrorType::Config, DeliveryCode::Configuration),
+        // This recipient is the reason, not the connection.
+        (403, 130_497, ErrorType::Provider, DeliveryCode::RecipientUnreachable),
+    ] {
+        let (_, body) = graph_error(code, "x");
+        let failure = send_to(status, &body, &text("1")).await.0.expect_err("an error");
+        let failure = failure.failure();
+        assert_eq!((failure.error_type, failure.code), (kind, expected), "{status} {code}");
     }
 }
 

@@ -80,7 +80,12 @@ async fn the_token_goes_over_https_or_to_the_api_itself() {
         ("https://graph.facebook.com", "http://lookaside.fbsbx.com/a", false),
         ("https://graph.facebook.com", "ftp://lookaside.fbsbx.com/a", false),
         ("http://127.0.0.1:8080/x", "http://127.0.0.1:8080/file", true),
-        ("http://127.0.0.1:8080/x", "http://127.0.0.1:8081/file", false),
+        ("http://127.0.0.1:8080/x", "http://127.0.0.1:8081/file", true),
+        ("http://127.0.0.1:8080/x", "http://localhost:8080/file", true),
+        ("http://127.0.0.1:8080/x", "http://files.example/file", false),
+        ("http://proxy.example/x", "http://proxy.example:81/file", true),
+        ("http://proxy.example/x", "http://127.0.0.1/file", false),
+        ("https://proxy.example/x", "http://proxy.example/file", false),
         ("http://127.0.0.1:8080/x", "http://127.0.0.1:8080@evil.example/file", false),
     ] {
         let found = answer(200, &json!({"url": url, "file_size": "1"}));
@@ -94,6 +99,33 @@ async fn the_token_goes_over_https_or_to_the_api_itself() {
             assert_eq!(header(request, "authorization"), Some("Bearer EAAJB-secret"));
             assert_eq!(request.answer_limit, LIMIT + 1);
         }
+    }
+}
+
+#[tokio::test]
+async fn a_file_without_an_id_is_fetched_from_the_address_that_was_told() {
+    let bytes = || OutboundResponse { status: 200, body: b"x".to_vec() };
+    let fetched = async |url: &str, answer: OutboundResponse| {
+        let transport = ScriptedTransport::new();
+        transport.then(Ok(answer));
+        let source = format!("cloud-file:{url}");
+        let file = CloudApi::new().media(&transport, &plain(), &source, LIMIT).await;
+        (file, transport.requests())
+    };
+    let known = "https://lookaside.fbsbx.com/a?b=c";
+    let (file, requests) = fetched(known, bytes()).await;
+    assert_eq!(file, Ok(MediaFile::Bytes(b"x".to_vec())));
+    assert_eq!((requests.len(), requests[0].url.as_str()), (1, known));
+    assert_eq!(header(&requests[0], "authorization"), Some("Bearer EAAJB-secret"));
+    let (file, _) = fetched(known, answer(404, &json!({}))).await;
+    assert_eq!(file, Ok(MediaFile::Gone));
+    let (file, _) = fetched(known, answer(500, &json!({}))).await;
+    assert!(file.is_err());
+    // A stranger is not shown the token.
+    for url in ["https://evilfbsbx.com/a", "http://lookaside.fbsbx.com/a", "https://a.example/a"] {
+        let (file, requests) = fetched(url, bytes()).await;
+        assert_eq!(file, Ok(MediaFile::At(url.to_owned())));
+        assert!(requests.is_empty(), "{url}");
     }
 }
 

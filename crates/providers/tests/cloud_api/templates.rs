@@ -102,7 +102,7 @@ async fn statuses_and_categories_that_are_not_known_are_the_strictest() {
     for (status, category, expected) in [
         ("APPROVED", "MARKETING", (TemplateStatus::Approved, TemplateCategory::Marketing)),
         ("PENDING", "AUTHENTICATION", (TemplateStatus::Pending, TemplateCategory::Authentication)),
-        ("IN_APPEAL", "utility", (TemplateStatus::Pending, TemplateCategory::Utility)),
+        ("IN_APPEAL", "utility", (TemplateStatus::Paused, TemplateCategory::Utility)),
         ("REJECTED", "NEW", (TemplateStatus::Rejected, TemplateCategory::Marketing)),
         ("PAUSED", "UTILITY", (TemplateStatus::Paused, TemplateCategory::Utility)),
         ("DISABLED", "UTILITY", (TemplateStatus::Paused, TemplateCategory::Utility)),
@@ -148,6 +148,27 @@ async fn a_list_that_is_not_complete_is_a_failure() {
 }
 
 #[tokio::test]
+async fn a_page_without_cursors_is_followed_by_its_next_address() {
+    let page = |name: &str, paging: Value| json!({"data": [listed(name, &json!([body("x")]))], "paging": paging});
+    let transport = ScriptedTransport::new();
+    let next = "https://graph.facebook.com/v23.0/1/message_templates?limit=100&after=MjQ%3D";
+    transport
+        .then_json(200, &page("a", json!({ "next": next })))
+        .then_json(
+            200,
+            &page("b", json!({"cursors": {"after": ""}, "next": next.replace("MjQ", "Mzk")})),
+        )
+        .then_json(200, &page("c", json!({"cursors": {"after": "x"}, "next": ""})));
+    let connection = connection(json!({ "business_account_id": ACCOUNT }));
+    let listed = CloudApi::new().templates(&transport, &connection).await.expect("listed");
+    let names: Vec<&str> = listed.iter().map(|template| template.name.as_str()).collect();
+    assert_eq!(names, ["a", "b", "c"]);
+    let requests = transport.requests();
+    assert!(requests[1].url.ends_with("&after=MjQ%3D"), "{}", requests[1].url);
+    assert!(requests[2].url.ends_with("&after=Mzk%3D"), "{}", requests[2].url);
+}
+
+#[tokio::test]
 async fn templates_need_the_account() {
     let transport = ScriptedTransport::new();
     let failed = CloudApi::new().templates(&transport, &plain()).await.expect_err("no account");
@@ -175,7 +196,7 @@ async fn a_number_that_answers_is_connected() {
 
 #[tokio::test]
 async fn only_a_definite_error_is_disconnected() {
-    for code in [0, 3, 10, 33, 100, 190, 200, 368, 131_031, 133_010] {
+    for code in [0, 3, 10, 33, 190, 200, 368, 131_031, 133_010] {
         let (status, body) = graph_error(code, "x");
         let transport = ScriptedTransport::new();
         transport.then_json(status, &body);
@@ -188,15 +209,33 @@ async fn only_a_definite_error_is_disconnected() {
         assert_eq!(request.url, url);
         assert_eq!(header(request, "authorization"), Some("Bearer EAAJB-secret"));
     }
+    let no_such_object = json!({"error": {"code": 100, "error_subcode": 33, "message": "x"}});
+    for (status, body) in [
+        (401, json!({})),
+        (403, json!("x")),
+        (403, json!({"error": {"code": 999_999, "message": "new"}})),
+        (400, no_such_object),
+    ] {
+        let transport = ScriptedTransport::new();
+        transport.then_json(status, &body);
+        let told = CloudApi::new().status(&transport, &plain()).await.expect("told");
+        assert_eq!(told.status, ConnectionStatus::Disconnected, "{status} {body}");
+    }
     let transport = ScriptedTransport::new();
     for code in [1, 2, 4, 80_007, 131_000, 999_999] {
         let (status, body) = graph_error(code, "x");
         transport.then_json(status, &body);
     }
-    transport.then_json(502, &json!("x")).then_json(401, &json!({})).then_json(200, &json!("x"));
+    transport.then_json(502, &json!("x")).then_json(404, &json!({})).then_json(200, &json!("x"));
+    // A limit, which the API may word as forbidden.
+    transport.then_json(403, &graph_error(4, "limit").1);
+    // What is told of a path that nobody serves.
+    transport.then_json(400, &graph_error(100, "Unsupported get request").1);
+    transport.then_json(404, &graph_error(100, "Unsupported get request").1);
     transport.then(Err(TransportError::TimedOut { after_sending: true }));
-    for _ in 0..10 {
+    for _ in 0..13 {
         let told = CloudApi::new().status(&transport, &plain()).await;
         assert!(matches!(told, Err(ProviderError::Failed(_))), "{told:?}");
     }
+    assert_eq!(transport.requests().len(), 13);
 }
