@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::Timestamp;
 use crate::connections::ConnectionStatus;
-use crate::groups::Group;
+use crate::groups::GroupList;
 use crate::ids::MessageId;
 use crate::messages::{Failure, MessageStatus, MessageType, ProviderMessageId};
 use crate::templates::{TemplateCategory, TemplateStatus};
@@ -133,13 +133,16 @@ pub struct NamesReport {
     pub aliases: Vec<String>,
 }
 
-/// What became of a template at the channel (D69).
+/// What became of a template at the channel (D69). It is named by its name and language, or else
+/// by the provider's id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TemplateReport {
-    /// Its name.
-    pub name: String,
-    /// Its language.
-    pub language: String,
+    /// The provider's id of it, if that was told.
+    pub provider_id: Option<String>,
+    /// Its name, if that was told.
+    pub name: Option<String>,
+    /// Its language, if that was told.
+    pub language: Option<String>,
     /// Whether it may be sent now, if that was told.
     pub status: Option<TemplateStatus>,
     /// What it is for now, if that was told.
@@ -177,7 +180,7 @@ pub enum GatewayEvent {
     /// Whether the gateway reaches the channel.
     Connection(ConnectionStatus),
     /// The groups the number is in; merged by code (D64).
-    Groups(Vec<Group>),
+    Groups(GroupList),
     /// What a contact wants of marketing messages.
     Preference(PreferenceReport),
     /// A message that the gateway sent for a program that called it.

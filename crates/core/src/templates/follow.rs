@@ -136,10 +136,10 @@ fn acceptable(listed: Vec<ProviderTemplate>) -> Vec<ProviderTemplate> {
         let spoken = (1..=super::draft::LANGUAGE_CHARS).contains(&template.language.len());
         let words = [&template.name, &template.language].into_iter();
         let plain = words.flat_map(|word| word.chars()).all(|c| !c.is_control());
-        named && spoken && plain && text::check(&template.body, text::MESSAGE).is_ok()
+        named && spoken && plain
     };
     let mut kept: Vec<ProviderTemplate> = Vec::new();
-    for template in listed.into_iter().filter(fits).take(MAX_TEMPLATES) {
+    for template in listed.into_iter().filter(fits).take(MAX_TEMPLATES).map(kept_body) {
         let again = |known: &ProviderTemplate| {
             (&known.name, &known.language) == (&template.name, &template.language)
         };
@@ -149,6 +149,31 @@ fn acceptable(listed: Vec<ProviderTemplate>) -> Vec<ProviderTemplate> {
         }
     }
     kept
+}
+
+/// The template with its body as it can be kept. One that is longer than a text may be is listed as
+/// one that cannot be sent.
+fn kept_body(template: ProviderTemplate) -> ProviderTemplate {
+    let plain = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
+    let body: String = template.body.chars().filter(plain).collect();
+    match text::check(&body, text::MESSAGE) {
+        Ok(()) => ProviderTemplate { body, ..template },
+        Err(_) => {
+            let body = body.trim().chars().take(text::MESSAGE).collect();
+            ProviderTemplate { body, is_complex: true, ..template }
+        }
+    }
+}
+
+/// Whether a report is about this template. Its id is asked only where not both of name and
+/// language were told: a template that was made anew has another one.
+fn is_meant(template: &Template, report: &TemplateReport) -> bool {
+    let agrees = |told: &Option<String>, known: &str| told.as_deref().is_none_or(|t| t == known);
+    let is_named = report.name.is_some() && report.language.is_some();
+    let has_id = report.provider_id.is_some() && report.provider_id == template.provider_id;
+    (is_named || has_id)
+        && agrees(&report.name, &template.name)
+        && agrees(&report.language, &template.language)
 }
 
 /// A template as it is after it was listed like this.
@@ -252,12 +277,9 @@ impl UseCase for Follow<'_> {
         now: Timestamp,
     ) -> Result<Decided<EventResult>, NotFound> {
         let report = self.report;
-        let named = known.iter().find(|template| {
-            template.connection == Some(self.connection)
-                && template.name == report.name
-                && template.language == report.language
-        });
-        let Some(template) = named else {
+        let own = |template: &&Stored<Template>| template.connection == Some(self.connection);
+        let Some(template) = known.iter().filter(own).find(|template| is_meant(template, report))
+        else {
             return Ok(Decided::unchanged(EventResult::ignored("no such template is known")));
         };
         let after = Template {

@@ -4,6 +4,7 @@ use recado_core::gateway::{GatewayEvent, Incoming, TemplateReport};
 use recado_core::templates::{TemplateCategory, TemplateStatus};
 use serde_json::Value;
 
+use super::people::plain_name;
 use super::templates;
 use crate::shared::{text, word};
 
@@ -31,14 +32,11 @@ fn report(
     status: Option<TemplateStatus>,
     category: Option<TemplateCategory>,
 ) -> Incoming {
-    let named = |field: &str| {
-        let name = word(value, field).filter(|name| !name.chars().any(char::is_control));
-        name.ok_or_else(|| "a template's report names no template".to_owned())
-    };
-    Ok(GatewayEvent::Template(TemplateReport {
-        name: named("message_template_name")?,
-        language: named("message_template_language")?,
-        status,
-        category,
-    }))
+    let named = |field: &str| word(value, field).filter(|name| !name.chars().any(char::is_control));
+    let (name, language) = (named("message_template_name"), named("message_template_language"));
+    let provider_id = word(value, "message_template_id").and_then(|id| plain_name(&id));
+    if provider_id.is_none() && (name.is_none() || language.is_none()) {
+        return Err("a template's report names no template".to_owned());
+    }
+    Ok(GatewayEvent::Template(TemplateReport { provider_id, name, language, status, category }))
 }

@@ -8,15 +8,9 @@ use super::{account, history, message, preferences, status};
 use crate::shared::at;
 use crate::shared::word;
 
-/// Fields that are known and mean nothing here: alerts and scores for people, and the address book
-/// of the paired phone.
-const LEFT_OUT: &[&str] = &[
-    "account_alerts",
-    "business_capability_update",
-    "message_template_quality_update",
-    "phone_number_quality_update",
-    "smb_app_state_sync",
-];
+/// Fields that are known and mean nothing here: scores of templates, and the address book of the
+/// paired phone. Alerts and limits of the account are kept like what is not known.
+const LEFT_OUT: &[&str] = &["message_template_quality_update", "smb_app_state_sync"];
 
 /// What one change tells.
 pub(super) fn read(envelope: &Envelope<'_>, field: &str, value: &Value) -> Vec<Received> {

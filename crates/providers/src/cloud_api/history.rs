@@ -1,12 +1,13 @@
 //! What was written before the number was connected, up to half a year back (D65).
 
+use recado_core::contacts::ChannelKey;
 use recado_core::gateway::{GatewayEvent, Incoming, StatusEvent};
 use recado_core::messages::{DeliveryCode, Failure, MessageStatus};
 use serde_json::Value;
 
 use super::changes::unknown;
 use super::message::{self, Side, id_of};
-use super::people::{contacts, plain_name};
+use super::people::{contacts, is_scoped_id, key};
 use super::webhook::Envelope;
 use crate::shared::{array, at, integer, seconds, text_at, word};
 
@@ -20,8 +21,9 @@ pub(super) fn read(envelope: &Envelope<'_>, value: &Value) -> Vec<Incoming> {
     if parts.is_empty() && files.is_empty() {
         return vec![unknown("history".to_owned(), value)];
     }
-    let own = text_at(value, &["metadata", "display_phone_number"]).map(digits_of);
-    let reader = Reader { envelope, contacts: contacts(value), own: own.unwrap_or_default() };
+    let own = at(value, &["metadata"]).and_then(|told| word(told, "display_phone_number"));
+    let own = own.and_then(|own| ChannelKey::parse(&digits_of(&own)));
+    let reader = Reader { envelope, contacts: contacts(value), own };
     let mut events = Vec::new();
     for part in parts {
         let is_newest = at(part, &["metadata"]).and_then(|told| integer(told, "phase")) == Some(0);
@@ -43,8 +45,8 @@ fn digits_of(text: &str) -> String {
 struct Reader<'a> {
     envelope: &'a Envelope<'a>,
     contacts: &'a [Value],
-    /// The digits of the connection's own number.
-    own: String,
+    /// The connection's own number, which is written with and without the ninth digit.
+    own: Option<ChannelKey>,
 }
 
 impl Reader<'_> {
@@ -69,15 +71,23 @@ impl Reader<'_> {
 
     /// Who wrote it: the one whom the thread is with, or the business.
     fn side(&self, other: Option<&str>, message: &Value) -> Result<Side, String> {
-        let from = word(message, "from").and_then(|name| plain_name(&name));
-        let to = word(message, "to").and_then(|name| plain_name(&name));
-        let other = other.and_then(plain_name);
-        let is_own = from.as_ref().is_some_and(|from| *from == self.own);
-        if from.is_some() && from == other {
+        let named = |field: &str| word(message, field).and_then(|name| key(&name));
+        let (from, to, other) = (named("from"), named("to"), other.and_then(key));
+        let is_own = |name: &Option<ChannelKey>| name.is_some() && *name == self.own;
+        let is_other = |name: &Option<ChannelKey>| name.is_some() && *name == other;
+        let has_scoped = word(message, "from_user_id").is_some();
+        // Of a thread with a phone, whatever other phone wrote is the business's.
+        let is_phone = |name: &ChannelKey| !is_scoped_id(name.as_str());
+        let apart = from.as_ref().is_some_and(is_phone) && other.as_ref().is_some_and(is_phone);
+        if is_other(&from) || is_own(&to) {
             Ok(Side::Contact)
-        } else if is_own || (to.is_some() && to == other) {
+        } else if is_own(&from) || is_other(&to) {
             Ok(Side::Phone)
-        } else if from.is_some() || word(message, "from_user_id").is_some() {
+        } else if has_scoped {
+            Ok(Side::Contact)
+        } else if apart || (to.is_some() && self.own.is_some()) {
+            Ok(Side::Phone)
+        } else if from.is_some() {
             Ok(Side::Contact)
         } else {
             Err("a message of the history names nobody".to_owned())

@@ -1,5 +1,6 @@
 //! Who a webhook is about: phones, business-scoped ids, and what goes with them.
 
+use recado_core::contacts::ChannelKey;
 use serde_json::Value;
 
 use crate::shared::{array, digits, text_at, word};
@@ -15,6 +16,11 @@ pub(super) fn plain_name(written: &str) -> Option<String> {
         && !written.chars().any(|c| c.is_control() || c.is_whitespace());
     let bare = written.strip_prefix('+').filter(|rest| digits(rest).is_some()).unwrap_or(written);
     fits.then(|| bare.to_owned())
+}
+
+/// A name of a person as it is compared: a phone is the same with and without its ninth digit.
+pub(super) fn key(written: &str) -> Option<ChannelKey> {
+    plain_name(written).as_deref().and_then(ChannelKey::parse)
 }
 
 /// A business-scoped user id: a country, perhaps `ENT`, and an opaque part.
@@ -39,16 +45,13 @@ impl Person {
     pub(super) fn of(value: &Value, fields: &[&str], contacts: &[Value]) -> Self {
         let mut person = Self::default();
         fields.iter().for_each(|field| person.add(value, field));
-        let known = contacts.iter().find(|contact| {
-            ["wa_id", "user_id"].iter().any(|field| {
-                let name = word(contact, field).and_then(|name| plain_name(&name));
-                name.is_some_and(|name| person.names.contains(&name))
-            })
-        });
+        let named = |contact: &&Value| {
+            names_of(contact)
+                .any(|name| plain_name(&name).is_some_and(|n| person.names.contains(&n)))
+        };
+        let known = contacts.iter().find(named).or_else(|| person.only_one(contacts));
         if let Some(contact) = known {
-            ["wa_id", "user_id", "parent_user_id"]
-                .iter()
-                .for_each(|field| person.add(contact, field));
+            NAMES.iter().for_each(|field| person.add(contact, field));
             let name = text_at(contact, &["profile", "name"]).unwrap_or_default();
             let name: String = name.chars().filter(|c| !c.is_control()).take(MAX_NAME).collect();
             person.push_name = Some(name.trim().to_owned()).filter(|name| !name.is_empty());
@@ -56,6 +59,20 @@ impl Person {
         // Phones before scoped ids, which come and go with usernames.
         person.names.sort_by_key(|name| digits(name).is_none());
         person
+    }
+
+    /// The only contact there is, unless it is somebody else.
+    fn only_one<'a>(&self, contacts: &'a [Value]) -> Option<&'a Value> {
+        let [contact] = contacts else { return None };
+        let keys: Vec<ChannelKey> = names_of(contact).filter_map(|name| key(&name)).collect();
+        let is_same = |name: &String| key(name).is_some_and(|own| keys.contains(&own));
+        let fits = self.names.is_empty() || keys.is_empty() || self.names.iter().any(is_same);
+        fits.then_some(contact)
+    }
+
+    /// Whether there is more to it than a phone.
+    pub(super) fn has_scoped_name(&self) -> bool {
+        self.names.len() > 1 && self.names.iter().any(|name| digits(name).is_none())
     }
 
     fn add(&mut self, value: &Value, field: &str) {
@@ -68,6 +85,13 @@ impl Person {
         let mut names = self.names.into_iter();
         Some((names.next()?, names.collect()))
     }
+}
+
+/// The fields of a contact that name it.
+const NAMES: [&str; 3] = ["wa_id", "user_id", "parent_user_id"];
+
+fn names_of(contact: &Value) -> impl Iterator<Item = String> {
+    NAMES.iter().filter_map(|field| word(contact, field))
 }
 
 /// The `contacts` of a change.
@@ -114,6 +138,26 @@ mod tests {
         let contacts = [json!({"wa_id": "2", "user_id": "BR.2", "profile": {"name": "Ana"}})];
         let person = Person::of(&json!({"from": "+1"}), &["from"], &contacts);
         assert_eq!(person, Person { names: vec!["1".to_owned()], push_name: None });
-        assert_eq!(Person::of(&json!({}), &["from"], &contacts).split(), None);
+        assert_eq!(Person::of(&json!({}), &["from"], &[]).split(), None);
+    }
+
+    #[test]
+    fn the_only_contact_is_meant_unless_it_is_somebody_else() {
+        let ana = json!({"wa_id": "5534991234567", "user_id": "BR.2", "profile": {"name": "Ana"}});
+        let names = |message: Value, contacts: &[Value]| {
+            let person = Person::of(&message, &["from"], contacts);
+            (person.push_name.clone(), person.names)
+        };
+        let both = vec!["5534991234567".to_owned(), "BR.2".to_owned()];
+        assert_eq!(names(json!({}), &[ana.clone()]), (Some("Ana".to_owned()), both));
+        let told = names(json!({"from": "553491234567"}), &[ana.clone()]);
+        assert_eq!((told.0.as_deref(), &*told.1[0]), (Some("Ana"), "553491234567"));
+        assert!(told.1.contains(&"BR.2".to_owned()));
+        let nameless = json!({"profile": {"name": "Ana"}});
+        let told = names(json!({"from": "1"}), &[nameless]);
+        assert_eq!(told, (Some("Ana".to_owned()), vec!["1".to_owned()]));
+        let other = names(json!({"from": "551140028922"}), &[ana.clone()]);
+        assert_eq!(other, (None, vec!["551140028922".to_owned()]));
+        assert_eq!(names(json!({}), &[ana.clone(), ana]), (None, Vec::new()));
     }
 }

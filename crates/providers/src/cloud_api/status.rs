@@ -1,11 +1,14 @@
 //! How far our messages came.
 
-use recado_core::gateway::{GatewayEvent, Incoming, Preference, PreferenceReport, StatusEvent};
+use recado_core::gateway::{
+    GatewayEvent, Incoming, NamesReport, Preference, PreferenceReport, StatusEvent,
+};
 use recado_core::ids::MessageId;
 use recado_core::messages::{DeliveryCode, Failure, MessageStatus};
 use serde_json::Value;
 
 use super::changes::unknown;
+use super::errors::{ErrorClass, class_of};
 use super::message::id_of;
 use super::people::{Person, contacts};
 use super::webhook::Envelope;
@@ -14,7 +17,8 @@ use crate::shared::{array, clip, integer, seconds, text, text_at};
 /// The recipient wants no marketing messages of this business.
 const STOPPED: u32 = 131_050;
 
-/// What one status tells: one event, and a second one when the contact wants no more marketing.
+/// What one status tells: how far the message came, and besides whatever it gives away of the
+/// recipient's names, of their wish to get no more marketing, and of trouble with the account.
 pub(super) fn read(_: &Envelope<'_>, value: &Value, status: &Value) -> Vec<Incoming> {
     let Some(word) = text(status, "status") else {
         return vec![Err("a status says nothing".to_owned())];
@@ -38,16 +42,35 @@ pub(super) fn read(_: &Envelope<'_>, value: &Value, status: &Value) -> Vec<Incom
         failure: (reported == MessageStatus::Failed).then(|| failure(status)),
         timestamp,
     }))];
-    let codes = array(status, "errors").iter().filter_map(code);
-    if reported == MessageStatus::Failed && codes.into_iter().any(|code| code == STOPPED) {
-        let person =
-            Person::of(status, &["recipient_id", "recipient_user_id"], contacts(value)).split();
-        events.extend(person.map(|(peer, aliases)| {
+    let person = recipient(value, status);
+    // Mostly a phone is all that is told, which needs no looking up.
+    if person.has_scoped_name() {
+        let names = person.clone().split();
+        let report = names.map(|(peer, aliases)| NamesReport { peer, aliases });
+        events.extend(report.map(|report| Ok(GatewayEvent::Names(report))));
+    }
+    if reported != MessageStatus::Failed {
+        return events;
+    }
+    let codes: Vec<u32> = array(status, "errors").iter().filter_map(code).collect();
+    if codes.contains(&STOPPED) {
+        events.extend(person.split().map(|(peer, aliases)| {
             let preference = Preference::Stop;
             Ok(GatewayEvent::Preference(PreferenceReport { peer, aliases, preference, timestamp }))
         }));
     }
+    if codes.iter().any(|code| class_of(*code) == Some(ErrorClass::Connection)) {
+        events.push(Ok(GatewayEvent::StateDoubtful));
+    }
     events
+}
+
+/// Whom the message went to; nobody if that is a group.
+fn recipient(value: &Value, status: &Value) -> Person {
+    match text(status, "recipient_type") {
+        Some("group") => Person::default(),
+        _ => Person::of(status, &["recipient_id", "recipient_user_id"], contacts(value)),
+    }
 }
 
 fn code(error: &Value) -> Option<u32> {

@@ -61,10 +61,15 @@ pub(super) fn receive(
         return Err(WebhookRefused::Unauthorized);
     }
     let body = parse(&webhook.body).ok_or(WebhookRefused::Malformed)?;
-    let object = word(&body, "object").unwrap_or_default();
-    if object != "whatsapp_business_account" {
-        let kind = if object.is_empty() { "no object" } else { &object };
-        let report = UnknownReport { kind: kind.to_owned(), body };
+    let object = word(&body, "object");
+    // Whoever passes calls on may leave the object out; another one is not ours to read.
+    let is_ours = match object.as_deref() {
+        Some(object) => object == "whatsapp_business_account",
+        None => body.get("entry").is_some_and(Value::is_array),
+    };
+    if !is_ours {
+        let kind = object.unwrap_or_else(|| "no object".to_owned());
+        let report = UnknownReport { kind, body };
         return Ok(vec![Received::here(Ok(GatewayEvent::Unknown(report)))]);
     }
     let mut received = Vec::new();

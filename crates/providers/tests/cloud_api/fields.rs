@@ -39,8 +39,17 @@ fn other_preferences_are_left_out_or_kept_as_unknown() {
     let told = preference(json!({"value": "maybe"}));
     assert!(matches!(told.as_slice(),
         [Ok(GatewayEvent::Unknown(report))] if report.kind == "user_preferences.maybe"));
-    assert!(preference(json!({"wa_id": null}))[0].is_err());
     assert!(preference(json!({"value": null}))[0].is_err());
+    let nobodys =
+        json!({"user_preferences": [{"category": "marketing_messages", "value": "stop"}]});
+    assert!(events("user_preferences", nobodys)[0].is_err());
+}
+
+#[test]
+fn a_preference_that_names_nobody_is_the_only_contacts() {
+    let told = preference(json!({"wa_id": null}));
+    assert!(matches!(told.as_slice(),
+        [Ok(GatewayEvent::Preference(wish))] if wish.peer == "553491234567"));
 }
 
 fn echo(fields: Value) -> Vec<recado_core::gateway::Incoming> {
@@ -91,7 +100,7 @@ fn what_becomes_of_a_template_is_told_to_its_account() {
         ("APPROVED", Some(TemplateStatus::Approved)),
         ("REINSTATED", Some(TemplateStatus::Approved)),
         ("PENDING", Some(TemplateStatus::Pending)),
-        ("IN_APPEAL", Some(TemplateStatus::Pending)),
+        ("IN_APPEAL", Some(TemplateStatus::Paused)),
         ("REJECTED", Some(TemplateStatus::Rejected)),
         ("PAUSED", Some(TemplateStatus::Paused)),
         ("DISABLED", Some(TemplateStatus::Paused)),
@@ -113,12 +122,35 @@ fn what_becomes_of_a_template_is_told_to_its_account() {
         );
         match told.as_slice() {
             [GatewayEvent::Template(report)] => {
-                assert_eq!((report.name.as_str(), report.language.as_str()), ("promo", "pt_BR"));
+                let named = (report.name.as_deref(), report.language.as_deref());
+                assert_eq!(named, (Some("promo"), Some("pt_BR")));
+                assert_eq!(report.provider_id.as_deref(), Some("1689556908129832"));
                 assert_eq!(report.status, expected, "{event}");
                 assert_eq!(report.category, Some(TemplateCategory::Marketing));
             }
             other => panic!("{other:?}"),
         }
+    }
+}
+
+#[test]
+fn a_template_is_told_by_its_id_or_by_name_and_language() {
+    let field = "message_template_status_update";
+    let told = of_account(field, &json!({"event": "PAUSED", "message_template_id": 7}));
+    match told.as_slice() {
+        [GatewayEvent::Template(report)] => {
+            assert_eq!(report.provider_id.as_deref(), Some("7"));
+            assert_eq!((&report.name, &report.language), (&None, &None));
+        }
+        other => panic!("{other:?}"),
+    }
+    for nameless in [
+        json!({"event": "PAUSED"}),
+        json!({"event": "PAUSED", "message_template_name": "promo"}),
+        json!({"event": "PAUSED", "message_template_language": "pt_BR"}),
+    ] {
+        let told = receive(&change(field, &nameless));
+        assert!(matches!(told.as_slice(), [Received { event: Err(_), .. }]), "{told:?}");
     }
 }
 
@@ -150,21 +182,20 @@ fn news_of_the_account_make_its_state_doubtful() {
 
 #[test]
 fn known_fields_without_meaning_here_are_left_out() {
-    for field in [
-        "account_alerts",
-        "phone_number_quality_update",
-        "business_capability_update",
-        "message_template_quality_update",
-        "smb_app_state_sync",
-    ] {
+    for field in ["message_template_quality_update", "smb_app_state_sync"] {
         assert!(receive(&change(field, &json!({"event": "x"}))).is_empty(), "{field}");
     }
 }
 
 #[test]
 fn unknown_fields_are_kept_by_name() {
-    for (field, value) in [("telepathy", json!({"x": 1})), ("group_lifecycle_update", json!(null))]
-    {
+    for (field, value) in [
+        ("telepathy", json!({"x": 1})),
+        ("group_lifecycle_update", json!(null)),
+        ("account_alerts", json!({"event": "x"})),
+        ("phone_number_quality_update", json!({"event": "x"})),
+        ("business_capability_update", json!({"event": "x"})),
+    ] {
         match receive(&change(field, &value)).as_slice() {
             [Received { to: Addressee::Called, event: Ok(GatewayEvent::Unknown(report)) }] => {
                 assert_eq!((report.kind.as_str(), &report.body), (field, &value));

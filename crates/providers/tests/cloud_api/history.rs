@@ -104,6 +104,42 @@ fn files_that_follow_are_messages_of_the_history() {
 }
 
 #[test]
+fn the_business_is_known_with_and_without_its_ninth_digit() {
+    let own = |fields: Value| {
+        let mut value = of_number(fields);
+        value["metadata"]["display_phone_number"] = json!("+55 34 99123-0000");
+        let told = receive(&change("history", &value)).remove(0).event.expect("readable");
+        match told {
+            GatewayEvent::Echo(told) => ("echo", told.peer),
+            GatewayEvent::Message(told) => ("message", told.peer),
+            other => panic!("{other:?}"),
+        }
+    };
+    let file = |from: &str, to: Value| {
+        own(json!({"messages": [{"from": from, "to": to, "id": "wamid.H3", "type": "image",
+            "timestamp": "1759000000", "image": {"id": "78", "mime_type": "image/jpeg"}}]}))
+    };
+    let (echo, message) = (("echo", MARIA.to_owned()), ("message", MARIA.to_owned()));
+    for written in ["553491230000", "5534991230000", "+5534991230000"] {
+        assert_eq!(file(written, json!(MARIA)), echo, "{written}");
+        assert_eq!(file(MARIA, json!(written)), message, "{written}");
+    }
+    // Another number of the business: it wrote to somebody who is not the business.
+    assert_eq!(file("551133334444", json!(MARIA)), echo);
+    assert_eq!(file(MARIA, json!(null)), message);
+    let line = |message: Value| {
+        own(json!({"history": [{"metadata": {"phase": 1},
+            "threads": [{"id": MARIA, "messages": [message]}]}]}))
+    };
+    assert_eq!(line(text("553491230000", None, "SENT")), echo);
+    assert_eq!(line(text("551133334444", None, "SENT")), echo);
+    assert_eq!(line(text("5534991234567", None, "SENT")).0, "message");
+    let mut scoped = text(MARIA, None, "SENT");
+    scoped["from"] = json!("BR.1");
+    assert_eq!(line(scoped), ("message", "BR.1".to_owned()));
+}
+
+#[test]
 fn a_business_that_shares_no_history_tells_nothing() {
     let told = events(
         "history",

@@ -68,6 +68,47 @@ fn the_contacts_of_a_change_are_told_apart() {
 }
 
 #[test]
+fn somebody_whom_only_the_contacts_name_is_not_lost() {
+    let contact = json!({"profile": {"name": "Maria"}, "user_id": "BR.1"});
+    let told = event(
+        "messages",
+        json!({"contacts": [contact], "messages": [
+        {"id": "wamid.1", "type": "text", "text": {"body": "Oi"}}]}),
+    );
+    assert!(
+        matches!(&told, GatewayEvent::Message(told)
+        if told.peer == "BR.1" && told.push_name.as_deref() == Some("Maria")),
+        "{told:?}"
+    );
+    let contact =
+        json!({"profile": {"name": "Maria"}, "wa_id": "5534991234567", "user_id": "BR.1"});
+    let told = event(
+        "messages",
+        json!({"contacts": [contact], "messages": [
+        {"from": "553491234567", "id": "wamid.1", "type": "text", "text": {"body": "Oi"}}]}),
+    );
+    assert!(
+        matches!(&told, GatewayEvent::Message(told)
+        if told.peer == "553491234567" && told.push_name.as_deref() == Some("Maria")
+            && told.aliases.iter().any(|alias| alias == "BR.1")),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn a_file_without_an_id_keeps_its_address() {
+    let url = |image: Value| {
+        let told = message(json!({"type": "image", "image": image}));
+        told.media.and_then(|media| media.url)
+    };
+    let at = "https://lookaside.fbsbx.com/x";
+    assert_eq!(url(json!({ "url": at })), Some(format!("cloud-file:{at}")));
+    assert_eq!(url(json!({"id": "7", "url": at})).as_deref(), Some("cloud-media:7"));
+    assert_eq!(url(json!({"url": "file:///etc/passwd"})), None);
+    assert_eq!(url(json!({})), None);
+}
+
+#[test]
 fn files_keep_their_id_kind_name_and_caption() {
     let id = "1003383421387256";
     for (content, message_type, mimetype, filename, caption) in [

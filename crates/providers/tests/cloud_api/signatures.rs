@@ -1,6 +1,6 @@
 //! Who may call the address.
 
-use recado_core::gateway::{Provider, Webhook, WebhookRefused};
+use recado_core::gateway::{GatewayEvent, Provider, Received, Webhook, WebhookRefused};
 use recado_providers::cloud_api::CloudApi;
 use recado_testkit::gateways::{FakeCloud, SignedWebhook, hex_hmac_sha256};
 use serde_json::json;
@@ -125,4 +125,19 @@ fn a_signed_body_of_another_object_is_unknown() {
     assert!(format!("{received:?}").contains("kind: \"instagram\""), "{received:?}");
     assert_eq!(receive(&json!([])).len(), 1);
     assert!(receive(&json!({"object": "whatsapp_business_account"})).is_empty());
+    let received = receive(&json!({"x": 1}));
+    assert!(format!("{received:?}").contains("kind: \"no object\""), "{received:?}");
+}
+
+#[test]
+fn a_body_that_names_no_object_is_read() {
+    let value = of_number(json!({"messages": [
+        {"from": "1", "id": "wamid.1", "type": "text", "text": {"body": "Oi"}}]}));
+    let mut body = change("messages", &value);
+    body.as_object_mut().expect("an object").remove("object");
+    let received = receive(&body);
+    assert!(
+        matches!(received.as_slice(), [Received { event: Ok(GatewayEvent::Message(_)), .. }]),
+        "{received:?}"
+    );
 }

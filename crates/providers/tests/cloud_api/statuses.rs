@@ -1,6 +1,6 @@
 //! How far our messages came.
 
-use recado_core::gateway::{GatewayEvent, Preference, StatusEvent};
+use recado_core::gateway::{GatewayEvent, NamesReport, Preference, StatusEvent};
 use recado_core::messages::{DeliveryCode, MessageStatus};
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::support::*;
 
 fn status(fields: Value) -> Vec<GatewayEvent> {
     let mut status = json!({"id": "wamid.OUT1", "timestamp": "1760000005",
-        "recipient_id": "553491234567", "recipient_user_id": "BR.134912",
+        "recipient_id": "553491234567",
         "biz_opaque_callback_data": REFERENCE});
     let own = status.as_object_mut().expect("an object");
     own.extend(fields.as_object().cloned().expect("an object"));
@@ -78,10 +78,10 @@ fn a_reported_failure_is_never_uncertain() {
 
 #[test]
 fn a_contact_who_stopped_marketing_is_told_besides() {
-    let told =
-        status(json!({"status": "failed", "errors": [{"code": 131_050, "title": "stopped"}]}));
+    let told = status(json!({"status": "failed", "recipient_user_id": "BR.134912",
+        "errors": [{"code": 131_050, "title": "stopped"}]}));
     match told.as_slice() {
-        [GatewayEvent::Status(status), GatewayEvent::Preference(wish)] => {
+        [GatewayEvent::Status(status), GatewayEvent::Names(_), GatewayEvent::Preference(wish)] => {
             let failure = status.failure.as_ref().expect("a reason");
             assert_eq!(failure.code, DeliveryCode::RecipientOptedOut);
             assert_eq!((wish.peer.as_str(), wish.preference), ("553491234567", Preference::Stop));
@@ -90,6 +90,58 @@ fn a_contact_who_stopped_marketing_is_told_besides() {
         }
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn a_status_teaches_the_recipients_names_where_there_is_more_than_a_phone() {
+    let names = |told: Vec<GatewayEvent>| match told.as_slice() {
+        [GatewayEvent::Status(_)] => None,
+        [GatewayEvent::Status(_), GatewayEvent::Names(NamesReport { peer, aliases })] => {
+            Some((peer.clone(), aliases.clone()))
+        }
+        other => panic!("{other:?}"),
+    };
+    let both = Some(("553491234567".to_owned(), vec!["BR.134912".to_owned()]));
+    for word in ["sent", "delivered", "read", "failed"] {
+        let told = status(json!({"status": word, "recipient_user_id": "BR.134912"}));
+        assert_eq!(names(told), both, "{word}");
+        assert_eq!(names(status(json!({ "status": word }))), None, "{word}");
+    }
+    let with = |contact: Value, recipient: Value| {
+        let mut status = json!({"id": "wamid.OUT1", "status": "sent"});
+        status
+            .as_object_mut()
+            .expect("an object")
+            .extend(recipient.as_object().cloned().expect("one"));
+        let told = events("messages", json!({"contacts": [contact], "statuses": [status]}));
+        names(told.into_iter().map(|event| event.expect("readable")).collect())
+    };
+    let maria = json!({"wa_id": "553491234567", "user_id": "BR.134912"});
+    assert_eq!(with(maria.clone(), json!({"recipient_id": "553491234567"})), both);
+    assert_eq!(with(maria.clone(), json!({"recipient_user_id": "BR.134912"})), both);
+    assert_eq!(with(maria.clone(), json!({"recipient_id": "551140028922"})), None);
+    assert_eq!(
+        with(json!({"wa_id": "553491234567"}), json!({"recipient_id": "553491234567"})),
+        None
+    );
+    let scoped = json!({"recipient_user_id": "BR.134912"});
+    assert_eq!(with(json!({"user_id": "BR.134912"}), scoped), None);
+    assert_eq!(
+        with(maria, json!({"recipient_type": "group", "recipient_id": "553491234567"})),
+        None
+    );
+}
+
+#[test]
+fn a_failure_of_the_account_makes_its_state_doubtful() {
+    for code in [131_042, 131_031, 368, 190] {
+        let told = status(json!({"status": "failed", "errors": [{"code": code, "title": "x"}]}));
+        assert!(
+            matches!(told.as_slice(), [GatewayEvent::Status(_), GatewayEvent::StateDoubtful]),
+            "{code} {told:?}"
+        );
+    }
+    one(json!({"status": "failed", "errors": [{"code": 131_026, "title": "x"}]}));
 }
 
 #[test]
@@ -117,7 +169,7 @@ fn one_bad_status_of_many_loses_no_other() {
             _ => json!({"id": format!("wamid.{n}"), "status": "sent", "timestamp": "1760000000"}),
         })
         .collect();
-    let told = events("messages", json!({"contacts": [maria()], "statuses": statuses}));
+    let told = events("messages", json!({"contacts": [maria(), maria()], "statuses": statuses}));
     assert_eq!(told.len(), 1_000);
     assert_eq!(told.iter().filter(|event| event.is_err()).count(), 3);
 }

@@ -117,8 +117,9 @@ pub(super) fn rare_event(command: &Command, n: usize, now: Timestamp) -> Option<
         5 => GatewayEvent::GroupsChanged,
         6 => GatewayEvent::StateDoubtful,
         7 => GatewayEvent::Template(TemplateReport {
-            name: "promo".to_owned(),
-            language: "pt_BR".to_owned(),
+            provider_id: None,
+            name: Some("promo".to_owned()),
+            language: Some("pt_BR".to_owned()),
             status: Some(TemplateStatus::ALL[command.number(n + 5) % TemplateStatus::ALL.len()]),
             category: None,
         }),

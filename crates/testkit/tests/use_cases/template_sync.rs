@@ -194,8 +194,8 @@ async fn a_template_that_needs_more_than_text_is_shown_and_not_sent() {
 }
 
 fn report(name: &str, status: Option<TemplateStatus>) -> TemplateReport {
-    let (name, language) = (name.to_owned(), "pt_BR".to_owned());
-    TemplateReport { name, language, status, category: None }
+    let (name, language) = (Some(name.to_owned()), Some("pt_BR".to_owned()));
+    TemplateReport { provider_id: None, name, language, status, category: None }
 }
 
 #[tokio::test]
@@ -217,9 +217,61 @@ async fn what_the_gateway_tells_of_a_template_is_followed() {
     assert_eq!(tell(report("promo", None)).await, EventOutcome::Duplicate);
     assert_eq!(tell(report("outra", None)).await, EventOutcome::Ignored);
     let english = TemplateReport {
-        language: "en_US".to_owned(),
+        language: Some("en_US".to_owned()),
         ..report("promo", Some(TemplateStatus::Rejected))
     };
     assert_eq!(tell(english).await, EventOutcome::Ignored);
     assert_eq!(all(&scene).await, now);
+}
+
+#[tokio::test]
+async fn a_template_of_which_only_the_id_is_told_is_found_by_it() {
+    let scene = scene("cloud_api").await;
+    let known = ProviderTemplate { provider_id: Some("77".to_owned()), ..listed("promo", "Olá") };
+    let other = ProviderTemplate { provider_id: Some("78".to_owned()), ..listed("aviso", "Oi") };
+    sync(&scene, vec![known, other]).await;
+    let tell = async |report: TemplateReport| {
+        scene.talk.receive(vec![Ok(GatewayEvent::Template(report))]).await.remove(0).result
+    };
+    let paused = |provider_id: Option<&str>, name: Option<&str>| TemplateReport {
+        provider_id: provider_id.map(str::to_owned),
+        name: name.map(str::to_owned),
+        language: None,
+        status: Some(TemplateStatus::Paused),
+        category: None,
+    };
+    assert_eq!(tell(paused(Some("79"), None)).await, EventOutcome::Ignored);
+    assert_eq!(tell(paused(None, Some("promo"))).await, EventOutcome::Ignored);
+    assert_eq!(tell(paused(Some("77"), Some("aviso"))).await, EventOutcome::Ignored);
+    assert_eq!(tell(paused(Some("77"), None)).await, EventOutcome::Stored);
+    let after = all(&scene).await;
+    let mut now = statuses(&after);
+    now.sort_unstable();
+    assert_eq!(now, [("aviso", "APPROVED"), ("promo", "PAUSED")]);
+    // One that was made anew has another id; its name and language say which it is.
+    let anew = TemplateReport {
+        provider_id: Some("99".to_owned()),
+        ..report("promo", Some(TemplateStatus::Approved))
+    };
+    assert_eq!(tell(anew).await, EventOutcome::Stored);
+}
+
+#[tokio::test]
+async fn a_body_that_cannot_be_kept_as_it_is_costs_no_template() {
+    let scene = scene("cloud_api").await;
+    sync(&scene, vec![listed("promo", "Olá"), listed("longa", "Oi")]).await;
+    let long = "ã".repeat(5_000);
+    sync(&scene, vec![listed("promo", "Olá\r\n{{1}}\u{0}"), listed("longa", &long)]).await;
+    let now = all(&scene).await;
+    let of = |name: &str| now.iter().find(|template| template["name"] == name).expect("listed");
+    assert_eq!(
+        (&of("promo")["body"], &of("promo")["status"]),
+        (&json!("Olá\n{{1}}"), &json!("APPROVED"))
+    );
+    assert_eq!(of("promo")["is_complex"], false);
+    let kept = of("longa")["body"].as_str().expect("a text").chars().count();
+    assert_eq!(
+        (kept, &of("longa")["is_complex"], &of("longa")["status"]),
+        (4_096, &json!(true), &json!("APPROVED"))
+    );
 }
