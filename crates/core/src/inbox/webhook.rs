@@ -257,7 +257,7 @@ fn is_called(called: &Connection, to: &Addressee) -> bool {
 
 /// The connections an event is for: those of the company's connections with the same app secret
 /// that have its number, or its account (D68). A connection that does not name its account takes
-/// what its own address is told of any.
+/// what its own address is told of any; so does the called one of an account that none names.
 fn targets(called: &Connection, all: &[Stored<Connection>], to: &Addressee) -> Vec<ConnectionId> {
     if is_called(called, to) {
         return vec![called.id];
@@ -281,7 +281,8 @@ fn targets(called: &Connection, all: &[Stored<Connection>], to: &Addressee) -> V
                     Some(own) => own == account,
                     None => connection.id == called.id,
                 };
-            of_app.filter(|c| has_account(c)).map(|connection| connection.id).collect()
+            let found: Vec<_> = of_app.filter(|c| has_account(c)).map(|c| c.id).collect();
+            if found.is_empty() { vec![called.id] } else { found }
         }
     }
 }
@@ -337,7 +338,18 @@ mod tests {
             connection(4, "other", "44", Some("a")),
         ];
         assert_eq!(routed(&all, &Addressee::Account("a".to_owned())), [1, 2]);
-        assert_eq!(routed(&all, &Addressee::Account("c".to_owned())), [0_u128; 0]);
+        assert_eq!(routed(&all[2..], &Addressee::Account("a".to_owned())), [3]);
+    }
+
+    #[test]
+    fn what_is_told_of_an_account_that_none_names_is_for_the_called_one() {
+        let all = [
+            connection(1, "s", "11", Some("a")),
+            connection(2, "s", "22", Some("b")),
+            connection(3, "other", "33", Some("c")),
+        ];
+        assert_eq!(routed(&all, &Addressee::Account("c".to_owned())), [1]);
+        assert_eq!(routed(&all, &Addressee::Account("0".to_owned())), [1]);
     }
 
     #[test]
