@@ -21,9 +21,12 @@ pub const LOOK_AGAIN_UNANSWERED: Duration = Duration::from_secs(15 * 60);
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long one look may take beyond the connection's own limit before it counts as dead.
 const LEASE: Duration = Duration::from_secs(30);
-/// The waits after a doubtful connection could not be looked at; then the regular look has to do.
+/// The waits after a doubtful connection could not be looked at, or one that is not connected gave
+/// no answer, which may have been made before its gateway runs; then the regular look has to do.
 const RETRY_WAITS: [Duration; 3] =
     [Duration::from_secs(5), Duration::from_secs(15), Duration::from_secs(45)];
+/// How many they are.
+const RETRIES: u32 = 3;
 
 impl Connections<'_> {
     /// Asks a connection's gateway whether it reaches the channel and records the answer. `None`
@@ -129,9 +132,19 @@ fn next(job: &Job, answered: bool, status: ConnectionStatus, now: Timestamp) -> 
         _ => *RETRY_WAITS.get(job.attempts as usize)?,
     };
     let regular = matches!(job.kind, JobKind::CheckConnection { .. });
-    let wait = if regular && !answered { longer(wait, job.attempts) } else { wait };
+    let wait = if regular && !answered { unanswered(wait, status, job.attempts) } else { wait };
     let attempts = if answered { 0 } else { job.attempts.saturating_add(1) };
     Some(Job { attempts, due_at: now.plus(wait), leased_until: None, ..job.clone() })
+}
+
+/// The wait after a regular look without an answer, the first after so many in a row.
+fn unanswered(wait: Duration, status: ConnectionStatus, attempts: u32) -> Duration {
+    let place = usize::try_from(attempts).unwrap_or(usize::MAX);
+    match (status, RETRY_WAITS.get(place)) {
+        (ConnectionStatus::Connected, _) => longer(wait, attempts),
+        (ConnectionStatus::Disconnected, Some(soon)) => *soon,
+        (ConnectionStatus::Disconnected, None) => longer(wait, attempts.saturating_sub(RETRIES)),
+    }
 }
 
 /// The wait after so many looks in a row without an answer: each twice as long as the one before.
@@ -157,13 +170,11 @@ mod tests {
     #[test]
     fn a_connection_is_looked_at_every_five_minutes_and_every_minute_while_it_is_off() {
         let regular = job(JobKind::CheckConnection { connection: CONNECTION });
-        for answered in [true, false] {
-            for (status, seconds) in
-                [(ConnectionStatus::Connected, 300), (ConnectionStatus::Disconnected, 60)]
-            {
-                let next = next(&regular, answered, status, NOW).expect("it never ends");
-                assert_eq!(next.due_at.since(NOW).as_secs(), seconds);
-            }
+        for (status, seconds) in
+            [(ConnectionStatus::Connected, 300), (ConnectionStatus::Disconnected, 60)]
+        {
+            let next = next(&regular, true, status, NOW).expect("it never ends");
+            assert_eq!(next.due_at.since(NOW).as_secs(), seconds);
         }
     }
 
@@ -171,12 +182,20 @@ mod tests {
     fn a_gateway_that_gives_no_answer_is_asked_less_and_less_until_it_does() {
         let mut regular = job(JobKind::CheckConnection { connection: CONNECTION });
         let mut waits = Vec::new();
-        for _ in 0..6 {
+        for _ in 0..9 {
             let later = next(&regular, false, ConnectionStatus::Disconnected, NOW);
             regular = later.expect("it never ends");
             waits.push(regular.due_at.since(NOW).as_secs());
         }
-        assert_eq!(waits, [60, 120, 240, 480, 900, 900]);
+        assert_eq!(waits, [5, 15, 45, 60, 120, 240, 480, 900, 900]);
+        let mut other = job(JobKind::CheckConnection { connection: CONNECTION });
+        let mut waits = Vec::new();
+        for _ in 0..3 {
+            let later = next(&other, false, ConnectionStatus::Connected, NOW);
+            other = later.expect("it never ends");
+            waits.push(other.due_at.since(NOW).as_secs());
+        }
+        assert_eq!(waits, [300, 600, 900]);
         let answered = next(&regular, true, ConnectionStatus::Disconnected, NOW);
         assert_eq!(answered.map(|job| job.attempts), Some(0));
     }
