@@ -11,8 +11,10 @@ use crate::shared::{at, clip, parse, text, transport_text};
 /// What an answer that is no success means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// The gateway has no such instance, or nothing at all at this address.
+    /// The gateway has no such instance: its own words.
     NoInstance,
+    /// Nothing at this address acts, which need not be the gateway's own word.
+    NotHere,
     /// It refuses the key.
     BadKey,
     /// Its operator has not activated it.
@@ -62,7 +64,7 @@ impl Trouble {
         let told = || self.text.clone().unwrap_or_else(|| self.describe());
         let failure = |code| Failure::new(code, told());
         match self.meaning {
-            Meaning::NoInstance | Meaning::BadKey | Meaning::NoLicense => {
+            Meaning::NoInstance | Meaning::NotHere | Meaning::BadKey | Meaning::NoLicense => {
                 let text = self.describe();
                 SendFailure::Connection(Failure::new(DeliveryCode::Configuration, text))
             }
@@ -81,10 +83,21 @@ impl Trouble {
         ProviderError::Failed(self.describe())
     }
 
+    /// Whether the gateway itself says that it will not serve this connection until people act. A
+    /// page without its words may be that of a proxy, or of a gateway that was not asked rightly.
+    pub(super) fn is_denial(&self) -> bool {
+        match self.meaning {
+            Meaning::NoInstance | Meaning::NoLicense => true,
+            Meaning::BadKey => self.status == 401,
+            _ => false,
+        }
+    }
+
     /// What is wrong, without a word of the gateway's, which may name people.
     pub(super) fn describe(&self) -> String {
         let known = match self.meaning {
             Meaning::NoInstance => "the gateway has no such instance",
+            Meaning::NotHere => "no instance of a gateway answers at this address",
             Meaning::BadKey => "the gateway refuses the API key",
             Meaning::NoLicense => "the gateway is not activated (LICENSE_REQUIRED)",
             Meaning::NotOnChannel => "the number is not on the channel",
@@ -117,7 +130,7 @@ fn meaning(status: u16, body: &Value, message: &Value) -> Meaning {
         400 if is_validation(message) => Meaning::Invalid,
         401 | 403 => Meaning::BadKey,
         // An address that forwards or has nothing behind it did not act.
-        300..=399 | 404 | 405 => Meaning::NoInstance,
+        300..=399 | 404 | 405 => Meaning::NotHere,
         413 | 414 => Meaning::Invalid,
         429 => Meaning::TooMany,
         _ => Meaning::Other,
@@ -150,21 +163,9 @@ fn is_not_on_channel(message: &Value) -> bool {
     }
 }
 
-/// The check of the body wrote it: a list in the list, or the check's own words. Any other text may
-/// come from after the message left.
+/// The check of the body wrote it: lists in the list. Any other text may come from after the message
+/// left.
 fn is_validation(message: &Value) -> bool {
-    let own_words = |text: &str| {
-        ["instance requires property", "instance.", "instance is not", "Text is required"]
-            .iter()
-            .any(|start| text.starts_with(start))
-    };
-    match message {
-        Value::String(text) => own_words(text),
-        Value::Array(items) if items.is_empty() => false,
-        Value::Array(items) => {
-            items.iter().all(Value::is_array)
-                || items.iter().all(|item| item.as_str().is_some_and(own_words))
-        }
-        _ => false,
-    }
+    let lists = message.as_array().filter(|items| !items.is_empty());
+    lists.is_some_and(|items| items.iter().all(Value::is_array))
 }

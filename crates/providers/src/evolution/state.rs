@@ -7,10 +7,13 @@ use recado_core::gateway::{GatewayStatus, Pairing, PairingCode, ProviderError};
 use recado_core::transport::Transport;
 use serde_json::{Value, json};
 
-use super::answer::{Meaning, Trouble, is_success, unreachable};
+use super::answer::{Trouble, is_success, unreachable};
 use super::settings::Place;
 use super::values::filled;
-use crate::shared::{MAX_ANSWER, at, boolean, parse, text, text_at};
+use crate::shared::{MAX_ANSWER, at, boolean, clip, parse, text, text_at};
+
+/// What every PNG begins with.
+const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 
 /// Asks for the instance's state.
 pub(super) async fn status(
@@ -21,13 +24,12 @@ pub(super) async fn status(
     let response = transport.send(request).await.map_err(|error| unreachable(&error))?;
     if !is_success(response.status) {
         let trouble = Trouble::read(&response);
-        return match trouble.meaning {
-            // The gateway answers, and will not serve this connection until people act.
-            Meaning::NoInstance | Meaning::BadKey | Meaning::NoLicense => Ok(GatewayStatus {
+        return match trouble.is_denial() {
+            true => Ok(GatewayStatus {
                 status: ConnectionStatus::Disconnected,
                 detail: Some(json!({"reason": trouble.describe()})),
             }),
-            _ => Err(trouble.provider_error()),
+            false => Err(trouble.provider_error()),
         };
     }
     let answer = parse(&response.body).unwrap_or_default();
@@ -62,22 +64,25 @@ pub(super) async fn pairing(
         let png = filled(code, "base64").and_then(picture);
         return Ok(Pairing::Code(PairingCode { text: written.to_owned(), png }));
     }
-    // A success may be an internal failure that passes; only a gateway that gave up says so.
-    let gave_up =
-        text(&answer, "message").is_some_and(|told| told.to_lowercase().contains("limit"));
-    if boolean(&answer, "error") == Some(true) && gave_up || is_given_up(code) {
-        let reason = "the gateway makes no more codes; restart its instance";
-        return Err(ProviderError::Failed(reason.to_owned()));
+    // The gateway calls its own failures a success.
+    match failure(&answer).or_else(|| failure(code)) {
+        Some(reason) => Err(ProviderError::Failed(reason)),
+        None => Ok(Pairing::Preparing),
     }
-    Ok(Pairing::Preparing)
 }
 
-fn is_given_up(code: &Value) -> bool {
-    text(code, "message").is_some_and(|told| told.to_lowercase().contains("limit reached"))
+/// Why the gateway makes no code, if it says that it makes none.
+fn failure(answer: &Value) -> Option<String> {
+    let told = filled(answer, "message");
+    if told.is_some_and(|told| told.to_lowercase().contains("limit reached")) {
+        return Some("the gateway makes no more codes; restart its instance".to_owned());
+    }
+    let failed = boolean(answer, "error") == Some(true);
+    failed.then(|| told.map_or_else(|| "the gateway failed to make a code".to_owned(), clip))
 }
 
-/// The bytes of a picture that is written as the address that holds it.
+/// The bytes of a PNG that is written as the address that holds it.
 fn picture(address: &str) -> Option<Vec<u8>> {
     let data = address.split_once("base64,").map_or(address, |(_, data)| data);
-    STANDARD.decode(data.trim()).ok().filter(|bytes| !bytes.is_empty())
+    STANDARD.decode(data.trim()).ok().filter(|bytes| bytes.starts_with(PNG))
 }

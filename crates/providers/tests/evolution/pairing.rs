@@ -25,7 +25,7 @@ async fn a_phone_is_paired_with_the_code_that_is_shown() {
         other => panic!("no code: {other:?}"),
     };
     assert_eq!(first.text, "2@1");
-    assert_eq!(first.png.as_deref(), Some("\u{89}PNG 1".as_bytes()));
+    assert_eq!(first.png.as_deref(), Some(&b"\x89PNG\r\n\x1a\n1"[..]));
     let told = status(&scene).await.expect("an answer");
     assert_eq!(told.status, ConnectionStatus::Disconnected);
     assert_eq!(told.detail, Some(json!({"state": "connecting"})));
@@ -41,17 +41,30 @@ async fn a_gateway_without_a_code_yet_is_asked_again_and_one_that_gave_up_is_not
     let scene = Scene::new();
     scene.fake.set_state("close").no_code_yet();
     assert_eq!(pairing(&scene).await, Ok(Pairing::Preparing));
-    scene.fake.fail_pairing();
-    assert_eq!(pairing(&scene).await, Ok(Pairing::Preparing));
     scene.fake.reach_code_limit();
-    assert!(matches!(pairing(&scene).await, Err(ProviderError::Failed(_))));
+    let told = pairing(&scene).await;
+    assert!(matches!(&told, Err(ProviderError::Failed(why)) if why.contains("no more codes")));
+}
+
+#[tokio::test]
+async fn a_failure_that_is_called_a_success_is_told_with_the_gateways_word() {
+    let scene = Scene::new();
+    scene.fake.set_state("close").fail_pairing();
+    let told = pairing(&scene).await;
+    assert_eq!(told, Err(ProviderError::Failed("Error: Timed Out".to_owned())));
+    let transport = ScriptedTransport::new();
+    transport.then_json(200, &json!({"error": true}));
+    let told = scene.provider.pairing(&transport, &scene.connection).await;
+    assert!(matches!(told, Err(ProviderError::Failed(_))), "{told:?}");
 }
 
 #[tokio::test]
 async fn a_code_without_a_readable_picture_is_a_code() {
     let transport = ScriptedTransport::new();
     let scene = Scene::new();
-    for picture in [json!(null), json!("data:image/png;base64,%%%"), json!(7)] {
+    // The last one is base64, and of no picture.
+    let none = [json!(null), json!("data:image/png;base64,%%%"), json!(7), json!("aGVsbG8=")];
+    for picture in none {
         transport.then_json(200, &json!({"code": "2@x", "base64": picture, "count": 1}));
         match scene.provider.pairing(&transport, &scene.connection).await {
             Ok(Pairing::Code(code)) => assert_eq!((code.text.as_str(), code.png), ("2@x", None)),
@@ -88,7 +101,10 @@ async fn a_gateway_that_cannot_be_asked_tells_nothing() {
     transport.then(Err(TransportError::Refused)).then_json(500, &json!({}));
     transport.then_json(503, &json!({"error": "busy"})).then_json(200, &json!({"instance": 7}));
     transport.then_json(200, &json!({"instance": {"state": "asleep"}}));
-    for _ in 0..5 {
+    // Pages of somebody who is not the gateway, or does not know the question.
+    transport.then_json(404, &json!({"message": "Cannot GET /instance"}));
+    transport.then_json(301, &json!(null)).then_json(405, &json!({})).then_json(403, &json!({}));
+    for _ in 0..9 {
         let told = scene.provider.status(&transport, &scene.connection).await;
         assert!(matches!(told, Err(ProviderError::Failed(_))), "{told:?}");
     }

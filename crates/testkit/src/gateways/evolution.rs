@@ -34,6 +34,11 @@ pub enum EvolutionVersion {
     V2_4,
 }
 
+/// What stands for the picture of a pairing code: the begin of a PNG, and which code it is.
+fn picture(code: u64) -> Vec<u8> {
+    [b"\x89PNG\r\n\x1a\n", code.to_string().as_bytes()].concat()
+}
+
 /// A message that the gateway took and sent on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EvolutionSent {
@@ -59,6 +64,7 @@ struct State {
     rows: Vec<Value>,
     keeps: bool,
     groups: Vec<Value>,
+    lists_participants: bool,
     files: BTreeMap<String, Vec<u8>>,
     state: &'static str,
     codes: u64,
@@ -114,6 +120,7 @@ impl FakeEvolution {
             rows: Vec::new(),
             keeps: true,
             groups: Vec::new(),
+            lists_participants: true,
             files: BTreeMap::new(),
             state: "open",
             codes: 0,
@@ -176,6 +183,12 @@ impl FakeEvolution {
     /// Adds a group: an object of its list of groups.
     pub fn add_group(&self, group: Value) -> &Self {
         self.with(|state| state.groups.push(group))
+    }
+
+    /// Leaves the participants out of the list of groups, whatever was asked for: they are told
+    /// group by group.
+    pub fn list_no_participants(&self) -> &Self {
+        self.with(|state| state.lists_participants = false)
     }
 
     /// Adds the file of a message.

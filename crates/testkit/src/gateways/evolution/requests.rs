@@ -51,6 +51,7 @@ impl State {
             ("GET", "instance", "connectionState") => self.connection_state(&inner),
             ("GET", "instance", "connect") => self.connect(&inner),
             ("GET", "group", "fetchAllGroups") => self.all_groups(&inner),
+            ("GET", "group", "participants") => self.participants(&inner),
             _ => {
                 let text = format!("Cannot {} {}", request.method, request.path);
                 self.wrong(&text.clone(), 404, json!([text]))
@@ -207,12 +208,12 @@ impl State {
         let (Some(from), Some(to)) = (bound("gte"), bound("lte")) else {
             return self.invalid("a filter without both times");
         };
-        let chat = match filter.get("key") {
-            None => None,
-            Some(key) => match (key.as_object().map(Map::len), key["remoteJid"].as_str()) {
-                (Some(1), Some(chat)) if chat.contains('@') => Some(chat.to_owned()),
-                _ => return self.invalid("a filter by a key that is none"),
-            },
+        // Stricter than the gateway: whatever stands in for it may need the key.
+        let key = filter.get("key").and_then(Value::as_object);
+        let chat = match key.map(|key| (key.len(), key.get("remoteJid").and_then(Value::as_str))) {
+            Some((0, None)) => None,
+            Some((1, Some(chat))) if chat.contains('@') => Some(chat.to_owned()),
+            _ => return self.invalid("a filter by a key that is none"),
         };
         let ignores_chat = self.version == EvolutionVersion::V2_3_7;
         let fits = |row: &&Value| {
@@ -279,7 +280,7 @@ impl State {
         let code = match self.pairing {
             Pairing::Code => {
                 self.state = "connecting";
-                let picture = base64(format!("\u{89}PNG {}", self.codes).as_bytes());
+                let picture = base64(&super::picture(self.codes));
                 json!({"pairingCode": null, "code": format!("2@{}", self.codes),
                     "base64": format!("data:image/png;base64,{picture}"), "count": self.codes})
             }
@@ -303,12 +304,26 @@ impl State {
             _ => return self.invalid("The getParticipants needs to be informed in the query"),
         };
         let mut groups = self.groups.clone();
-        if !with_participants {
+        if !with_participants || !self.lists_participants {
             for fields in groups.iter_mut().filter_map(Value::as_object_mut) {
                 fields.remove("participants");
             }
         }
         Reply::json(200, &Value::Array(groups))
+    }
+
+    fn participants(&mut self, request: &FakeRequest) -> Reply {
+        if let Err(reply) = self.bare_get(request) {
+            return reply;
+        }
+        let Some(jid) = request.parameter("groupJid").map(str::to_owned) else {
+            return self.invalid("The group id needs to be informed in the query");
+        };
+        let group = self.groups.iter().find(|group| group["id"].as_str() == Some(&jid));
+        match group.and_then(|group| group.get("participants")) {
+            Some(members) => Reply::json(200, &json!({ "participants": members })),
+            None => failure(404, json!("Group not found")),
+        }
     }
 }
 
