@@ -33,6 +33,9 @@ const MAX_ANSWER: usize = 32 * 1024 * 1024;
 /// How far the gateway's clock may be from ours.
 const SKEW: Duration = Duration::from_secs(60);
 
+/// What ids of messages begin with that were not typed on a phone.
+const PROGRAMS: &str = "3EB0";
+
 /// A page of rows, newest first.
 struct Page {
     rows: Vec<Value>,
@@ -40,7 +43,8 @@ struct Page {
     total: i64,
 }
 
-/// Rows of a time, of all conversations or of one. The times act only if both are given.
+/// Rows of a time, of all conversations or of one. The times act only if both are given; the key is
+/// there in any case, since not everything that answers like the gateway asks whether it is.
 struct Query<'a> {
     from: Timestamp,
     to: Timestamp,
@@ -55,10 +59,8 @@ impl Query<'_> {
         page: i64,
     ) -> Result<Page, ProviderError> {
         let times = json!({"gte": self.from.to_string(), "lte": self.to.to_string()});
-        let mut filter = json!({"messageTimestamp": times});
-        if let Some(chat) = self.chat {
-            filter["key"] = json!({"remoteJid": chat});
-        }
+        let key = self.chat.map_or_else(|| json!({}), |chat| json!({"remoteJid": chat}));
+        let filter = json!({"key": key, "messageTimestamp": times});
         let body = json!({"where": filter, "page": page, "offset": PAGE});
         let mut request = Place::of(connection).ask(["chat", "findMessages"], &body);
         request.answer_limit = MAX_ANSWER;
@@ -91,19 +93,17 @@ pub(super) async fn find_sent(
     let from = lookup.sent_at.minus(SKEW);
     let to = lookup.sent_at.plus(connection.settings.timeout()).plus(SKEW);
     let wanted = Wanted { names, lookup, text, from, to };
+    let mut failed = None;
     for chat in chats(&address) {
         let query = Query { from, to, chat: Some(&chat) };
-        for number in 1..=FIND_PAGES {
-            let page = query.page(transport, connection, number).await?;
-            if let Some(found) = wanted.newest(&page.rows) {
-                return Ok(Some(found));
-            }
-            if number >= page.pages {
-                break;
-            }
+        match wanted.find(transport, connection, &query).await {
+            Ok(None) => {}
+            Ok(found) => return Ok(found),
+            // One form of a number may be unknown, and the other is not.
+            Err(error) => failed = Some(error),
         }
     }
-    Ok(None)
+    failed.map_or(Ok(None), Err)
 }
 
 /// The addresses under which a conversation may be kept: that of a Brazilian mobile may lack its
@@ -127,6 +127,24 @@ struct Wanted<'a> {
 }
 
 impl Wanted<'_> {
+    async fn find(
+        &self,
+        transport: &dyn Transport,
+        connection: &Connection,
+        query: &Query<'_>,
+    ) -> Result<Option<Accepted>, ProviderError> {
+        for number in 1..=FIND_PAGES {
+            let page = query.page(transport, connection, number).await?;
+            if let Some(found) = self.newest(&page.rows) {
+                return Ok(Some(found));
+            }
+            if number >= page.pages {
+                break;
+            }
+        }
+        Ok(None)
+    }
+
     fn newest(&self, rows: &[Value]) -> Option<Accepted> {
         let fitting = rows.iter().filter_map(|row| Some((self.fits(row)?, row)));
         // Of two of one second the first listed is the newer.
@@ -228,6 +246,9 @@ fn events(names: Names<'_>, row: &Value) -> Vec<Incoming> {
 
 /// Whether somebody typed an own message. A row does not tell those that programs sent from those
 /// typed in a browser: only what surely comes from a phone or the desktop's application is typed.
+/// No phone makes ids that begin like a program's, whatever source a row names.
 fn is_typed(row: &Value) -> bool {
+    let id = at(row, &["key", "id"]).and_then(Value::as_str);
     matches!(text(row, "source"), Some("android" | "ios" | "desktop"))
+        && !id.is_some_and(|id| id.starts_with(PROGRAMS))
 }

@@ -4,7 +4,7 @@ use recado_core::gateway::{GatewayEvent, GatewayMessage, OwnSend};
 use serde_json::Value;
 
 use super::body::{self, Body, Said};
-use super::names::{Names, is_incoming};
+use super::names::{Chat, Names, is_incoming};
 use super::values::{filled, message_id, short, time};
 use crate::shared::at;
 
@@ -13,7 +13,8 @@ pub(super) type Read = Result<Option<GatewayEvent>, String>;
 
 /// A message of a conversation: from a contact, or written by the operator on a device.
 pub(super) fn read(record: &Value, names: Names<'_>, history: bool) -> Read {
-    let Some((message, incoming)) = message(record, names, history)? else { return Ok(None) };
+    let Some(chat) = names.chat(record)? else { return Ok(None) };
+    let Some((message, incoming)) = message(record, chat, history)? else { return Ok(None) };
     Ok(match message {
         Found::Edit(edit) => Some(*edit),
         Found::Message(message) if incoming => Some(GatewayEvent::Message(*message)),
@@ -23,7 +24,8 @@ pub(super) fn read(record: &Value, names: Names<'_>, history: bool) -> Read {
 
 /// A message that the gateway sent for a program.
 pub(super) fn own_send(record: &Value, names: Names<'_>) -> Read {
-    Ok(match message(record, names, false)? {
+    let Some(chat) = names.any_chat(record)? else { return Ok(None) };
+    Ok(match message(record, chat, false)? {
         None => None,
         Some((Found::Edit(edit), _)) => Some(*edit),
         Some((Found::Message(message), _)) => Some(GatewayEvent::OwnSend(OwnSend {
@@ -53,14 +55,9 @@ enum Found {
     Edit(Box<GatewayEvent>),
 }
 
-fn message(
-    record: &Value,
-    names: Names<'_>,
-    history: bool,
-) -> Result<Option<(Found, bool)>, String> {
+fn message(record: &Value, chat: Chat, history: bool) -> Result<Option<(Found, bool)>, String> {
     let key = at(record, &["key"]).ok_or("it has no key")?;
     let provider_id = message_id(key, "id").ok_or("its key has no usable id")?;
-    let Some(chat) = names.chat(record)? else { return Ok(None) };
     let incoming = is_incoming(key);
     let Said { message_type, content, media, button, quoted } = match body::read(record) {
         Body::Nothing => return Ok(None),

@@ -230,6 +230,59 @@ async fn the_same_text_typed_on_the_phone_proves_nothing() {
     assert_eq!(found, Ok(None));
 }
 
+/// The answer of a gateway whose history is this one row.
+fn history_of(row: &Value) -> Value {
+    json!({"messages": {"total": 1, "pages": 1, "currentPage": 1, "records": [row]}})
+}
+
+#[tokio::test]
+async fn a_programs_id_proves_whatever_source_the_row_names() {
+    for (id, source, is_programs) in [
+        ("3EB0A1B2C3D4E5F60718", "android", true),
+        ("3EB0A1B2C3D4E5F60718", "unknown", true),
+        ("3A0FA1B2C3D4E5F60718", "ios", false),
+        ("0123456789ABCDEF0123456789ABCDEF", "android", false),
+    ] {
+        let scene = Scene::new();
+        let transport = ScriptedTransport::new();
+        let row = json!({"key": {"remoteJid": "553491234567@s.whatsapp.net", "fromMe": true,
+            "id": id}, "messageTimestamp": 1_760_000_000, "source": source,
+            "message": {"conversation": "Oi"}});
+        for _ in 0..3 {
+            transport.then_json(200, &history_of(&row));
+        }
+        let pulled = scene.provider.missed(&transport, &scene.connection, at(0), at(9)).await;
+        let told = if is_programs { "sent Oi" } else { "typed Oi" };
+        assert_eq!(short(&pulled.expect("an answer").events), [told], "{id} {source}");
+        let lookup = lookup(text_to(PHONE, "Oi"), START);
+        let found = scene.provider.find_sent(&transport, &scene.connection, &lookup).await;
+        assert_eq!(found.expect("an answer").is_some(), is_programs, "{id} {source}");
+    }
+}
+
+#[tokio::test]
+async fn a_form_of_the_number_that_the_gateway_does_not_know_ends_no_search() {
+    let row = json!({"key": {"remoteJid": "553491234567@s.whatsapp.net", "fromMe": true,
+        "id": "3EB0A1"}, "messageTimestamp": 1_760_000_000, "message": {"conversation": "Oi"}});
+    for (answers, found) in [
+        ([(404, json!({})), (200, history_of(&row))], true),
+        ([(404, json!({})), (200, history_of(&json!({})))], false),
+    ] {
+        let scene = Scene::new();
+        let transport = ScriptedTransport::new();
+        for (status, answer) in answers {
+            transport.then_json(status, &answer);
+        }
+        let lookup = lookup(text_to(PHONE, "Oi"), START);
+        let told = scene.provider.find_sent(&transport, &scene.connection, &lookup).await;
+        match told {
+            Ok(sent) => assert!(found && sent.is_some()),
+            Err(_) => assert!(!found, "a failure is no answer"),
+        }
+        assert_eq!(transport.requests().len(), 2);
+    }
+}
+
 #[tokio::test]
 async fn rows_that_the_gateways_filter_lets_through_are_checked() {
     let scene = Scene::new();
