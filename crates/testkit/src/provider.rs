@@ -11,7 +11,7 @@ use recado_core::gateway::{
     ProviderError, ProviderTemplate, Providers, Received, SendFailure, SendResult, Webhook,
     WebhookRefused,
 };
-use recado_core::groups::Group;
+use recado_core::groups::{Group, GroupList};
 use recado_core::ids::{ConnectionId, MessageId};
 use recado_core::messages::ProviderMessageId;
 use recado_core::transport::Transport;
@@ -63,7 +63,7 @@ struct Script {
     found: Answer<Option<Accepted>>,
     looked_up: Vec<Lookup>,
     questions: Asked,
-    groups: Answer<Vec<Group>>,
+    groups: Answer<GroupList>,
     status: Answer<GatewayStatus>,
     pairing: Answer<Pairing>,
     templates: Answer<Vec<ProviderTemplate>>,
@@ -202,6 +202,11 @@ impl ScriptedProvider {
 
     /// The groups it tells of.
     pub fn set_groups(&self, groups: Answer<Vec<Group>>) -> &Self {
+        self.set_group_list(groups.map(GroupList::from))
+    }
+
+    /// The groups it tells of, with what it leaves open.
+    pub fn set_group_list(&self, groups: Answer<GroupList>) -> &Self {
         self.script().groups = groups;
         self
     }
@@ -369,7 +374,7 @@ impl Provider for ScriptedProvider {
         script.status.clone()
     }
 
-    async fn groups(&self, _: &dyn Transport, _: &Connection) -> Answer<Vec<Group>> {
+    async fn groups(&self, _: &dyn Transport, _: &Connection) -> Answer<GroupList> {
         let mut script = self.script();
         script.questions.groups += 1;
         script.groups.clone()

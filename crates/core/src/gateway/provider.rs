@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use super::{GatewayStatus, Incoming, Received};
 use crate::Timestamp;
 use crate::connections::{Connection, Gateway};
-use crate::groups::{Group, GroupCode};
+use crate::groups::{GroupCode, GroupList};
 use crate::ids::MessageId;
 use crate::messages::{DeliveryCode, Failure, ProviderMessageId};
 use crate::templates::{TemplateCategory, TemplateStatus};
@@ -326,12 +326,13 @@ pub trait Provider: Send + Sync {
         Err(ProviderError::Unsupported)
     }
 
-    /// All groups and communities that the connection's number is in (D64).
+    /// All groups and communities that the connection's number is in (D64); what of them cannot be
+    /// told is said in the list.
     async fn groups(
         &self,
         _transport: &dyn Transport,
         _connection: &Connection,
-    ) -> Result<Vec<Group>, ProviderError> {
+    ) -> Result<GroupList, ProviderError> {
         Err(ProviderError::Unsupported)
     }
 

@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::body::{last_of_each, read_groups};
-use super::{Group, GroupContactIds, GroupFacts, GroupsMode, apply_groups};
+use super::body::read_groups;
+use super::{Group, GroupContactIds, GroupFacts, GroupList, GroupsMode, apply_groups};
 use crate::app::UseCase;
 use crate::connections::Connection;
 use crate::contacts::{DraftQuery, Identifier};
@@ -13,7 +13,6 @@ use crate::conversations::ChannelQuery;
 use crate::error::{Code, Error, Kind, Rejection};
 use crate::gateway::ProviderError;
 use crate::ids::{CompanyId, ConnectionId, ContactId, EventId};
-use crate::inbox::tidy_group;
 use crate::problems::Problems;
 use crate::store::{Decided, Reads, StoreError, Stored};
 use crate::{Recado, Timestamp};
@@ -103,7 +102,7 @@ pub struct WriteGroups {
     /// The connection.
     pub connection: ConnectionId,
     /// The groups, each once.
-    pub groups: Vec<Group>,
+    pub groups: GroupList,
     /// What becomes of the others.
     pub mode: GroupsMode,
     /// Ids for contacts that may have to be made, one entry for each group.
@@ -120,7 +119,7 @@ impl UseCase for WriteGroups {
         let Some(connection) = store.connection(self.company, self.connection).await? else {
             return Ok((None, GroupFacts::default()));
         };
-        let chats = self.groups.iter().filter(|group| !group.is_community);
+        let chats = self.groups.groups.iter().filter(|group| !group.is_community);
         let query = ChannelQuery {
             platform: Some(connection.platform.clone()),
             identifiers: chats.filter_map(|group| Identifier::parse(group.code.as_str())).collect(),
@@ -146,8 +145,8 @@ impl UseCase for WriteGroups {
         now: Timestamp,
     ) -> Result<Decided<()>, GroupsError> {
         let Some(connection) = connection else { return Err(GroupsError::NotFound) };
-        let mut changes =
-            apply_groups(&connection, &facts, &self.groups, self.mode, &self.ids, now);
+        let groups = self.groups.with_known_roles(&facts.groups);
+        let mut changes = apply_groups(&connection, &facts, &groups, self.mode, &self.ids, now);
         if self.mode == GroupsMode::Replace && !changes.is_empty() {
             // Two sets that replace the same one must not be mixed.
             changes = changes.with(connection.update(connection.value().clone()));
@@ -182,12 +181,12 @@ impl Groups<'_> {
     ) -> GroupsResult<Vec<GroupView>> {
         let groups = read_groups(body, &self.app.settings().group_suffix);
         let groups = groups.map_err(|problems| Error::Rejected(problems.into()))?;
-        self.write(company, id, groups, GroupsMode::Replace).await?;
+        self.write(company, id, groups.into(), GroupsMode::Replace).await?;
         self.all(company, id).await
     }
 
     /// Adds groups to those of a connection, or writes over those with the same code, and makes
-    /// their contacts: what a gateway's `groups` event asks for. Atomic.
+    /// their contacts: what a gateway's `groups` event asks for, also of a whole list. Atomic.
     ///
     /// # Errors
     ///
@@ -196,13 +195,14 @@ impl Groups<'_> {
         &self,
         company: CompanyId,
         id: ConnectionId,
-        groups: Vec<Group>,
+        groups: impl Into<GroupList>,
     ) -> GroupsResult<()> {
-        self.write(company, id, last_of_each(groups), GroupsMode::Merge).await
+        self.write(company, id, groups.into().tidied(), GroupsMode::Merge).await
     }
 
-    /// Replaces the groups of a connection by those that its gateway tells of, and answers them. A
-    /// gateway that cannot tell leaves the set as it is.
+    /// Replaces the groups of a connection by those that its gateway tells of, and answers them all.
+    /// What it tells is merged where it could not tell everything, and a gateway that cannot tell
+    /// leaves the set as it is.
     ///
     /// # Errors
     ///
@@ -215,8 +215,9 @@ impl Groups<'_> {
         };
         match told {
             Ok(groups) => {
-                let groups = groups.into_iter().map(tidy_group).collect();
-                self.write(company, id, last_of_each(groups), GroupsMode::Replace).await?;
+                let groups = groups.tidied();
+                let mode = groups.mode();
+                self.write(company, id, groups, mode).await?;
             }
             Err(ProviderError::Unsupported) => {}
             Err(ProviderError::Failed(reason)) => {
@@ -240,7 +241,7 @@ impl Groups<'_> {
         &self,
         company: CompanyId,
         connection: ConnectionId,
-        groups: Vec<Group>,
+        groups: GroupList,
         mode: GroupsMode,
     ) -> GroupsResult<()> {
         let now = self.app.now();
@@ -248,7 +249,7 @@ impl Groups<'_> {
             contact: ContactId::new(self.app.uuid(now)),
             event: EventId::new(self.app.uuid(now)),
         };
-        let ids = groups.iter().map(ids).collect();
+        let ids = groups.groups.iter().map(ids).collect();
         self.app.run(&WriteGroups { company, connection, groups, mode, ids }).await
     }
 }

@@ -2,6 +2,7 @@
 
 mod apply;
 mod body;
+mod list;
 mod manage;
 mod route;
 mod sync;
@@ -12,6 +13,7 @@ use async_trait::async_trait;
 
 pub use apply::{GroupContactIds, GroupFacts, GroupsMode, apply_groups, group_contact};
 pub use body::{MAX_GROUPS, parse_groups, read_groups};
+pub use list::GroupList;
 pub use manage::{GroupView, Groups, GroupsError, GroupsResult, WriteGroups};
 pub use route::{ConnectionNeeded, GroupRefusal, GroupUnknown, choose_connection, resolve_group};
 pub use sync::SWEEP;

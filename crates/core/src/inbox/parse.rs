@@ -43,7 +43,7 @@ pub fn parse_event(value: &Value, group_suffix: &str) -> Incoming {
             let groups = fields.required("groups", |value| {
                 value.as_array().cloned().ok_or_else(|| "must be an array".to_owned())
             })?;
-            Ok(GatewayEvent::Groups(parse_groups(&groups, group_suffix)?))
+            Ok(GatewayEvent::Groups(parse_groups(&groups, group_suffix)?.into()))
         }
         "preference" => Ok(GatewayEvent::Preference(PreferenceReport {
             peer: fields.required("from", channel_name)?,

@@ -80,9 +80,7 @@ pub(super) fn tidy(event: GatewayEvent) -> Incoming {
             peer: peer(told.peer)?,
             aliases: aliases(told.aliases),
         }),
-        GatewayEvent::Groups(groups) => {
-            GatewayEvent::Groups(groups.into_iter().map(tidy_group).collect())
-        }
+        GatewayEvent::Groups(groups) => GatewayEvent::Groups(groups.tidied()),
         event => event,
     })
 }

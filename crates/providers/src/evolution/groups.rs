@@ -1,8 +1,10 @@
 //! The groups and communities of the instance's number.
 
+use std::time::Duration;
+
 use recado_core::connections::Connection;
 use recado_core::gateway::ProviderError;
-use recado_core::groups::Group;
+use recado_core::groups::{Group, GroupList};
 use recado_core::transport::Transport;
 use serde_json::Value;
 
@@ -14,13 +16,20 @@ use crate::shared::{array, boolean, parse, text};
 
 /// How much of the answer is read: every participant of every group is in it.
 const MAX_ANSWER: usize = 64 * 1024 * 1024;
+/// Of how many groups the participants are asked for in one reading.
+const MAX_LOOKS: usize = 50;
+/// After how many failures of that no more are asked for.
+const MAX_FAILURES: usize = 3;
+/// How long one of these questions may take.
+const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Asks for all groups with their participants, among whom the own role is found.
+/// Asks for all groups with their participants, among whom the own role is found. Where the list
+/// has none, they are asked for group by group, as far as only administrators may write there.
 pub(super) async fn groups(
     names: Names<'_>,
     transport: &dyn Transport,
     connection: &Connection,
-) -> Result<Vec<Group>, ProviderError> {
+) -> Result<GroupList, ProviderError> {
     let path = ["group", "fetchAllGroups"];
     let mut request = Place::of(connection).get(path, &[("getParticipants", "true")]);
     request.answer_limit = MAX_ANSWER;
@@ -28,13 +37,76 @@ pub(super) async fn groups(
     if !is_success(response.status) {
         return Err(Trouble::read(&response).provider_error());
     }
-    // What is read replaces what was known: a part of the groups would delete the others.
-    let groups: Option<Vec<Group>> = match parse(&response.body) {
-        Some(Value::Array(entries)) => entries.iter().map(|entry| group(names, entry)).collect(),
-        _ => None,
-    };
-    let unreadable = || "the gateway's answer is no list of groups".to_owned();
-    groups.ok_or_else(|| ProviderError::Failed(unreadable()))
+    let unreadable = || ProviderError::Failed("the gateway's answer is no list of groups".into());
+    let Some(Value::Array(entries)) = parse(&response.body) else { return Err(unreadable()) };
+    let mut list = told(names, &entries);
+    if list.groups.is_empty() && !entries.is_empty() {
+        return Err(unreadable());
+    }
+    // An entry that cannot be read may be any group: nobody knows which ones are gone.
+    list.is_whole = list.groups.len() == entries.len();
+    ask_roles(names, transport, connection, &mut list).await;
+    Ok(list)
+}
+
+/// The groups among entries; those that cannot be read are left out. It is not known to be all.
+pub(super) fn told(names: Names<'_>, entries: &[Value]) -> GroupList {
+    let mut list = GroupList::default();
+    for entry in entries {
+        let Some(group) = group(names, entry) else { continue };
+        // A name alone tells no role, and somebody is in every group.
+        if !array(entry, "participants").iter().any(Value::is_object) {
+            list.without_role.push(group.code.clone());
+        }
+        list.groups.push(group);
+    }
+    list
+}
+
+/// Asks for the participants of groups where the role decides whether the number may write. What
+/// cannot be learnt so stays open.
+async fn ask_roles(
+    names: Names<'_>,
+    transport: &dyn Transport,
+    connection: &Connection,
+    list: &mut GroupList,
+) {
+    let GroupList { groups, without_role, .. } = list;
+    let decides = groups.iter_mut().filter(|group| {
+        group.announce_only && !group.is_community && without_role.contains(&group.code)
+    });
+    let (mut learnt, mut failures) = (Vec::new(), 0);
+    for group in decides.take(MAX_LOOKS) {
+        let address = names.group_address(&group.code);
+        match is_admin(names, transport, connection, &address).await {
+            Some(is_admin) => {
+                group.is_admin = is_admin;
+                learnt.push(group.code.clone());
+            }
+            None => failures += 1,
+        }
+        if failures == MAX_FAILURES {
+            break;
+        }
+    }
+    without_role.retain(|code| !learnt.contains(code));
+}
+
+/// Whether the connection's number administers a group; `None` when the gateway does not tell.
+async fn is_admin(
+    names: Names<'_>,
+    transport: &dyn Transport,
+    connection: &Connection,
+    address: &str,
+) -> Option<bool> {
+    let mut request =
+        Place::of(connection).get(["group", "participants"], &[("groupJid", address)]);
+    request.timeout = request.timeout.min(PATIENCE);
+    let response = transport.send(request).await.ok().filter(|found| is_success(found.status))?;
+    let answer = parse(&response.body)?;
+    let members = answer.get("participants").unwrap_or(&answer).as_array()?;
+    let tells = members.iter().any(Value::is_object);
+    tells.then(|| members.iter().any(|member| is_own_admin(names, member)))
 }
 
 /// One group; `None` for an entry without a usable code.

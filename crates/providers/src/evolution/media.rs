@@ -5,27 +5,45 @@ use base64::engine::general_purpose::STANDARD;
 use recado_core::connections::Connection;
 use recado_core::gateway::{MediaFile, ProviderError};
 use recado_core::transport::Transport;
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::files::Files;
 use super::answer::{Meaning, Trouble, is_success, unreachable};
 use super::settings::Place;
-use crate::shared::{parse, text};
+use crate::shared::{parse, text, text_at};
 
 /// What the source of a file begins with that has to be asked for by its message's id.
 pub(super) const SOURCE: &str = "evolution-media:";
 /// How much an answer holds beside the file.
 const BESIDE: usize = 64 * 1024;
 
+/// The file that is inside a message's record, as gateways send it that are told to.
+pub(super) fn enclosed(record: &Value) -> Option<Vec<u8>> {
+    let written = text_at(record, &["message", "base64"]).or_else(|| text(record, "base64"));
+    decoded(written?)
+}
+
+fn decoded(written: &str) -> Option<Vec<u8>> {
+    let data = written.split_once("base64,").map_or(written, |(_, data)| data);
+    STANDARD.decode(data.trim()).ok().filter(|bytes| !bytes.is_empty())
+}
+
 /// The file of a message.
 pub(super) async fn media(
     transport: &dyn Transport,
     connection: &Connection,
+    files: &Files,
     source: &str,
     limit: usize,
 ) -> Result<MediaFile, ProviderError> {
     let Some(id) = source.strip_prefix(SOURCE) else {
         return Ok(MediaFile::At(source.to_owned()));
     };
+    match files.take(connection.id, source) {
+        Some(bytes) if bytes.len() > limit => return Ok(MediaFile::Gone),
+        Some(bytes) => return Ok(MediaFile::Bytes(bytes)),
+        None => {}
+    }
     let body = json!({"message": {"key": {"id": id}}, "convertToMp4": false});
     let path = ["chat", "getBase64FromMediaMessage"];
     let mut request = Place::of(connection).post(path, &body);
@@ -44,12 +62,10 @@ pub(super) async fn media(
         return Ok(MediaFile::Gone);
     }
     let answer = parse(&response.body).unwrap_or_default();
-    let written = text(&answer, "base64")
-        .map(|text| text.split_once("base64,").map_or(text, |(_, data)| data).trim());
-    match written.and_then(|data| STANDARD.decode(data).ok()) {
+    match text(&answer, "base64").and_then(decoded) {
         Some(bytes) if bytes.len() > limit => Ok(MediaFile::Gone),
-        Some(bytes) if !bytes.is_empty() => Ok(MediaFile::Bytes(bytes)),
-        _ => Err(ProviderError::Failed("the gateway's answer holds no file".to_owned())),
+        Some(bytes) => Ok(MediaFile::Bytes(bytes)),
+        None => Err(ProviderError::Failed("the gateway's answer holds no file".to_owned())),
     }
 }
 

@@ -9,6 +9,7 @@
 
 mod answer;
 mod body;
+mod files;
 mod groups;
 mod history;
 mod media;
@@ -29,9 +30,10 @@ use recado_core::gateway::{
     Accepted, GatewayStatus, Lookup, MediaFile, Missed, Outgoing, Pairing, Provider, ProviderError,
     Received, SendResult, Webhook, WebhookRefused,
 };
-use recado_core::groups::Group;
+use recado_core::groups::GroupList;
 use recado_core::transport::Transport;
 
+use files::Files;
 use names::Names;
 
 /// The adapter. Settings of a connection: `base_url` (a prefix of the path is kept), `instance`,
@@ -39,12 +41,13 @@ use names::Names;
 #[derive(Clone, Debug)]
 pub struct Evolution {
     group_suffix: String,
+    files: Files,
 }
 
 impl Evolution {
     /// An adapter that writes group codes with this suffix (D2).
     pub fn new(group_suffix: impl Into<String>) -> Self {
-        Self { group_suffix: group_suffix.into() }
+        Self { group_suffix: group_suffix.into(), files: Files::default() }
     }
 
     fn names<'a>(&'a self, connection: &'a Connection) -> Names<'a> {
@@ -84,7 +87,7 @@ impl Provider for Evolution {
         &self,
         transport: &dyn Transport,
         connection: &Connection,
-    ) -> Result<Vec<Group>, ProviderError> {
+    ) -> Result<GroupList, ProviderError> {
         groups::groups(self.names(connection), transport, connection).await
     }
 
@@ -113,7 +116,7 @@ impl Provider for Evolution {
         source: &str,
         limit: usize,
     ) -> Result<MediaFile, ProviderError> {
-        media::media(transport, connection, source, limit).await
+        media::media(transport, connection, &self.files, source, limit).await
     }
 
     fn admit(&self, connection: &Connection, webhook: &Webhook) -> Result<(), WebhookRefused> {
@@ -126,6 +129,6 @@ impl Provider for Evolution {
         webhook: &Webhook,
     ) -> Result<Vec<Received>, WebhookRefused> {
         webhook::verify(connection, webhook)?;
-        webhook::read(connection, self.names(connection), &webhook.body)
+        webhook::read(connection, self.names(connection), &self.files, &webhook.body)
     }
 }

@@ -6,10 +6,16 @@ use recado_core::gateway::{
 };
 use serde_json::Value;
 
+use super::files::Files;
+use super::groups;
+use super::media;
 use super::message::{self, Read};
 use super::names::Names;
 use super::status;
-use crate::shared::{array, parse, same, text, text_at};
+use crate::shared::{array, parse, same, text};
+
+/// The most characters of an event's name behind a token.
+const MAX_EVENT: usize = 64;
 
 /// Verifies the token of the address: the gateway signs nothing, so the address has to be secret.
 ///
@@ -20,10 +26,22 @@ pub(super) fn verify(connection: &Connection, webhook: &Webhook) -> Result<(), W
     let expected = connection.settings.text("webhook_token").filter(|token| !token.is_empty());
     let mut given = webhook.query.iter().filter(|(name, _)| name == "token");
     let verified = match (given.next(), given.next(), expected) {
-        (Some((_, token)), None, Some(expected)) => same(token, expected),
+        (Some((_, token)), None, Some(expected)) => {
+            same(token, expected) | same(without_event(token), expected)
+        }
         _ => false,
     };
     if verified { Ok(()) } else { Err(WebhookRefused::Unauthorized) }
+}
+
+/// A token without the name of an event, which the gateway can be told to append to the address as
+/// it is, behind its query: `SECRET/messages-upsert`.
+fn without_event(token: &str) -> &str {
+    let is_name = |name: &str| {
+        let letters = name.bytes().all(|b| b.is_ascii_lowercase() || b == b'-');
+        (1..=MAX_EVENT).contains(&name.len()) && letters
+    };
+    token.rsplit_once('/').filter(|(_, name)| is_name(name)).map_or(token, |(bare, _)| bare)
 }
 
 /// Translates a webhook whose token was verified.
@@ -34,11 +52,12 @@ pub(super) fn verify(connection: &Connection, webhook: &Webhook) -> Result<(), W
 pub(super) fn read(
     connection: &Connection,
     names: Names<'_>,
+    files: &Files,
     body: &[u8],
 ) -> Result<Vec<Received>, WebhookRefused> {
     let envelope = parse(body).ok_or(WebhookRefused::Malformed)?;
     let events = match text(&envelope, "event") {
-        Some(event) => events(connection, names, event, &envelope),
+        Some(event) => events(connection, names, files, event, &envelope),
         None => vec![Err("the envelope names no event".to_owned())],
     };
     Ok(events.into_iter().map(Received::here).collect())
@@ -47,6 +66,7 @@ pub(super) fn read(
 fn events(
     connection: &Connection,
     names: Names<'_>,
+    files: &Files,
     event: &str,
     envelope: &Value,
 ) -> Vec<Incoming> {
@@ -65,7 +85,11 @@ fn events(
     };
     let changed = |event| vec![Ok(event)];
     match kind.as_str() {
-        "messages.upsert" => each(&|item| message::read(item, names, false)),
+        "messages.upsert" => each(&|item| {
+            let read = message::read(item, names, false);
+            keep_file(connection, files, item, &read);
+            read
+        }),
         "messages.set" => each(&|item| message::read(item, names, true)),
         "send.message" | "send.message.update" => each(&|item| message::own_send(item, names)),
         "messages.update" => each(&status::read),
@@ -75,15 +99,31 @@ fn events(
             changed(GatewayEvent::Connection(ConnectionStatus::Disconnected))
         }
         "status.instance" => changed(GatewayEvent::StateDoubtful),
-        "qrcode.updated" if is_limit(data) => changed(GatewayEvent::StateDoubtful),
-        "qrcode.updated" => Vec::new(),
-        "groups.upsert" | "groups.update" | "group.update" | "group.participants.update" => {
+        // There are codes only while no phone is paired, whatever else was told or lost.
+        "qrcode.updated" => changed(GatewayEvent::StateDoubtful),
+        "groups.upsert" => {
+            let told = groups::told(names, items(data));
+            let told = (!told.groups.is_empty()).then_some(Ok(GatewayEvent::Groups(told)));
+            // What it leaves open, and whatever else changed, is asked for.
+            told.into_iter().chain([Ok(GatewayEvent::GroupsChanged)]).collect()
+        }
+        "groups.update" | "group.update" | "group.participants.update" => {
             changed(GatewayEvent::GroupsChanged)
         }
         _ => changed(GatewayEvent::Unknown(UnknownReport {
             kind: event.to_owned(),
             body: data.clone(),
         })),
+    }
+}
+
+/// Keeps the file of a message that came with it, for when it is fetched.
+fn keep_file(connection: &Connection, files: &Files, record: &Value, read: &Read) {
+    let Ok(Some(GatewayEvent::Message(message) | GatewayEvent::Echo(message))) = read else { return };
+    let source = message.media.as_ref().and_then(|media| media.url.as_deref());
+    let Some(source) = source.filter(|source| source.starts_with(media::SOURCE)) else { return };
+    if let Some(bytes) = media::enclosed(record) {
+        files.keep(connection.id, source, bytes);
     }
 }
 
@@ -117,14 +157,8 @@ fn connection_update(data: &Value) -> Option<GatewayEvent> {
     match text(data, "state") {
         Some("open") => Some(GatewayEvent::Connection(ConnectionStatus::Connected)),
         Some("close" | "refused") => Some(GatewayEvent::Connection(ConnectionStatus::Disconnected)),
+        // It reconnects by itself, and tells how that ended.
         Some("connecting") => None,
         _ => Some(GatewayEvent::StateDoubtful),
     }
-}
-
-/// Whether the gateway says that it makes no more codes because nobody read any.
-fn is_limit(data: &Value) -> bool {
-    let message = text(data, "message").or_else(|| text_at(data, &["qrcode", "message"]));
-    data.get("statusCode").is_some()
-        || message.is_some_and(|message| message.to_lowercase().contains("limit"))
 }

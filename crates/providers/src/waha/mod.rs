@@ -34,7 +34,7 @@ use recado_core::gateway::{
     Accepted, GatewayStatus, Lookup, MediaFile, Missed, Outgoing, Pairing, Provider, ProviderError,
     Received, SendResult, Webhook, WebhookRefused,
 };
-use recado_core::groups::Group;
+use recado_core::groups::GroupList;
 use recado_core::transport::Transport;
 
 use known::Known;
@@ -87,7 +87,7 @@ impl Provider for Waha {
         &self,
         transport: &dyn Transport,
         connection: &Connection,
-    ) -> Result<Vec<Group>, ProviderError> {
+    ) -> Result<GroupList, ProviderError> {
         groups::groups(transport, &self.known, connection, &self.group_suffix).await
     }
 

@@ -49,6 +49,18 @@ fn what_a_program_sent_is_told_as_such() {
 }
 
 #[test]
+fn what_a_program_sent_to_the_own_number_is_told_too() {
+    let mut record = own("3EB0A1", "Teste");
+    record["key"]["remoteJid"] = json!("551187654000@s.whatsapp.net");
+    let scene = Scene::new();
+    assert!(scene.told("messages.upsert", record.clone()).is_empty(), "a note to oneself");
+    match scene.event("send.message", record) {
+        GatewayEvent::OwnSend(sent) => assert_eq!(sent.peer, "551187654000"),
+        other => panic!("not an own send: {other:?}"),
+    }
+}
+
+#[test]
 fn a_program_that_changes_a_text_makes_an_edit() {
     let protocol = json!({"key": {"id": "3EB0A1", "fromMe": true}, "type": "MESSAGE_EDIT",
         "editedMessage": {"conversation": "Olá!"}});
@@ -172,11 +184,11 @@ fn the_connections_state_is_told() {
 }
 
 #[test]
-fn a_new_code_says_nothing_but_the_end_of_codes_does() {
+fn a_code_and_the_end_of_codes_say_that_no_phone_may_be_paired() {
     let scene = Scene::new();
     let code = json!({"qrcode": {"instance": "loja1", "pairingCode": null, "code": "2@x",
         "base64": "data:image/png;base64,aGk="}});
-    assert!(scene.told("qrcode.updated", code).is_empty());
+    assert_eq!(scene.told("qrcode.updated", code), [Ok(GatewayEvent::StateDoubtful)]);
     let limit = json!({"message": "QR code limit reached, please login again", "statusCode": 500});
     assert_eq!(scene.told("qrcode.updated", limit), [Ok(GatewayEvent::StateDoubtful)]);
 }
@@ -190,7 +202,7 @@ fn whatever_changes_groups_asks_for_them_again_once() {
         [{"id": "6@lid", "phoneNumber": "5534@s.whatsapp.net", "admin": null}],
         "participantsData": [{}]});
     for (event, data) in [
-        ("groups.upsert", json!([{"id": "1@g.us", "subject": "A"}, {"id": "2@g.us"}])),
+        ("groups.upsert", json!([{"subject": "A"}])),
         ("groups.update", json!([{"id": "1@g.us", "announce": true}])),
         ("group.update", json!({})),
         ("GROUP_UPDATE", json!({})),
@@ -199,6 +211,26 @@ fn whatever_changes_groups_asks_for_them_again_once() {
     ] {
         assert_eq!(scene.told(event, data), [Ok(GatewayEvent::GroupsChanged)], "{event}");
     }
+}
+
+#[test]
+fn a_group_that_an_event_tells_of_is_known_at_once_and_asked_for_too() {
+    let member = json!({"id": "5511987654000@s.whatsapp.net", "admin": "admin"});
+    let data = json!([{"id": "1@g.us", "subject": "A", "announce": true}, 7,
+        {"id": "2@g.us", "subject": "B", "participants": [member]}]);
+    let told = Scene::new().told("groups.upsert", data);
+    let [Ok(GatewayEvent::Groups(list)), Ok(GatewayEvent::GroupsChanged)] = told.as_slice() else {
+        panic!("{told:?}")
+    };
+    let shown: Vec<_> = list
+        .groups
+        .iter()
+        .map(|group| (group.code.as_str(), group.subject.as_deref(), group.is_admin))
+        .collect();
+    let (first, second) = ("1@grupos.example", "2@grupos.example");
+    assert_eq!(shown, [(first, Some("A"), false), (second, Some("B"), true)]);
+    let open: Vec<&str> = list.without_role.iter().map(|code| code.as_str()).collect();
+    assert_eq!((open, list.is_whole), (vec![first], false));
 }
 
 #[test]

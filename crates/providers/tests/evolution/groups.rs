@@ -1,7 +1,7 @@
 //! Groups and communities (3.4).
 
 use recado_core::gateway::{Provider, ProviderError};
-use recado_core::groups::{Group, GroupCode};
+use recado_core::groups::{Group, GroupCode, GroupList};
 use recado_testkit::ScriptedTransport;
 use serde_json::{Value, json};
 
@@ -18,14 +18,32 @@ fn group(id: &str, participants: Value) -> Value {
         "isCommunity": false, "isCommunityAnnounce": false, "participants": participants})
 }
 
+async fn list(scene: &Scene) -> GroupList {
+    let told = scene.provider.groups(&scene.transport, &scene.connection).await;
+    assert_eq!(scene.fake.violations(), [""; 0]);
+    told.expect("groups")
+}
+
 async fn read(groups: Vec<Value>) -> Vec<Group> {
     let scene = Scene::new();
     for group in groups {
         scene.fake.add_group(group);
     }
-    let told = scene.provider.groups(&scene.transport, &scene.connection).await;
-    assert_eq!(scene.fake.violations(), [""; 0]);
-    told.expect("groups")
+    let told = list(&scene).await;
+    assert!(told.is_whole);
+    told.groups
+}
+
+fn admin() -> Value {
+    json!([{"id": "5511987654000@s.whatsapp.net", "phoneNumber": null, "admin": "superadmin",
+        "name": "Loja", "imgUrl": null}])
+}
+
+/// A group where only administrators write.
+fn announcing(id: &str, participants: Value) -> Value {
+    let mut group = group(id, participants);
+    group["announce"] = json!(true);
+    group
 }
 
 #[tokio::test]
@@ -81,12 +99,64 @@ async fn a_group_without_a_name_is_one() {
 }
 
 #[tokio::test]
-async fn a_list_that_is_not_wholly_groups_is_a_failure_and_deletes_none() {
+async fn an_entry_that_is_no_group_keeps_the_others_and_the_list_is_not_whole() {
     for entry in [json!({"subject": "A"}), json!({"id": "a b@g.us"}), json!(7), Value::Null] {
         let scene = Scene::new();
-        scene.fake.add_group(group("1@g.us", json!([]))).add_group(entry.clone());
+        scene.fake.add_group(entry.clone());
         let told = scene.provider.groups(&scene.transport, &scene.connection).await;
-        assert!(matches!(told, Err(ProviderError::Failed(_))), "{entry}: {told:?}");
+        assert!(matches!(told, Err(ProviderError::Failed(_))), "none is a group: {told:?}");
+        scene.fake.add_group(group("1@g.us", json!([])));
+        let told = list(&scene).await;
+        assert_eq!((told.groups.len(), told.is_whole), (1, false), "{entry}");
+    }
+}
+
+#[tokio::test]
+async fn the_role_is_asked_for_where_it_decides_and_the_list_does_not_tell_it() {
+    let scene = Scene::new();
+    scene.fake.list_no_participants();
+    scene.fake.add_group(announcing("1@g.us", admin()));
+    scene.fake.add_group(announcing("2@g.us", json!([{"id": "7@lid", "admin": "admin"}])));
+    // Nobody knows of the third, and the others are not asked for.
+    scene.fake.add_group(announcing("3@g.us", json!(["5511987654000@s.whatsapp.net"])));
+    scene.fake.add_group(group("4@g.us", admin()));
+    let mut community = announcing("5@g.us", admin());
+    community["isCommunity"] = json!(true);
+    scene.fake.add_group(community);
+    let told = list(&scene).await;
+    let roles: Vec<bool> = told.groups.iter().map(|group| group.is_admin).collect();
+    assert_eq!(roles, [true, false, false, false, false]);
+    let open = ["3@grupos.example", "4@grupos.example", "5@grupos.example"].map(code);
+    assert_eq!((told.is_whole, told.without_role), (true, open.to_vec()));
+    assert_eq!(scene.fake.requests(), 4);
+}
+
+#[tokio::test]
+async fn a_list_with_participants_needs_no_more_questions() {
+    let scene = Scene::new();
+    scene.fake.add_group(announcing("1@g.us", admin()));
+    let told = list(&scene).await;
+    assert!(told.groups[0].is_admin && told.without_role.is_empty());
+    assert_eq!(scene.fake.requests(), 1);
+}
+
+#[tokio::test]
+async fn roles_are_asked_for_within_bounds() {
+    let bare = |n: usize| json!({"id": format!("{n}@g.us"), "announce": true});
+    let groups: Vec<Value> = (0..60).map(bare).collect();
+    for (answer, status, requests, open) in
+        [(json!({"participants": admin()}), 200, 51, 10), (json!({}), 404, 4, 60)]
+    {
+        let scene = Scene::new();
+        let transport = ScriptedTransport::new();
+        transport.then_json(200, &json!(groups));
+        for _ in 0..60 {
+            transport.then_json(status, &answer);
+        }
+        let told = scene.provider.groups(&transport, &scene.connection).await.expect("groups");
+        assert_eq!((told.groups.len(), told.is_whole), (60, true));
+        assert_eq!((transport.requests().len(), told.without_role.len()), (requests, open));
+        assert!(transport.requests().iter().all(|request| request.repeatable));
     }
 }
 

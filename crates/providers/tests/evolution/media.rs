@@ -25,6 +25,32 @@ async fn the_file_of_a_message_is_asked_for_by_its_id() {
 }
 
 #[tokio::test]
+async fn a_file_that_came_inside_the_webhook_is_not_asked_for() {
+    let scene = Scene::new();
+    let mut record = scene.fake.incoming_message(
+        "5534991234567",
+        "imageMessage",
+        json!({"imageMessage": {"mimetype": "image/jpeg"}, "base64": "YSBwaWN0dXJl"}),
+    );
+    let source = scene.message(record.clone()).media.and_then(|media| media.url).expect("a source");
+    let picture = Ok(MediaFile::Bytes(b"a picture".to_vec()));
+    assert_eq!(media(&scene, &source, 9).await, picture);
+    assert_eq!(scene.fake.requests(), 0);
+    // Only once is it at hand: then the gateway may have it, or not.
+    assert_eq!(media(&scene, &source, 9).await, Ok(MediaFile::Gone));
+    assert_eq!(scene.fake.requests(), 1);
+    scene.message(record.clone());
+    assert_eq!(media(&scene, &source, 8).await, Ok(MediaFile::Gone));
+    for unreadable in ["%%%", ""] {
+        record["message"]["base64"] = json!(unreadable);
+        scene.message(record.clone());
+    }
+    assert_eq!(scene.fake.requests(), 1);
+    media(&scene, &source, 9).await.expect("an answer");
+    assert_eq!(scene.fake.requests(), 2, "what cannot be read is asked for");
+}
+
+#[tokio::test]
 async fn a_file_too_large_to_be_answered_whole_is_gone() {
     let scene = Scene::new();
     scene.fake.add_file("3A0F", &vec![7; 200_000]);

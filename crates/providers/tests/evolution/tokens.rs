@@ -44,6 +44,53 @@ fn only_the_whole_token_once_is_taken() {
 }
 
 #[test]
+fn the_name_of_an_event_behind_the_token_is_passed_over() {
+    let scene = Scene::new();
+    let good = scene.fake.webhook("connection.update", json!({"state": "open"})).webhook();
+    let token = good.query[0].1.clone();
+    for name in ["messages-upsert", "connection-update", "call"] {
+        let appended = format!("{token}/{name}");
+        let webhook = with_query(&good, &[("token", &appended)]);
+        assert_eq!(verdicts(&scene, &webhook), [Ok(()), Ok(())], "{name}");
+    }
+    let long = "x".repeat(65);
+    for wrong in [
+        format!("{token}/"),
+        format!("{token}/{long}"),
+        format!("{token}/MESSAGES"),
+        format!("{token}/a/b"),
+        format!("/{token}"),
+        format!("x{token}/messages-upsert"),
+        "/messages-upsert".to_owned(),
+        format!("{token}-messages-upsert"),
+    ] {
+        let refused = Err(WebhookRefused::Unauthorized);
+        let webhook = with_query(&good, &[("token", &wrong)]);
+        assert_eq!(verdicts(&scene, &webhook), [refused; 2], "{wrong}");
+    }
+    let twice = format!("{token}/call");
+    let webhook = with_query(&good, &[("token", &twice), ("token", &token)]);
+    assert_eq!(verdicts(&scene, &webhook), [Err(WebhookRefused::Unauthorized); 2]);
+}
+
+#[test]
+fn a_token_that_ends_like_the_name_of_an_event_is_whole() {
+    let fake = Scene::new().fake;
+    let mut settings = fake.settings();
+    settings.insert("webhook_token".to_owned(), json!("secret/call"));
+    let scene = Scene { connection: connection(&settings), ..Scene::with(fake) };
+    let good = scene.fake.webhook("connection.update", json!({"state": "open"})).webhook();
+    for (token, expected) in [
+        ("secret/call", Ok(())),
+        ("secret/call/messages-upsert", Ok(())),
+        ("secret", Err(WebhookRefused::Unauthorized)),
+    ] {
+        let webhook = with_query(&good, &[("token", token)]);
+        assert_eq!(verdicts(&scene, &webhook), [expected; 2], "{token}");
+    }
+}
+
+#[test]
 fn the_token_is_not_taken_from_a_header() {
     let scene = Scene::new();
     let good = scene.fake.webhook("connection.update", json!({"state": "open"})).webhook();

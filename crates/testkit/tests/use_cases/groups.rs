@@ -6,7 +6,7 @@ use std::time::Duration;
 use recado_core::contacts::ContactFilter;
 use recado_core::events::EventType;
 use recado_core::gateway::ProviderError;
-use recado_core::groups::{Group, GroupCode, parse_groups};
+use recado_core::groups::{Group, GroupCode, GroupList, parse_groups};
 use recado_core::ids::ConnectionId;
 use recado_core::page::PageRequest;
 use recado_testkit::kit::body;
@@ -207,6 +207,43 @@ async fn a_gateway_that_cannot_tell_or_fails_leaves_the_set() {
     kit.provider.set_groups(Err(ProviderError::Failed("timeout".to_owned())));
     assert_eq!(code(kit.app.groups().sync(kit.company.id, id).await), "PROVIDER_ERROR");
     assert_eq!(codes(&kit, id).await, ["1@g.us"]);
+}
+
+#[tokio::test]
+async fn a_list_that_is_not_whole_removes_no_group() {
+    let kit = Kit::new().await;
+    let id = connect(&kit, "evolution", json!({ "status": "connected" })).await;
+    set(&kit, id, json!([{ "code": "1@g.us", "subject": "A" }])).await;
+    let groups = told(&[("2@g.us", "B"), ("2@g.us", "B2")]);
+    let list = GroupList { is_whole: false, ..GroupList::from(groups) };
+    kit.provider.set_group_list(Ok(list));
+    let answer = kit.app.groups().sync(kit.company.id, id).await.unwrap();
+    assert_eq!(answer.len(), 2);
+    assert_eq!(codes(&kit, id).await, ["1@g.us", "2@g.us"]);
+}
+
+#[tokio::test]
+async fn a_role_that_is_not_told_stays_as_it_is_known() {
+    let kit = Kit::new().await;
+    let id = connect(&kit, "evolution", json!({ "status": "connected" })).await;
+    let known = json!([{ "code": "1@g.us", "subject": "A", "is_admin": true },
+        { "code": "2@g.us", "subject": "B", "is_admin": true }]);
+    set(&kit, id, known).await;
+    let groups = told(&[("1@g.us", "A2"), ("2@g.us", "B"), ("3@g.us", "C")]);
+    let without_role = ["1@g.us", "3@g.us"].map(|code| GroupCode::parse(code, "g.us").unwrap());
+    let list = GroupList { without_role: without_role.to_vec(), ..GroupList::from(groups) };
+    let roles = async || {
+        let groups = kit.app.groups().all(kit.company.id, id).await.unwrap();
+        let groups = serde_json::to_value(groups).unwrap();
+        let shown = groups.as_array().unwrap().iter().map(|group| group["is_admin"] == json!(true));
+        shown.collect::<Vec<bool>>()
+    };
+    kit.app.groups().merge(kit.company.id, id, list.clone()).await.unwrap();
+    assert_eq!(roles().await, [true, false, false]);
+    kit.provider.set_group_list(Ok(list));
+    kit.app.groups().sync(kit.company.id, id).await.unwrap();
+    assert_eq!(roles().await, [true, false, false]);
+    assert_eq!(names(&kit).await[0].1, "A2");
 }
 
 /// Works on every job that is due and tells how many there were.

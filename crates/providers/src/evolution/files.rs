@@ -1,0 +1,105 @@
+//! Files that came inside webhooks, in memory until they are fetched for the first time. One that is
+//! lost, with the process or to a newer one, is asked for like any other.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use recado_core::ids::ConnectionId;
+
+/// How many bytes are kept of all connections.
+const MAX_BYTES: usize = 64 * 1024 * 1024;
+
+/// The files by connection and source. Clones share them.
+#[derive(Clone, Default)]
+pub(super) struct Files(Arc<Mutex<Kept>>);
+
+#[derive(Default)]
+struct Kept {
+    files: VecDeque<File>,
+    bytes: usize,
+}
+
+struct File {
+    connection: ConnectionId,
+    source: String,
+    bytes: Vec<u8>,
+}
+
+impl std::fmt::Debug for Files {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Files(***)")
+    }
+}
+
+impl Files {
+    /// Keeps a file; the oldest ones make room for it.
+    pub(super) fn keep(&self, connection: ConnectionId, source: &str, bytes: Vec<u8>) {
+        if bytes.len() > MAX_BYTES {
+            return;
+        }
+        let mut kept = self.kept();
+        kept.take(connection, source);
+        kept.bytes += bytes.len();
+        kept.files.push_back(File { connection, source: source.to_owned(), bytes });
+        while kept.bytes > MAX_BYTES {
+            let Some(oldest) = kept.files.pop_front() else { break };
+            kept.bytes -= oldest.bytes.len();
+        }
+    }
+
+    /// A file, which is then kept no longer.
+    pub(super) fn take(&self, connection: ConnectionId, source: &str) -> Option<Vec<u8>> {
+        self.kept().take(connection, source)
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        // A file is whole before it is kept.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Kept {
+    fn take(&mut self, connection: ConnectionId, source: &str) -> Option<Vec<u8>> {
+        let here = |file: &File| file.connection == connection && file.source == source;
+        let place = self.files.iter().position(here)?;
+        let file = self.files.remove(place)?;
+        self.bytes -= file.bytes.len();
+        Some(file.bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn connection(n: u128) -> ConnectionId {
+        ConnectionId::new(Uuid::from_u128(n))
+    }
+
+    #[test]
+    fn a_file_is_its_connections_and_taken_once() {
+        let files = Files::default();
+        files.keep(connection(1), "a", vec![1]);
+        files.keep(connection(1), "a", vec![2]);
+        assert_eq!(files.take(connection(2), "a"), None);
+        assert_eq!(files.take(connection(1), "b"), None);
+        assert_eq!(files.clone().take(connection(1), "a"), Some(vec![2]));
+        assert_eq!(files.take(connection(1), "a"), None);
+        assert_eq!(files.kept().bytes, 0);
+    }
+
+    #[test]
+    fn the_oldest_files_make_room() {
+        let files = Files::default();
+        let third = MAX_BYTES / 3;
+        for n in 0..4_u8 {
+            files.keep(connection(1), &n.to_string(), vec![n; third]);
+        }
+        files.keep(connection(1), "huge", vec![9; MAX_BYTES + 1]);
+        let found = |n: u8| files.take(connection(1), &n.to_string()).is_some();
+        assert_eq!([0, 1, 2, 3].map(found), [false, true, true, true]);
+        assert_eq!(files.take(connection(1), "huge"), None);
+    }
+}
