@@ -27,14 +27,14 @@ fn lock(table: &str, of: &str, key: &str) -> String {
     )
 }
 
-/// Removes the windows of `$3` of which `$2` has one that ends later. Those of both are put side by
-/// side once, for the reason why [`has`] is as it is.
-const DROP_EARLIER: &str = "\
-WITH windows AS MATERIALIZED (SELECT key, contact_id, ends_at, \
-max(ends_at) OVER (PARTITION BY key) AS latest FROM dispatch_windows \
-WHERE company_id = $1 AND contact_id IN ($2, $3)) \
+/// Removes the windows of `$3` of which `$2` has a better one: one that was sent, or one that ends
+/// later. Those of both are put side by side once, for the reason why [`has`] is as it is.
+const DROP_WORSE: &str = "\
+WITH windows AS MATERIALIZED (SELECT key, first_value(contact_id) OVER (PARTITION BY key \
+ORDER BY (state = 'sent') DESC, ends_at DESC, (contact_id = $3) DESC) AS best \
+FROM dispatch_windows WHERE company_id = $1 AND contact_id IN ($2, $3)) \
 DELETE FROM dispatch_windows t WHERE t.company_id = $1 AND t.contact_id = $3 \
-AND (t.key IN (SELECT key FROM windows WHERE contact_id = $3 AND ends_at < latest)) IS TRUE";
+AND (t.key IN (SELECT key FROM windows WHERE best = $2)) IS TRUE";
 
 /// The places of `$3` that still wait are nobody's on campaigns where that of `$2` does not.
 const STOP_WAITING: &str = "\
@@ -88,7 +88,7 @@ pub(crate) static GIVE: LazyLock<[String; 22]> = LazyLock::new(|| {
         drop_doubles("contact_tags", "tag_id"),
         give("contact_tags", MOVED),
         give("deals", MOVED_ON),
-        DROP_EARLIER.to_owned(),
+        DROP_WORSE.to_owned(),
         drop_doubles("dispatch_windows", "key"),
         give("dispatch_windows", MOVED_ON),
         give("documents", MOVED_ON),

@@ -6,7 +6,7 @@ use recado_core::ids::{CompanyId, ContactId, MessageId};
 use recado_core::store::{StoreError, Stored};
 
 use crate::PostgresStore;
-use crate::session::get;
+use crate::session::{get, select};
 use crate::table::{Columns, Param, Table, params, table_sql, unreadable};
 
 impl Table for DispatchWindow {
@@ -54,5 +54,15 @@ impl DispatchReads for PostgresStore {
         key: WindowKey,
     ) -> Result<Option<Stored<DispatchWindow>>, StoreError> {
         get(&self.pool, params![company.uuid(), contact.uuid(), key.as_bytes().to_vec()]).await
+    }
+
+    async fn reserved_windows(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+    ) -> Result<Vec<Stored<DispatchWindow>>, StoreError> {
+        let condition =
+            "WHERE company_id = $1 AND contact_id = $2 AND state = 'reserved' ORDER BY key";
+        select(&self.pool, condition, params![company.uuid(), contact.uuid()]).await
     }
 }

@@ -36,11 +36,12 @@ const MOVES: [&str; 20] = [
     "DELETE FROM list_members WHERE company_id = ?1 AND contact_id = ?2",
     "UPDATE OR IGNORE contact_tags SET contact_id = ?3 WHERE company_id = ?1 AND contact_id = ?2",
     "DELETE FROM contact_tags WHERE company_id = ?1 AND contact_id = ?2",
-    // The window that ends later stays.
+    // A window that was sent stays rather than a reserved one, then the one that ends later.
     "DELETE FROM dispatch_windows WHERE company_id = ?1 AND contact_id = ?3 \
      AND EXISTS (SELECT 1 FROM dispatch_windows AS theirs WHERE theirs.company_id = ?1 \
      AND theirs.contact_id = ?2 AND theirs.key = dispatch_windows.key \
-     AND theirs.ends_at > dispatch_windows.ends_at)",
+     AND (theirs.state = 'sent', theirs.ends_at) \
+     > (dispatch_windows.state = 'sent', dispatch_windows.ends_at))",
     "UPDATE OR IGNORE dispatch_windows SET contact_id = ?3, version = version + 1 \
      WHERE company_id = ?1 AND contact_id = ?2",
     "DELETE FROM dispatch_windows WHERE company_id = ?1 AND contact_id = ?2",

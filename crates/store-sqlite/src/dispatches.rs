@@ -56,4 +56,13 @@ impl DispatchReads for SqliteStore {
         })
         .await
     }
+
+    async fn reserved_windows(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+    ) -> Result<Vec<Stored<DispatchWindow>>, StoreError> {
+        let condition = "company_id = ?1 AND contact_id = ?2 AND state = 'reserved' ORDER BY key";
+        self.read(move |conn| table::list(conn, condition, &[company.into(), contact.into()])).await
+    }
 }

@@ -8,6 +8,7 @@ use crate::Timestamp;
 use crate::app::UseCase;
 use crate::conversations::{ChannelContact, ChannelQuery, Conversation};
 use crate::deals::{Deal, focus_stage};
+use crate::dispatches::DispatchWindow;
 use crate::error::Error;
 use crate::ids::{CompanyId, ContactId};
 use crate::input::{Input, read_id};
@@ -35,6 +36,27 @@ pub struct MergeFacts {
     deals: Vec<Deal>,
     /// Whether the other contact's identifier is a name of somebody.
     identifier_held: bool,
+    /// Whether one of them is being deleted.
+    is_purged: bool,
+    /// The dispatches to both that nobody has settled.
+    dispatches: Vec<DispatchWindow>,
+}
+
+impl MergeFacts {
+    /// Whether something is under way that names one of both and that a merge would have to undo:
+    /// a deletion that has begun to remove files, a dispatch that holds a window.
+    fn is_busy(&self, now: Timestamp) -> bool {
+        self.is_purged || self.dispatches.iter().any(|window| window.is_under_way(now))
+    }
+}
+
+/// What became of a merge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Merging {
+    /// Both are one.
+    Done,
+    /// One of them is being deleted, or is just being dispatched to; try again.
+    Busy,
 }
 
 /// The contact that stays, with what the other one knew and it did not. Of two states the stricter
@@ -188,7 +210,7 @@ impl MergeContacts {
 #[async_trait]
 impl UseCase for MergeContacts {
     type Loaded = MergeFacts;
-    type Output = ();
+    type Output = Merging;
     type Error = ManageError;
 
     async fn load(&self, store: &dyn Reads) -> Result<MergeFacts, StoreError> {
@@ -215,10 +237,17 @@ impl UseCase for MergeContacts {
             }
             _ => false,
         };
-        Ok(MergeFacts { found, memories, deals, identifier_held })
+        // After the contacts: whatever begins to delete one, or to dispatch to it, writes it.
+        let (mut is_purged, mut dispatches) = (false, Vec::new());
+        for id in both {
+            is_purged |= store.purge(self.company, id).await?.is_some();
+            let reserved = store.reserved_windows(self.company, id).await?;
+            dispatches.extend(reserved.into_iter().map(Stored::into_value));
+        }
+        Ok(MergeFacts { found, memories, deals, identifier_held, is_purged, dispatches })
     }
 
-    fn decide(&self, facts: MergeFacts, now: Timestamp) -> Result<Decided<()>, ManageError> {
+    fn decide(&self, facts: MergeFacts, now: Timestamp) -> Result<Decided<Merging>, ManageError> {
         let of = |id: ContactId| facts.found.iter().find(|found| found.contact.id == id);
         let (Some(own), Some(other)) = (of(self.id), of(self.other)) else {
             return Err(ManageError::NotFound);
@@ -232,6 +261,9 @@ impl UseCase for MergeContacts {
         }
         if own.contact.source_platform != other.contact.source_platform {
             return refuse("must be a contact of the same channel");
+        }
+        if facts.is_busy(now) {
+            return Ok(Decided::unchanged(Merging::Busy));
         }
         let contact = merged(&own.contact, &other.contact, &facts.deals, now);
         let mut changes =
@@ -251,7 +283,7 @@ impl UseCase for MergeContacts {
         if let Some(alias) = self.identifier(&facts, &other.contact) {
             changes = changes.insert(alias);
         }
-        Ok(Decided::new(changes, ()))
+        Ok(Decided::new(changes, Merging::Done))
     }
 }
 
@@ -276,19 +308,18 @@ impl Contacts<'_> {
     /// # Errors
     ///
     /// [`ManageError::NotFound`] when the company lacks one of them; what forbids the merge: groups,
-    /// two channels, one contact twice. [`Error::Busy`] while one of them is being deleted.
+    /// two channels, one contact twice. [`Error::Busy`] while one of them is being deleted, or while
+    /// a template is being dispatched to one of them: until then nobody knows which window stays.
     pub async fn merge(
         &self,
         company: CompanyId,
         id: ContactId,
         other: ContactId,
     ) -> ManageResult<()> {
-        for contact in [id, other] {
-            if self.app.store().purge(company, contact).await?.is_some() {
-                return Err(Error::Busy);
-            }
+        match self.app.run(&MergeContacts { company, id, other }).await? {
+            Merging::Done => Ok(()),
+            Merging::Busy => Err(Error::Busy),
         }
-        self.app.run(&MergeContacts { company, id, other }).await
     }
 }
 

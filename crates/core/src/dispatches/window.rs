@@ -137,7 +137,7 @@ impl DispatchWindow {
     /// itself, and 60 seconds after a reservation that nobody settled, one may (D50).
     pub fn eligibility(&self, lasts: Duration, now: Timestamp) -> Eligibility {
         match self.state {
-            WindowState::Reserved if now < self.sent_at.plus(RESERVATION) => Eligibility::InFlight,
+            WindowState::Reserved if self.is_under_way(now) => Eligibility::InFlight,
             WindowState::Sent if now < self.sent_at.plus(lasts) => {
                 Eligibility::Sent(ExistingSend {
                     message_id: self.message,
@@ -147,6 +147,12 @@ impl DispatchWindow {
             }
             WindowState::Reserved | WindowState::Sent => Eligibility::Free,
         }
+    }
+
+    /// Whether its dispatch may still be under way: 60 seconds after a reservation that nobody
+    /// settled it is not (D50).
+    pub fn is_under_way(&self, now: Timestamp) -> bool {
+        self.state == WindowState::Reserved && now < self.sent_at.plus(RESERVATION)
     }
 }
 
@@ -160,6 +166,13 @@ pub trait DispatchReads: Send + Sync {
         contact: ContactId,
         key: WindowKey,
     ) -> Result<Option<Stored<DispatchWindow>>, StoreError>;
+
+    /// The reserved windows of a contact, by key: dispatches that nobody has settled.
+    async fn reserved_windows(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+    ) -> Result<Vec<Stored<DispatchWindow>>, StoreError>;
 }
 
 #[cfg(test)]

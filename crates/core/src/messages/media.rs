@@ -100,7 +100,11 @@ async fn fetch(app: &Recado, message: &Message) -> Result<Outcome, StoreError> {
     let attached = app.documents().attach(message.company, message.contact, &filename, bytes).await;
     match attached {
         Ok(document) => Ok(Outcome::Attached(document.id)),
-        Err(Error::Rejected(AttachError::Files(_)) | Error::Busy) => Ok(Outcome::TryLater),
+        // Its contact may have become part of another one, whose message it is by the next try; of a
+        // contact that was deleted the message is gone then.
+        Err(Error::Rejected(AttachError::Files(_) | AttachError::NotFound) | Error::Busy) => {
+            Ok(Outcome::TryLater)
+        }
         Err(Error::Rejected(_) | Error::Denied(_)) => Ok(Outcome::GiveUp),
         Err(Error::Store(error)) => Err(error),
     }

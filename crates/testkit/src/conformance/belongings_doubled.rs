@@ -48,9 +48,9 @@ pub async fn what_both_contacts_have_stays_as_the_taker_has_it(harness: &dyn Har
     scene.add(scene.joins(&from, &enrolled.list)).await;
 }
 
-/// D50: nothing is dispatched again before the later of both windows ends, whatever became of their
-/// messages so far.
-pub async fn the_window_that_ends_later_stays(harness: &dyn Harness) {
+/// D50: nothing is dispatched again before the later of both windows of messages that were sent ends.
+/// A reservation yields to them: its message may be refused yet, and then leaves no window at all.
+pub async fn the_window_that_was_sent_or_ends_later_stays(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let [from, into, other] = [scene.contact(), scene.contact(), scene.contact()];
     scene.add_all([from.clone(), into.clone(), other.clone()]).await;
@@ -75,7 +75,8 @@ pub async fn the_window_that_ends_later_stays(harness: &dyn Harness) {
         ChangeSet::new().with(move_to(&scene, &from, &into)).with(first(from.clone()).delete());
     scene.store.commit(changes).await.expect("nothing stands in the way");
     for (theirs, own) in pairs {
-        let expected = if theirs.ends_at > own.ends_at {
+        let worth = |window: &DispatchWindow| (window.state == WindowState::Sent, window.ends_at);
+        let expected = if worth(&theirs) > worth(&own) {
             let moved = DispatchWindow { contact: into.id, ..theirs.clone() };
             Stored::new(moved, first(()).version().next())
         } else {

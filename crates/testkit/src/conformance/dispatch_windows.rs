@@ -66,6 +66,25 @@ pub async fn dispatch_windows_are_told_apart_by_contact_and_key(harness: &dyn Ha
     assert_eq!(scene.window_now(&windows[0]).await, Some(first(windows[0].clone())));
 }
 
+/// Those of other contacts and companies, and those of messages that were sent, are not among them.
+pub async fn the_reserved_windows_of_a_contact_are_listed_by_key(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let (ana, bia) = (scene.contact(), scene.contact());
+    scene.add_all([ana.clone(), bia.clone()]).await;
+    let sent = DispatchWindow { state: WindowState::Sent, ..scene.window(&ana, 3) };
+    let reserved = [scene.window(&ana, 2), scene.window(&ana, 4)];
+    let all = [reserved[1].clone(), sent, scene.window(&bia, 1), reserved[0].clone()];
+    scene.add_all(all).await;
+    let listed = |contact| scene.store.reserved_windows(scene.company, contact);
+    assert_eq!(listed(ana.id).await.expect("works"), reserved.clone().map(first));
+    let other = scene.another_company().await.company;
+    assert_eq!(scene.store.reserved_windows(other, ana.id).await.expect("works"), []);
+    let settled = DispatchWindow { state: WindowState::Sent, ..reserved[0].clone() };
+    scene.apply(first(reserved[0].clone()).update(settled)).await;
+    scene.apply(first(reserved[1].clone()).delete()).await;
+    assert_eq!(listed(ana.id).await.expect("works"), []);
+}
+
 /// Promise 2.
 pub async fn a_dispatch_window_that_is_there_names_its_key(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;

@@ -258,7 +258,7 @@ macro_rules! conformance_suite {
         );
         $crate::conformance_topic!($fresh, belongings_doubled:
             of_two_places_on_a_campaign_the_one_whose_turn_came_stays,
-            the_window_that_ends_later_stays,
+            the_window_that_was_sent_or_ends_later_stays,
             what_both_contacts_have_stays_as_the_taker_has_it,
         );
         $crate::conformance_topic!($fresh, unknown_kinds:
@@ -313,6 +313,7 @@ macro_rules! conformance_suite {
         $crate::conformance_topic!($fresh, dispatch_windows:
             every_field_of_a_dispatch_window_is_read_back,
             dispatch_windows_are_told_apart_by_contact_and_key,
+            the_reserved_windows_of_a_contact_are_listed_by_key,
             a_dispatch_window_that_is_there_names_its_key,
             a_dispatch_window_needs_its_contact,
             a_stale_change_of_a_dispatch_window_changes_nothing,

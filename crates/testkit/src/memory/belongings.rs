@@ -1,7 +1,7 @@
 //! How the belongings of one contact become another's.
 
 use recado_core::campaigns::{Recipient, RecipientStatus};
-use recado_core::dispatches::DispatchWindow;
+use recado_core::dispatches::{DispatchWindow, WindowState};
 use recado_core::ids::{CompanyId, ContactId};
 use recado_core::store::{Conflict, Row, RowKey};
 
@@ -113,15 +113,16 @@ impl State {
         }
     }
 
-    /// Makes room where what `from` has is what stays: a window that ends later, a place on a
-    /// campaign where only that of `into` still waits.
+    /// Makes room where what `from` has is what stays: a window that was sent or ends later, a place
+    /// on a campaign where only that of `into` still waits.
     fn give_way(&mut self, company: CompanyId, from: ContactId, into: ContactId) {
         let waits = |recipient: &Recipient| recipient.status == RecipientStatus::Waiting;
+        let worth = |window: &DispatchWindow| (window.state == WindowState::Sent, window.ends_at);
         let yields = |row: &Row| match row {
             Row::DispatchWindow(own) if own.company == company && own.contact == into => {
                 self.rows.all::<DispatchWindow>().any(|other| {
                     (other.company, other.contact, other.key) == (company, from, own.key)
-                        && other.ends_at > own.ends_at
+                        && worth(other) > worth(own)
                 })
             }
             Row::Recipient(own) if own.company == company && own.contact == Some(into) => {

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use recado_core::access::Company;
-use recado_core::dispatches::{DispatchReads, DispatchWindow, WindowKey};
+use recado_core::dispatches::{DispatchReads, DispatchWindow, WindowKey, WindowState};
 use recado_core::ids::{CompanyId, ContactId, InboundEndpointId};
 use recado_core::inbound::{EndpointSlug, InboundEndpoint, InboundReads};
 use recado_core::store::{RowKey, StoreError, Stored};
@@ -55,5 +55,19 @@ impl DispatchReads for MemoryStore {
         key: WindowKey,
     ) -> Result<Option<Stored<DispatchWindow>>, StoreError> {
         Ok(self.state().rows.get(&RowKey::DispatchWindow { company, contact, key }))
+    }
+
+    async fn reserved_windows(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+    ) -> Result<Vec<Stored<DispatchWindow>>, StoreError> {
+        Ok(self.state().sorted_stored(
+            |window: &DispatchWindow| {
+                (window.company, window.contact) == (company, contact)
+                    && window.state == WindowState::Reserved
+            },
+            |window| *window.key.as_bytes(),
+        ))
     }
 }

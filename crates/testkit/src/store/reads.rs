@@ -183,6 +183,7 @@ reads! {
             contact: ContactId,
             key: WindowKey,
         ) -> Option<Stored<DispatchWindow>>;
+        fn reserved_windows(company: CompanyId, contact: ContactId) -> Vec<Stored<DispatchWindow>>;
     }
     DocumentReads {
         fn document(company: CompanyId, id: DocumentId) -> Option<Stored<Document>>;

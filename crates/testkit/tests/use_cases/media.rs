@@ -142,6 +142,27 @@ async fn the_job_of_a_contact_that_is_gone_ends() {
 }
 
 #[tokio::test]
+async fn a_file_whose_contact_is_merged_while_it_is_fetched_is_the_other_ones() {
+    let kit = Kit::new().await;
+    let (goes, _) = picture(&kit).await;
+    let keeps = create_phone(&kit, "34991230002").await;
+    let gateway = kit.transport.at(SOURCE);
+    gateway.hold().otherwise(answer(200, b"jpeg".to_vec()));
+    let merging = async {
+        gateway.has_got(1).await;
+        kit.app.contacts().merge(kit.company.id, keeps, goes).await.unwrap();
+        gateway.open();
+    };
+    let jobs = kit.app.jobs();
+    let (worked, ()) = tokio::join!(jobs.run_one(), merging);
+    assert!(worked.unwrap());
+    kit.clock.advance(Duration::from_secs(5));
+    assert!(jobs.run_one().await.unwrap());
+    assert!(message(&kit, keeps).await.media_url.is_some());
+    assert_eq!(kit.app.documents().list(kit.company.id, keeps).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
 async fn the_links_of_one_process_are_those_of_another() {
     let store = Arc::new(MemoryStore::new());
     let files = MemoryFiles::new();

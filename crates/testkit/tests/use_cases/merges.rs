@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use recado_core::contacts::ContactFilter;
 use recado_core::conversations::ActionName;
+use recado_core::dispatches::RESERVATION;
 use recado_core::gateway::SendFailure;
 use recado_core::ids::{ContactId, ListId};
 use recado_core::messages::DeliveryCode;
@@ -441,14 +442,15 @@ async fn nothing_is_dispatched_again_before_the_later_window_of_both_ends() {
             let meanwhile = async {
                 let Some(gate) = &gate else { return };
                 gate.reached(1).await;
-                merge_in(shop, keeps, goes).await;
+                // Nobody knows yet whether its window is one.
+                let company = shop.kit().company.id;
+                let refused = shop.other.contacts().merge(company, keeps, goes).await;
+                assert!(matches!(refused, Err(Error::Busy)), "{refused:?}");
                 gate.open();
             };
             let (sent, ()) = tokio::join!(sent, meanwhile);
             let sent = sent.unwrap();
-            if !is_held {
-                merge_in(shop, keeps, goes).await;
-            }
+            merge_in(shop, keeps, goes).await;
             let to = if keeps_later { own.as_str() } else { THEIRS };
             for wait in [MILLISECOND, later - MILLISECOND] {
                 shop.advance(wait);
@@ -459,5 +461,35 @@ async fn nothing_is_dispatched_again_before_the_later_window_of_both_ends() {
             dispatch(shop.app(), &desk.admitted, to, "Ana").await.unwrap();
             assert_eq!(shop.calls(), 3);
         }
+    }
+}
+
+#[tokio::test]
+async fn what_a_dead_process_reserved_takes_no_window_from_a_message_that_was_sent() {
+    for keeps_sent in [true, false] {
+        let desk = Desk::with(utility()).await;
+        let (shop, own) = (&desk.shop, phone(7));
+        let first = create_phone(shop.kit(), THEIRS).await;
+        let second = create_phone(shop.kit(), &own).await;
+        let (keeps, goes) = if keeps_sent { (first, second) } else { (second, first) };
+        let sent = desk.send("Ana").await.unwrap();
+        shop.advance(SECOND);
+        let dead = shop.process(77).await;
+        let gate = shop.kit().provider.hold();
+        tokio::select! {
+            biased;
+            _ = dispatch(&dead, &desk.admitted, &own, "Ana") => panic!("it is held back"),
+            () = gate.reached(2) => {}
+        }
+        drop((dead, gate));
+        shop.advance(RESERVATION - MILLISECOND);
+        let company = shop.kit().company.id;
+        let merging = shop.other.contacts().merge(company, keeps, goes).await;
+        assert!(matches!(merging, Err(Error::Busy)), "{merging:?}");
+        shop.advance(MILLISECOND);
+        merge_in(shop, keeps, goes).await;
+        let to = if keeps_sent { THEIRS } else { own.as_str() };
+        let again = dispatch(shop.app(), &desk.admitted, to, "Ana").await;
+        assert_eq!(existing(again).map(|known| known.message_id), Some(sent.message_id));
     }
 }
