@@ -7,8 +7,8 @@ use recado_core::gateway::{MediaFile, ProviderError};
 use recado_core::transport::Transport;
 use serde_json::{Value, json};
 
-use super::files::Files;
 use super::answer::{Meaning, Trouble, is_success, unreachable};
+use super::files::Files;
 use super::settings::Place;
 use crate::shared::{parse, text, text_at};
 

@@ -119,7 +119,9 @@ fn events(
 
 /// Keeps the file of a message that came with it, for when it is fetched.
 fn keep_file(connection: &Connection, files: &Files, record: &Value, read: &Read) {
-    let Ok(Some(GatewayEvent::Message(message) | GatewayEvent::Echo(message))) = read else { return };
+    let Ok(Some(GatewayEvent::Message(message) | GatewayEvent::Echo(message))) = read else {
+        return;
+    };
     let source = message.media.as_ref().and_then(|media| media.url.as_deref());
     let Some(source) = source.filter(|source| source.starts_with(media::SOURCE)) else { return };
     if let Some(bytes) = media::enclosed(record) {
