@@ -33,6 +33,28 @@ both_stores! {
         assert_eq!(fake.violations(), Vec::<String>::new());
     }
 
+    async fn a_base_address_may_name_the_version(world: World) {
+        let fake = FakeCloud::new();
+        let gateway = GatewayServer::start(fake.clone()).await;
+        let settings = fake.settings(&format!("{}/v23.0/", gateway.url()));
+        let connection =
+            world.gateway_connection("official_cloud", "cloud_api", settings, json!({})).await;
+        world.connection_is(&connection, "connected").await;
+        world.sent(&mobile(1), "oi").await;
+        assert_eq!(fake.violations(), Vec::<String>::new());
+    }
+
+    async fn a_given_status_holds_where_nobody_answers_for_the_number(world: Clouded) {
+        for code in [100, 1] {
+            world.fake.set_state(Some(graph_error(code, "Unsupported get request")));
+            let path = format!("C/connections/{}/check", world.connection);
+            let checked = world.operator("POST", &path, json!({})).await.expect(200);
+            assert_eq!(checked["answered"], false, "{code}");
+            assert_eq!(checked["connection"]["status"], "connected", "{code}");
+        }
+        world.sent(&mobile(1), "oi").await;
+    }
+
     async fn a_connection_with_a_bad_token_is_not_connected_until_it_is_corrected(world: World) {
         let fake = FakeCloud::new();
         fake.revoke_token(true);

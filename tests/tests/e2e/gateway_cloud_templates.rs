@@ -162,6 +162,13 @@ both_stores! {
             "new_category": "MARKETING"});
         world.changes(&[("template_category_update", done)]).await;
         assert_eq!(template(&world, "a").await["category"], "MARKETING");
+        let foreign = world.fake.webhook_body(&json!({"object": "whatsapp_business_account",
+            "entry": [{"id": "WABA_ID", "changes": [{"field": "message_template_status_update",
+                "value": {"event": "APPROVED", "message_template_name": "a",
+                    "message_template_language": "pt_BR", "reason": "NONE"}}]}]}));
+        world.takes(&foreign).await;
+        assert_eq!(template(&world, "a").await["status"], "APPROVED", "of an account nobody names");
+        world.takes(&world.fake.webhook_template("a", "pt_BR", "PAUSED")).await;
         world.takes(&world.fake.webhook_template("nobody", "pt_BR", "APPROVED")).await;
         world.takes(&world.fake.webhook_template("a", "en_US", "APPROVED")).await;
         assert_eq!(template(&world, "a").await["status"], "PAUSED");

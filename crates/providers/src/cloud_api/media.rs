@@ -70,7 +70,7 @@ async fn told(
     let is_within = |domain: &&str| {
         host.strip_suffix(*domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
     };
-    if !goes_where(url, access.base) && !HOSTS.iter().any(|domain| is_within(&domain)) {
+    if !goes_where(url, access.base) && !HOSTS.iter().any(is_within) {
         return Ok(MediaFile::At(url.to_owned()));
     }
     Ok(fetched(transport, access, url, limit).await?.unwrap_or(MediaFile::Gone))

@@ -1,8 +1,8 @@
 //! The official cloud API of WhatsApp (Graph API v23.0 and later).
 //!
 //! Settings: `phone_number_id`, `access_token`, `app_secret`, `verify_token`; optional
-//! `business_account_id` (needed to list templates), `api_base` (`https://graph.facebook.com`),
-//! `api_version` (`v23.0`) and `timeout_ms`.
+//! `business_account_id` (needed to list templates), `api_base` (`https://graph.facebook.com`; it
+//! may end with the version), `api_version` (`v23.0`) and `timeout_ms`.
 //!
 //! Our message id goes along as `biz_opaque_callback_data` and comes back with every status: that
 //! is how the fate of a send without an answer becomes known, as the API cannot be asked for it.

@@ -149,14 +149,14 @@ mod tests {
             (person.push_name.clone(), person.names)
         };
         let both = vec!["5534991234567".to_owned(), "BR.2".to_owned()];
-        assert_eq!(names(json!({}), &[ana.clone()]), (Some("Ana".to_owned()), both));
-        let told = names(json!({"from": "553491234567"}), &[ana.clone()]);
+        assert_eq!(names(json!({}), std::slice::from_ref(&ana)), (Some("Ana".to_owned()), both));
+        let told = names(json!({"from": "553491234567"}), std::slice::from_ref(&ana));
         assert_eq!((told.0.as_deref(), &*told.1[0]), (Some("Ana"), "553491234567"));
         assert!(told.1.contains(&"BR.2".to_owned()));
         let nameless = json!({"profile": {"name": "Ana"}});
         let told = names(json!({"from": "1"}), &[nameless]);
         assert_eq!(told, (Some("Ana".to_owned()), vec!["1".to_owned()]));
-        let other = names(json!({"from": "551140028922"}), &[ana.clone()]);
+        let other = names(json!({"from": "551140028922"}), std::slice::from_ref(&ana));
         assert_eq!(other, (None, vec!["551140028922".to_owned()]));
         assert_eq!(names(json!({}), &[ana.clone(), ana]), (None, Vec::new()));
     }
