@@ -16,7 +16,7 @@ use crate::conversations::{ChannelContact, ChannelQuery, StopWords, asks_to_stop
 use crate::gateway::{GatewayEvent, GatewayMessage, Incoming};
 use crate::groups::GroupCode;
 use crate::ids::{CompanyId, ConnectionId, ContactId, MessageId};
-use crate::messages::{MediaLinks, Message, ProviderMessageId, Referred};
+use crate::messages::{DeliveryCode, MediaLinks, Message, ProviderMessageId, Referred};
 use crate::store::{Decided, Reads, StoreError, Stored};
 use crate::{Recado, Timestamp};
 
@@ -146,6 +146,15 @@ impl Batch {
             _ => None,
         });
         named.collect()
+    }
+
+    /// Whether a message failed because its recipient wants none, which has to be kept of them.
+    fn stops_somebody(&self) -> bool {
+        let failures = self.readable().filter_map(|event| match event {
+            GatewayEvent::Status(status) => status.failure.as_ref(),
+            _ => None,
+        });
+        failures.into_iter().any(|failure| failure.code == DeliveryCode::RecipientOptedOut)
     }
 
     async fn groups(&self, store: &dyn Reads) -> Result<Vec<GroupCode>, StoreError> {
@@ -288,7 +297,7 @@ impl UseCase for Batch {
     ) -> Result<Decided<Vec<EventResult>>, InboxError> {
         let connection = facts.connection.take().ok_or(InboxError::NotFound)?;
         // 6.1: what needs a contact only to tell of it does without; the others cannot.
-        if facts.people.is_none() && !self.everybody().is_empty() {
+        if facts.people.is_none() && (!self.everybody().is_empty() || self.stops_somebody()) {
             return Err(InboxError::ContactStateUnavailable);
         }
         let mut workspace = Workspace::new(&connection, facts, now);

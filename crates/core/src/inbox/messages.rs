@@ -18,6 +18,9 @@ use crate::messages::{
 
 /// How much the clocks of the channel, of gateways and ours may differ.
 const CLOCKS_DIFFER: Duration = Duration::from_secs(10 * 60);
+/// How late a gateway's call may be: Meta repeats one for that long. A time that is further back is
+/// no old word but one of a clock that is wrong.
+const CALLED_AGAIN: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// Contacts could not be read although the event needs them; never answered, as such a batch fails
 /// as a whole.
 const UNREADABLE: &str = "the contact could not be read";
@@ -115,7 +118,8 @@ impl Workspace<'_> {
         self.ask_names(index, &names.peer, &message, ids.names_job);
         self.add_message(message);
         if let Some(RefTarget::Report { report, .. }) = kept {
-            self.advance_message(batch, id, &report, [ids.events[2], ids.events[3]]);
+            let events = [ids.events[2], ids.events[3]];
+            self.advance_message(batch, id, &report, self.now, ids, events);
         }
         EventResult::about(EventOutcome::Stored, id)
     }
@@ -180,9 +184,10 @@ impl Workspace<'_> {
             return EventResult::refused(UNREADABLE);
         };
         let before = person.contact.now.clone();
-        let lifts_newer = event.preference == Preference::Resume
-            && before.opted_out_at.is_some_and(|since| at.plus(CLOCKS_DIFFER) < since);
-        if lifts_newer {
+        let is_older = before
+            .opted_out_at
+            .is_some_and(|since| at.plus(CLOCKS_DIFFER) < since && since <= at.plus(CALLED_AGAIN));
+        if event.preference == Preference::Resume && is_older {
             return EventResult::ignored("they have asked to stop since");
         }
         let announces = ConversationState::of(&before).announces_opt_out(&act);
@@ -359,7 +364,7 @@ impl Workspace<'_> {
 }
 
 /// The contact after an act.
-fn moved(contact: &Contact, act: Act, now: Timestamp) -> Contact {
+pub(super) fn moved(contact: &Contact, act: Act, now: Timestamp) -> Contact {
     let after = ConversationState::of(contact).after(act);
     contact.changed(now, |contact| after.write_to(contact))
 }

@@ -9,6 +9,7 @@ use crate::conversations::{ChannelQuery, Conversation};
 use crate::gateway::NamesReport;
 use crate::groups::GroupCode;
 use crate::ids::ContactId;
+use crate::sending::keeps_number;
 
 /// The names of one person or group in an event.
 #[derive(Clone, Debug)]
@@ -218,7 +219,7 @@ impl Workspace<'_> {
     }
 
     /// The conversation of a contact on this connection, made if it is missing; addressed from now
-    /// on as `peer`.
+    /// on as `peer`, unless that is a hidden id of somebody whose number is known there.
     pub(super) fn conversation(&mut self, index: usize, peer: &str) -> Option<&mut Conversation> {
         let connection = self.connection.id;
         let company = self.connection.company;
@@ -237,8 +238,14 @@ impl Workspace<'_> {
             }));
             person.conversations.len() - 1
         });
+        let (contact, aliases) = (&person.contact.now, &person.aliases);
+        let is_its = |key: &ChannelKey| {
+            let is_phone =
+                contact.phone.as_ref().is_some_and(|phone| ChannelKey::of_phone(phone) == *key);
+            is_phone || aliases.iter().any(|(alias, _)| alias == key)
+        };
         let conversation = &mut person.conversations[place].now;
-        if conversation.identifier != peer {
+        if !keeps_number(&conversation.identifier, peer, is_its) {
             conversation.identifier = peer.to_owned();
         }
         Some(conversation)

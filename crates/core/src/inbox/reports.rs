@@ -2,14 +2,18 @@
 
 use std::time::Duration;
 
+use super::messages::moved;
 use super::workspace::Workspace;
 use super::{Batch, EventIds, EventOutcome, EventResult};
+use crate::Timestamp;
+use crate::conversations::{Act, ConversationState};
 use crate::gateway::StatusEvent;
 use crate::ids::{EventId, MessageId};
 use crate::messages::{
-    Direction, EventContact, MessageStatus, RefTarget, StatusReport, Step, advance, merge_reports,
-    message_sent, status_updated,
+    Direction, EventContact, Message, MessageStatus, OptOutSource, RefTarget, StatusReport, Step,
+    advance, contact_opted_out, merge_reports, message_sent, status_updated,
 };
+use crate::sending::asks_to_stop;
 
 /// How long a report that came before its message is kept (D28).
 pub const REPORT_KEPT: Duration = Duration::from_secs(10 * 60);
@@ -53,9 +57,10 @@ impl Workspace<'_> {
         }
         let current = self.message(id).map(|message| message.status);
         let [_, first, second, _] = ids.events;
+        let at = event.timestamp.unwrap_or(self.now);
         let mut moved = false;
         for (report, events) in reports.iter().zip([[first, second], [second, second]]) {
-            moved |= self.advance_message(batch, id, report, events);
+            moved |= self.advance_message(batch, id, report, at, ids, events);
         }
         if moved {
             EventResult::about(EventOutcome::Stored, id)
@@ -92,13 +97,15 @@ impl Workspace<'_> {
         self.point(event.provider_id.clone(), RefTarget::Report { report, expires_at });
     }
 
-    /// Moves a message as far as a report says and tells of it; false when that is nowhere. A
-    /// message that was pending is sent first, which `message.sent` tells.
+    /// Moves a message as far as a report of `at` says and tells of it; false when that is nowhere.
+    /// A message that was pending is sent first, which `message.sent` tells.
     pub(super) fn advance_message(
         &mut self,
         batch: &Batch,
         id: MessageId,
         report: &StatusReport,
+        at: Timestamp,
+        ids: &EventIds,
         events: [EventId; 2],
     ) -> bool {
         let Some(message) = self.message(id) else { return false };
@@ -106,8 +113,12 @@ impl Workspace<'_> {
             return false;
         };
         let mut message = message.clone();
+        let stopped = self.follow_up(&message, &step, at);
         for (step, event) in steps(step).into_iter().zip(events) {
             message = step.apply(&message);
+            if !step.is_told() {
+                continue;
+            }
             let person = self.person(message.contact);
             let contact = person.map_or(EventContact::Unreadable(message.contact), |person| {
                 EventContact::Known(&person.contact.now)
@@ -124,8 +135,46 @@ impl Workspace<'_> {
                 self.emit(told);
             }
         }
+        if let (Some(person), true) = (self.person(message.contact), stopped) {
+            let (contact, source) = (&person.contact.now, OptOutSource::OfficialCloudInbound);
+            let through = Some(self.connection.id);
+            let told = contact_opted_out(ids.events[3], contact, through, source, self.now);
+            self.emit(told);
+        }
         self.replace_message(message);
         true
+    }
+
+    /// What a step of `message` moves on its contact. Proof that it was sent does what the
+    /// gateway's acceptance does (3.1, D35), unless something newer has happened since; that the
+    /// recipient wants none is their request to stop (R114), and it is told whether that is new.
+    fn follow_up(&mut self, message: &Message, step: &Step, at: Timestamp) -> bool {
+        let now = self.now;
+        let stops = asks_to_stop(step, self.connection);
+        let everybody = self.people.iter_mut().flatten();
+        let Some(person) = everybody.into_iter().find(|p| p.contact.now.id == message.contact)
+        else {
+            return false;
+        };
+        let contact = &mut person.contact.now;
+        if stops {
+            let act = Act::OptedOut { at };
+            let announces = ConversationState::of(contact).announces_opt_out(&act);
+            *contact = moved(contact, act, now);
+            return announces;
+        }
+        let was_open = matches!(step.previous, MessageStatus::Pending | MessageStatus::Failed);
+        if !was_open || step.status == MessageStatus::Failed || message.is_history {
+            return false;
+        }
+        if contact.last_message_at.is_none_or(|last| last <= message.created_at) {
+            contact.last_connection_id = Some(message.connection);
+        }
+        let reopens = message.template_category.is_some() || message.is_of_campaign();
+        if reopens && contact.last_closed_at.is_none_or(|closed| closed <= message.created_at) {
+            *contact = moved(contact, Act::TemplateSent, now);
+        }
+        false
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{DeliveryCode, Failure, Message, MessageStatus, StatusReport};
 
-/// A real change of a message's status.
+/// A real change of a message: of its status, or of why it failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// The status before.
@@ -24,6 +24,12 @@ impl Step {
             ..message.clone()
         }
     }
+
+    /// Whether the status is another one, which `message.status_updated` tells (6). Only why a
+    /// message failed may change without it.
+    pub fn is_told(&self) -> bool {
+        self.previous != self.status
+    }
 }
 
 /// How far a status is on the way from pending to read; `None` off that way.
@@ -41,18 +47,23 @@ const fn rank(status: MessageStatus) -> Option<u8> {
 /// nothing (D28).
 ///
 /// Along pending, sent, delivered, read a message only moves on. It fails only while pending or
-/// sent. A failure is final, but one whose outcome nobody knew gives way to proof that the message
-/// was sent. Inbound messages never move.
+/// sent. A failure is final, but one whose outcome nobody knew gives way to whatever is known: to
+/// proof that the message was sent, or to the reason why it surely was not, which stays (R137).
+/// Inbound messages never move.
 pub fn advance(
     current: MessageStatus,
     failure: Option<&Failure>,
     reported: &StatusReport,
 ) -> Option<Step> {
     let moves = match (current, reported.status) {
-        (MessageStatus::Received, _)
-        | (_, MessageStatus::Received | MessageStatus::Pending)
-        | (MessageStatus::Failed, MessageStatus::Failed) => false,
-        (MessageStatus::Failed, _) => failure.is_some_and(Failure::is_uncertain),
+        (MessageStatus::Received, _) | (_, MessageStatus::Received | MessageStatus::Pending) => {
+            false
+        }
+        (MessageStatus::Failed, to) => {
+            let is_known = to != MessageStatus::Failed
+                || !reported.failure.as_ref().is_some_and(Failure::is_uncertain);
+            is_known && failure.is_some_and(Failure::is_uncertain)
+        }
         (MessageStatus::Pending | MessageStatus::Sent, MessageStatus::Failed) => true,
         (_, MessageStatus::Failed) => false,
         (from, to) => rank(from) < rank(to),
@@ -167,9 +178,32 @@ mod tests {
             let step = step.expect("the message moves on");
             assert_eq!((step.status, step.failure.clone()), (status, None));
         }
-        for late in [report(MessageStatus::Failed), uncertain()] {
-            assert_eq!(advance(MessageStatus::Failed, Some(&failure), &late), None);
+        assert_eq!(advance(MessageStatus::Failed, Some(&failure), &uncertain()), None);
+    }
+
+    #[test]
+    fn a_sure_failure_replaces_one_that_nobody_was_sure_of_and_stays() {
+        let unsure = (MessageStatus::Failed, Some(Failure::uncertain(None)));
+        let failed = report(MessageStatus::Failed);
+        let step = advance(unsure.0, unsure.1.as_ref(), &failed).expect("the reason changes");
+        assert_eq!((step.status, &step.failure), (MessageStatus::Failed, &failed.failure));
+        assert!(!step.is_told(), "its status is what it was");
+        let bare = StatusReport { status: MessageStatus::Failed, failure: None };
+        let unknown = Some(Failure::new(DeliveryCode::Unknown, None));
+        assert_eq!(after(unsure.clone(), &bare), (MessageStatus::Failed, unknown));
+        // `sent` and `failed` end alike in either order.
+        for order in [
+            [MessageStatus::Sent, MessageStatus::Failed],
+            [MessageStatus::Failed, MessageStatus::Sent],
+        ] {
+            let reports = order.map(report);
+            assert_eq!(
+                all(unsure.clone(), &reports),
+                (MessageStatus::Failed, failed.failure.clone())
+            );
         }
+        let late = [MessageStatus::Sent, MessageStatus::Delivered, MessageStatus::Read].map(report);
+        assert_eq!(all(after(unsure, &failed), &late), (MessageStatus::Failed, failed.failure));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Through which connection, and under which name, a message reaches a person (D15, D35).
 
 use crate::connections::Connection;
-use crate::contacts::Contact;
+use crate::contacts::{ChannelKey, Contact};
 use crate::conversations::Conversation;
 use crate::ids::ConnectionId;
 use crate::store::Stored;
@@ -48,19 +48,37 @@ pub fn choose_for_person(
     }
 }
 
+fn is_digits(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// Whether a name is a number, however gateways write it.
+fn is_number(name: &str) -> bool {
+    ChannelKey::parse(name).is_some_and(|key| is_digits(key.as_str()))
+}
+
+/// Whether a contact goes on being addressed as `known` although it is called `told` now: a number
+/// gives way to no LID or business-scoped id, which come and go, as long as it is the contact's.
+pub(crate) fn keeps_number(known: &str, told: &str, is_its: impl Fn(&ChannelKey) -> bool) -> bool {
+    is_number(known) && !is_number(told) && ChannelKey::parse(known).is_some_and(|key| is_its(&key))
+}
+
 /// What the channel calls a contact on a connection: the name learnt there; else the digits under
 /// which it was last met on another connection of the channel; else its identifier, if it is
-/// digits, a LID or the like that the channel gave; else its phone (D15).
+/// digits, a LID or the like that the channel gave; else its phone (D15). Digits come before a LID
+/// or the like that was learnt here, too, if the channel knows the contact by its phone (R138).
 pub fn recipient_on(
     contact: &Contact,
+    aliases: &[ChannelKey],
     conversations: &[Stored<Conversation>],
     connection: ConnectionId,
 ) -> String {
+    let known_phone = contact.phone.as_ref().map(ChannelKey::of_phone);
+    let has_number = known_phone.is_some_and(|key| aliases.contains(&key));
     let here = conversations.iter().find(|known| known.connection == connection);
-    if let Some(known) = here {
+    if let Some(known) = here.filter(|known| is_number(&known.identifier) || !has_number) {
         return known.identifier.clone();
     }
-    let is_digits = |name: &str| !name.is_empty() && name.bytes().all(|b| b.is_ascii_digit());
     let elsewhere = conversations
         .iter()
         .filter(|known| is_digits(&known.identifier))
@@ -145,20 +163,30 @@ mod tests {
     #[test]
     fn the_name_learnt_on_the_connection_is_used_there() {
         let known = [met(1, "553491234567", 1), met(2, "123@lid", 2)];
-        assert_eq!(recipient_on(&contact(), &known, id(1)), "553491234567");
-        assert_eq!(recipient_on(&contact(), &known, id(2)), "123@lid");
+        assert_eq!(recipient_on(&contact(), &[], &known, id(1)), "553491234567");
+        assert_eq!(recipient_on(&contact(), &[], &known, id(2)), "123@lid");
+    }
+
+    #[test]
+    fn digits_come_before_a_hidden_id_once_the_channel_knows_the_phone() {
+        let aliases = [ChannelKey::from_stored("5534991234567".to_owned())];
+        let known = [met(1, "553491234567", 1), met(2, "BR.77", 2)];
+        assert_eq!(recipient_on(&contact(), &aliases, &known, id(2)), "553491234567");
+        assert_eq!(recipient_on(&contact(), &aliases, &known[1..], id(2)), "5534991234567");
+        let hidden = Contact { phone: None, ..contact() };
+        assert_eq!(recipient_on(&hidden, &aliases, &known, id(2)), "BR.77");
     }
 
     #[test]
     fn elsewhere_digits_that_the_channel_wrote_are_used_and_lids_are_not() {
         let known = [met(1, "553491234567", 1), met(2, "123@lid", 2)];
-        assert_eq!(recipient_on(&contact(), &known, id(3)), "553491234567");
-        assert_eq!(recipient_on(&contact(), &known[1..], id(3)), "5534991234567");
+        assert_eq!(recipient_on(&contact(), &[], &known, id(3)), "553491234567");
+        assert_eq!(recipient_on(&contact(), &[], &known[1..], id(3)), "5534991234567");
     }
 
     #[test]
     fn a_stranger_is_called_by_its_phone() {
-        assert_eq!(recipient_on(&contact(), &[], id(1)), "5534991234567");
+        assert_eq!(recipient_on(&contact(), &[], &[], id(1)), "5534991234567");
     }
 
     fn chosen(

@@ -86,14 +86,15 @@ impl Sending<'_> {
     }
 
     /// Records an outcome: first as if nothing had happened since the intent, which needs no read
-    /// and is what mostly is; else on what is there now. Again after a failure of the store: what
+    /// and is what mostly is; else on what is there now, as where new names are learnt, which may be
+    /// others'. Again after a failure of the store: what
     /// the provider did cannot be asked for a second time.
     async fn record_now(
         &self,
         settle: &Settle,
         intended: &Intended,
     ) -> Result<Message, Error<NotFound>> {
-        if settle.turn.is_none() {
+        if settle.turn.is_none() && !settle.teaches(&intended.contact) {
             let facts = SettleFacts::untouched(intended);
             let decided = settle.decide(facts, self.app.now()).map_err(Error::Rejected)?;
             if let Ok(Some(message)) = self.app.settle(decided).await {

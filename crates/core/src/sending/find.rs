@@ -7,7 +7,7 @@ use super::recipient_on;
 use crate::connections::Connection;
 use crate::conversations::ChannelQuery;
 use crate::error::Error;
-use crate::gateway::{Accepted, Content, GatewayEvent, Lookup, Outgoing, StatusEvent};
+use crate::gateway::{Accepted, Content, GatewayEvent, Lookup, NamesReport, Outgoing, StatusEvent};
 use crate::groups::GroupCode;
 use crate::ids::{JobId, MessageId};
 use crate::inbox::InboxError;
@@ -58,8 +58,8 @@ pub(crate) async fn find_sent_job(
     };
     let lease = connection.settings.timeout() + LEASE;
     let Some(job) = app.hold_job(job, lease).await? else { return Ok(()) };
-    if let Some(accepted) = look(app, &connection, &message).await? {
-        prove(app, &message, accepted).await?;
+    if let Some(proof) = look(app, &connection, &message).await? {
+        prove(app, &message, proof).await?;
     }
     let change = match uncertain(app, &job, id).await?.and_then(|_| next(&job, app.now())) {
         Some(later) => job.update(later),
@@ -81,11 +81,18 @@ async fn uncertain(
     }))
 }
 
+/// A gateway's word that it has a message.
+struct Proof {
+    accepted: Accepted,
+    /// What the recipient was called in the question.
+    called: String,
+}
+
 async fn look(
     app: &Recado,
     connection: &Connection,
     message: &Message,
-) -> Result<Option<Accepted>, StoreError> {
+) -> Result<Option<Proof>, StoreError> {
     let Some(provider) = app.provider(connection.gateway) else { return Ok(None) };
     let query = ChannelQuery { ids: vec![message.contact], ..ChannelQuery::default() };
     let Some(found) = app.store().channel_contacts(message.company, &query).await?.pop() else {
@@ -96,17 +103,21 @@ async fn look(
     let group = group.map(|code| GroupCode::from_stored(code.clone()));
     let recipient = match &group {
         Some(code) => code.as_str().to_owned(),
-        None => recipient_on(contact, &found.conversations, connection.id),
+        None => recipient_on(contact, &found.aliases, &found.conversations, connection.id),
     };
     let content = Content::Text(message.content.clone().unwrap_or_default());
     let outgoing = Outgoing { reference: message.id, recipient, group, content };
     let lookup = Lookup { outgoing, sent_at: message.created_at };
     let found = provider.find_sent(app.gateway_transport(), connection, &lookup).await;
-    Ok(found.ok().flatten())
+    let Lookup { outgoing, .. } = lookup;
+    Ok(found.ok().flatten().map(|accepted| Proof { accepted, called: outgoing.recipient }))
 }
 
-/// Records that the gateway has the message: as a report of it would.
-async fn prove(app: &Recado, message: &Message, accepted: Accepted) -> Result<(), StoreError> {
+/// Records that the gateway has the message, as a report of it would, and what it calls the
+/// recipient.
+async fn prove(app: &Recado, message: &Message, proof: Proof) -> Result<(), StoreError> {
+    let Proof { accepted, called } = proof;
+    let names: Vec<String> = accepted.recipient.into_iter().chain(accepted.aliases).collect();
     let event = GatewayEvent::Status(StatusEvent {
         provider_id: accepted.provider_id,
         reference: Some(message.id),
@@ -114,7 +125,11 @@ async fn prove(app: &Recado, message: &Message, accepted: Accepted) -> Result<()
         failure: None,
         timestamp: None,
     });
-    match app.inbox().receive(message.company, message.connection, vec![Ok(event)]).await {
+    let mut events = vec![Ok(event)];
+    if !names.is_empty() {
+        events.push(Ok(GatewayEvent::Names(NamesReport { peer: called, aliases: names })));
+    }
+    match app.inbox().receive(message.company, message.connection, events).await {
         Ok(_) | Err(Error::Rejected(InboxError::NotFound) | Error::Denied(_) | Error::Busy) => {
             Ok(())
         }

@@ -280,7 +280,10 @@ impl UseCase for Intent<'_> {
         let conversations = found.map_or(&[][..], |found| &found.conversations);
         let recipient = match &group {
             Some(code) => code.as_str().to_owned(),
-            None => recipient_on(&contact, conversations, connection.id),
+            None => {
+                let aliases = found.map_or(&[][..], |found| &found.aliases);
+                recipient_on(&contact, aliases, conversations, connection.id)
+            }
         };
         let mut touched = touch_contact(&contact, &message);
         // D35: the last connection follows what was accepted, not what was tried.

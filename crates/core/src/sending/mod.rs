@@ -13,11 +13,13 @@ mod error;
 mod find;
 mod in_flight;
 mod intent;
+mod names;
 mod order;
 mod recover;
 mod settle;
 mod template;
 
+pub(crate) use choose::keeps_number;
 pub use choose::{NoConnection, choose_for_person, recipient_on};
 pub use claim::Claim;
 pub use draft::{Recipient, TextDraft};
@@ -26,6 +28,7 @@ pub use error::{Cause, SendError};
 pub(crate) use find::find_sent_job;
 pub use order::{Delivered, Order, SendRules, Target, TurnDebit};
 pub(crate) use recover::Unsettled;
+pub(crate) use settle::asks_to_stop;
 pub use template::{TemplateDraft, TemplateSentView, read_variables};
 
 use serde::Serialize;

@@ -5,24 +5,24 @@ use async_trait::async_trait;
 use super::claim::{Claim, Claimed, Ended};
 use super::find::{can_be_found, find_job};
 use super::intent::{Intended, written};
+use super::names::{Taught, told};
 use super::{Order, TurnDebit};
 use crate::Timestamp;
 use crate::app::UseCase;
-use crate::connections::Connection;
-use crate::contacts::{Alias, ChannelKey, Contact};
+use crate::connections::{Connection, ConnectionKind};
+use crate::contacts::{ChannelKey, Contact};
 use crate::conversations::{Act, ChannelContact, ChannelQuery, ConversationState};
 use crate::error::NotFound;
 use crate::gateway::{Accepted, SendResult};
 use crate::ids::{EventId, JobId, LedgerLineId};
 use crate::inbox::steps;
 use crate::messages::{
-    Direction, EventContact, Failure, MediaLinks, Message, MessageRef, MessageStatus, RefTarget,
-    Referred, SenderType, StatusReport, advance, message_sent, status_updated,
+    DeliveryCode, Direction, EventContact, Failure, MediaLinks, Message, MessageRef, MessageStatus,
+    OptOutSource, RefTarget, Referred, SenderType, StatusReport, Step, advance, contact_opted_out,
+    message_sent, status_updated,
 };
 use crate::prosas::{LedgerLine, ProsaScope, Spent, debit_line};
-use crate::store::{
-    Change, ChangeKind, ChangeSet, Decided, Reads, Row, StoreError, Stored, Version,
-};
+use crate::store::{Change, ChangeSet, Decided, Reads, StoreError, Stored, Version};
 
 /// Records the outcome of a send. Idempotent: an outcome that is recorded already changes nothing.
 #[derive(Clone, Debug)]
@@ -39,6 +39,7 @@ pub(crate) struct Settle {
     pub(crate) claim: Claim,
     /// The id of the refund of its debit, should there be one.
     pub(crate) refund: LedgerLineId,
+    /// The ids of events: how the send ended, what was reported of it before, a block.
     pub(crate) events: [EventId; 3],
     /// The id of the job that looks for the message, should nobody know whether it arrived.
     pub(crate) find: JobId,
@@ -113,12 +114,22 @@ impl Settle {
 
     fn keys(&self) -> Vec<ChannelKey> {
         match &self.outcome {
-            Outcome::Accepted(accepted) => {
-                let names = accepted.recipient.iter().chain(&accepted.aliases);
-                names.filter_map(|name| ChannelKey::parse(name)).collect()
-            }
+            Outcome::Accepted(accepted) => told(accepted),
             Outcome::Failed(_) => Vec::new(),
         }
+    }
+
+    fn taught(&self, own: &ChannelContact) -> Option<Taught<'_>> {
+        match &self.outcome {
+            Outcome::Accepted(accepted) => Some(Taught::of(accepted, own)),
+            Outcome::Failed(_) => None,
+        }
+    }
+
+    /// Whether the answer tells names of the recipient that it is not known by, so that others have
+    /// to be looked at.
+    pub(super) fn teaches(&self, own: &ChannelContact) -> bool {
+        self.taught(own).is_some_and(|taught| taught.is_news(own))
     }
 
     /// Whether the message counts as sent for what follows from it.
@@ -167,8 +178,12 @@ impl Settle {
     }
 
     /// The contact after the outcome.
-    fn contact_after(&self, contact: &Contact, now: Timestamp) -> Contact {
-        let mut after = contact.clone();
+    fn contact_after(&self, own: &ChannelContact, now: Timestamp) -> Contact {
+        let contact = own.contact.value();
+        let mut after = match self.taught(own) {
+            Some(taught) => taught.learnt_by(contact, now),
+            None => contact.clone(),
+        };
         let accepted = matches!(self.outcome, Outcome::Accepted(_));
         // D51: only an accepted template reopens; what a person did, they did all the same.
         let counts = |act: &Act| match act {
@@ -177,7 +192,7 @@ impl Settle {
         };
         if let Some(act) = self.act.filter(counts) {
             let state = ConversationState::of(contact).after(act);
-            after = contact.changed(now, |contact| state.write_to(contact));
+            after = after.changed(now, |contact| state.write_to(contact));
         }
         if accepted {
             after.last_connection_id = Some(self.message.connection);
@@ -191,39 +206,51 @@ impl Settle {
         facts: &SettleFacts,
         before: &ChannelContact,
         after: &Contact,
+        now: Timestamp,
     ) -> Vec<Change> {
         let mut changes = Vec::new();
         if after != before.contact.value() {
             changes.push(before.contact.update(after.clone()));
         }
-        let learnt = match &self.outcome {
-            Outcome::Accepted(accepted) => accepted.recipient.clone(),
-            Outcome::Failed(_) => None,
-        };
+        let taught = self.taught(before);
+        let everybody = facts.contacts.as_deref().unwrap_or_default();
         let clears = self.message.sender_type == SenderType::Agent && self.may_have_arrived();
         for known in &before.conversations {
             let mut conversation = known.value().clone();
             if clears {
                 conversation.unread = 0;
             }
-            if let (Some(name), true) = (&learnt, known.connection == self.message.connection) {
-                conversation.identifier.clone_from(name);
+            if let (Some(taught), true) = (&taught, known.connection == self.message.connection)
+                && let Some(name) = taught.address(before, known, everybody)
+            {
+                conversation.identifier = name;
             }
             if conversation != *known.value() {
                 changes.push(written(Some(known), conversation));
             }
         }
-        for key in self.keys() {
-            let holder = facts.contacts.iter().flatten().any(|other| other.aliases.contains(&key));
-            let again = changes.iter().any(|change| {
-                matches!(change.kind(), ChangeKind::Insert(Row::Alias(alias)) if alias.key == key)
-            });
-            if !holder && !again {
-                let (company, platform) = (after.company, after.source_platform.clone());
-                changes.push(Change::insert(Alias { company, platform, key, contact: after.id }));
-            }
+        if let Some(taught) = taught {
+            changes.extend(taught.others(before, everybody, now));
+            changes.extend(taught.aliases(before, everybody));
         }
         changes
+    }
+
+    /// How the message moves, step by step, and what it is after each.
+    fn moves(&self, message: Message, reports: &[StatusReport]) -> Vec<(Step, Message)> {
+        let mut moves: Vec<(Step, Message)> = Vec::new();
+        for report in reports {
+            let current = moves.last().map_or(&message, |(_, after)| after);
+            let Some(step) = advance(current.status, current.failure.as_ref(), report) else {
+                continue;
+            };
+            let mut current = current.clone();
+            for step in steps(step) {
+                current = step.apply(&current);
+                moves.push((step, current.clone()));
+            }
+        }
+        moves
     }
 
     /// The reference of an accepted message, and what was reported of it before.
@@ -307,6 +334,7 @@ impl UseCase for Settle {
         let query = ChannelQuery {
             platform: connection.as_ref().map(|connection| connection.platform.clone()),
             ids: vec![contact],
+            phones: self.keys().iter().filter_map(ChannelKey::phone).collect(),
             keys: self.keys(),
             ..ChannelQuery::default()
         };
@@ -332,56 +360,64 @@ impl UseCase for Settle {
         let mut message = stored.value().clone();
         let mut changes = ChangeSet::new();
 
+        // That nobody knows is no news about a message that a report has told of already.
+        let is_news = self.is_known() || stored.status == MessageStatus::Pending;
+        let mut reports: Vec<_> = is_news.then(|| self.report()).into_iter().collect();
+        let mut references = Vec::new();
+        if let Outcome::Accepted(accepted) = &self.outcome {
+            message.provider_id = Some(accepted.provider_id.clone());
+            let (written, reported) = self.reference(&facts, accepted, now);
+            references = written;
+            reports.extend(reported);
+        }
+        let debit = self.debit(&facts, now);
+        if let Some((line, _)) = &debit {
+            message.prosa = Some(line.prosa());
+        }
+        let moves = self.moves(message.clone(), &reports);
+        if let Some((_, last)) = moves.last() {
+            message = last.clone();
+        }
+
         let own = facts
             .contacts
             .as_ref()
             .and_then(|contacts| contacts.iter().find(|found| found.contact.id == message.contact));
-        let after = own.map(|own| self.contact_after(&own.contact, now));
+        let mut after = own.map(|own| self.contact_after(own, now));
+        let stops = moves.iter().any(|(step, _)| asks_to_stop(step, connection));
+        let stopped = after.as_mut().is_some_and(|after| stops && opt_out(after, now));
         if let (Some(own), Some(after)) = (own, &after) {
             if after == own.contact.value() {
                 // The events tell of it.
                 changes = changes.require(own.contact.unchanged());
             }
-            for change in self.contact_changes(&facts, own, after) {
+            for change in self.contact_changes(&facts, own, after, now) {
                 changes = changes.with(change);
             }
         }
-        // That nobody knows is no news about a message that a report has told of already.
-        let is_news = self.is_known() || stored.status == MessageStatus::Pending;
-        let mut reports: Vec<_> = is_news.then(|| self.report()).into_iter().collect();
-        if let Outcome::Accepted(accepted) = &self.outcome {
-            message.provider_id = Some(accepted.provider_id.clone());
-            let (reference, reported) = self.reference(&facts, accepted, now);
-            for change in reference {
-                changes = changes.with(change);
-            }
-            reports.extend(reported);
+        for change in references {
+            changes = changes.with(change);
         }
-        if let Some((line, is_new)) = self.debit(&facts, now) {
-            message.prosa = Some(line.prosa());
-            if is_new {
-                changes = changes.insert(line);
-            }
+        if let Some((line, true)) = debit {
+            changes = changes.insert(line);
         }
-        let mut events = self.events.into_iter();
-        for report in reports {
-            let Some(step) = advance(message.status, message.failure.as_ref(), &report) else {
-                continue;
-            };
-            for step in steps(step) {
-                message = step.apply(&message);
-                let contact = after
-                    .as_ref()
-                    .map_or(EventContact::Unreadable(message.contact), EventContact::Known);
-                let Some(id) = events.next() else { break };
-                let is_sent =
-                    (step.previous, step.status) == (MessageStatus::Pending, MessageStatus::Sent);
-                changes = changes.emit(if is_sent {
-                    message_sent(id, &message, contact, connection, now, &self.links)
-                } else {
-                    status_updated(id, &message, step.previous, contact, connection, now)
-                });
-            }
+        let [first, second, block] = self.events;
+        let told = moves.iter().filter(|(step, _)| step.is_told());
+        for ((step, message), id) in told.zip([first, second]) {
+            let contact = after
+                .as_ref()
+                .map_or(EventContact::Unreadable(message.contact), EventContact::Known);
+            let is_sent =
+                (step.previous, step.status) == (MessageStatus::Pending, MessageStatus::Sent);
+            changes = changes.emit(if is_sent {
+                message_sent(id, message, contact, connection, now, &self.links)
+            } else {
+                status_updated(id, message, step.previous, contact, connection, now)
+            });
+        }
+        if let (Some(after), true) = (&after, stopped) {
+            let (source, through) = (OptOutSource::OfficialCloudInbound, Some(connection.id));
+            changes = changes.emit(contact_opted_out(block, after, through, source, now));
         }
         if message.status != stored.status && can_be_found(connection, &message) {
             changes = changes.insert(find_job(self.find, &message, now));
@@ -403,4 +439,20 @@ impl UseCase for Settle {
         }
         Ok(Decided::new(changes, message))
     }
+}
+
+/// Whether a message fails because its recipient asked the channel to be left alone: that is their
+/// wish as if they had told it (D43, R114).
+pub(crate) fn asks_to_stop(step: &Step, connection: &Connection) -> bool {
+    let refused = |failure: &Failure| failure.code == DeliveryCode::RecipientOptedOut;
+    connection.kind == ConnectionKind::OfficialCloud && step.failure.as_ref().is_some_and(refused)
+}
+
+/// Blocks a contact, and tells whether that has to be announced.
+fn opt_out(contact: &mut Contact, now: Timestamp) -> bool {
+    let state = ConversationState::of(contact);
+    let act = Act::OptedOut { at: now };
+    let announces = state.announces_opt_out(&act);
+    *contact = contact.changed(now, |contact| state.after(act).write_to(contact));
+    announces
 }

@@ -152,12 +152,11 @@ async fn an_intent_of_unknown_fate_is_settled_without_a_send_and_given_back() {
 
 #[tokio::test]
 async fn an_answer_that_comes_after_the_message_was_given_up_still_counts() {
-    let given_up = json!("DELIVERY_UNCERTAIN");
     for (failure, status, fault, refunds) in [
         (None, "sent", Value::Null, 0),
-        (Some(refusal()), "failed", given_up.clone(), 1),
-        (Some(unreachable()), "failed", given_up.clone(), 1),
-        (Some(uncertain()), "failed", given_up.clone(), 0),
+        (Some(refusal()), "failed", json!("RECIPIENT_UNREACHABLE"), 1),
+        (Some(unreachable()), "failed", json!("NETWORK"), 1),
+        (Some(uncertain()), "failed", json!("DELIVERY_UNCERTAIN"), 0),
     ] {
         let scene = Scene::of(1).await;
         scene.shop.kit().provider.otherwise(failure.clone());

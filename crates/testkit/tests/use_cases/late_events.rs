@@ -45,9 +45,27 @@ async fn an_old_wish_to_resume_lifts_no_newer_block() {
     assert_eq!(wants(&scene, Preference::Stop, later).await, EventOutcome::Stored);
     assert_eq!(wants(&scene, Preference::Resume, now).await, EventOutcome::Ignored);
     assert!(is_blocked(&scene).await);
+    let hour = Duration::from_secs(3600);
+    let oldest = later.minus(7 * 24 * hour);
+    assert_eq!(wants(&scene, Preference::Resume, oldest).await, EventOutcome::Ignored);
     let newest = later.plus(Duration::from_secs(1));
     assert_eq!(wants(&scene, Preference::Resume, newest).await, EventOutcome::Stored);
     assert!(!is_blocked(&scene).await);
+}
+
+#[tokio::test]
+async fn a_wish_to_resume_of_an_impossible_time_is_one_of_today() {
+    let scene = scene("cloud_api").await;
+    let now = scene.kit.clock.now();
+    let week = Duration::from_secs(7 * 24 * 3600);
+    let constant = Timestamp::from_millis(1_760_000_000_000);
+    for at in [now.minus(week + Duration::from_millis(1)), constant] {
+        assert!(at < now.minus(week), "what the test is about");
+        assert_eq!(wants(&scene, Preference::Stop, now).await, EventOutcome::Stored);
+        assert!(is_blocked(&scene).await);
+        assert_eq!(wants(&scene, Preference::Resume, at).await, EventOutcome::Stored);
+        assert!(!is_blocked(&scene).await);
+    }
 }
 
 #[tokio::test]

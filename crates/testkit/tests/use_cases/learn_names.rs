@@ -5,7 +5,7 @@ use recado_core::gateway::{GatewayEvent, GatewayMessage, ProviderError};
 use recado_core::ids::ContactId;
 use recado_core::jobs::JobKind;
 use recado_testkit::{StoreFailure, StoreOp};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::gateway_scene::*;
 use super::{create_phone, shown};
@@ -51,7 +51,7 @@ async fn the_phone_of_somebody_who_wrote_by_lid_is_asked_for_and_kept() {
     assert_eq!(phone_of(&scene, contact).await, PHONE);
     let sent = scene.talk.send(PHONE, "Olá").await.unwrap();
     assert_eq!(sent.contact_id, contact);
-    assert_eq!(scene.kit.provider.sent()[0].outgoing.recipient, LID);
+    assert_eq!(scene.kit.provider.sent()[0].outgoing.recipient, "5534991230001");
     // What is known is not asked for again.
     scene.talk.hear("m2", LID, "Oi").await;
     scene.after(9_999).await;

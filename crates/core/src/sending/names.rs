@@ -1,0 +1,196 @@
+//! What the answer to a send teaches of its recipient's names (D15, D62, D67, R138).
+
+use super::keeps_number;
+use crate::Timestamp;
+use crate::contacts::{Alias, ChannelKey, Contact, Phone};
+use crate::conversations::{ChannelContact, Conversation};
+use crate::gateway::Accepted;
+use crate::store::Change;
+
+/// How many of their last digits the forms of one number share: what countries write differently
+/// (Brazil's ninth digit, Mexico's 1, Argentina's 9) stands before them.
+const TAIL: usize = 8;
+
+/// Every name that an answer tells, believed or not.
+pub(super) fn told(accepted: &Accepted) -> Vec<ChannelKey> {
+    let names = accepted.recipient.iter().chain(&accepted.aliases);
+    names.filter_map(|name| ChannelKey::parse(name)).collect()
+}
+
+/// The names of the recipient that an answer tells.
+#[derive(Debug)]
+pub(super) struct Taught<'a> {
+    keys: Vec<ChannelKey>,
+    /// What the channel calls the recipient, where that is one of the names.
+    name: Option<&'a str>,
+}
+
+impl<'a> Taught<'a> {
+    /// What is believed of an answer to a message to `own`. A number is, where it is a form of one
+    /// that the contact has, or where it has none: of anybody else's number the gateway says
+    /// nothing that could be used. Groups learn nothing.
+    pub(super) fn of(accepted: &'a Accepted, own: &ChannelContact) -> Self {
+        let numbers = numbers(own);
+        let is_its = |key: &ChannelKey| {
+            let number = number(key);
+            !own.contact.is_group
+                && (numbers.is_empty()
+                    || number.is_none_or(|told| numbers.iter().any(|known| is_same(known, told))))
+        };
+        let mut keys: Vec<ChannelKey> = Vec::new();
+        for key in told(accepted).into_iter().filter(is_its) {
+            if !keys.contains(&key) {
+                keys.push(key);
+            }
+        }
+        let name = accepted.recipient.as_deref();
+        let name =
+            name.filter(|name| ChannelKey::parse(name).is_some_and(|key| keys.contains(&key)));
+        Self { keys, name }
+    }
+
+    /// Whether anything is told that the contact is not known by.
+    pub(super) fn is_news(&self, own: &ChannelContact) -> bool {
+        self.keys.iter().any(|key| !own.aliases.contains(key))
+    }
+
+    fn phone(&self) -> Option<Phone> {
+        self.keys.iter().find_map(ChannelKey::phone)
+    }
+
+    /// The recipient, who gets a phone that is told and that it has none of.
+    pub(super) fn learnt_by(&self, contact: &Contact, now: Timestamp) -> Contact {
+        match self.phone() {
+            Some(phone) if contact.phone.is_none() && !contact.is_group => {
+                contact.changed(now, |contact| contact.phone = Some(phone))
+            }
+            _ => contact.clone(),
+        }
+    }
+
+    /// What the recipient is called from now on in `conversation`: what the channel says, unless
+    /// another contact is known by it, or it is a hidden id of somebody whose number is known.
+    pub(super) fn address(
+        &self,
+        own: &ChannelContact,
+        conversation: &Conversation,
+        everybody: &[ChannelContact],
+    ) -> Option<String> {
+        let name = self.name?;
+        let key = ChannelKey::parse(name)?;
+        let is_its = |key: &ChannelKey| own.aliases.contains(key) || has_phone(&own.contact, key);
+        let is_same = ChannelKey::parse(&conversation.identifier).as_ref() == Some(&key);
+        let is_taken = !is_same && taken(own, &key, everybody);
+        let keeps = keeps_number(&conversation.identifier, name, is_its);
+        (!is_taken && !keeps).then(|| name.to_owned())
+    }
+
+    /// The names that are new and nobody else's become aliases (D67).
+    pub(super) fn aliases(
+        &self,
+        own: &ChannelContact,
+        everybody: &[ChannelContact],
+    ) -> Vec<Change> {
+        let free = |key: &&ChannelKey| !own.aliases.contains(key) && !taken(own, key, everybody);
+        let contact = own.contact.value();
+        let alias = |key: &ChannelKey| {
+            Change::insert(Alias {
+                company: contact.company,
+                platform: contact.source_platform.clone(),
+                key: key.clone(),
+                contact: contact.id,
+            })
+        };
+        self.keys.iter().filter(free).map(alias).collect()
+    }
+
+    /// Contacts that turn out to be the same person learn the phone, if they have none: sends by it
+    /// are ambiguous from then on, until an operator merges them (R115).
+    pub(super) fn others(
+        &self,
+        own: &ChannelContact,
+        everybody: &[ChannelContact],
+        now: Timestamp,
+    ) -> Vec<Change> {
+        let Some(phone) = own.contact.phone.clone().or_else(|| self.phone()) else {
+            return Vec::new();
+        };
+        let is_named = |other: &&ChannelContact| {
+            other.contact.phone.is_none()
+                && !other.contact.is_group
+                && self.keys.iter().any(|key| holds(other, key))
+        };
+        let learns = |other: &ChannelContact| {
+            let after = other.contact.changed(now, |contact| contact.phone = Some(phone.clone()));
+            other.contact.update(after)
+        };
+        neighbours(own, everybody).filter(is_named).map(learns).collect()
+    }
+}
+
+/// The other contacts of the same channel.
+fn neighbours<'a>(
+    own: &'a ChannelContact,
+    everybody: &'a [ChannelContact],
+) -> impl Iterator<Item = &'a ChannelContact> {
+    everybody.iter().filter(|other| {
+        other.contact.id != own.contact.id
+            && other.contact.source_platform == own.contact.source_platform
+    })
+}
+
+/// Whether a contact is known by this name.
+fn holds(contact: &ChannelContact, key: &ChannelKey) -> bool {
+    contact.aliases.contains(key)
+        || ChannelKey::parse(contact.contact.identifier.as_str()).as_ref() == Some(key)
+}
+
+fn has_phone(contact: &Contact, key: &ChannelKey) -> bool {
+    contact.phone.as_ref().is_some_and(|phone| ChannelKey::of_phone(phone) == *key)
+}
+
+fn taken(own: &ChannelContact, key: &ChannelKey, everybody: &[ChannelContact]) -> bool {
+    neighbours(own, everybody).any(|other| holds(other, key) || has_phone(&other.contact, key))
+}
+
+/// The digits of a name that is a number.
+fn number(key: &ChannelKey) -> Option<&str> {
+    key.as_str().bytes().all(|b| b.is_ascii_digit()).then(|| key.as_str())
+}
+
+/// Every number that a contact is known by.
+fn numbers(contact: &ChannelContact) -> Vec<String> {
+    let phone = contact.contact.phone.iter().map(ChannelKey::of_phone);
+    let called = std::iter::once(contact.contact.identifier.as_str())
+        .chain(contact.conversations.iter().map(|known| known.identifier.as_str()))
+        .filter_map(ChannelKey::parse);
+    let keys = phone.chain(called).chain(contact.aliases.iter().cloned());
+    keys.filter_map(|key| number(&key).map(str::to_owned)).collect()
+}
+
+/// Whether two numbers are forms of one.
+fn is_same(known: &str, told: &str) -> bool {
+    let tail = |number: &str| number.len().checked_sub(TAIL).map(|at| number[at..].to_owned());
+    known == told || tail(known).is_some_and(|known| tail(told) == Some(known))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_one_in_whatever_form_a_country_writes_them() {
+        for (known, told, same) in [
+            ("5534991234567", "553491234567", true),
+            ("525512345678", "5215512345678", true),
+            ("541112345678", "5491112345678", true),
+            ("5534991234567", "5511987654321", false),
+            ("123", "123", true),
+            ("123", "1123", false),
+            ("1234567", "551234567", false),
+        ] {
+            assert_eq!(is_same(known, told), same, "{known} {told}");
+            assert_eq!(is_same(told, known), same, "{told} {known}");
+        }
+    }
+}
