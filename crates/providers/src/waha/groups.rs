@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use recado_core::connections::Connection;
 use recado_core::gateway::ProviderError;
-use recado_core::groups::Group;
+use recado_core::groups::{Group, GroupCode, GroupList};
 use recado_core::transport::Transport;
 use serde_json::Value;
 
-use super::address::{Address, code_of};
+use super::address::{Address, GROUPS, code_of};
 use super::api::{Api, ask};
 use super::known::Known;
 use super::own::Own;
@@ -19,6 +19,8 @@ use crate::shared::{boolean, text as text_of, text_at};
 const PAGE: usize = 100;
 /// How many answers are read at most.
 const MAX_PAGES: usize = 100;
+/// Of how many groups one reading asks whether the own number administers them.
+const MAX_QUESTIONS: usize = 20;
 /// How much of one answer is read: groups come with their members.
 const MAX_ANSWER: usize = 32 * 1024 * 1024;
 
@@ -28,10 +30,11 @@ pub(super) async fn groups(
     known: &Known,
     connection: &Connection,
     suffix: &str,
-) -> Result<Vec<Group>, ProviderError> {
+) -> Result<GroupList, ProviderError> {
     let api = Api::of(connection);
-    let session = session::look(transport, known, connection, api.timeout).await?;
-    let own = Own::of(connection, session.me.as_ref());
+    let own = session::own(transport, known, connection).await?;
+    let mut questions = MAX_QUESTIONS;
+    let mut without_role: Vec<GroupCode> = Vec::new();
     let mut groups: Vec<Group> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
     for page in 0..MAX_PAGES {
@@ -41,8 +44,23 @@ pub(super) async fn groups(
         let told = ask(transport, request).await?;
         let entries = entries(&told).ok_or_else(unreadable)?;
         let before = groups.len();
-        for entry in &entries {
-            let group = read(entry, &own, suffix).ok_or_else(unreadable)?;
+        for (named, entry) in &entries {
+            let Read { id, mut group, is_member } =
+                read(*named, entry, &own, suffix).ok_or_else(unreadable)?;
+            let matters = group.announce_only || group.is_announcement;
+            let mut role = is_member.then_some(group.is_admin);
+            if matters && role.is_none() && questions > 0 {
+                questions -= 1;
+                role = administers_it(transport, &api, &id, &own).await;
+                if role.is_none() {
+                    // It will not answer for the others either.
+                    questions = 0;
+                }
+            }
+            match role {
+                Some(is_admin) => group.is_admin = is_admin,
+                None => without_role.push(group.code.clone()),
+            }
             match places.get(group.code.as_str()) {
                 Some(place) => groups[*place] = group,
                 None => {
@@ -53,7 +71,7 @@ pub(super) async fn groups(
         }
         // Not every engine minds the bounds: then the first answer holds everything.
         if entries.len() != PAGE || groups.len() == before {
-            return Ok(groups);
+            return Ok(GroupList { without_role, ..GroupList::from(groups) });
         }
     }
     Err(ProviderError::Failed("there are more groups than are read".to_owned()))
@@ -64,19 +82,35 @@ fn unreadable() -> ProviderError {
     ProviderError::Failed("the groups cannot be read".to_owned())
 }
 
-/// The entries of an answer: a list, or an object that names each by its group.
-fn entries(told: &Value) -> Option<Vec<&Value>> {
+/// The entries of an answer, with the ids of groups that they stand under: a list, or an object that
+/// names each by its group. An engine that is in no group may have no list either.
+fn entries(told: &Value) -> Option<Vec<(Option<&str>, &Value)>> {
     let is_group = |name: &String| matches!(Address::parse(name), Some(Address::Group(_)));
     match told {
-        Value::Array(entries) => Some(entries.iter().collect()),
-        Value::Object(entries) => entries.keys().all(is_group).then(|| entries.values().collect()),
+        Value::Null => Some(Vec::new()),
+        Value::Array(entries) => Some(entries.iter().map(|entry| (None, entry)).collect()),
+        Value::Object(entries) if entries.keys().all(is_group) => {
+            Some(entries.iter().map(|(name, entry)| (Some(name.as_str()), entry)).collect())
+        }
         _ => None,
     }
 }
 
+/// A group as it was read.
+struct Read {
+    /// Its id, without a suffix.
+    id: String,
+    group: Group,
+    /// Whether the own number was found among its members.
+    is_member: bool,
+}
+
 /// Reads a group of any engine; `None` for what is none.
-fn read(entry: &Value, own: &Own, suffix: &str) -> Option<Group> {
-    let id = address_of(entry, &["id", "JID"])?;
+fn read(named: Option<&str>, entry: &Value, own: &Own, suffix: &str) -> Option<Read> {
+    if !entry.is_object() {
+        return None;
+    }
+    let id = address_of(entry, &["id", "JID"]).or_else(|| group_id(named?))?;
     let metadata = entry.get("groupMetadata").filter(|metadata| metadata.is_object());
     let flag = |names: &[&str]| {
         let holds = |place: &Value| names.iter().any(|name| boolean(place, name) == Some(true));
@@ -89,15 +123,33 @@ fn read(entry: &Value, own: &Own, suffix: &str) -> Option<Group> {
         .and_then(text::short);
     let parent = ["linkedParent", "LinkedParentJID", "parentGroup"];
     let parent = address_of(entry, &parent).or_else(|| address_of(metadata?, &parent));
-    Some(Group {
+    let own_entry = own_member(entry, own).or_else(|| own_member(metadata?, own));
+    let group = Group {
         subject,
         is_community: flag(&["isCommunity", "IsParent", "isParentGroup"]),
         is_announcement: flag(&["isCommunityAnnounce", "IsDefaultSubGroup", "defaultSubgroup"]),
         announce_only: flag(&["announce", "IsAnnounce"]),
-        is_admin: is_admin(entry, own) || metadata.is_some_and(|inner| is_admin(inner, own)),
+        is_admin: own_entry.is_some_and(administers),
         community_code: parent.map(|parent| code_of(&parent, suffix)),
         ..Group::met(code_of(&id, suffix))
-    })
+    };
+    Some(Read { id, group, is_member: own_entry.is_some() })
+}
+
+/// Whether the own number administers a group of which the engine's list does not tell it; `None`
+/// where it cannot be asked.
+async fn administers_it(
+    transport: &dyn Transport,
+    api: &Api<'_>,
+    id: &str,
+    own: &Own,
+) -> Option<bool> {
+    let chat = format!("{id}@{GROUPS}");
+    let path = [api.session, "groups", &chat, "participants", "v2"];
+    let request = api.get(&path, &[]).with_timeout(api.question_time());
+    let told = ask(transport, request.with_answer_limit(MAX_ANSWER)).await.ok()?;
+    let members = told.as_array()?;
+    Some(members.iter().any(|member| administers(member) && is_own(member, own)))
 }
 
 /// The id of a group in one of these fields: a text, or an object that holds one.
@@ -105,21 +157,26 @@ fn address_of(entry: &Value, names: &[&str]) -> Option<String> {
     names.iter().find_map(|name| {
         let field = entry.get(name)?;
         let written = field.as_str().or_else(|| text_of(field, "_serialized"))?;
-        match Address::parse(written)? {
-            Address::Group(id) => Some(id),
-            Address::Person(_) | Address::Nobody => None,
-        }
+        group_id(written)
     })
 }
 
-/// Whether the own number is among the administrators of a group.
-fn is_admin(entry: &Value, own: &Own) -> bool {
+/// The id of the group with this address.
+fn group_id(written: &str) -> Option<String> {
+    match Address::parse(written)? {
+        Address::Group(id) => Some(id),
+        Address::Person(_) | Address::Nobody => None,
+    }
+}
+
+/// The own number among the members of a group, as administrator if it is there as one.
+fn own_member<'a>(entry: &'a Value, own: &Own) -> Option<&'a Value> {
     let members = ["participants", "Participants"]
         .into_iter()
-        .find_map(|name| entry.get(name).and_then(Value::as_array));
-    members.is_some_and(|members| {
-        members.iter().any(|member| administers(member) && is_own(member, own))
-    })
+        .find_map(|name| entry.get(name).and_then(Value::as_array))?;
+    let mine: Vec<&Value> = members.iter().filter(|member| is_own(member, own)).collect();
+    let admin = mine.iter().find(|member| administers(member));
+    admin.or(mine.first()).copied()
 }
 
 fn administers(member: &Value) -> bool {

@@ -10,7 +10,6 @@ use serde_json::Value;
 use super::api::{Api, Trouble, ask};
 use super::known::Known;
 use super::message::{self, Scene};
-use super::own::Own;
 use super::{session, text};
 use crate::shared::MAX_ANSWER;
 
@@ -30,8 +29,7 @@ pub(super) async fn missed(
     (from, to): (Timestamp, Timestamp),
 ) -> Result<Missed, ProviderError> {
     let api = Api::of(connection);
-    let session = session::look(transport, known, connection, api.timeout).await?;
-    let own = Own::of(connection, session.me.as_ref());
+    let own = session::own(transport, known, connection).await?;
     let mut messages: Vec<(Option<Timestamp>, Value)> = Vec::new();
     let mut is_cut = false;
     let mut limit = PAGE;

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 
 use super::api::{Api, Trouble, ask};
 use super::known::{Engine, Known};
-use crate::shared::{clip, text, text_at};
+use super::own::Own;
+use crate::shared::{clip, text};
 
 /// The state in which a session sends and receives.
 pub(super) const WORKING: &str = "WORKING";
@@ -35,9 +36,7 @@ pub(super) async fn look(
     let request = api.get(&["sessions", api.session], &[]).with_timeout(time);
     let told = ask(transport, request).await?;
     let status = text(&told, "status").ok_or(Trouble::Unreadable)?.to_owned();
-    let engine = text_at(&told, &["engine", "engine"])
-        .or_else(|| text(&told, "engine"))
-        .and_then(Engine::named);
+    let engine = told.get("engine").and_then(engine_in);
     if let Some(engine) = engine {
         known.learn_engine(connection, engine);
     }
@@ -45,17 +44,50 @@ pub(super) async fn look(
     Ok(Session { status, engine, me })
 }
 
-/// The engine of a connection's session, asked for if it is not known; `None` if it is not told.
-pub(super) async fn engine(
+/// The own names of a session, as far as it tells them: a gateway that has nothing to tell of it may
+/// still answer what they are needed for.
+pub(super) async fn own(
+    transport: &dyn Transport,
+    known: &Known,
+    connection: &Connection,
+) -> Result<Own, Trouble> {
+    let time = Api::of(connection).timeout;
+    let me = match look(transport, known, connection, time).await {
+        Ok(session) => session.me,
+        Err(Trouble::Status(404 | 405 | 501, _) | Trouble::Unreadable) => None,
+        Err(trouble) => return Err(trouble),
+    };
+    Ok(Own::of(connection, me.as_ref()))
+}
+
+/// The engine that a session's `engine` names: as a text, in the field of that name, or else in
+/// whatever word of it is an engine's name.
+fn engine_in(told: &Value) -> Option<Engine> {
+    if let Some(engine) = told.as_str().or_else(|| text(told, "engine")).and_then(Engine::named) {
+        return Some(engine);
+    }
+    let fields = told.as_object()?.iter();
+    let words = fields.flat_map(|(name, value)| [Some(name.as_str()), value.as_str()]);
+    words.flatten().find_map(Engine::known)
+}
+
+/// What a session that does not name its engine can do: only engines that take ids make some.
+pub(super) async fn try_engine(
     transport: &dyn Transport,
     known: &Known,
     connection: &Connection,
     time: Duration,
 ) -> Result<Option<Engine>, Trouble> {
-    match known.engine(connection) {
-        Some(engine) => Ok(Some(engine)),
-        None => Ok(look(transport, known, connection, time).await?.engine),
-    }
+    let api = Api::of(connection);
+    let request = api.get(&[api.session, "new-message-id"], &[]).with_timeout(time);
+    let engine = match ask(transport, request).await {
+        Ok(made) if text(&made, "id").is_some() => Engine::TakesIds,
+        Err(Trouble::Status(400 | 404 | 405 | 422 | 501, _)) => Engine::Other,
+        Ok(_) => return Ok(None),
+        Err(trouble) => return Err(trouble),
+    };
+    known.learn_engine(connection, engine);
+    Ok(Some(engine))
 }
 
 /// Whether the connection reaches its channel.

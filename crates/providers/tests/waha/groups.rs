@@ -14,7 +14,8 @@ fn code(id: &str) -> GroupCode {
 
 async fn read(scene: &Scene) -> Result<Vec<Group>, ProviderError> {
     let read = scene.adapter.groups(&scene.transport, &scene.connection).await;
-    read.map(|mut groups| {
+    read.map(|list| {
+        let mut groups = list.groups;
         groups.sort_by(|one, other| one.code.cmp(&other.code));
         groups
     })
@@ -75,7 +76,7 @@ async fn an_engine_that_answers_the_same_again_and_again_comes_to_an_end() {
     transport.then_json(200, &json!(groups)).then_json(200, &json!(groups));
     let scene = Scene::new(WahaEngine::Webjs);
     let read = scene.adapter.groups(&transport, &scene.connection).await.expect("it answers");
-    assert_eq!(read.len(), 100);
+    assert_eq!(read.groups.len(), 100);
 }
 
 async fn answered(pages: &[Value]) -> Result<Vec<Group>, ProviderError> {
@@ -85,7 +86,8 @@ async fn answered(pages: &[Value]) -> Result<Vec<Group>, ProviderError> {
         transport.then_json(200, page);
     }
     let scene = Scene::new(WahaEngine::Noweb);
-    scene.adapter.groups(&transport, &scene.connection).await
+    let read = scene.adapter.groups(&transport, &scene.connection).await;
+    read.map(|list| list.groups)
 }
 
 #[tokio::test]
@@ -104,10 +106,90 @@ async fn an_answer_that_is_not_wholly_groups_is_a_failure_and_deletes_none() {
         let told = answered(std::slice::from_ref(&page)).await;
         assert!(matches!(told, Err(ProviderError::Failed(_))), "{page}: {told:?}");
     }
-    for none in [json!({}), json!([])] {
+    for none in [json!({}), json!([]), json!(null)] {
         assert_eq!(answered(&[none]).await, Ok(Vec::new()));
     }
     assert_eq!(answered(&[json!({"100@g.us": group})]).await.map(|told| told.len()), Ok(1));
+}
+
+#[tokio::test]
+async fn groups_that_are_named_by_their_key_alone_are_read() {
+    let page = json!({"100-1@g.us": {"subject": "Obra", "announce": true},
+        "200@g.us": {"subject": "Casa", "id": "201@g.us"}});
+    let told = answered(&[page, json!([])]).await.expect("it answers");
+    let group = |id: &str, subject: &str| Group {
+        subject: Some(subject.to_owned()),
+        ..Group::met(code(id))
+    };
+    assert_eq!(
+        told,
+        [Group { announce_only: true, ..group("100-1", "Obra") }, group("201", "Casa")]
+    );
+}
+
+#[tokio::test]
+async fn a_list_without_members_has_the_gateway_asked_who_may_write() {
+    for engine in WahaEngine::ALL {
+        let scene = Scene::new(engine);
+        scene.waha.set_tells_members(false);
+        let closed = |id: &str| WahaGroup { announce_only: true, ..WahaGroup::new(id, "Avisos") };
+        scene.waha.set_groups(vec![
+            WahaGroup::new("100@g.us", "Obra"),
+            WahaGroup { is_admin: true, ..closed("200@g.us") },
+            closed("300@g.us"),
+        ]);
+        // An engine whose flags come with its members tells of no closed group.
+        let expected = if engine == WahaEngine::Webjs { vec![] } else { vec![200, 300] };
+        let read = read(&scene).await.expect("it answers");
+        let admins: Vec<bool> = read.iter().map(|group| group.is_admin).collect();
+        assert_eq!(admins, [false, engine != WahaEngine::Webjs, false], "{engine:?}");
+        let asked: Vec<String> =
+            scene.paths().into_iter().filter(|path| path.ends_with("/v2")).collect();
+        let of = |id: &i32| format!("GET /api/loja1/groups/{id}%40g.us/participants/v2");
+        assert_eq!(asked, expected.iter().map(of).collect::<Vec<_>>());
+        scene.assert_clean();
+    }
+}
+
+#[tokio::test]
+async fn a_gateway_that_does_not_tell_who_may_write_is_asked_once() {
+    let group =
+        |n: usize| json!({"JID": format!("{n}@g.us"), "Name": "Avisos", "IsAnnounce": true});
+    let transport = ScriptedTransport::new();
+    transport.then_json(200, &json!({"status": "WORKING", "engine": {"engine": "GOWS"}}));
+    transport.then_json(200, &json!([group(1), group(2), group(3)])).then_json(500, &json!({}));
+    let scene = Scene::new(WahaEngine::Gows);
+    let told = scene.adapter.groups(&transport, &scene.connection).await.expect("it answers");
+    let codes = [code("1"), code("2"), code("3")];
+    assert_eq!((told.groups.len(), told.without_role), (3, codes.to_vec()));
+    assert_eq!(transport.requests().len(), 3);
+}
+
+#[tokio::test]
+async fn who_may_write_is_asked_for_few_groups_of_one_reading() {
+    let scene = Scene::new(WahaEngine::Gows);
+    scene.waha.set_tells_members(false);
+    let closed = |n| WahaGroup { announce_only: true, ..WahaGroup::new(&format!("{n}@g.us"), "A") };
+    scene.waha.set_groups((0..50).map(closed).collect());
+    assert_eq!(read(&scene).await.expect("it answers").len(), 50);
+    assert_eq!(scene.paths().iter().filter(|path| path.ends_with("/v2")).count(), 20);
+}
+
+#[tokio::test]
+async fn groups_are_read_where_the_session_tells_nothing_of_itself() {
+    let transport = ScriptedTransport::new();
+    transport.then_json(404, &json!({})).then_json(
+        200,
+        &json!([{"id": "1@g.us", "participants":
+        [{"id": "551140028922@s.whatsapp.net", "admin": "admin"}]}]),
+    );
+    let scene = Scene::new(WahaEngine::Gows);
+    let told = scene.adapter.groups(&transport, &scene.connection).await.expect("it answers");
+    assert!(told.groups[0].is_admin, "by the connection's own number");
+    let transport = ScriptedTransport::new();
+    transport.then_json(500, &json!({}));
+    let told = scene.adapter.groups(&transport, &scene.connection).await;
+    assert!(matches!(told, Err(ProviderError::Failed(_))), "it may know its names in a moment");
 }
 
 #[tokio::test]

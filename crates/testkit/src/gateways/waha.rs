@@ -117,6 +117,10 @@ struct State {
     lids: BTreeMap<String, String>,
     /// Whether messages tell the other name of whom they are from or to.
     tells_names: bool,
+    /// Whether the session names its engine.
+    tells_engine: bool,
+    /// Whether the list of groups tells their members.
+    tells_members: bool,
     groups: Vec<WahaGroup>,
     files: BTreeMap<String, Vec<u8>>,
     /// The files of messages that are fetched when they are asked for.
@@ -156,6 +160,8 @@ impl FakeWaha {
             numbers: BTreeMap::new(),
             lids: BTreeMap::new(),
             tells_names: true,
+            tells_engine: true,
+            tells_members: true,
             groups: Vec::new(),
             files: BTreeMap::new(),
             attached: BTreeMap::new(),
@@ -223,6 +229,16 @@ impl FakeWaha {
     /// Whether messages tell both names of people; if not, it has to be asked for the other one.
     pub fn set_tells_names(&self, tells: bool) -> &Self {
         self.with(|state| state.tells_names = tells)
+    }
+
+    /// Whether the session names its engine.
+    pub fn set_tells_engine(&self, tells: bool) -> &Self {
+        self.with(|state| state.tells_engine = tells)
+    }
+
+    /// Whether the list of groups tells who is in them.
+    pub fn set_tells_members(&self, tells: bool) -> &Self {
+        self.with(|state| state.tells_members = tells)
     }
 
     /// The groups that the session is in.

@@ -39,7 +39,9 @@ impl State {
             ("GET", ["api", named, rest @ ..]) if *named == session => {
                 self.of_session(rest, request)
             }
-            ("GET", ["api", _, "auth" | "groups" | "chats" | "lids", ..]) => self.no_session(),
+            ("GET", ["api", _, "auth" | "groups" | "chats" | "lids" | "new-message-id", ..]) => {
+                self.no_session()
+            }
             _ => self.wrong(404, format!("{} {path} is no route", request.method)),
         }
     }
@@ -51,7 +53,9 @@ impl State {
         match path {
             ["auth", "qr"] => self.qr(request),
             ["groups"] => self.group_list(request),
+            ["groups", group, "participants", "v2"] => self.members(group, request),
             ["lids", lid] => self.phone_of(lid, request),
+            ["new-message-id"] => self.new_id(request),
             ["chats", chat, "messages"] => self.message_list(chat, request),
             ["chats", chat, "messages", id] => self.message(chat, id, request),
             _ => self.wrong(404, format!("{path:?} is no route of a session")),
@@ -100,7 +104,8 @@ impl State {
         let is_paired = self.status == "WORKING";
         let info = json!({"name": self.session, "status": self.status, "config": {},
             "me": if is_paired { me } else { Value::Null },
-            "engine": {"engine": self.engine.name()}, "presence": null,
+            "engine": if self.tells_engine { json!({"engine": self.engine.name()}) } else { json!({}) },
+            "presence": null,
             "timestamps": {"activity": self.now.millis()}});
         Reply::json(200, &info)
     }
@@ -239,6 +244,28 @@ impl State {
         answer
     }
 
+    fn members(&mut self, id: &str, request: &FakeRequest) -> Reply {
+        self.check_query(request, &[]);
+        let Some(group) = self.groups.iter().find(|group| group.id == id) else {
+            return error(404, "Group not found");
+        };
+        let role = if group.is_admin { "admin" } else { "participant" };
+        Reply::json(
+            200,
+            &json!([{"id": "9@lid", "pn": null, "role": "superadmin"},
+                {"id": self.me.1, "pn": self.me.0, "role": role}]),
+        )
+    }
+
+    fn new_id(&mut self, request: &FakeRequest) -> Reply {
+        self.check_query(request, &[]);
+        if !self.engine.takes_ids() {
+            return error(422, "The method is not implemented by the engine.");
+        }
+        let id = self.next_id();
+        Reply::json(200, &json!({ "id": id }))
+    }
+
     fn phone_of(&mut self, lid: &str, request: &FakeRequest) -> Reply {
         self.check_query(request, &[]);
         let is_lid = lid.strip_suffix("@lid").is_some_and(|digits| {
@@ -262,10 +289,8 @@ impl State {
         }
         let entries = self.groups.iter().map(|group| self.group_of(group));
         if self.engine == WahaEngine::Noweb {
-            let by_id: Map<String, Value> = entries
-                .map(|entry| (entry["id"].as_str().unwrap_or_default().to_owned(), entry))
-                .collect();
-            return Reply::json(200, &Value::Object(by_id));
+            let names = self.groups.iter().map(|group| group.id.clone());
+            return Reply::json(200, &Value::Object(names.zip(entries).collect()));
         }
         let number = |name: &str| request.parameter(name)?.parse::<usize>().ok();
         let (limit, offset) =

@@ -104,8 +104,8 @@ impl State {
     pub(super) fn group_of(&self, group: &WahaGroup) -> Value {
         let (me, lid) = (jid(&self.me.0), self.me.1.as_str());
         let role = if group.is_admin { json!("admin") } else { Value::Null };
-        match self.engine {
-            WahaEngine::Noweb => json!({"id": group.id, "subject": group.subject,
+        let mut told = match self.engine {
+            WahaEngine::Noweb => json!({"subject": group.subject,
                 "announce": group.announce_only, "restrict": false,
                 "isCommunity": group.is_community, "isCommunityAnnounce": group.is_announcement,
                 "linkedParent": group.community, "addressingMode": "lid",
@@ -127,6 +127,12 @@ impl State {
                     "participants": [{"id": {"_serialized": "9@lid"}, "isAdmin": true},
                         {"id": {"_serialized": self.me.0}, "isAdmin": group.is_admin,
                             "isSuperAdmin": false}]}}),
+        };
+        if !self.tells_members {
+            for name in ["participants", "Participants", "groupMetadata"] {
+                told.as_object_mut().map(|told| told.remove(name));
+            }
         }
+        told
     }
 }
