@@ -151,4 +151,11 @@ pub trait Transport: Send + Sync {
     /// [`TransportError::InvalidUrl`], [`TransportError::Forbidden`], [`TransportError::Dns`], or
     /// [`TransportError::TimedOut`] when resolving takes too long.
     async fn check(&self, url: &str) -> Result<(), TransportError>;
+
+    /// The time that has passed since some moment, by a clock that only goes forward: what takes
+    /// several requests and has one time limit asks before and after each. `None` where there is no
+    /// such clock; then each request has to be taken to last as long as it may.
+    fn elapsed(&self) -> Option<Duration> {
+        None
+    }
 }

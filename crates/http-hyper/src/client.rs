@@ -47,6 +47,7 @@ pub struct ClientOptions {
 pub struct GuardedClient {
     connector: Connector,
     pool: Arc<Pool>,
+    made_at: Instant,
 }
 
 impl std::fmt::Debug for GuardedClient {
@@ -63,7 +64,11 @@ impl GuardedClient {
 
     /// A client that resolves names and opens connections elsewhere. The guard stays in force.
     pub fn with_network(options: ClientOptions, network: Arc<dyn Network>) -> Self {
-        Self { connector: Connector::new(options.allow_private, network), pool: Arc::default() }
+        Self {
+            connector: Connector::new(options.allow_private, network),
+            pool: Arc::default(),
+            made_at: Instant::now(),
+        }
     }
 
     async fn connect(&self, target: &Target, by: Instant) -> Result<Live, TransportError> {
@@ -120,6 +125,10 @@ impl Transport for GuardedClient {
         let resolving = timeout_at(Instant::now() + CHECK, self.connector.addresses(&target));
         let resolved = resolving.await;
         resolved.unwrap_or(Err(TransportError::TimedOut { after_sending: false })).map(drop)
+    }
+
+    fn elapsed(&self) -> Option<Duration> {
+        Some(self.made_at.elapsed())
     }
 }
 

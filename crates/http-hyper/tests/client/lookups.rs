@@ -72,6 +72,14 @@ async fn next(asked: &mut mpsc::UnboundedReceiver<Question>) -> Question {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_client_tells_how_time_passes() {
+    let (client, _asked) = client();
+    let began = client.elapsed().expect("it has a clock");
+    tokio::time::advance(Duration::from_secs(3)).await;
+    assert_eq!(client.clone().elapsed(), Some(began + Duration::from_secs(3)));
+}
+
+#[tokio::test(start_paused = true)]
 async fn callers_of_one_name_share_a_look_up() {
     let (client, mut asked) = client();
     let clone = client.clone();

@@ -42,7 +42,7 @@ impl<'a> Api<'a> {
 
     /// How long each question before a send may take, so that most of the time is left for it.
     pub(super) fn question_time(&self) -> Duration {
-        (self.timeout / 4).min(MAX_QUESTION)
+        (self.timeout / 5).min(MAX_QUESTION)
     }
 
     /// A question beneath `/api`.

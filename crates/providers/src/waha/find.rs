@@ -13,8 +13,8 @@ use super::address::{Address, chat_of, chat_of_group};
 use super::answer::{accepted, key_of};
 use super::api::{Api, Trouble, ask};
 use super::ids::raw_of;
-use super::known::Known;
-use super::numbers::{self, Checked, is_brazilian_mobile};
+use super::known::{Engine, Known};
+use super::numbers::{self, Checked, wants_check};
 use super::reports::{self, Ack};
 use super::{session, text};
 use crate::shared::{boolean, text as text_of};
@@ -35,11 +35,23 @@ pub(super) async fn find(
     lookup: &Lookup,
 ) -> Result<Option<Accepted>, ProviderError> {
     let api = Api::of(connection);
-    let engine = session::engine(transport, known, connection, api.question_time()).await?;
-    if engine.is_some_and(super::known::Engine::knows_raw_ids) {
-        by_id(transport, &api, lookup).await
-    } else {
-        by_content(transport, known, connection, lookup).await
+    let engine = match known.engine(connection) {
+        Some(engine) => Some(engine),
+        // Whatever keeps it from telling does not keep the message from being found.
+        None => match session::look(transport, known, connection, api.question_time()).await {
+            Ok(session) => session.engine,
+            Err(_) => None,
+        },
+    };
+    match engine.map(Engine::knows_raw_ids) {
+        Some(true) => Ok(by_id(transport, &api, lookup).await?),
+        Some(false) => by_content(transport, known, connection, lookup).await,
+        None => match by_id(transport, &api, lookup).await {
+            Ok(None) | Err(Trouble::Status(400 | 422 | 501, _)) => {
+                by_content(transport, known, connection, lookup).await
+            }
+            found => Ok(found?),
+        },
     }
 }
 
@@ -48,16 +60,16 @@ async fn by_id(
     transport: &dyn Transport,
     api: &Api<'_>,
     lookup: &Lookup,
-) -> Result<Option<Accepted>, ProviderError> {
+) -> Result<Option<Accepted>, Trouble> {
     let raw = raw_of(lookup.outgoing.reference);
     let path = [api.session, "chats", "all", "messages", &raw];
     let found = match ask(transport, api.get(&path, &[("downloadMedia", "false")])).await {
         Ok(found) => found,
         Err(Trouble::Status(404, _)) => return Ok(None),
-        Err(trouble) => return Err(trouble.into()),
+        Err(trouble) => return Err(trouble),
     };
     let is_it = key_of(&found).is_some_and(|key| key.raw.as_str() == raw);
-    Ok(if is_it && may_have_left(&found) { accepted(&found, None) } else { None })
+    Ok(if is_it && was_taken(&found) { accepted(&found, None) } else { None })
 }
 
 /// On the others: among the newest messages of the chat, by what it says and when.
@@ -100,14 +112,14 @@ fn distance(message: &Value, said: &str, sent_at: Timestamp) -> Option<Duration>
     let at = text::time(message.get("timestamp"))?;
     let (after, before) = (at.since(sent_at), sent_at.since(at));
     let in_time = after <= AFTER && before <= SKEW;
-    let fits = own && same && !typed_on_the_phone && may_have_left(message);
+    let fits = own && same && !typed_on_the_phone && was_taken(message);
     (fits && in_time).then_some(after.max(before))
 }
 
-/// Whether the gateway can have sent a message that it has: engines keep one from the attempt on,
-/// whatever became of it.
-fn may_have_left(message: &Value) -> bool {
-    !matches!(reports::ack(message), Some(Ack::Pending | Ack::Reached(MessageStatus::Failed)))
+/// Whether the gateway took a message that it has, to send it now or soon; an acceptance says no
+/// more. Engines also keep what they could not send.
+fn was_taken(message: &Value) -> bool {
+    !matches!(reports::ack(message), Some(Ack::Reached(MessageStatus::Failed)))
 }
 
 /// The chat that the message went to.
@@ -121,13 +133,14 @@ async fn chat(
         return Ok(Some(chat_of_group(code)));
     }
     let Some(person) = Address::person(&lookup.outgoing.recipient) else { return Ok(None) };
-    if !is_brazilian_mobile(&person) {
+    if !wants_check(&person) {
         return Ok(Some(chat_of(&person)));
     }
     if let Some(name) = known.number(connection, &person) {
         return Ok(Some(chat_of(&name)));
     }
-    Ok(match numbers::check(transport, known, connection, &person).await? {
+    let time = Api::of(connection).question_time();
+    Ok(match numbers::check(transport, known, connection, &person, time).await? {
         Checked::Is(name) => Some(chat_of(&name)),
         Checked::Unknown => Some(chat_of(&person)),
         Checked::Missing => None,

@@ -17,6 +17,8 @@ pub(super) enum Engine {
     Noweb,
     /// GOWS.
     Gows,
+    /// One that is not told but takes ids.
+    TakesIds,
     /// Any other, such as those that drive a browser.
     Other,
 }
@@ -26,15 +28,23 @@ impl Engine {
     pub(super) fn named(name: &str) -> Option<Self> {
         match name.trim() {
             "" => None,
-            "NOWEB" => Some(Self::Noweb),
-            "GOWS" => Some(Self::Gows),
-            _ => Some(Self::Other),
+            name => Some(Self::known(name).unwrap_or(Self::Other)),
         }
+    }
+
+    /// The engine of this name, if that is the name of one.
+    pub(super) fn known(name: &str) -> Option<Self> {
+        Some(match name.trim().to_ascii_uppercase().as_str() {
+            "NOWEB" => Self::Noweb,
+            "GOWS" => Self::Gows,
+            "WEBJS" | "WPP" => Self::Other,
+            _ => return None,
+        })
     }
 
     /// Whether it lets a caller choose the id of a message, and finds one by its raw id alone.
     pub(super) const fn knows_raw_ids(self) -> bool {
-        matches!(self, Self::Noweb | Self::Gows)
+        matches!(self, Self::Noweb | Self::Gows | Self::TakesIds)
     }
 }
 
@@ -43,6 +53,7 @@ impl Engine {
 pub(super) struct Known {
     engines: Mutex<HashMap<ConnectionId, (Timestamp, Engine)>>,
     numbers: Mutex<HashMap<(ConnectionId, String), (Timestamp, String)>>,
+    states: Mutex<HashMap<ConnectionId, (Timestamp, String)>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -87,6 +98,18 @@ impl Known {
         let key = (connection.id, digits.to_owned());
         remember(&mut lock(&self.numbers), key, (connection.updated_at, name.to_owned()));
     }
+
+    /// Whether a state of the session that an event tells of is new: events come late and again.
+    pub(super) fn is_new_state(&self, connection: &Connection, at: Timestamp, state: &str) -> bool {
+        let mut states = lock(&self.states);
+        if let Some((newest, known)) = states.get(&connection.id)
+            && (at < *newest || (at == *newest && known == state))
+        {
+            return false;
+        }
+        remember(&mut states, connection.id, (at, state.to_owned()));
+        true
+    }
 }
 
 #[cfg(test)]
@@ -97,7 +120,11 @@ mod tests {
     fn engines_are_known_by_name() {
         assert_eq!(Engine::named("GOWS"), Some(Engine::Gows));
         assert_eq!(Engine::named("NOWEB"), Some(Engine::Noweb));
+        assert_eq!(Engine::named("gows"), Some(Engine::Gows));
         assert_eq!(Engine::named("WEBJS"), Some(Engine::Other));
+        assert_eq!(Engine::named("SOON"), Some(Engine::Other));
+        assert_eq!((Engine::known("SOON"), Engine::known("WPP")), (None, Some(Engine::Other)));
+        assert!(Engine::TakesIds.knows_raw_ids());
         assert_eq!(Engine::named(" "), None);
         assert!(!Engine::Other.knows_raw_ids());
     }

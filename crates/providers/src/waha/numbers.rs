@@ -1,6 +1,8 @@
 //! Checking Brazilian mobile numbers before the first send: the channel's own form of them may lack
 //! the ninth digit, and cannot be derived (D15).
 
+use std::time::Duration;
+
 use recado_core::connections::Connection;
 use recado_core::gateway::SendFailure;
 use recado_core::messages::{DeliveryCode, Failure};
@@ -23,17 +25,23 @@ pub(super) enum Checked {
     Unknown,
 }
 
-/// Whether this is the number of a Brazilian mobile, with or without its ninth digit.
-pub(super) fn is_brazilian_mobile(number: &str) -> bool {
+/// Whether the channel may call this number otherwise: a Brazilian mobile with its ninth digit. One
+/// without was learnt from the channel, as ours all have it (D15).
+pub(super) fn wants_check(number: &str) -> bool {
     let Some(national) = digits(number).and_then(|number| number.strip_prefix("55")) else {
         return false;
     };
-    let subscriber = match national.len() {
-        10 => &national[2..],
-        11 if national[2..].starts_with('9') => &national[3..],
-        _ => return false,
-    };
-    matches!(subscriber.as_bytes().first(), Some(b'6'..=b'9'))
+    let subscriber = national.len() == 11 && national[2..].starts_with('9');
+    subscriber && matches!(national.as_bytes()[3], b'6'..=b'9')
+}
+
+/// Whether this is the number of a Brazilian mobile as only the channel writes it: without its ninth
+/// digit.
+pub(super) fn is_channels_own(number: &str) -> bool {
+    let national = digits(number).and_then(|number| number.strip_prefix("55"));
+    national.is_some_and(|national| {
+        national.len() == 10 && matches!(national.as_bytes()[2], b'6'..=b'9')
+    })
 }
 
 /// Asks how the channel calls a number.
@@ -42,11 +50,11 @@ pub(super) async fn check(
     known: &Known,
     connection: &Connection,
     number: &str,
+    time: Duration,
 ) -> Result<Checked, Trouble> {
     let api = Api::of(connection);
     let parameters = [("phone", number), ("session", api.session)];
-    let request =
-        api.get(&["contacts", "check-exists"], &parameters).with_timeout(api.question_time());
+    let request = api.get(&["contacts", "check-exists"], &parameters).with_timeout(time);
     let told = ask(transport, request).await?;
     let name = text(&told, "chatId").and_then(Address::person);
     Ok(match (boolean(&told, "numberExists"), name) {
@@ -81,11 +89,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_brazilian_mobiles_are_checked() {
-        for number in ["5534991234567", "553491234567", "551161234567", "5511961234567"] {
-            assert!(is_brazilian_mobile(number), "{number}");
+    fn only_brazilian_mobiles_with_their_ninth_digit_are_checked() {
+        for number in ["5534991234567", "5511961234567"] {
+            assert!(wants_check(number) && !is_channels_own(number), "{number}");
         }
+        assert!(is_channels_own("553491234567") && !is_channels_own("553432345678"));
         for number in [
+            "553491234567",
+            "551161234567",
             "553432345678",
             "5534891234567",
             "351912345678",
@@ -94,7 +105,7 @@ mod tests {
             "",
             "123@lid",
         ] {
-            assert!(!is_brazilian_mobile(number), "{number}");
+            assert!(!wants_check(number), "{number}");
         }
     }
 }

@@ -1,10 +1,10 @@
-//! Sending (D38): at most two questions, then one request that sends.
+//! Sending (D38): at most three questions, then one request that sends.
 
 use std::time::Duration;
 
 use recado_core::connections::Connection;
 use recado_core::gateway::{Content, Outgoing, SendFailure, SendResult};
-use recado_core::messages::{DeliveryCode, Failure};
+use recado_core::messages::DeliveryCode;
 use recado_core::transport::Transport;
 use serde_json::json;
 
@@ -12,20 +12,39 @@ use super::address::{Address, chat_of, chat_of_group};
 use super::api::{Api, Trouble};
 use super::ids::raw_of;
 use super::known::{Engine, Known};
-use super::numbers::{self, Checked, is_brazilian_mobile};
+use super::numbers::{self, Checked, is_channels_own, wants_check};
 use super::{answer, session};
 use crate::shared::{parse, send_failure};
 
-/// What is left of a send's time, less what its questions may have taken: they are counted in full,
-/// as there is no clock here.
-struct Budget {
-    left: Duration,
+/// The time of a send, which its questions share with it.
+struct Budget<'a> {
+    transport: &'a dyn Transport,
+    began: Option<Duration>,
+    whole: Duration,
     question: Duration,
+    asked: u32,
 }
 
-impl Budget {
-    fn ask(&mut self) {
-        self.left = self.left.saturating_sub(self.question);
+impl<'a> Budget<'a> {
+    fn new(transport: &'a dyn Transport, api: &Api<'_>) -> Self {
+        let (whole, question) = (api.timeout, api.question_time());
+        Self { transport, began: transport.elapsed(), whole, question, asked: 0 }
+    }
+
+    /// What is left. Without a clock every question counts as having taken all of its time.
+    fn left(&self) -> Duration {
+        let taken = match self.began.zip(self.transport.elapsed()) {
+            Some((began, now)) => now.saturating_sub(began),
+            None => self.question * self.asked,
+        };
+        self.whole.saturating_sub(taken)
+    }
+
+    /// How long one more question may take.
+    fn ask(&mut self) -> Duration {
+        let time = self.question.min(self.left());
+        self.asked += 1;
+        time
     }
 }
 
@@ -49,14 +68,14 @@ pub(super) async fn send(
         return Err(SendFailure::refused(DeliveryCode::TemplateRejected, reason.to_owned()));
     };
     let api = Api::of(connection);
-    let mut budget = Budget { left: api.timeout, question: api.question_time() };
+    let mut budget = Budget::new(transport, &api);
     let engine = engine(transport, known, connection, &mut budget).await?;
     let target = target(transport, known, connection, outgoing, &mut budget).await?;
     let mut body = json!({"session": api.session, "chatId": target.chat, "text": text});
     if engine.is_some_and(Engine::knows_raw_ids) {
         body["id"] = raw_of(outgoing.reference).into();
     }
-    let request = api.post(&["sendText"], &body).with_timeout(budget.left);
+    let request = api.post(&["sendText"], &body).with_timeout(budget.left());
     let answered = transport.send(request).await.map_err(|error| send_failure(&error))?;
     let body = parse(&answered.body);
     if !(200..=299).contains(&answered.status) {
@@ -67,24 +86,26 @@ pub(super) async fn send(
     accepted.ok_or_else(|| SendFailure::uncertain("the gateway's answer names no message"))
 }
 
-/// The engine, asked for once; `None` where that fails in a way that need not stop the send.
+/// The engine, asked for once; `None` where the gateway does not say: it then says itself what is
+/// wrong with the send, if anything is. Only a gateway that cannot be reached stops it here.
 async fn engine(
     transport: &dyn Transport,
     known: &Known,
     connection: &Connection,
-    budget: &mut Budget,
+    budget: &mut Budget<'_>,
 ) -> Result<Option<Engine>, SendFailure> {
     if let Some(engine) = known.engine(connection) {
         return Ok(Some(engine));
     }
-    budget.ask();
-    match session::engine(transport, known, connection, budget.question).await {
+    let told = match session::look(transport, known, connection, budget.ask()).await {
+        Ok(session) if session.engine.is_none() => {
+            session::try_engine(transport, known, connection, budget.ask()).await
+        }
+        told => told.map(|session| session.engine),
+    };
+    match told {
         Ok(engine) => Ok(engine),
         Err(Trouble::Transport(error)) if !error.may_have_arrived() => Err(send_failure(&error)),
-        Err(trouble @ Trouble::Status(401 | 404, _)) => {
-            let failure = Failure::new(DeliveryCode::Configuration, trouble.text());
-            Err(SendFailure::Connection(failure))
-        }
         Err(_) => Ok(None),
     }
 }
@@ -95,7 +116,7 @@ async fn target(
     known: &Known,
     connection: &Connection,
     outgoing: &Outgoing,
-    budget: &mut Budget,
+    budget: &mut Budget<'_>,
 ) -> Result<Target, SendFailure> {
     if let Some(code) = &outgoing.group {
         return Ok(Target { chat: chat_of_group(code), name: None });
@@ -105,14 +126,14 @@ async fn target(
         return Err(SendFailure::refused(DeliveryCode::RecipientUnreachable, reason.to_owned()));
     };
     let named = |name: String| Target { chat: chat_of(&name), name: Some(name) };
-    if !is_brazilian_mobile(&person) {
-        return Ok(Target { chat: chat_of(&person), name: None });
+    if !wants_check(&person) {
+        let name = is_channels_own(&person).then(|| person.clone());
+        return Ok(Target { chat: chat_of(&person), name });
     }
     if let Some(name) = known.number(connection, &person) {
         return Ok(named(name));
     }
-    budget.ask();
-    match numbers::check(transport, known, connection, &person).await {
+    match numbers::check(transport, known, connection, &person, budget.ask()).await {
         Ok(Checked::Is(name)) => Ok(named(name)),
         Ok(Checked::Missing) => {
             let reason = "the number is not on WhatsApp".to_owned();

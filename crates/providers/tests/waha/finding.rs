@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use recado_core::gateway::{Lookup, Provider, SendFailure};
+use recado_testkit::ScriptedTransport;
 use recado_testkit::gateways::{Behaviour, WahaEngine};
+use serde_json::json;
 
 use super::support::{LISBON, NOW, Scene, failure_of, raw_id};
 
@@ -71,18 +73,44 @@ async fn without_an_id_text_time_and_sender_have_to_fit() {
 }
 
 #[tokio::test]
-async fn a_message_that_did_not_leave_the_gateway_proves_nothing() {
+async fn what_the_gateway_has_was_sent_unless_it_failed() {
     for engine in WahaEngine::ALL {
         let scene = Scene::new(engine);
         scene.send(1, LISBON).await.expect("accepted");
         let raw = scene.waha.accepted()[0].raw_id.clone();
-        for (ack, is_proof) in [(0, false), (-1, false), (1, true), (3, true)] {
+        // An acceptance says no more than that it waits, with ack 0.
+        for (ack, is_proof) in [(0, true), (-1, false), (1, true), (3, true)] {
             let _ = scene.waha.webhook_ack(&raw, ack);
             let expected = is_proof.then(|| raw.clone());
             let found = found(&scene, &scene.lookup(1, LISBON)).await;
             assert_eq!(found, expected, "{engine:?} {ack}");
         }
         scene.assert_clean();
+    }
+}
+
+#[tokio::test]
+async fn a_message_is_found_where_the_session_tells_nothing_of_itself() {
+    let message = json!({"id": format!("true_351912345678@c.us_{}", raw_id(1)), "fromMe": true,
+        "ack": 0, "body": "Olá", "timestamp": NOW.millis() / 1000});
+    let not_by_id = json!({"message": "'all' is not supported by this engine"});
+    for (answers, why) in [
+        (vec![(200, message.clone())], "by its id"),
+        (vec![(404, json!({})), (200, json!([message.clone()]))], "by what it says"),
+        (vec![(422, not_by_id), (200, json!([message.clone()]))], "on an engine without ids"),
+    ] {
+        for session in [(404, json!({})), (200, json!({"status": "WORKING", "engine": {}}))] {
+            let transport = ScriptedTransport::new();
+            transport.then_json(session.0, &session.1);
+            for (status, body) in &answers {
+                transport.then_json(*status, body);
+            }
+            let scene = Scene::new(WahaEngine::Gows);
+            let lookup = scene.lookup(1, LISBON);
+            let found = scene.adapter.find_sent(&transport, &scene.connection, &lookup).await;
+            let found = found.expect("it answers").map(|found| found.provider_id);
+            assert_eq!(found.expect(why).as_str(), raw_id(1), "{why}");
+        }
     }
 }
 

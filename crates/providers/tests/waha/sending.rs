@@ -4,7 +4,7 @@ use recado_core::gateway::{Content, Outgoing, SendFailure};
 use recado_core::messages::DeliveryCode;
 use recado_core::transport::TransportError;
 use recado_testkit::ScriptedTransport;
-use recado_testkit::gateways::{FakeWaha, WahaEngine};
+use recado_testkit::gateways::{Behaviour, FakeWaha, WahaEngine};
 use serde_json::{Value, json};
 
 use super::support::{LISBON, NOW, SUFFIX, Scene, connection, failure_of, message_id, raw_id};
@@ -254,6 +254,89 @@ async fn only_questions_may_be_repeated_and_all_requests_fit_in_the_time() {
     let all: Duration = requests.iter().map(|request| request.timeout).sum();
     assert_eq!(all, Duration::from_secs(8));
     assert!(requests[2].timeout >= Duration::from_secs(4));
+}
+
+#[tokio::test]
+async fn questions_that_are_answered_at_once_leave_the_send_all_of_its_time() {
+    let waha = FakeWaha::default();
+    let mut settings = waha.settings();
+    settings["timeout_ms"] = 1_000.into();
+    let scene = Scene { connection: connection(&settings), ..Scene::over(waha) };
+    scene.waha.script([Behaviour::AcceptLate(Duration::from_millis(950))]);
+    scene.send(1, "5534991234567").await.expect("it came in time");
+    let questions = scene.paths().iter().filter(|path| path.starts_with("GET")).count();
+    assert_eq!((questions, scene.waha.accepted().len()), (2, 1));
+    scene.assert_clean();
+}
+
+#[tokio::test]
+async fn a_session_that_does_not_name_its_engine_is_tried() {
+    for engine in WahaEngine::ALL {
+        let scene = Scene::new(engine);
+        scene.waha.set_tells_engine(false);
+        for n in 1..=2 {
+            let accepted = scene.send(n, LISBON).await.expect("accepted");
+            let is_ours = accepted.provider_id.as_str() == raw_id(n);
+            assert_eq!(is_ours, engine.takes_ids(), "{engine:?}");
+        }
+        let tried = scene.paths().into_iter().filter(|path| path.ends_with("/new-message-id"));
+        assert_eq!(tried.count(), 1, "{engine:?}");
+        scene.assert_clean();
+    }
+}
+
+#[tokio::test]
+async fn the_engine_is_read_however_the_session_writes_it() {
+    for (told, takes_ids) in [
+        (json!({"engine": "GOWS"}), true),
+        (json!({"name": "NOWEB"}), true),
+        (json!({"gows": {"connected": true}}), true),
+        (json!("noweb"), true),
+        (json!({"engine": "WEBJS", "name": "GOWS"}), false),
+        (json!({"WPP": {}}), false),
+    ] {
+        let transport = ScriptedTransport::new();
+        transport.then_json(200, &json!({"status": "WORKING", "engine": told}));
+        transport.then_json(201, &json!({"id": "true_351@c.us_3EB0"}));
+        let scene = Scene::new(WahaEngine::Gows);
+        let outgoing = scene.outgoing(1, "351");
+        let sent = scene.adapter.send(&transport, &scene.connection, &outgoing).await;
+        sent.expect("accepted");
+        let body: Value = serde_json::from_slice(&transport.requests()[1].body).expect("JSON");
+        assert_eq!(body.get("id").is_some(), takes_ids, "{told}");
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_tells_nothing_does_not_stop_the_send() {
+    for status in [401, 403, 404, 422, 500] {
+        let transport = ScriptedTransport::new();
+        transport.then_json(status, &json!({"message": "no"}));
+        transport.then_json(201, &json!({"id": "true_351@c.us_3EB0"}));
+        let scene = Scene::new(WahaEngine::Gows);
+        let outgoing = scene.outgoing(1, "351");
+        let sent = scene.adapter.send(&transport, &scene.connection, &outgoing).await;
+        assert_eq!(sent.expect("accepted").provider_id.as_str(), "3EB0", "{status}");
+    }
+}
+
+#[tokio::test]
+async fn a_number_that_the_channel_told_is_written_to_without_a_check() {
+    for number in ["553491234567", "5534991234567"] {
+        let scene = Scene::new(WahaEngine::Gows);
+        // A check would say that nobody has it.
+        scene.waha.set_number(number, None);
+        let heard = scene.waha.receive(&format!("{number}@c.us"), "Maria", "Oi");
+        scene.take(&scene.waha.webhook_message(&heard)).expect("signed");
+        let accepted = scene.send(1, number).await.expect("accepted");
+        assert_eq!(accepted.recipient.as_deref(), Some(number));
+        assert_eq!(scene.waha.accepted()[0].chat, format!("{number}@c.us"));
+        scene.assert_clean();
+    }
+    // Nor is one that only the channel writes so, by a process that has not heard it.
+    let scene = Scene::new(WahaEngine::Gows);
+    scene.waha.set_number("553491234567", None);
+    scene.send(1, "553491234567").await.expect("accepted");
 }
 
 #[tokio::test]

@@ -290,6 +290,10 @@ impl<G: Gateway> Transport for InProcess<G> {
     async fn check(&self, url: &str) -> Result<(), TransportError> {
         if self.0.serves(url) { Ok(()) } else { Err(TransportError::Dns) }
     }
+
+    fn elapsed(&self) -> Option<Duration> {
+        Some(Duration::ZERO)
+    }
 }
 
 #[cfg(test)]
