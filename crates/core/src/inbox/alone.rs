@@ -1,7 +1,6 @@
 //! Events that are not about messages: each is taken on its own, between the batches.
 
 use super::{EventOutcome, EventResult, Inbox};
-use crate::connections::ConnectionStatus;
 use crate::error::{Error, NotFound};
 use crate::gateway::{GatewayEvent, MAX_KIND, UnknownKind, UnknownReport, shape};
 use crate::ids::{CompanyId, ConnectionId};
@@ -10,7 +9,7 @@ use crate::store::{ChangeSet, CommitError};
 
 /// How long after a group has changed the groups are read: changes come in crowds.
 const SETTLING: std::time::Duration = std::time::Duration::from_secs(3);
-/// How long a word that the channel is lost holds before the gateway is asked for its own.
+/// How long a word of the channel's state holds before the gateway is asked for its own.
 const DOUBTED: std::time::Duration = std::time::Duration::from_secs(30);
 /// How often an event is tried to be noted while others of its kind are.
 const KEEP_TRIES: usize = 64;
@@ -46,7 +45,7 @@ impl Inbox<'_> {
         match event {
             GatewayEvent::Connection(status) => {
                 let is_news = app.connections().set_status(company, connection, status).await?;
-                if is_news && status == ConnectionStatus::Disconnected {
+                if is_news {
                     // Webhooks come late and in any order: the gateway is asked what holds.
                     app.connections().check_in(company, connection, DOUBTED).await?;
                 }

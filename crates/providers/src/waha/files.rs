@@ -104,12 +104,32 @@ fn own_address(base: &str, url: &str) -> Option<String> {
         Some(rest.find('/').map_or_else(String::new, |start| rest[start..].to_owned()))
     };
     let (path, prefix) = (path_of(url)?, path_of(base).unwrap_or_default());
-    let within = path.strip_prefix(&prefix).filter(|rest| rest.starts_with(FILES));
-    let file = within.or_else(|| path.starts_with(FILES).then_some(&*path))?;
+    let below = path.strip_prefix(&prefix);
+    let within = below.filter(|rest| rest.starts_with(FILES));
+    // Elsewhere at the very address that we call lies what it keeps by another name.
+    let beside = || below.filter(|rest| is_same_origin(base, url) && !is_of_api(rest));
+    let file = within.or_else(|| path.starts_with(FILES).then_some(&*path)).or_else(beside)?;
     let name = file.split(['?', '#']).next()?.to_ascii_lowercase();
     let climbs = name.replace("%2e", ".").split(['/', '\\']).any(|part| part == "..");
     let climbs = climbs || name.contains("%2f") || name.contains("%5c");
     (!climbs).then(|| format!("{base}{file}"))
+}
+
+/// Whether a path leads to the gateway's own operations, or to nothing.
+fn is_of_api(path: &str) -> bool {
+    let path = path.split(['?', '#']).next().unwrap_or_default();
+    let first = path.split(['/', '\\']).find(|segment| !segment.is_empty() && *segment != ".");
+    first.is_none_or(|first| first.contains('%') || first.eq_ignore_ascii_case("api"))
+}
+
+/// Whether an address is at the same scheme, host and port as the gateway, written alike.
+fn is_same_origin(base: &str, url: &str) -> bool {
+    let origin_of = |url: &str| {
+        let (scheme, rest) = url.split_once("://")?;
+        let authority = rest.split(['/', '?', '#', '\\']).next()?;
+        Some(format!("{scheme}://{authority}").to_ascii_lowercase())
+    };
+    origin_of(base).is_some_and(|origin| origin_of(url) == Some(origin))
 }
 
 #[cfg(test)]
@@ -135,6 +155,26 @@ mod tests {
                 Some("https://gw.example/waha/api/files/x.jpg"),
             ),
             ("http://waha:3000", "https://bucket.example/x.jpg?sig=1", None),
+            (
+                "http://waha:3000",
+                "http://WAHA:3000/media/x.jpg?a=1",
+                Some("http://waha:3000/media/x.jpg?a=1"),
+            ),
+            (
+                "https://gw.example/waha",
+                "https://gw.example/waha/media/x.jpg",
+                Some("https://gw.example/waha/media/x.jpg"),
+            ),
+            ("https://gw.example/waha", "https://gw.example/other/x.jpg", None),
+            ("http://waha:3000", "http://waha:3001/media/x.jpg", None),
+            ("http://waha:3000", "https://waha:3000/media/x.jpg", None),
+            ("http://waha:3000", "http://waha:3000@evil.example/media/x.jpg", None),
+            ("http://waha:3000", "http://waha:3000.evil.example/media/x.jpg", None),
+            ("http://waha:3000", "http://waha:3000/media/../api/sessions", None),
+            ("http://waha:3000", "http://waha:3000//api/sessions", None),
+            ("http://waha:3000", "http://waha:3000/./API/sessions", None),
+            ("http://waha:3000", "http://waha:3000/%61pi/sessions", None),
+            ("http://waha:3000", "http://waha:3000", None),
             ("http://waha:3000", "http://waha:3000/api/filesystem", None),
             ("http://waha:3000", "http://waha:3000/api/files/../sessions", None),
             ("http://waha:3000", "http://waha:3000/api/files/%2E%2e/sessions", None),

@@ -92,14 +92,16 @@ fn chat(
 }
 
 /// All names of the other person, the one to be used first. Of an own message, `to` counts only
-/// where the id does not tell the chat.
+/// where the id does not tell the chat, or tells a LID and `to` the phone.
 fn names_in<'a>(payload: &'a Value, key: &'a MessageKey, from_me: bool) -> Vec<Option<&'a str>> {
     let data = |path: &[&str]| text_at(payload.get("_data")?, path);
     let chat = key.chat.as_deref();
     let shared =
         [data(&["Info", "Chat"]), data(&["key", "remoteJid"]), data(&["key", "remoteJidAlt"])];
     let own = if from_me {
-        let to = text_of(payload, "to").filter(|_| chat.is_none());
+        let lid = chat.and_then(Address::person).is_some_and(|chat| chat.contains('@'));
+        let is_phone = |to: &str| Address::person(to).is_some_and(|to| !to.contains('@'));
+        let to = text_of(payload, "to").filter(|to| chat.is_none() || (lid && is_phone(to)));
         vec![chat, to, data(&["Info", "RecipientAlt"])]
     } else {
         vec![
@@ -173,11 +175,13 @@ fn own(payload: &Value, message: GatewayMessage) -> Vec<GatewayEvent> {
     let at = message.timestamp;
     // The gateway knows for some time only what programs sent; our own ids tell for ever.
     let ours = reference.is_some_and(|reference| is_surely_ours(reference, at));
-    let typed = text_of(payload, "source") != Some("api") && !ours;
+    let source = text_of(payload, "source");
+    let typed = source != Some("api") && !ours;
     if !typed && message.message_type == MessageType::Reaction {
         // We send none, so that it proves nothing of ours.
         return Vec::new();
     }
+    let is_ours = reference;
     let reference = if typed { None } else { reference };
     let provider_id = message.provider_id.clone();
     let status = |status| {
@@ -196,6 +200,20 @@ fn own(payload: &Value, message: GatewayMessage) -> Vec<GatewayEvent> {
     };
     let beyond = reached.filter(|reached| *reached != MessageStatus::Sent).map(status);
     let first = if typed {
+        // Of a message that does not say who wrote it, the id alone proves it to be ours, if it is
+        // that of one; else it was typed.
+        if source.is_none() && is_ours.is_some() {
+            let sent = OwnSend {
+                provider_id: message.provider_id.clone(),
+                reference: is_ours,
+                peer: message.peer.clone(),
+                aliases: message.aliases.clone(),
+                content: None,
+                timestamp: at,
+            };
+            let both = [GatewayEvent::OwnSend(sent), GatewayEvent::Echo(message)];
+            return both.into_iter().chain(beyond).collect();
+        }
         GatewayEvent::Echo(message)
     } else if let (Some(reached), true) = (reached, reference.is_some()) {
         return vec![status(reached)];

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::api::{Api, Trouble, ask};
 use super::known::Known;
 use super::session::{self, WORKING};
-use crate::shared::{clip, text};
+use crate::shared::{clip, parse, text};
 
 /// The code that a phone has to read. Starts a session that stands still.
 pub(super) async fn pairing(
@@ -48,12 +48,19 @@ async fn code(transport: &dyn Transport, api: &Api<'_>) -> Result<Pairing, Provi
         return Ok(Pairing::Preparing);
     };
     // The picture is an extra: without it the text can still be drawn.
-    let drawn = ask(transport, api.get(&path, &[])).await.ok();
-    let png = drawn.and_then(|drawn| {
-        let is_png = text(&drawn, "mimetype")? == "image/png";
-        STANDARD.decode(text(&drawn, "data").filter(|_| is_png)?).ok()
-    });
+    let drawn = transport.send(api.get(&path, &[])).await.ok();
+    let png = drawn.filter(|drawn| drawn.status < 300).and_then(|drawn| picture(drawn.body));
     Ok(Pairing::Code(PairingCode { text: value.to_owned(), png }))
+}
+
+/// The picture in an answer: within JSON, as it is asked for, or as it is.
+fn picture(body: Vec<u8>) -> Option<Vec<u8>> {
+    if body.starts_with(b"\x89PNG") {
+        return Some(body);
+    }
+    let drawn = parse(&body)?;
+    let is_png = text(&drawn, "mimetype")? == "image/png";
+    STANDARD.decode(text(&drawn, "data").filter(|_| is_png)?).ok()
 }
 
 async fn start(transport: &dyn Transport, api: &Api<'_>) -> Result<Pairing, ProviderError> {

@@ -9,6 +9,7 @@ use super::address::Address;
 use super::content::Said;
 use super::ids::{MessageKey, reference_of};
 use super::message::{self, Scene};
+use super::own::Own;
 use super::text;
 use crate::shared::{at, boolean, integer, text as text_of};
 
@@ -52,7 +53,7 @@ pub(super) fn failure_of(status: MessageStatus) -> Option<Failure> {
 
 /// The report of an ack; nothing for those of others' messages, and for those of single members of
 /// a group, whatever the event is called.
-pub(super) fn status(payload: &Value, happened: Option<Timestamp>) -> Option<Incoming> {
+pub(super) fn status(payload: &Value, happened: Option<Timestamp>, own: &Own) -> Option<Incoming> {
     let Some(key) = payload.get("id").and_then(MessageKey::of) else {
         return Some(Err("id is not one of a message".to_owned()));
     };
@@ -62,7 +63,9 @@ pub(super) fn status(payload: &Value, happened: Option<Timestamp>) -> Option<Inc
     let sides = [key.chat.as_deref(), text_of(payload, "from"), text_of(payload, "to")];
     let chats = || sides.into_iter().flatten().filter_map(Address::parse);
     let in_group = chats().any(|chat| matches!(chat, Address::Group(_)));
-    let of_member = at(payload, &["participant"]).is_some();
+    let members = [text_of(payload, "participant"), key.participant.as_deref()];
+    let of_member =
+        members.into_iter().flatten().filter_map(Address::person).any(|name| !own.has(&name));
     if (in_group && of_member) || chats().any(|chat| chat == Address::Nobody) {
         return None;
     }

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::known::{Engine, Known};
 use super::message::{self, Scene};
+use super::numbers::wants_check;
 use super::own::Own;
 use super::session::WORKING;
 use super::{reports, text};
@@ -67,18 +68,36 @@ pub(super) fn receive(
     }
     let envelope = parse(&webhook.body).filter(Value::is_object);
     let envelope = envelope.ok_or(WebhookRefused::Malformed)?;
-    let events = if text_of(&envelope, "session") == connection.settings.text("session") {
+    // What does not say of which session it is was still signed with this connection's key.
+    let session = text_of(&envelope, "session").filter(|session| !session.is_empty());
+    let events = if session.is_none() || session == connection.settings.text("session") {
         if let Some(engine) = text_of(&envelope, "engine").and_then(Engine::named) {
             known.learn_engine(connection, engine);
         }
-        translate(&envelope, connection, suffix)
+        let events = translate(known, &envelope, connection, suffix);
+        events.iter().flatten().for_each(|event| learn_number(known, connection, event));
+        events
     } else {
         vec![Err("the event is of another session".to_owned())]
     };
     Ok(events.into_iter().map(Received::here).collect())
 }
 
-fn translate(envelope: &Value, connection: &Connection, suffix: &str) -> Vec<Incoming> {
+/// The number of somebody whom the channel calls so needs no check before it is written to.
+fn learn_number(known: &Known, connection: &Connection, event: &GatewayEvent) {
+    if let GatewayEvent::Message(message) | GatewayEvent::Echo(message) = event
+        && wants_check(&message.peer)
+    {
+        known.learn_number(connection, &message.peer, &message.peer);
+    }
+}
+
+fn translate(
+    known: &Known,
+    envelope: &Value,
+    connection: &Connection,
+    suffix: &str,
+) -> Vec<Incoming> {
     let Some(event) = text_of(envelope, "event") else {
         return vec![Err("event is required".to_owned())];
     };
@@ -88,9 +107,13 @@ fn translate(envelope: &Value, connection: &Connection, suffix: &str) -> Vec<Inc
     match event {
         "message" | "message.any" => message::events(payload, &Scene { own: &own(), suffix }),
         "message.reaction" => reports::reaction(payload, &Scene { own: &own(), suffix }),
-        "message.ack" => reports::status(payload, happened).into_iter().collect(),
+        "message.ack" => reports::status(payload, happened, &own()).into_iter().collect(),
         "message.edited" => reports::edit(payload, happened).into_iter().collect(),
-        "session.status" => session(payload).into_iter().collect(),
+        "session.status" => {
+            let is_new =
+                |state: &str| happened.is_none_or(|at| known.is_new_state(connection, at, state));
+            session(payload, is_new).into_iter().collect()
+        }
         // The older names of these events are still sent.
         "group.join" | "group.leave" => vec![Ok(GatewayEvent::GroupsChanged)],
         _ if event.starts_with("group.v2.") => vec![Ok(GatewayEvent::GroupsChanged)],
@@ -102,13 +125,15 @@ fn translate(envelope: &Value, connection: &Connection, suffix: &str) -> Vec<Inc
     }
 }
 
-/// What a change of the session means; that it starts is no news.
-fn session(payload: &Value) -> Option<Incoming> {
+/// What a change of the session means; that it starts is no news. Of one that is told late or again
+/// nobody knows whether it still holds.
+fn session(payload: &Value, is_new: impl FnOnce(&str) -> bool) -> Option<Incoming> {
     let Some(status) = text_of(payload, "status") else {
         return Some(Err("status is required".to_owned()));
     };
     Some(Ok(match status {
         "STARTING" => return None,
+        status if !is_new(status) => GatewayEvent::StateDoubtful,
         WORKING => GatewayEvent::Connection(ConnectionStatus::Connected),
         "STOPPED"
         | "FAILED"

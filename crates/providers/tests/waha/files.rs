@@ -75,6 +75,11 @@ fn a_source_names_the_message_only_where_the_gateway_can_be_asked_for_it() {
 #[tokio::test]
 async fn a_file_that_lies_elsewhere_is_a_strangers_and_never_gets_the_key() {
     let scene = Scene::new(WahaEngine::Gows);
+    // At the gateway's own address it does, beside the gateway's own operations.
+    let url = "http://waha.test:3000/media/x.jpg";
+    assert!(fetch(&scene, url, 10).await.is_ok());
+    let asked = scene.waha.requests().remove(0);
+    assert_eq!((asked.path.as_str(), asked.header("x-api-key").is_some()), ("/media/x.jpg", true));
     for url in [
         "https://bucket.example/x.jpg?signature=1",
         "http://waha.test:3000/api/sessions/loja1",
@@ -82,7 +87,7 @@ async fn a_file_that_lies_elsewhere_is_a_strangers_and_never_gets_the_key() {
     ] {
         assert_eq!(fetch(&scene, url, 10).await, Ok(MediaFile::At(url.to_owned())));
     }
-    assert!(scene.waha.requests().is_empty());
+    assert_eq!(scene.waha.requests().len(), 1);
 }
 
 #[tokio::test]

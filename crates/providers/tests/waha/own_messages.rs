@@ -131,6 +131,37 @@ fn the_phone_behind_the_lid_of_an_own_message_is_told() {
 }
 
 #[test]
+fn the_phone_that_an_own_message_went_to_is_told_beside_the_lid_in_its_id() {
+    let scene = Scene::new(WahaEngine::Webjs);
+    for (to, aliases) in [
+        ("553491234567@c.us", vec!["553491234567".to_owned()]),
+        ("9@lid", vec![]),
+        ("551140028922@c.us", vec![]),
+    ] {
+        let payload = own(json!({"id": "true_123456@lid_3EB0", "to": to, "source": "app"}));
+        let GatewayEvent::Echo(echo) = scene.event("message.any", &payload) else { panic!("{to}") };
+        assert_eq!((echo.peer.as_str(), echo.aliases), ("123456@lid", aliases), "{to}");
+    }
+}
+
+#[test]
+fn an_own_message_that_does_not_say_who_wrote_it_may_be_ours_by_its_id() {
+    let scene = Scene::new(WahaEngine::Gows);
+    let payload = |raw: &str| {
+        own(json!({"id": format!("true_553491234567@c.us_{raw}"), "source": null,
+            "timestamp": 1_600_000_000}))
+    };
+    let events = scene.events("message.any", &payload(&raw_id(5)));
+    let [Ok(GatewayEvent::OwnSend(sent)), Ok(GatewayEvent::Echo(echo))] = events.as_slice() else {
+        panic!("{events:?}")
+    };
+    assert_eq!((sent.reference, &sent.content), (Some(message_id(5)), &None));
+    assert_eq!(sent.provider_id, echo.provider_id);
+    let events = scene.events("message.any", &payload("3EB0"));
+    assert!(matches!(events.as_slice(), [Ok(GatewayEvent::Echo(_))]), "{events:?}");
+}
+
+#[test]
 fn our_own_id_proves_a_message_that_the_gateway_has_forgotten_to_be_a_programs() {
     let scene = Scene::new(WahaEngine::Gows);
     let payload = |at: Timestamp| {

@@ -67,13 +67,23 @@ fn receipts_of_single_members_and_of_others_messages_are_left_out() {
     assert_eq!(scene.events("message.ack.group", &ack(member)), []);
     let of_raw_id = json!({"id": "3EB0", "to": "12036@g.us", "participant": "9@lid"});
     assert_eq!(scene.events("message.ack", &ack(of_raw_id)), []);
+    for participant in [json!(null), json!("")] {
+        let by_id = json!({"id": "true_12036@g.us_3EB0_9@lid", "participant": participant});
+        assert_eq!(scene.events("message.ack", &ack(by_id)), []);
+    }
     let others = json!({"id": "false_553491234567@c.us_3A0F", "fromMe": false});
     assert_eq!(scene.events("message.ack", &ack(others)), []);
     let status = json!({"id": "true_status@broadcast_3EB0", "to": "status@broadcast"});
     assert_eq!(scene.events("message.ack", &ack(status)), []);
-    let whole_group = json!({"id": "true_12036@g.us_3EB0_551140028922@c.us", "to": "12036@g.us"});
-    let status = status_of(scene.event("message.ack", &ack(whole_group)));
-    assert_eq!((status.provider_id.as_str(), status.status), ("3EB0", MessageStatus::Read));
+    for (id, participant) in [
+        ("true_12036@g.us_3EB0_551140028922@c.us", json!(null)),
+        ("true_12036@g.us_3EB0_777@lid", json!("551140028922@c.us")),
+        ("true_12036@g.us_3EB0", json!("777@lid")),
+    ] {
+        let whole_group = json!({"id": id, "to": "12036@g.us", "participant": participant});
+        let status = status_of(scene.event("message.ack", &ack(whole_group)));
+        assert_eq!((status.provider_id.as_str(), status.status), ("3EB0", MessageStatus::Read));
+    }
 }
 
 #[test]

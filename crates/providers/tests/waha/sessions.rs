@@ -1,11 +1,16 @@
 //! The state of a session, and pairing a phone with it.
 
+use std::time::Duration;
+
 use recado_core::connections::ConnectionStatus;
 use recado_core::gateway::{GatewayEvent, Pairing, PairingCode, Provider, ProviderError};
-use recado_testkit::gateways::{FakeWaha, WahaEngine};
+use recado_core::ids::ConnectionId;
+use recado_core::transport::OutboundResponse;
+use recado_testkit::ScriptedTransport;
+use recado_testkit::gateways::{FakeWaha, SignedWebhook, WahaEngine};
 use serde_json::json;
 
-use super::support::{Scene, connection};
+use super::support::{NOW, Scene, connection};
 
 async fn status(scene: &Scene) -> Result<(ConnectionStatus, String), ProviderError> {
     let told = scene.adapter.status(&scene.transport, &scene.connection).await?;
@@ -81,6 +86,25 @@ async fn pairing_starts_a_session_waits_for_its_code_and_ends() {
 }
 
 #[tokio::test]
+async fn a_picture_of_the_code_is_read_as_it_is_too() {
+    let png = b"\x89PNG\r\n\x1a\nx".to_vec();
+    for (status, body, expected) in [
+        (200, png.clone(), Some(png.clone())),
+        (200, b"GIF89a".to_vec(), None),
+        (500, png.clone(), None),
+    ] {
+        let transport = ScriptedTransport::new();
+        transport.then_json(200, &json!({"status": "SCAN_QR_CODE"}));
+        transport.then_json(200, &json!({"value": "2@x"}));
+        transport.then(Ok(OutboundResponse { status, body }));
+        let scene = Scene::new(WahaEngine::Gows);
+        let code = scene.adapter.pairing(&transport, &scene.connection).await;
+        let expected = PairingCode { text: "2@x".to_owned(), png: expected };
+        assert_eq!(code, Ok(Pairing::Code(expected)));
+    }
+}
+
+#[tokio::test]
 async fn pairing_without_a_session_or_with_a_passkey_says_what_is_missing() {
     let scene = Scene::over(FakeWaha::default());
     scene.waha.set_status("PASSKEY_REQUIRED");
@@ -110,4 +134,31 @@ fn changes_of_the_session_are_told() {
     assert_eq!(told("STARTING"), []);
     assert_eq!(told("SOMETHING_NEW"), [GatewayEvent::StateDoubtful]);
     assert!(scene.events("session.status", &json!({}))[0].is_err());
+}
+
+#[test]
+fn a_change_that_is_told_late_or_again_is_doubted() {
+    let scene = Scene::new(WahaEngine::Gows);
+    let told = |webhook: &SignedWebhook| {
+        let received = scene.take(webhook).expect("signed").remove(0);
+        received.event.expect("readable")
+    };
+    let at = |seconds: u64, word: &str| {
+        scene.waha.set_now(NOW.plus(Duration::from_secs(seconds)));
+        scene.waha.webhook_status(word)
+    };
+    let [failed, working, later] = [at(1, "FAILED"), at(3, "WORKING"), at(5, "FAILED")];
+    assert_eq!(told(&working), GatewayEvent::Connection(ConnectionStatus::Connected));
+    assert_eq!(told(&failed), GatewayEvent::StateDoubtful, "older than what is known");
+    assert_eq!(told(&working), GatewayEvent::StateDoubtful, "told before");
+    assert_eq!(told(&later), GatewayEvent::Connection(ConnectionStatus::Disconnected));
+    // A gateway whose clock stands still is believed what changes.
+    let same = at(5, "WORKING");
+    assert_eq!(told(&same), GatewayEvent::Connection(ConnectionStatus::Connected));
+    // Each connection has its own session.
+    let mut other = connection(&scene.waha.settings());
+    other.id = ConnectionId::new(uuid::Uuid::from_u128(9));
+    let received = scene.adapter.receive(&other, &failed.webhook()).expect("signed");
+    let lost = GatewayEvent::Connection(ConnectionStatus::Disconnected);
+    assert_eq!(received[0].event, Ok(lost));
 }

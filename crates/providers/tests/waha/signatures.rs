@@ -116,6 +116,21 @@ fn the_event_of_another_session_is_refused_by_itself() {
 }
 
 #[test]
+fn an_event_that_names_no_session_is_of_the_one_whose_key_signed_it() {
+    let scene = Scene::new(WahaEngine::Gows);
+    for session in [json!(null), json!("")] {
+        let body = json!({"event": "message.any", "session": session,
+            "payload": inbound(json!({}))});
+        let body = body.to_string();
+        let hex = hex_hmac_sha512("waha-hmac-key", body.as_bytes());
+        let webhook = scene.waha.webhook("message.any", &json!({}));
+        let webhook = webhook.with_body(body).with_header(SIGNATURE, &hex);
+        let received = scene.take(&webhook).expect("signed");
+        assert!(received.len() == 1 && received[0].event.is_ok(), "{session}: {received:?}");
+    }
+}
+
+#[test]
 fn a_call_that_comes_again_says_the_same_again() {
     let (scene, webhook) = scene();
     let first = scene.take(&webhook).expect("signed");

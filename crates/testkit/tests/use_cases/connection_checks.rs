@@ -104,6 +104,21 @@ async fn a_doubtful_state_is_asked_for_at_once_and_only_once() {
 }
 
 #[tokio::test]
+async fn a_word_that_the_phone_is_there_is_checked_half_a_minute_later() {
+    let scene = scene("waha").await;
+    scene.kit.provider.set_status(tells(DISCONNECTED));
+    scene.talk.set_connected(false).await;
+    scene.work().await;
+    let before = scene.kit.provider.asked().status;
+    scene.call(here([Ok(GatewayEvent::Connection(CONNECTED))])).await.unwrap();
+    assert_eq!(scene.status().await, CONNECTED);
+    scene.after(29).await;
+    assert_eq!((scene.status().await, scene.kit.provider.asked().status), (CONNECTED, before));
+    scene.after(1).await;
+    assert_eq!(scene.status().await, DISCONNECTED, "the word was late");
+}
+
+#[tokio::test]
 async fn a_send_that_finds_the_connection_at_fault_has_it_looked_at() {
     let scene = scene("waha").await;
     scene.kit.provider.set_status(tells(DISCONNECTED));
