@@ -29,7 +29,8 @@ const RETRY_WAITS: [Duration; 3] =
 const RETRIES: u32 = 3;
 
 impl Connections<'_> {
-    /// Asks a connection's gateway whether it reaches the channel and records the answer. `None`
+    /// Asks a connection's gateway whether it reaches the channel and records the answer, unless
+    /// somebody recorded another state while it was being asked: that is newer. `None`
     /// when it cannot be asked or gave no answer: then what is recorded stays.
     ///
     /// # Errors
@@ -43,7 +44,7 @@ impl Connections<'_> {
         let connection = self.app.store().connection(company, id).await?;
         let connection = connection.ok_or(Error::Rejected(NotFound))?;
         let Some(told) = self.ask(&connection).await else { return Ok(None) };
-        self.set_status(company, id, told.status).await?;
+        self.set_answered_status(&connection, told.status).await?;
         Ok(Some(told))
     }
 

@@ -3,7 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::check::first_look;
-use super::missed::{PULL_AGAIN, after_outage};
+use super::missed::after_outage;
+use super::upkeep::{first_due, regular_jobs};
 use super::{Connection, ConnectionDraft, ConnectionPatch, ConnectionStatus, ConnectionView};
 use crate::Recado;
 use crate::error::{Error, NotFound};
@@ -43,8 +44,8 @@ impl Connections<'_> {
         }
     }
 
-    /// Makes a connection, and the job that reads its groups every hour where its gateway can list
-    /// them (D64).
+    /// Makes a connection, and the jobs that come back for it where its gateway can be asked: for its
+    /// groups (D64), its state, and what was missed.
     ///
     /// # Errors
     ///
@@ -59,22 +60,12 @@ impl Connections<'_> {
         let now = self.app.now();
         let connection = draft.connection(ConnectionId::new(self.app.uuid(now)), company, now);
         let view = self.view(&connection);
-        let (id, gateway) = (connection.id, connection.gateway);
+        let jobs = regular_jobs(&connection, now);
         let mut changes = ChangeSet::new().insert(connection);
-        let pull = JobKind::PullMissed { connection: id, since: now };
-        for (wanted, kind, due_at) in [
-            (gateway.lists_groups(), JobKind::SyncGroups { connection: id }, now),
-            (
-                gateway.tells_state(),
-                JobKind::CheckConnection { connection: id },
-                first_look(told, now),
-            ),
-            (gateway.tells_missed(), pull, now.plus(PULL_AGAIN)),
-        ] {
-            if wanted {
-                let job = Job::due_now(JobId::new(self.app.uuid(now)), company, kind, now);
-                changes = changes.insert(Job { due_at, ..job });
-            }
+        for kind in jobs {
+            let due_at = first_due(&kind, first_look(told, now), now);
+            let job = Job::due_now(JobId::new(self.app.uuid(now)), company, kind, now);
+            changes = changes.insert(Job { due_at, ..job });
         }
         self.app.insert_all(changes, view).await
     }
@@ -149,6 +140,18 @@ impl Connections<'_> {
         written.map(|(_, changed)| changed).map_err(|error| error.map(|_| NotFound))
     }
 
+    /// Records what a gateway answered about a connection that was `asked`. Nothing is written where
+    /// another state was recorded while it was being asked: that is newer.
+    pub(super) async fn set_answered_status(
+        &self,
+        asked: &Connection,
+        status: ConnectionStatus,
+    ) -> Result<(), Error<NotFound>> {
+        let change = |now_known: &Connection, now| Ok(answered(asked, now_known, status, now));
+        let written = self.write(asked.company, asked.id, change).await;
+        written.map(|_| ()).map_err(|error| error.map(|_| NotFound))
+    }
+
     fn view(&self, connection: &Connection) -> ConnectionView {
         ConnectionView::new(connection, &self.app.settings().public_url)
     }
@@ -176,14 +179,30 @@ impl Connections<'_> {
             if connection == *stored.value() {
                 return Ok((connection, false));
             }
+            let mut wanted = wanted(&stored, &connection);
+            for kind in wanted.iter_mut().flatten() {
+                self.reach_back(company, kind).await?;
+            }
             let mut changes = ChangeSet::new().with(stored.update(connection.clone()));
-            for (job, kind) in jobs.into_iter().zip(queued.of(&stored, &connection)) {
-                if let Some(kind) = kind {
-                    changes = changes.insert(Job::due_now(job, company, kind, now));
+            let mut left_out = Vec::new();
+            for ((job, kind), taken) in jobs.into_iter().zip(wanted).zip(queued.takes()) {
+                match kind {
+                    Some(kind) if taken => {
+                        changes = changes.insert(Job::due_now(job, company, kind, now));
+                    }
+                    Some(kind) => left_out.push(kind),
+                    None => {}
                 }
             }
             match store.commit(changes).await {
-                Ok(()) => return Ok((connection, true)),
+                Ok(()) => {
+                    for kind in left_out {
+                        // It waits already, perhaps for minutes yet. Should this fail, it is done
+                        // by then.
+                        let _ = self.app.queue_job(company, kind, now).await;
+                    }
+                    return Ok((connection, true));
+                }
                 // One of them is waiting to be worked on already; which one is not told.
                 Err(CommitError::Conflict(Conflict::Taken(UniqueKey::JobSubject))) => {
                     queued = queued.fewer();
@@ -192,6 +211,20 @@ impl Connections<'_> {
                 Err(CommitError::Store(error)) => return Err(Error::Store(error)),
             }
         }
+    }
+}
+
+/// The connection after an answer about its state, unless that or how it is reached has changed since
+/// it was `asked`.
+fn answered(
+    asked: &Connection,
+    known: &Connection,
+    status: ConnectionStatus,
+    now: Timestamp,
+) -> Connection {
+    match (known.status, &known.settings) == (asked.status, &asked.settings) {
+        true => set(known, now, |connection| connection.status = status),
+        false => known.clone(),
     }
 }
 
@@ -209,40 +242,79 @@ fn set(
     changed
 }
 
-/// Which jobs a connection is given when it can be used again; fewer each time one of them turns
+/// What the gateway is asked now, that it could not be asked before or with other settings: for its
+/// groups, and for what was missed.
+fn wanted(before: &Connection, after: &Connection) -> [Option<JobKind>; 2] {
+    let was_off = !before.is_usable();
+    let news = was_off || before.settings != after.settings;
+    let (connection, gateway, usable) = (after.id, after.gateway, after.is_usable());
+    let groups = gateway.lists_groups() && usable && news;
+    let missed = gateway.tells_missed() && usable && was_off;
+    [
+        groups.then_some(JobKind::SyncGroupsOnce { connection }),
+        missed.then(|| after_outage(connection, before.updated_at)),
+    ]
+}
+
+/// Which of the wanted jobs are made together with the change; fewer each time one of them turns
 /// out to wait already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Queued {
-    /// Reading its groups, and asking what it has missed.
     Both,
-    /// Reading its groups.
-    Groups,
-    /// Asking what it has missed.
-    Missed,
-    /// None.
+    First,
+    Second,
     Neither,
 }
 
 impl Queued {
     const fn fewer(self) -> Self {
         match self {
-            Self::Both => Self::Groups,
-            Self::Groups => Self::Missed,
-            Self::Missed | Self::Neither => Self::Neither,
+            Self::Both => Self::First,
+            Self::First => Self::Second,
+            Self::Second | Self::Neither => Self::Neither,
         }
     }
 
-    /// What the gateway is asked now, that it could not be asked before or with other settings.
-    fn of(self, before: &Connection, after: &Connection) -> [Option<JobKind>; 2] {
-        let was_off = !before.is_usable();
-        let news = was_off || before.settings != after.settings;
-        let (connection, gateway) = (after.id, after.gateway);
-        let groups = matches!(self, Self::Both | Self::Groups) && gateway.lists_groups();
-        let missed = matches!(self, Self::Both | Self::Missed) && gateway.tells_missed();
-        let usable = after.is_usable();
-        [
-            (groups && usable && news).then_some(JobKind::SyncGroupsOnce { connection }),
-            (missed && usable && was_off).then(|| after_outage(connection, before.updated_at)),
-        ]
+    const fn takes(self) -> [bool; 2] {
+        match self {
+            Self::Both => [true, true],
+            Self::First => [true, false],
+            Self::Second => [false, true],
+            Self::Neither => [false, false],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use uuid::Uuid;
+
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_763_000_000_000);
+
+    fn connection(status: ConnectionStatus, settings: Value) -> Connection {
+        let body = json!({
+            "name": "Loja", "kind": "qr", "gateway": "waha", "status": status,
+            "settings": settings,
+        });
+        let draft = ConnectionDraft::parse(body.as_object().expect("an object"));
+        let (id, company) = (Uuid::from_u128(1), CompanyId::new(Uuid::from_u128(2)));
+        draft.expect("acceptable").connection(ConnectionId::new(id), company, Timestamp::MIN)
+    }
+
+    #[test]
+    fn an_answer_counts_only_for_what_was_asked_about() {
+        let settings = |key: &str| json!({ "base_url": "https://a.example", "session": key });
+        let (on, off) = (ConnectionStatus::Connected, ConnectionStatus::Disconnected);
+        let asked = connection(off, settings("a"));
+        for status in [on, off] {
+            assert_eq!(answered(&asked, &asked, status, NOW).status, status);
+        }
+        let since = connection(on, settings("a"));
+        assert_eq!(answered(&asked, &since, off, NOW), since, "a newer word stands");
+        let other = connection(off, settings("b"));
+        assert_eq!(answered(&asked, &other, on, NOW), other, "others were asked");
     }
 }

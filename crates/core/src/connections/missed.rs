@@ -25,6 +25,21 @@ const RETRY_WAITS: [Duration; 3] =
     [Duration::from_secs(15), Duration::from_secs(60), Duration::from_secs(5 * 60)];
 
 impl Connections<'_> {
+    /// Lets a pull after an outage ask for everything that the regular one does not know yet.
+    pub(super) async fn reach_back(
+        &self,
+        company: CompanyId,
+        once: &mut JobKind,
+    ) -> Result<(), StoreError> {
+        if let JobKind::PullMissedOnce { connection, since } = *once {
+            let regular = JobKind::PullMissed { connection, since };
+            if let Some(regular) = self.app.store().job_like(company, &regular).await? {
+                reaching_back(once, &regular);
+            }
+        }
+        Ok(())
+    }
+
     /// Asks a connection's gateway what happened since `since` and takes what it tells, like the
     /// events of a webhook: what is known already changes nothing. Answers from when on there is
     /// more, if the gateway did not tell everything at once; `None` inside is the end. The outer
@@ -150,6 +165,15 @@ fn set_since(kind: &mut JobKind, to: Timestamp) {
     }
 }
 
+/// The pull after an outage from as far back as the regular one would ask: what was changed of the
+/// connection while it was off says nothing about what is known.
+fn reaching_back(once: &mut JobKind, regular: &Job) {
+    let JobKind::PullMissed { since: known, .. } = regular.kind else { return };
+    if let JobKind::PullMissedOnce { since, .. } = once {
+        *since = known.min(*since);
+    }
+}
+
 /// The pull that follows when a connection that was off since `off` is connected again.
 pub(super) fn after_outage(connection: ConnectionId, off: Timestamp) -> JobKind {
     JobKind::PullMissedOnce { connection, since: off.minus(OVERLAP) }
@@ -214,6 +238,17 @@ mod tests {
             tried = later;
         }
         assert_eq!(waits, [15, 60, 300]);
+    }
+
+    #[test]
+    fn the_pull_after_an_outage_asks_for_all_that_the_regular_one_does_not_know() {
+        for (known, expected) in [(-1, -1), (1, 0)] {
+            let at = |hours: i64| Timestamp::from_millis(NOW.millis() + hours * 3_600_000);
+            let mut once = JobKind::PullMissedOnce { connection: CONNECTION, since: NOW };
+            let regular = JobKind::PullMissed { connection: CONNECTION, since: at(known) };
+            reaching_back(&mut once, &job(regular));
+            assert_eq!(since(&job(once)), at(expected));
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod missed;
 mod pairing;
 mod settings;
 mod unknown;
+mod upkeep;
 mod view;
 
 use async_trait::async_trait;

@@ -14,8 +14,12 @@ use crate::error::{Code, Error, Kind, Rejection};
 use crate::gateway::ProviderError;
 use crate::ids::{CompanyId, ConnectionId, ContactId, EventId};
 use crate::problems::Problems;
-use crate::store::{Decided, Reads, StoreError, Stored};
+use crate::store::{Decided, Reads, StoreError, Stored, Version};
 use crate::{Recado, Timestamp};
+
+/// How often a gateway is asked while others write the groups it was asked for: as often as the
+/// lease of the job allows for.
+const QUESTIONS: usize = 2;
 
 /// The use cases on groups. Made by [`Recado::groups`].
 #[derive(Clone, Copy, Debug)]
@@ -105,14 +109,26 @@ pub struct WriteGroups {
     pub groups: GroupList,
     /// What becomes of the others.
     pub mode: GroupsMode,
+    /// The version that the connection had when its gateway was asked for them, if it was: what was
+    /// written since is newer.
+    pub asked_at: Option<Version>,
     /// Ids for contacts that may have to be made, one entry for each group.
     pub ids: Vec<GroupContactIds>,
+}
+
+/// What became of groups that were to be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupsWritten {
+    /// They are.
+    Done,
+    /// They may be older than what was written meanwhile: ask again.
+    Outdated,
 }
 
 #[async_trait]
 impl UseCase for WriteGroups {
     type Loaded = (Option<Stored<Connection>>, GroupFacts);
-    type Output = ();
+    type Output = GroupsWritten;
     type Error = GroupsError;
 
     async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
@@ -143,15 +159,19 @@ impl UseCase for WriteGroups {
         &self,
         (connection, facts): Self::Loaded,
         now: Timestamp,
-    ) -> Result<Decided<()>, GroupsError> {
+    ) -> Result<Decided<GroupsWritten>, GroupsError> {
         let Some(connection) = connection else { return Err(GroupsError::NotFound) };
+        if self.asked_at.is_some_and(|asked_at| asked_at != connection.version()) {
+            return Ok(Decided::unchanged(GroupsWritten::Outdated));
+        }
         let groups = self.groups.with_known_roles(&facts.groups);
         let mut changes = apply_groups(&connection, &facts, &groups, self.mode, &self.ids, now);
-        if self.mode == GroupsMode::Replace && !changes.is_empty() {
-            // Two sets that replace the same one must not be mixed.
+        if !changes.is_empty() {
+            // Two sets that replace the same one must not be mixed, nor one that was asked for
+            // before written over another.
             changes = changes.with(connection.update(connection.value().clone()));
         }
-        Ok(Decided::new(changes, ()))
+        Ok(Decided::new(changes, GroupsWritten::Done))
     }
 }
 
@@ -181,7 +201,7 @@ impl Groups<'_> {
     ) -> GroupsResult<Vec<GroupView>> {
         let groups = read_groups(body, &self.app.settings().group_suffix);
         let groups = groups.map_err(|problems| Error::Rejected(problems.into()))?;
-        self.write(company, id, groups.into(), GroupsMode::Replace).await?;
+        self.write(company, id, groups.into(), GroupsMode::Replace, None).await?;
         self.all(company, id).await
     }
 
@@ -197,17 +217,26 @@ impl Groups<'_> {
         id: ConnectionId,
         groups: impl Into<GroupList>,
     ) -> GroupsResult<()> {
-        self.write(company, id, groups.into().tidied(), GroupsMode::Merge).await
+        self.write(company, id, groups.into().tidied(), GroupsMode::Merge, None).await.map(|_| ())
     }
 
     /// Replaces the groups of a connection by those that its gateway tells of, and answers them all.
     /// What it tells is merged where it could not tell everything, and a gateway that cannot tell
-    /// leaves the set as it is.
+    /// leaves the set as it is. It is asked again if others wrote groups while it was.
     ///
     /// # Errors
     ///
-    /// [`GroupsError`]; the set is as it was.
+    /// [`GroupsError`]; the set is as it was. [`Error::Busy`] when others keep writing it.
     pub async fn sync(&self, company: CompanyId, id: ConnectionId) -> GroupsResult<Vec<GroupView>> {
+        for _ in 0..QUESTIONS {
+            if self.sync_once(company, id).await? == GroupsWritten::Done {
+                return self.all(company, id).await;
+            }
+        }
+        Err(Error::Busy)
+    }
+
+    async fn sync_once(&self, company: CompanyId, id: ConnectionId) -> GroupsResult<GroupsWritten> {
         let connection = self.connection(company, id).await?;
         let told = match self.app.provider(connection.gateway) {
             Some(provider) => provider.groups(self.app.gateway_transport(), &connection).await,
@@ -217,15 +246,14 @@ impl Groups<'_> {
             Ok(groups) => {
                 let groups = groups.tidied();
                 let mode = groups.mode();
-                self.write(company, id, groups, mode).await?;
+                self.write(company, id, groups, mode, Some(connection.version())).await
             }
-            Err(ProviderError::Unsupported) => {}
+            Err(ProviderError::Unsupported) => Ok(GroupsWritten::Done),
             Err(ProviderError::Failed(reason)) => {
                 let reason = connection.settings.masked(connection.gateway, &reason);
-                return Err(Error::Rejected(GroupsError::Provider(reason)));
+                Err(Error::Rejected(GroupsError::Provider(reason)))
             }
         }
-        self.all(company, id).await
     }
 
     async fn connection(
@@ -243,13 +271,14 @@ impl Groups<'_> {
         connection: ConnectionId,
         groups: GroupList,
         mode: GroupsMode,
-    ) -> GroupsResult<()> {
+        asked_at: Option<Version>,
+    ) -> GroupsResult<GroupsWritten> {
         let now = self.app.now();
         let ids = |_: &Group| GroupContactIds {
             contact: ContactId::new(self.app.uuid(now)),
             event: EventId::new(self.app.uuid(now)),
         };
         let ids = groups.groups.iter().map(ids).collect();
-        self.app.run(&WriteGroups { company, connection, groups, mode, ids }).await
+        self.app.run(&WriteGroups { company, connection, groups, mode, asked_at, ids }).await
     }
 }

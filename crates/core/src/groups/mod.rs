@@ -14,7 +14,7 @@ use async_trait::async_trait;
 pub use apply::{GroupContactIds, GroupFacts, GroupsMode, apply_groups, group_contact};
 pub use body::{MAX_GROUPS, parse_groups, read_groups};
 pub use list::GroupList;
-pub use manage::{GroupView, Groups, GroupsError, GroupsResult, WriteGroups};
+pub use manage::{GroupView, Groups, GroupsError, GroupsResult, GroupsWritten, WriteGroups};
 pub use route::{ConnectionNeeded, GroupRefusal, GroupUnknown, choose_connection, resolve_group};
 pub use sync::SWEEP;
 pub(crate) use sync::sync_groups_job;

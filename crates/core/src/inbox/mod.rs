@@ -22,8 +22,8 @@ pub use error::InboxError;
 use error::of_connection;
 pub use event_ids::EventIds;
 pub(crate) use gather::Gather;
-pub(crate) use learn_names::learn_names_job;
 use gather::{Entered, Signal};
+pub(crate) use learn_names::learn_names_job;
 pub(crate) use lookup::Lookups;
 pub use parse::parse_event;
 pub use reports::REPORT_KEPT;
@@ -39,6 +39,7 @@ use crate::Recado;
 use crate::error::Error;
 use crate::gateway::Incoming;
 use crate::ids::{CompanyId, ConnectionId};
+use crate::store::StoreError;
 
 /// The most events of one call (D67).
 pub const MAX_EVENTS: usize = 1_000;
@@ -146,8 +147,8 @@ impl Inbox<'_> {
         }
     }
 
-    /// Decides and commits events together; one by one when others keep changing what they are
-    /// about.
+    /// Decides and commits events together; one by one when others keep changing what they are about,
+    /// or the store cannot take some of them.
     async fn take(
         &self,
         company: CompanyId,
@@ -157,14 +158,27 @@ impl Inbox<'_> {
         let links = self.app.media_links().await?.clone();
         let batch = Batch::new(self.app, company, connection, links, events);
         match self.app.run(&batch).await {
-            Err(Error::Busy) if batch.len() > 1 => {
-                let mut results = Vec::with_capacity(batch.len());
+            Err(error) if batch.len() > 1 && may_be_of_one(&error) => {
+                let (mut results, mut first_error) = (Vec::with_capacity(batch.len()), None);
                 for single in batch.singles() {
-                    results.extend(self.app.run(&single).await?);
+                    match self.app.run(&single).await {
+                        Ok(result) => results.extend(result),
+                        // Those behind it are taken all the same; the call comes again for this one.
+                        Err(error) if may_be_of_one(&error) => {
+                            first_error.get_or_insert(error);
+                        }
+                        Err(error) => return Err(error),
+                    }
                 }
-                Ok(results)
+                first_error.map_or(Ok(results), Err)
             }
             answer => answer,
         }
     }
+}
+
+/// Whether an error may be one event's alone: others keep changing what it is about, or the store
+/// cannot take it.
+const fn may_be_of_one<E>(error: &Error<E>) -> bool {
+    matches!(error, Error::Busy | Error::Store(StoreError::Corrupt(_)))
 }

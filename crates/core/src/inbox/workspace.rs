@@ -59,6 +59,15 @@ impl Person {
         self.contact.read.is_none()
     }
 
+    /// The contact as it was read, if something is to be written that goes with it while it is not
+    /// written itself: a conversation that is new. Whoever merges or deletes it meanwhile would not
+    /// see that.
+    fn relied_on(&self) -> Option<Precondition> {
+        let read = self.contact.read.as_ref()?;
+        let is_met = self.conversations.iter().any(|known| known.read.is_none());
+        (is_met && *read.value() == self.contact.now).then(|| read.unchanged())
+    }
+
     /// Nothing waits for an answer any more (D44a).
     pub(super) fn clear_unread(&mut self) {
         for conversation in &mut self.conversations {
@@ -223,6 +232,9 @@ impl<'a> Workspace<'a> {
             if person.is_new() {
                 let created_at = contact.created_at;
                 changes = changes.require(Precondition::NotExported { company, created_at });
+            }
+            if let Some(unchanged) = person.relied_on() {
+                changes = changes.require(unchanged);
             }
             contacts.push(person.contact);
             for (key, _) in person.aliases.into_iter().filter(|(_, is_new)| *is_new) {

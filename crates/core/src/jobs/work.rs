@@ -20,6 +20,10 @@ use crate::{Recado, Timestamp};
 /// restart after a crash is not kept waiting.
 const LEASE: Duration = Duration::from_secs(8);
 
+/// How soon what is being worked on is done once more at the earliest: many who ask for that at once
+/// must not set as many to work.
+const AGAIN: Duration = Duration::from_secs(1);
+
 /// How often a job is tried to be queued while others change it.
 const QUEUE_TRIES: usize = 4;
 
@@ -69,6 +73,19 @@ impl Jobs<'_> {
     }
 }
 
+/// The job that is there, so that it is done at `due_at` or before; `None` if it will be anyway. One
+/// that is being worked on is taken from whoever does, who settles nothing any more.
+fn sooner(there: &Job, due_at: Timestamp, now: Timestamp) -> Option<Job> {
+    match there.leased_until.filter(|until| now < *until) {
+        Some(until) => {
+            let leased_until = Some(until.min(now.plus(AGAIN)));
+            Some(Job { due_at, leased_until, attempts: 0, ..there.clone() })
+        }
+        None if there.due_at <= due_at => None,
+        None => Some(Job { due_at, leased_until: None, attempts: 0, ..there.clone() }),
+    }
+}
+
 impl Recado {
     /// Leases a claimed job for as long as working on it may take; `None` when somebody else has
     /// it.
@@ -98,14 +115,10 @@ impl Recado {
         let id = JobId::new(self.uuid(now));
         for _ in 0..QUEUE_TRIES {
             let changes = match self.store().job_like(company, &kind).await? {
-                Some(waiting) if waiting.leased_until.is_none() && waiting.due_at <= due_at => {
-                    return Ok(false);
-                }
-                Some(waiting) => {
-                    let due_at = waiting.due_at.min(due_at);
-                    let sooner = Job { due_at, attempts: 0, ..waiting.value().clone() };
-                    ChangeSet::new().with(waiting.update(sooner))
-                }
+                Some(waiting) => match sooner(&waiting, due_at, now) {
+                    Some(sooner) => ChangeSet::new().with(waiting.update(sooner)),
+                    None => return Ok(false),
+                },
                 None => {
                     let job = Job::due_now(id, company, kind.clone(), now);
                     ChangeSet::new().insert(Job { due_at, ..job })
@@ -127,5 +140,49 @@ impl Recado {
             Ok(()) | Err(CommitError::Conflict(_)) => Ok(()),
             Err(CommitError::Store(error)) => Err(error),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::ids::ConnectionId;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_763_000_000_000);
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_millis(NOW.millis() + seconds * 1_000)
+    }
+
+    fn job(due_at: i64, leased_until: Option<i64>) -> Job {
+        let kind = JobKind::SyncGroupsOnce { connection: ConnectionId::new(Uuid::from_u128(3)) };
+        let (id, company) = (JobId::new(Uuid::from_u128(1)), CompanyId::new(Uuid::from_u128(2)));
+        let job = Job::due_now(id, company, kind, at(-900));
+        Job { attempts: 2, due_at: at(due_at), leased_until: leased_until.map(at), ..job }
+    }
+
+    fn asked(there: &Job, due_at: i64) -> Option<(Timestamp, Option<Timestamp>, u32)> {
+        let sooner = sooner(there, at(due_at), NOW)?;
+        Some((sooner.due_at, sooner.leased_until, sooner.attempts))
+    }
+
+    #[test]
+    fn a_job_that_waits_is_done_as_early_as_anybody_asked() {
+        for lapsed in [None, Some(-1), Some(0)] {
+            assert_eq!(asked(&job(3, lapsed), 3), None);
+            assert_eq!(asked(&job(0, lapsed), 3), None);
+            assert_eq!(asked(&job(300, lapsed), 3), Some((at(3), None, 0)));
+        }
+    }
+
+    #[test]
+    fn a_job_that_is_being_worked_on_is_done_once_more_and_not_only_when_its_lease_lapses() {
+        assert_eq!(asked(&job(-1, Some(80)), 3), Some((at(3), Some(at(1)), 0)));
+        assert_eq!(asked(&job(-1, Some(80)), 0), Some((at(0), Some(at(1)), 0)));
+        // Whoever asks after that has it done no later.
+        let again = Job { due_at: at(0), ..job(0, Some(1)) };
+        assert_eq!(asked(&again, 0), Some((at(0), Some(at(1)), 0)));
     }
 }

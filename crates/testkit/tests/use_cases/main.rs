@@ -4,6 +4,7 @@
 //! also when the store, the document store or the outside fails.
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
+mod bad_events;
 mod calls;
 mod campaign_clock;
 mod campaign_crashes;
@@ -18,6 +19,7 @@ mod campaign_simulation;
 mod campaign_trouble;
 mod campaigns;
 mod connection_checks;
+mod connection_upkeep;
 mod connections;
 mod contacts;
 mod deals;

@@ -26,6 +26,8 @@ const BEAT: Duration = Duration::from_secs(3);
 const RECOVERY: Duration = Duration::from_secs(2);
 /// How often the store gets its upkeep.
 const UPKEEP: Duration = Duration::from_secs(2);
+/// How often it is looked for connections without the jobs that come back for them.
+const CONNECTIONS: Duration = Duration::from_secs(60 * 60);
 /// How often it is counted which messages are sent and no further.
 const LEFT_SENT: Duration = Duration::from_secs(60);
 /// How old those messages are, at least and at most.
@@ -89,6 +91,11 @@ impl Loops {
                 crate::metrics::recorder().run_upkeep();
                 recado.store().upkeep(recado.now()).await.map(|()| false)
             }
+        });
+        let connections = recado.clone();
+        loops.add("connections", CONNECTIONS, move || {
+            let recado = connections.clone();
+            async move { recado.connections().ensure_jobs().await.map(|_| false) }
         });
         let messages = recado.clone();
         loops.add("messages left sent", LEFT_SENT, move || {

@@ -1,0 +1,96 @@
+//! The work that comes back for every connection: which it is, and that none of it is missing.
+
+use std::time::Duration;
+
+use super::check::LOOK_AGAIN;
+use super::missed::PULL_AGAIN;
+use super::{Connection, Connections};
+use crate::Timestamp;
+use crate::ids::{CompanyId, ConnectionId, JobId};
+use crate::jobs::{Job, JobKind};
+use crate::store::{ChangeSet, CommitError, StoreError};
+
+/// The jobs that come back for a connection for as long as it exists, as they are made with it.
+pub(super) fn regular_jobs(connection: &Connection, now: Timestamp) -> Vec<JobKind> {
+    let (id, gateway) = (connection.id, connection.gateway);
+    let jobs = [
+        (gateway.lists_groups(), JobKind::SyncGroups { connection: id }),
+        (gateway.tells_state(), JobKind::CheckConnection { connection: id }),
+        (gateway.tells_missed(), JobKind::PullMissed { connection: id, since: now }),
+    ];
+    jobs.into_iter().filter(|(wanted, _)| *wanted).map(|(_, kind)| kind).collect()
+}
+
+/// When such a job is done for the first time. `look` is the moment of the first look at the state.
+pub(super) fn first_due(kind: &JobKind, look: Timestamp, now: Timestamp) -> Timestamp {
+    match kind {
+        JobKind::CheckConnection { .. } => look,
+        JobKind::PullMissed { .. } => now.plus(PULL_AGAIN),
+        _ => now,
+    }
+}
+
+/// How long after it was missed a job is done first: those of many connections not all at once.
+fn spread(connection: ConnectionId) -> Duration {
+    let millis = connection.uuid().as_u128() % LOOK_AGAIN.as_millis();
+    Duration::from_millis(u64::try_from(millis).unwrap_or(0))
+}
+
+impl Connections<'_> {
+    /// Makes the regular jobs that connections lack: those that were made by a version which knew
+    /// no such job, or that a backup was restored without. Answers how many it has made. Call it at
+    /// the start and every now and then; several processes make one job each only.
+    ///
+    /// # Errors
+    ///
+    /// When the store fails; what was made stays.
+    pub async fn ensure_jobs(&self) -> Result<usize, StoreError> {
+        let store = self.app.store();
+        let mut made = 0;
+        for company in store.companies().await? {
+            for connection in store.connections(company.id).await? {
+                // Whatever happened since it exists may have been missed.
+                for kind in regular_jobs(&connection, connection.created_at) {
+                    made += usize::from(self.ensure_job(company.id, &connection, kind).await?);
+                }
+            }
+        }
+        Ok(made)
+    }
+
+    async fn ensure_job(
+        &self,
+        company: CompanyId,
+        connection: &Connection,
+        kind: JobKind,
+    ) -> Result<bool, StoreError> {
+        let store = self.app.store();
+        if store.job_like(company, &kind).await?.is_some() {
+            return Ok(false);
+        }
+        let now = self.app.now();
+        let due_at = now.plus(spread(connection.id));
+        let job = Job::due_now(JobId::new(self.app.uuid(now)), company, kind, now);
+        match store.commit(ChangeSet::new().insert(Job { due_at, ..job })).await {
+            Ok(()) => Ok(true),
+            // Another process has made it, or the connection is gone.
+            Err(CommitError::Conflict(_)) => Ok(false),
+            Err(CommitError::Store(error)) => Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use uuid::Uuid;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn what_was_missed_is_made_up_for_within_the_time_between_two_looks(id in any::<u128>()) {
+            prop_assert!(spread(ConnectionId::new(Uuid::from_u128(id))) < LOOK_AGAIN);
+        }
+    }
+}
