@@ -1,5 +1,7 @@
 //! Everything that is wrong with a body, collected: one answer names all of it (D8).
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value, json};
 
 use crate::error::{Code, Kind, Rejection, object};
@@ -9,6 +11,8 @@ use crate::error::{Code, Kind, Rejection, object};
 #[error("{}", self.summary())]
 pub struct Problems {
     reasons: Vec<(String, String)>,
+    /// The fields of `reasons`: a body may name very many.
+    named: HashSet<String>,
     custom_fields: Vec<String>,
     list_ids: Vec<String>,
     hint: Option<&'static str>,
@@ -28,7 +32,7 @@ impl Problems {
     /// Names a field and why; the first reason of a field stays.
     pub fn add(&mut self, field: impl Into<String>, reason: impl Into<String>) {
         let field = field.into();
-        if !self.reasons.iter().any(|(known, _)| *known == field) {
+        if self.named.insert(field.clone()) {
             self.reasons.push((field, reason.into()));
         }
     }
@@ -65,6 +69,7 @@ impl Problems {
         for (field, _) in &mut self.reasons {
             *field = format!("{place}.{field}");
         }
+        self.named = self.fields().map(str::to_owned).collect();
         self
     }
 
@@ -120,5 +125,32 @@ impl Rejection for Problems {
             details.insert("hint".to_owned(), json!(hint));
         }
         Some(details)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_reason_of_a_field_stays_whoever_names_it_again() {
+        let mut problems = Problems::of("name", "is too long").within("contact");
+        problems.add("contact.name", "is required");
+        problems.merge(Problems::of("contact.name", "must be a string"));
+        problems.add("name", "is required");
+        let fields: Vec<&str> = problems.fields().collect();
+        assert_eq!(fields, ["contact.name", "name"]);
+        assert_eq!(problems.to_string(), "contact.name: is too long (and 1 more)");
+    }
+
+    #[test]
+    fn as_many_problems_as_a_body_can_hold_are_collected_at_once() {
+        // With a search for each of them this would take minutes.
+        let many = || (0..200_000).map(|n| format!("{n:x}"));
+        let mut problems = Problems::new();
+        many().for_each(|field| problems.add(field, "is not a known field"));
+        let mut twice = problems.clone();
+        twice.merge(problems);
+        assert_eq!(twice.fields().count(), many().count());
     }
 }
