@@ -15,8 +15,9 @@ use crate::{Recado, Timestamp, text};
 
 /// How long the gateway may take to hand over a file.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long the job is held: the fetch, in up to two steps, and then storing what came.
-const LEASE: Duration = Duration::from_secs(300);
+/// How long the job is held: the fetch, in up to two steps, and then storing what came. Gateways may
+/// delete files after three minutes: whoever takes over from a dead process has to come before that.
+const LEASE: Duration = Duration::from_secs(150);
 /// The waits after a failure; after one more the file is given up.
 const RETRY_WAITS: [Duration; 5] = [
     Duration::from_secs(5),
