@@ -15,8 +15,7 @@ use super::{code, create_phone, refused, shown};
 /// Makes a connection of this gateway for QR codes and answers its id.
 pub(super) async fn connect(kit: &Kit, gateway: &str, more: Value) -> ConnectionId {
     let settings = match gateway {
-        "waha" => json!({ "base_url": "http://waha", "session": "s", "api_key": "top-secret",
-            "webhook_hmac_key": "top-secret" }),
+        "waha" | "evolution" => super::gateway_scene::settings(gateway),
         _ => json!({}),
     };
     let mut new = body(json!({ "kind": "qr", "name": "Loja", "identifier": "5511900000000",
