@@ -16,6 +16,7 @@ use crate::budget::{Budget, Share};
 use crate::error::Failure;
 use crate::large_body;
 use crate::logging::Who;
+use crate::options::QrPainter;
 use crate::query::Query;
 use crate::service::Shared;
 
@@ -38,6 +39,8 @@ pub(crate) struct Call<W> {
     pub(crate) bytes: Vec<u8>,
     /// The forms of an answer that the caller wants, where paths have several.
     pub(crate) accept: Accept,
+    /// What draws QR codes.
+    pub(crate) qr_painter: Option<QrPainter>,
 }
 
 impl<W> Call<W> {

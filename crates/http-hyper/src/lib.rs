@@ -60,7 +60,7 @@ pub use client::{ClientOptions, GuardedClient};
 pub use guard::is_special;
 pub use network::{Network, SystemNetwork};
 pub use openapi::openapi;
-pub use options::{HttpOptions, Limits, Readiness, RenderMetrics};
+pub use options::{HttpOptions, Limits, QrPainter, Readiness, RenderMetrics};
 pub use peer::PeerAddress;
 pub use server::{Drained, ServeOptions, serve, serve_with};
 pub use service::{AnswerBody, AnswerFuture, RecadoHttp};

@@ -12,6 +12,29 @@ use recado_core::secret::SecretText;
 /// Writes the metrics of the process as Prometheus text.
 pub type RenderMetrics = Arc<dyn Fn() -> String + Send + Sync>;
 
+/// Draws the text of a QR code as PNG. Clones share it.
+#[derive(Clone)]
+pub struct QrPainter(Arc<Draw>);
+
+type Draw = dyn Fn(&str) -> Option<Vec<u8>> + Send + Sync;
+
+impl QrPainter {
+    /// One that draws so; `None` for a text that cannot be drawn.
+    pub fn new(draw: impl Fn(&str) -> Option<Vec<u8>> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(draw))
+    }
+
+    pub(crate) fn draw(&self, text: &str) -> Option<Vec<u8>> {
+        (self.0)(text)
+    }
+}
+
+impl fmt::Debug for QrPainter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("QrPainter")
+    }
+}
+
 /// How the HTTP surface behaves.
 #[derive(Clone, Default)]
 pub struct HttpOptions {
@@ -24,6 +47,8 @@ pub struct HttpOptions {
     /// Proxies whose `X-Forwarded-For` is believed: behind them, the inbound webhooks count clients
     /// by it (D13). Needs the peer's address, see [`PeerAddress`](crate::PeerAddress).
     pub trusted_proxies: Vec<IpNet>,
+    /// Draws pairing codes where the gateway makes no picture; without it there is none then.
+    pub qr_painter: Option<QrPainter>,
     /// Limits on requests.
     pub limits: Limits,
 }
@@ -35,6 +60,7 @@ impl fmt::Debug for HttpOptions {
             .field("metrics", &self.metrics.is_some())
             .field("readiness", &self.readiness)
             .field("trusted_proxies", &self.trusted_proxies)
+            .field("qr_painter", &self.qr_painter)
             .field("limits", &self.limits)
             .finish()
     }

@@ -86,7 +86,8 @@ async fn public(request: &mut Request) -> Outcome {
     let call = |sent: Sent| {
         let Sent { params, body, items, bytes } = sent;
         let (recado, who) = (recado.clone(), caller.clone());
-        run(Call { recado, who, path, params, body, items, bytes, accept: Accept::default() })
+        let (accept, qr_painter) = (Accept::default(), None);
+        run(Call { recado, who, path, params, body, items, bytes, accept, qr_painter })
     };
     let key = if route.idempotent { idempotency::key(request, route)? } else { None };
     let raw = receive(request, route, limit).await?;
@@ -114,13 +115,14 @@ async fn operator(request: &mut Request) -> Outcome {
             let raw = receive(request, route, limit).await?;
             let Sent { params, body, items, bytes } = understand(route, query, raw)?;
             let accept = Accept::of(&request.head.headers);
-            run(Call { recado, who: company, path, params, body, items, bytes, accept }).await
+            let (who, qr_painter) = (company, request.shared.options.qr_painter.clone());
+            run(Call { recado, who, path, params, body, items, bytes, accept, qr_painter }).await
         }
         Endpoint::Operator(run) => {
             let raw = receive(request, route, limit).await?;
             let Sent { params, body, items, bytes } = understand(route, query, raw)?;
-            let accept = Accept::default();
-            run(Call { recado, who: (), path, params, body, items, bytes, accept }).await
+            let (who, accept, qr_painter) = ((), Accept::default(), None);
+            run(Call { recado, who, path, params, body, items, bytes, accept, qr_painter }).await
         }
         Endpoint::Public { .. } | Endpoint::Hook(_) | Endpoint::Open(_) => {
             Err(Failure::not_found())

@@ -23,6 +23,7 @@ mod logging;
 mod loops;
 mod metrics;
 mod options;
+mod qr_picture;
 mod random_ids;
 mod shutdown;
 mod start;

@@ -11,7 +11,9 @@ use recado_core::gateway::Providers;
 use recado_core::store::{Store, StoreError};
 use recado_core::transport::Transport;
 use recado_core::{Clock, Ids, Recado};
-use recado_http_hyper::{Drained, HttpOptions, Readiness, RecadoHttp, ServeOptions, serve_with};
+use recado_http_hyper::{
+    Drained, HttpOptions, QrPainter, Readiness, RecadoHttp, ServeOptions, serve_with,
+};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -19,7 +21,7 @@ use tokio::task::JoinHandle;
 use crate::causes::causes;
 use crate::loops::Loops;
 use crate::options::{ConfigError, Options};
-use crate::{metrics, wiring};
+use crate::{metrics, qr_picture, wiring};
 
 /// How long what is in flight may take once a stop has begun.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(27);
@@ -181,6 +183,7 @@ pub async fn start(options: Options, overrides: Overrides) -> Result<Running, St
             metrics: Some(Arc::new(metrics::render)),
             readiness: readiness.clone(),
             trusted_proxies: options.trusted_proxies.clone(),
+            qr_painter: Some(QrPainter::new(qr_picture::png)),
             ..HttpOptions::default()
         },
     );

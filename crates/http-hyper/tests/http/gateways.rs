@@ -3,11 +3,15 @@
 use recado_core::connections::ConnectionStatus;
 use recado_core::gateway::{GatewayStatus, Pairing, PairingCode, ProviderError, ProviderTemplate};
 use recado_core::templates::{TemplateCategory, TemplateStatus};
+use recado_http_hyper::QrPainter;
 use serde_json::{Value, json};
 
 use crate::hooks::refusal;
 use crate::provider_webhooks::calling;
-use crate::site::{Reply, Site, TOKEN};
+use crate::site::{Reply, Setup, Site, TOKEN};
+
+/// As much of a picture as is looked at.
+const PICTURE: &[u8] = b"\x89PNG\r\n\x1a\nx";
 
 fn code(png: Option<&[u8]>) -> Result<Pairing, ProviderError> {
     let png = png.map(<[u8]>::to_vec);
@@ -25,14 +29,14 @@ async fn qr(site: &Site, connection: &str, accept: &str) -> Reply {
 async fn a_pairing_code_is_given_in_the_form_that_is_asked_for() {
     let site = Site::new().await;
     let (connection, _) = calling(&site).await;
-    site.kit.provider.set_pairing(code(Some(b"\x89PNG")));
+    site.kit.provider.set_pairing(code(Some(PICTURE)));
     for accept in ["", "Accept: */*\r\n", "Accept: text/html,*/*;q=0.8\r\n", "Accept: x/y\r\n"] {
         let reply = qr(&site, &connection, accept).await;
-        assert_eq!(reply.data(), json!({"text": "2@abc,def==", "png": "iVBORw=="}), "{accept}");
+        assert_eq!(reply.data(), json!({"text": "2@abc,def==", "png": "iVBORw0KGgp4"}), "{accept}");
         assert_eq!(reply.header("cache-control"), Some("no-store"));
     }
     let picture = qr(&site, &connection, "Accept: image/png\r\n").await;
-    assert_eq!((picture.status, picture.body.as_slice()), (200, &b"\x89PNG"[..]));
+    assert_eq!((picture.status, picture.body.as_slice()), (200, PICTURE));
     let text = qr(&site, &connection, "Accept: text/plain\r\n").await;
     assert_eq!((text.status, text.body.as_slice()), (200, &b"2@abc,def=="[..]));
     for (reply, content_type) in [(picture, "image/png"), (text, "text/plain; charset=utf-8")] {
@@ -45,12 +49,33 @@ async fn a_pairing_code_is_given_in_the_form_that_is_asked_for() {
 async fn a_picture_that_the_gateway_does_not_make_is_null_or_refused() {
     let site = Site::new().await;
     let (connection, _) = calling(&site).await;
-    site.kit.provider.set_pairing(code(None));
-    assert_eq!(qr(&site, &connection, "").await.data()["png"], Value::Null);
-    let reply = qr(&site, &connection, "Accept: image/png\r\n").await;
-    assert_eq!(reply.refusal(), refusal(422, "VALIDATION_ERROR"));
+    // Bytes that are no PNG are none either.
+    for none in [code(None), code(Some(b"\x89PNG")), code(Some(b"<svg/>")), code(Some(b""))] {
+        site.kit.provider.set_pairing(none);
+        assert_eq!(qr(&site, &connection, "").await.data()["png"], Value::Null);
+        let reply = qr(&site, &connection, "Accept: image/png\r\n").await;
+        assert_eq!(reply.refusal(), refusal(422, "VALIDATION_ERROR"));
+    }
     let reply = qr(&site, &connection, "Accept: image/png, application/json;q=0.5\r\n").await;
     assert_eq!(reply.data()["text"], "2@abc,def==");
+}
+
+#[tokio::test]
+async fn a_picture_that_the_gateway_does_not_make_is_drawn_where_somebody_can() {
+    let draw = |text: &str| (text == "2@abc,def==").then(|| PICTURE.to_vec());
+    let painter = Some(QrPainter::new(draw));
+    let site = Setup { qr_painter: painter, ..Setup::new().await }.start().await;
+    let (connection, _) = calling(&site).await;
+    for none in [code(None), code(Some(b"<svg/>"))] {
+        site.kit.provider.set_pairing(none);
+        assert_eq!(qr(&site, &connection, "").await.data()["png"], "iVBORw0KGgp4");
+        let reply = qr(&site, &connection, "Accept: image/png\r\n").await;
+        assert_eq!((reply.status, reply.body.as_slice()), (200, PICTURE));
+    }
+    let own = b"\x89PNG\r\n\x1a\nown";
+    site.kit.provider.set_pairing(code(Some(own)));
+    let reply = qr(&site, &connection, "Accept: image/png\r\n").await;
+    assert_eq!(reply.body, own, "the gateway's own picture comes first");
 }
 
 #[tokio::test]

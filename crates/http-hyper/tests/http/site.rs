@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use recado_core::secret::SecretText;
 use recado_http_hyper::{
-    Drained, HttpOptions, Limits, Readiness, RecadoHttp, RenderMetrics, ServeOptions, serve_with,
+    Drained, HttpOptions, Limits, QrPainter, Readiness, RecadoHttp, RenderMetrics, ServeOptions,
+    serve_with,
 };
 use recado_testkit::Kit;
 use serde_json::Value;
@@ -30,6 +31,7 @@ pub(crate) struct Setup {
     pub(crate) serve: ServeOptions,
     pub(crate) metrics: Option<RenderMetrics>,
     pub(crate) limits: Limits,
+    pub(crate) qr_painter: Option<QrPainter>,
     /// Proxies that are believed.
     pub(crate) trusted: &'static [&'static str],
 }
@@ -43,6 +45,7 @@ impl Setup {
             serve: ServeOptions::default(),
             metrics: Some(metrics),
             limits: Limits::default(),
+            qr_painter: None,
             trusted: &[],
         }
     }
@@ -58,6 +61,7 @@ impl Setup {
                 .iter()
                 .map(|network| network.parse().expect("a network"))
                 .collect(),
+            qr_painter: self.qr_painter,
             limits: self.limits,
         };
         let service = RecadoHttp::new(self.kit.app.clone(), options);
