@@ -44,14 +44,14 @@ pub enum ChangeKind {
     /// Whatever belongs to the contact `from` belongs to the contact `into` from now on (D62): its
     /// messages, deals, documents, links and their clicks, aliases, ledger lines, dispatch windows,
     /// remembered calls, events, and its places in lists, on campaigns and under tags. Where both
-    /// have the same tag or list, that of `into` stays. Of two windows with one key the one that
-    /// ends later stays, so that nothing passes before its time; on a tie that of `into`. Of two
-    /// places on one campaign that of `into` stays, unless it still waits and that of `from` does
-    /// not: then that one does, so that nobody is written to twice. The recipient that is left over
-    /// has no contact any more, which is why one that waits is passed over. Every row that becomes
-    /// somebody else's, or nobody's, and has a version gets the next one. Contacts themselves, their
-    /// conversations and lead memories are written by changes of their own, as is the deletion of
-    /// `from`.
+    /// have the same tag or list, that of `into` stays. Of two windows with one key a sent one stays
+    /// rather than a reserved one, whose message may be refused yet, then the one that ends later,
+    /// so that nothing passes before its time; on a tie that of `into`. Of two places on one
+    /// campaign that of `into` stays, unless it still waits and that of `from` does not: then that
+    /// one does, so that nobody is written to twice. The recipient that is left over has no contact
+    /// any more, which is why one that waits is passed over. Every row that becomes somebody else's,
+    /// or nobody's, and has a version gets the next one. Contacts themselves, their conversations
+    /// and lead memories are written by changes of their own, as is the deletion of `from`.
     MoveBelongings {
         /// The company of both.
         company: CompanyId,
@@ -59,6 +59,21 @@ pub enum ChangeKind {
         from: ContactId,
         /// Who takes.
         into: ContactId,
+    },
+    /// The providers' ids of a contact's messages are remembered as forgotten, whatever becomes of
+    /// the messages (R145): for each message of the contact that has an id there is a
+    /// [reference](crate::messages::MessageRef) under the id's
+    /// [trace](crate::messages::ProviderMessageId::trace) on the message's connection, with the target
+    /// [`Forgotten`](crate::messages::RefTarget::Forgotten) until `expires_at`. One that is there
+    /// already is replaced, at its next version. Comes before the deletion of the contact in one
+    /// set, and misses no message that goes with it.
+    ForgetMessages {
+        /// The company of all.
+        company: CompanyId,
+        /// The contact.
+        contact: ContactId,
+        /// From when on the messages count as never known.
+        expires_at: Timestamp,
     },
 }
 
@@ -76,6 +91,15 @@ impl Change {
     /// Everything of one contact becomes another's, in one step however much it is.
     pub const fn move_belongings(company: CompanyId, from: ContactId, into: ContactId) -> Self {
         Self(ChangeKind::MoveBelongings { company, from, into })
+    }
+
+    /// The ids of a contact's messages are remembered as forgotten, in one step however many it has.
+    pub const fn forget_messages(
+        company: CompanyId,
+        contact: ContactId,
+        expires_at: Timestamp,
+    ) -> Self {
+        Self(ChangeKind::ForgetMessages { company, contact, expires_at })
     }
 
     /// What to apply.
