@@ -56,6 +56,7 @@ mod gateway_waha;
 mod gateway_waha_groups;
 mod gateway_waha_inbound;
 mod gateway_waha_missed;
+mod gateway_waha_names;
 mod gateway_waha_sends;
 mod gateway_waha_uncertain;
 mod gateway_waha_webhooks;
