@@ -1,6 +1,6 @@
 //! Everything that is wrong with a body, collected: one answer names all of it (D8).
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
@@ -12,7 +12,7 @@ use crate::error::{Code, Kind, Rejection, object};
 pub struct Problems {
     reasons: Vec<(String, String)>,
     /// The fields of `reasons`: a body may name very many.
-    named: HashSet<String>,
+    named: BTreeSet<String>,
     custom_fields: Vec<String>,
     list_ids: Vec<String>,
     hint: Option<&'static str>,

@@ -297,7 +297,7 @@ mod tests {
     fn connection(status: ConnectionStatus, settings: Value) -> Connection {
         let body = json!({
             "name": "Loja", "kind": "qr", "gateway": "waha", "status": status,
-            "settings": settings,
+            "identifier": "5511987654321", "settings": settings,
         });
         let draft = ConnectionDraft::parse(body.as_object().expect("an object"));
         let (id, company) = (Uuid::from_u128(1), CompanyId::new(Uuid::from_u128(2)));
@@ -306,7 +306,14 @@ mod tests {
 
     #[test]
     fn an_answer_counts_only_for_what_was_asked_about() {
-        let settings = |key: &str| json!({ "base_url": "https://a.example", "session": key });
+        let settings = |session: &str| {
+            json!({
+                "base_url": "https://a.example",
+                "session": session,
+                "api_key": "key",
+                "webhook_hmac_key": "key",
+            })
+        };
         let (on, off) = (ConnectionStatus::Connected, ConnectionStatus::Disconnected);
         let asked = connection(off, settings("a"));
         for status in [on, off] {
