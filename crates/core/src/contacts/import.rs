@@ -97,6 +97,8 @@ impl ImportDraft {
         now: Timestamp,
     ) -> Self {
         let mut input = Input::new(body);
+        // A contact that was read may be sent as it is; it gets an id of its own (D8).
+        input.ignore(&["id"]);
         let contact = read_contact(&mut input, id, company, region, now);
         let email = input.given_form("email", Email::parse);
         let custom_fields = read_custom_fields(&mut input);
@@ -354,5 +356,25 @@ impl Contacts<'_> {
         let id = ContactId::new(self.app.uuid(now));
         let draft = ImportDraft::parse(body, id, company.id, &company.default_region, now);
         self.app.run(&ImportContact { company: company.id, draft }).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_id_is_ignored_and_what_nobody_knows_is_not() {
+        let id = ContactId::parse("01939b5e-0000-7000-8000-000000000001").expect("an id");
+        let company = CompanyId::parse("01939b5e-0000-7000-8000-000000000002").expect("an id");
+        let other = "01939b5e-0000-7000-8000-000000000003";
+        let body = json!({"phone": "+5511987654321", "id": other, "key": 1});
+        let body = body.as_object().expect("an object");
+        let now = Timestamp::from_millis(0);
+        let draft = ImportDraft::parse(body, id, company, &Region::br(), now);
+        assert_eq!(draft.contact.id, id);
+        assert_eq!(draft.problems.fields().collect::<Vec<_>>(), ["key"]);
     }
 }

@@ -72,20 +72,33 @@ pub(super) fn rely_on_connection(facts: &DraftFacts, changes: ChangeSet) -> Chan
     }
 }
 
+/// A field that may be left out but not be null.
+fn kept<'a, T>(
+    input: &mut Input<'a>,
+    name: &'a str,
+    read: impl FnOnce(&Value) -> Result<T, String>,
+) -> Option<T> {
+    let given = input.given(name, read);
+    input.kept(name, given)
+}
+
 impl OperatorPatch {
     /// Reads any of `priority`, `crm_status`, `is_archived`, `is_pinned`, `is_muted`, `tag_ids`
-    /// (the whole set), `last_connection_id` (null removes it).
+    /// (the whole set), `last_connection_id` (null removes it). A null of what every contact has is
+    /// a problem (D8).
     pub fn parse(body: &Map<String, Value>) -> Self {
         let mut input = Input::new(body);
         let mut patch = Self {
-            priority: input.given("priority", read_word(Priority::parse, Priority::WORDS)).value(),
-            crm_status: input
-                .given("crm_status", read_word(CrmStatus::parse, CrmStatus::WORDS))
-                .value(),
-            is_archived: input.given("is_archived", read_bool).value(),
-            is_pinned: input.given("is_pinned", read_bool).value(),
-            is_muted: input.given("is_muted", read_bool).value(),
-            tags: input.given("tag_ids", read_tags).value(),
+            priority: kept(&mut input, "priority", read_word(Priority::parse, Priority::WORDS)),
+            crm_status: kept(
+                &mut input,
+                "crm_status",
+                read_word(CrmStatus::parse, CrmStatus::WORDS),
+            ),
+            is_archived: kept(&mut input, "is_archived", read_bool),
+            is_pinned: kept(&mut input, "is_pinned", read_bool),
+            is_muted: kept(&mut input, "is_muted", read_bool),
+            tags: kept(&mut input, "tag_ids", read_tags),
             last_connection: input.given("last_connection_id", read_id(ConnectionId::parse)),
             problems: Problems::new(),
         };
@@ -173,5 +186,31 @@ impl Contacts<'_> {
         body: &Map<String, Value>,
     ) -> ManageResult<()> {
         self.app.run(&PatchContact { company, id, patch: OperatorPatch::parse(body) }).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_null_of_what_every_contact_has_is_named_and_one_of_the_connection_removes_it() {
+        let body = json!({
+            "priority": null,
+            "crm_status": null,
+            "is_archived": null,
+            "is_pinned": null,
+            "is_muted": null,
+            "tag_ids": null,
+            "last_connection_id": null,
+        });
+        let patch = OperatorPatch::parse(body.as_object().expect("an object"));
+        assert_eq!(patch.last_connection, Given::Cleared);
+        let mut named: Vec<&str> = patch.problems.fields().collect();
+        named.sort_unstable();
+        let all = ["crm_status", "is_archived", "is_muted", "is_pinned", "priority", "tag_ids"];
+        assert_eq!(named, all);
     }
 }

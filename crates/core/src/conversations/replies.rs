@@ -14,7 +14,7 @@ use crate::messages::{Message, MessageView, SenderType};
 use crate::problems::Problems;
 use crate::prosas::{Brl, Prosas};
 use crate::sending::{
-    Order, SendError, SendRules, Target, TurnDebit, read_message, read_variables, require,
+    Order, SendError, SendRules, Target, TurnDebit, read_message, read_variables,
 };
 use crate::templates::{TemplateStatus, choose, compose};
 use crate::text;
@@ -31,9 +31,8 @@ struct ReplyDraft {
 
 impl ReplyDraft {
     fn parse(body: &Map<String, Value>) -> Result<Self, SendError> {
-        require(body, &["message"])?;
         let mut input = Input::new(body);
-        let message = input.required("message", read_message);
+        let message = input.required("message", read_written);
         let member = optional_member(&mut input);
         input.finish().into_result()?;
         Ok(Self { message: message.unwrap_or_default(), member })
@@ -51,7 +50,6 @@ struct TemplateDraft {
 
 impl TemplateDraft {
     fn parse(body: &Map<String, Value>) -> Result<Self, SendError> {
-        require(body, &["template"])?;
         let mut input = Input::new(body);
         let template = input.required_text("template", text::SHORT);
         let language = input.given_text("language", text::SHORT).value();
@@ -77,7 +75,6 @@ struct TurnDraft {
 
 impl TurnDraft {
     fn parse(body: &Map<String, Value>) -> Result<Self, SendError> {
-        require(body, &["messages", "prosas", "cost_brl"])?;
         let mut input = Input::new(body);
         let messages = input.required("messages", read_bubbles);
         let prosas = input.required("prosas", Prosas::read);
@@ -96,11 +93,15 @@ fn read_bubbles(value: &Value) -> Result<Vec<String>, String> {
     if bubbles.is_empty() || bubbles.len() > MAX_BUBBLES {
         return Err(format!("must hold 1 to {MAX_BUBBLES} texts"));
     }
-    let read = |bubble: &Value| match read_message(bubble)? {
-        blank if blank.trim().is_empty() => Err("must not hold blank texts".to_owned()),
+    bubbles.iter().map(read_written).collect()
+}
+
+/// A text as it was written, but for a blank one.
+fn read_written(value: &Value) -> Result<String, String> {
+    match read_message(value)? {
+        blank if blank.trim().is_empty() => Err("must not be blank".to_owned()),
         text => Ok(text),
-    };
-    bubbles.iter().map(read).collect()
+    }
 }
 
 impl Conversations<'_> {
@@ -243,12 +244,20 @@ mod tests {
         value.as_object().expect("an object").clone()
     }
 
+    fn faults<T>(read: Result<T, SendError>) -> Vec<String> {
+        let Err(SendError::Invalid(problems)) = read else { panic!("not refused as invalid") };
+        problems.fields().map(str::to_owned).collect()
+    }
+
     #[test]
-    fn a_turn_needs_bubbles_prosas_and_cost() {
-        let Err(SendError::MissingField(fields)) = TurnDraft::parse(&Map::new()) else {
-            panic!("not refused")
-        };
-        assert_eq!(fields, ["messages", "prosas", "cost_brl"]);
+    fn what_is_missing_is_named_with_all_else_that_is_wrong() {
+        assert_eq!(faults(TurnDraft::parse(&Map::new())), ["messages", "prosas", "cost_brl"]);
+        for blank in [json!(null), json!(""), json!("  ")] {
+            let reply = object(json!({"message": blank, "member_id": 1, "key": 1}));
+            assert_eq!(faults(ReplyDraft::parse(&reply)), ["message", "member_id", "key"]);
+            let template = object(json!({"template": blank, "variables": 1}));
+            assert_eq!(faults(TemplateDraft::parse(&template)), ["template", "variables"]);
+        }
     }
 
     #[test]
