@@ -139,8 +139,7 @@ struct ContactWithMessages {
 
 /// What every action that sends may be refused with.
 fn sends(op: Operation) -> Operation {
-    op.refuses(400, "MISSING_FIELD")
-        .refuses(403, "CONTACT_BLOCKED")
+    op.refuses(403, "CONTACT_BLOCKED")
         .refuses(403, "GROUP_ANNOUNCE_ONLY")
         .refuses(422, "CONNECTION_REQUIRED")
         .refuses(502, "PROVIDER_ERROR")

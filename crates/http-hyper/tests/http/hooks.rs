@@ -140,14 +140,13 @@ async fn who_may_call_is_decided_before_any_of_the_body_is_read() {
 #[tokio::test]
 async fn the_encoding_comes_after_the_size_and_before_what_is_said() {
     let hooks = Hooks::new().await;
-    let headers = format!("{}Content-Encoding: gzip\r\n", secret());
-    for path in [INBOUND, &hooks.dispatch] {
-        let reply = hooks.site.send("POST", path, &headers, b"not json").await;
-        assert_eq!(reply.hook_refusal(), refusal(415, "UNSUPPORTED_MEDIA_TYPE"), "{path}");
+    for encoding in ["gzip", "identity"] {
+        let headers = format!("{}Content-Encoding: {encoding}\r\n", secret());
+        for path in [INBOUND, &hooks.dispatch] {
+            let reply = hooks.site.send("POST", path, &headers, b"not json").await;
+            assert_eq!(reply.hook_refusal(), refusal(415, "UNSUPPORTED_MEDIA_TYPE"), "{path}");
+        }
     }
-    let identity = format!("{}Content-Encoding: identity\r\n", secret());
-    let reply = hooks.site.send("POST", INBOUND, &identity, br#"{"telefone":"x"}"#).await;
-    assert_eq!(reply.hook_refusal(), refusal(400, "MISSING_PHONE"));
 }
 
 /// A body of exactly so many bytes that both hooks take.

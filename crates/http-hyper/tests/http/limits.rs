@@ -5,7 +5,7 @@ use std::time::Duration;
 use recado_http_hyper::ServeOptions;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::site::{Setup, Site, read_reply};
+use crate::site::{Setup, Site, TOKEN, read_reply};
 
 const MIB: usize = 1_048_576;
 
@@ -86,13 +86,22 @@ async fn bodies_that_are_no_json_object_are_400() {
 }
 
 #[tokio::test]
-async fn a_content_encoding_is_415_and_identity_is_none() {
+async fn any_content_encoding_is_415_on_every_surface() {
     let site = Site::new().await;
-    let with = |encoding: &str| format!("{}Content-Encoding: {encoding}\r\n", site.bearer());
-    let reply = site.send("POST", "/api/v1/contacts", &with("gzip"), b"{}").await;
-    assert_eq!(reply.refusal(), (415, "UNSUPPORTED_MEDIA_TYPE".to_owned()));
-    let reply = site.send("POST", "/api/v1/contacts", &with("identity"), b"{}").await;
-    assert_eq!(reply.status, 422);
+    let operator = format!("/operator/v1/companies/{}/tags", site.kit.company.id);
+    let surfaces = [
+        ("/api/v1/contacts", site.bearer()),
+        (&operator, format!("Authorization: Bearer {TOKEN}\r\n")),
+    ];
+    for (path, authorization) in surfaces {
+        for encoding in ["gzip", "identity", "x"] {
+            let headers = format!("{authorization}Content-Encoding: {encoding}\r\n");
+            let reply = site.send("POST", path, &headers, b"{}").await;
+            assert_eq!(reply.refusal(), (415, "UNSUPPORTED_MEDIA_TYPE".to_owned()), "{encoding}");
+        }
+        let empty = format!("{authorization}Content-Encoding: \r\n");
+        assert_eq!(site.send("POST", path, &empty, b"{}").await.status, 422);
+    }
 }
 
 #[tokio::test]
