@@ -52,6 +52,14 @@ fn is_digits(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|b| b.is_ascii_digit())
 }
 
+/// Whether a name is a business-scoped id, `BR.…`, which changes with the person's phone and is not
+/// taken for every kind of message.
+fn is_scoped(name: &str) -> bool {
+    let is_country =
+        |country: &str| country.len() == 2 && country.bytes().all(|b| b.is_ascii_uppercase());
+    name.split_once('.').is_some_and(|(country, _)| is_country(country))
+}
+
 /// Whether a name is a number, however gateways write it.
 fn is_number(name: &str) -> bool {
     ChannelKey::parse(name).is_some_and(|key| is_digits(key.as_str()))
@@ -65,8 +73,8 @@ pub(crate) fn keeps_number(known: &str, told: &str, is_its: impl Fn(&ChannelKey)
 
 /// What the channel calls a contact on a connection: the name learnt there; else the digits under
 /// which it was last met on another connection of the channel; else its identifier, if it is
-/// digits, a LID or the like that the channel gave; else its phone (D15). Digits come before a LID
-/// or the like that was learnt here, too, if the channel knows the contact by its phone (R138).
+/// digits, a LID or the like that the channel gave; else its phone (D15). Digits come before a
+/// business-scoped id that was learnt here, too, if the channel knows the contact's phone (R138).
 pub fn recipient_on(
     contact: &Contact,
     aliases: &[ChannelKey],
@@ -76,7 +84,7 @@ pub fn recipient_on(
     let known_phone = contact.phone.as_ref().map(ChannelKey::of_phone);
     let has_number = known_phone.is_some_and(|key| aliases.contains(&key));
     let here = conversations.iter().find(|known| known.connection == connection);
-    if let Some(known) = here.filter(|known| is_number(&known.identifier) || !has_number) {
+    if let Some(known) = here.filter(|known| !(has_number && is_scoped(&known.identifier))) {
         return known.identifier.clone();
     }
     let elsewhere = conversations
@@ -168,11 +176,13 @@ mod tests {
     }
 
     #[test]
-    fn digits_come_before_a_hidden_id_once_the_channel_knows_the_phone() {
+    fn digits_come_before_a_scoped_id_but_not_before_a_lid_once_the_channel_knows_the_phone() {
         let aliases = [ChannelKey::from_stored("5534991234567".to_owned())];
         let known = [met(1, "553491234567", 1), met(2, "BR.77", 2)];
         assert_eq!(recipient_on(&contact(), &aliases, &known, id(2)), "553491234567");
         assert_eq!(recipient_on(&contact(), &aliases, &known[1..], id(2)), "5534991234567");
+        let lid = [met(1, "553491234567", 1), met(2, "123@lid", 2)];
+        assert_eq!(recipient_on(&contact(), &aliases, &lid, id(2)), "123@lid");
         let hidden = Contact { phone: None, ..contact() };
         assert_eq!(recipient_on(&hidden, &aliases, &known, id(2)), "BR.77");
     }

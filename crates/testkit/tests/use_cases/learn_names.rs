@@ -51,7 +51,7 @@ async fn the_phone_of_somebody_who_wrote_by_lid_is_asked_for_and_kept() {
     assert_eq!(phone_of(&scene, contact).await, PHONE);
     let sent = scene.talk.send(PHONE, "Olá").await.unwrap();
     assert_eq!(sent.contact_id, contact);
-    assert_eq!(scene.kit.provider.sent()[0].outgoing.recipient, "5534991230001");
+    assert_eq!(scene.kit.provider.sent()[0].outgoing.recipient, LID);
     // What is known is not asked for again.
     scene.talk.hear("m2", LID, "Oi").await;
     scene.after(9_999).await;
