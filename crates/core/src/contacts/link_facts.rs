@@ -2,7 +2,7 @@
 //! the e-mail rule, the organization of a cnpj (4.3, 4.4, D20, D22).
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde::Serialize;
 
@@ -46,14 +46,14 @@ pub(crate) fn check_fields(
     facts: &DraftFacts,
     problems: &mut Problems,
 ) {
-    for id in wanted.keys() {
-        let active = facts.fields.iter().any(|field| field.id == *id && field.is_active());
-        if !active {
-            problems.add_custom_field(
-                id.to_string(),
-                "has keys that are not ids of active fields of the company",
-            );
-        }
+    // A body may name tens of thousands, and so many may be known.
+    let active: HashSet<CustomFieldId> =
+        facts.fields.iter().filter(|field| field.is_active()).map(|field| field.id).collect();
+    for id in wanted.keys().filter(|id| !active.contains(id)) {
+        problems.add_custom_field(
+            id.to_string(),
+            "has keys that are not ids of active fields of the company",
+        );
     }
 }
 
@@ -166,4 +166,41 @@ pub(crate) fn join_lists(
 /// Relies on the definitions of the written custom fields being as they were read.
 pub(crate) fn rely_on_fields(facts: &DraftFacts, changes: ChangeSet) -> ChangeSet {
     facts.fields.iter().fold(changes, |changes, field| changes.require(field.unchanged()))
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::custom_fields::{CustomField, FieldStatus, FieldType};
+    use crate::ids::CompanyId;
+    use crate::store::{Stored, Version};
+
+    #[test]
+    fn as_many_fields_as_a_body_can_name_are_checked_at_once() {
+        // With a search for each of them this would take minutes.
+        const MANY: u128 = 60_000;
+        let field = |n: u128, status| CustomField {
+            id: CustomFieldId::new(Uuid::from_u128(n)),
+            company: CompanyId::new(Uuid::from_u128(1)),
+            slug: n.to_string(),
+            label: n.to_string(),
+            field_type: FieldType::Text,
+            status,
+            created_at: Timestamp::from_millis(0),
+        };
+        let mut fields: Vec<CustomField> =
+            (0..MANY).map(|n| field(n, FieldStatus::Active)).collect();
+        fields[7].status = FieldStatus::Pending;
+        let stored = fields.into_iter().map(|field| Stored::new(field, Version::FIRST)).collect();
+        let facts = DraftFacts { fields: stored, ..DraftFacts::default() };
+        let id = |n| CustomFieldId::new(Uuid::from_u128(n));
+        let wanted = (0..=MANY).map(|n| (id(n), String::new())).collect();
+        let mut problems = Problems::new();
+        check_fields(&wanted, &facts, &mut problems);
+        let details = crate::error::Rejection::details(&problems).expect("details");
+        let named = [id(7).to_string(), id(MANY).to_string()];
+        assert_eq!(details["custom_fields"], serde_json::json!(named));
+    }
 }

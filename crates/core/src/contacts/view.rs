@@ -12,7 +12,7 @@ use crate::conversations::Conversation;
 use crate::custom_fields::CustomField;
 use crate::deals::Stage;
 use crate::ids::{
-    CloseReasonId, ConnectionId, ContactId, CustomFieldId, MemberId, OrganizationId, StageId, TagId,
+    CloseReasonId, ConnectionId, ContactId, MemberId, OrganizationId, StageId, TagId,
 };
 use crate::leads::LeadMemoryView;
 use crate::links::LinkClicks;
@@ -342,12 +342,12 @@ impl ContactDetail {
 
 /// The filled values whose definition is active, by field id (2.2).
 fn active_values(contact: &Contact, fields: &[CustomField]) -> BTreeMap<String, String> {
-    let active =
-        |id: &CustomFieldId| fields.iter().any(|field| field.id == *id && field.is_active());
-    contact
-        .custom_fields
+    // Looked up field by field: both may be many.
+    fields
         .iter()
-        .filter(|(id, value)| !value.is_empty() && active(id))
+        .filter(|field| field.is_active())
+        .filter_map(|field| Some((field.id, contact.custom_fields.get(&field.id)?)))
+        .filter(|(_, value)| !value.is_empty())
         .map(|(id, value)| (id.to_string(), value.clone()))
         .collect()
 }

@@ -1,5 +1,7 @@
 //! What a gateway tells of groups, and what it leaves open.
 
+use std::collections::HashSet;
+
 use super::body::last_of_each;
 use super::{ConnectionGroup, Group, GroupCode, GroupsMode};
 use crate::inbox::tidy_group;
@@ -39,10 +41,43 @@ impl GroupList {
 
     /// The groups with the roles that are known and not told anew.
     pub(super) fn with_known_roles(&self, known: &[Stored<ConnectionGroup>]) -> Vec<Group> {
-        let role = |group: &Group| match self.without_role.contains(&group.code) {
-            true => known.iter().any(|row| row.group.code == group.code && row.group.is_admin),
+        let untold: HashSet<&GroupCode> = self.without_role.iter().collect();
+        let led: HashSet<&GroupCode> =
+            known.iter().filter(|row| row.group.is_admin).map(|row| &row.group.code).collect();
+        let role = |group: &Group| match untold.contains(&group.code) {
+            true => led.contains(&group.code),
             false => group.is_admin,
         };
         self.groups.iter().map(|group| Group { is_admin: role(group), ..group.clone() }).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::ids::{CompanyId, ConnectionId};
+    use crate::store::Version;
+
+    #[test]
+    fn as_many_roles_as_there_may_be_groups_are_kept_at_once() {
+        // With a search for each of them this would take minutes.
+        const MANY: usize = 60_000;
+        let code = |n: usize| GroupCode::from_stored(format!("{n}@g.us"));
+        let group = |n: usize| Group { is_admin: n.is_multiple_of(2), ..Group::met(code(n)) };
+        let row = |n| ConnectionGroup {
+            company: CompanyId::new(Uuid::from_u128(1)),
+            connection: ConnectionId::new(Uuid::from_u128(2)),
+            group: group(n),
+        };
+        let known: Vec<_> = (0..MANY).map(|n| Stored::new(row(n), Version::FIRST)).collect();
+        let list = GroupList {
+            groups: (0..MANY).map(|n| Group::met(code(n))).collect(),
+            is_whole: true,
+            without_role: (1..MANY).map(code).collect(),
+        };
+        let led = list.with_known_roles(&known).iter().filter(|group| group.is_admin).count();
+        assert_eq!(led, MANY / 2 - 1, "the first was told to be none");
     }
 }
