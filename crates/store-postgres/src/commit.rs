@@ -25,6 +25,7 @@ use crate::commit_entry::{enter, relied_on};
 use crate::deliveries_batch::{Batch, emit, sort_updates, update as update_deliveries};
 use crate::error::refused;
 use crate::lists::insert_members;
+use crate::message_refs::forget;
 use crate::place::{Part, Place};
 use crate::recipients::enroll;
 use crate::session::{Around, Session, Statement};
@@ -158,6 +159,10 @@ fn lock_rows(steps: &mut Vec<Step>, changes: &ChangeSet) -> Result<(), Conflict>
             ChangeKind::MoveBelongings { company, from, into } => {
                 let contact = |id| RowKey::Contact { company: *company, id };
                 (vec![contact(*from), contact(*into)], true, true)
+            }
+            // No message may come to it meanwhile that goes with it and leaves no trace.
+            ChangeKind::ForgetMessages { company, contact, .. } => {
+                (vec![RowKey::Contact { company: *company, id: *contact }], true, true)
             }
             _ => continue,
         };
@@ -331,6 +336,9 @@ fn apply_changes(
             }
             Some(ChangeKind::MoveBelongings { company, from, into }) => {
                 steps.extend(give_all(company, from, into));
+            }
+            Some(ChangeKind::ForgetMessages { company, contact, expires_at }) => {
+                steps.extend(forget(company, contact, expires_at));
             }
             Some(change) => steps.push(step(change)?),
         }

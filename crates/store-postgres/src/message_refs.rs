@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use recado_core::Timestamp;
-use recado_core::ids::{CompanyId, ConnectionId, MessageId};
+use recado_core::ids::{CompanyId, ConnectionId, ContactId, MessageId};
 use recado_core::messages::{
     DeliveryCode, ErrorType, Failure, Message, MessageRef, MessageStatus, ProviderMessageId,
     RefTarget, Referred, StatusReport,
@@ -12,8 +12,34 @@ use recado_core::messages::{
 use recado_core::store::StoreError;
 
 use crate::PostgresStore;
+use crate::commit::Step;
+use crate::recipients::TAKE_LONG;
 use crate::session::rows;
 use crate::table::{Columns, Param, Table, columns_of, params, table_sql, unreadable};
+
+/// Stands where the status of a report does, in the row of a message that was deleted.
+const FORGOTTEN: &str = "forgotten";
+
+/// Leaves a trace of each id among the messages of a contact (R145), made as the core makes it.
+/// Where the same id was forgotten before, the row is there already.
+pub(crate) const FORGET: &str = "\
+INSERT INTO message_refs AS r \
+(company_id, connection_id, provider_id, report_status, expires_at, version) \
+SELECT DISTINCT company_id, connection_id, chr(9) || \
+encode(sha256(convert_to(connection_id::text || provider_id, 'UTF8')), 'hex') AS trace, \
+'forgotten', $3::bigint, 1 FROM messages \
+WHERE company_id = $1 AND contact_id = $2 AND provider_id IS NOT NULL \
+ORDER BY connection_id, trace \
+ON CONFLICT (company_id, connection_id, provider_id) DO UPDATE SET message_id = NULL, \
+report_status = excluded.report_status, error_type = NULL, error_code = NULL, \
+error_message = NULL, expires_at = excluded.expires_at, version = r.version + 1";
+
+/// The steps that remember the ids of a contact's messages as forgotten. The contact is locked by
+/// then against messages that would come to it.
+pub(crate) fn forget(company: CompanyId, contact: ContactId, expires_at: Timestamp) -> [Step; 2] {
+    let params = params![company.uuid(), contact.uuid(), expires_at.millis()];
+    [Step::new(TAKE_LONG, Vec::new(), None), Step::new(FORGET, params, None)]
+}
 
 /// The values of `error_type`, `error_code` and `error_message`.
 pub(crate) fn failure_params(failure: Option<Failure>) -> Vec<Param> {
@@ -56,8 +82,11 @@ impl Table for MessageRef {
             RefTarget::Report { report, expires_at } => {
                 (None, Some(report), Some(expires_at.millis()))
             }
+            RefTarget::Forgotten { expires_at } => (None, None, Some(expires_at.millis())),
         };
+        let is_forgotten = message.is_none() && report.is_none();
         let status = report.as_ref().map(|report| report.status.as_str());
+        let status = status.or(is_forgotten.then_some(FORGOTTEN));
         let mut params = params![
             self.company.uuid(),
             self.connection.uuid(),
@@ -82,14 +111,20 @@ impl Table for MessageRef {
 
 fn read_target(columns: &mut Columns<'_>) -> Result<RefTarget, StoreError> {
     let message = columns.id_or_null(MessageId::new)?;
-    let status = columns.word_or_null(MessageStatus::parse)?;
+    // A report has a status; what is no word of one is that of a forgotten message.
+    let word = |word: &str| match MessageStatus::parse(word) {
+        Some(status) => Some(Some(status)),
+        None => (word == FORGOTTEN).then_some(None),
+    };
+    let status = columns.word_or_null(word)?;
     let failure = read_failure(columns)?;
     let expires_at: Option<Timestamp> = columns.time_or_null()?;
     match (message, status, expires_at) {
         (Some(message), None, None) => Ok(RefTarget::Message(message)),
-        (None, Some(status), Some(expires_at)) => {
+        (None, Some(Some(status)), Some(expires_at)) => {
             Ok(RefTarget::Report { report: StatusReport { status, failure }, expires_at })
         }
+        (None, Some(None), Some(expires_at)) => Ok(RefTarget::Forgotten { expires_at }),
         _ => Err(unreadable::<RefTarget>()),
     }
 }

@@ -35,6 +35,7 @@ use crate::cell::Cell;
 use crate::contacts::{self, export_frontier};
 use crate::deliveries;
 use crate::events;
+use crate::message_refs;
 use crate::messages;
 use crate::recipients;
 use crate::shards;
@@ -56,6 +57,9 @@ pub(crate) fn apply(tx: &mut Transaction<'_>, changes: ChangeSet) -> Result<(), 
             }
             ChangeKind::MoveBelongings { company, from, into } => {
                 belongings::hand_over(tx.conn, company, from, into)?;
+            }
+            ChangeKind::ForgetMessages { company, contact, expires_at } => {
+                message_refs::forget(tx.conn, company, contact, expires_at)?;
             }
             _ => {
                 let unknown = recado_core::store::StoreError::corrupt("an unknown kind of change");

@@ -6,6 +6,8 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
+use crate::message_refs;
+
 /// How long a statement waits for a lock that another process holds.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Statements that a connection keeps prepared.
@@ -28,6 +30,7 @@ pub(crate) fn writer(path: &Path) -> rusqlite::Result<Connection> {
     conn.pragma_update(None, "synchronous", "FULL")?;
     conn.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
     conn.pragma_update(None, "journal_size_limit", LOG_BYTES)?;
+    message_refs::add_trace(&conn)?;
     Ok(conn)
 }
 

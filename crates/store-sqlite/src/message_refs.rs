@@ -1,15 +1,63 @@
 //! What providers' message ids stand for.
 
-use recado_core::ids::{CompanyId, ConnectionId, MessageId};
+use recado_core::Timestamp;
+use recado_core::ids::{CompanyId, ConnectionId, ContactId, MessageId};
 use recado_core::messages::{
     MessageRef, MessageStatus, ProviderMessageId, RefTarget, Referred, StatusReport,
 };
-use rusqlite::Connection;
+use recado_core::store::CommitError;
+use rusqlite::functions::FunctionFlags;
+use rusqlite::{Connection, params_from_iter};
 
 use crate::cell::{Cell, Columns};
-use crate::error::ReadResult;
+use crate::error::{ReadResult, commit_error};
 use crate::messages::{failure_cells, read_failure};
 use crate::table::{self, Table, statements};
+
+/// Stands where the status of a report does, in the row of a message that was deleted.
+const FORGOTTEN: &str = "forgotten";
+
+/// Leaves a trace of each id among the messages of a contact (R145). Where the same id was forgotten
+/// before, the row is there already.
+const FORGET: &str = "INSERT INTO message_refs \
+     (company_id, connection_id, provider_id, status, expires_at, version) \
+     SELECT DISTINCT company_id, connection_id, recado_trace(connection_id, provider_id), \
+     'forgotten', ?3, 1 FROM messages \
+     WHERE company_id = ?1 AND contact_id = ?2 AND provider_id IS NOT NULL \
+     ON CONFLICT (company_id, connection_id, provider_id) DO UPDATE SET message_id = NULL, \
+     status = excluded.status, error_type = NULL, error_code = NULL, error_message = NULL, \
+     expires_at = excluded.expires_at, version = message_refs.version + 1";
+
+/// Teaches a connection what [`FORGET`] needs.
+pub(crate) fn add_trace(conn: &Connection) -> rusqlite::Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8
+        | FunctionFlags::SQLITE_DETERMINISTIC
+        | FunctionFlags::SQLITE_DIRECTONLY;
+    conn.create_scalar_function("recado_trace", 2, flags, |call| {
+        let mut columns = [0; 16];
+        let connection = call.get_raw(0).as_blob()?;
+        if connection.len() == columns.len() {
+            columns.copy_from_slice(connection);
+        }
+        let connection = ConnectionId::new(uuid::Uuid::from_bytes(columns));
+        let id = ProviderMessageId::from_stored(call.get_raw(1).as_str()?.to_owned());
+        Ok(id.trace(connection).as_str().to_owned())
+    })
+}
+
+/// Remembers the ids of a contact's messages as forgotten.
+pub(crate) fn forget(
+    conn: &Connection,
+    company: CompanyId,
+    contact: ContactId,
+    expires_at: Timestamp,
+) -> Result<(), CommitError> {
+    let values: [Cell<'_>; 3] = [company.into(), contact.into(), expires_at.into()];
+    conn.prepare_cached(FORGET)
+        .and_then(|mut statement| statement.execute(params_from_iter(&values)))
+        .map_err(commit_error)?;
+    Ok(())
+}
 
 impl Table for MessageRef {
     statements!(
@@ -22,6 +70,11 @@ impl Table for MessageRef {
         let (message, report, expires_at) = match &self.target {
             RefTarget::Message(id) => (Some(*id), None, None),
             RefTarget::Report { report, expires_at } => (None, Some(report), Some(*expires_at)),
+            RefTarget::Forgotten { expires_at } => (None, None, Some(*expires_at)),
+        };
+        let status = match &self.target {
+            RefTarget::Forgotten { .. } => Some(FORGOTTEN),
+            _ => report.map(|report| report.status.as_str()),
         };
         let [error_type, error_code, error_message] =
             failure_cells(report.and_then(|report| report.failure.as_ref()));
@@ -30,7 +83,7 @@ impl Table for MessageRef {
             self.connection.into(),
             self.provider_id.as_str().into(),
             message.into(),
-            report.map(|report| report.status.as_str()).into(),
+            status.into(),
             error_type,
             error_code,
             error_message,
@@ -48,9 +101,20 @@ impl Table for MessageRef {
                 RefTarget::Message(message)
             }
             None => {
-                let status = columns.word(MessageStatus::parse)?;
-                let report = StatusReport { status, failure: read_failure(columns)? };
-                RefTarget::Report { report, expires_at: columns.time()? }
+                // A report has a status; what is no word of one is that of a forgotten message.
+                let word = |word: &str| match MessageStatus::parse(word) {
+                    Some(status) => Some(Some(status)),
+                    None => (word == FORGOTTEN).then_some(None),
+                };
+                let status = columns.word(word)?;
+                let failure = read_failure(columns)?;
+                let expires_at = columns.time()?;
+                match status {
+                    Some(status) => {
+                        RefTarget::Report { report: StatusReport { status, failure }, expires_at }
+                    }
+                    None => RefTarget::Forgotten { expires_at },
+                }
             }
         };
         Ok(Self { company, connection, provider_id, target })
@@ -72,9 +136,25 @@ pub(crate) fn referred(
         let Some(reference) = table::get::<MessageRef>(conn, &key)? else { continue };
         let message = match reference.target {
             RefTarget::Message(id) => table::get(conn, &[company.into(), id.into()])?,
-            RefTarget::Report { .. } => None,
+            RefTarget::Report { .. } | RefTarget::Forgotten { .. } => None,
         };
         found.push(Referred { reference, message });
     }
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plans;
+
+    #[test]
+    fn what_is_forgotten_is_found_by_its_contact() {
+        let conn = plans::database();
+        add_trace(&conn).unwrap();
+        let steps = plans::steps(&conn, FORGET);
+        let found = steps[0].starts_with("SEARCH messages USING INDEX messages_by_contact");
+        assert!(found && steps.len() <= 2, "{steps:?}");
+        assert!(steps.iter().all(|step| !step.starts_with("SCAN")), "{steps:?}");
+    }
 }

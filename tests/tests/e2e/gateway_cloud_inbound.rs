@@ -351,6 +351,29 @@ both_stores! {
         assert_eq!(detail["last_inbound_at"], Value::Null);
     }
 
+    async fn a_webhook_repeated_after_a_deletion_does_not_bring_the_contact_back(world: Clouded) {
+        let from = eight_digits(&mobile(1));
+        let change = world.fake.message(&from, "wamid.A", &body("segredo"), world.now());
+        let webhook = world.fake.webhook_changes(&[("messages", change.clone())]);
+        world.takes(&webhook).await;
+        let contact = text(&world.message_with("wamid.A").await["contact_id"]);
+        world.delete(&format!("/api/v1/contacts/{contact}")).await.expect_deleted();
+        let told = world.events().await.len();
+        for _ in 0..2 {
+            world.takes(&webhook).await;
+        }
+        // In a call with something new of somebody else, too.
+        let new = world.fake.message(&eight_digits(&mobile(2)), "wamid.B", &body("oi"), world.now());
+        world.changes(&[("messages", change), ("messages", new)]).await;
+        let all = world.all_messages().await;
+        assert_eq!(all.iter().map(|one| text(&one["wamid"])).collect::<Vec<_>>(), ["wamid.B"]);
+        assert_eq!(world.events().await.len(), told + 2, "a contact and a message");
+        assert_eq!(world.list_ids("").await.len(), 1);
+        // A new message is no repetition.
+        let again = world.meets(&from).await;
+        assert_ne!(again, contact);
+    }
+
     async fn a_refused_history_is_taken_in_silence(world: Clouded) {
         let told = json!({"history": [{"errors": [{"code": 2_593_109, "title": "declined"}]}]});
         world.changes(&[("history", world.fake.value(told))]).await;

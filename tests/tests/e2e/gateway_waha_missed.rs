@@ -60,6 +60,28 @@ both_stores! {
         assert_eq!(waha.events_of("message.sent").await.len(), 1);
     }
 
+    async fn a_pull_after_a_deletion_does_not_bring_the_contact_back(waha: Waha) {
+        waha.jobs().await;
+        let told = waha.fake.receive(&chat(&mobile(1)), "Maria", "segredo");
+        let message = waha.brings(&told).await;
+        let contact = format!("/api/v1/contacts/{}", text(&message["contact_id"]));
+        waha.delete(&contact).await.expect_deleted();
+        // The regular question overlaps, the one after an outage begins before it, and the gateway
+        // calls again.
+        waha.later(MINUTE * 15).await;
+        outage(&waha, |waha| {
+            waha.fake.receive(&chat(&mobile(2)), "João", "alô?");
+        })
+        .await;
+        waha.takes(&waha.fake.webhook_message(&told)).await;
+        let all = waha.all_messages().await;
+        assert_eq!(all.iter().map(|one| text(&one["content"])).collect::<Vec<_>>(), ["alô?"]);
+        assert_eq!(waha.events_of("contact.created").await.len(), 2);
+        assert_eq!(waha.events_of("message.received").await.len(), 2);
+        waha.hears(&chat(&mobile(1)), "sou eu").await;
+        assert_eq!(waha.all_messages().await.len(), 2);
+    }
+
     async fn a_webhook_and_a_pull_at_once_store_a_message_once(waha: Waha) {
         waha.jobs().await;
         let told: Vec<Value> =

@@ -14,7 +14,8 @@ use crate::documents::{Document, DocumentState, FileError, Files, file_key, undo
 use crate::error::{Code, Error, Kind, NotFound, Rejection};
 use crate::ids::{CompanyId, ContactId, DocumentId, JobId};
 use crate::jobs::{Job, JobKind, PurgeStage};
-use crate::store::{ChangeSet, CommitError, Decided, Stored};
+use crate::messages::FORGOTTEN_KEPT;
+use crate::store::{Change, ChangeSet, CommitError, Decided, Stored};
 use crate::{Recado, Timestamp};
 
 /// How long a purge's record holds before it counts as left behind by a crash.
@@ -167,7 +168,8 @@ impl Contacts<'_> {
             for document in &documents {
                 changes = changes.with(document.delete());
             }
-            changes = changes.with(contact.delete()).insert(self.forget_events(company, id));
+            let now = self.app.now();
+            changes = gone(changes, &contact, now).insert(self.forget_events(company, id));
             let erasing = Stored::new(erasing, purge.job.version().next());
             match store.commit(changes).await {
                 Ok(()) => return Ok(Some(erasing)),
@@ -176,6 +178,13 @@ impl Contacts<'_> {
             }
         }
     }
+}
+
+/// Adds the contact's deletion. What gateways repeat of its messages must not bring it back (R145).
+fn gone(changes: ChangeSet, contact: &Stored<Contact>, now: Timestamp) -> ChangeSet {
+    let until = now.plus(FORGOTTEN_KEPT);
+    let forget = Change::forget_messages(contact.company, contact.id, until);
+    changes.with(forget).with(contact.delete())
 }
 
 /// What to write first: the contact's deletion when it has no documents, else the durable record
@@ -189,7 +198,7 @@ fn begin_purge(
     now: Timestamp,
 ) -> Decided<Option<Purge>> {
     if documents.is_empty() {
-        return Decided::new(ChangeSet::new().with(contact.delete()).insert(forget), None);
+        return Decided::new(gone(ChangeSet::new(), contact, now).insert(forget), None);
     }
     let uploads = documents.iter().filter(|document| document.state == DocumentState::Uploading);
     let uploads: Vec<_> =

@@ -91,23 +91,19 @@ impl Batch {
         })
     }
 
+    /// The providers' ids of the messages that events are about, with the traces that these would
+    /// have left (R145), and of those that they quote.
     fn provider_ids(&self) -> Vec<ProviderMessageId> {
         let mut ids = BTreeSet::new();
         for event in self.readable() {
-            match event {
+            let about = match event {
                 GatewayEvent::Message(message) | GatewayEvent::Echo(message) => {
-                    ids.insert(message.provider_id.clone());
                     ids.extend(message.quoted.clone());
+                    &message.provider_id
                 }
-                GatewayEvent::Edit { provider_id, .. } => {
-                    ids.insert(provider_id.clone());
-                }
-                GatewayEvent::Status(status) => {
-                    ids.insert(status.provider_id.clone());
-                }
-                GatewayEvent::OwnSend(sent) => {
-                    ids.insert(sent.provider_id.clone());
-                }
+                GatewayEvent::Edit { provider_id, .. } => provider_id,
+                GatewayEvent::Status(status) => &status.provider_id,
+                GatewayEvent::OwnSend(sent) => &sent.provider_id,
                 GatewayEvent::Connection(_)
                 | GatewayEvent::Groups(_)
                 | GatewayEvent::GroupsChanged
@@ -115,8 +111,10 @@ impl Batch {
                 | GatewayEvent::Preference(_)
                 | GatewayEvent::Names(_)
                 | GatewayEvent::Template(_)
-                | GatewayEvent::Unknown(_) => {}
-            }
+                | GatewayEvent::Unknown(_) => continue,
+            };
+            ids.insert(about.trace(self.connection));
+            ids.insert(about.clone());
         }
         ids.into_iter().collect()
     }

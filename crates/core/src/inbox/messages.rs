@@ -33,8 +33,8 @@ impl Workspace<'_> {
         event: &GatewayMessage,
         ids: &EventIds,
     ) -> EventResult {
-        if let Some(known) = self.message_of(&event.provider_id) {
-            return EventResult::about(EventOutcome::Duplicate, known);
+        if let Some(repeated) = self.repeated(&event.provider_id) {
+            return repeated;
         }
         let Some(names) = batch.names(event) else {
             return EventResult::refused("from is not a name of a contact");
@@ -76,8 +76,8 @@ impl Workspace<'_> {
         event: &GatewayMessage,
         ids: &EventIds,
     ) -> EventResult {
-        if let Some(known) = self.message_of(&event.provider_id) {
-            return EventResult::about(EventOutcome::Duplicate, known);
+        if let Some(repeated) = self.repeated(&event.provider_id) {
+            return repeated;
         }
         let Some(names) = batch.names(event) else {
             return EventResult::refused("to is not a name of a contact");
@@ -133,7 +133,10 @@ impl Workspace<'_> {
     ) -> EventResult {
         let now = self.now;
         let Some(id) = self.message_of(provider_id) else {
-            return EventResult::ignored("no such message");
+            return match self.is_forgotten(provider_id) {
+                true => EventResult::of(EventOutcome::Duplicate),
+                false => EventResult::ignored("no such message"),
+            };
         };
         match self.message_mut(id) {
             None => EventResult::ignored("no such message"),

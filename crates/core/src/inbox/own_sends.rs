@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::people::Names;
 use super::workspace::Workspace;
-use super::{Batch, BatchFacts, EventIds, EventResult, Inbox};
+use super::{Batch, BatchFacts, EventIds, EventOutcome, EventResult, Inbox};
 use crate::Timestamp;
 use crate::gateway::{GatewayEvent, Incoming, OwnSend, StatusEvent};
 use crate::ids::{ConnectionId, ContactId, MessageId};
@@ -136,6 +136,9 @@ impl Workspace<'_> {
         sent: &OwnSend,
         ids: &EventIds,
     ) -> EventResult {
+        if self.is_forgotten(&sent.provider_id) {
+            return EventResult::of(EventOutcome::Duplicate);
+        }
         let known = self.message_of(&sent.provider_id).is_some()
             || sent.reference.is_some_and(|reference| self.message(reference).is_some());
         let reference = if known { sent.reference } else { self.explained(batch, sent) };

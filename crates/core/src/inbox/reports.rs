@@ -28,6 +28,9 @@ impl Workspace<'_> {
     ) -> EventResult {
         let report = StatusReport { status: event.status, failure: event.failure.clone() };
         let by_id = self.message_of(&event.provider_id);
+        if self.is_forgotten(&event.provider_id) {
+            return EventResult::of(EventOutcome::Duplicate);
+        }
         let by_reference = event.reference.filter(|id| {
             self.message(*id).is_some_and(|message| message.connection == self.connection.id)
         });

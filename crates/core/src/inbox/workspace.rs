@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::BatchFacts;
+use super::{BatchFacts, EventOutcome, EventResult};
 use crate::Timestamp;
 use crate::campaigns::{Recipient, follow};
 use crate::connections::Connection;
@@ -133,14 +133,36 @@ impl<'a> Workspace<'a> {
     pub(super) fn message_of(&self, id: &ProviderMessageId) -> Option<MessageId> {
         match &self.refs.get(id)?.now.target {
             RefTarget::Message(message) => Some(*message),
-            RefTarget::Report { .. } => None,
+            RefTarget::Report { .. } | RefTarget::Forgotten { .. } => None,
         }
+    }
+
+    /// What becomes of an event about a message that is not to come again: it was stored already,
+    /// or it was and went with its contact (D31, R145).
+    pub(super) fn repeated(&self, id: &ProviderMessageId) -> Option<EventResult> {
+        match self.message_of(id) {
+            Some(known) => Some(EventResult::about(EventOutcome::Duplicate, known)),
+            None => self.is_forgotten(id).then(|| EventResult::of(EventOutcome::Duplicate)),
+        }
+    }
+
+    /// Whether the message of a provider's id was deleted with its contact a short while ago, and
+    /// none was imported under it since.
+    pub(super) fn is_forgotten(&self, id: &ProviderMessageId) -> bool {
+        if self.message_of(id).is_some() {
+            return false;
+        }
+        let trace = self.refs.get(&id.trace(self.connection.id));
+        trace.is_some_and(|entry| match entry.now.target {
+            RefTarget::Forgotten { expires_at } => expires_at > self.now,
+            RefTarget::Message(_) | RefTarget::Report { .. } => false,
+        })
     }
 
     /// What is kept of a provider's id that no message has yet, unless it has expired.
     pub(super) fn report_of(&self, id: &ProviderMessageId) -> Option<&RefTarget> {
         match &self.refs.get(id)?.now.target {
-            RefTarget::Message(_) => None,
+            RefTarget::Message(_) | RefTarget::Forgotten { .. } => None,
             RefTarget::Report { expires_at, .. } if *expires_at <= self.now => None,
             report => Some(report),
         }

@@ -240,6 +240,7 @@ fn kept_report(
     match &reference.target {
         RefTarget::Message(message) => Err(ImportMessageError::Exists { message: *message }),
         RefTarget::Report { report, expires_at } => Ok((*expires_at > now).then_some(report)),
+        RefTarget::Forgotten { .. } => Ok(None),
     }
 }
 

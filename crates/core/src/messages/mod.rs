@@ -25,8 +25,8 @@ pub use media::{fetch_job, wants_fetch};
 pub use media_link::{MediaFile, MediaLinks};
 pub use message::{Direction, Media, Message, MessageStatus, MessageType, Quoted, SenderType};
 pub use reads::{
-    ContactBrief, MessageFilter, MessageReads, MessageRecord, MessageRef, ProviderMessageId,
-    RefTarget, Referred, StatusReport,
+    ContactBrief, FORGOTTEN_KEPT, MessageFilter, MessageReads, MessageRecord, MessageRef,
+    ProviderMessageId, RefTarget, Referred, StatusReport,
 };
 pub use status::{Step, advance, merge_reports};
 pub use touch::{touch_contact, touch_conversation};

@@ -1,8 +1,10 @@
 //! What the store tells about messages.
 
-use std::fmt;
+use std::fmt::{self, Write};
+use std::time::Duration;
 
 use async_trait::async_trait;
+use sha2::{Digest, Sha256};
 
 use super::{Direction, Failure, Message, MessageStatus, MessageType};
 use crate::Timestamp;
@@ -30,7 +32,26 @@ impl ProviderMessageId {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// What stands in place of the id once its message was deleted with its contact (R145): a tab
+    /// and 64 hexadecimal digits, of the SHA-256 of the connection's id and this one. Some providers
+    /// write a person's number into their ids, so the id itself must not stay; what is random in it
+    /// keeps the trace from being guessed. No id that a provider gives looks like this.
+    #[must_use]
+    pub fn trace(&self, connection: ConnectionId) -> Self {
+        let hash = Sha256::new().chain_update(connection.to_string()).chain_update(&self.0);
+        let mut trace = String::with_capacity(65);
+        trace.push('\t');
+        for byte in hash.finalize() {
+            // Writing into a string cannot fail.
+            let _ = write!(trace, "{byte:02x}");
+        }
+        Self(trace)
+    }
 }
+
+/// How long the traces of deleted messages are kept (R145): longer than any provider repeats itself.
+pub const FORGOTTEN_KEPT: Duration = Duration::from_secs(8 * 24 * 60 * 60);
 
 impl fmt::Debug for ProviderMessageId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -57,6 +78,12 @@ pub enum RefTarget {
         /// What was reported.
         report: StatusReport,
         /// From when on it counts as never reported.
+        expires_at: Timestamp,
+    },
+    /// A message that was deleted with its contact, under the [trace](ProviderMessageId::trace) of
+    /// its id (R145).
+    Forgotten {
+        /// From when on it counts as never known.
         expires_at: Timestamp,
     },
 }

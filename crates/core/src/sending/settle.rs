@@ -280,6 +280,7 @@ impl Settle {
                 let report = (*expires_at > now).then(|| report.clone());
                 (vec![known.reference.update(reference)], report)
             }
+            RefTarget::Forgotten { .. } => (vec![known.reference.update(reference)], None),
         }
     }
 

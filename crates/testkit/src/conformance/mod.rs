@@ -36,6 +36,7 @@ pub mod dispatch_windows;
 pub mod documents;
 pub mod draft_facts;
 pub mod enrollment;
+pub mod forgotten;
 pub mod inbound_rows;
 pub mod jobs;
 pub mod journal;

@@ -244,6 +244,13 @@ macro_rules! conformance_suite {
             references_go_with_their_message,
             groups_and_reports_go_with_the_connection,
         );
+        $crate::conformance_topic!($fresh, forgotten:
+            a_deleted_contacts_messages_leave_traces_of_their_ids,
+            an_id_that_is_forgotten_again_is_so_for_longer,
+            a_deletion_that_fails_leaves_no_trace,
+            traces_go_when_they_expire_and_with_their_connection,
+            what_comes_meanwhile_leaves_a_trace_or_is_refused,
+        );
         $crate::conformance_topic!($fresh, belongings:
             everything_of_a_contact_becomes_anothers,
             belongings_need_somebody_to_go_to,

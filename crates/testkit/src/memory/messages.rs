@@ -103,7 +103,7 @@ impl MessageReads for MemoryStore {
             .map(|reference| {
                 let message = match &reference.target {
                     RefTarget::Message(id) => state.rows.get(&RowKey::Message { company, id: *id }),
-                    RefTarget::Report { .. } => None,
+                    RefTarget::Report { .. } | RefTarget::Forgotten { .. } => None,
                 };
                 Referred { reference, message }
             })

@@ -10,6 +10,7 @@ mod channels;
 mod contacts;
 mod deliveries;
 mod events;
+mod forgotten;
 mod inbound;
 mod messages;
 mod records;
@@ -137,6 +138,9 @@ impl State {
                 }
                 ChangeKind::MoveBelongings { company, from, into } => {
                     self.move_belongings(company, from, into)?;
+                }
+                ChangeKind::ForgetMessages { company, contact, expires_at } => {
+                    self.forget_messages(company, contact, expires_at);
                 }
                 // Kinds of change that this version does not know cannot be applied.
                 _ => return Err(Conflict::Contended),

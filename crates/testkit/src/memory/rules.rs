@@ -122,7 +122,7 @@ pub(super) fn refers_to(row: &Row) -> Vec<RowKey> {
             let own = reference.company;
             let message = match &reference.target {
                 RefTarget::Message(id) => Some(RowKey::Message { company: own, id: *id }),
-                RefTarget::Report { .. } => None,
+                RefTarget::Report { .. } | RefTarget::Forgotten { .. } => None,
             };
             let connection = RowKey::Connection { company: own, id: reference.connection };
             [Some(company(own)), Some(connection), message].into_iter().flatten().collect()

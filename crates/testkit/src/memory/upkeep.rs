@@ -20,7 +20,9 @@ fn is_spent(row: &Row, now: Timestamp) -> bool {
     match row {
         Row::MessageRef(reference) => match &reference.target {
             RefTarget::Message(_) => false,
-            RefTarget::Report { expires_at, .. } => *expires_at <= now,
+            RefTarget::Report { expires_at, .. } | RefTarget::Forgotten { expires_at } => {
+                *expires_at <= now
+            }
         },
         Row::RememberedCall(call) => call.expires_at <= now,
         Row::DispatchWindow(window) => window.ends_at <= now,

@@ -37,6 +37,7 @@ mod enrichment;
 mod erasure;
 mod fan_out;
 mod find_sent;
+mod forgotten;
 mod gateway_calls;
 mod gateway_media;
 mod gateway_scene;

@@ -58,7 +58,8 @@ impl Rows {
                 nth(&messages.expect("works"), 0)
             }
             "row reference" => {
-                let (connection, ids) = (maker.connection_id(at), Maker::wamids());
+                let connection = maker.connection_id(at);
+                let ids = Maker::wamids_and_traces(connection);
                 let found = store.referred(company, connection, &ids).await.expect("works");
                 let mut found: Vec<_> = found.into_iter().map(|found| found.reference).collect();
                 found.sort_by(|a, b| a.provider_id.cmp(&b.provider_id));

@@ -150,9 +150,10 @@ impl Maker<'_> {
         ProviderMessageId::from_stored(self.command.pick(n, WAMIDS).to_owned())
     }
 
-    /// Every provider's id that there is.
-    pub(super) fn wamids() -> Vec<ProviderMessageId> {
-        WAMIDS.iter().map(|id| ProviderMessageId::from_stored((*id).to_owned())).collect()
+    /// Every provider's id that there is, and the traces they leave on a connection.
+    pub(super) fn wamids_and_traces(connection: ConnectionId) -> Vec<ProviderMessageId> {
+        let ids = WAMIDS.iter().map(|id| ProviderMessageId::from_stored((*id).to_owned()));
+        ids.flat_map(|id| [id.trace(connection), id]).collect()
     }
 
     pub(super) fn phone(&self, n: usize) -> Phone {
@@ -325,6 +326,8 @@ impl Maker<'_> {
             let failure = self.maybe(2, || self.failure(3));
             let report = StatusReport { status: self.one(7, MessageStatus::ALL), failure };
             RefTarget::Report { report, expires_at: self.soon(8) }
+        } else if self.once_in(4, 8) {
+            RefTarget::Forgotten { expires_at: self.soon(8) }
         } else {
             RefTarget::Message(self.message_id(9))
         };

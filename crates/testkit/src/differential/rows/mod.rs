@@ -9,6 +9,7 @@ mod replace;
 mod shown;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use recado_core::access::{Company, Features, Plan};
 use recado_core::contacts::Region;
@@ -101,7 +102,7 @@ impl Rows {
                 // Rows without a version are as they are.
                 let outcome = match fixed && command.once_in(60, 8) {
                     true => "skipped",
-                    false => self.try_apply(change).await,
+                    false => self.try_apply_all(forgetting(command, &read, now).with(change)).await,
                 };
                 let after = self.find(kind, &maker).await;
                 let after = after.as_ref().map(shown::stored);
@@ -126,6 +127,22 @@ impl Rows {
     }
 
     async fn try_apply(&self, change: Change) -> &'static str {
-        outcome(self.store.commit(ChangeSet::new().with(change)).await)
+        self.try_apply_all(ChangeSet::new().with(change)).await
+    }
+
+    async fn try_apply_all(&self, changes: ChangeSet) -> &'static str {
+        outcome(self.store.commit(changes).await)
+    }
+}
+
+/// What is remembered of a contact's messages before the contact is written, at times.
+fn forgetting(command: &Command, read: &Stored<Row>, now: Timestamp) -> ChangeSet {
+    match read.value() {
+        Row::Contact(contact) if command.once_in(61, 2) => {
+            let until = now.plus(Duration::from_secs(1 + command.number(62) as u64 % 4));
+            let forget = Change::forget_messages(contact.company, contact.id, until);
+            ChangeSet::new().with(forget)
+        }
+        _ => ChangeSet::new(),
     }
 }

@@ -68,8 +68,10 @@ impl Rows {
             }
             3 => self.contacts(&maker.channel_query()).await,
             4 => {
-                let ids = [maker.wamid(10), maker.wamid(11), maker.wamid(12)];
-                let found = store.referred(company, maker.connection_id(13), &ids).await;
+                let connection = maker.connection_id(13);
+                let [one, two, three] = [10, 11, 12].map(|n| maker.wamid(n));
+                let ids = [one.trace(connection), one, two.trace(connection), two, three];
+                let found = store.referred(company, connection, &ids).await;
                 let found = found.expect("works");
                 json!(shown::unordered(found.iter().map(shown::referred).collect()))
             }

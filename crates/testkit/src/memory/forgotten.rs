@@ -1,0 +1,43 @@
+//! How the ids of a contact's messages are remembered as forgotten.
+
+use std::collections::BTreeSet;
+
+use recado_core::Timestamp;
+use recado_core::ids::{CompanyId, ContactId};
+use recado_core::messages::{Message, MessageRef, RefTarget};
+use recado_core::store::{Row, Version};
+
+use super::State;
+use super::rows::Entry;
+
+impl State {
+    /// Leaves a trace of each provider's id among the messages of a contact.
+    pub(super) fn forget_messages(
+        &mut self,
+        company: CompanyId,
+        contact: ContactId,
+        expires_at: Timestamp,
+    ) {
+        let own = |message: &&Message| (message.company, message.contact) == (company, contact);
+        let ids: BTreeSet<_> = self
+            .rows
+            .all::<Message>()
+            .filter(own)
+            .filter_map(|message| Some((message.connection, message.provider_id.clone()?)))
+            .collect();
+        for (connection, id) in ids {
+            let target = RefTarget::Forgotten { expires_at };
+            let provider_id = id.trace(connection);
+            let row = Row::from(MessageRef { company, connection, provider_id, target });
+            let known = self.rows.entry(&row.key()).map(|entry| (entry.version, entry.place));
+            let (version, place) = match known {
+                Some((version, place)) => (version.next(), place),
+                None => {
+                    self.next_place += 1;
+                    (Version::FIRST, self.next_place)
+                }
+            };
+            self.rows.set(row.key(), Some(Entry { row, version, place }));
+        }
+    }
+}
