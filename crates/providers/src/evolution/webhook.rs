@@ -27,7 +27,13 @@ pub(super) fn verify(connection: &Connection, webhook: &Webhook) -> Result<(), W
     let mut given = webhook.query.iter().filter(|(name, _)| name == "token");
     let verified = match (given.next(), given.next(), expected) {
         (Some((_, token)), None, Some(expected)) => {
-            same(token, expected) | same(without_event(token), expected)
+            // Gateways call the address as it was typed in, where a `+` may stand for itself.
+            let as_typed = expected.replace('+', " ");
+            let bare = without_event(token);
+            same(token, expected)
+                | same(bare, expected)
+                | same(token, &as_typed)
+                | same(bare, &as_typed)
         }
         _ => false,
     };

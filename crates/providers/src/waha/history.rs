@@ -49,7 +49,7 @@ pub(super) async fn missed(
     }
     messages.sort_by_key(|(at, _)| *at);
     let newest = messages.iter().filter_map(|(at, _)| *at).max();
-    let scene = Scene { own: &own, suffix };
+    let scene = Scene::asked(&own, suffix);
     let events =
         messages.iter().flat_map(|(_, message)| message::events(message, &scene)).collect();
     // A second that holds more than one pull reads must not be asked for for ever.

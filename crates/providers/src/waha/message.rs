@@ -18,6 +18,20 @@ pub(super) struct Scene<'a> {
     pub(super) own: &'a Own,
     /// What follows the `@` in group codes here.
     pub(super) suffix: &'a str,
+    /// Whether it was asked for, and did not come by itself when it happened.
+    was_asked_for: bool,
+}
+
+impl<'a> Scene<'a> {
+    /// For what the gateway tells by itself.
+    pub(super) const fn told(own: &'a Own, suffix: &'a str) -> Self {
+        Self { own, suffix, was_asked_for: false }
+    }
+
+    /// For what it was asked for.
+    pub(super) const fn asked(own: &'a Own, suffix: &'a str) -> Self {
+        Self { own, suffix, was_asked_for: true }
+    }
 }
 
 /// The events of one message; none for what means nothing here.
@@ -42,7 +56,7 @@ fn read(payload: &Value, said: Said, scene: &Scene<'_>) -> Result<Vec<GatewayEve
     let Some(chat) = chat(payload, &key, from_me, scene)? else { return Ok(Vec::new()) };
     let message = compose(payload, &key, chat, said, from_me);
     if from_me {
-        return Ok(own(payload, message));
+        return Ok(own(payload, message, scene));
     }
     Ok(vec![GatewayEvent::Message(message)])
 }
@@ -170,7 +184,7 @@ fn push_name(payload: &Value) -> Option<String> {
 
 /// What an own message tells: that a program sent it, which may have been us, or that the operator
 /// wrote it on the phone; and how far it came.
-fn own(payload: &Value, message: GatewayMessage) -> Vec<GatewayEvent> {
+fn own(payload: &Value, message: GatewayMessage, scene: &Scene<'_>) -> Vec<GatewayEvent> {
     let reference = reference_of(&message.provider_id);
     let at = message.timestamp;
     // The gateway knows for some time only what programs sent; our own ids tell for ever.
@@ -198,7 +212,13 @@ fn own(payload: &Value, message: GatewayMessage) -> Vec<GatewayEvent> {
         Some(Ack::Reached(reached)) => Some(reached),
         Some(Ack::Pending) | None => None,
     };
-    let beyond = reached.filter(|reached| *reached != MessageStatus::Sent).map(status);
+    // D42a: an echo is `sent`; how much further it came is told on its own, except for the past.
+    let says_more = |reached: &MessageStatus| match reached {
+        MessageStatus::Sent => false,
+        MessageStatus::Failed => true,
+        _ => !typed || scene.was_asked_for,
+    };
+    let beyond = reached.filter(says_more).map(status);
     let first = if typed {
         // Of a message that does not say who wrote it, the id alone proves it to be ours, if it is
         // that of one; else it was typed.

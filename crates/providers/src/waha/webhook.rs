@@ -66,8 +66,10 @@ pub(super) fn receive(
     if !verify_hex_sha512(key, &webhook.body, signature) {
         return Err(WebhookRefused::Unauthorized);
     }
-    let envelope = parse(&webhook.body).filter(Value::is_object);
-    let envelope = envelope.ok_or(WebhookRefused::Malformed)?;
+    let envelope = parse(&webhook.body).ok_or(WebhookRefused::Malformed)?;
+    if !envelope.is_object() {
+        return Ok(vec![Received::here(Err("the event is not an object".to_owned()))]);
+    }
     // What does not say of which session it is was still signed with this connection's key.
     let session = text_of(&envelope, "session").filter(|session| !session.is_empty());
     let events = if session.is_none() || session == connection.settings.text("session") {
@@ -105,8 +107,8 @@ fn translate(
     let happened = text::time(envelope.get("timestamp"));
     let own = || Own::of(connection, at(envelope, &["me"]));
     match event {
-        "message" | "message.any" => message::events(payload, &Scene { own: &own(), suffix }),
-        "message.reaction" => reports::reaction(payload, &Scene { own: &own(), suffix }),
+        "message" | "message.any" => message::events(payload, &Scene::told(&own(), suffix)),
+        "message.reaction" => reports::reaction(payload, &Scene::told(&own(), suffix)),
         "message.ack" => reports::status(payload, happened, &own()).into_iter().collect(),
         "message.edited" => reports::edit(payload, happened).into_iter().collect(),
         "session.status" => {

@@ -44,6 +44,20 @@ fn only_the_whole_token_once_is_taken() {
 }
 
 #[test]
+fn a_plus_in_the_token_may_be_written_as_it_is() {
+    let fake = Scene::new().fake;
+    let mut settings = fake.settings();
+    settings.insert("webhook_token".to_owned(), json!("a+b/c="));
+    let scene = Scene { connection: connection(&settings), ..Scene::with(fake) };
+    let good = scene.fake.webhook("connection.update", json!({"state": "open"})).webhook();
+    for token in ["a+b/c=", "a b/c=", "a b/c=/messages-upsert"] {
+        assert_eq!(verdicts(&scene, &with_query(&good, &[("token", token)])), [Ok(()), Ok(())]);
+    }
+    let wrong = with_query(&good, &[("token", "a%2Bb/c=")]);
+    assert_eq!(verdicts(&scene, &wrong), [Err(WebhookRefused::Unauthorized); 2]);
+}
+
+#[test]
 fn the_name_of_an_event_behind_the_token_is_passed_over() {
     let scene = Scene::new();
     let good = scene.fake.webhook("connection.update", json!({"state": "open"})).webhook();

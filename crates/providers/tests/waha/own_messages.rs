@@ -97,13 +97,17 @@ fn what_the_operator_typed_is_an_echo() {
 }
 
 #[test]
-fn an_echo_that_came_further_says_so_too() {
+fn an_echo_is_sent_however_far_it_came_unless_it_failed() {
     let scene = Scene::new(WahaEngine::Gows);
-    let events = scene.events("message.any", &own(json!({"source": "app", "ack": 2})));
+    for ack in 1..=4 {
+        let events = scene.events("message.any", &own(json!({"source": "app", "ack": ack})));
+        assert!(matches!(events.as_slice(), [Ok(GatewayEvent::Echo(_))]), "{ack}: {events:?}");
+    }
+    let events = scene.events("message.any", &own(json!({"source": "app", "ack": -1})));
     let [Ok(GatewayEvent::Echo(_)), Ok(GatewayEvent::Status(status))] = events.as_slice() else {
         panic!("{events:?}")
     };
-    assert_eq!((status.status, status.reference), (MessageStatus::Delivered, None));
+    assert_eq!((status.status, status.reference), (MessageStatus::Failed, None));
 }
 
 #[test]

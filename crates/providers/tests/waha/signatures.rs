@@ -94,7 +94,7 @@ fn a_signature_of_another_key_or_another_body_is_refused() {
 #[test]
 fn what_is_signed_and_cannot_be_read_is_malformed() {
     let (scene, webhook) = scene();
-    for body in ["", "{", "[]", "null", "7", "\"x\"", "\u{feff}{}"] {
+    for body in ["", "{", "[1", "\u{feff}{}"] {
         let hex = hex_hmac_sha512("waha-hmac-key", body.as_bytes());
         let wrong = webhook.clone().with_body(body).with_header(SIGNATURE, &hex);
         assert_eq!(
@@ -102,6 +102,18 @@ fn what_is_signed_and_cannot_be_read_is_malformed() {
             (Err(WebhookRefused::Malformed), false),
             "{body}"
         );
+    }
+}
+
+#[test]
+fn what_is_signed_and_is_no_event_is_refused_by_itself() {
+    let (scene, webhook) = scene();
+    for body in ["[]", "null", "7", "\"x\""] {
+        let hex = hex_hmac_sha512("waha-hmac-key", body.as_bytes());
+        let odd = webhook.clone().with_body(body).with_header(SIGNATURE, &hex);
+        let received = scene.take(&odd).expect("signed, and JSON");
+        assert_eq!(received.len(), 1, "{body}");
+        assert!(received[0].event.is_err(), "{body}");
     }
 }
 

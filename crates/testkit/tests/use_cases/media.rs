@@ -220,7 +220,7 @@ async fn a_slow_fetch_is_left_alone_and_taken_over_after_a_crash() {
 
     let builder = Kit::builder().store(store).clock(kit.clock.clone());
     let other = builder.transport(kit.transport.clone()).start().await;
-    kit.clock.advance(Duration::from_secs(299));
+    kit.clock.advance(Duration::from_secs(149));
     assert!(!other.jobs().run_one().await.unwrap());
     kit.clock.advance(Duration::from_secs(1));
     assert!(other.jobs().run_one().await.unwrap());
