@@ -214,10 +214,13 @@ both_stores! {
 
     async fn a_reply_without_a_text_is_refused(world: World) {
         let (_, contact, member) = talking(&world).await;
-        for body in [json!({}), json!({"message": 5}), json!({"message": "x".repeat(4_097)})] {
-            let answer = world.act(&contact, "reply", body).await;
-            assert!([400, 422].contains(&answer.status), "{}", answer.show());
+        for message in [json!(null), json!(" "), json!(5), json!("x".repeat(4_097))] {
+            let answer = world.act(&contact, "reply", json!({"message": message})).await;
+            assert_eq!(answer.expect_invalid(), ["message"]);
         }
+        assert_eq!(world.act(&contact, "reply", json!({})).await.expect_invalid(), ["message"]);
+        let template = world.act(&contact, "reply-template", json!({})).await;
+        assert_eq!(template.expect_invalid(), ["template"]);
         assert_eq!(state(&world, &contact).await, open(member, true, true));
     }
 
@@ -361,9 +364,10 @@ both_stores! {
             json!({"messages": ["um"], "prosas": -1, "cost_brl": 1}),
             json!({"messages": [5], "prosas": 1, "cost_brl": 1}),
         ] {
-            let answer = world.act(&contact, "ai-turn", body).await;
-            assert!([400, 422].contains(&answer.status), "{}", answer.show());
+            world.act(&contact, "ai-turn", body).await.expect_error(422, "VALIDATION_ERROR");
         }
+        let nothing = world.act(&contact, "ai-turn", json!({})).await;
+        assert_eq!(nothing.expect_invalid(), ["cost_brl", "messages", "prosas"]);
     }
 
     async fn the_debit_of_a_turn_stands_only_if_a_bubble_was_accepted(world: World) {

@@ -185,7 +185,7 @@ both_stores! {
         let site = world.endpoint("site-leads", plain()).await;
         let token = world.token("ola", "UTILITY", "Olá").await;
         let body = json!({"phone": mobile(1), "phone_number": mobile(1)});
-        for encoding in ["gzip", "deflate", "br", "zstd"] {
+        for encoding in ["gzip", "deflate", "br", "zstd", "identity"] {
             let request = site.request().header("content-encoding", encoding).json(&body);
             world.knock(request).await.expect_hook_error(415, "UNSUPPORTED_MEDIA_TYPE");
             let request = Request::new("POST", dispatching(&token));

@@ -117,11 +117,14 @@ both_stores! {
         for agent in [
             "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1",
             "Mozilla/5.0 (Linux; Android 14; SM-S911B) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/125.0.0.0 Mobile Safari/537.36",
+            "Mozilla/5.0 (Linux; Android 10; CUBOT X30) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/119.0.0.0 Mobile Safari/537.36",
+            "Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X)",
+            "Mozilla/5.0",
             BROWSER,
         ] {
             click(&world, &code, agent).await;
         }
-        assert_eq!(clicks(&world, &id).await["total"], 3);
+        assert_eq!(clicks(&world, &id).await["total"], 6);
     }
 
     async fn an_unknown_code_is_404(world: World) {

@@ -59,7 +59,10 @@ both_stores! {
             "last_message_at": "2026-01-02T00:00:00.000Z", "last_read_at": "2026-01-03T00:00:00.000Z",
             "created_at": "2025-01-01T00:00:00.000Z",
         });
-        let id = world.import(body.clone()).await;
+        let mut sent = body.clone();
+        sent["id"] = recado_tests::unknown_id().into();
+        let id = world.import(sent.clone()).await;
+        assert_ne!(sent["id"], id.as_str(), "it has one of its own");
         let stored = world.operator_get(&format!("C/contacts/{id}")).await;
         for (name, value) in body.as_object().expect("an object") {
             if name != "tag_ids" {
@@ -116,6 +119,15 @@ both_stores! {
             ["crm_status", "is_pinned", "name", "priority", "tag_ids"]
         );
         assert_eq!(world.detail(&id).await["is_archived"], false);
+        let nulls = json!({
+            "priority": null, "crm_status": null, "is_archived": null, "is_pinned": null, "is_muted": null,
+            "tag_ids": null, "last_connection_id": null,
+        });
+        let answer = world.operator("PATCH", &format!("C/contacts/{id}"), nulls).await;
+        assert_eq!(
+            answer.expect_invalid(),
+            ["crm_status", "is_archived", "is_muted", "is_pinned", "priority", "tag_ids"]
+        );
     }
 
     async fn the_operator_reads_more_than_the_integrator(world: World) {
