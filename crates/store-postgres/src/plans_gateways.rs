@@ -5,6 +5,7 @@ use recado_core::gateway::UnknownKind;
 
 use crate::belongings::GIVE;
 use crate::connections::ANYWHERE;
+use crate::message_refs;
 use crate::messages::LEFT_SENT;
 use crate::plans_campaigns::{Case, Prepared};
 use crate::table::Table;
@@ -48,9 +49,9 @@ NULL, i, 1 FROM had; \
 INSERT INTO links SELECT company_id, id, contact_id, id::text, 'u', i, 1 FROM had; \
 INSERT INTO list_members SELECT company_id, md5('l' || i)::uuid, contact_id FROM had; \
 INSERT INTO messages (company_id, id, contact_id, connection_id, direction, message_type, \
-sender_type, status, is_history, created_at, stamped_at, version) \
-SELECT company_id, id, contact_id, company_id, 'outbound', 'text', 'system', 'sent', false, i, 0, 1 \
-FROM had; \
+sender_type, status, is_history, created_at, stamped_at, version, provider_id) \
+SELECT company_id, id, contact_id, company_id, 'outbound', 'text', 'system', 'sent', false, i, 0, \
+1, id::text FROM had; \
 INSERT INTO messages_left_sent SELECT i, company_id, id FROM had; \
 INSERT INTO recipients (company_id, campaign_id, number, contact_id, status, version) \
 SELECT company_id, md5('g' || i)::uuid, row_number() OVER (), contact_id, \
@@ -85,6 +86,9 @@ fn cases() -> Vec<Case> {
         // for an empty table may read all of the company.
         cases.push(case("a merge", give.clone(), &contacts, (9_100.0, 60.0 * 3_000.0)));
     }
+    let forget = message_refs::FORGET.to_owned();
+    let contact = "md5('c2')::uuid, md5('from')::uuid, 9";
+    cases.push(case("a deletion", forget, contact, (9_100.0, 60.0 * 3_000.0)));
     cases
 }
 
