@@ -84,11 +84,13 @@ both_stores! {
             let hex = hex_hmac_sha512("waha-hmac-key", body.as_bytes());
             hello(&waha).with_header(SIGNATURE, &hex).with_body(body)
         };
-        for body in ["", "oi", "[]", "{", "3", "\u{0}"] {
+        for body in ["", "oi", "{", "\u{0}"] {
             let answer = waha.webhook(&waha.connection, &signed(body)).await;
             answer.expect_hook_error(400, "INVALID_PAYLOAD");
         }
         for body in [
+            "[]",
+            "3",
             "{}",
             r#"{"event":"message.any","session":"loja1"}"#,
             r#"{"event":"message.any","session":"loja1","payload":[]}"#,

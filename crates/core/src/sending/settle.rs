@@ -9,7 +9,7 @@ use super::names::{Taught, told};
 use super::{Order, TurnDebit};
 use crate::Timestamp;
 use crate::app::UseCase;
-use crate::connections::{Connection, ConnectionKind};
+use crate::connections::{Connection, Gateway};
 use crate::contacts::{ChannelKey, Contact};
 use crate::conversations::{Act, ChannelContact, ChannelQuery, ConversationState};
 use crate::error::NotFound;
@@ -442,11 +442,11 @@ impl UseCase for Settle {
     }
 }
 
-/// Whether a message fails because its recipient asked the channel to be left alone: that is their
-/// wish as if they had told it (D43, R114).
+/// Whether a message fails because its recipient asked the channel to be left alone: from the official
+/// API that is their wish as if they had told it (D43, R114).
 pub(crate) fn asks_to_stop(step: &Step, connection: &Connection) -> bool {
     let refused = |failure: &Failure| failure.code == DeliveryCode::RecipientOptedOut;
-    connection.kind == ConnectionKind::OfficialCloud && step.failure.as_ref().is_some_and(refused)
+    connection.gateway == Gateway::CloudApi && step.failure.as_ref().is_some_and(refused)
 }
 
 /// Blocks a contact, and tells whether that has to be announced.
