@@ -4,10 +4,10 @@
 use std::ops::Deref;
 use std::time::Duration;
 
-use recado_testkit::gateways::{Behaviour, FakeEvolution, SignedWebhook};
+use recado_testkit::gateways::{Behaviour, FakeEvolution};
 use recado_tests::backend::Setup;
 use recado_tests::{
-    Answer, FromStore, GatewayServer, OPERATOR, Request, StoreKind, World, both_stores, digits,
+    Answer, FromStore, Gated, GatewayServer, OPERATOR, Request, StoreKind, both_stores, digits,
     mobile, text,
 };
 use serde_json::{Map, Value, json};
@@ -16,25 +16,15 @@ const MINUTE: Duration = Duration::from_secs(60);
 /// A number that the channel knows without its ninth digit.
 const MINAS: &str = "+5534991234567";
 
-/// A world with a connection to Evolution, which is a fake behind a socket. Nothing happens in the
-/// background: what is due is done by [`Evolution::jobs`].
+/// A world with a connection to Evolution, which is a fake behind a socket.
 #[derive(Debug)]
-pub(crate) struct Evolution {
-    /// The world.
-    pub(crate) world: World,
-    /// The gateway; a clone of what is behind the socket.
-    pub(crate) fake: FakeEvolution,
-    /// The socket.
-    pub(crate) gateway: GatewayServer,
-    /// The connection.
-    pub(crate) connection: String,
-}
+pub(crate) struct Evolution(Gated<FakeEvolution>);
 
 impl Deref for Evolution {
-    type Target = World;
+    type Target = Gated<FakeEvolution>;
 
-    fn deref(&self) -> &World {
-        &self.world
+    fn deref(&self) -> &Self::Target {
+        &self.0
     }
 }
 
@@ -47,35 +37,8 @@ impl FromStore for Evolution {
 impl Evolution {
     /// A connection with more fields, in a world with these settings.
     pub(crate) async fn with(kind: StoreKind, setup: Setup, more: Value) -> Self {
-        let world = World::with(kind, Setup { no_background: true, ..setup }).await;
-        let fake = FakeEvolution::new();
-        fake.set_now(world.server.clock.now());
-        let gateway = GatewayServer::start(fake.clone()).await;
-        let settings = settings(&fake, &gateway);
-        let connection = world.gateway_connection("qr", "evolution", settings, more).await;
-        Self { world, fake, gateway, connection }
-    }
-
-    /// Lets time pass, for the gateway too.
-    pub(crate) fn pass(&self, by: Duration) {
-        self.advance(by);
-        self.fake.set_now(self.server.clock.now());
-    }
-
-    /// Does what is due in the background.
-    pub(crate) async fn jobs(&self) {
-        self.server.settle_jobs().await;
-    }
-
-    /// Lets time pass, and does what is due then.
-    pub(crate) async fn later(&self, by: Duration) {
-        self.pass(by);
-        self.jobs().await;
-    }
-
-    /// Posts a webhook that has to be taken.
-    pub(crate) async fn takes(&self, webhook: &SignedWebhook) {
-        self.hooked(&self.connection, webhook).await;
+        let fake = ("evolution", FakeEvolution::new());
+        Self(Gated::with(kind, setup, fake, settings, more).await)
     }
 
     /// Posts the webhook of a message, and returns what it became.
@@ -87,47 +50,6 @@ impl Evolution {
     /// Lets somebody write a text, and returns what it became.
     pub(crate) async fn hears(&self, phone: &str, words: &str) -> Value {
         self.brings(&self.fake.incoming(&digits(phone), words)).await
-    }
-
-    /// The message with this id of the gateway, as the listing shows it.
-    pub(crate) async fn known(&self, id: &str) -> Value {
-        let all = self.all_messages().await;
-        let found: Vec<&Value> = all.iter().filter(|message| message["wamid"] == id).collect();
-        assert_eq!(found.len(), 1, "{id} once in {all:?}");
-        found[0].clone()
-    }
-
-    /// Sends a text and returns the gateway's id of it.
-    pub(crate) async fn sends(&self, to: &str, words: &str) -> String {
-        text(&self.sent(to, words).await["wamid"])
-    }
-
-    /// The status of the connection.
-    pub(crate) async fn status(&self) -> Value {
-        self.connection_view(&self.connection).await["status"].clone()
-    }
-
-    /// A GET of the operator about the connection.
-    pub(crate) async fn about(&self, what: &str) -> Value {
-        self.operator_get(&format!("C/connections/{}/{what}", self.connection)).await
-    }
-
-    /// An action of the operator on the connection.
-    pub(crate) async fn asks(&self, what: &str) -> Answer {
-        let path = format!("C/connections/{}/{what}", self.connection);
-        self.operator("POST", &path, json!({})).await
-    }
-
-    /// Changes settings of the connection.
-    pub(crate) async fn set(&self, settings: Value) {
-        let path = format!("C/connections/{}", self.connection);
-        self.operator("PATCH", &path, json!({ "settings": settings })).await.expect(200);
-    }
-
-    /// Asserts that the gateway was asked for nothing it should not be.
-    #[track_caller]
-    pub(crate) fn well_behaved(&self) {
-        assert_eq!(self.fake.violations(), Vec::<String>::new());
     }
 }
 

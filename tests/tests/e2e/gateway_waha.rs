@@ -1,34 +1,30 @@
 //! Connections over WAHA: their state, and pairing a phone: docs/gateways/waha.md; D67, D68.
 
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
-use recado_testkit::gateways::{FakeWaha, SignedWebhook, WahaEngine};
+use recado_testkit::gateways::{FakeWaha, WahaEngine};
 use recado_tests::backend::Setup;
 use recado_tests::{
-    FromStore, GatewayServer, Request, StoreKind, World, both_stores, digits, mobile, text,
+    FromStore, Gated, GatewayServer, Request, StoreKind, both_stores, digits, mobile, text,
 };
 use serde_json::{Map, Value, json};
 
-/// A world with a connection to WAHA, which is a fake behind a socket. Nothing happens in the
-/// background: what is due is done by [`Waha::jobs`].
+/// A world with a connection to WAHA, which is a fake behind a socket.
 #[derive(Debug)]
-pub(crate) struct Waha {
-    /// The world.
-    pub(crate) world: World,
-    /// WAHA; a clone of what is behind the socket.
-    pub(crate) fake: FakeWaha,
-    /// The socket.
-    pub(crate) gateway: GatewayServer,
-    /// The connection.
-    pub(crate) connection: String,
-}
+pub(crate) struct Waha(Gated<FakeWaha>);
 
 impl Deref for Waha {
-    type Target = World;
+    type Target = Gated<FakeWaha>;
 
-    fn deref(&self) -> &World {
-        &self.world
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl DerefMut for Waha {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
     }
 }
 
@@ -60,35 +56,8 @@ impl Waha {
         setup: Setup,
         more: Value,
     ) -> Self {
-        let world = World::with(kind, Setup { no_background: true, ..setup }).await;
-        let fake = FakeWaha::new(engine);
-        fake.set_now(world.server.clock.now());
-        let gateway = GatewayServer::start(fake.clone()).await;
-        let settings = settings(&fake, &gateway);
-        let connection = world.gateway_connection("qr", "waha", settings, more).await;
-        Self { world, fake, gateway, connection }
-    }
-
-    /// Lets time pass, for WAHA too.
-    pub(crate) fn pass(&self, by: Duration) {
-        self.advance(by);
-        self.fake.set_now(self.server.clock.now());
-    }
-
-    /// Does what is due in the background.
-    pub(crate) async fn jobs(&self) {
-        self.server.settle_jobs().await;
-    }
-
-    /// Lets time pass, and does what is due then.
-    pub(crate) async fn later(&self, by: Duration) {
-        self.pass(by);
-        self.jobs().await;
-    }
-
-    /// Posts a webhook that has to be taken.
-    pub(crate) async fn takes(&self, webhook: &SignedWebhook) {
-        self.hooked(&self.connection, webhook).await;
+        let fake = ("waha", FakeWaha::new(engine));
+        Self(Gated::with(kind, setup, fake, settings, more).await)
     }
 
     /// Posts the webhook of a message, and returns what it became.
@@ -100,47 +69,6 @@ impl Waha {
     /// Lets somebody write a text, and returns what it became.
     pub(crate) async fn hears(&self, from: &str, words: &str) -> Value {
         self.brings(&self.fake.receive(from, "Maria", words)).await
-    }
-
-    /// The message with this raw id, as the listing shows it.
-    pub(crate) async fn known(&self, raw: &str) -> Value {
-        let all = self.all_messages().await;
-        let found: Vec<&Value> = all.iter().filter(|message| message["wamid"] == raw).collect();
-        assert_eq!(found.len(), 1, "{raw} once in {all:?}");
-        found[0].clone()
-    }
-
-    /// Sends a text to a phone and returns the raw id under which it went.
-    pub(crate) async fn sends(&self, to: &str, words: &str) -> String {
-        text(&self.sent(to, words).await["wamid"])
-    }
-
-    /// The status of the connection.
-    pub(crate) async fn status(&self) -> Value {
-        self.connection_view(&self.connection).await["status"].clone()
-    }
-
-    /// A GET of the operator about the connection.
-    pub(crate) async fn about(&self, what: &str) -> Value {
-        self.operator_get(&format!("C/connections/{}/{what}", self.connection)).await
-    }
-
-    /// An action of the operator on the connection.
-    pub(crate) async fn asks(&self, what: &str) -> recado_tests::Answer {
-        let path = format!("C/connections/{}/{what}", self.connection);
-        self.operator("POST", &path, json!({})).await
-    }
-
-    /// Changes settings of the connection.
-    pub(crate) async fn set(&self, settings: Value) {
-        let path = format!("C/connections/{}", self.connection);
-        self.operator("PATCH", &path, json!({ "settings": settings })).await.expect(200);
-    }
-
-    /// Asserts that WAHA was asked for nothing it should not be.
-    #[track_caller]
-    pub(crate) fn well_behaved(&self) {
-        assert_eq!(self.fake.violations(), Vec::<String>::new());
     }
 }
 
