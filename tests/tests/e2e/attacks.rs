@@ -100,192 +100,192 @@ async fn everything(world: &World) -> Vec<Value> {
     first.items()
 }
 
-both_stores! {
-    async fn listings_totals_and_exports_agree_with_a_filter_by_hand_through_random_changes(
-        world: World,
-    ) {
-        let mut dice = Dice(0x5eed_1234_abcd_0001);
-        let stage = |name: &str| json!({"name": name, "color": "#123456"});
-        let pipeline = world
-            .make("C/pipelines", json!({"name": "p", "stages": [stage("a"), stage("b")]}))
-            .await;
-        let stages: Vec<String> =
-            pipeline["stages"].as_array().expect("stages").iter().map(|s| text(&s["id"])).collect();
-        let mut ids = Vec::new();
-        for n in 0..60 {
-            let group = dice.roll(5) == 0;
-            let mut body = json!({
-                "identifier": format!("c{n}"), "name": dice.pick(&NAMES), "is_group": group,
-                "source_platform": dice.pick(&PLATFORMS), "inbox_status": dice.pick(&["open", "resolved"]),
-                "crm_status": dice.pick(&STATUSES), "is_ai_enabled": dice.roll(2) == 0,
-                "created_at": format!("2026-01-{:02}T00:00:00.000Z", 1 + dice.roll(9)),
-            });
-            if dice.roll(2) == 0 {
-                body["last_message_at"] =
-                    json!(format!("2026-02-{:02}T00:00:00.000Z", 1 + dice.roll(5)));
-            }
-            ids.push(world.import(body).await);
+#[both_stores]
+async fn listings_totals_and_exports_agree_with_a_filter_by_hand_through_random_changes(
+    world: World,
+) {
+    let mut dice = Dice(0x5eed_1234_abcd_0001);
+    let stage = |name: &str| json!({"name": name, "color": "#123456"});
+    let pipeline =
+        world.make("C/pipelines", json!({"name": "p", "stages": [stage("a"), stage("b")]})).await;
+    let stages: Vec<String> =
+        pipeline["stages"].as_array().expect("stages").iter().map(|s| text(&s["id"])).collect();
+    let mut ids = Vec::new();
+    for n in 0..60 {
+        let group = dice.roll(5) == 0;
+        let mut body = json!({
+            "identifier": format!("c{n}"), "name": dice.pick(&NAMES), "is_group": group,
+            "source_platform": dice.pick(&PLATFORMS), "inbox_status": dice.pick(&["open", "resolved"]),
+            "crm_status": dice.pick(&STATUSES), "is_ai_enabled": dice.roll(2) == 0,
+            "created_at": format!("2026-01-{:02}T00:00:00.000Z", 1 + dice.roll(9)),
+        });
+        if dice.roll(2) == 0 {
+            body["last_message_at"] =
+                json!(format!("2026-02-{:02}T00:00:00.000Z", 1 + dice.roll(5)));
         }
-        check_listings(&world, &mut dice, &stages).await;
-        for round in 0..60 {
-            let id = ids[dice.roll(ids.len())].clone();
-            let path = format!("C/contacts/{id}");
-            match dice.roll(5) {
-                0 => {
-                    let body = json!({"crm_status": dice.pick(&STATUSES)});
-                    world.operator("PATCH", &path, body).await.expect(200);
-                }
-                1 => {
-                    world.patch_contact(&id, json!({"name": dice.pick(&NAMES)})).await.expect(200);
-                }
-                2 => {
-                    let stage = &stages[dice.roll(2)];
-                    let status = dice.pick(&["open", "won"]);
-                    world.make("C/deals", json!({"contact_id": id, "title": "d", "stage_id": stage, "status": status})).await;
-                }
-                3 => {
-                    world.create(json!({"phone": phone(round), "name": dice.pick(&NAMES)})).await;
-                }
-                _ => {
-                    world.delete(&format!("/api/v1/contacts/{id}")).await.expect_deleted();
-                    ids.retain(|other| *other != id);
-                }
-            }
-        }
-        check_listings(&world, &mut dice, &stages).await;
+        ids.push(world.import(body).await);
     }
+    check_listings(&world, &mut dice, &stages).await;
+    for round in 0..60 {
+        let id = ids[dice.roll(ids.len())].clone();
+        let path = format!("C/contacts/{id}");
+        match dice.roll(5) {
+            0 => {
+                let body = json!({"crm_status": dice.pick(&STATUSES)});
+                world.operator("PATCH", &path, body).await.expect(200);
+            }
+            1 => {
+                world.patch_contact(&id, json!({"name": dice.pick(&NAMES)})).await.expect(200);
+            }
+            2 => {
+                let stage = &stages[dice.roll(2)];
+                let status = dice.pick(&["open", "won"]);
+                world.make("C/deals", json!({"contact_id": id, "title": "d", "stage_id": stage, "status": status})).await;
+            }
+            3 => {
+                world.create(json!({"phone": phone(round), "name": dice.pick(&NAMES)})).await;
+            }
+            _ => {
+                world.delete(&format!("/api/v1/contacts/{id}")).await.expect_deleted();
+                ids.retain(|other| *other != id);
+            }
+        }
+    }
+    check_listings(&world, &mut dice, &stages).await;
+}
 
-    async fn simultaneous_calls_on_the_same_records_never_fail_and_leave_true_totals(world: World) {
-        let list = world.list("l").await;
-        let field = world.field("fff").await;
-        for round in 0..4 {
-            let mut calls: Vec<std::pin::Pin<Box<dyn Future<Output = recado_tests::Answer> + '_>>> =
-                Vec::new();
-            let known = world.list_ids("limit=100").await;
-            for n in 0..10_u32 {
-                let (list, field) = (&list, &field);
-                let number = phone(n % 5);
-                let email = format!("e{}@example.com", n % 3);
-                calls.push(Box::pin(world.post_contact(json!({
-                    "phone": number, "email": email, "list_ids": [list], "custom_fields": {field: "x"}, "cnpj": "19131243000197",
-                }))));
-                if let Some(id) = known.get(n as usize % known.len().max(1)) {
-                    let (id, email) = (id.clone(), format!("e{}@example.com", (n + 1) % 3));
-                    let world = &world;
+#[both_stores]
+async fn simultaneous_calls_on_the_same_records_never_fail_and_leave_true_totals(world: World) {
+    let list = world.list("l").await;
+    let field = world.field("fff").await;
+    for round in 0..4 {
+        let mut calls: Vec<std::pin::Pin<Box<dyn Future<Output = recado_tests::Answer> + '_>>> =
+            Vec::new();
+        let known = world.list_ids("limit=100").await;
+        for n in 0..10_u32 {
+            let (list, field) = (&list, &field);
+            let number = phone(n % 5);
+            let email = format!("e{}@example.com", n % 3);
+            calls.push(Box::pin(world.post_contact(json!({
+                "phone": number, "email": email, "list_ids": [list], "custom_fields": {field: "x"}, "cnpj": "19131243000197",
+            }))));
+            if let Some(id) = known.get(n as usize % known.len().max(1)) {
+                let (id, email) = (id.clone(), format!("e{}@example.com", (n + 1) % 3));
+                let world = &world;
+                calls.push(Box::pin(async move {
+                    world.patch_contact(&id, json!({"email": email})).await
+                }));
+                let id = known[(n as usize + 1) % known.len()].clone();
+                if (n + round) % 4 == 0 {
                     calls.push(Box::pin(async move {
-                        world.patch_contact(&id, json!({"email": email})).await
+                        world.delete(&format!("/api/v1/contacts/{id}")).await
                     }));
-                    let id = known[(n as usize + 1) % known.len()].clone();
-                    if (n + round) % 4 == 0 {
-                        calls.push(Box::pin(async move {
-                            world.delete(&format!("/api/v1/contacts/{id}")).await
-                        }));
-                    }
                 }
             }
-            for answer in join_all(calls).await {
-                assert!([200, 201, 404, 409].contains(&answer.status), "{}", answer.show());
-            }
         }
-        let all = everything(&world).await;
-        let mut phones: Vec<String> = all.iter().map(|contact| text(&contact["phone"])).collect();
-        let mut emails: Vec<&str> =
-            all.iter().filter_map(|contact| contact["email"].as_str()).collect();
-        for (count, unique) in [
-            (phones.len(), {
-                phones.sort();
-                phones.dedup();
-                phones.len()
-            }),
-            (emails.len(), {
-                emails.sort_unstable();
-                emails.dedup();
-                emails.len()
-            }),
-        ] {
-            assert_eq!(count, unique, "one phone and one e-mail each");
+        for answer in join_all(calls).await {
+            assert!([200, 201, 404, 409].contains(&answer.status), "{}", answer.show());
         }
-        assert_eq!(world.export(7).await.len(), all.len());
-        assert_eq!(world.get("/api/v1/lists").await.items()[0]["contacts_count"], all.len());
     }
-
-    async fn of_two_simultaneous_deletions_one_deletes(world: World) {
-        for n in 0..6 {
-            let id = world.create_id(json!({"phone": phone(n)})).await;
-            if n % 2 == 0 {
-                world.document(&id, "a", b"bytes").await;
-            }
-            let path = format!("/api/v1/contacts/{id}");
-            let answers =
-                join_all(vec![world.delete(&path), world.delete(&path), world.delete(&path)]).await;
-            assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1);
-            for answer in answers.iter().filter(|answer| answer.status != 200) {
-                assert!([404, 503].contains(&answer.status), "{}", answer.show());
-            }
-        }
-        assert_eq!(world.server.files_on_disk(), Vec::<String>::new());
+    let all = everything(&world).await;
+    let mut phones: Vec<String> = all.iter().map(|contact| text(&contact["phone"])).collect();
+    let mut emails: Vec<&str> =
+        all.iter().filter_map(|contact| contact["email"].as_str()).collect();
+    for (count, unique) in [
+        (phones.len(), {
+            phones.sort();
+            phones.dedup();
+            phones.len()
+        }),
+        (emails.len(), {
+            emails.sort_unstable();
+            emails.dedup();
+            emails.len()
+        }),
+    ] {
+        assert_eq!(count, unique, "one phone and one e-mail each");
     }
+    assert_eq!(world.export(7).await.len(), all.len());
+    assert_eq!(world.get("/api/v1/lists").await.items()[0]["contacts_count"], all.len());
+}
 
-    async fn a_document_attached_during_a_deletion_leaves_no_orphan(world: World) {
-        for n in 0..10 {
-            let id = world.create_id(json!({"phone": phone(n)})).await;
+#[both_stores]
+async fn of_two_simultaneous_deletions_one_deletes(world: World) {
+    for n in 0..6 {
+        let id = world.create_id(json!({"phone": phone(n)})).await;
+        if n % 2 == 0 {
             world.document(&id, "a", b"bytes").await;
-            let contact = format!("/api/v1/contacts/{id}");
-            let upload = format!(
-                "/operator/v1/companies/{}/contacts/{id}/documents?filename=b",
-                world.us.id
-            );
-            let upload = recado_tests::Request::new("POST", upload)
-                .bearer(recado_tests::OPERATOR)
-                .body("late");
-            let (deleted, attached) = tokio::join!(world.delete(&contact), world.send(upload));
-            assert!([200, 503].contains(&deleted.status), "{}", deleted.show());
-            assert!([201, 404, 503].contains(&attached.status), "{}", attached.show());
-            if deleted.status == 503 {
-                world.delete(&contact).await.expect_deleted();
-            }
         }
-        assert_eq!(world.server.files_on_disk(), Vec::<String>::new());
-    }
-
-    // Round trips of contacts that no API call made
-
-    async fn a_contact_without_a_phone_can_be_sent_back_whole(world: World) {
-        for body in [
-            json!({"identifier": "only-an-id"}),
-            json!({"identifier": "1203@g.us", "is_group": true, "external_chat_id": "1203@g.us"}),
-            json!({"identifier": "5511987654321"}),
-            json!({"identifier": "551187654321", "phone": "+5511987654321"}),
-        ] {
-            let id = world.import(body).await;
-            let before = world.detail(&id).await;
-            world.patch_contact(&id, before.clone()).await.expect(200);
-            assert_eq!(world.detail(&id).await, before);
+        let path = format!("/api/v1/contacts/{id}");
+        let answers =
+            join_all(vec![world.delete(&path), world.delete(&path), world.delete(&path)]).await;
+        assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1);
+        for answer in answers.iter().filter(|answer| answer.status != 200) {
+            assert!([404, 503].contains(&answer.status), "{}", answer.show());
         }
     }
+    assert_eq!(world.server.files_on_disk(), Vec::<String>::new());
+}
 
-    async fn a_contact_without_a_phone_cannot_be_given_one(world: World) {
-        let id = world.import(json!({"identifier": "only-an-id"})).await;
-        assert_eq!(
-            world.patch_contact(&id, json!({"phone": phone(1)})).await.expect_invalid(),
-            ["phone"]
-        );
+#[both_stores]
+async fn a_document_attached_during_a_deletion_leaves_no_orphan(world: World) {
+    for n in 0..10 {
+        let id = world.create_id(json!({"phone": phone(n)})).await;
+        world.document(&id, "a", b"bytes").await;
+        let contact = format!("/api/v1/contacts/{id}");
+        let upload =
+            format!("/operator/v1/companies/{}/contacts/{id}/documents?filename=b", world.us.id);
+        let upload =
+            recado_tests::Request::new("POST", upload).bearer(recado_tests::OPERATOR).body("late");
+        let (deleted, attached) = tokio::join!(world.delete(&contact), world.send(upload));
+        assert!([200, 503].contains(&deleted.status), "{}", deleted.show());
+        assert!([201, 404, 503].contains(&attached.status), "{}", attached.show());
+        if deleted.status == 503 {
+            world.delete(&contact).await.expect_deleted();
+        }
     }
+    assert_eq!(world.server.files_on_disk(), Vec::<String>::new());
+}
 
-    // Ways to write an id
+// Round trips of contacts that no API call made
 
-    async fn an_id_in_capitals_is_the_same_id(world: World) {
-        let (list, field) = (world.list("l").await, world.field("fff").await);
-        let id = world.create_id(json!({
-            "phone": phone(1), "list_ids": [list.to_uppercase()], "custom_fields": {field.to_uppercase(): "x"},
-        })).await;
-        let detail =
-            world.get(&format!("/api/v1/contacts/{}", id.to_uppercase())).await.expect(200);
-        assert_eq!(detail["id"], id.as_str());
-        assert_eq!(detail["custom_fields"], json!({&field: "x"}));
-        let answer = world
-            .patch_contact(&id, json!({"custom_fields": {&field: "a", field.to_uppercase(): "b"}}))
-            .await;
-        assert!([200, 422].contains(&answer.status), "{}", answer.show());
+#[both_stores]
+async fn a_contact_without_a_phone_can_be_sent_back_whole(world: World) {
+    for body in [
+        json!({"identifier": "only-an-id"}),
+        json!({"identifier": "1203@g.us", "is_group": true, "external_chat_id": "1203@g.us"}),
+        json!({"identifier": "5511987654321"}),
+        json!({"identifier": "551187654321", "phone": "+5511987654321"}),
+    ] {
+        let id = world.import(body).await;
+        let before = world.detail(&id).await;
+        world.patch_contact(&id, before.clone()).await.expect(200);
+        assert_eq!(world.detail(&id).await, before);
     }
+}
+
+#[both_stores]
+async fn a_contact_without_a_phone_cannot_be_given_one(world: World) {
+    let id = world.import(json!({"identifier": "only-an-id"})).await;
+    assert_eq!(
+        world.patch_contact(&id, json!({"phone": phone(1)})).await.expect_invalid(),
+        ["phone"]
+    );
+}
+
+// Ways to write an id
+
+#[both_stores]
+async fn an_id_in_capitals_is_the_same_id(world: World) {
+    let (list, field) = (world.list("l").await, world.field("fff").await);
+    let id = world.create_id(json!({
+        "phone": phone(1), "list_ids": [list.to_uppercase()], "custom_fields": {field.to_uppercase(): "x"},
+    })).await;
+    let detail = world.get(&format!("/api/v1/contacts/{}", id.to_uppercase())).await.expect(200);
+    assert_eq!(detail["id"], id.as_str());
+    assert_eq!(detail["custom_fields"], json!({&field: "x"}));
+    let answer = world
+        .patch_contact(&id, json!({"custom_fields": {&field: "a", field.to_uppercase(): "b"}}))
+        .await;
+    assert!([200, 422].contains(&answer.status), "{}", answer.show());
 }

@@ -117,259 +117,259 @@ fn help_shows_flag_variable_and_default_of_each_option() {
     });
 }
 
-both_stores! {
-    async fn a_flag_wins_over_the_environment_and_that_over_the_file(kind: StoreKind) {
-        let database = Database::migrated(kind);
+#[both_stores]
+async fn a_flag_wins_over_the_environment_and_that_over_the_file(kind: StoreKind) {
+    let database = Database::migrated(kind);
+    let folder = Arc::new(tempfile::tempdir().expect("a folder"));
+    let file = folder.path().join("recado.toml");
+    let content = format!(
+        "database = {:?}\noperator-token = \"from-file\"\nlisten = \"127.0.0.1:0\"\n",
+        database.url()
+    );
+    std::fs::write(&file, content).expect("writable");
+    let path = file.display().to_string();
+    let process = Process::start(Arc::clone(&folder), &["serve", "--config", &path]).await;
+    let get = |token: &'static str, addr| {
+        Request::new("GET", "/operator/v1/companies").bearer(token).send(addr)
+    };
+    get("from-file", process.addr).await.expect(200);
+    process.kill().await;
+    let process =
+        Process::start(folder, &["serve", "--config", &path, "--operator-token", "from-flag"])
+            .await;
+    get("from-flag", process.addr).await.expect(200);
+    get("from-file", process.addr).await.expect_error(401, "UNAUTHORIZED");
+}
+
+#[both_stores]
+async fn without_an_operator_token_the_operator_api_is_404(kind: StoreKind) {
+    let database = Database::migrated(kind);
+    for args in [vec![], vec!["--operator-token", ""]] {
         let folder = Arc::new(tempfile::tempdir().expect("a folder"));
-        let file = folder.path().join("recado.toml");
-        let content = format!(
-            "database = {:?}\noperator-token = \"from-file\"\nlisten = \"127.0.0.1:0\"\n",
-            database.url()
-        );
-        std::fs::write(&file, content).expect("writable");
-        let path = file.display().to_string();
-        let process = Process::start(Arc::clone(&folder), &["serve", "--config", &path]).await;
-        let get = |token: &'static str, addr| {
-            Request::new("GET", "/operator/v1/companies").bearer(token).send(addr)
-        };
-        get("from-file", process.addr).await.expect(200);
-        process.kill().await;
-        let process =
-            Process::start(folder, &["serve", "--config", &path, "--operator-token", "from-flag"])
-                .await;
-        get("from-flag", process.addr).await.expect(200);
-        get("from-file", process.addr).await.expect_error(401, "UNAUTHORIZED");
-    }
-
-    async fn without_an_operator_token_the_operator_api_is_404(kind: StoreKind) {
-        let database = Database::migrated(kind);
-        for args in [vec![], vec!["--operator-token", ""]] {
-            let folder = Arc::new(tempfile::tempdir().expect("a folder"));
-            let url = database.url();
-            let mut all = vec!["serve", "--listen", "127.0.0.1:0", "--database", &url];
-            all.extend(args);
-            let process = Process::start(folder, &all).await;
-            for token in [None, Some(""), Some(OPERATOR)] {
-                let request = Request::new("GET", "/operator/v1/companies");
-                let request = match token {
-                    Some(token) => request.bearer(token),
-                    None => request,
-                };
-                request.send(process.addr).await.expect_error(404, "NOT_FOUND");
-            }
+        let url = database.url();
+        let mut all = vec!["serve", "--listen", "127.0.0.1:0", "--database", &url];
+        all.extend(args);
+        let process = Process::start(folder, &all).await;
+        for token in [None, Some(""), Some(OPERATOR)] {
+            let request = Request::new("GET", "/operator/v1/companies");
+            let request = match token {
+                Some(token) => request.bearer(token),
+                None => request,
+            };
+            request.send(process.addr).await.expect_error(404, "NOT_FOUND");
         }
     }
+}
 
-    async fn sigterm_and_sigint_end_with_code_0(kind: StoreKind) {
-        let database = Database::migrated(kind);
-        for signal in ["TERM", "INT"] {
-            let process = Process::serve(&database, &[]).await;
-            // An idle kept-alive connection must not hold it up.
-            let _idle = TcpStream::connect(process.addr).await.expect("connects");
-            process.signal(signal).await;
-            let (status, output) = process.ended().await;
-            assert_eq!(status.code(), Some(0), "{signal}: {output}");
-        }
-    }
-
-    async fn a_graceful_stop_finishes_what_is_in_flight_and_takes_nothing_new(kind: StoreKind) {
-        let database = Database::migrated(kind);
+#[both_stores]
+async fn sigterm_and_sigint_end_with_code_0(kind: StoreKind) {
+    let database = Database::migrated(kind);
+    for signal in ["TERM", "INT"] {
         let process = Process::serve(&database, &[]).await;
-        let us = tenant_at(process.addr, "Acme", "enterprise").await;
-        let body = json!({"phone": phone(1)}).to_string();
-        let mut slow = TcpStream::connect(process.addr).await.expect("connects");
-        let head = format!(
-            "POST /api/v1/contacts HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\ncontent-length: {}\r\n\r\n{}",
-            us.key,
-            body.len(),
-            &body[..5]
-        );
-        slow.write_all(head.as_bytes()).await.expect("writes");
-        // Another call makes sure that the server has read the first one's head.
-        Request::new("GET", "/readyz").send(process.addr).await;
-        let addr = process.addr;
-        process.signal("TERM").await;
-        eventually("no new connections, or not ready", || async {
-            match TcpStream::connect(addr).await {
-                Err(_) => Some(()),
-                Ok(_) => match Request::new("GET", "/readyz").try_send(addr).await {
-                    None => Some(()),
-                    Some(answer) => (answer.status == 503).then_some(()),
-                },
-            }
-        })
-        .await;
-        slow.write_all(&body.as_bytes()[5..]).await.expect("the connection is still open");
-        let mut answer = Vec::new();
-        let mut chunk = [0; 4096];
-        while !String::from_utf8_lossy(&answer).contains("updated_at") {
-            let read = slow.read(&mut chunk).await.expect("an answer");
-            assert!(read > 0, "closed: {}", String::from_utf8_lossy(&answer));
-            answer.extend_from_slice(&chunk[..read]);
-        }
-        assert!(answer.starts_with(b"HTTP/1.1 201"), "{}", String::from_utf8_lossy(&answer));
-        drop(slow);
+        // An idle kept-alive connection must not hold it up.
+        let _idle = TcpStream::connect(process.addr).await.expect("connects");
+        process.signal(signal).await;
         let (status, output) = process.ended().await;
-        assert_eq!(status.code(), Some(0), "{output}");
-        let process = Process::serve(&database, &[]).await;
-        let list = Request::new("GET", "/api/v1/contacts").bearer(&us.key).send(process.addr).await;
-        assert_eq!(list.items().len(), 1);
+        assert_eq!(status.code(), Some(0), "{signal}: {output}");
     }
+}
 
-    async fn no_log_line_shows_keys_tokens_phones_or_names(kind: StoreKind) {
-        let database = Database::migrated(kind);
-        let process = Process::serve(&database, &["--log", "trace"]).await;
-        let addr = process.addr;
-        let us = tenant_at(addr, "Acme", "enterprise").await;
-        let contacts = "/api/v1/contacts";
-        let call = |method: &str, path: String, body: Value| {
-            let request = Request::new(method, path).bearer(&us.key);
-            if body.is_null() { request } else { request.json(&body) }.send(addr)
-        };
-        let body = json!({
-            "phone": "+5511987654321", "name": "Fulana Sigilosa", "email": "sigilo@privado.example", "cpf": "52998224725",
-            "observation": "segredo-da-observacao", "cnpj": "19131243000197",
-        });
-        let id = text(
-            &call("POST", contacts.to_owned(), body.clone()).await.expect(201)["contact"]["id"],
-        );
-        call("POST", contacts.to_owned(), body).await.expect_error(409, "CONTACT_EXISTS");
-        call("POST", contacts.to_owned(), json!({"phone": "11 98765-4321 x", "email": "sigilo privado.example", "cpf": "52998224726"})).await;
-        call("GET", format!("{contacts}/{id}"), Value::Null).await.expect(200);
-        call("GET", format!("{contacts}?search=98765-4321"), Value::Null).await.expect(200);
-        call("GET", format!("{contacts}?search=sigilo%40privado.example"), Value::Null)
-            .await
-            .expect(200);
-        call("GET", format!("{contacts}?order_by=created_at&cursor=x"), Value::Null).await;
-        call("GET", "/api/v1/+5511987654321".to_owned(), Value::Null).await;
-        call(
-            "PATCH",
-            format!("{contacts}/{id}"),
-            json!({"name": "Fulana Sigilosa B", "phone": "+5511987654322"}),
-        )
-        .await;
-        let upload = format!(
-            "/operator/v1/companies/{}/contacts/{id}/documents?filename=sigiloso.txt",
-            us.id
-        );
-        Request::new("POST", upload)
-            .bearer(OPERATOR)
-            .body("conteudo-sigiloso")
-            .send(addr)
-            .await
-            .expect(201);
-        let link = json!({"contact_id": id, "url": "https://example.com/?token=sigilo-da-url"});
-        let link = operator_at(addr, &us.id, "POST", "C/links", link).await.expect(201);
-        let code = text(&link["code"]);
-        Request::new("GET", format!("/l/{code}")).send(addr).await;
-        let wrong = "rk_WRONGWRONGWRONGWRONGWRONGWRONGWRONGWRONGWRO";
-        Request::new("GET", contacts)
-            .bearer(wrong)
-            .send(addr)
-            .await
-            .expect_error(401, "UNAUTHORIZED");
-        call("DELETE", format!("{contacts}/{id}"), Value::Null).await.expect_deleted();
-        process.signal("TERM").await;
-        let (_, log) = process.ended().await;
-        assert!(log.matches("\"request\"").count() >= 14, "each request has its line:\n{log}");
-        for secret in [
-            us.key.as_str(),
-            &us.key[3..],
-            OPERATOR,
-            wrong,
-            "987654321",
-            "98765-4321",
-            "98765432",
-            "Sigilosa",
-            "sigilo",
-            "52998224725",
-            "52998224726",
-            "segredo-da-observacao",
-            "19131243000197",
-            &code,
-        ] {
-            let line = log.lines().find(|line| line.contains(secret));
-            assert!(line.is_none(), "{secret} is in the log: {}", line.unwrap_or_default());
+#[both_stores]
+async fn a_graceful_stop_finishes_what_is_in_flight_and_takes_nothing_new(kind: StoreKind) {
+    let database = Database::migrated(kind);
+    let process = Process::serve(&database, &[]).await;
+    let us = tenant_at(process.addr, "Acme", "enterprise").await;
+    let body = json!({"phone": phone(1)}).to_string();
+    let mut slow = TcpStream::connect(process.addr).await.expect("connects");
+    let head = format!(
+        "POST /api/v1/contacts HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\ncontent-length: {}\r\n\r\n{}",
+        us.key,
+        body.len(),
+        &body[..5]
+    );
+    slow.write_all(head.as_bytes()).await.expect("writes");
+    // Another call makes sure that the server has read the first one's head.
+    Request::new("GET", "/readyz").send(process.addr).await;
+    let addr = process.addr;
+    process.signal("TERM").await;
+    eventually("no new connections, or not ready", || async {
+        match TcpStream::connect(addr).await {
+            Err(_) => Some(()),
+            Ok(_) => match Request::new("GET", "/readyz").try_send(addr).await {
+                None => Some(()),
+                Some(answer) => (answer.status == 503).then_some(()),
+            },
         }
+    })
+    .await;
+    slow.write_all(&body.as_bytes()[5..]).await.expect("the connection is still open");
+    let mut answer = Vec::new();
+    let mut chunk = [0; 4096];
+    while !String::from_utf8_lossy(&answer).contains("updated_at") {
+        let read = slow.read(&mut chunk).await.expect("an answer");
+        assert!(read > 0, "closed: {}", String::from_utf8_lossy(&answer));
+        answer.extend_from_slice(&chunk[..read]);
     }
+    assert!(answer.starts_with(b"HTTP/1.1 201"), "{}", String::from_utf8_lossy(&answer));
+    drop(slow);
+    let (status, output) = process.ended().await;
+    assert_eq!(status.code(), Some(0), "{output}");
+    let process = Process::serve(&database, &[]).await;
+    let list = Request::new("GET", "/api/v1/contacts").bearer(&us.key).send(process.addr).await;
+    assert_eq!(list.items().len(), 1);
+}
 
-    async fn each_log_line_of_a_request_has_its_id(kind: StoreKind) {
-        let database = Database::migrated(kind);
-        let process = Process::serve(&database, &["--log", "debug"]).await;
-        let request =
-            Request::new("GET", "/api/v1/contacts").header("x-request-id", "id-to-find-42");
-        request.send(process.addr).await;
-        eventually("the log line", || async {
-            process.output().contains("id-to-find-42").then_some(())
-        })
-        .await;
+#[both_stores]
+async fn no_log_line_shows_keys_tokens_phones_or_names(kind: StoreKind) {
+    let database = Database::migrated(kind);
+    let process = Process::serve(&database, &["--log", "trace"]).await;
+    let addr = process.addr;
+    let us = tenant_at(addr, "Acme", "enterprise").await;
+    let contacts = "/api/v1/contacts";
+    let call = |method: &str, path: String, body: Value| {
+        let request = Request::new(method, path).bearer(&us.key);
+        if body.is_null() { request } else { request.json(&body) }.send(addr)
+    };
+    let body = json!({
+        "phone": "+5511987654321", "name": "Fulana Sigilosa", "email": "sigilo@privado.example", "cpf": "52998224725",
+        "observation": "segredo-da-observacao", "cnpj": "19131243000197",
+    });
+    let id =
+        text(&call("POST", contacts.to_owned(), body.clone()).await.expect(201)["contact"]["id"]);
+    call("POST", contacts.to_owned(), body).await.expect_error(409, "CONTACT_EXISTS");
+    call("POST", contacts.to_owned(), json!({"phone": "11 98765-4321 x", "email": "sigilo privado.example", "cpf": "52998224726"})).await;
+    call("GET", format!("{contacts}/{id}"), Value::Null).await.expect(200);
+    call("GET", format!("{contacts}?search=98765-4321"), Value::Null).await.expect(200);
+    call("GET", format!("{contacts}?search=sigilo%40privado.example"), Value::Null)
+        .await
+        .expect(200);
+    call("GET", format!("{contacts}?order_by=created_at&cursor=x"), Value::Null).await;
+    call("GET", "/api/v1/+5511987654321".to_owned(), Value::Null).await;
+    call(
+        "PATCH",
+        format!("{contacts}/{id}"),
+        json!({"name": "Fulana Sigilosa B", "phone": "+5511987654322"}),
+    )
+    .await;
+    let upload =
+        format!("/operator/v1/companies/{}/contacts/{id}/documents?filename=sigiloso.txt", us.id);
+    Request::new("POST", upload)
+        .bearer(OPERATOR)
+        .body("conteudo-sigiloso")
+        .send(addr)
+        .await
+        .expect(201);
+    let link = json!({"contact_id": id, "url": "https://example.com/?token=sigilo-da-url"});
+    let link = operator_at(addr, &us.id, "POST", "C/links", link).await.expect(201);
+    let code = text(&link["code"]);
+    Request::new("GET", format!("/l/{code}")).send(addr).await;
+    let wrong = "rk_WRONGWRONGWRONGWRONGWRONGWRONGWRONGWRONGWRO";
+    Request::new("GET", contacts).bearer(wrong).send(addr).await.expect_error(401, "UNAUTHORIZED");
+    call("DELETE", format!("{contacts}/{id}"), Value::Null).await.expect_deleted();
+    process.signal("TERM").await;
+    let (_, log) = process.ended().await;
+    assert!(log.matches("\"request\"").count() >= 14, "each request has its line:\n{log}");
+    for secret in [
+        us.key.as_str(),
+        &us.key[3..],
+        OPERATOR,
+        wrong,
+        "987654321",
+        "98765-4321",
+        "98765432",
+        "Sigilosa",
+        "sigilo",
+        "52998224725",
+        "52998224726",
+        "segredo-da-observacao",
+        "19131243000197",
+        &code,
+    ] {
+        let line = log.lines().find(|line| line.contains(secret));
+        assert!(line.is_none(), "{secret} is in the log: {}", line.unwrap_or_default());
     }
+}
 
-    async fn openapi_prints_the_document_that_is_served(kind: StoreKind) {
-        let database = Database::migrated(kind);
-        let process = Process::serve(&database, &[]).await;
-        let served = Request::new("GET", "/api/openapi.json").send(process.addr).await.json();
-        let printed = run_recado(["openapi"], &[]).await;
-        assert_eq!(printed.code, Some(0));
-        let printed: Value = serde_json::from_str(&printed.stdout).expect("JSON");
-        assert_eq!(printed, served);
+#[both_stores]
+async fn each_log_line_of_a_request_has_its_id(kind: StoreKind) {
+    let database = Database::migrated(kind);
+    let process = Process::serve(&database, &["--log", "debug"]).await;
+    let request = Request::new("GET", "/api/v1/contacts").header("x-request-id", "id-to-find-42");
+    request.send(process.addr).await;
+    eventually("the log line", || async {
+        process.output().contains("id-to-find-42").then_some(())
+    })
+    .await;
+}
+
+#[both_stores]
+async fn openapi_prints_the_document_that_is_served(kind: StoreKind) {
+    let database = Database::migrated(kind);
+    let process = Process::serve(&database, &[]).await;
+    let served = Request::new("GET", "/api/openapi.json").send(process.addr).await.json();
+    let printed = run_recado(["openapi"], &[]).await;
+    assert_eq!(printed.code, Some(0));
+    let printed: Value = serde_json::from_str(&printed.stdout).expect("JSON");
+    assert_eq!(printed, served);
+}
+
+#[both_stores]
+async fn migrate_brings_the_schema_and_may_be_repeated(kind: StoreKind) {
+    let database = Database::fresh(kind);
+    for _ in 0..2 {
+        let ended = run_recado(["migrate", "--database", &database.url()], &[]).await;
+        assert_eq!(ended.code, Some(0), "{ended:?}");
     }
+    let process = Process::serve(&database, &["--no-migrate"]).await;
+    assert_eq!(Request::new("GET", "/readyz").send(process.addr).await.status, 200);
+}
 
-    async fn migrate_brings_the_schema_and_may_be_repeated(kind: StoreKind) {
-        let database = Database::fresh(kind);
-        for _ in 0..2 {
-            let ended = run_recado(["migrate", "--database", &database.url()], &[]).await;
-            assert_eq!(ended.code, Some(0), "{ended:?}");
-        }
-        let process = Process::serve(&database, &["--no-migrate"]).await;
+#[both_stores]
+async fn two_processes_that_start_at_once_on_an_empty_database_both_serve(kind: StoreKind) {
+    if kind == StoreKind::Sqlite {
+        return; // One server process per file.
+    }
+    let database = Database::fresh(kind);
+    let (a, b) = tokio::join!(Process::serve(&database, &[]), Process::serve(&database, &[]));
+    for process in [&a, &b] {
         assert_eq!(Request::new("GET", "/readyz").send(process.addr).await.status, 200);
     }
+}
 
-    async fn two_processes_that_start_at_once_on_an_empty_database_both_serve(kind: StoreKind) {
-        if kind == StoreKind::Sqlite {
-            return; // One server process per file.
-        }
-        let database = Database::fresh(kind);
-        let (a, b) = tokio::join!(Process::serve(&database, &[]), Process::serve(&database, &[]));
-        for process in [&a, &b] {
-            assert_eq!(Request::new("GET", "/readyz").send(process.addr).await.status, 200);
-        }
-    }
-
-    async fn a_company_and_a_key_made_by_commands_work(kind: StoreKind) {
-        let database = Database::fresh(kind);
-        let url = database.url();
-        let ended =
-            run_recado(["company", "create", "--database", &url, "Padaria", "--json"], &[]).await;
-        assert_eq!(ended.code, Some(0), "{ended:?}");
-        let company: Value = serde_json::from_str(&ended.stdout).expect("JSON");
-        let id = text(&company["id"]);
-        let ended = run_recado(
-            [
-                "key",
-                "create",
-                "--database",
-                &url,
-                "--company",
-                &id,
-                "--name",
-                "CRM",
-                "--scopes",
-                "all",
-                "--json",
-            ],
-            &[],
-        )
-        .await;
-        assert_eq!(ended.code, Some(0), "{ended:?}");
-        let key: Value = serde_json::from_str(&ended.stdout).expect("JSON");
-        let process = Process::serve(&database, &[]).await;
-        Request::new("GET", "/api/v1/contacts")
-            .bearer(&text(&key["key"]))
-            .send(process.addr)
-            .await
-            .expect(200);
-    }
+#[both_stores]
+async fn a_company_and_a_key_made_by_commands_work(kind: StoreKind) {
+    let database = Database::fresh(kind);
+    let url = database.url();
+    let ended =
+        run_recado(["company", "create", "--database", &url, "Padaria", "--json"], &[]).await;
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let company: Value = serde_json::from_str(&ended.stdout).expect("JSON");
+    let id = text(&company["id"]);
+    let ended = run_recado(
+        [
+            "key",
+            "create",
+            "--database",
+            &url,
+            "--company",
+            &id,
+            "--name",
+            "CRM",
+            "--scopes",
+            "all",
+            "--json",
+        ],
+        &[],
+    )
+    .await;
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let key: Value = serde_json::from_str(&ended.stdout).expect("JSON");
+    let process = Process::serve(&database, &[]).await;
+    Request::new("GET", "/api/v1/contacts")
+        .bearer(&text(&key["key"]))
+        .send(process.addr)
+        .await
+        .expect(200);
 }
 
 #[test]

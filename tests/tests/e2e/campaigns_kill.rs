@@ -249,83 +249,80 @@ fn check_ledger(ledger: &Ledger, campaign: &str, recipients: &[Value]) {
     assert_eq!((ledger.cost, ledger.prosas), (paid * PRICE, paid * 1_500_000));
 }
 
-both_stores! {
-    async fn killed_five_times_a_campaign_writes_to_nobody_twice_and_counts_exactly(
-        kind: StoreKind,
-    ) {
-        let total = contacts();
-        let database = Database::migrated(kind);
-        let began = Instant::now();
-        let (mut process, us, campaign) = filled(&database, total).await;
-        println!("{kind:?}: filled with {total} after {:?}", began.elapsed());
-        let path = format!("C/campaigns/{campaign}/start");
-        let started = operator_at(process.addr, &us.id, "POST", &path, Value::Null).await;
-        assert_eq!(started.expect(200)["counts"]["total"], total);
-        let began = Instant::now();
-        let mut calls = Vec::new();
-        for kill in 1..=KILLS {
-            let now = reaches(process.addr, &us, &campaign, total * kill / (KILLS + 1)).await;
-            assert_eq!(now["status"], "running", "killed in the middle: {now}");
-            println!("{kind:?}: {:?} at kill {kill} after {:?}", now["counts"], began.elapsed());
-            calls.extend(provider_calls(&process.kill_and_read().await));
-            process = Process::serve(&database, &[]).await;
-        }
-        let addr = process.addr;
-        let ended = ends(addr, &us, &campaign).await;
-        println!("{kind:?}: {:?} at the end after {:?}", ended["counts"], began.elapsed());
-
-        let recipients = recipients_at(addr, &us, &campaign, "").await;
-        let all: BTreeSet<String> = export_at(addr, &us.key, 100).await.into_iter().collect();
-        assert_eq!(distinct(&recipients, "contact_id"), all, "each contact is a recipient once");
-        assert_eq!(count(&ended, &["total"]), total);
-        assert_eq!(count(&ended, &SETTLED), total, "nobody waits: {ended}");
-        for status in SETTLED {
-            let found = recipients.iter().filter(|one| one["status"] == status).count();
-            assert_eq!(count(&ended, &[status]), found, "{status}");
-        }
-
-        let people = total - GROUPS;
-        let skipped = GROUPS + 2 * people.div_ceil(EVERY) - usize::from(people % EVERY == 1);
-        assert_eq!(count(&ended, &["skipped"]), skipped);
-        let messages = messages(addr, &us).await;
-        assert_eq!(messages.len(), total - skipped, "a message for everybody else");
-        let written = distinct(&messages, "contact_id");
-        let by_contact: BTreeMap<String, &Value> =
-            messages.iter().map(|one| (text(&one["contact_id"]), one)).collect();
-        let mut uncertain = 0;
-        for one in &recipients {
-            let contact = text(&one["contact_id"]);
-            if one["status"] == "skipped" {
-                assert!(!written.contains(&contact), "{one}");
-                continue;
-            }
-            let message = by_contact[&contact];
-            assert_eq!((&one["message_id"], &one["status"]), (&message["id"], &message["status"]));
-            assert_eq!(message["sender_type"], "campaign");
-            if one["status"] == "failed" {
-                let is_uncertain = one["error_code"] == "DELIVERY_UNCERTAIN";
-                let steered = ["0001", "0002", "0004"].contains(&digits(one).as_str());
-                assert!(is_uncertain || steered, "nothing else fails: {one}");
-                uncertain += usize::from(is_uncertain && digits(one) != "0002");
-            }
-        }
-        println!("{kind:?}: {uncertain} are uncertain for the kills");
-        assert!(uncertain > 0, "the kills met some on their way");
-        println!("{kind:?}: {} in the busiest second", busiest_second(&messages));
-        assert!(busiest_second(&messages) <= RATE * 5 / 4, "the rate holds");
-        check_ledger(&ledger_at(addr, &us).await, &campaign, &recipients);
-
+#[both_stores]
+async fn killed_five_times_a_campaign_writes_to_nobody_twice_and_counts_exactly(kind: StoreKind) {
+    let total = contacts();
+    let database = Database::migrated(kind);
+    let began = Instant::now();
+    let (mut process, us, campaign) = filled(&database, total).await;
+    println!("{kind:?}: filled with {total} after {:?}", began.elapsed());
+    let path = format!("C/campaigns/{campaign}/start");
+    let started = operator_at(process.addr, &us.id, "POST", &path, Value::Null).await;
+    assert_eq!(started.expect(200)["counts"]["total"], total);
+    let began = Instant::now();
+    let mut calls = Vec::new();
+    for kill in 1..=KILLS {
+        let now = reaches(process.addr, &us, &campaign, total * kill / (KILLS + 1)).await;
+        assert_eq!(now["status"], "running", "killed in the middle: {now}");
+        println!("{kind:?}: {:?} at kill {kill} after {:?}", now["counts"], began.elapsed());
         calls.extend(provider_calls(&process.kill_and_read().await));
-        let called: BTreeSet<&String> = calls.iter().collect();
-        assert_eq!(called.len(), calls.len(), "a message was handed to the gateway twice");
-        let ids = distinct(&messages, "id");
-        assert!(called.iter().all(|id| ids.contains(*id)), "a call without a message");
-        for one in messages.iter().filter(|one| one["error_type"] != "delivery_uncertain") {
-            assert!(called.contains(&text(&one["id"])), "its outcome comes of a call: {one}");
-        }
-        let events = database.events(&us.id).await;
-        let sent = events.iter().filter(|one| one.event == "message.sent");
-        let sent: Vec<&Value> = sent.map(|one| &one.data).collect();
-        distinct(sent, "message_id");
+        process = Process::serve(&database, &[]).await;
     }
+    let addr = process.addr;
+    let ended = ends(addr, &us, &campaign).await;
+    println!("{kind:?}: {:?} at the end after {:?}", ended["counts"], began.elapsed());
+
+    let recipients = recipients_at(addr, &us, &campaign, "").await;
+    let all: BTreeSet<String> = export_at(addr, &us.key, 100).await.into_iter().collect();
+    assert_eq!(distinct(&recipients, "contact_id"), all, "each contact is a recipient once");
+    assert_eq!(count(&ended, &["total"]), total);
+    assert_eq!(count(&ended, &SETTLED), total, "nobody waits: {ended}");
+    for status in SETTLED {
+        let found = recipients.iter().filter(|one| one["status"] == status).count();
+        assert_eq!(count(&ended, &[status]), found, "{status}");
+    }
+
+    let people = total - GROUPS;
+    let skipped = GROUPS + 2 * people.div_ceil(EVERY) - usize::from(people % EVERY == 1);
+    assert_eq!(count(&ended, &["skipped"]), skipped);
+    let messages = messages(addr, &us).await;
+    assert_eq!(messages.len(), total - skipped, "a message for everybody else");
+    let written = distinct(&messages, "contact_id");
+    let by_contact: BTreeMap<String, &Value> =
+        messages.iter().map(|one| (text(&one["contact_id"]), one)).collect();
+    let mut uncertain = 0;
+    for one in &recipients {
+        let contact = text(&one["contact_id"]);
+        if one["status"] == "skipped" {
+            assert!(!written.contains(&contact), "{one}");
+            continue;
+        }
+        let message = by_contact[&contact];
+        assert_eq!((&one["message_id"], &one["status"]), (&message["id"], &message["status"]));
+        assert_eq!(message["sender_type"], "campaign");
+        if one["status"] == "failed" {
+            let is_uncertain = one["error_code"] == "DELIVERY_UNCERTAIN";
+            let steered = ["0001", "0002", "0004"].contains(&digits(one).as_str());
+            assert!(is_uncertain || steered, "nothing else fails: {one}");
+            uncertain += usize::from(is_uncertain && digits(one) != "0002");
+        }
+    }
+    println!("{kind:?}: {uncertain} are uncertain for the kills");
+    assert!(uncertain > 0, "the kills met some on their way");
+    println!("{kind:?}: {} in the busiest second", busiest_second(&messages));
+    assert!(busiest_second(&messages) <= RATE * 5 / 4, "the rate holds");
+    check_ledger(&ledger_at(addr, &us).await, &campaign, &recipients);
+
+    calls.extend(provider_calls(&process.kill_and_read().await));
+    let called: BTreeSet<&String> = calls.iter().collect();
+    assert_eq!(called.len(), calls.len(), "a message was handed to the gateway twice");
+    let ids = distinct(&messages, "id");
+    assert!(called.iter().all(|id| ids.contains(*id)), "a call without a message");
+    for one in messages.iter().filter(|one| one["error_type"] != "delivery_uncertain") {
+        assert!(called.contains(&text(&one["id"])), "its outcome comes of a call: {one}");
+    }
+    let events = database.events(&us.id).await;
+    let sent = events.iter().filter(|one| one.event == "message.sent");
+    let sent: Vec<&Value> = sent.map(|one| &one.data).collect();
+    distinct(sent, "message_id");
 }

@@ -24,328 +24,353 @@ async fn one_message(world: &Campaigning, contact: &str, more: Value) -> (String
     (id, message)
 }
 
-both_stores! {
-    // Messages.
+// Messages.
 
-    async fn its_message_is_a_template_of_a_campaign_without_a_debit(world: Campaigning) {
-        let contact = world.contact(&mobile(1)).await;
-        let (_, id) = one_message(&world, &contact, priced()).await;
-        let message = world.message(&id).await;
-        assert_eq!(message["contact_id"], contact.as_str());
-        assert_eq!(message["direction"], "outbound");
-        assert_eq!(message["type"], "template");
-        assert_eq!(message["sender_type"], "campaign");
-        assert_eq!(message["content"], RENDERED);
-        assert_eq!(message["status"], "sent");
-        assert_eq!(message["prosa"], Value::Null);
-        assert_eq!(message["official_template_category"], "MARKETING");
-        assert_eq!(message["connection_id"], world.connection.as_str());
-        assert!(text(&message["wamid"]).starts_with("sim."), "{message}");
-        assert_eq!(message["created_at"], world.time());
-        let of_contact = world.messages_of(&contact).await;
-        assert_eq!(of_contact.len(), 1);
-        assert_eq!(of_contact[0]["prosa"], Value::Null);
+#[both_stores]
+async fn its_message_is_a_template_of_a_campaign_without_a_debit(world: Campaigning) {
+    let contact = world.contact(&mobile(1)).await;
+    let (_, id) = one_message(&world, &contact, priced()).await;
+    let message = world.message(&id).await;
+    assert_eq!(message["contact_id"], contact.as_str());
+    assert_eq!(message["direction"], "outbound");
+    assert_eq!(message["type"], "template");
+    assert_eq!(message["sender_type"], "campaign");
+    assert_eq!(message["content"], RENDERED);
+    assert_eq!(message["status"], "sent");
+    assert_eq!(message["prosa"], Value::Null);
+    assert_eq!(message["official_template_category"], "MARKETING");
+    assert_eq!(message["connection_id"], world.connection.as_str());
+    assert!(text(&message["wamid"]).starts_with("sim."), "{message}");
+    assert_eq!(message["created_at"], world.time());
+    let of_contact = world.messages_of(&contact).await;
+    assert_eq!(of_contact.len(), 1);
+    assert_eq!(of_contact[0]["prosa"], Value::Null);
+}
+
+#[both_stores]
+async fn its_message_cannot_be_debited_again(world: Campaigning) {
+    let contact = world.contact(&mobile(1)).await;
+    let (_, id) = one_message(&world, &contact, priced()).await;
+    let body = json!({"scope": "message", "prosas": 1, "cost_brl": 1, "message_ids": [id]});
+    let answer = world.operator("POST", "C/prosas/debits", body).await;
+    answer.expect_error(422, "VALIDATION_ERROR");
+}
+
+#[both_stores]
+async fn it_reopens_a_resolved_conversation(world: Campaigning) {
+    let contact = world.meet(&world.connection, &mobile(1)).await;
+    let reason = text(&world.make("C/close-reasons", json!({"name": "r"})).await["id"]);
+    world.act(&contact, "close", json!({"close_reason_id": reason})).await.expect(200);
+    let closed = world.full(&contact).await;
+    assert_eq!(closed["inbox_status"], "resolved");
+    world.advance(Duration::from_secs(60));
+    one_message(&world, &contact, json!({})).await;
+    let open = world.full(&contact).await;
+    assert_eq!(open["inbox_status"], "open");
+    for kept in ["is_ai_enabled", "external_ai_enabled", "last_closed_at", "last_close_reason_id"] {
+        assert_eq!(open[kept], closed[kept], "{kept}");
     }
+    assert_eq!(open["last_message_at"], world.time());
+    assert_eq!(open["last_connection_id"], world.connection.as_str());
+}
 
-    async fn its_message_cannot_be_debited_again(world: Campaigning) {
-        let contact = world.contact(&mobile(1)).await;
-        let (_, id) = one_message(&world, &contact, priced()).await;
-        let body = json!({"scope": "message", "prosas": 1, "cost_brl": 1, "message_ids": [id]});
-        let answer = world.operator("POST", "C/prosas/debits", body).await;
-        answer.expect_error(422, "VALIDATION_ERROR");
-    }
+#[both_stores]
+async fn a_message_that_was_not_sent_reopens_nothing(world: Campaigning) {
+    let contact = world.contact(&steered(1)).await;
+    world.close(&contact).await;
+    one_message(&world, &contact, json!({})).await;
+    assert_eq!(world.full(&contact).await["inbox_status"], "resolved");
+}
 
-    async fn it_reopens_a_resolved_conversation(world: Campaigning) {
-        let contact = world.meet(&world.connection, &mobile(1)).await;
-        let reason = text(&world.make("C/close-reasons", json!({"name": "r"})).await["id"]);
-        world.act(&contact, "close", json!({"close_reason_id": reason})).await.expect(200);
-        let closed = world.full(&contact).await;
-        assert_eq!(closed["inbox_status"], "resolved");
-        world.advance(Duration::from_secs(60));
-        one_message(&world, &contact, json!({})).await;
-        let open = world.full(&contact).await;
-        assert_eq!(open["inbox_status"], "open");
-        for kept in ["is_ai_enabled", "external_ai_enabled", "last_closed_at", "last_close_reason_id"] {
-            assert_eq!(open[kept], closed[kept], "{kept}");
-        }
-        assert_eq!(open["last_message_at"], world.time());
-        assert_eq!(open["last_connection_id"], world.connection.as_str());
-    }
+#[both_stores]
+async fn whether_an_external_ai_is_on_does_not_matter(world: Campaigning) {
+    let body = json!({"phone": mobile(1), "external_ai_enabled": false});
+    let contact = world.import(body).await;
+    let (id, _) = one_message(&world, &contact, json!({})).await;
+    assert_eq!(world.recipient(&id, &contact).await["status"], "sent");
+    assert_eq!(world.full(&contact).await["external_ai_enabled"], false);
+}
 
-    async fn a_message_that_was_not_sent_reopens_nothing(world: Campaigning) {
-        let contact = world.contact(&steered(1)).await;
-        world.close(&contact).await;
-        one_message(&world, &contact, json!({})).await;
-        assert_eq!(world.full(&contact).await["inbox_status"], "resolved");
-    }
-
-    async fn whether_an_external_ai_is_on_does_not_matter(world: Campaigning) {
-        let body = json!({"phone": mobile(1), "external_ai_enabled": false});
-        let contact = world.import(body).await;
+#[both_stores]
+async fn the_window_of_template_dispatch_does_not_matter(world: Campaigning) {
+    let contact = world.contact(&mobile(1)).await;
+    for _ in 0..2 {
         let (id, _) = one_message(&world, &contact, json!({})).await;
         assert_eq!(world.recipient(&id, &contact).await["status"], "sent");
-        assert_eq!(world.full(&contact).await["external_ai_enabled"], false);
     }
+    assert_eq!(world.messages_of(&contact).await.len(), 2, "one of each campaign");
+}
 
-    async fn the_window_of_template_dispatch_does_not_matter(world: Campaigning) {
-        let contact = world.contact(&mobile(1)).await;
-        for _ in 0..2 {
-            let (id, _) = one_message(&world, &contact, json!({})).await;
-            assert_eq!(world.recipient(&id, &contact).await["status"], "sent");
+// Endings.
+
+#[both_stores]
+async fn a_refused_message_has_failed_and_its_debit_is_given_back(world: Campaigning) {
+    let contact = world.contact(&steered(1)).await;
+    let (id, message) = one_message(&world, &contact, priced()).await;
+    let shown = world.message(&message).await;
+    assert_eq!(shown["status"], "failed");
+    assert_eq!(shown["delivery_error"]["code"], "RECIPIENT_UNREACHABLE");
+    let recipient = world.recipient(&id, &contact).await;
+    assert_eq!(recipient["status"], "failed");
+    assert_eq!(recipient["error_code"], "RECIPIENT_UNREACHABLE");
+    assert_eq!(recipient["sent_at"], Value::Null);
+    let ledger = world.ledger().await;
+    assert_eq!(ledger.lines.len(), 2);
+    let (debit, refund) = (ledger.of("debit")[0], ledger.of("refund")[0]);
+    assert_eq!(refund["consumption_id"], debit["consumption_id"]);
+    assert_eq!((micros(&debit["prosas"]), micros(&debit["cost_brl"])), (1_500_000, 350_001));
+    assert_eq!((micros(&refund["prosas"]), micros(&refund["cost_brl"])), (-1_500_000, -350_001));
+    for line in [debit, refund] {
+        assert_eq!(line["contact_id"], contact.as_str(), "{line}");
+        assert_eq!(line["campaign_id"], id.as_str(), "{line}");
+    }
+    assert_eq!((ledger.prosas, ledger.cost), (0, 0));
+}
+
+#[both_stores]
+async fn an_uncertain_message_has_failed_and_its_debit_stands(world: Campaigning) {
+    let contact = world.contact(&steered(2)).await;
+    let (id, message) = one_message(&world, &contact, priced()).await;
+    let shown = world.message(&message).await;
+    assert_eq!(
+        (&shown["status"], &shown["error_type"]),
+        (&json!("failed"), &json!("delivery_uncertain"))
+    );
+    let recipient = world.recipient(&id, &contact).await;
+    assert_eq!(recipient["status"], "failed");
+    assert_eq!(recipient["error_code"], "DELIVERY_UNCERTAIN");
+    let ledger = world.ledger().await;
+    assert_eq!(ledger.lines.len(), 1, "{:?}", ledger.lines);
+    assert_eq!((ledger.prosas, ledger.cost), (1_500_000, 350_001));
+    assert_eq!(world.messages_of(&contact).await.len(), 1, "it is not sent again");
+}
+
+#[both_stores]
+async fn reports_move_recipients_and_counts_on(world: Campaigning) {
+    let (id, contacts) = world.campaign_to(4, priced()).await;
+    world.start_and_run(&id).await;
+    let before = world.recipients(&id).await;
+    let wamid = async |contact: &str| {
+        let message = text(&world.recipient(&id, contact).await["message_id"]);
+        text(&world.message(&message).await["wamid"])
+    };
+    world.advance(Duration::from_secs(60));
+    let failed = with(
+        world.report(&wamid(&contacts[0]).await, "failed"),
+        json!({"error": {"code": 131_026, "title": "Message undeliverable"}}),
+    );
+    let reports = vec![
+        failed,
+        world.report(&wamid(&contacts[1]).await, "delivered"),
+        world.report(&wamid(&contacts[2]).await, "delivered"),
+        world.report(&wamid(&contacts[2]).await, "read"),
+    ];
+    world.gateway(&world.connection, reports).await;
+    for (contact, status) in contacts.iter().zip(["failed", "delivered", "read", "sent"]) {
+        let now = world.recipient(&id, contact).await;
+        assert_eq!(now["status"], status);
+        let was = before.iter().find(|one| one["contact_id"] == contact.as_str());
+        assert_eq!(Some(&now["sent_at"]), was.map(|one| &one["sent_at"]), "it was sent then");
+        let code = if status == "failed" { json!("RECIPIENT_UNREACHABLE") } else { Value::Null };
+        assert_eq!(now["error_code"], code);
+    }
+    let record = world.record(&id).await;
+    let counts =
+        json!({"total": 4, "sent": 1, "delivered": 1, "read": 1, "failed": 1, "skipped": 0});
+    assert_eq!((&record["counts"], &record["status"]), (&counts, &json!("finished")));
+    assert_eq!(world.ledger().await.lines.len(), 4, "what was accepted is not given back");
+    // A report that comes late or again changes nothing.
+    let late = vec![
+        world.report(&wamid(&contacts[0]).await, "read"),
+        world.report(&wamid(&contacts[2]).await, "delivered"),
+        world.report(&wamid(&contacts[2]).await, "sent"),
+    ];
+    world.gateway(&world.connection, late).await;
+    assert_eq!(world.record(&id).await["counts"], counts);
+}
+
+#[both_stores]
+async fn the_gateways_own_reports_end_in_the_counts(kind: StoreKind) {
+    let world = Campaigning::with(kind, Setup::default()).await;
+    // Reports that overtake the answers to the sends.
+    let hasty = json!({"settings": {"delay_ms": 1}});
+    let cloud = world.connection("official_cloud", hasty).await;
+    let mut contacts = world.contacts(20).await;
+    for n in 0..3 {
+        for steer in [1, 2, 4] {
+            contacts.push(world.contact(&steered(10_000 * n + steer)).await);
         }
-        assert_eq!(world.messages_of(&contact).await.len(), 2, "one of each campaign");
     }
-
-    // Endings.
-
-    async fn a_refused_message_has_failed_and_its_debit_is_given_back(world: Campaigning) {
-        let contact = world.contact(&steered(1)).await;
-        let (id, message) = one_message(&world, &contact, priced()).await;
-        let shown = world.message(&message).await;
-        assert_eq!(shown["status"], "failed");
-        assert_eq!(shown["delivery_error"]["code"], "RECIPIENT_UNREACHABLE");
-        let recipient = world.recipient(&id, &contact).await;
-        assert_eq!(recipient["status"], "failed");
-        assert_eq!(recipient["error_code"], "RECIPIENT_UNREACHABLE");
-        assert_eq!(recipient["sent_at"], Value::Null);
-        let ledger = world.ledger().await;
-        assert_eq!(ledger.lines.len(), 2);
-        let (debit, refund) = (ledger.of("debit")[0], ledger.of("refund")[0]);
-        assert_eq!(refund["consumption_id"], debit["consumption_id"]);
-        assert_eq!((micros(&debit["prosas"]), micros(&debit["cost_brl"])), (1_500_000, 350_001));
-        assert_eq!((micros(&refund["prosas"]), micros(&refund["cost_brl"])), (-1_500_000, -350_001));
-        for line in [debit, refund] {
-            assert_eq!(line["contact_id"], contact.as_str(), "{line}");
-            assert_eq!(line["campaign_id"], id.as_str(), "{line}");
-        }
-        assert_eq!((ledger.prosas, ledger.cost), (0, 0));
+    let list = world.list_of(&contacts).await;
+    let id = world.campaign(&list, with(priced(), json!({"connection_id": cloud}))).await;
+    assert_eq!(world.start_and_run(&id).await["status"], "finished");
+    let expected =
+        json!({"total": 29, "sent": 0, "delivered": 0, "read": 20, "failed": 9, "skipped": 0});
+    eventually("everything is reported", || async {
+        (world.record(&id).await["counts"] == expected).then_some(())
+    })
+    .await;
+    for (n, contact) in contacts[20..].iter().enumerate() {
+        let code = ["RECIPIENT_UNREACHABLE", "DELIVERY_UNCERTAIN", "RECIPIENT_UNREACHABLE"];
+        let recipient = world.recipient(&id, contact).await;
+        assert_eq!(recipient["error_code"], code[n % 3], "{n}");
+        assert_eq!(recipient["sent_at"] == Value::Null, n % 3 != 2, "{n}: only 0004 was accepted");
     }
-
-    async fn an_uncertain_message_has_failed_and_its_debit_stands(world: Campaigning) {
-        let contact = world.contact(&steered(2)).await;
-        let (id, message) = one_message(&world, &contact, priced()).await;
-        let shown = world.message(&message).await;
-        assert_eq!((&shown["status"], &shown["error_type"]), (&json!("failed"), &json!("delivery_uncertain")));
-        let recipient = world.recipient(&id, &contact).await;
-        assert_eq!(recipient["status"], "failed");
-        assert_eq!(recipient["error_code"], "DELIVERY_UNCERTAIN");
-        let ledger = world.ledger().await;
-        assert_eq!(ledger.lines.len(), 1, "{:?}", ledger.lines);
-        assert_eq!((ledger.prosas, ledger.cost), (1_500_000, 350_001));
-        assert_eq!(world.messages_of(&contact).await.len(), 1, "it is not sent again");
+    for contact in &contacts[..20] {
+        let recipient = world.recipient(&id, contact).await;
+        let message = world.message(&text(&recipient["message_id"])).await;
+        assert_eq!((&recipient["status"], &message["status"]), (&json!("read"), &json!("read")));
     }
+    let ledger = world.ledger().await;
+    assert_eq!(ledger.of("debit").len(), 29, "one for each message");
+    assert_eq!(ledger.of("refund").len(), 3, "of those that were refused");
+    assert_eq!(ledger.cost, 26 * 350_001);
+    assert_eq!(ledger.prosas, 26 * 1_500_000);
+}
 
-    async fn reports_move_recipients_and_counts_on(world: Campaigning) {
-        let (id, contacts) = world.campaign_to(4, priced()).await;
-        world.start_and_run(&id).await;
-        let before = world.recipients(&id).await;
-        let wamid = async |contact: &str| {
-            let message = text(&world.recipient(&id, contact).await["message_id"]);
-            text(&world.message(&message).await["wamid"])
-        };
-        world.advance(Duration::from_secs(60));
-        let failed = with(
-            world.report(&wamid(&contacts[0]).await, "failed"),
-            json!({"error": {"code": 131_026, "title": "Message undeliverable"}}),
+// The ledger.
+
+#[both_stores]
+async fn one_debit_a_message_names_contact_and_campaign(world: Campaigning) {
+    let (id, contacts) =
+        world.campaign_to(3, with(priced(), json!({"messages_per_second": 10}))).await;
+    world.start(&id).await;
+    assert!(world.ledger().await.lines.is_empty(), "who waits has cost nothing");
+    world.drain().await;
+    assert_eq!(world.ledger().await.lines.len(), 1);
+    world.run(&id).await;
+    let ledger = world.ledger().await;
+    assert_eq!(ledger.lines.len(), 3);
+    assert_eq!((ledger.prosas, ledger.cost), (4_500_000, 1_050_003));
+    for line in &ledger.lines {
+        assert_eq!(
+            keys(line),
+            [
+                "campaign_id",
+                "consumption_id",
+                "contact_id",
+                "cost_brl",
+                "created_at",
+                "description",
+                "id",
+                "kind",
+                "prosas",
+                "scope",
+            ]
         );
-        let reports = vec![
-            failed,
-            world.report(&wamid(&contacts[1]).await, "delivered"),
-            world.report(&wamid(&contacts[2]).await, "delivered"),
-            world.report(&wamid(&contacts[2]).await, "read"),
-        ];
-        world.gateway(&world.connection, reports).await;
-        for (contact, status) in contacts.iter().zip(["failed", "delivered", "read", "sent"]) {
-            let now = world.recipient(&id, contact).await;
-            assert_eq!(now["status"], status);
-            let was = before.iter().find(|one| one["contact_id"] == contact.as_str());
-            assert_eq!(Some(&now["sent_at"]), was.map(|one| &one["sent_at"]), "it was sent then");
-            let code = if status == "failed" { json!("RECIPIENT_UNREACHABLE") } else { Value::Null };
-            assert_eq!(now["error_code"], code);
-        }
-        let record = world.record(&id).await;
-        let counts =
-            json!({"total": 4, "sent": 1, "delivered": 1, "read": 1, "failed": 1, "skipped": 0});
-        assert_eq!((&record["counts"], &record["status"]), (&counts, &json!("finished")));
-        assert_eq!(world.ledger().await.lines.len(), 4, "what was accepted is not given back");
-        // A report that comes late or again changes nothing.
-        let late = vec![
-            world.report(&wamid(&contacts[0]).await, "read"),
-            world.report(&wamid(&contacts[2]).await, "delivered"),
-            world.report(&wamid(&contacts[2]).await, "sent"),
-        ];
-        world.gateway(&world.connection, late).await;
-        assert_eq!(world.record(&id).await["counts"], counts);
+        assert_eq!((&line["kind"], &line["scope"]), (&json!("debit"), &json!("message")));
+        assert_eq!(line["campaign_id"], id.as_str());
+        assert_eq!((micros(&line["prosas"]), micros(&line["cost_brl"])), (1_500_000, 350_001));
+        let contact = text(&line["contact_id"]);
+        assert!(contacts.contains(&contact));
+        let message = &world.messages_of(&contact).await[0];
+        assert!(text(&line["created_at"]) <= text(&message["created_at"]), "the debit is first");
     }
+    let mut named: Vec<String> =
+        ledger.lines.iter().map(|line| text(&line["contact_id"])).collect();
+    named.sort();
+    let mut all = contacts.clone();
+    all.sort();
+    assert_eq!(named, all);
+}
 
-    async fn the_gateways_own_reports_end_in_the_counts(kind: StoreKind) {
-        let world = Campaigning::with(kind, Setup::default()).await;
-        // Reports that overtake the answers to the sends.
-        let hasty = json!({"settings": {"delay_ms": 1}});
-        let cloud = world.connection("official_cloud", hasty).await;
-        let mut contacts = world.contacts(20).await;
-        for n in 0..3 {
-            for steer in [1, 2, 4] {
-                contacts.push(world.contact(&steered(10_000 * n + steer)).await);
-            }
-        }
-        let list = world.list_of(&contacts).await;
-        let id = world.campaign(&list, with(priced(), json!({"connection_id": cloud}))).await;
-        assert_eq!(world.start_and_run(&id).await["status"], "finished");
-        let expected =
-            json!({"total": 29, "sent": 0, "delivered": 0, "read": 20, "failed": 9, "skipped": 0});
-        eventually("everything is reported", || async {
-            (world.record(&id).await["counts"] == expected).then_some(())
-        })
-        .await;
-        for (n, contact) in contacts[20..].iter().enumerate() {
-            let code = ["RECIPIENT_UNREACHABLE", "DELIVERY_UNCERTAIN", "RECIPIENT_UNREACHABLE"];
-            let recipient = world.recipient(&id, contact).await;
-            assert_eq!(recipient["error_code"], code[n % 3], "{n}");
-            assert_eq!(recipient["sent_at"] == Value::Null, n % 3 != 2, "{n}: only 0004 was accepted");
-        }
-        for contact in &contacts[..20] {
-            let recipient = world.recipient(&id, contact).await;
-            let message = world.message(&text(&recipient["message_id"])).await;
-            assert_eq!((&recipient["status"], &message["status"]), (&json!("read"), &json!("read")));
-        }
-        let ledger = world.ledger().await;
-        assert_eq!(ledger.of("debit").len(), 29, "one for each message");
-        assert_eq!(ledger.of("refund").len(), 3, "of those that were refused");
-        assert_eq!(ledger.cost, 26 * 350_001);
-        assert_eq!(ledger.prosas, 26 * 1_500_000);
-    }
+#[both_stores]
+async fn a_message_that_costs_nothing_has_its_line_too(world: Campaigning) {
+    let (id, _) = world.campaign_to(2, json!({})).await;
+    world.start_and_run(&id).await;
+    let ledger = world.ledger().await;
+    assert_eq!((ledger.lines.len(), ledger.prosas, ledger.cost), (2, 0, 0));
+}
 
-    // The ledger.
+#[both_stores]
+async fn a_price_that_is_changed_holds_for_the_messages_after_it(world: Campaigning) {
+    let more = with(priced(), json!({"messages_per_second": 10}));
+    let (id, _) = world.campaign_to(3, more).await;
+    world.start(&id).await;
+    world.drain().await;
+    let cheaper = json!({"cost_brl_per_message": exact("0.1"), "prosas_per_message": null});
+    world.change(&id, cheaper).await.expect(200);
+    assert_eq!(world.run(&id).await["status"], "finished");
+    let ledger = world.ledger().await;
+    assert_eq!(ledger.cost, 350_001 + 2 * 100_000);
+    assert_eq!(ledger.prosas, 1_500_000);
+}
 
-    async fn one_debit_a_message_names_contact_and_campaign(world: Campaigning) {
-        let (id, contacts) = world.campaign_to(3, with(priced(), json!({"messages_per_second": 10}))).await;
-        world.start(&id).await;
-        assert!(world.ledger().await.lines.is_empty(), "who waits has cost nothing");
-        world.drain().await;
-        assert_eq!(world.ledger().await.lines.len(), 1);
-        world.run(&id).await;
-        let ledger = world.ledger().await;
-        assert_eq!(ledger.lines.len(), 3);
-        assert_eq!((ledger.prosas, ledger.cost), (4_500_000, 1_050_003));
-        for line in &ledger.lines {
-            assert_eq!(
-                keys(line),
-                [
-                    "campaign_id", "consumption_id", "contact_id", "cost_brl", "created_at",
-                    "description", "id", "kind", "prosas", "scope",
-                ]
-            );
-            assert_eq!((&line["kind"], &line["scope"]), (&json!("debit"), &json!("message")));
-            assert_eq!(line["campaign_id"], id.as_str());
-            assert_eq!((micros(&line["prosas"]), micros(&line["cost_brl"])), (1_500_000, 350_001));
-            let contact = text(&line["contact_id"]);
-            assert!(contacts.contains(&contact));
-            let message = &world.messages_of(&contact).await[0];
-            assert!(text(&line["created_at"]) <= text(&message["created_at"]), "the debit is first");
-        }
-        let mut named: Vec<String> =
-            ledger.lines.iter().map(|line| text(&line["contact_id"])).collect();
-        named.sort();
-        let mut all = contacts.clone();
-        all.sort();
-        assert_eq!(named, all);
-    }
+// Events and answers.
 
-    async fn a_message_that_costs_nothing_has_its_line_too(world: Campaigning) {
-        let (id, _) = world.campaign_to(2, json!({})).await;
-        world.start_and_run(&id).await;
-        let ledger = world.ledger().await;
-        assert_eq!((ledger.lines.len(), ledger.prosas, ledger.cost), (2, 0, 0));
-    }
+#[both_stores]
+async fn its_message_is_told_of_once_when_it_was_sent(kind: StoreKind) {
+    let outside = Outside::Open;
+    let setup = Setup { no_background: true, outside, ..Setup::default() };
+    let world = Campaigning::with(kind, setup).await;
+    let receiver = Receiver::start().await;
+    let body = json!({"url": receiver.url("/a"), "events": ["*"]});
+    world.make("C/webhooks", body).await;
+    let contact = world.contact(&mobile(1)).await;
+    let refused = world.contact(&steered(1)).await;
+    let list = world.list_of(&[contact.clone(), refused.clone()]).await;
+    let id = world.campaign(&list, priced()).await;
+    world.start_and_run(&id).await;
+    let message = text(&world.recipient(&id, &contact).await["message_id"]);
+    world.server.drain().await;
+    let requests = receiver.to("/a");
+    let sent: Vec<Value> =
+        requests.iter().filter(|one| one.event() == "message.sent").map(|one| one.data()).collect();
+    assert_eq!(sent.len(), 1, "{sent:?}");
+    assert_eq!(sent[0]["message_id"], message.as_str());
+    assert_eq!(sent[0]["sender_type"], "campaign");
+    assert_eq!(sent[0]["type"], "template");
+    assert_eq!(sent[0]["content"], RENDERED);
+    assert_eq!(sent[0]["status"], "sent");
+    assert_eq!(sent[0]["contact"]["id"], contact.as_str());
+    let updates: Vec<Value> = requests
+        .iter()
+        .filter(|one| one.event() == "message.status_updated")
+        .map(|one| one.data())
+        .collect();
+    assert_eq!(updates.len(), 1, "{updates:?}");
+    assert_eq!(updates[0]["contact"]["id"], refused.as_str());
+    assert_eq!(updates[0]["status"], "failed");
+}
 
-    async fn a_price_that_is_changed_holds_for_the_messages_after_it(world: Campaigning) {
-        let more = with(priced(), json!({"messages_per_second": 10}));
-        let (id, _) = world.campaign_to(3, more).await;
-        world.start(&id).await;
-        world.drain().await;
-        let cheaper = json!({"cost_brl_per_message": exact("0.1"), "prosas_per_message": null});
-        world.change(&id, cheaper).await.expect(200);
-        assert_eq!(world.run(&id).await["status"], "finished");
-        let ledger = world.ledger().await;
-        assert_eq!(ledger.cost, 350_001 + 2 * 100_000);
-        assert_eq!(ledger.prosas, 1_500_000);
-    }
-
-    // Events and answers.
-
-    async fn its_message_is_told_of_once_when_it_was_sent(kind: StoreKind) {
-        let outside = Outside::Open;
-        let setup = Setup { no_background: true, outside, ..Setup::default() };
-        let world = Campaigning::with(kind, setup).await;
-        let receiver = Receiver::start().await;
-        let body = json!({"url": receiver.url("/a"), "events": ["*"]});
-        world.make("C/webhooks", body).await;
-        let contact = world.contact(&mobile(1)).await;
-        let refused = world.contact(&steered(1)).await;
-        let list = world.list_of(&[contact.clone(), refused.clone()]).await;
-        let id = world.campaign(&list, priced()).await;
-        world.start_and_run(&id).await;
-        let message = text(&world.recipient(&id, &contact).await["message_id"]);
-        world.server.drain().await;
-        let requests = receiver.to("/a");
-        let sent: Vec<Value> =
-            requests.iter().filter(|one| one.event() == "message.sent").map(|one| one.data()).collect();
-        assert_eq!(sent.len(), 1, "{sent:?}");
-        assert_eq!(sent[0]["message_id"], message.as_str());
-        assert_eq!(sent[0]["sender_type"], "campaign");
-        assert_eq!(sent[0]["type"], "template");
-        assert_eq!(sent[0]["content"], RENDERED);
-        assert_eq!(sent[0]["status"], "sent");
-        assert_eq!(sent[0]["contact"]["id"], contact.as_str());
-        let updates: Vec<Value> = requests
-            .iter()
-            .filter(|one| one.event() == "message.status_updated")
-            .map(|one| one.data())
-            .collect();
-        assert_eq!(updates.len(), 1, "{updates:?}");
-        assert_eq!(updates[0]["contact"]["id"], refused.as_str());
-        assert_eq!(updates[0]["status"], "failed");
-    }
-
-    async fn who_asks_to_stop_in_answer_to_it_did_so_in_reply_to_a_campaign(world: Campaigning) {
-        let (id, contacts) = world.campaign_to(3, json!({})).await;
-        world.start_and_run(&id).await;
-        // The newest message to the first is the campaign's; the second quotes it after another;
-        // the third was written to since and quotes nothing.
-        let wamid = {
-            let message = text(&world.recipient(&id, &contacts[1]).await["message_id"]);
-            text(&world.message(&message).await["wamid"])
-        };
-        for n in [1, 2] {
-            world.advance(Duration::from_secs(1));
-            world.sent(&mobile(n), "e aí?").await;
-        }
+#[both_stores]
+async fn who_asks_to_stop_in_answer_to_it_did_so_in_reply_to_a_campaign(world: Campaigning) {
+    let (id, contacts) = world.campaign_to(3, json!({})).await;
+    world.start_and_run(&id).await;
+    // The newest message to the first is the campaign's; the second quotes it after another;
+    // the third was written to since and quotes nothing.
+    let wamid = {
+        let message = text(&world.recipient(&id, &contacts[1]).await["message_id"]);
+        text(&world.message(&message).await["wamid"])
+    };
+    for n in [1, 2] {
         world.advance(Duration::from_secs(1));
-        world.receive(&world.connection, &digits(&mobile(0)), "SAIR").await;
-        let quoting = with(
-            world.inbound(&digits(&mobile(1)), "parar"),
-            json!({"quoted_provider_message_id": wamid}),
-        );
-        world.stored(&world.connection, quoting).await;
-        world.receive(&world.connection, &digits(&mobile(2)), "stop").await;
-        let told: Vec<(String, String)> = world
-            .events_of("contact.opted_out")
-            .await
-            .iter()
-            .map(|data| (text(&data["contact_id"]), text(&data["source"])))
-            .collect();
-        let expected = [
-            (contacts[0].clone(), "campaign_reply".to_owned()),
-            (contacts[1].clone(), "campaign_reply".to_owned()),
-            (contacts[2].clone(), "official_cloud_inbound".to_owned()),
-        ];
-        assert_eq!(told, expected);
-        for contact in &contacts {
-            assert_eq!(world.full(contact).await["opted_out_at"], world.time());
-        }
-        let next = world.campaign(&world.list_of(&contacts).await, json!({})).await;
-        world.start_and_run(&next).await;
-        assert_eq!(world.statuses(&next).await["skipped"], 3);
+        world.sent(&mobile(n), "e aí?").await;
     }
+    world.advance(Duration::from_secs(1));
+    world.receive(&world.connection, &digits(&mobile(0)), "SAIR").await;
+    let quoting = with(
+        world.inbound(&digits(&mobile(1)), "parar"),
+        json!({"quoted_provider_message_id": wamid}),
+    );
+    world.stored(&world.connection, quoting).await;
+    world.receive(&world.connection, &digits(&mobile(2)), "stop").await;
+    let told: Vec<(String, String)> = world
+        .events_of("contact.opted_out")
+        .await
+        .iter()
+        .map(|data| (text(&data["contact_id"]), text(&data["source"])))
+        .collect();
+    let expected = [
+        (contacts[0].clone(), "campaign_reply".to_owned()),
+        (contacts[1].clone(), "campaign_reply".to_owned()),
+        (contacts[2].clone(), "official_cloud_inbound".to_owned()),
+    ];
+    assert_eq!(told, expected);
+    for contact in &contacts {
+        assert_eq!(world.full(contact).await["opted_out_at"], world.time());
+    }
+    let next = world.campaign(&world.list_of(&contacts).await, json!({})).await;
+    world.start_and_run(&next).await;
+    assert_eq!(world.statuses(&next).await["skipped"], 3);
 }

@@ -134,154 +134,151 @@ fn seconds(time: &str) -> f64 {
     number(hours) * 3_600.0 + number(minutes) * 60.0 + number(seconds)
 }
 
-both_stores! {
-    async fn stopped_and_started_again_it_goes_on_by_itself(kind: StoreKind) {
-        let database = Database::migrated(kind);
-        let mut process = Process::serve(&database, &[]).await;
-        let shop = Shop::open(process.addr, phones(60), 20).await;
-        shop.act(process.addr, "start").await;
-        for count in [10, 30] {
-            shop.reaches(process.addr, count).await;
-            process.signal("TERM").await;
-            let (status, output) = process.ended().await;
-            assert_eq!(status.code(), Some(0), "{output}");
-            process = Process::serve(&database, &[]).await;
-        }
-        shop.finishes(process.addr).await;
-        shop.each_got_one(process.addr, 60).await;
-        let counts = shop.campaign(process.addr).await["counts"].clone();
-        assert_eq!(counts["failed"], 0, "a stop finishes what is on its way: {counts}");
+#[both_stores]
+async fn stopped_and_started_again_it_goes_on_by_itself(kind: StoreKind) {
+    let database = Database::migrated(kind);
+    let mut process = Process::serve(&database, &[]).await;
+    let shop = Shop::open(process.addr, phones(60), 20).await;
+    shop.act(process.addr, "start").await;
+    for count in [10, 30] {
+        shop.reaches(process.addr, count).await;
+        process.signal("TERM").await;
+        let (status, output) = process.ended().await;
+        assert_eq!(status.code(), Some(0), "{output}");
+        process = Process::serve(&database, &[]).await;
     }
+    shop.finishes(process.addr).await;
+    shop.each_got_one(process.addr, 60).await;
+    let counts = shop.campaign(process.addr).await["counts"].clone();
+    assert_eq!(counts["failed"], 0, "a stop finishes what is on its way: {counts}");
+}
 
-    async fn messages_go_out_evenly_at_the_rate_it_says(kind: StoreKind) {
-        let database = Database::migrated(kind);
-        let process = Process::serve(&database, &[]).await;
-        let shop = Shop::open(process.addr, phones(41), 20).await;
-        shop.act(process.addr, "start").await;
-        shop.finishes(process.addr).await;
-        let times = shop.each_got_one(process.addr, 41).await;
-        let moments: Vec<f64> = times.iter().map(|time| seconds(time)).collect();
-        let took = (moments[40] - moments[0] + 86_400.0) % 86_400.0;
-        // Two at once at the beginning, then 39 at 20 a second.
-        assert!(took >= 1.85, "41 messages at 20 a second in {took} s");
-        assert!(took < 10.0, "41 messages at 20 a second in {took} s");
-        for window in moments.windows(24) {
-            let took = (window[23] - window[0] + 86_400.0) % 86_400.0;
-            assert!(took >= 0.95, "24 messages within {took} s: {times:?}");
-        }
-    }
-
-    async fn paused_it_stays_paused_through_a_restart(kind: StoreKind) {
-        let database = Database::migrated(kind);
-        let process = Process::serve(&database, &[]).await;
-        let shop = Shop::open(process.addr, phones(40), 20).await;
-        shop.act(process.addr, "start").await;
-        shop.reaches(process.addr, 5).await;
-        shop.act(process.addr, "pause").await;
-        process.kill().await;
-        let process = Process::serve(&database, &[]).await;
-        let quiet = shop.done(process.addr).await;
-        // Longer than the runner takes to look for what runs.
-        tokio::time::sleep(Duration::from_millis(2_500)).await;
-        assert_eq!(shop.campaign(process.addr).await["status"], "paused");
-        let done = shop.done(process.addr).await;
-        assert!(done <= quiet + 1, "at most what was on its way is settled: {quiet}, {done}");
-        shop.act(process.addr, "start").await;
-        shop.finishes(process.addr).await;
-        shop.each_got_one(process.addr, 40).await;
-    }
-
-    async fn a_connection_that_reaches_nobody_pauses_it_before_all_have_failed(kind: StoreKind) {
-        let database = Database::migrated(kind);
-        let process = Process::serve(&database, &[]).await;
-        let lost = (0..40).map(|n| steered(10_000 * n + 3)).collect();
-        let shop = Shop::open(process.addr, lost, 20).await;
-        shop.act(process.addr, "start").await;
-        eventually("it pauses", || async {
-            (shop.campaign(process.addr).await["status"] == "paused").then_some(())
-        })
-        .await;
-        let path = format!("C/campaigns/{}", shop.campaign);
-        let record = operator_at(process.addr, &shop.us.id, "GET", &path, Value::Null).await;
-        assert_eq!(record.expect(200)["pause_reason"], "connection");
-        let recipients = recipients_at(process.addr, &shop.us, &shop.campaign, "").await;
-        let failed: Vec<&Value> =
-            recipients.iter().filter(|one| one["status"] == "failed").collect();
-        assert!((5..=15).contains(&failed.len()), "{}", failed.len());
-        assert!(failed.iter().all(|one| one["error_code"] == "CONNECTION_OFFLINE"), "{failed:?}");
-        let waiting = recipients.iter().filter(|one| one["status"] == "waiting").count();
-        assert_eq!(waiting + failed.len(), 40);
-        assert_eq!(ledger_at(process.addr, &shop.us).await.cost, 0, "all of it was given back");
+#[both_stores]
+async fn messages_go_out_evenly_at_the_rate_it_says(kind: StoreKind) {
+    let database = Database::migrated(kind);
+    let process = Process::serve(&database, &[]).await;
+    let shop = Shop::open(process.addr, phones(41), 20).await;
+    shop.act(process.addr, "start").await;
+    shop.finishes(process.addr).await;
+    let times = shop.each_got_one(process.addr, 41).await;
+    let moments: Vec<f64> = times.iter().map(|time| seconds(time)).collect();
+    let took = (moments[40] - moments[0] + 86_400.0) % 86_400.0;
+    // Two at once at the beginning, then 39 at 20 a second.
+    assert!(took >= 1.85, "41 messages at 20 a second in {took} s");
+    assert!(took < 10.0, "41 messages at 20 a second in {took} s");
+    for window in moments.windows(24) {
+        let took = (window[23] - window[0] + 86_400.0) % 86_400.0;
+        assert!(took >= 0.95, "24 messages within {took} s: {times:?}");
     }
 }
 
-on_postgres! {
-    async fn two_processes_send_to_each_contact_once(kind: StoreKind) {
-        let database = Database::migrated(kind);
-        let processes =
-            [Process::serve(&database, &[]).await, Process::serve(&database, &[]).await];
-        let addr = processes[0].addr;
-        let shop = Shop::open(addr, phones(300), 1_000).await;
-        // Started at both at once, again and again.
-        let starts = (0..10).map(|n| shop.act(processes[n % 2].addr, "start"));
-        let started = join_all(starts.collect()).await;
-        let times: BTreeSet<String> =
-            started.iter().map(|record| text(&record["started_at"])).collect();
-        assert_eq!(times.len(), 1, "it was started once: {times:?}");
-        shop.finishes(addr).await;
-        shop.each_got_one(addr, 300).await;
-        let mut calls_made = 0;
-        for process in processes {
-            calls_made += calls(&process.kill_and_read().await);
-        }
-        assert_eq!(calls_made, 300, "one call of the gateway for each");
-    }
+#[both_stores]
+async fn paused_it_stays_paused_through_a_restart(kind: StoreKind) {
+    let database = Database::migrated(kind);
+    let process = Process::serve(&database, &[]).await;
+    let shop = Shop::open(process.addr, phones(40), 20).await;
+    shop.act(process.addr, "start").await;
+    shop.reaches(process.addr, 5).await;
+    shop.act(process.addr, "pause").await;
+    process.kill().await;
+    let process = Process::serve(&database, &[]).await;
+    let quiet = shop.done(process.addr).await;
+    // Longer than the runner takes to look for what runs.
+    tokio::time::sleep(Duration::from_millis(2_500)).await;
+    assert_eq!(shop.campaign(process.addr).await["status"], "paused");
+    let done = shop.done(process.addr).await;
+    assert!(done <= quiet + 1, "at most what was on its way is settled: {quiet}, {done}");
+    shop.act(process.addr, "start").await;
+    shop.finishes(process.addr).await;
+    shop.each_got_one(process.addr, 40).await;
+}
 
-    async fn the_campaign_of_a_killed_process_is_taken_over(kind: StoreKind) {
-        let database = Database::migrated(kind);
-        let processes =
-            [Process::serve(&database, &[]).await, Process::serve(&database, &[]).await];
-        let shop = Shop::open(processes[0].addr, phones(200), 50).await;
-        shop.act(processes[0].addr, "start").await;
-        shop.reaches(processes[0].addr, 40).await;
-        let [first, second] = processes;
-        let (dying, living) =
-            if calls(&first.output()) > 0 { (first, second) } else { (second, first) };
-        assert_eq!(calls(&living.output()), 0, "one of them runs it");
-        dying.kill().await;
-        let killed = Instant::now();
-        eventually("the other one goes on", || async {
-            (calls(&living.output()) > 0).then_some(())
-        })
+#[both_stores]
+async fn a_connection_that_reaches_nobody_pauses_it_before_all_have_failed(kind: StoreKind) {
+    let database = Database::migrated(kind);
+    let process = Process::serve(&database, &[]).await;
+    let lost = (0..40).map(|n| steered(10_000 * n + 3)).collect();
+    let shop = Shop::open(process.addr, lost, 20).await;
+    shop.act(process.addr, "start").await;
+    eventually("it pauses", || async {
+        (shop.campaign(process.addr).await["status"] == "paused").then_some(())
+    })
+    .await;
+    let path = format!("C/campaigns/{}", shop.campaign);
+    let record = operator_at(process.addr, &shop.us.id, "GET", &path, Value::Null).await;
+    assert_eq!(record.expect(200)["pause_reason"], "connection");
+    let recipients = recipients_at(process.addr, &shop.us, &shop.campaign, "").await;
+    let failed: Vec<&Value> = recipients.iter().filter(|one| one["status"] == "failed").collect();
+    assert!((5..=15).contains(&failed.len()), "{}", failed.len());
+    assert!(failed.iter().all(|one| one["error_code"] == "CONNECTION_OFFLINE"), "{failed:?}");
+    let waiting = recipients.iter().filter(|one| one["status"] == "waiting").count();
+    assert_eq!(waiting + failed.len(), 40);
+    assert_eq!(ledger_at(process.addr, &shop.us).await.cost, 0, "all of it was given back");
+}
+
+#[on_postgres]
+async fn two_processes_send_to_each_contact_once(kind: StoreKind) {
+    let database = Database::migrated(kind);
+    let processes = [Process::serve(&database, &[]).await, Process::serve(&database, &[]).await];
+    let addr = processes[0].addr;
+    let shop = Shop::open(addr, phones(300), 1_000).await;
+    // Started at both at once, again and again.
+    let starts = (0..10).map(|n| shop.act(processes[n % 2].addr, "start"));
+    let started = join_all(starts.collect()).await;
+    let times: BTreeSet<String> =
+        started.iter().map(|record| text(&record["started_at"])).collect();
+    assert_eq!(times.len(), 1, "it was started once: {times:?}");
+    shop.finishes(addr).await;
+    shop.each_got_one(addr, 300).await;
+    let mut calls_made = 0;
+    for process in processes {
+        calls_made += calls(&process.kill_and_read().await);
+    }
+    assert_eq!(calls_made, 300, "one call of the gateway for each");
+}
+
+#[on_postgres]
+async fn the_campaign_of_a_killed_process_is_taken_over(kind: StoreKind) {
+    let database = Database::migrated(kind);
+    let processes = [Process::serve(&database, &[]).await, Process::serve(&database, &[]).await];
+    let shop = Shop::open(processes[0].addr, phones(200), 50).await;
+    shop.act(processes[0].addr, "start").await;
+    shop.reaches(processes[0].addr, 40).await;
+    let [first, second] = processes;
+    let (dying, living) =
+        if calls(&first.output()) > 0 { (first, second) } else { (second, first) };
+    assert_eq!(calls(&living.output()), 0, "one of them runs it");
+    dying.kill().await;
+    let killed = Instant::now();
+    eventually("the other one goes on", || async { (calls(&living.output()) > 0).then_some(()) })
         .await;
-        assert!(killed.elapsed() < TAKEN_OVER_WITHIN, "{:?}", killed.elapsed());
-        shop.finishes(living.addr).await;
-        shop.each_got_one(living.addr, 200).await;
-    }
+    assert!(killed.elapsed() < TAKEN_OVER_WITHIN, "{:?}", killed.elapsed());
+    shop.finishes(living.addr).await;
+    shop.each_got_one(living.addr, 200).await;
+}
 
-    async fn two_that_run_the_same_campaign_at_once_repeat_nothing(world: Campaigning) {
-        let setup = Setup {
-            clock: Some(world.server.clock.clone()), no_background: true, ..Setup::default()
-        };
-        let other = TestServer::start(&world.database, setup).await;
-        let (id, contacts) = world.campaign_to(60, json!({"cost_brl_per_message": 1})).await;
-        world.start(&id).await;
-        for _ in 0..100 {
-            tokio::join!(world.drain(), other.drain_campaigns());
-            if world.record(&id).await["status"] == "finished" {
-                break;
-            }
-            world.advance(Duration::from_millis(500));
+#[on_postgres]
+async fn two_that_run_the_same_campaign_at_once_repeat_nothing(world: Campaigning) {
+    let setup =
+        Setup { clock: Some(world.server.clock.clone()), no_background: true, ..Setup::default() };
+    let other = TestServer::start(&world.database, setup).await;
+    let (id, contacts) = world.campaign_to(60, json!({"cost_brl_per_message": 1})).await;
+    world.start(&id).await;
+    for _ in 0..100 {
+        tokio::join!(world.drain(), other.drain_campaigns());
+        if world.record(&id).await["status"] == "finished" {
+            break;
         }
-        assert_eq!(world.record(&id).await["status"], "finished");
-        let recipients = world.recipients(&id).await;
-        assert!(recipients.iter().all(|one| one["status"] == "sent"), "{recipients:?}");
-        let messages: BTreeSet<String> =
-            recipients.iter().map(|one| text(&one["message_id"])).collect();
-        assert_eq!(messages.len(), 60);
-        for contact in &contacts {
-            assert_eq!(world.messages_of(contact).await.len(), 1);
-        }
-        assert_eq!(world.ledger().await.cost, 60_000_000);
+        world.advance(Duration::from_millis(500));
     }
+    assert_eq!(world.record(&id).await["status"], "finished");
+    let recipients = world.recipients(&id).await;
+    assert!(recipients.iter().all(|one| one["status"] == "sent"), "{recipients:?}");
+    let messages: BTreeSet<String> =
+        recipients.iter().map(|one| text(&one["message_id"])).collect();
+    assert_eq!(messages.len(), 60);
+    for contact in &contacts {
+        assert_eq!(world.messages_of(contact).await.len(), 1);
+    }
+    assert_eq!(world.ledger().await.cost, 60_000_000);
 }

@@ -40,588 +40,616 @@ fn keys(value: &Value) -> Vec<&str> {
     keys
 }
 
-both_stores! {
-    async fn a_phone_alone_makes_a_contact_with_the_documented_defaults(world: World) {
-        let answer = world.post_contact(json!({"phone": "+5511987654321"})).await;
-        let data = answer.expect(201);
-        assert_eq!(keys(&data), ["contact"]);
-        let contact = &data["contact"];
-        assert_eq!(keys(contact), KEYS);
-        assert_eq!(contact["phone"], "+5511987654321");
-        assert_eq!(contact["identifier"], "5511987654321", "D15");
-        assert_eq!(contact["email"], Value::Null);
-        assert_eq!(contact["shared_email"], Value::Null);
-        assert_eq!(contact["name"], "", "D18");
-        assert_eq!(contact["source_platform"], "whatsapp", "D2");
-        assert_eq!(contact["inbox_status"], "open");
-        assert_eq!(contact["priority"], "normal");
-        assert_eq!(contact["crm_status"], "lead");
-        assert_eq!(contact["is_ai_enabled"], true);
-        for flag in ["is_archived", "is_blocked"] {
-            assert_eq!(contact[flag], false, "{flag}");
-        }
-        for empty in [
-            "first_message_at",
-            "last_message_at",
-            "last_inbound_at",
-            "last_closed_at",
-            "last_close_reason_id",
-            "pipeline_stage_id",
-            "assigned_to_member_id",
-            "last_connection_id",
-        ] {
-            assert_eq!(contact[empty], Value::Null, "{empty}");
-        }
-        assert_eq!(contact["created_at"], contact["updated_at"]);
-        assert!(answer.json().get("warnings").is_none(), "absent when empty (D20)");
+#[both_stores]
+async fn a_phone_alone_makes_a_contact_with_the_documented_defaults(world: World) {
+    let answer = world.post_contact(json!({"phone": "+5511987654321"})).await;
+    let data = answer.expect(201);
+    assert_eq!(keys(&data), ["contact"]);
+    let contact = &data["contact"];
+    assert_eq!(keys(contact), KEYS);
+    assert_eq!(contact["phone"], "+5511987654321");
+    assert_eq!(contact["identifier"], "5511987654321", "D15");
+    assert_eq!(contact["email"], Value::Null);
+    assert_eq!(contact["shared_email"], Value::Null);
+    assert_eq!(contact["name"], "", "D18");
+    assert_eq!(contact["source_platform"], "whatsapp", "D2");
+    assert_eq!(contact["inbox_status"], "open");
+    assert_eq!(contact["priority"], "normal");
+    assert_eq!(contact["crm_status"], "lead");
+    assert_eq!(contact["is_ai_enabled"], true);
+    for flag in ["is_archived", "is_blocked"] {
+        assert_eq!(contact[flag], false, "{flag}");
     }
-
-    async fn ids_are_uuid_v7_and_times_are_utc_with_milliseconds(world: World) {
-        let contact = world.create(json!({"phone": phone(1)})).await;
-        let id = uuid::Uuid::parse_str(&text(&contact["id"])).expect("a uuid");
-        assert_eq!(id.get_version_num(), 7, "D3");
-        let created = text(&contact["created_at"]);
-        assert_eq!(created.len(), "2026-11-20T17:31:36.123Z".len(), "{created}");
-        assert!(created.ends_with('Z') && created.as_bytes()[19] == b'.', "{created}");
+    for empty in [
+        "first_message_at",
+        "last_message_at",
+        "last_inbound_at",
+        "last_closed_at",
+        "last_close_reason_id",
+        "pipeline_stage_id",
+        "assigned_to_member_id",
+        "last_connection_id",
+    ] {
+        assert_eq!(contact[empty], Value::Null, "{empty}");
     }
+    assert_eq!(contact["created_at"], contact["updated_at"]);
+    assert!(answer.json().get("warnings").is_none(), "absent when empty (D20)");
+}
 
-    async fn every_documented_field_is_stored(world: World) {
-        let field = world.field("plano").await;
-        let list = world.list("VIP").await;
-        let id = world.create_id(json!({
+#[both_stores]
+async fn ids_are_uuid_v7_and_times_are_utc_with_milliseconds(world: World) {
+    let contact = world.create(json!({"phone": phone(1)})).await;
+    let id = uuid::Uuid::parse_str(&text(&contact["id"])).expect("a uuid");
+    assert_eq!(id.get_version_num(), 7, "D3");
+    let created = text(&contact["created_at"]);
+    assert_eq!(created.len(), "2026-11-20T17:31:36.123Z".len(), "{created}");
+    assert!(created.ends_with('Z') && created.as_bytes()[19] == b'.', "{created}");
+}
+
+#[both_stores]
+async fn every_documented_field_is_stored(world: World) {
+    let field = world.field("plano").await;
+    let list = world.list("VIP").await;
+    let id = world
+        .create_id(json!({
             "phone": "(11) 98765-4321", "name": "João da Silva", "email": "Joao@Example.COM",
             "birthday": "1990-02-28", "observation": "gosta de café\nsem açúcar",
             "cpf": "529.982.247-25", "rg": "12.345.678-9", "genero": "masculino",
             "estado_civil": "casado", "profissao": "padeiro", "city": "São Paulo", "state": "SP",
             "postal_code": "01310-100", "cnpj": "19.131.243/0001-97",
             "custom_fields": {&field: "ouro"}, "list_ids": [&list],
-        })).await;
-        let contact = world.listed(&id).await;
-        let expected = json!({
-            "phone": "+5511987654321", "name": "João da Silva", "display_name": "João da Silva",
-            "email": "joao@example.com", "birthday": "1990-02-28",
-            "observation": "gosta de café\nsem açúcar", "cpf": "52998224725",
-            "rg": "12.345.678-9", "genero": "masculino", "estado_civil": "casado",
-            "profissao": "padeiro", "city": "São Paulo", "state": "SP", "postal_code": "01310100",
-            "custom_fields": {"plano": "ouro"},
-        });
-        for (name, value) in expected.as_object().expect("an object") {
-            assert_eq!(&contact[name], value, "{name}");
-        }
-        assert_eq!(contact["organization"]["cnpj"], "19131243000197");
-        let stored = world.operator_get(&format!("C/contacts/{id}")).await;
-        assert_eq!(stored["lists"][0]["id"], list.as_str());
+        }))
+        .await;
+    let contact = world.listed(&id).await;
+    let expected = json!({
+        "phone": "+5511987654321", "name": "João da Silva", "display_name": "João da Silva",
+        "email": "joao@example.com", "birthday": "1990-02-28",
+        "observation": "gosta de café\nsem açúcar", "cpf": "52998224725",
+        "rg": "12.345.678-9", "genero": "masculino", "estado_civil": "casado",
+        "profissao": "padeiro", "city": "São Paulo", "state": "SP", "postal_code": "01310100",
+        "custom_fields": {"plano": "ouro"},
+    });
+    for (name, value) in expected.as_object().expect("an object") {
+        assert_eq!(&contact[name], value, "{name}");
     }
+    assert_eq!(contact["organization"]["cnpj"], "19131243000197");
+    let stored = world.operator_get(&format!("C/contacts/{id}")).await;
+    assert_eq!(stored["lists"][0]["id"], list.as_str());
+}
 
-    async fn a_created_contact_is_visible_to_the_very_next_call(world: World) {
-        let id = world.create_id(json!({"phone": phone(1)})).await;
-        assert_eq!(world.list_ids("").await, [id.clone()]);
-        assert_eq!(world.export(50).await, [id.clone()]);
-        assert_eq!(world.detail(&id).await["id"], id.as_str());
-    }
+#[both_stores]
+async fn a_created_contact_is_visible_to_the_very_next_call(world: World) {
+    let id = world.create_id(json!({"phone": phone(1)})).await;
+    assert_eq!(world.list_ids("").await, [id.clone()]);
+    assert_eq!(world.export(50).await, [id.clone()]);
+    assert_eq!(world.detail(&id).await["id"], id.as_str());
+}
 
-    // D14, D15
+// D14, D15
 
-    async fn every_way_to_write_a_brazilian_mobile_is_one_phone(world: World) {
-        let first = world.create(json!({"phone": "+55 11 98765-4321"})).await;
-        for same in [
-            "+5511987654321",
-            "5511987654321",
-            "11987654321",
-            "(11) 98765-4321",
-            "011987654321",
-            "0 15 11 98765-4321",
-            "+55 11 8765-4321",
-            "551187654321",
-            "1187654321",
-            "  11 98765 4321  ",
-            "+55 (11) 9.8765.4321",
-        ] {
-            let answer = world.post_contact(json!({"phone": same})).await;
-            answer.expect_error(409, "CONTACT_EXISTS");
-            assert_eq!(answer.json()["contact_id"], first["id"], "{same}");
-        }
-    }
-
-    async fn an_eight_digit_brazilian_mobile_gets_its_nine(world: World) {
-        let contact = world.create(json!({"phone": "+55 11 8765-4321"})).await;
-        assert_eq!(contact["phone"], "+5511987654321");
-        assert_eq!(contact["identifier"], "5511987654321");
-    }
-
-    async fn a_brazilian_landline_gets_no_nine(world: World) {
-        let contact = world.create(json!({"phone": "(11) 3456-7890"})).await;
-        assert_eq!(contact["phone"], "+551134567890");
-    }
-
-    async fn foreign_numbers_with_plus_are_kept_in_e164(world: World) {
-        for (given, stored) in [
-            ("+1 (415) 555-2671", "+14155552671"),
-            ("+351 912 345 678", "+351912345678"),
-            ("+54 9 11 2345-6789", "+5491123456789"),
-        ] {
-            let contact = world.create(json!({"phone": given})).await;
-            assert_eq!(contact["phone"], stored);
-            assert_eq!(contact["identifier"], stored[1..]);
-        }
-    }
-
-    async fn a_number_without_plus_is_read_in_the_companys_region(world: World) {
-        let body = json!({"name": "Lisboa", "default_region": "PT"});
-        let company = world.operator("POST", "/companies", body).await.expect(201);
-        let id = text(&company["id"]);
-        let tenant = recado_tests::Tenant { id, key: String::new() };
-        let key = json!({"name": "k", "scopes": ["contacts:write"]});
-        let key = text(&world.make_for(&tenant, "C/keys", key).await["key"]);
-        for (given, stored) in [("912 345 678", "+351912345678"), ("351912345679", "+351912345679")]
-        {
-            let answer = world.post_as(&key, PATH, json!({"phone": given})).await;
-            assert_eq!(answer.expect(201)["contact"]["phone"], stored);
-        }
-    }
-
-    async fn what_is_no_phone_number_is_422_naming_phone(world: World) {
-        for wrong in [
-            "",
-            "   ",
-            "abc",
-            "123",
-            "+55",
-            "+5511",
-            "0000000000",
-            "11 98765-4321 ramal 5",
-            "1198765432x",
-            "+55 11 98765-4321;ext=1",
-            "++5511987654321",
-            "+999123456789",
-            "11987654321\u{0}",
-            "00000000000000000000000000000000000000000000000000",
-        ] {
-            let answer = world.post_contact(json!({"phone": wrong})).await;
-            assert_eq!(answer.expect_invalid(), ["phone"], "{wrong:?}");
-        }
-        assert!(world.list_ids("").await.is_empty());
-    }
-
-    async fn the_phone_is_required_and_must_be_a_string(world: World) {
-        for body in [
-            json!({}),
-            json!({"phone": 5_511_987_654_321_u64}),
-            json!({"phone": null}),
-            json!({"phone": ["+5511987654321"]}),
-            json!({"name": "sem telefone"}),
-        ] {
-            let answer = world.post_contact(body.clone()).await;
-            assert_eq!(answer.expect_invalid(), ["phone"], "{body}");
-        }
-    }
-
-    // 4.3.1, D17
-
-    async fn a_phone_that_a_contact_has_is_409_and_names_the_holder(world: World) {
-        let first = world.create(json!({"phone": phone(1), "name": "A"})).await;
-        let answer = world.post_contact(json!({"phone": phone(1), "name": "B"})).await;
+#[both_stores]
+async fn every_way_to_write_a_brazilian_mobile_is_one_phone(world: World) {
+    let first = world.create(json!({"phone": "+55 11 98765-4321"})).await;
+    for same in [
+        "+5511987654321",
+        "5511987654321",
+        "11987654321",
+        "(11) 98765-4321",
+        "011987654321",
+        "0 15 11 98765-4321",
+        "+55 11 8765-4321",
+        "551187654321",
+        "1187654321",
+        "  11 98765 4321  ",
+        "+55 (11) 9.8765.4321",
+    ] {
+        let answer = world.post_contact(json!({"phone": same})).await;
         answer.expect_error(409, "CONTACT_EXISTS");
-        assert_eq!(answer.json()["contact_id"], first["id"]);
-        assert_eq!(world.detail(&text(&first["id"])).await["name"], "A");
-        assert_eq!(world.list_ids("").await.len(), 1);
+        assert_eq!(answer.json()["contact_id"], first["id"], "{same}");
     }
+}
 
-    async fn a_phone_shared_by_several_contacts_names_the_oldest(world: World) {
-        let now = world.create(json!({"phone": phone(9)})).await["created_at"].clone();
-        let young = json!({"phone": phone(1), "identifier": "young", "created_at": now});
-        let young = world.import(young).await;
-        let old = json!({
-            "phone": phone(1), "identifier": "old", "created_at": "2020-01-01T00:00:00.000Z",
-        });
-        let old = world.import(old).await;
-        assert_ne!(young, old);
-        let answer = world.post_contact(json!({"phone": phone(1)})).await;
-        answer.expect_error(409, "CONTACT_EXISTS");
-        assert_eq!(answer.json()["contact_id"], old.as_str());
+#[both_stores]
+async fn an_eight_digit_brazilian_mobile_gets_its_nine(world: World) {
+    let contact = world.create(json!({"phone": "+55 11 8765-4321"})).await;
+    assert_eq!(contact["phone"], "+5511987654321");
+    assert_eq!(contact["identifier"], "5511987654321");
+}
+
+#[both_stores]
+async fn a_brazilian_landline_gets_no_nine(world: World) {
+    let contact = world.create(json!({"phone": "(11) 3456-7890"})).await;
+    assert_eq!(contact["phone"], "+551134567890");
+}
+
+#[both_stores]
+async fn foreign_numbers_with_plus_are_kept_in_e164(world: World) {
+    for (given, stored) in [
+        ("+1 (415) 555-2671", "+14155552671"),
+        ("+351 912 345 678", "+351912345678"),
+        ("+54 9 11 2345-6789", "+5491123456789"),
+    ] {
+        let contact = world.create(json!({"phone": given})).await;
+        assert_eq!(contact["phone"], stored);
+        assert_eq!(contact["identifier"], stored[1..]);
     }
+}
 
-    async fn a_phone_whose_digits_are_an_identifier_already_is_409(world: World) {
-        let holder = world.import(json!({"identifier": "5511987654321"})).await;
-        let answer = world.post_contact(json!({"phone": "+5511987654321"})).await;
-        answer.expect_error(409, "CONTACT_EXISTS");
-        assert_eq!(answer.json()["contact_id"], holder.as_str());
+#[both_stores]
+async fn a_number_without_plus_is_read_in_the_companys_region(world: World) {
+    let body = json!({"name": "Lisboa", "default_region": "PT"});
+    let company = world.operator("POST", "/companies", body).await.expect(201);
+    let id = text(&company["id"]);
+    let tenant = recado_tests::Tenant { id, key: String::new() };
+    let key = json!({"name": "k", "scopes": ["contacts:write"]});
+    let key = text(&world.make_for(&tenant, "C/keys", key).await["key"]);
+    for (given, stored) in [("912 345 678", "+351912345678"), ("351912345679", "+351912345679")] {
+        let answer = world.post_as(&key, PATH, json!({"phone": given})).await;
+        assert_eq!(answer.expect(201)["contact"]["phone"], stored);
     }
+}
 
-    async fn two_companies_may_have_the_same_phone_and_email(world: World) {
-        let other = world.tenant("Other").await;
-        let body = json!({"phone": phone(1), "email": "a@example.com"});
-        let ours = world.create(body.clone()).await;
-        let theirs = world.create_as(&other, body).await;
-        assert_ne!(ours["id"], theirs["id"]);
-        assert_eq!(theirs["email"], "a@example.com");
-        assert_eq!(theirs["shared_email"], Value::Null);
+#[both_stores]
+async fn what_is_no_phone_number_is_422_naming_phone(world: World) {
+    for wrong in [
+        "",
+        "   ",
+        "abc",
+        "123",
+        "+55",
+        "+5511",
+        "0000000000",
+        "11 98765-4321 ramal 5",
+        "1198765432x",
+        "+55 11 98765-4321;ext=1",
+        "++5511987654321",
+        "+999123456789",
+        "11987654321\u{0}",
+        "00000000000000000000000000000000000000000000000000",
+    ] {
+        let answer = world.post_contact(json!({"phone": wrong})).await;
+        assert_eq!(answer.expect_invalid(), ["phone"], "{wrong:?}");
     }
+    assert!(world.list_ids("").await.is_empty());
+}
 
-    async fn a_deleted_contacts_phone_is_free_again(world: World) {
-        let id = world.create_id(json!({"phone": phone(1)})).await;
-        world.delete(&format!("{PATH}/{id}")).await;
-        let again = world.create_id(json!({"phone": phone(1)})).await;
-        assert_ne!(id, again);
+#[both_stores]
+async fn the_phone_is_required_and_must_be_a_string(world: World) {
+    for body in [
+        json!({}),
+        json!({"phone": 5_511_987_654_321_u64}),
+        json!({"phone": null}),
+        json!({"phone": ["+5511987654321"]}),
+        json!({"name": "sem telefone"}),
+    ] {
+        let answer = world.post_contact(body.clone()).await;
+        assert_eq!(answer.expect_invalid(), ["phone"], "{body}");
     }
+}
 
-    async fn of_many_simultaneous_creations_of_one_phone_exactly_one_wins(world: World) {
-        let calls: Vec<_> =
-            (0..12).map(|_| world.post_contact(json!({"phone": phone(7)}))).collect();
-        let answers = join(calls).await;
-        let winners: Vec<_> = answers.iter().filter(|answer| answer.status == 201).collect();
-        assert_eq!(winners.len(), 1);
-        let id = winners[0].data()["contact"]["id"].clone();
-        for loser in answers.iter().filter(|answer| answer.status != 201) {
-            loser.expect_error(409, "CONTACT_EXISTS");
-            assert_eq!(loser.json()["contact_id"], id);
-        }
-        assert_eq!(world.list_ids("").await.len(), 1);
+// 4.3.1, D17
+
+#[both_stores]
+async fn a_phone_that_a_contact_has_is_409_and_names_the_holder(world: World) {
+    let first = world.create(json!({"phone": phone(1), "name": "A"})).await;
+    let answer = world.post_contact(json!({"phone": phone(1), "name": "B"})).await;
+    answer.expect_error(409, "CONTACT_EXISTS");
+    assert_eq!(answer.json()["contact_id"], first["id"]);
+    assert_eq!(world.detail(&text(&first["id"])).await["name"], "A");
+    assert_eq!(world.list_ids("").await.len(), 1);
+}
+
+#[both_stores]
+async fn a_phone_shared_by_several_contacts_names_the_oldest(world: World) {
+    let now = world.create(json!({"phone": phone(9)})).await["created_at"].clone();
+    let young = json!({"phone": phone(1), "identifier": "young", "created_at": now});
+    let young = world.import(young).await;
+    let old = json!({
+        "phone": phone(1), "identifier": "old", "created_at": "2020-01-01T00:00:00.000Z",
+    });
+    let old = world.import(old).await;
+    assert_ne!(young, old);
+    let answer = world.post_contact(json!({"phone": phone(1)})).await;
+    answer.expect_error(409, "CONTACT_EXISTS");
+    assert_eq!(answer.json()["contact_id"], old.as_str());
+}
+
+#[both_stores]
+async fn a_phone_whose_digits_are_an_identifier_already_is_409(world: World) {
+    let holder = world.import(json!({"identifier": "5511987654321"})).await;
+    let answer = world.post_contact(json!({"phone": "+5511987654321"})).await;
+    answer.expect_error(409, "CONTACT_EXISTS");
+    assert_eq!(answer.json()["contact_id"], holder.as_str());
+}
+
+#[both_stores]
+async fn two_companies_may_have_the_same_phone_and_email(world: World) {
+    let other = world.tenant("Other").await;
+    let body = json!({"phone": phone(1), "email": "a@example.com"});
+    let ours = world.create(body.clone()).await;
+    let theirs = world.create_as(&other, body).await;
+    assert_ne!(ours["id"], theirs["id"]);
+    assert_eq!(theirs["email"], "a@example.com");
+    assert_eq!(theirs["shared_email"], Value::Null);
+}
+
+#[both_stores]
+async fn a_deleted_contacts_phone_is_free_again(world: World) {
+    let id = world.create_id(json!({"phone": phone(1)})).await;
+    world.delete(&format!("{PATH}/{id}")).await;
+    let again = world.create_id(json!({"phone": phone(1)})).await;
+    assert_ne!(id, again);
+}
+
+#[both_stores]
+async fn of_many_simultaneous_creations_of_one_phone_exactly_one_wins(world: World) {
+    let calls: Vec<_> = (0..12).map(|_| world.post_contact(json!({"phone": phone(7)}))).collect();
+    let answers = join(calls).await;
+    let winners: Vec<_> = answers.iter().filter(|answer| answer.status == 201).collect();
+    assert_eq!(winners.len(), 1);
+    let id = winners[0].data()["contact"]["id"].clone();
+    for loser in answers.iter().filter(|answer| answer.status != 201) {
+        loser.expect_error(409, "CONTACT_EXISTS");
+        assert_eq!(loser.json()["contact_id"], id);
     }
+    assert_eq!(world.list_ids("").await.len(), 1);
+}
 
-    // 4.3.4, D20
+// 4.3.4, D20
 
-    async fn a_taken_email_goes_to_shared_email_with_a_warning(world: World) {
-        world.create(json!({"phone": phone(1), "email": "ana@example.com"})).await;
-        let answer =
-            world.post_contact(json!({"phone": phone(2), "email": " ANA@Example.com "})).await;
-        let contact = &answer.expect(201)["contact"];
-        assert_eq!(contact["email"], Value::Null);
-        assert_eq!(contact["shared_email"], "ana@example.com");
-        let body = answer.json();
-        let warnings = body["warnings"].as_array().expect("a root-level array");
-        assert_eq!(warnings.len(), 1);
-        assert_eq!(warnings[0]["code"], "EMAIL_BELONGS_TO_ANOTHER_CONTACT");
-        assert_eq!(warnings[0]["field"], "email");
-        assert!(!text(&warnings[0]["message"]).is_empty());
+#[both_stores]
+async fn a_taken_email_goes_to_shared_email_with_a_warning(world: World) {
+    world.create(json!({"phone": phone(1), "email": "ana@example.com"})).await;
+    let answer = world.post_contact(json!({"phone": phone(2), "email": " ANA@Example.com "})).await;
+    let contact = &answer.expect(201)["contact"];
+    assert_eq!(contact["email"], Value::Null);
+    assert_eq!(contact["shared_email"], "ana@example.com");
+    let body = answer.json();
+    let warnings = body["warnings"].as_array().expect("a root-level array");
+    assert_eq!(warnings.len(), 1);
+    assert_eq!(warnings[0]["code"], "EMAIL_BELONGS_TO_ANOTHER_CONTACT");
+    assert_eq!(warnings[0]["field"], "email");
+    assert!(!text(&warnings[0]["message"]).is_empty());
+}
+
+#[both_stores]
+async fn of_two_simultaneous_creations_with_one_email_one_shares_it(world: World) {
+    let calls: Vec<_> = (0..8)
+        .map(|n| world.post_contact(json!({"phone": phone(n), "email": "one@example.com"})))
+        .collect();
+    let contacts: Vec<Value> =
+        join(calls).await.iter().map(|answer| answer.expect(201)["contact"].clone()).collect();
+    let owners = contacts.iter().filter(|contact| contact["email"] == "one@example.com");
+    assert_eq!(owners.count(), 1);
+    let sharers = contacts.iter().filter(|contact| contact["shared_email"] == "one@example.com");
+    assert_eq!(sharers.count(), 7);
+}
+
+#[both_stores]
+async fn an_email_is_trimmed_and_lower_cased(world: World) {
+    let body = json!({"phone": phone(1), "email": "  Maria.Souza@EXAMPLE.com "});
+    assert_eq!(world.create(body).await["email"], "maria.souza@example.com");
+}
+
+#[both_stores]
+async fn an_email_without_the_form_local_at_domain_is_422(world: World) {
+    for wrong in ["a", "a@", "@b.com", "a b@c.com", "a@b@c.com", "a@b c", "a\u{0}@b.com"] {
+        let answer = world.post_contact(json!({"phone": phone(1), "email": wrong})).await;
+        assert_eq!(answer.expect_invalid(), ["email"], "{wrong:?}");
     }
+}
 
-    async fn of_two_simultaneous_creations_with_one_email_one_shares_it(world: World) {
-        let calls: Vec<_> = (0..8)
-            .map(|n| world.post_contact(json!({"phone": phone(n), "email": "one@example.com"})))
-            .collect();
-        let contacts: Vec<Value> =
-            join(calls).await.iter().map(|answer| answer.expect(201)["contact"].clone()).collect();
-        let owners = contacts.iter().filter(|contact| contact["email"] == "one@example.com");
-        assert_eq!(owners.count(), 1);
-        let sharers =
-            contacts.iter().filter(|contact| contact["shared_email"] == "one@example.com");
-        assert_eq!(sharers.count(), 7);
+// D21
+
+#[both_stores]
+async fn cpf_and_postal_code_are_stored_as_digits(world: World) {
+    let body = json!({"phone": phone(1), "cpf": " 111.444.777-35 ", "postal_code": "01310-100"});
+    let contact = world.listed(&world.create_id(body).await).await;
+    assert_eq!(contact["cpf"], "11144477735");
+    assert_eq!(contact["postal_code"], "01310100");
+}
+
+#[both_stores]
+async fn a_wrong_cpf_postal_code_or_cnpj_is_422(world: World) {
+    for (name, wrong) in [
+        ("cpf", "529.982.247-26"),
+        ("cpf", "11111111111"),
+        ("cpf", "5299822472"),
+        ("cpf", "529982247251"),
+        ("cpf", "5299822472a"),
+        ("cpf", "529_982_247_25"),
+        ("postal_code", "0131010"),
+        ("postal_code", "013101000"),
+        ("postal_code", "01310a00"),
+        ("cnpj", "19.131.243/0001-98"),
+        ("cnpj", "11111111111111"),
+        ("cnpj", "1913124300019"),
+        ("cnpj", "12.ABC.345/01DE-36"),
+        ("cnpj", "12ABC34501DEAB"),
+        ("cnpj", "19131243+000197"),
+    ] {
+        let answer = world.post_contact(json!({"phone": phone(1), name: wrong})).await;
+        assert_eq!(answer.expect_invalid(), [name], "{wrong}");
     }
+}
 
-    async fn an_email_is_trimmed_and_lower_cased(world: World) {
-        let body = json!({"phone": phone(1), "email": "  Maria.Souza@EXAMPLE.com "});
-        assert_eq!(world.create(body).await["email"], "maria.souza@example.com");
+#[both_stores]
+async fn an_alphanumeric_cnpj_is_accepted_and_upper_cased(world: World) {
+    let body = json!({"phone": phone(1), "cnpj": "12.abc.345/01de-35"});
+    let contact = world.listed(&world.create_id(body).await).await;
+    assert_eq!(contact["organization"]["cnpj"], "12ABC34501DE35");
+}
+
+#[both_stores]
+async fn a_birthday_is_a_real_date(world: World) {
+    for wrong in ["1990-02-30", "1990-2-3", "28/02/1990", "1990-02-28T00:00:00Z", "1990-13-01", "0"]
+    {
+        let answer = world.post_contact(json!({"phone": phone(1), "birthday": wrong})).await;
+        assert_eq!(answer.expect_invalid(), ["birthday"], "{wrong}");
     }
+    let id = world.create_id(json!({"phone": phone(1), "birthday": "2000-02-29"})).await;
+    assert_eq!(world.listed(&id).await["birthday"], "2000-02-29");
+}
 
-    async fn an_email_without_the_form_local_at_domain_is_422(world: World) {
-        for wrong in ["a", "a@", "@b.com", "a b@c.com", "a@b@c.com", "a@b c", "a\u{0}@b.com"] {
-            let answer = world.post_contact(json!({"phone": phone(1), "email": wrong})).await;
-            assert_eq!(answer.expect_invalid(), ["email"], "{wrong:?}");
-        }
+// D9
+
+#[both_stores]
+async fn texts_have_their_limits_in_characters(world: World) {
+    let limits = [
+        ("name", 200),
+        ("observation", 10_000),
+        ("rg", 200),
+        ("genero", 200),
+        ("estado_civil", 200),
+        ("profissao", 200),
+        ("city", 200),
+        ("state", 200),
+    ];
+    for (n, (name, limit)) in (0..).zip(limits) {
+        let fits = "ç".repeat(limit);
+        let id = world.create_id(json!({"phone": phone(n), name: format!("  {fits} ")})).await;
+        assert_eq!(world.listed(&id).await[name], fits.as_str(), "{name} at its limit, trimmed");
+        let over = "ç".repeat(limit + 1);
+        let answer = world.post_contact(json!({"phone": phone(99), name: over})).await;
+        assert_eq!(answer.expect_invalid(), [name]);
     }
+    let email = format!("{}@example.com", "a".repeat(254 - 12));
+    world.create(json!({"phone": phone(50), "email": email})).await;
+    let answer =
+        world.post_contact(json!({"phone": phone(99), "email": format!("a{email}")})).await;
+    assert_eq!(answer.expect_invalid(), ["email"]);
+}
 
-    // D21
-
-    async fn cpf_and_postal_code_are_stored_as_digits(world: World) {
-        let body =
-            json!({"phone": phone(1), "cpf": " 111.444.777-35 ", "postal_code": "01310-100"});
-        let contact = world.listed(&world.create_id(body).await).await;
-        assert_eq!(contact["cpf"], "11144477735");
-        assert_eq!(contact["postal_code"], "01310100");
+#[both_stores]
+async fn control_characters_are_422_but_newline_and_tab_pass(world: World) {
+    for (code, name) in
+        [(0_u32, "name"), (7, "observation"), (0x1b, "city"), (0x7f, "rg"), (0x85, "state")]
+    {
+        let character = char::from_u32(code).expect("a character");
+        let body = json!({"phone": phone(1), name: format!("a{character}b")});
+        assert_eq!(world.post_contact(body).await.expect_invalid(), [name], "U+{code:04X}");
     }
+    let id = world.create_id(json!({"phone": phone(1), "observation": "a\tb\nc"})).await;
+    assert_eq!(world.listed(&id).await["observation"], "a\tb\nc");
+}
 
-    async fn a_wrong_cpf_postal_code_or_cnpj_is_422(world: World) {
-        for (name, wrong) in [
-            ("cpf", "529.982.247-26"),
-            ("cpf", "11111111111"),
-            ("cpf", "5299822472"),
-            ("cpf", "529982247251"),
-            ("cpf", "5299822472a"),
-            ("cpf", "529_982_247_25"),
-            ("postal_code", "0131010"),
-            ("postal_code", "013101000"),
-            ("postal_code", "01310a00"),
-            ("cnpj", "19.131.243/0001-98"),
-            ("cnpj", "11111111111111"),
-            ("cnpj", "1913124300019"),
-            ("cnpj", "12.ABC.345/01DE-36"),
-            ("cnpj", "12ABC34501DEAB"),
-            ("cnpj", "19131243+000197"),
-        ] {
-            let answer = world.post_contact(json!({"phone": phone(1), name: wrong})).await;
-            assert_eq!(answer.expect_invalid(), [name], "{wrong}");
-        }
-    }
+// D8
 
-    async fn an_alphanumeric_cnpj_is_accepted_and_upper_cased(world: World) {
-        let body = json!({"phone": phone(1), "cnpj": "12.abc.345/01de-35"});
-        let contact = world.listed(&world.create_id(body).await).await;
-        assert_eq!(contact["organization"]["cnpj"], "12ABC34501DE35");
-    }
+#[both_stores]
+async fn every_field_wrong_at_once_is_one_422_that_names_all(world: World) {
+    let answer = world
+        .post_contact(json!({
+            "phone": "abc", "name": 1, "email": "no", "birthday": "x", "observation": [],
+            "cpf": "1", "rg": {}, "genero": true, "estado_civil": 1.5, "profissao": ["x"],
+            "city": "a\u{0}", "state": "x".repeat(201), "postal_code": "1", "cnpj": "1",
+            "custom_fields": {"nope": "x"}, "list_ids": ["nope"], "nmae": "x", "\u{1f600}": 1,
+        }))
+        .await;
+    let mut all = [
+        "phone",
+        "name",
+        "email",
+        "birthday",
+        "observation",
+        "cpf",
+        "rg",
+        "genero",
+        "estado_civil",
+        "profissao",
+        "city",
+        "state",
+        "postal_code",
+        "cnpj",
+        "custom_fields",
+        "list_ids",
+        "nmae",
+        "\u{1f600}",
+    ];
+    all.sort_unstable();
+    assert_eq!(answer.expect_invalid(), all);
+    let details = &answer.json()["details"];
+    assert_eq!(details["custom_fields"], json!(["nope"]));
+    assert_eq!(details["list_ids"], json!(["nope"]));
+    assert!(details["hint"].as_str().is_some_and(|hint| !hint.is_empty()));
+}
 
-    async fn a_birthday_is_a_real_date(world: World) {
-        for wrong in
-            ["1990-02-30", "1990-2-3", "28/02/1990", "1990-02-28T00:00:00Z", "1990-13-01", "0"]
-        {
-            let answer = world.post_contact(json!({"phone": phone(1), "birthday": wrong})).await;
-            assert_eq!(answer.expect_invalid(), ["birthday"], "{wrong}");
-        }
-        let id = world.create_id(json!({"phone": phone(1), "birthday": "2000-02-29"})).await;
-        assert_eq!(world.listed(&id).await["birthday"], "2000-02-29");
-    }
+#[both_stores]
+async fn unknown_keys_are_422_naming_each(world: World) {
+    let body = json!({"phone": phone(1), "nmae": "x", "street": "Rua A", "Phone": "1"});
+    let answer = world.post_contact(body).await;
+    assert_eq!(answer.expect_invalid(), ["Phone", "nmae", "street"]);
+    assert!(world.list_ids("").await.is_empty());
+}
 
-    // D9
-
-    async fn texts_have_their_limits_in_characters(world: World) {
-        let limits = [
-            ("name", 200),
-            ("observation", 10_000),
-            ("rg", 200),
-            ("genero", 200),
-            ("estado_civil", 200),
-            ("profissao", 200),
-            ("city", 200),
-            ("state", 200),
-        ];
-        for (n, (name, limit)) in (0..).zip(limits) {
-            let fits = "ç".repeat(limit);
-            let id = world.create_id(json!({"phone": phone(n), name: format!("  {fits} ")})).await;
-            assert_eq!(
-                world.listed(&id).await[name],
-                fits.as_str(),
-                "{name} at its limit, trimmed"
-            );
-            let over = "ç".repeat(limit + 1);
-            let answer = world.post_contact(json!({"phone": phone(99), name: over})).await;
-            assert_eq!(answer.expect_invalid(), [name]);
-        }
-        let email = format!("{}@example.com", "a".repeat(254 - 12));
-        world.create(json!({"phone": phone(50), "email": email})).await;
-        let answer =
-            world.post_contact(json!({"phone": phone(99), "email": format!("a{email}")})).await;
-        assert_eq!(answer.expect_invalid(), ["email"]);
-    }
-
-    async fn control_characters_are_422_but_newline_and_tab_pass(world: World) {
-        for (code, name) in
-            [(0_u32, "name"), (7, "observation"), (0x1b, "city"), (0x7f, "rg"), (0x85, "state")]
-        {
-            let character = char::from_u32(code).expect("a character");
-            let body = json!({"phone": phone(1), name: format!("a{character}b")});
-            assert_eq!(world.post_contact(body).await.expect_invalid(), [name], "U+{code:04X}");
-        }
-        let id = world.create_id(json!({"phone": phone(1), "observation": "a\tb\nc"})).await;
-        assert_eq!(world.listed(&id).await["observation"], "a\tb\nc");
-    }
-
-    // D8
-
-    async fn every_field_wrong_at_once_is_one_422_that_names_all(world: World) {
-        let answer = world
-            .post_contact(json!({
-                "phone": "abc", "name": 1, "email": "no", "birthday": "x", "observation": [],
-                "cpf": "1", "rg": {}, "genero": true, "estado_civil": 1.5, "profissao": ["x"],
-                "city": "a\u{0}", "state": "x".repeat(201), "postal_code": "1", "cnpj": "1",
-                "custom_fields": {"nope": "x"}, "list_ids": ["nope"], "nmae": "x", "\u{1f600}": 1,
-            }))
-            .await;
-        let mut all = [
-            "phone",
-            "name",
-            "email",
-            "birthday",
-            "observation",
-            "cpf",
-            "rg",
-            "genero",
-            "estado_civil",
-            "profissao",
-            "city",
-            "state",
-            "postal_code",
-            "cnpj",
-            "custom_fields",
-            "list_ids",
-            "nmae",
-            "\u{1f600}",
-        ];
-        all.sort_unstable();
-        assert_eq!(answer.expect_invalid(), all);
-        let details = &answer.json()["details"];
-        assert_eq!(details["custom_fields"], json!(["nope"]));
-        assert_eq!(details["list_ids"], json!(["nope"]));
-        assert!(details["hint"].as_str().is_some_and(|hint| !hint.is_empty()));
-    }
-
-    async fn unknown_keys_are_422_naming_each(world: World) {
-        let body = json!({"phone": phone(1), "nmae": "x", "street": "Rua A", "Phone": "1"});
-        let answer = world.post_contact(body).await;
-        assert_eq!(answer.expect_invalid(), ["Phone", "nmae", "street"]);
-        assert!(world.list_ids("").await.is_empty());
-    }
-
-    async fn read_only_keys_are_ignored(world: World) {
-        let contact = world.create(json!({
+#[both_stores]
+async fn read_only_keys_are_ignored(world: World) {
+    let contact = world
+        .create(json!({
             "phone": phone(1), "id": "x", "display_name": "X", "crm_status": "customer",
             "inbox_status": "resolved", "tags": 5, "created_at": "never", "shared_email": "z@z.zz",
             "is_blocked": true, "last_closed_at": 3,
-        })).await;
-        assert_ne!(contact["id"], "x");
-        assert_eq!(contact["crm_status"], "lead");
-        assert_eq!(contact["inbox_status"], "open");
-        assert_eq!(contact["shared_email"], Value::Null);
-        assert_eq!(contact["is_blocked"], false);
+        }))
+        .await;
+    assert_ne!(contact["id"], "x");
+    assert_eq!(contact["crm_status"], "lead");
+    assert_eq!(contact["inbox_status"], "open");
+    assert_eq!(contact["shared_email"], Value::Null);
+    assert_eq!(contact["is_blocked"], false);
+}
+
+#[both_stores]
+async fn a_native_field_that_is_null_counts_as_absent(world: World) {
+    let contact = world
+        .create(json!({
+            "phone": phone(1), "name": null, "email": null, "birthday": null, "cpf": null,
+            "cnpj": null, "observation": null, "postal_code": null,
+        }))
+        .await;
+    assert_eq!(contact["name"], "");
+    assert_eq!(contact["email"], Value::Null);
+}
+
+#[both_stores]
+async fn a_null_or_ill_typed_custom_fields_or_list_ids_is_422(world: World) {
+    for (name, wrong) in [
+        ("custom_fields", json!([])),
+        ("custom_fields", json!("x")),
+        ("list_ids", json!({})),
+        ("list_ids", json!("x")),
+        ("list_ids", json!([1])),
+    ] {
+        let answer = world.post_contact(json!({"phone": phone(1), name: wrong})).await;
+        assert_eq!(answer.expect_invalid(), [name], "{wrong}");
     }
+}
 
-    async fn a_native_field_that_is_null_counts_as_absent(world: World) {
-        let contact = world
-            .create(json!({
-                "phone": phone(1), "name": null, "email": null, "birthday": null, "cpf": null,
-                "cnpj": null, "observation": null, "postal_code": null,
-            }))
-            .await;
-        assert_eq!(contact["name"], "");
-        assert_eq!(contact["email"], Value::Null);
-    }
+// 4.3.2
 
-    async fn a_null_or_ill_typed_custom_fields_or_list_ids_is_422(world: World) {
-        for (name, wrong) in [
-            ("custom_fields", json!([])),
-            ("custom_fields", json!("x")),
-            ("list_ids", json!({})),
-            ("list_ids", json!("x")),
-            ("list_ids", json!([1])),
-        ] {
-            let answer = world.post_contact(json!({"phone": phone(1), name: wrong})).await;
-            assert_eq!(answer.expect_invalid(), [name], "{wrong}");
-        }
-    }
-
-    // 4.3.2
-
-    async fn custom_fields_that_are_not_active_fields_of_ours_are_422_with_a_hint(world: World) {
-        let good = world.field("good").await;
-        let inactive = world
-            .make("C/custom-fields", json!({"label": "i", "slug": "iii", "status": "inactive"}))
-            .await;
-        let pending = world
-            .make("C/custom-fields", json!({"label": "p", "slug": "ppp", "status": "pending"}))
-            .await;
-        let other = world.tenant("Other").await;
-        let foreign =
-            world.make_for(&other, "C/custom-fields", json!({"label": "f", "slug": "fff"})).await;
-        let (inactive, pending, foreign) =
-            (text(&inactive["id"]), text(&pending["id"]), text(&foreign["id"]));
-        let unknown = unknown_id();
-        let answer = world.post_contact(json!({"phone": phone(1), "custom_fields": {
+#[both_stores]
+async fn custom_fields_that_are_not_active_fields_of_ours_are_422_with_a_hint(world: World) {
+    let good = world.field("good").await;
+    let inactive = world
+        .make("C/custom-fields", json!({"label": "i", "slug": "iii", "status": "inactive"}))
+        .await;
+    let pending = world
+        .make("C/custom-fields", json!({"label": "p", "slug": "ppp", "status": "pending"}))
+        .await;
+    let other = world.tenant("Other").await;
+    let foreign =
+        world.make_for(&other, "C/custom-fields", json!({"label": "f", "slug": "fff"})).await;
+    let (inactive, pending, foreign) =
+        (text(&inactive["id"]), text(&pending["id"]), text(&foreign["id"]));
+    let unknown = unknown_id();
+    let answer = world
+        .post_contact(json!({"phone": phone(1), "custom_fields": {
             &good: "x", &inactive: "x", &pending: "x", &foreign: "x", &unknown: "x", "slug": "x",
-        }})).await;
-        assert_eq!(answer.expect_invalid(), ["custom_fields"]);
-        let details = answer.json()["details"].clone();
-        let mut named: Vec<String> =
-            details["custom_fields"].as_array().expect("a list").iter().map(text).collect();
-        named.sort();
-        let mut wrong = vec![inactive, pending, foreign, unknown, "slug".to_owned()];
-        wrong.sort();
-        assert_eq!(named, wrong);
-        assert!(!text(&details["hint"]).is_empty());
-        assert!(world.list_ids("").await.is_empty());
+        }}))
+        .await;
+    assert_eq!(answer.expect_invalid(), ["custom_fields"]);
+    let details = answer.json()["details"].clone();
+    let mut named: Vec<String> =
+        details["custom_fields"].as_array().expect("a list").iter().map(text).collect();
+    named.sort();
+    let mut wrong = vec![inactive, pending, foreign, unknown, "slug".to_owned()];
+    wrong.sort();
+    assert_eq!(named, wrong);
+    assert!(!text(&details["hint"]).is_empty());
+    assert!(world.list_ids("").await.is_empty());
+}
+
+#[both_stores]
+async fn custom_field_values_are_strings_of_at_most_500_characters(world: World) {
+    let field = world.field("field").await;
+    for wrong in
+        [json!(1), json!(true), json!(null), json!(["x"]), json!({}), json!("é".repeat(501))]
+    {
+        let answer =
+            world.post_contact(json!({"phone": phone(1), "custom_fields": {&field: wrong}})).await;
+        assert_eq!(answer.expect_invalid(), ["custom_fields"], "{wrong}");
+        assert_eq!(answer.json()["details"]["custom_fields"], json!([field]));
     }
+    let value = "é".repeat(500);
+    let id = world.create_id(json!({"phone": phone(1), "custom_fields": {&field: value}})).await;
+    assert_eq!(world.detail(&id).await["custom_fields"][&field], value.as_str());
+}
 
-    async fn custom_field_values_are_strings_of_at_most_500_characters(world: World) {
-        let field = world.field("field").await;
-        for wrong in
-            [json!(1), json!(true), json!(null), json!(["x"]), json!({}), json!("é".repeat(501))]
-        {
-            let answer = world
-                .post_contact(json!({"phone": phone(1), "custom_fields": {&field: wrong}}))
-                .await;
-            assert_eq!(answer.expect_invalid(), ["custom_fields"], "{wrong}");
-            assert_eq!(answer.json()["details"]["custom_fields"], json!([field]));
-        }
-        let value = "é".repeat(500);
-        let id =
-            world.create_id(json!({"phone": phone(1), "custom_fields": {&field: value}})).await;
-        assert_eq!(world.detail(&id).await["custom_fields"][&field], value.as_str());
+#[both_stores]
+async fn the_number_of_custom_fields_is_not_limited(world: World) {
+    let mut fields = serde_json::Map::new();
+    for n in 0..120 {
+        fields.insert(world.field(&format!("field-{n}")).await, json!(format!("value {n}")));
     }
+    let id = world.create_id(json!({"phone": phone(1), "custom_fields": &fields})).await;
+    assert_eq!(world.detail(&id).await["custom_fields"], Value::Object(fields));
+}
 
-    async fn the_number_of_custom_fields_is_not_limited(world: World) {
-        let mut fields = serde_json::Map::new();
-        for n in 0..120 {
-            fields.insert(world.field(&format!("field-{n}")).await, json!(format!("value {n}")));
-        }
-        let id = world.create_id(json!({"phone": phone(1), "custom_fields": &fields})).await;
-        assert_eq!(world.detail(&id).await["custom_fields"], Value::Object(fields));
-    }
+#[both_stores]
+async fn an_empty_custom_value_stores_nothing(world: World) {
+    let field = world.field("field").await;
+    let id = world.create_id(json!({"phone": phone(1), "custom_fields": {&field: ""}})).await;
+    assert_eq!(world.detail(&id).await["custom_fields"], json!({}));
+    assert_eq!(world.listed(&id).await["custom_fields"], json!({}));
+}
 
-    async fn an_empty_custom_value_stores_nothing(world: World) {
-        let field = world.field("field").await;
-        let id = world.create_id(json!({"phone": phone(1), "custom_fields": {&field: ""}})).await;
-        assert_eq!(world.detail(&id).await["custom_fields"], json!({}));
-        assert_eq!(world.listed(&id).await["custom_fields"], json!({}));
-    }
+// 4.3.3, D6
 
-    // 4.3.3, D6
+#[both_stores]
+async fn a_list_not_of_ours_or_inactive_is_404_and_nothing_is_created(world: World) {
+    let good = world.list("good").await;
+    let inactive =
+        text(&world.make("C/lists", json!({"name": "i", "is_active": false})).await["id"]);
+    let other = world.tenant("Other").await;
+    let foreign = text(&world.make_for(&other, "C/lists", json!({"name": "f"})).await["id"]);
+    let unknown = unknown_id();
+    let body = json!({"phone": phone(1), "list_ids": [&good, &inactive, &foreign, &unknown]});
+    let details = world.post_contact(body).await.expect_error(404, "NOT_FOUND");
+    let mut named: Vec<String> =
+        details["list_ids"].as_array().expect("a list").iter().map(text).collect();
+    named.sort();
+    let mut wrong = vec![inactive, foreign, unknown];
+    wrong.sort();
+    assert_eq!(named, wrong);
+    assert!(world.list_ids("").await.is_empty());
+}
 
-    async fn a_list_not_of_ours_or_inactive_is_404_and_nothing_is_created(world: World) {
-        let good = world.list("good").await;
-        let inactive =
-            text(&world.make("C/lists", json!({"name": "i", "is_active": false})).await["id"]);
-        let other = world.tenant("Other").await;
-        let foreign = text(&world.make_for(&other, "C/lists", json!({"name": "f"})).await["id"]);
-        let unknown = unknown_id();
-        let body = json!({"phone": phone(1), "list_ids": [&good, &inactive, &foreign, &unknown]});
-        let details = world.post_contact(body).await.expect_error(404, "NOT_FOUND");
-        let mut named: Vec<String> =
-            details["list_ids"].as_array().expect("a list").iter().map(text).collect();
-        named.sort();
-        let mut wrong = vec![inactive, foreign, unknown];
-        wrong.sort();
-        assert_eq!(named, wrong);
-        assert!(world.list_ids("").await.is_empty());
-    }
+#[both_stores]
+async fn what_is_invalid_comes_before_a_missing_list_and_that_before_a_taken_phone(world: World) {
+    world.create(json!({"phone": phone(1)})).await;
+    let missing = unknown_id();
+    let body = json!({"phone": phone(1), "email": "no", "list_ids": [&missing]});
+    assert_eq!(world.post_contact(body).await.expect_invalid(), ["email"]);
+    let body = json!({"phone": phone(1), "list_ids": [&missing]});
+    world.post_contact(body).await.expect_error(404, "NOT_FOUND");
+    world.post_contact(json!({"phone": phone(1)})).await.expect_error(409, "CONTACT_EXISTS");
+}
 
-    async fn what_is_invalid_comes_before_a_missing_list_and_that_before_a_taken_phone(
-        world: World,
-    ) {
-        world.create(json!({"phone": phone(1)})).await;
-        let missing = unknown_id();
-        let body = json!({"phone": phone(1), "email": "no", "list_ids": [&missing]});
-        assert_eq!(world.post_contact(body).await.expect_invalid(), ["email"]);
-        let body = json!({"phone": phone(1), "list_ids": [&missing]});
-        world.post_contact(body).await.expect_error(404, "NOT_FOUND");
-        world.post_contact(json!({"phone": phone(1)})).await.expect_error(409, "CONTACT_EXISTS");
-    }
+#[both_stores]
+async fn a_contact_joins_each_named_list_once(world: World) {
+    let (a, b) = (world.list("a").await, world.list("b").await);
+    world.create(json!({"phone": phone(1), "list_ids": [&a, &b, &a]})).await;
+    let lists = world.get("/api/v1/lists").await.items();
+    assert_eq!(lists.iter().map(|list| list["contacts_count"].clone()).collect::<Vec<_>>(), [1, 1]);
+}
 
-    async fn a_contact_joins_each_named_list_once(world: World) {
-        let (a, b) = (world.list("a").await, world.list("b").await);
-        world.create(json!({"phone": phone(1), "list_ids": [&a, &b, &a]})).await;
-        let lists = world.get("/api/v1/lists").await.items();
-        assert_eq!(
-            lists.iter().map(|list| list["contacts_count"].clone()).collect::<Vec<_>>(),
-            [1, 1]
-        );
-    }
+// D18
 
-    // D18
+#[both_stores]
+async fn the_display_name_is_the_name_or_else_the_international_phone(world: World) {
+    let named = world.create(json!({"phone": phone(1), "name": " Ana "})).await;
+    assert_eq!(named["display_name"], "Ana");
+    let unnamed = world.create(json!({"phone": "+5511987654321"})).await;
+    assert_eq!(unnamed["display_name"], "+55 11 98765-4321");
+}
 
-    async fn the_display_name_is_the_name_or_else_the_international_phone(world: World) {
-        let named = world.create(json!({"phone": phone(1), "name": " Ana "})).await;
-        assert_eq!(named["display_name"], "Ana");
-        let unnamed = world.create(json!({"phone": "+5511987654321"})).await;
-        assert_eq!(unnamed["display_name"], "+55 11 98765-4321");
-    }
-
-    async fn the_content_type_is_not_checked(world: World) {
-        let request = recado_tests::Request::new("POST", PATH)
-            .header("content-type", "text/plain")
-            .body(json!({"phone": phone(1)}).to_string());
-        world.call(request).await.expect(201);
-        let request =
-            recado_tests::Request::new("POST", PATH).body(json!({"phone": phone(2)}).to_string());
-        world.call(request).await.expect(201);
-    }
+#[both_stores]
+async fn the_content_type_is_not_checked(world: World) {
+    let request = recado_tests::Request::new("POST", PATH)
+        .header("content-type", "text/plain")
+        .body(json!({"phone": phone(1)}).to_string());
+    world.call(request).await.expect(201);
+    let request =
+        recado_tests::Request::new("POST", PATH).body(json!({"phone": phone(2)}).to_string());
+    world.call(request).await.expect(201);
 }
 
 async fn join<T, F: Future<Output = T>>(futures: Vec<F>) -> Vec<T> {

@@ -64,484 +64,503 @@ async fn search(world: &World, term: &str) -> Vec<String> {
     world.list_ids(&format!("search={encoded}")).await
 }
 
-both_stores! {
-    async fn the_list_form_has_exactly_the_documented_keys(world: World) {
-        let id = world.create_id(json!({"phone": phone(1)})).await;
-        let contact = world.listed(&id).await;
-        let found: BTreeSet<&str> =
-            contact.as_object().expect("an object").keys().map(String::as_str).collect();
-        let expected: BTreeSet<&str> = KEYS.into_iter().collect();
-        assert_eq!(found, expected);
-    }
+#[both_stores]
+async fn the_list_form_has_exactly_the_documented_keys(world: World) {
+    let id = world.create_id(json!({"phone": phone(1)})).await;
+    let contact = world.listed(&id).await;
+    let found: BTreeSet<&str> =
+        contact.as_object().expect("an object").keys().map(String::as_str).collect();
+    let expected: BTreeSet<&str> = KEYS.into_iter().collect();
+    assert_eq!(found, expected);
+}
 
-    async fn a_new_contact_shows_nulls_and_defaults(world: World) {
-        let id = world.create_id(json!({"phone": phone(1)})).await;
-        let contact = world.listed(&id).await;
-        assert_eq!(contact["custom_fields"], json!({}));
-        assert_eq!(contact["tags"], json!([]));
-        assert_eq!(contact["organization"], Value::Null);
-        assert_eq!(contact["pipeline_stage"], Value::Null);
-        assert_eq!(contact["external_chat_id"], Value::Null);
-        for flag in ["is_group", "is_simulated", "is_archived", "is_blocked"] {
-            assert_eq!(contact[flag], false, "{flag}");
+#[both_stores]
+async fn a_new_contact_shows_nulls_and_defaults(world: World) {
+    let id = world.create_id(json!({"phone": phone(1)})).await;
+    let contact = world.listed(&id).await;
+    assert_eq!(contact["custom_fields"], json!({}));
+    assert_eq!(contact["tags"], json!([]));
+    assert_eq!(contact["organization"], Value::Null);
+    assert_eq!(contact["pipeline_stage"], Value::Null);
+    assert_eq!(contact["external_chat_id"], Value::Null);
+    for flag in ["is_group", "is_simulated", "is_archived", "is_blocked"] {
+        assert_eq!(contact[flag], false, "{flag}");
+    }
+}
+
+#[both_stores]
+async fn every_stored_field_shows_in_the_list_form(world: World) {
+    let reason = text(&world.make("C/close-reasons", json!({"name": "done"})).await["id"]);
+    let stored = json!({
+        "phone": phone(1), "identifier": "chan-1", "name": "Ana", "email": "a@example.com",
+        "wa_push_name": "aninha", "avatar_url": "https://example.com/a.png",
+        "observation": "o", "source_platform": "instagram", "inbox_status": "resolved",
+        "priority": "high", "crm_status": "customer", "is_ai_enabled": false,
+        "is_archived": true, "is_blocked": true, "is_simulated": true,
+        "first_message_at": "2026-01-01T00:00:00.000Z",
+        "last_message_at": "2026-01-02T00:00:00.000Z",
+        "last_inbound_at": "2026-01-03T00:00:00.000Z",
+        "last_closed_at": "2026-01-04T00:00:00.000Z", "last_close_reason_id": reason,
+        "street": "Rua A", "street_number": "10", "address_complement": "ap 1",
+        "neighborhood": "Centro", "city": "Recife", "state": "PE", "postal_code": "50010000",
+        "country": "BR", "birthday": "1990-01-01", "cpf": "52998224725", "rg": "1",
+        "genero": "f", "estado_civil": "s", "profissao": "p", "cargo": "chefe",
+        "created_at": "2025-12-31T00:00:00.000Z",
+    });
+    let id = world.import(stored.clone()).await;
+    let contact = world.listed(&id).await;
+    for (name, value) in stored.as_object().expect("an object") {
+        assert_eq!(&contact[name], value, "{name}");
+    }
+}
+
+#[both_stores]
+async fn a_group_shows_its_code_and_its_identifier_as_phone(world: World) {
+    let code = "120363000000000001@g.us";
+    let id = world
+        .import(json!({
+            "identifier": code, "name": "Time", "is_group": true, "external_chat_id": code,
+        }))
+        .await;
+    let contact = world.listed(&id).await;
+    assert_eq!(contact["is_group"], true);
+    assert_eq!(contact["external_chat_id"], code);
+    assert_eq!(contact["phone"], code, "D16");
+}
+
+#[both_stores]
+async fn tags_show_with_id_name_and_color(world: World) {
+    let tag = world.make("C/tags", json!({"name": "vip", "color": "#ff0000"})).await;
+    let id = world.create_id(json!({"phone": phone(1)})).await;
+    world
+        .operator("PATCH", &format!("C/contacts/{id}"), json!({"tag_ids": [tag["id"]]}))
+        .await
+        .expect(200);
+    let shown = json!([{"id": tag["id"], "name": "vip", "color": "#ff0000"}]);
+    assert_eq!(world.listed(&id).await["tags"], shown);
+    assert_eq!(world.detail(&id).await["tags"], shown);
+}
+
+#[both_stores]
+async fn custom_fields_are_keyed_by_slug_whatever_the_definitions_status(world: World) {
+    let field = world.field("plano").await;
+    let id = world.create_id(json!({"phone": phone(1), "custom_fields": {&field: "ouro"}})).await;
+    world
+        .operator("PATCH", &format!("C/custom-fields/{field}"), json!({"status": "inactive"}))
+        .await
+        .expect(200);
+    assert_eq!(world.listed(&id).await["custom_fields"], json!({"plano": "ouro"}), "D58");
+    assert_eq!(world.detail(&id).await["custom_fields"], json!({}), "2.2: active only");
+}
+
+// Paging
+
+#[both_stores]
+async fn an_empty_company_has_an_empty_page_and_no_pages(world: World) {
+    let answer = world.get("/api/v1/contacts").await;
+    assert_eq!(answer.expect(200), json!([]));
+    let pagination = json!({"page": 1, "limit": 50, "total": 0, "total_pages": 0});
+    assert_eq!(answer.json()["pagination"], pagination);
+}
+
+#[both_stores]
+async fn the_default_page_is_the_first_fifty(world: World) {
+    for n in 0..51 {
+        world.import(json!({"phone": phone(n)})).await;
+    }
+    let first = world.get("/api/v1/contacts").await;
+    assert_eq!(first.ids().len(), 50);
+    let pagination = json!({"page": 1, "limit": 50, "total": 51, "total_pages": 2});
+    assert_eq!(first.json()["pagination"], pagination);
+    let second = world.get("/api/v1/contacts?page=2").await;
+    assert_eq!(second.ids().len(), 1);
+    assert!(!first.ids().contains(&second.ids()[0]));
+}
+
+#[both_stores]
+async fn a_page_beyond_the_end_is_empty_with_the_true_total(world: World) {
+    for n in 0..3 {
+        world.create(json!({"phone": phone(n)})).await;
+    }
+    for page in ["3", "1000000", "4000000000", "9223372036854775807"] {
+        let answer = world.get(&format!("/api/v1/contacts?limit=2&page={page}")).await;
+        if answer.status == 400 {
+            answer.expect_bad_parameter("page");
+            assert!(page.len() > 10, "{page} is a sane page");
+            continue;
         }
+        assert_eq!(answer.expect(200), json!([]), "page {page}");
+        assert_eq!(answer.json()["pagination"]["total"], 3);
+        assert_eq!(answer.json()["pagination"]["total_pages"], 2);
     }
+}
 
-    async fn every_stored_field_shows_in_the_list_form(world: World) {
-        let reason = text(&world.make("C/close-reasons", json!({"name": "done"})).await["id"]);
-        let stored = json!({
-            "phone": phone(1), "identifier": "chan-1", "name": "Ana", "email": "a@example.com",
-            "wa_push_name": "aninha", "avatar_url": "https://example.com/a.png",
-            "observation": "o", "source_platform": "instagram", "inbox_status": "resolved",
-            "priority": "high", "crm_status": "customer", "is_ai_enabled": false,
-            "is_archived": true, "is_blocked": true, "is_simulated": true,
-            "first_message_at": "2026-01-01T00:00:00.000Z",
-            "last_message_at": "2026-01-02T00:00:00.000Z",
-            "last_inbound_at": "2026-01-03T00:00:00.000Z",
-            "last_closed_at": "2026-01-04T00:00:00.000Z", "last_close_reason_id": reason,
-            "street": "Rua A", "street_number": "10", "address_complement": "ap 1",
-            "neighborhood": "Centro", "city": "Recife", "state": "PE", "postal_code": "50010000",
-            "country": "BR", "birthday": "1990-01-01", "cpf": "52998224725", "rg": "1",
-            "genero": "f", "estado_civil": "s", "profissao": "p", "cargo": "chefe",
-            "created_at": "2025-12-31T00:00:00.000Z",
-        });
-        let id = world.import(stored.clone()).await;
-        let contact = world.listed(&id).await;
-        for (name, value) in stored.as_object().expect("an object") {
-            assert_eq!(&contact[name], value, "{name}");
-        }
+#[both_stores]
+async fn totals_are_exact_after_creations_updates_and_deletions(world: World) {
+    let mut ids = Vec::new();
+    for n in 0..6 {
+        ids.push(world.create_id(json!({"phone": phone(n)})).await);
     }
-
-    async fn a_group_shows_its_code_and_its_identifier_as_phone(world: World) {
-        let code = "120363000000000001@g.us";
-        let id = world
-            .import(json!({
-                "identifier": code, "name": "Time", "is_group": true, "external_chat_id": code,
-            }))
-            .await;
-        let contact = world.listed(&id).await;
-        assert_eq!(contact["is_group"], true);
-        assert_eq!(contact["external_chat_id"], code);
-        assert_eq!(contact["phone"], code, "D16");
+    world
+        .operator("PATCH", &format!("C/contacts/{}", ids[0]), json!({"crm_status": "customer"}))
+        .await
+        .expect(200);
+    world.delete(&format!("/api/v1/contacts/{}", ids[1])).await.expect_deleted();
+    for (query, total) in [
+        ("", 5),
+        ("crm_status=customer", 1),
+        ("crm_status=lead", 4),
+        ("crm_status=lead&is_ai_enabled=true&is_group=false&inbox_status=open", 4),
+        ("crm_status=lead&is_ai_enabled=false", 0),
+        ("source_platform=whatsapp", 5),
+    ] {
+        let answer = world.get(&format!("/api/v1/contacts?limit=2&{query}")).await;
+        assert_eq!(answer.json()["pagination"]["total"], total, "{query}");
+        let pages = (total + 1) / 2;
+        assert_eq!(answer.json()["pagination"]["total_pages"], pages, "{query}");
     }
+}
 
-    async fn tags_show_with_id_name_and_color(world: World) {
-        let tag = world.make("C/tags", json!({"name": "vip", "color": "#ff0000"})).await;
-        let id = world.create_id(json!({"phone": phone(1)})).await;
-        world
-            .operator("PATCH", &format!("C/contacts/{id}"), json!({"tag_ids": [tag["id"]]}))
-            .await
-            .expect(200);
-        let shown = json!([{"id": tag["id"], "name": "vip", "color": "#ff0000"}]);
-        assert_eq!(world.listed(&id).await["tags"], shown);
-        assert_eq!(world.detail(&id).await["tags"], shown);
-    }
+// 4.1.1
 
-    async fn custom_fields_are_keyed_by_slug_whatever_the_definitions_status(world: World) {
-        let field = world.field("plano").await;
-        let id =
-            world.create_id(json!({"phone": phone(1), "custom_fields": {&field: "ouro"}})).await;
-        world
-            .operator("PATCH", &format!("C/custom-fields/{field}"), json!({"status": "inactive"}))
-            .await
-            .expect(200);
-        assert_eq!(world.listed(&id).await["custom_fields"], json!({"plano": "ouro"}), "D58");
-        assert_eq!(world.detail(&id).await["custom_fields"], json!({}), "2.2: active only");
-    }
+#[both_stores]
+async fn the_newest_conversation_is_first_and_silent_contacts_are_last(world: World) {
+    let silent = world.import(json!({"phone": phone(1)})).await;
+    let old = world
+        .import(json!({"phone": phone(2), "last_message_at": "2026-01-01T00:00:00.000Z"}))
+        .await;
+    let new = world
+        .import(json!({"phone": phone(3), "last_message_at": "2026-02-01T00:00:00.001Z"}))
+        .await;
+    let middle = world
+        .import(json!({"phone": phone(4), "last_message_at": "2026-02-01T00:00:00.000Z"}))
+        .await;
+    assert_eq!(
+        world.list_ids("").await,
+        [new.clone(), middle.clone(), old.clone(), silent.clone()]
+    );
+    assert_eq!(world.list_ids("order_by=last_message_at").await, [new, middle, old, silent]);
+}
 
-    // Paging
-
-    async fn an_empty_company_has_an_empty_page_and_no_pages(world: World) {
-        let answer = world.get("/api/v1/contacts").await;
-        assert_eq!(answer.expect(200), json!([]));
-        let pagination = json!({"page": 1, "limit": 50, "total": 0, "total_pages": 0});
-        assert_eq!(answer.json()["pagination"], pagination);
-    }
-
-    async fn the_default_page_is_the_first_fifty(world: World) {
-        for n in 0..51 {
-            world.import(json!({"phone": phone(n)})).await;
-        }
-        let first = world.get("/api/v1/contacts").await;
-        assert_eq!(first.ids().len(), 50);
-        let pagination = json!({"page": 1, "limit": 50, "total": 51, "total_pages": 2});
-        assert_eq!(first.json()["pagination"], pagination);
-        let second = world.get("/api/v1/contacts?page=2").await;
-        assert_eq!(second.ids().len(), 1);
-        assert!(!first.ids().contains(&second.ids()[0]));
-    }
-
-    async fn a_page_beyond_the_end_is_empty_with_the_true_total(world: World) {
-        for n in 0..3 {
-            world.create(json!({"phone": phone(n)})).await;
-        }
-        for page in ["3", "1000000", "4000000000", "9223372036854775807"] {
-            let answer = world.get(&format!("/api/v1/contacts?limit=2&page={page}")).await;
-            if answer.status == 400 {
-                answer.expect_bad_parameter("page");
-                assert!(page.len() > 10, "{page} is a sane page");
-                continue;
-            }
-            assert_eq!(answer.expect(200), json!([]), "page {page}");
-            assert_eq!(answer.json()["pagination"]["total"], 3);
-            assert_eq!(answer.json()["pagination"]["total_pages"], 2);
-        }
-    }
-
-    async fn totals_are_exact_after_creations_updates_and_deletions(world: World) {
-        let mut ids = Vec::new();
-        for n in 0..6 {
-            ids.push(world.create_id(json!({"phone": phone(n)})).await);
-        }
-        world
-            .operator("PATCH", &format!("C/contacts/{}", ids[0]), json!({"crm_status": "customer"}))
-            .await
-            .expect(200);
-        world.delete(&format!("/api/v1/contacts/{}", ids[1])).await.expect_deleted();
-        for (query, total) in [
-            ("", 5),
-            ("crm_status=customer", 1),
-            ("crm_status=lead", 4),
-            ("crm_status=lead&is_ai_enabled=true&is_group=false&inbox_status=open", 4),
-            ("crm_status=lead&is_ai_enabled=false", 0),
-            ("source_platform=whatsapp", 5),
-        ] {
-            let answer = world.get(&format!("/api/v1/contacts?limit=2&{query}")).await;
-            assert_eq!(answer.json()["pagination"]["total"], total, "{query}");
-            let pages = (total + 1) / 2;
-            assert_eq!(answer.json()["pagination"]["total_pages"], pages, "{query}");
-        }
-    }
-
-    // 4.1.1
-
-    async fn the_newest_conversation_is_first_and_silent_contacts_are_last(world: World) {
-        let silent = world.import(json!({"phone": phone(1)})).await;
-        let old = world
-            .import(json!({"phone": phone(2), "last_message_at": "2026-01-01T00:00:00.000Z"}))
-            .await;
-        let new = world
-            .import(json!({"phone": phone(3), "last_message_at": "2026-02-01T00:00:00.001Z"}))
-            .await;
-        let middle = world
-            .import(json!({"phone": phone(4), "last_message_at": "2026-02-01T00:00:00.000Z"}))
-            .await;
-        assert_eq!(
-            world.list_ids("").await,
-            [new.clone(), middle.clone(), old.clone(), silent.clone()]
+#[both_stores]
+async fn ties_are_broken_by_id_ascending_and_pages_are_stable(world: World) {
+    let mut talked = Vec::new();
+    let mut silent = Vec::new();
+    for n in 0..7 {
+        talked.push(
+            world
+                .import(json!({"phone": phone(n), "last_message_at": "2026-01-01T00:00:00.000Z"}))
+                .await,
         );
-        assert_eq!(world.list_ids("order_by=last_message_at").await, [new, middle, old, silent]);
+        silent.push(world.import(json!({"phone": phone(100 + n)})).await);
     }
-
-    async fn ties_are_broken_by_id_ascending_and_pages_are_stable(world: World) {
-        let mut talked = Vec::new();
-        let mut silent = Vec::new();
-        for n in 0..7 {
-            talked.push(
-                world
-                    .import(
-                        json!({"phone": phone(n), "last_message_at": "2026-01-01T00:00:00.000Z"}),
-                    )
-                    .await,
-            );
-            silent.push(world.import(json!({"phone": phone(100 + n)})).await);
+    talked.sort();
+    silent.sort();
+    let expected: Vec<String> = talked.into_iter().chain(silent).collect();
+    for limit in [1, 2, 3, 5, 14, 100] {
+        let mut seen = Vec::new();
+        for page in 1..=14_usize.div_ceil(limit) {
+            seen.extend(world.list_ids(&format!("limit={limit}&page={page}")).await);
         }
-        talked.sort();
-        silent.sort();
-        let expected: Vec<String> = talked.into_iter().chain(silent).collect();
-        for limit in [1, 2, 3, 5, 14, 100] {
-            let mut seen = Vec::new();
-            for page in 1..=14_usize.div_ceil(limit) {
-                seen.extend(world.list_ids(&format!("limit={limit}&page={page}")).await);
-            }
-            assert_eq!(seen, expected, "limit {limit}");
-        }
+        assert_eq!(seen, expected, "limit {limit}");
     }
+}
 
-    // Filters
+// Filters
 
-    async fn each_filter_picks_its_contacts(world: World) {
-        let a = world
-            .import(json!({
-                "phone": phone(1), "identifier": "a", "source_platform": "instagram",
-                "inbox_status": "resolved", "crm_status": "customer", "is_ai_enabled": false,
-            }))
-            .await;
-        let b = world.import(json!({"phone": phone(2)})).await;
-        let group = world
-            .import(json!({
-                "identifier": "1203@g.us", "is_group": true, "external_chat_id": "1203@g.us",
-            }))
-            .await;
-        let people = sorted(&[&a, &b]);
-        let normal = sorted(&[&b, &group]);
-        for (query, expected) in [
-            ("source_platform=instagram", vec![a.clone()]),
-            ("source_platform=whatsapp", normal.clone()),
-            ("inbox_status=resolved", vec![a.clone()]),
-            ("inbox_status=open", normal.clone()),
-            ("crm_status=customer", vec![a.clone()]),
-            ("crm_status=lead", normal.clone()),
-            ("is_ai_enabled=false", vec![a.clone()]),
-            ("is_ai_enabled=true", normal.clone()),
-            ("is_group=true", vec![group.clone()]),
-            ("is_group=false", people.clone()),
-            ("is_group=false&is_ai_enabled=true", vec![b.clone()]),
-            ("is_group=true&crm_status=customer", vec![]),
-            ("crm_status=nothing-has-this", vec![]),
-            ("source_platform=nowhere", vec![]),
-            ("source_platform=WHATSAPP", vec![]),
-        ] {
-            assert_eq!(world.list_ids(query).await, expected, "{query}");
-            let mut exported = world.list_ids(&format!("order_by=created_at&{query}")).await;
-            exported.sort();
-            assert_eq!(exported, expected, "export with {query}");
-        }
+#[both_stores]
+async fn each_filter_picks_its_contacts(world: World) {
+    let a = world
+        .import(json!({
+            "phone": phone(1), "identifier": "a", "source_platform": "instagram",
+            "inbox_status": "resolved", "crm_status": "customer", "is_ai_enabled": false,
+        }))
+        .await;
+    let b = world.import(json!({"phone": phone(2)})).await;
+    let group = world
+        .import(json!({
+            "identifier": "1203@g.us", "is_group": true, "external_chat_id": "1203@g.us",
+        }))
+        .await;
+    let people = sorted(&[&a, &b]);
+    let normal = sorted(&[&b, &group]);
+    for (query, expected) in [
+        ("source_platform=instagram", vec![a.clone()]),
+        ("source_platform=whatsapp", normal.clone()),
+        ("inbox_status=resolved", vec![a.clone()]),
+        ("inbox_status=open", normal.clone()),
+        ("crm_status=customer", vec![a.clone()]),
+        ("crm_status=lead", normal.clone()),
+        ("is_ai_enabled=false", vec![a.clone()]),
+        ("is_ai_enabled=true", normal.clone()),
+        ("is_group=true", vec![group.clone()]),
+        ("is_group=false", people.clone()),
+        ("is_group=false&is_ai_enabled=true", vec![b.clone()]),
+        ("is_group=true&crm_status=customer", vec![]),
+        ("crm_status=nothing-has-this", vec![]),
+        ("source_platform=nowhere", vec![]),
+        ("source_platform=WHATSAPP", vec![]),
+    ] {
+        assert_eq!(world.list_ids(query).await, expected, "{query}");
+        let mut exported = world.list_ids(&format!("order_by=created_at&{query}")).await;
+        exported.sort();
+        assert_eq!(exported, expected, "export with {query}");
     }
+}
 
-    async fn the_stage_filter_compares_with_the_focus_stage(world: World) {
-        let pipeline = world.make("C/pipelines", json!({
-            "name": "Vendas", "stages": [{"name": "Novo", "color": "#111111"}, {"name": "Fim", "color": "#222222"}],
-        })).await;
-        let (one, two) = (text(&pipeline["stages"][0]["id"]), text(&pipeline["stages"][1]["id"]));
-        let id = world.create_id(json!({"phone": phone(1)})).await;
-        world.create(json!({"phone": phone(2)})).await;
-        world.make("C/deals", json!({"contact_id": id, "title": "d", "stage_id": one})).await;
-        world.advance(Duration::from_secs(1));
-        world.make("C/deals", json!({"contact_id": id, "title": "e", "stage_id": two})).await;
-        assert_eq!(world.list_ids(&format!("pipeline_stage_id={two}")).await, [id]);
-        assert!(
-            world.list_ids(&format!("pipeline_stage_id={one}")).await.is_empty(),
-            "one stage only"
-        );
-        let answer = world.get(&format!("/api/v1/contacts?pipeline_stage_id={one}")).await;
-        assert_eq!(answer.json()["pagination"]["total"], 0);
-        let unknown = unknown_id();
-        assert!(world.list_ids(&format!("pipeline_stage_id={unknown}")).await.is_empty());
+#[both_stores]
+async fn the_stage_filter_compares_with_the_focus_stage(world: World) {
+    let pipeline = world.make("C/pipelines", json!({
+        "name": "Vendas", "stages": [{"name": "Novo", "color": "#111111"}, {"name": "Fim", "color": "#222222"}],
+    })).await;
+    let (one, two) = (text(&pipeline["stages"][0]["id"]), text(&pipeline["stages"][1]["id"]));
+    let id = world.create_id(json!({"phone": phone(1)})).await;
+    world.create(json!({"phone": phone(2)})).await;
+    world.make("C/deals", json!({"contact_id": id, "title": "d", "stage_id": one})).await;
+    world.advance(Duration::from_secs(1));
+    world.make("C/deals", json!({"contact_id": id, "title": "e", "stage_id": two})).await;
+    assert_eq!(world.list_ids(&format!("pipeline_stage_id={two}")).await, [id]);
+    assert!(world.list_ids(&format!("pipeline_stage_id={one}")).await.is_empty(), "one stage only");
+    let answer = world.get(&format!("/api/v1/contacts?pipeline_stage_id={one}")).await;
+    assert_eq!(answer.json()["pagination"]["total"], 0);
+    let unknown = unknown_id();
+    assert!(world.list_ids(&format!("pipeline_stage_id={unknown}")).await.is_empty());
+}
+
+#[both_stores]
+async fn a_stage_of_another_company_matches_nothing(world: World) {
+    let other = world.tenant("Other").await;
+    let pipeline = world
+        .make_for(
+            &other,
+            "C/pipelines",
+            json!({"name": "p", "stages": [{"name": "s", "color": "#111111"}]}),
+        )
+        .await;
+    world.create(json!({"phone": phone(1)})).await;
+    let stage = text(&pipeline["stages"][0]["id"]);
+    assert!(world.list_ids(&format!("pipeline_stage_id={stage}")).await.is_empty());
+}
+
+// D7
+
+#[both_stores]
+async fn wrong_parameters_are_400_naming_the_parameter(world: World) {
+    for (query, name) in [
+        ("page=0", "page"),
+        ("page=-1", "page"),
+        ("page=1.5", "page"),
+        ("page=x", "page"),
+        ("page=", "page"),
+        ("page=99999999999999999999999", "page"),
+        ("limit=0", "limit"),
+        ("limit=101", "limit"),
+        ("limit=-1", "limit"),
+        ("limit=ten", "limit"),
+        ("is_ai_enabled=1", "is_ai_enabled"),
+        ("is_ai_enabled=TRUE", "is_ai_enabled"),
+        ("is_group=yes", "is_group"),
+        ("is_group=", "is_group"),
+        ("pipeline_stage_id=x", "pipeline_stage_id"),
+        ("include=clicks", "include"),
+        ("include=link_clicks,nope", "include"),
+        ("inbox_status=closed", "inbox_status"),
+        ("order_by=name", "order_by"),
+        ("order_by=", "order_by"),
+        ("order_by=Created_at", "order_by"),
+        ("cursor=abc", "cursor"),
+        ("order_by=last_message_at&cursor=abc", "cursor"),
+        ("order_by=created_at&page=1", "page"),
+        ("order_by=created_at&cursor=abc", "cursor"),
+        ("limit=10&limit=10", "limit"),
+        ("page=1&page=1", "page"),
+        ("search=a&search=b", "search"),
+        ("is_group=true&is_group=true", "is_group"),
+    ] {
+        let answer = world.get(&format!("/api/v1/contacts?{query}")).await;
+        assert_eq!(answer.status, 400, "{query}: {}", answer.show());
+        answer.expect_bad_parameter(name);
     }
+}
 
-    async fn a_stage_of_another_company_matches_nothing(world: World) {
-        let other = world.tenant("Other").await;
-        let pipeline = world
-            .make_for(
-                &other,
-                "C/pipelines",
-                json!({"name": "p", "stages": [{"name": "s", "color": "#111111"}]}),
-            )
-            .await;
-        world.create(json!({"phone": phone(1)})).await;
-        let stage = text(&pipeline["stages"][0]["id"]);
-        assert!(world.list_ids(&format!("pipeline_stage_id={stage}")).await.is_empty());
+#[both_stores]
+async fn the_extremes_of_page_and_limit_are_accepted(world: World) {
+    for query in ["limit=1", "limit=100", "page=1&limit=100", "is_group=true&is_ai_enabled=false"] {
+        world.get(&format!("/api/v1/contacts?{query}")).await.expect(200);
     }
+}
 
-    // D7
+#[both_stores]
+async fn unknown_parameters_are_ignored_even_repeated(world: World) {
+    let id = world.create_id(json!({"phone": phone(1)})).await;
+    assert_eq!(world.list_ids("foo=1&foo=2&_=3&is_groups=true").await, [id]);
+}
 
-    async fn wrong_parameters_are_400_naming_the_parameter(world: World) {
-        for (query, name) in [
-            ("page=0", "page"),
-            ("page=-1", "page"),
-            ("page=1.5", "page"),
-            ("page=x", "page"),
-            ("page=", "page"),
-            ("page=99999999999999999999999", "page"),
-            ("limit=0", "limit"),
-            ("limit=101", "limit"),
-            ("limit=-1", "limit"),
-            ("limit=ten", "limit"),
-            ("is_ai_enabled=1", "is_ai_enabled"),
-            ("is_ai_enabled=TRUE", "is_ai_enabled"),
-            ("is_group=yes", "is_group"),
-            ("is_group=", "is_group"),
-            ("pipeline_stage_id=x", "pipeline_stage_id"),
-            ("include=clicks", "include"),
-            ("include=link_clicks,nope", "include"),
-            ("inbox_status=closed", "inbox_status"),
-            ("order_by=name", "order_by"),
-            ("order_by=", "order_by"),
-            ("order_by=Created_at", "order_by"),
-            ("cursor=abc", "cursor"),
-            ("order_by=last_message_at&cursor=abc", "cursor"),
-            ("order_by=created_at&page=1", "page"),
-            ("order_by=created_at&cursor=abc", "cursor"),
-            ("limit=10&limit=10", "limit"),
-            ("page=1&page=1", "page"),
-            ("search=a&search=b", "search"),
-            ("is_group=true&is_group=true", "is_group"),
-        ] {
-            let answer = world.get(&format!("/api/v1/contacts?{query}")).await;
-            assert_eq!(answer.status, 400, "{query}: {}", answer.show());
-            answer.expect_bad_parameter(name);
-        }
+#[both_stores]
+async fn parameters_are_percent_decoded(world: World) {
+    let id = world.create_id(json!({"phone": phone(1), "name": "A&B=C 100%"})).await;
+    assert_eq!(world.list_ids("search=A%26B%3DC+100%25").await, [id.clone()]);
+    assert_eq!(world.list_ids("search=B%3dC%20100%25").await, [id]);
+    world.get("/api/v1/contacts?search=%FF%FE").await.expect_bad_parameter("search");
+}
+
+// D24
+
+#[both_stores]
+async fn search_finds_substrings_without_case_or_accents(world: World) {
+    let id = world
+        .create_id(
+            json!({"phone": phone(1), "name": "João Conceição", "email": "jc@empresa.com.br"}),
+        )
+        .await;
+    world.create(json!({"phone": phone(2), "name": "Maria"})).await;
+    for term in [
+        "João",
+        "joao",
+        "JOAO",
+        "jOãO",
+        "oao con",
+        "conceicao",
+        "CEIÇÃO",
+        "jc@EMPRESA",
+        "empresa.com",
+        "  joão  ",
+    ] {
+        assert_eq!(search(&world, term).await, [id.clone()], "{term}");
     }
-
-    async fn the_extremes_of_page_and_limit_are_accepted(world: World) {
-        for query in
-            ["limit=1", "limit=100", "page=1&limit=100", "is_group=true&is_ai_enabled=false"]
-        {
-            world.get(&format!("/api/v1/contacts?{query}")).await.expect(200);
-        }
+    // The accent may also be written as a mark of its own.
+    assert_eq!(search(&world, "Joa\u{303}o").await, [id]);
+    for term in ["joaoo", "joão maria", "xyz"] {
+        assert!(search(&world, term).await.is_empty(), "{term}");
     }
+}
 
-    async fn unknown_parameters_are_ignored_even_repeated(world: World) {
-        let id = world.create_id(json!({"phone": phone(1)})).await;
-        assert_eq!(world.list_ids("foo=1&foo=2&_=3&is_groups=true").await, [id]);
+#[both_stores]
+async fn search_of_one_or_two_characters_works_too(world: World) {
+    let id = world.create_id(json!({"phone": phone(1), "name": "Zé"})).await;
+    world.create(json!({"phone": phone(2), "name": "Ana"})).await;
+    assert_eq!(search(&world, "z").await, [id.clone()]);
+    assert_eq!(search(&world, "ZE").await, [id]);
+}
+
+#[both_stores]
+async fn a_short_search_matches_anywhere_in_a_text(world: World) {
+    let id = world
+        .create_id(json!({"phone": "+14155552671", "name": "Qwk Xyzt", "email": "jv@bc.de"}))
+        .await;
+    world.create(json!({"phone": "+351912345678", "name": "Oooo"})).await;
+    for term in ["q", "k", "wk", "x", "yz", "zt", "t", "jv", "v@", "de", "c.", "k x"] {
+        assert_eq!(search(&world, term).await, [id.clone()], "{term}");
     }
-
-    async fn parameters_are_percent_decoded(world: World) {
-        let id = world.create_id(json!({"phone": phone(1), "name": "A&B=C 100%"})).await;
-        assert_eq!(world.list_ids("search=A%26B%3DC+100%25").await, [id.clone()]);
-        assert_eq!(world.list_ids("search=B%3dC%20100%25").await, [id]);
-        world.get("/api/v1/contacts?search=%FF%FE").await.expect_bad_parameter("search");
+    for term in ["qk", "zz", "tx", "7a"] {
+        assert!(search(&world, term).await.is_empty(), "{term}");
     }
+}
 
-    // D24
+#[both_stores]
+async fn search_matches_the_identifier_and_the_display_name(world: World) {
+    let id = world.import(json!({"identifier": "insta.user", "wa_push_name": "Pushy"})).await;
+    world.create(json!({"phone": phone(2), "name": "Ana"})).await;
+    assert_eq!(search(&world, "sta.us").await, [id.clone()]);
+    assert_eq!(search(&world, "pushy").await, [id]);
+}
 
-    async fn search_finds_substrings_without_case_or_accents(world: World) {
-        let id = world
-            .create_id(
-                json!({"phone": phone(1), "name": "João Conceição", "email": "jc@empresa.com.br"}),
-            )
-            .await;
-        world.create(json!({"phone": phone(2), "name": "Maria"})).await;
-        for term in [
-            "João",
-            "joao",
-            "JOAO",
-            "jOãO",
-            "oao con",
-            "conceicao",
-            "CEIÇÃO",
-            "jc@EMPRESA",
-            "empresa.com",
-            "  joão  ",
-        ] {
-            assert_eq!(search(&world, term).await, [id.clone()], "{term}");
-        }
-        // The accent may also be written as a mark of its own.
-        assert_eq!(search(&world, "Joa\u{303}o").await, [id]);
-        for term in ["joaoo", "joão maria", "xyz"] {
-            assert!(search(&world, term).await.is_empty(), "{term}");
-        }
+#[both_stores]
+async fn search_matches_phone_digits_whatever_the_punctuation(world: World) {
+    let id = world.create_id(json!({"phone": "+5511987654321", "name": "A"})).await;
+    world.create(json!({"phone": "+5521912340000", "name": "B"})).await;
+    for term in [
+        "+5511987654321",
+        "11987654321",
+        "(11) 98765-4321",
+        "98765-4321",
+        "987654321",
+        "654",
+        "8765-4321",
+        "1187654321",
+        "+55 11 8765-4321",
+        "551187654321",
+        "11 98765",
+        "4321",
+    ] {
+        assert_eq!(search(&world, term).await, [id.clone()], "{term}");
     }
+    assert!(search(&world, "98765-9999").await.is_empty());
+}
 
-    async fn search_of_one_or_two_characters_works_too(world: World) {
-        let id = world.create_id(json!({"phone": phone(1), "name": "Zé"})).await;
-        world.create(json!({"phone": phone(2), "name": "Ana"})).await;
-        assert_eq!(search(&world, "z").await, [id.clone()]);
-        assert_eq!(search(&world, "ZE").await, [id]);
+#[both_stores]
+async fn search_takes_wildcards_and_quotes_literally(world: World) {
+    let id = world
+        .create_id(json!({"phone": phone(1), "name": r#"50%_off "now" \o/ it's * [x] -- ok"#}))
+        .await;
+    world.create(json!({"phone": phone(2), "name": "500 off now"})).await;
+    for term in [
+        "50%_", "%_o", "\"now\"", "\\o/", "it's", "w\" \\", " * ", "[x]", "-- ok", "%", "_", "*",
+        "'",
+    ] {
+        assert_eq!(search(&world, term).await, [id.clone()], "{term}");
     }
+    for term in ["5%0", "50__off", "a* OR b", "name:x", "NEAR(", "\" OR \"\"=\""] {
+        assert!(search(&world, term).await.is_empty(), "{term}");
+    }
+}
 
-    async fn a_short_search_matches_anywhere_in_a_text(world: World) {
-        let id = world
-            .create_id(json!({"phone": "+14155552671", "name": "Qwk Xyzt", "email": "jv@bc.de"}))
-            .await;
-        world.create(json!({"phone": "+351912345678", "name": "Oooo"})).await;
-        for term in ["q", "k", "wk", "x", "yz", "zt", "t", "jv", "v@", "de", "c.", "k x"] {
-            assert_eq!(search(&world, term).await, [id.clone()], "{term}");
-        }
-        for term in ["qk", "zz", "tx", "7a"] {
-            assert!(search(&world, term).await.is_empty(), "{term}");
-        }
-    }
+#[both_stores]
+async fn an_empty_search_is_no_filter(world: World) {
+    let id = world.create_id(json!({"phone": phone(1)})).await;
+    assert_eq!(search(&world, "").await, [id.clone()]);
+    assert_eq!(search(&world, "   ").await, [id]);
+}
 
-    async fn search_matches_the_identifier_and_the_display_name(world: World) {
-        let id = world.import(json!({"identifier": "insta.user", "wa_push_name": "Pushy"})).await;
-        world.create(json!({"phone": phone(2), "name": "Ana"})).await;
-        assert_eq!(search(&world, "sta.us").await, [id.clone()]);
-        assert_eq!(search(&world, "pushy").await, [id]);
-    }
+#[both_stores]
+async fn search_follows_changes_and_combines_with_filters_and_totals(world: World) {
+    let id = world.create_id(json!({"phone": phone(1), "name": "Antes"})).await;
+    world
+        .patch_contact(&id, json!({"name": "Depois", "email": "novo@example.com"}))
+        .await
+        .expect(200);
+    assert!(search(&world, "antes").await.is_empty());
+    assert_eq!(search(&world, "depois").await, [id.clone()]);
+    assert_eq!(search(&world, "novo@").await, [id.clone()]);
+    assert_eq!(world.list_ids("search=depois&crm_status=lead").await, [id.clone()]);
+    assert!(world.list_ids("search=depois&crm_status=customer").await.is_empty());
+    let answer = world.get("/api/v1/contacts?search=depois&limit=1&page=2").await;
+    assert_eq!(
+        answer.json()["pagination"],
+        json!({"page": 2, "limit": 1, "total": 1, "total_pages": 1})
+    );
+    world.delete(&format!("/api/v1/contacts/{id}")).await.expect_deleted();
+    assert!(search(&world, "depois").await.is_empty());
+}
 
-    async fn search_matches_phone_digits_whatever_the_punctuation(world: World) {
-        let id = world.create_id(json!({"phone": "+5511987654321", "name": "A"})).await;
-        world.create(json!({"phone": "+5521912340000", "name": "B"})).await;
-        for term in [
-            "+5511987654321",
-            "11987654321",
-            "(11) 98765-4321",
-            "98765-4321",
-            "987654321",
-            "654",
-            "8765-4321",
-            "1187654321",
-            "+55 11 8765-4321",
-            "551187654321",
-            "11 98765",
-            "4321",
-        ] {
-            assert_eq!(search(&world, term).await, [id.clone()], "{term}");
-        }
-        assert!(search(&world, "98765-9999").await.is_empty());
+#[both_stores]
+async fn search_pages_in_the_default_order_and_in_the_export_order(world: World) {
+    let mut ids = Vec::new();
+    for n in 0..5 {
+        ids.push(world.create_id(json!({"phone": phone(n), "name": "Igual"})).await);
+        world.advance(Duration::from_millis(5));
     }
+    world.create(json!({"phone": phone(9), "name": "Outro"})).await;
+    let mut paged = Vec::new();
+    for page in 1..=3 {
+        paged.extend(world.list_ids(&format!("search=igual&limit=2&page={page}")).await);
+    }
+    let mut by_id = ids.clone();
+    by_id.sort();
+    assert_eq!(paged, by_id);
+    let answer = world.get("/api/v1/contacts?search=igual&order_by=created_at").await;
+    assert_eq!(answer.ids(), ids);
+    assert_eq!(answer.json()["pagination"]["total"], 5);
+}
 
-    async fn search_takes_wildcards_and_quotes_literally(world: World) {
-        let id = world
-            .create_id(json!({"phone": phone(1), "name": r#"50%_off "now" \o/ it's * [x] -- ok"#}))
-            .await;
-        world.create(json!({"phone": phone(2), "name": "500 off now"})).await;
-        for term in [
-            "50%_", "%_o", "\"now\"", "\\o/", "it's", "w\" \\", " * ", "[x]", "-- ok", "%", "_",
-            "*", "'",
-        ] {
-            assert_eq!(search(&world, term).await, [id.clone()], "{term}");
-        }
-        for term in ["5%0", "50__off", "a* OR b", "name:x", "NEAR(", "\" OR \"\"=\""] {
-            assert!(search(&world, term).await.is_empty(), "{term}");
-        }
-    }
-
-    async fn an_empty_search_is_no_filter(world: World) {
-        let id = world.create_id(json!({"phone": phone(1)})).await;
-        assert_eq!(search(&world, "").await, [id.clone()]);
-        assert_eq!(search(&world, "   ").await, [id]);
-    }
-
-    async fn search_follows_changes_and_combines_with_filters_and_totals(world: World) {
-        let id = world.create_id(json!({"phone": phone(1), "name": "Antes"})).await;
-        world
-            .patch_contact(&id, json!({"name": "Depois", "email": "novo@example.com"}))
-            .await
-            .expect(200);
-        assert!(search(&world, "antes").await.is_empty());
-        assert_eq!(search(&world, "depois").await, [id.clone()]);
-        assert_eq!(search(&world, "novo@").await, [id.clone()]);
-        assert_eq!(world.list_ids("search=depois&crm_status=lead").await, [id.clone()]);
-        assert!(world.list_ids("search=depois&crm_status=customer").await.is_empty());
-        let answer = world.get("/api/v1/contacts?search=depois&limit=1&page=2").await;
-        assert_eq!(
-            answer.json()["pagination"],
-            json!({"page": 2, "limit": 1, "total": 1, "total_pages": 1})
-        );
-        world.delete(&format!("/api/v1/contacts/{id}")).await.expect_deleted();
-        assert!(search(&world, "depois").await.is_empty());
-    }
-
-    async fn search_pages_in_the_default_order_and_in_the_export_order(world: World) {
-        let mut ids = Vec::new();
-        for n in 0..5 {
-            ids.push(world.create_id(json!({"phone": phone(n), "name": "Igual"})).await);
-            world.advance(Duration::from_millis(5));
-        }
-        world.create(json!({"phone": phone(9), "name": "Outro"})).await;
-        let mut paged = Vec::new();
-        for page in 1..=3 {
-            paged.extend(world.list_ids(&format!("search=igual&limit=2&page={page}")).await);
-        }
-        let mut by_id = ids.clone();
-        by_id.sort();
-        assert_eq!(paged, by_id);
-        let answer = world.get("/api/v1/contacts?search=igual&order_by=created_at").await;
-        assert_eq!(answer.ids(), ids);
-        assert_eq!(answer.json()["pagination"]["total"], 5);
-    }
-
-    async fn head_answers_as_get_without_a_body(world: World) {
-        world.create(json!({"phone": phone(1)})).await;
-        let get = world.get("/api/v1/contacts").await;
-        let head = world.call(recado_tests::Request::new("HEAD", "/api/v1/contacts")).await;
-        assert_eq!(head.status, 200);
-        assert!(head.body.is_empty());
-        assert_eq!(head.header("content-type"), get.header("content-type"));
-    }
+#[both_stores]
+async fn head_answers_as_get_without_a_body(world: World) {
+    world.create(json!({"phone": phone(1)})).await;
+    let get = world.get("/api/v1/contacts").await;
+    let head = world.call(recado_tests::Request::new("HEAD", "/api/v1/contacts")).await;
+    assert_eq!(head.status, 200);
+    assert!(head.body.is_empty());
+    assert_eq!(head.header("content-type"), get.header("content-type"));
 }
 
 fn sorted(ids: &[&String]) -> Vec<String> {

@@ -38,141 +38,146 @@ fn delivered_at_once(delivery: &Value) -> String {
     text(&log[0]["response"])
 }
 
-both_stores! {
-    async fn a_200_with_a_body_of_300_mib_is_one_delivered_attempt(hooks: Hooks) {
-        let delivery = met(&hooks, Reply::Huge(200, 300 * MIB)).await;
-        assert_eq!(delivered_at_once(&delivery), "x".repeat(1_024));
-        let written = hooks.receiver.written();
-        assert!(written < 64 * MIB, "it was not read: {written}");
-    }
+#[both_stores]
+async fn a_200_with_a_body_of_300_mib_is_one_delivered_attempt(hooks: Hooks) {
+    let delivery = met(&hooks, Reply::Huge(200, 300 * MIB)).await;
+    assert_eq!(delivered_at_once(&delivery), "x".repeat(1_024));
+    let written = hooks.receiver.written();
+    assert!(written < 64 * MIB, "it was not read: {written}");
+}
 
-    async fn a_200_with_a_body_without_end_is_one_delivered_attempt(hooks: Hooks) {
-        let delivery = met(&hooks, Reply::Flood(200)).await;
-        assert_eq!(delivered_at_once(&delivery), "x".repeat(1_024));
-        let written = hooks.receiver.written();
-        assert!(written < 64 * MIB, "it was not read: {written}");
-    }
+#[both_stores]
+async fn a_200_with_a_body_without_end_is_one_delivered_attempt(hooks: Hooks) {
+    let delivery = met(&hooks, Reply::Flood(200)).await;
+    assert_eq!(delivered_at_once(&delivery), "x".repeat(1_024));
+    let written = hooks.receiver.written();
+    assert!(written < 64 * MIB, "it was not read: {written}");
+}
 
-    async fn a_200_that_stalls_after_the_headers_is_one_delivered_attempt(hooks: Hooks) {
-        let delivery = met(&hooks, Reply::StallAfterHeaders(200)).await;
-        assert_eq!(delivered_at_once(&delivery), "");
-    }
+#[both_stores]
+async fn a_200_that_stalls_after_the_headers_is_one_delivered_attempt(hooks: Hooks) {
+    let delivery = met(&hooks, Reply::StallAfterHeaders(200)).await;
+    assert_eq!(delivered_at_once(&delivery), "");
+}
 
-    async fn a_200_that_breaks_off_its_body_is_one_delivered_attempt(hooks: Hooks) {
-        let delivery = met(&hooks, Reply::BreakOff(200)).await;
-        let kept = delivered_at_once(&delivery);
-        assert!("half of it".starts_with(&kept), "{kept:?}");
-    }
+#[both_stores]
+async fn a_200_that_breaks_off_its_body_is_one_delivered_attempt(hooks: Hooks) {
+    let delivery = met(&hooks, Reply::BreakOff(200)).await;
+    let kept = delivered_at_once(&delivery);
+    assert!("half of it".starts_with(&kept), "{kept:?}");
+}
 
-    async fn a_500_with_a_huge_or_broken_body_is_one_failed_attempt(hooks: Hooks) {
-        hooks.hook("/a", &["contact.created"]).await;
-        create(&hooks, 1).await;
-        for (n, reply) in (1..).zip([
-            Reply::Huge(500, 300 * MIB),
-            Reply::Flood(500),
-            Reply::StallAfterHeaders(500),
-            Reply::BreakOff(500),
-        ]) {
-            hooks.receiver.then("/a", reply);
-            hooks.pass(Duration::from_secs(1_800)).await;
-            let delivery = hooks.only_delivery().await;
-            assert_eq!((&delivery["status"], &delivery["attempts"]), (&json!("pending"), &json!(n)));
-            assert_eq!(delivery["attempt_log"][n - 1]["status_code"], 500);
-            assert_eq!(hooks.receiver.count("/a"), n);
-        }
+#[both_stores]
+async fn a_500_with_a_huge_or_broken_body_is_one_failed_attempt(hooks: Hooks) {
+    hooks.hook("/a", &["contact.created"]).await;
+    create(&hooks, 1).await;
+    for (n, reply) in (1..).zip([
+        Reply::Huge(500, 300 * MIB),
+        Reply::Flood(500),
+        Reply::StallAfterHeaders(500),
+        Reply::BreakOff(500),
+    ]) {
+        hooks.receiver.then("/a", reply);
+        hooks.pass(Duration::from_secs(1_800)).await;
+        let delivery = hooks.only_delivery().await;
+        assert_eq!((&delivery["status"], &delivery["attempts"]), (&json!("pending"), &json!(n)));
+        assert_eq!(delivery["attempt_log"][n - 1]["status_code"], 500);
+        assert_eq!(hooks.receiver.count("/a"), n);
     }
+}
 
-    async fn an_attempt_under_way_is_not_joined_by_a_second_one_however_long_it_takes(
-        kind: StoreKind,
-    ) {
-        let hooks = Hooks::live(kind).await;
-        hooks.hook("/a", &["contact.created"]).await;
-        hooks.hook("/b", &["contact.created"]).await;
-        hooks.receiver.then("/a", Reply::Held(200));
-        create(&hooks, 1).await;
-        let held = hooks.receiver.reaches("/a", 1).await[0].delivery();
-        for n in 2..5 {
-            // Longer than any lease and any wait; then the dispatcher shows that it is awake.
-            hooks.advance(Duration::from_secs(1_801));
-            create(&hooks, n).await;
-            hooks.receiver.reaches("/b", n as usize).await;
-            hooks.receiver.reaches("/a", n as usize).await;
-        }
-        let of_it = hooks.receiver.to("/a").iter().filter(|one| one.delivery() == held).count();
-        assert_eq!(of_it, 1);
-        hooks.receiver.release();
-        let delivery = hooks.settled(&held).await;
-        assert_eq!((&delivery["status"], &delivery["attempts"]), (&json!("delivered"), &json!(1)));
+#[both_stores]
+async fn an_attempt_under_way_is_not_joined_by_a_second_one_however_long_it_takes(kind: StoreKind) {
+    let hooks = Hooks::live(kind).await;
+    hooks.hook("/a", &["contact.created"]).await;
+    hooks.hook("/b", &["contact.created"]).await;
+    hooks.receiver.then("/a", Reply::Held(200));
+    create(&hooks, 1).await;
+    let held = hooks.receiver.reaches("/a", 1).await[0].delivery();
+    for n in 2..5 {
+        // Longer than any lease and any wait; then the dispatcher shows that it is awake.
+        hooks.advance(Duration::from_secs(1_801));
+        create(&hooks, n).await;
+        hooks.receiver.reaches("/b", n as usize).await;
+        hooks.receiver.reaches("/a", n as usize).await;
     }
+    let of_it = hooks.receiver.to("/a").iter().filter(|one| one.delivery() == held).count();
+    assert_eq!(of_it, 1);
+    hooks.receiver.release();
+    let delivery = hooks.settled(&held).await;
+    assert_eq!((&delivery["status"], &delivery["attempts"]), (&json!("delivered"), &json!(1)));
+}
 
-    async fn deliveries_to_one_receiver_use_a_connection_again(hooks: Hooks) {
-        hooks.hook("/a", &["contact.created"]).await;
-        for n in 0..10 {
-            create(&hooks, n).await;
-            hooks.drain().await;
-        }
-        assert_eq!(hooks.receiver.count("/a"), 10);
-        assert_eq!(hooks.receiver.connections(), 1);
+#[both_stores]
+async fn deliveries_to_one_receiver_use_a_connection_again(hooks: Hooks) {
+    hooks.hook("/a", &["contact.created"]).await;
+    for n in 0..10 {
+        create(&hooks, n).await;
+        hooks.drain().await;
     }
+    assert_eq!(hooks.receiver.count("/a"), 10);
+    assert_eq!(hooks.receiver.connections(), 1);
+}
 
-    async fn a_used_connection_that_breaks_without_an_answer_is_replaced_and_not_counted(
-        hooks: Hooks,
-    ) {
-        hooks.hook("/a", &["contact.created"]).await;
-        hooks.receiver.answers("/a", Reply::HangupWhenReused);
-        for n in 0..4 {
-            create(&hooks, n).await;
-            hooks.drain().await;
-        }
-        for delivery in hooks.deliveries("").await {
-            assert_eq!(delivery["status"], "delivered");
-            assert_eq!(delivery["attempts"], 1, "a repetition is no attempt");
-        }
-        let all = hooks.receiver.to("/a");
-        assert_eq!(all.len(), 7, "each but the first met a connection that was used");
-        for pair in all[1..].chunks(2) {
-            assert_eq!(pair[0].body, pair[1].body);
-            assert_ne!(pair[0].connection, pair[1].connection);
-        }
+#[both_stores]
+async fn a_used_connection_that_breaks_without_an_answer_is_replaced_and_not_counted(hooks: Hooks) {
+    hooks.hook("/a", &["contact.created"]).await;
+    hooks.receiver.answers("/a", Reply::HangupWhenReused);
+    for n in 0..4 {
+        create(&hooks, n).await;
+        hooks.drain().await;
     }
+    for delivery in hooks.deliveries("").await {
+        assert_eq!(delivery["status"], "delivered");
+        assert_eq!(delivery["attempts"], 1, "a repetition is no attempt");
+    }
+    let all = hooks.receiver.to("/a");
+    assert_eq!(all.len(), 7, "each but the first met a connection that was used");
+    for pair in all[1..].chunks(2) {
+        assert_eq!(pair[0].body, pair[1].body);
+        assert_ne!(pair[0].connection, pair[1].connection);
+    }
+}
 
-    async fn a_new_connection_that_breaks_without_an_answer_is_a_failed_attempt(hooks: Hooks) {
-        let delivery = met(&hooks, Reply::Hangup).await;
-        assert_eq!((&delivery["status"], &delivery["attempts"]), (&json!("pending"), &json!(1)));
-        assert_eq!(hooks.receiver.count("/a"), 1, "it is not repeated at once");
-    }
+#[both_stores]
+async fn a_new_connection_that_breaks_without_an_answer_is_a_failed_attempt(hooks: Hooks) {
+    let delivery = met(&hooks, Reply::Hangup).await;
+    assert_eq!((&delivery["status"], &delivery["attempts"]), (&json!("pending"), &json!(1)));
+    assert_eq!(hooks.receiver.count("/a"), 1, "it is not repeated at once");
+}
 
-    async fn a_receiver_that_closes_idle_connections_gets_everything_once(hooks: Hooks) {
-        hooks.hook("/a", &["contact.created"]).await;
-        hooks.receiver.answers("/a", Reply::ThenClose(200));
-        for n in 0..10 {
-            create(&hooks, n).await;
-            hooks.drain().await;
-        }
-        assert_eq!(hooks.receiver.count("/a"), 10);
-        let all = hooks.deliveries("status=delivered").await;
-        assert!(all.len() == 10 && all.iter().all(|one| one["attempts"] == 1), "{all:?}");
+#[both_stores]
+async fn a_receiver_that_closes_idle_connections_gets_everything_once(hooks: Hooks) {
+    hooks.hook("/a", &["contact.created"]).await;
+    hooks.receiver.answers("/a", Reply::ThenClose(200));
+    for n in 0..10 {
+        create(&hooks, n).await;
+        hooks.drain().await;
     }
+    assert_eq!(hooks.receiver.count("/a"), 10);
+    let all = hooks.deliveries("status=delivered").await;
+    assert!(all.len() == 10 && all.iter().all(|one| one["attempts"] == 1), "{all:?}");
+}
 
-    async fn a_receiver_that_was_away_gets_what_it_missed(kind: StoreKind) {
-        let hooks = Hooks::live(kind).await;
-        hooks.hook("/a", &["contact.created"]).await;
-        hooks.receiver.answers("/a", Reply::Hangup);
-        for n in 0..5 {
-            create(&hooks, n).await;
-        }
-        eventually("each was tried once", || async {
-            let all = hooks.deliveries("").await;
-            all.iter().all(|one| one["attempts"] == 1).then_some(())
-        })
-        .await;
-        hooks.receiver.answers("/a", Reply::status(200));
-        hooks.advance(Duration::from_secs(30));
-        eventually("everything is delivered", || async {
-            (hooks.deliveries("status=delivered").await.len() == 5).then_some(())
-        })
-        .await;
-        assert_eq!(hooks.receiver.count("/a"), 10);
-        assert_eq!(hooks.receiver.deliveries(), 5);
+#[both_stores]
+async fn a_receiver_that_was_away_gets_what_it_missed(kind: StoreKind) {
+    let hooks = Hooks::live(kind).await;
+    hooks.hook("/a", &["contact.created"]).await;
+    hooks.receiver.answers("/a", Reply::Hangup);
+    for n in 0..5 {
+        create(&hooks, n).await;
     }
+    eventually("each was tried once", || async {
+        let all = hooks.deliveries("").await;
+        all.iter().all(|one| one["attempts"] == 1).then_some(())
+    })
+    .await;
+    hooks.receiver.answers("/a", Reply::status(200));
+    hooks.advance(Duration::from_secs(30));
+    eventually("everything is delivered", || async {
+        (hooks.deliveries("status=delivered").await.len() == 5).then_some(())
+    })
+    .await;
+    assert_eq!(hooks.receiver.count("/a"), 10);
+    assert_eq!(hooks.receiver.deliveries(), 5);
 }

@@ -143,131 +143,135 @@ fn told(requests: &[Received]) -> BTreeMap<String, BTreeSet<String>> {
     told
 }
 
-both_stores! {
-    async fn killed_at_any_moment_a_process_tells_of_what_happened_and_of_nothing_else(
-        kind: StoreKind,
-    ) {
-        let database = Database::migrated(kind);
-        let receiver = Receiver::start().await;
-        let mut process = serve(&database).await;
-        let us = tenant_at(process.addr, "Acme", "enterprise").await;
-        let body = json!({
-            "kind": "qr", "name": "c", "identifier": "+551140000000", "gateway": "simulated",
-        });
-        let qr = operator_at(process.addr, &us.id, "POST", "C/connections", body).await;
-        let qr = text(&qr.expect(201)["id"]);
-        for path in ["/a", "/b", "/fails"] {
-            hook(process.addr, &us, &receiver.url(path)).await;
-        }
-        receiver.fails_every("/fails", FAILS_EVERY, 503);
-        let mut all = Done::default();
-        for round in 0..rounds() {
-            // Mostly the process dispatches when it is killed; sometimes it is killed again before
-            // it has taken over what its predecessor left.
-            if round % 5 != 1 {
-                settled(process.addr, &us).await;
-            }
-            let done = run(process, &us, &qr, round).await;
-            assert!(!done.contacts.is_empty() && !done.messages.is_empty(), "there was a load");
-            all.contacts.extend(done.contacts);
-            all.messages.extend(done.messages);
-            process = serve(&database).await;
-        }
-        settled(process.addr, &us).await;
-        let existing: BTreeSet<String> =
-            export_at(process.addr, &us.key, 100).await.into_iter().collect();
-        for path in ["/a", "/b", "/fails"] {
-            let requests = receiver.to(path);
-            let told = told(&requests);
-            let (contacts, messages) = (&told["contact.created"], &told["message.received"]);
-            for id in &all.contacts {
-                assert!(contacts.contains(id), "{path}: {id} was acknowledged and not told of");
-            }
-            for content in &all.messages {
-                assert!(messages.contains(content), "{path}: {content} was not told of");
-            }
-            assert_eq!(*contacts, existing, "{path}: exactly what exists is told of");
-            let mut bodies: BTreeMap<String, &Received> = BTreeMap::new();
-            for request in &requests {
-                let first = bodies.entry(request.delivery()).or_insert(request);
-                assert_eq!(first.body, request.body, "{path}: the bytes stay the same");
-            }
-            let distinct = bodies.len();
-            assert_eq!(distinct, contacts.len() + messages.len(), "{path}: once for each change");
-        }
-        let failed = "C/deliveries?status=failed&limit=1";
-        let failed = operator_at(process.addr, &us.id, "GET", failed, Value::Null).await;
-        assert_eq!(failed.json()["pagination"]["total"], 0, "{}", failed.show());
+#[both_stores]
+async fn killed_at_any_moment_a_process_tells_of_what_happened_and_of_nothing_else(
+    kind: StoreKind,
+) {
+    let database = Database::migrated(kind);
+    let receiver = Receiver::start().await;
+    let mut process = serve(&database).await;
+    let us = tenant_at(process.addr, "Acme", "enterprise").await;
+    let body = json!({
+        "kind": "qr", "name": "c", "identifier": "+551140000000", "gateway": "simulated",
+    });
+    let qr = operator_at(process.addr, &us.id, "POST", "C/connections", body).await;
+    let qr = text(&qr.expect(201)["id"]);
+    for path in ["/a", "/b", "/fails"] {
+        hook(process.addr, &us, &receiver.url(path)).await;
     }
+    receiver.fails_every("/fails", FAILS_EVERY, 503);
+    let mut all = Done::default();
+    for round in 0..rounds() {
+        // Mostly the process dispatches when it is killed; sometimes it is killed again before
+        // it has taken over what its predecessor left.
+        if round % 5 != 1 {
+            settled(process.addr, &us).await;
+        }
+        let done = run(process, &us, &qr, round).await;
+        assert!(!done.contacts.is_empty() && !done.messages.is_empty(), "there was a load");
+        all.contacts.extend(done.contacts);
+        all.messages.extend(done.messages);
+        process = serve(&database).await;
+    }
+    settled(process.addr, &us).await;
+    let existing: BTreeSet<String> =
+        export_at(process.addr, &us.key, 100).await.into_iter().collect();
+    for path in ["/a", "/b", "/fails"] {
+        let requests = receiver.to(path);
+        let told = told(&requests);
+        let (contacts, messages) = (&told["contact.created"], &told["message.received"]);
+        for id in &all.contacts {
+            assert!(contacts.contains(id), "{path}: {id} was acknowledged and not told of");
+        }
+        for content in &all.messages {
+            assert!(messages.contains(content), "{path}: {content} was not told of");
+        }
+        assert_eq!(*contacts, existing, "{path}: exactly what exists is told of");
+        let mut bodies: BTreeMap<String, &Received> = BTreeMap::new();
+        for request in &requests {
+            let first = bodies.entry(request.delivery()).or_insert(request);
+            assert_eq!(first.body, request.body, "{path}: the bytes stay the same");
+        }
+        let distinct = bodies.len();
+        assert_eq!(distinct, contacts.len() + messages.len(), "{path}: once for each change");
+    }
+    let failed = "C/deliveries?status=failed&limit=1";
+    let failed = operator_at(process.addr, &us.id, "GET", failed, Value::Null).await;
+    assert_eq!(failed.json()["pagination"]["total"], 0, "{}", failed.show());
+}
 
-    async fn an_attempt_cut_off_by_a_kill_is_made_again_and_not_counted(kind: StoreKind) {
-        let database = Database::migrated(kind);
-        let receiver = Receiver::start().await;
-        let process = serve(&database).await;
-        let us = tenant_at(process.addr, "Acme", "enterprise").await;
-        hook(process.addr, &us, &receiver.url("/a")).await;
-        receiver.then("/a", Reply::Never);
-        let body = json!({"phone": phone(1)});
-        let create = Request::new("POST", "/api/v1/contacts").bearer(&us.key).json(&body);
-        create.send(process.addr).await.expect(201);
-        receiver.reaches("/a", 1).await;
-        process.kill().await;
-        let process = serve(&database).await;
-        let all = receiver.reaches("/a", 2).await;
-        assert_eq!(all[0].body, all[1].body);
-        let delivery = eventually("it is delivered", || async {
-            let path = "C/deliveries?status=delivered";
-            let list = operator_at(process.addr, &us.id, "GET", path, Value::Null).await;
-            list.items().into_iter().next()
-        })
-        .await;
-        assert_eq!(delivery["attempts"], 1);
-        assert_eq!(receiver.count("/a"), 2);
-    }
+#[both_stores]
+async fn an_attempt_cut_off_by_a_kill_is_made_again_and_not_counted(kind: StoreKind) {
+    let database = Database::migrated(kind);
+    let receiver = Receiver::start().await;
+    let process = serve(&database).await;
+    let us = tenant_at(process.addr, "Acme", "enterprise").await;
+    hook(process.addr, &us, &receiver.url("/a")).await;
+    receiver.then("/a", Reply::Never);
+    let body = json!({"phone": phone(1)});
+    let create = Request::new("POST", "/api/v1/contacts").bearer(&us.key).json(&body);
+    create.send(process.addr).await.expect(201);
+    receiver.reaches("/a", 1).await;
+    process.kill().await;
+    let process = serve(&database).await;
+    let all = receiver.reaches("/a", 2).await;
+    assert_eq!(all[0].body, all[1].body);
+    let delivery = eventually("it is delivered", || async {
+        let path = "C/deliveries?status=delivered";
+        let list = operator_at(process.addr, &us.id, "GET", path, Value::Null).await;
+        list.items().into_iter().next()
+    })
+    .await;
+    assert_eq!(delivery["attempts"], 1);
+    assert_eq!(receiver.count("/a"), 2);
+}
 
-    async fn the_options_of_deliveries_hold_in_the_binary(kind: StoreKind) {
-        let database = Database::migrated(kind);
-        let receiver = Receiver::start().await;
-        let args = [
-            "--allow-private-destinations", "--webhook-retry-waits", "20ms,30ms,40ms,50ms",
-            "--webhook-timeout", "300ms",
-        ];
-        let process = Process::serve(&database, &args).await;
-        let us = tenant_at(process.addr, "Acme", "enterprise").await;
-        let id = hook(process.addr, &us, &receiver.url("/a")).await;
-        receiver.then("/a", Reply::Never);
-        receiver.answers("/a", Reply::status(500));
-        let test = format!("C/webhooks/{id}/test");
-        operator_at(process.addr, &us.id, "POST", &test, Value::Null).await.expect(200);
-        let failed = eventually("it is given up", || async {
-            let path = "C/deliveries?status=failed";
-            let list = operator_at(process.addr, &us.id, "GET", path, Value::Null).await;
-            list.items().into_iter().next()
-        })
-        .await;
-        assert_eq!(failed["attempts"], 5);
-        let path = format!("C/deliveries/{}", text(&failed["id"]));
-        let detail = operator_at(process.addr, &us.id, "GET", &path, Value::Null).await.expect(200);
-        let log = detail["attempt_log"].as_array().expect("a log");
-        assert_eq!(log[0]["status_code"], Value::Null);
-        let took = log[0]["duration_ms"].as_u64().expect("a number");
-        assert!((250..9_000).contains(&took), "the timeout holds: {took}");
-        assert!(log[1..].iter().all(|one| one["status_code"] == 500), "{log:?}");
-        assert_eq!(receiver.count("/a"), 5);
-        // Without the switch the same webhook is not called any more, and no other is registered.
-        process.kill().await;
-        let process = Process::serve(&database, &args[1..]).await;
-        let connections = receiver.connections();
-        let body = json!({"url": receiver.url("/b"), "events": ["*"]});
-        let refused = operator_at(process.addr, &us.id, "POST", "C/webhooks", body).await;
-        assert_eq!(refused.expect_invalid(), ["url"]);
-        operator_at(process.addr, &us.id, "POST", &test, Value::Null).await.expect(200);
-        eventually("it is given up as well", || async {
-            let path = "C/deliveries?status=failed";
-            let list = operator_at(process.addr, &us.id, "GET", path, Value::Null).await;
-            (list.items().len() == 2).then_some(())
-        })
-        .await;
-        assert_eq!(receiver.connections(), connections, "nothing was dialled");
-    }
+#[both_stores]
+async fn the_options_of_deliveries_hold_in_the_binary(kind: StoreKind) {
+    let database = Database::migrated(kind);
+    let receiver = Receiver::start().await;
+    let args = [
+        "--allow-private-destinations",
+        "--webhook-retry-waits",
+        "20ms,30ms,40ms,50ms",
+        "--webhook-timeout",
+        "300ms",
+    ];
+    let process = Process::serve(&database, &args).await;
+    let us = tenant_at(process.addr, "Acme", "enterprise").await;
+    let id = hook(process.addr, &us, &receiver.url("/a")).await;
+    receiver.then("/a", Reply::Never);
+    receiver.answers("/a", Reply::status(500));
+    let test = format!("C/webhooks/{id}/test");
+    operator_at(process.addr, &us.id, "POST", &test, Value::Null).await.expect(200);
+    let failed = eventually("it is given up", || async {
+        let path = "C/deliveries?status=failed";
+        let list = operator_at(process.addr, &us.id, "GET", path, Value::Null).await;
+        list.items().into_iter().next()
+    })
+    .await;
+    assert_eq!(failed["attempts"], 5);
+    let path = format!("C/deliveries/{}", text(&failed["id"]));
+    let detail = operator_at(process.addr, &us.id, "GET", &path, Value::Null).await.expect(200);
+    let log = detail["attempt_log"].as_array().expect("a log");
+    assert_eq!(log[0]["status_code"], Value::Null);
+    let took = log[0]["duration_ms"].as_u64().expect("a number");
+    assert!((250..9_000).contains(&took), "the timeout holds: {took}");
+    assert!(log[1..].iter().all(|one| one["status_code"] == 500), "{log:?}");
+    assert_eq!(receiver.count("/a"), 5);
+    // Without the switch the same webhook is not called any more, and no other is registered.
+    process.kill().await;
+    let process = Process::serve(&database, &args[1..]).await;
+    let connections = receiver.connections();
+    let body = json!({"url": receiver.url("/b"), "events": ["*"]});
+    let refused = operator_at(process.addr, &us.id, "POST", "C/webhooks", body).await;
+    assert_eq!(refused.expect_invalid(), ["url"]);
+    operator_at(process.addr, &us.id, "POST", &test, Value::Null).await.expect(200);
+    eventually("it is given up as well", || async {
+        let path = "C/deliveries?status=failed";
+        let list = operator_at(process.addr, &us.id, "GET", path, Value::Null).await;
+        (list.items().len() == 2).then_some(())
+    })
+    .await;
+    assert_eq!(receiver.connections(), connections, "nothing was dialled");
 }

@@ -41,145 +41,148 @@ fn in_order(messages: u32) -> Vec<String> {
     std::iter::once("created".to_owned()).chain((0..messages).map(|n| n.to_string())).collect()
 }
 
-both_stores! {
-    async fn the_events_of_each_contact_come_in_their_order(hooks: Hooks) {
-        hooks.hook("/a", &["*"]).await;
-        hooks.receiver.answers("/a", Reply::After(Duration::from_millis(2), 200));
-        talk(&hooks, 0..20, 12).await;
-        hooks.drain().await;
-        let told = by_contact(&hooks.receiver.to("/a"));
-        assert_eq!(told.len(), 20);
-        for (contact, told) in told {
-            assert_eq!(told, in_order(12), "{contact}");
-        }
-        assert!(hooks.receiver.most_in_flight("/a") > 1, "contacts do not wait for each other");
+#[both_stores]
+async fn the_events_of_each_contact_come_in_their_order(hooks: Hooks) {
+    hooks.hook("/a", &["*"]).await;
+    hooks.receiver.answers("/a", Reply::After(Duration::from_millis(2), 200));
+    talk(&hooks, 0..20, 12).await;
+    hooks.drain().await;
+    let told = by_contact(&hooks.receiver.to("/a"));
+    assert_eq!(told.len(), 20);
+    for (contact, told) in told {
+        assert_eq!(told, in_order(12), "{contact}");
     }
+    assert!(hooks.receiver.most_in_flight("/a") > 1, "contacts do not wait for each other");
+}
 
-    async fn the_next_event_of_a_contact_waits_for_the_first_and_other_contacts_do_not(
-        hooks: Hooks,
-    ) {
-        hooks.hook("/a", &["message.received"]).await;
-        talk(&hooks, 0..1, 1).await;
-        hooks.drain().await;
-        hooks.receiver.then("/a", Reply::Held(200));
-        talk(&hooks, 0..1, 3).await;
-        let draining = hooks.draining();
-        hooks.receiver.reaches("/a", 2).await;
-        talk(&hooks, 1..9, 1).await;
-        let all = hooks.receiver.reaches("/a", 10).await;
-        assert_eq!(by_contact(&all).len(), 9);
-        assert_eq!(hooks.receiver.in_flight("/a"), 1, "the first contact's next event waits");
+#[both_stores]
+async fn the_next_event_of_a_contact_waits_for_the_first_and_other_contacts_do_not(hooks: Hooks) {
+    hooks.hook("/a", &["message.received"]).await;
+    talk(&hooks, 0..1, 1).await;
+    hooks.drain().await;
+    hooks.receiver.then("/a", Reply::Held(200));
+    talk(&hooks, 0..1, 3).await;
+    let draining = hooks.draining();
+    hooks.receiver.reaches("/a", 2).await;
+    talk(&hooks, 1..9, 1).await;
+    let all = hooks.receiver.reaches("/a", 10).await;
+    assert_eq!(by_contact(&all).len(), 9);
+    assert_eq!(hooks.receiver.in_flight("/a"), 1, "the first contact's next event waits");
+    hooks.receiver.release();
+    draining.await.expect("it ends");
+    let first = text(&all[0].data()["contact"]["id"]);
+    assert_eq!(by_contact(&hooks.receiver.to("/a"))[&first], ["0", "0", "1", "2"]);
+}
+
+#[both_stores]
+async fn a_failed_first_attempt_releases_the_contacts_next_event_at_once(hooks: Hooks) {
+    hooks.hook("/a", &["*"]).await;
+    hooks.receiver.then("/a", Reply::status(200)).then("/a", Reply::status(500));
+    talk(&hooks, 0..1, 5).await;
+    // No time passes.
+    hooks.drain().await;
+    let told = by_contact(&hooks.receiver.to("/a"));
+    assert_eq!(told.into_values().next(), Some(in_order(5)));
+    let pending = hooks.deliveries("status=pending").await;
+    assert_eq!(pending.len(), 1);
+    assert_eq!(pending[0]["next_attempt_at"], hooks.time_in(30_000));
+    hooks.pass(Duration::from_secs(30)).await;
+    let last = hooks.receiver.to("/a").pop().expect("a request");
+    assert_eq!(last.data()["content"], "0");
+    assert!(hooks.deliveries("status=pending").await.is_empty());
+}
+
+#[both_stores]
+async fn a_webhook_has_16_attempts_in_flight_at_most(hooks: Hooks) {
+    hooks.hook("/a", &["contact.created"]).await;
+    hooks.hook("/b", &["contact.created"]).await;
+    hooks.receiver.answers("/a", Reply::Held(200));
+    for n in 0..40 {
+        hooks.create(json!({"phone": phone(n)})).await;
+    }
+    let draining = hooks.draining();
+    hooks.receiver.reaches("/b", 40).await;
+    hooks.receiver.reaches("/a", 16).await;
+    assert_eq!(hooks.receiver.in_flight("/a"), 16);
+    eventually("everything came", || async {
         hooks.receiver.release();
-        draining.await.expect("it ends");
-        let first = text(&all[0].data()["contact"]["id"]);
-        assert_eq!(by_contact(&hooks.receiver.to("/a"))[&first], ["0", "0", "1", "2"]);
-    }
+        (hooks.receiver.count("/a") == 40 && hooks.receiver.in_flight("/a") == 0).then_some(())
+    })
+    .await;
+    draining.await.expect("it ends");
+    assert_eq!(hooks.receiver.most_in_flight("/a"), 16);
+    assert_eq!(hooks.deliveries("status=delivered&limit=100").await.len(), 80);
+}
 
-    async fn a_failed_first_attempt_releases_the_contacts_next_event_at_once(hooks: Hooks) {
-        hooks.hook("/a", &["*"]).await;
-        hooks.receiver.then("/a", Reply::status(200)).then("/a", Reply::status(500));
-        talk(&hooks, 0..1, 5).await;
-        // No time passes.
-        hooks.drain().await;
-        let told = by_contact(&hooks.receiver.to("/a"));
-        assert_eq!(told.into_values().next(), Some(in_order(5)));
-        let pending = hooks.deliveries("status=pending").await;
-        assert_eq!(pending.len(), 1);
-        assert_eq!(pending[0]["next_attempt_at"], hooks.time_in(30_000));
-        hooks.pass(Duration::from_secs(30)).await;
-        let last = hooks.receiver.to("/a").pop().expect("a request");
-        assert_eq!(last.data()["content"], "0");
-        assert!(hooks.deliveries("status=pending").await.is_empty());
+#[both_stores]
+async fn receivers_that_hang_fail_or_flood_do_not_delay_the_others(kind: StoreKind) {
+    let timeout = Some(Duration::from_secs(120));
+    let hooks = Hooks::with(kind, Setup { webhook_timeout: timeout, ..Setup::default() }).await;
+    // More attempts than may be in flight in all wait for those who never answer.
+    for n in 0..40 {
+        let path = format!("/never{n}");
+        hooks.receiver.answers(&path, Reply::Never);
+        hooks.hook(&path, &["contact.created"]).await;
     }
+    for (path, reply) in [
+        ("/fails", Reply::status(500)),
+        ("/hangs-up", Reply::Hangup),
+        ("/floods", Reply::Flood(200)),
+        ("/stalls", Reply::StallAfterHeaders(200)),
+    ] {
+        hooks.receiver.answers(path, reply);
+        hooks.hook(path, &["contact.created"]).await;
+    }
+    for n in 0..5 {
+        hooks.hook(&format!("/good{n}"), &["contact.created"]).await;
+    }
+    for n in 0..20 {
+        hooks.create(json!({"phone": phone(n)})).await;
+    }
+    for n in 0..5 {
+        hooks.receiver.reaches(&format!("/good{n}"), 20).await;
+    }
+    let given_up = hooks.deliveries("status=failed").await;
+    assert!(given_up.is_empty(), "{given_up:?}");
+    let waiting = (0..40).filter(|n| hooks.receiver.in_flight(&format!("/never{n}")) > 0);
+    assert!(waiting.count() > 20, "those who never answer are still being waited for");
+    eventually("the good ones are recorded", || async {
+        let all = hooks.list_deliveries("status=delivered&limit=1").await;
+        (all.json()["pagination"]["total"].as_u64() >= Some(100)).then_some(())
+    })
+    .await;
+}
 
-    async fn a_webhook_has_16_attempts_in_flight_at_most(hooks: Hooks) {
-        hooks.hook("/a", &["contact.created"]).await;
-        hooks.hook("/b", &["contact.created"]).await;
-        hooks.receiver.answers("/a", Reply::Held(200));
-        for n in 0..40 {
-            hooks.create(json!({"phone": phone(n)})).await;
-        }
-        let draining = hooks.draining();
-        hooks.receiver.reaches("/b", 40).await;
-        hooks.receiver.reaches("/a", 16).await;
-        assert_eq!(hooks.receiver.in_flight("/a"), 16);
-        eventually("everything came", || async {
-            hooks.receiver.release();
-            (hooks.receiver.count("/a") == 40 && hooks.receiver.in_flight("/a") == 0).then_some(())
-        })
-        .await;
-        draining.await.expect("it ends");
-        assert_eq!(hooks.receiver.most_in_flight("/a"), 16);
-        assert_eq!(hooks.deliveries("status=delivered&limit=100").await.len(), 80);
+#[both_stores]
+async fn a_dead_receiver_does_not_delay_what_comes_later_for_others(hooks: Hooks) {
+    hooks.hook("/dead", &["*"]).await;
+    hooks.hook("/good", &["*"]).await;
+    hooks.receiver.answers("/dead", Reply::Never);
+    hooks.create(json!({"phone": phone(0)})).await;
+    let draining = hooks.draining();
+    for n in 1..30 {
+        hooks.receiver.reaches("/good", n as usize).await;
+        hooks.create(json!({"phone": phone(n)})).await;
     }
+    hooks.receiver.reaches("/good", 30).await;
+    hooks.receiver.reaches("/dead", 16).await;
+    assert_eq!(hooks.receiver.in_flight("/dead"), 16);
+    draining.abort();
+}
 
-    async fn receivers_that_hang_fail_or_flood_do_not_delay_the_others(kind: StoreKind) {
-        let timeout = Some(Duration::from_secs(120));
-        let hooks = Hooks::with(kind, Setup { webhook_timeout: timeout, ..Setup::default() }).await;
-        // More attempts than may be in flight in all wait for those who never answer.
-        for n in 0..40 {
-            let path = format!("/never{n}");
-            hooks.receiver.answers(&path, Reply::Never);
-            hooks.hook(&path, &["contact.created"]).await;
-        }
-        for (path, reply) in [
-            ("/fails", Reply::status(500)),
-            ("/hangs-up", Reply::Hangup),
-            ("/floods", Reply::Flood(200)),
-            ("/stalls", Reply::StallAfterHeaders(200)),
-        ] {
-            hooks.receiver.answers(path, reply);
-            hooks.hook(path, &["contact.created"]).await;
-        }
-        for n in 0..5 {
-            hooks.hook(&format!("/good{n}"), &["contact.created"]).await;
-        }
-        for n in 0..20 {
-            hooks.create(json!({"phone": phone(n)})).await;
-        }
-        for n in 0..5 {
-            hooks.receiver.reaches(&format!("/good{n}"), 20).await;
-        }
-        let given_up = hooks.deliveries("status=failed").await;
-        assert!(given_up.is_empty(), "{given_up:?}");
-        let waiting = (0..40).filter(|n| hooks.receiver.in_flight(&format!("/never{n}")) > 0);
-        assert!(waiting.count() > 20, "those who never answer are still being waited for");
-        eventually("the good ones are recorded", || async {
-            let all = hooks.list_deliveries("status=delivered&limit=1").await;
-            (all.json()["pagination"]["total"].as_u64() >= Some(100)).then_some(())
-        })
-        .await;
+#[both_stores]
+async fn what_is_tried_again_does_not_wait_behind_what_is_new(hooks: Hooks) {
+    hooks.hook("/a", &["contact.created"]).await;
+    hooks.receiver.then("/a", Reply::status(500));
+    hooks.create(json!({"phone": phone(0), "name": "old"})).await;
+    hooks.drain().await;
+    hooks.advance(Duration::from_secs(30));
+    for n in 1..300 {
+        hooks.create(json!({"phone": phone(n), "name": "new"})).await;
     }
-
-    async fn a_dead_receiver_does_not_delay_what_comes_later_for_others(hooks: Hooks) {
-        hooks.hook("/dead", &["*"]).await;
-        hooks.hook("/good", &["*"]).await;
-        hooks.receiver.answers("/dead", Reply::Never);
-        hooks.create(json!({"phone": phone(0)})).await;
-        let draining = hooks.draining();
-        for n in 1..30 {
-            hooks.receiver.reaches("/good", n as usize).await;
-            hooks.create(json!({"phone": phone(n)})).await;
-        }
-        hooks.receiver.reaches("/good", 30).await;
-        hooks.receiver.reaches("/dead", 16).await;
-        assert_eq!(hooks.receiver.in_flight("/dead"), 16);
-        draining.abort();
-    }
-
-    async fn what_is_tried_again_does_not_wait_behind_what_is_new(hooks: Hooks) {
-        hooks.hook("/a", &["contact.created"]).await;
-        hooks.receiver.then("/a", Reply::status(500));
-        hooks.create(json!({"phone": phone(0), "name": "old"})).await;
-        hooks.drain().await;
-        hooks.advance(Duration::from_secs(30));
-        for n in 1..300 {
-            hooks.create(json!({"phone": phone(n), "name": "new"})).await;
-        }
-        hooks.drain().await;
-        let all = hooks.receiver.to("/a");
-        let old = all.iter().skip(1).position(|one| one.data()["name"] == "old");
-        assert!(old.is_some_and(|place| place < 150), "{old:?}");
-        assert_eq!(hooks.deliveries("status=pending").await, Vec::<Value>::new());
-    }
+    hooks.drain().await;
+    let all = hooks.receiver.to("/a");
+    let old = all.iter().skip(1).position(|one| one.data()["name"] == "old");
+    assert!(old.is_some_and(|place| place < 150), "{old:?}");
+    assert_eq!(hooks.deliveries("status=pending").await, Vec::<Value>::new());
 }

@@ -32,182 +32,189 @@ async fn remove(hooks: &Hooks, contact: &str) {
     hooks.delete(&format!("/api/v1/contacts/{contact}")).await.expect_deleted();
 }
 
-both_stores! {
-    async fn settled_deliveries_and_events_go_after_30_days(hooks: Hooks) {
-        let key = hooks.journal_key().await;
-        hooks.hook("/a", &["*"]).await;
-        hooks.receiver.then("/a", Reply::status(500));
-        create(&hooks, 1).await;
-        hooks.drain().await;
-        create(&hooks, 2).await;
-        hooks.drain().await;
-        hooks.receiver.answers("/a", Reply::status(500));
-        for wait in [30, 120, 600, 1_800] {
-            hooks.pass(Duration::from_secs(wait)).await;
-        }
-        let elapsed = Duration::from_secs(2_550);
-        assert_eq!((count(&hooks, "status=delivered").await, count(&hooks, "status=failed").await),
-            (1, 1));
-        let ids: Vec<String> =
-            hooks.deliveries("").await.iter().map(|one| text(&one["id"])).collect();
-        hooks.advance(DAY * 30 - elapsed);
-        sweep(&hooks).await;
-        assert_eq!(count(&hooks, "").await, 2, "thirty days are not over");
-        assert_eq!(told(&hooks, &key).await.len(), 2);
-        hooks.advance(MILLI);
-        sweep(&hooks).await;
-        assert_eq!(count(&hooks, "").await, 0);
-        assert!(told(&hooks, &key).await.is_empty());
-        for id in ids {
-            let path = format!("C/deliveries/{id}");
-            hooks.operator("GET", &path, Value::Null).await.expect_error(404, "NOT_FOUND");
-            hooks.redeliver(&id).await.expect_error(404, "NOT_FOUND");
-        }
+#[both_stores]
+async fn settled_deliveries_and_events_go_after_30_days(hooks: Hooks) {
+    let key = hooks.journal_key().await;
+    hooks.hook("/a", &["*"]).await;
+    hooks.receiver.then("/a", Reply::status(500));
+    create(&hooks, 1).await;
+    hooks.drain().await;
+    create(&hooks, 2).await;
+    hooks.drain().await;
+    hooks.receiver.answers("/a", Reply::status(500));
+    for wait in [30, 120, 600, 1_800] {
+        hooks.pass(Duration::from_secs(wait)).await;
     }
-
-    async fn what_is_pending_is_kept_however_old_and_is_delivered_in_the_end(hooks: Hooks) {
-        let key = hooks.journal_key().await;
-        let hook = hooks.hook("/a", &["*"]).await;
-        hooks.receiver.then("/a", Reply::status(500));
-        create(&hooks, 1).await;
-        hooks.drain().await;
-        create(&hooks, 2).await;
-        hooks.change_hook(&hook, json!({"is_active": false})).await;
-        hooks.advance(DAY * 90);
-        sweep(&hooks).await;
-        assert_eq!(count(&hooks, "status=pending").await, 2);
-        for delivery in hooks.deliveries("").await {
-            assert!(hooks.delivery(&text(&delivery["id"])).await["body"].is_string());
-        }
-        assert_eq!(told(&hooks, &key).await.len(), 2, "what a delivery needs is kept");
-        hooks.change_hook(&hook, json!({"is_active": true})).await;
-        hooks.drain().await;
-        assert_eq!(count(&hooks, "status=delivered").await, 2);
-        let all = hooks.receiver.to("/a");
-        assert_eq!(all.len(), 3);
-        sweep(&hooks).await;
-        assert_eq!(count(&hooks, "").await, 0, "settled now, and older than the retention");
+    let elapsed = Duration::from_secs(2_550);
+    assert_eq!(
+        (count(&hooks, "status=delivered").await, count(&hooks, "status=failed").await),
+        (1, 1)
+    );
+    let ids: Vec<String> = hooks.deliveries("").await.iter().map(|one| text(&one["id"])).collect();
+    hooks.advance(DAY * 30 - elapsed);
+    sweep(&hooks).await;
+    assert_eq!(count(&hooks, "").await, 2, "thirty days are not over");
+    assert_eq!(told(&hooks, &key).await.len(), 2);
+    hooks.advance(MILLI);
+    sweep(&hooks).await;
+    assert_eq!(count(&hooks, "").await, 0);
+    assert!(told(&hooks, &key).await.is_empty());
+    for id in ids {
+        let path = format!("C/deliveries/{id}");
+        hooks.operator("GET", &path, Value::Null).await.expect_error(404, "NOT_FOUND");
+        hooks.redeliver(&id).await.expect_error(404, "NOT_FOUND");
     }
+}
 
-    async fn the_operator_sets_another_retention_and_a_running_server_sweeps(kind: StoreKind) {
-        let retention = Some(Duration::from_secs(3_600));
-        let hooks = Hooks::with(kind, Setup { retention, ..Setup::default() }).await;
-        let key = hooks.journal_key().await;
-        hooks.hook("/a", &["*"]).await;
-        create(&hooks, 1).await;
-        hooks.receiver.reaches("/a", 1).await;
-        let id = text(&hooks.deliveries("").await[0]["id"]);
-        hooks.settled(&id).await;
-        hooks.advance(Duration::from_secs(3_599));
-        create(&hooks, 2).await;
-        hooks.receiver.reaches("/a", 2).await;
-        hooks.advance(Duration::from_secs(2));
-        eventually("the first is gone", || async {
-            (count(&hooks, "").await == 1).then_some(())
-        })
+#[both_stores]
+async fn what_is_pending_is_kept_however_old_and_is_delivered_in_the_end(hooks: Hooks) {
+    let key = hooks.journal_key().await;
+    let hook = hooks.hook("/a", &["*"]).await;
+    hooks.receiver.then("/a", Reply::status(500));
+    create(&hooks, 1).await;
+    hooks.drain().await;
+    create(&hooks, 2).await;
+    hooks.change_hook(&hook, json!({"is_active": false})).await;
+    hooks.advance(DAY * 90);
+    sweep(&hooks).await;
+    assert_eq!(count(&hooks, "status=pending").await, 2);
+    for delivery in hooks.deliveries("").await {
+        assert!(hooks.delivery(&text(&delivery["id"])).await["body"].is_string());
+    }
+    assert_eq!(told(&hooks, &key).await.len(), 2, "what a delivery needs is kept");
+    hooks.change_hook(&hook, json!({"is_active": true})).await;
+    hooks.drain().await;
+    assert_eq!(count(&hooks, "status=delivered").await, 2);
+    let all = hooks.receiver.to("/a");
+    assert_eq!(all.len(), 3);
+    sweep(&hooks).await;
+    assert_eq!(count(&hooks, "").await, 0, "settled now, and older than the retention");
+}
+
+#[both_stores]
+async fn the_operator_sets_another_retention_and_a_running_server_sweeps(kind: StoreKind) {
+    let retention = Some(Duration::from_secs(3_600));
+    let hooks = Hooks::with(kind, Setup { retention, ..Setup::default() }).await;
+    let key = hooks.journal_key().await;
+    hooks.hook("/a", &["*"]).await;
+    create(&hooks, 1).await;
+    hooks.receiver.reaches("/a", 1).await;
+    let id = text(&hooks.deliveries("").await[0]["id"]);
+    hooks.settled(&id).await;
+    hooks.advance(Duration::from_secs(3_599));
+    create(&hooks, 2).await;
+    hooks.receiver.reaches("/a", 2).await;
+    hooks.advance(Duration::from_secs(2));
+    eventually("the first is gone", || async { (count(&hooks, "").await == 1).then_some(()) })
         .await;
-        assert_eq!(hooks.only_delivery().await["webhook_id"], hooks.deliveries("").await[0]["webhook_id"]);
-        eventually("its event is gone", || async {
-            (told(&hooks, &key).await.len() == 1).then_some(())
-        })
-        .await;
-        assert_eq!(told(&hooks, &key).await[0]["data"]["name"], "c2");
-    }
+    assert_eq!(
+        hooks.only_delivery().await["webhook_id"],
+        hooks.deliveries("").await[0]["webhook_id"]
+    );
+    eventually("its event is gone", || async {
+        (told(&hooks, &key).await.len() == 1).then_some(())
+    })
+    .await;
+    assert_eq!(told(&hooks, &key).await[0]["data"]["name"], "c2");
+}
 
-    async fn a_large_number_goes_in_small_steps_and_wholly(hooks: Hooks) {
-        let key = hooks.journal_key().await;
-        hooks.hook("/a", &["*"]).await;
-        let qr = hooks.qr().await;
-        for n in 0..2 {
-            let events =
-                (0..800).map(|m| hooks.inbound("5511987650001", &format!("{n} {m}"))).collect();
-            hooks.gateway(&qr, events).await;
-        }
-        let webhooks = hooks.operator_get("C/webhooks").await;
-        let path = format!("C/webhooks/{}", text(&webhooks[0]["id"]));
-        hooks.operator("DELETE", &path, Value::Null).await.expect_deleted();
-        assert_eq!(count(&hooks, "status=failed").await, 1_601);
-        hooks.advance(DAY * 31);
-        sweep(&hooks).await;
-        assert_eq!(count(&hooks, "").await, 0);
-        assert!(told(&hooks, &key).await.is_empty());
-    }
-
-    async fn deleting_a_contact_erases_what_was_told_of_it(hooks: Hooks) {
-        let key = hooks.journal_key().await;
-        hooks.hook("/a", &["*"]).await;
-        let (gone, left) = (create(&hooks, 1).await, create(&hooks, 2).await);
-        hooks.drain().await;
-        let of = |contact: &str| {
-            let found = hooks.receiver.to("/a").into_iter().find(|one| one.data()["id"] == contact);
-            found.expect("it was told").delivery()
-        };
-        let (of_gone, of_left) = (of(&gone), of(&left));
-        remove(&hooks, &gone).await;
-        hooks.server.settle_jobs().await;
-        let erased = hooks.delivery(&of_gone).await;
-        assert_eq!(erased["body"], Value::Null);
-        assert_eq!(erased["status"], "delivered");
-        assert_eq!(erased["attempt_log"].as_array().map(Vec::len), Some(1));
-        hooks.redeliver(&of_gone).await.expect_error(409, "BODY_ERASED");
-        let kept = hooks.delivery(&of_left).await;
-        assert!(text(&kept["body"]).contains("c2"));
-        hooks.redeliver(&of_left).await.expect(200);
-        let told = told(&hooks, &key).await;
-        assert_eq!(told.len(), 2, "the journal keeps that something happened");
-        assert_eq!(told[0]["event"], "contact.created");
-        assert_eq!(told[0]["data"], Value::Null);
-        assert_eq!(told[1]["data"]["name"], "c2");
-    }
-
-    async fn what_is_pending_of_a_deleted_contact_is_told_before_it_is_erased(hooks: Hooks) {
-        hooks.hook("/a", &["*"]).await;
-        hooks.receiver.then("/a", Reply::status(500));
-        let contact = create(&hooks, 1).await;
-        hooks.drain().await;
-        remove(&hooks, &contact).await;
-        hooks.server.settle_jobs().await;
-        let pending = hooks.only_delivery().await;
-        assert_eq!(pending["status"], "pending");
-        assert!(pending["body"].is_string(), "it is still needed");
-        hooks.pass(Duration::from_secs(30)).await;
-        let all = hooks.receiver.to("/a");
-        assert_eq!(all.len(), 2);
-        assert_eq!(all[0].body, all[1].body);
-        hooks.advance(Duration::from_secs(600));
-        hooks.server.settle_jobs().await;
-        let erased = hooks.only_delivery().await;
-        assert_eq!(erased["status"], "delivered");
-        assert_eq!(erased["body"], Value::Null);
-        hooks.redeliver(&text(&erased["id"])).await.expect_error(409, "BODY_ERASED");
-    }
-
-    async fn everything_that_was_told_of_a_deleted_contact_is_erased(hooks: Hooks) {
-        let key = hooks.journal_key().await;
-        hooks.hook("/a", &["*"]).await;
-        let qr = hooks.qr().await;
+#[both_stores]
+async fn a_large_number_goes_in_small_steps_and_wholly(hooks: Hooks) {
+    let key = hooks.journal_key().await;
+    hooks.hook("/a", &["*"]).await;
+    let qr = hooks.qr().await;
+    for n in 0..2 {
         let events =
-            (0..700).map(|n| hooks.inbound("5511987650001", &format!("secreto {n}"))).collect();
+            (0..800).map(|m| hooks.inbound("5511987650001", &format!("{n} {m}"))).collect();
         hooks.gateway(&qr, events).await;
-        hooks.gateway_one(&qr, hooks.inbound("5511987650001", "parar")).await;
-        hooks.drain().await;
-        let contact = text(&hooks.receiver.to("/a")[0].data()["id"]);
-        remove(&hooks, &contact).await;
-        hooks.server.settle_jobs().await;
-        let mut query = "limit=100".to_owned();
-        let mut seen = 0;
-        loop {
-            let (entries, position) = part(&hooks.journal(&key, &query).await);
-            if entries.is_empty() {
-                break;
-            }
-            assert!(entries.iter().all(|entry| entry["data"].is_null()), "{entries:?}");
-            seen += entries.len();
-            query = format!("limit=100&after={position}");
+    }
+    let webhooks = hooks.operator_get("C/webhooks").await;
+    let path = format!("C/webhooks/{}", text(&webhooks[0]["id"]));
+    hooks.operator("DELETE", &path, Value::Null).await.expect_deleted();
+    assert_eq!(count(&hooks, "status=failed").await, 1_601);
+    hooks.advance(DAY * 31);
+    sweep(&hooks).await;
+    assert_eq!(count(&hooks, "").await, 0);
+    assert!(told(&hooks, &key).await.is_empty());
+}
+
+#[both_stores]
+async fn deleting_a_contact_erases_what_was_told_of_it(hooks: Hooks) {
+    let key = hooks.journal_key().await;
+    hooks.hook("/a", &["*"]).await;
+    let (gone, left) = (create(&hooks, 1).await, create(&hooks, 2).await);
+    hooks.drain().await;
+    let of = |contact: &str| {
+        let found = hooks.receiver.to("/a").into_iter().find(|one| one.data()["id"] == contact);
+        found.expect("it was told").delivery()
+    };
+    let (of_gone, of_left) = (of(&gone), of(&left));
+    remove(&hooks, &gone).await;
+    hooks.server.settle_jobs().await;
+    let erased = hooks.delivery(&of_gone).await;
+    assert_eq!(erased["body"], Value::Null);
+    assert_eq!(erased["status"], "delivered");
+    assert_eq!(erased["attempt_log"].as_array().map(Vec::len), Some(1));
+    hooks.redeliver(&of_gone).await.expect_error(409, "BODY_ERASED");
+    let kept = hooks.delivery(&of_left).await;
+    assert!(text(&kept["body"]).contains("c2"));
+    hooks.redeliver(&of_left).await.expect(200);
+    let told = told(&hooks, &key).await;
+    assert_eq!(told.len(), 2, "the journal keeps that something happened");
+    assert_eq!(told[0]["event"], "contact.created");
+    assert_eq!(told[0]["data"], Value::Null);
+    assert_eq!(told[1]["data"]["name"], "c2");
+}
+
+#[both_stores]
+async fn what_is_pending_of_a_deleted_contact_is_told_before_it_is_erased(hooks: Hooks) {
+    hooks.hook("/a", &["*"]).await;
+    hooks.receiver.then("/a", Reply::status(500));
+    let contact = create(&hooks, 1).await;
+    hooks.drain().await;
+    remove(&hooks, &contact).await;
+    hooks.server.settle_jobs().await;
+    let pending = hooks.only_delivery().await;
+    assert_eq!(pending["status"], "pending");
+    assert!(pending["body"].is_string(), "it is still needed");
+    hooks.pass(Duration::from_secs(30)).await;
+    let all = hooks.receiver.to("/a");
+    assert_eq!(all.len(), 2);
+    assert_eq!(all[0].body, all[1].body);
+    hooks.advance(Duration::from_secs(600));
+    hooks.server.settle_jobs().await;
+    let erased = hooks.only_delivery().await;
+    assert_eq!(erased["status"], "delivered");
+    assert_eq!(erased["body"], Value::Null);
+    hooks.redeliver(&text(&erased["id"])).await.expect_error(409, "BODY_ERASED");
+}
+
+#[both_stores]
+async fn everything_that_was_told_of_a_deleted_contact_is_erased(hooks: Hooks) {
+    let key = hooks.journal_key().await;
+    hooks.hook("/a", &["*"]).await;
+    let qr = hooks.qr().await;
+    let events =
+        (0..700).map(|n| hooks.inbound("5511987650001", &format!("secreto {n}"))).collect();
+    hooks.gateway(&qr, events).await;
+    hooks.gateway_one(&qr, hooks.inbound("5511987650001", "parar")).await;
+    hooks.drain().await;
+    let contact = text(&hooks.receiver.to("/a")[0].data()["id"]);
+    remove(&hooks, &contact).await;
+    hooks.server.settle_jobs().await;
+    let mut query = "limit=100".to_owned();
+    let mut seen = 0;
+    loop {
+        let (entries, position) = part(&hooks.journal(&key, &query).await);
+        if entries.is_empty() {
+            break;
         }
-        assert_eq!(seen, 703);
-        for delivery in hooks.deliveries("limit=100").await {
-            assert_eq!(hooks.delivery(&text(&delivery["id"])).await["body"], Value::Null);
-        }
+        assert!(entries.iter().all(|entry| entry["data"].is_null()), "{entries:?}");
+        seen += entries.len();
+        query = format!("limit=100&after={position}");
+    }
+    assert_eq!(seen, 703);
+    for delivery in hooks.deliveries("limit=100").await {
+        assert_eq!(hooks.delivery(&text(&delivery["id"])).await["body"], Value::Null);
     }
 }

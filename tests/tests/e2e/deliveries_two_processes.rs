@@ -83,168 +83,169 @@ async fn told(receiver: &Receiver, contacts: usize, since: Instant) -> Duration 
     since.elapsed()
 }
 
-on_postgres! {
-    async fn the_webhooks_of_a_killed_process_are_taken_over_within_15_seconds(kind: StoreKind) {
-        let database = Database::migrated(kind);
-        let receiver = Receiver::start().await;
-        let (dying, living) = (serve(&database).await, serve(&database).await);
-        divided(&database).await;
-        let us = tenant_at(living.addr, "Acme", "enterprise").await;
-        hooks(living.addr, &us, &receiver).await;
-        create(living.addr, &us, 0).await;
-        told(&receiver, 1, Instant::now()).await;
-        // Attempts of both are under way when one is killed.
-        for path in paths() {
-            receiver.then(&path, Reply::Held(200));
-        }
-        create(living.addr, &us, 1).await;
-        for path in paths() {
-            receiver.reaches(&path, 2).await;
-        }
-        dying.kill().await;
-        let killed = Instant::now();
-        create(living.addr, &us, 2).await;
-        receiver.release();
-        let took = told(&receiver, 3, killed).await;
-        assert!(took < TAKEN_OVER_WITHIN, "{took:?}");
-        eventually("everything is recorded", || async {
-            (total(living.addr, &us, "status=delivered").await == 3 * HOOKS).then_some(())
-        })
-        .await;
-        let mut cut_off = 0;
-        for path in paths() {
-            let requests = receiver.to(&path);
-            cut_off += requests.len() - 3;
-            for request in &requests {
-                let same = requests.iter().filter(|one| one.delivery() == request.delivery());
-                assert!(same.clone().count() <= 2, "cut off once at most");
-                assert!(same.clone().all(|one| one.body == request.body));
-            }
-        }
-        assert!(cut_off > 0, "the killed one served some of them");
-        assert!(cut_off < HOOKS, "the living one finished its own");
-        let path = "C/deliveries?limit=100";
-        let all = operator_at(living.addr, &us.id, "GET", path, Value::Null).await.items();
-        assert!(all.iter().all(|one| one["attempts"] == 1), "what was cut off is not counted");
+#[on_postgres]
+async fn the_webhooks_of_a_killed_process_are_taken_over_within_15_seconds(kind: StoreKind) {
+    let database = Database::migrated(kind);
+    let receiver = Receiver::start().await;
+    let (dying, living) = (serve(&database).await, serve(&database).await);
+    divided(&database).await;
+    let us = tenant_at(living.addr, "Acme", "enterprise").await;
+    hooks(living.addr, &us, &receiver).await;
+    create(living.addr, &us, 0).await;
+    told(&receiver, 1, Instant::now()).await;
+    // Attempts of both are under way when one is killed.
+    for path in paths() {
+        receiver.then(&path, Reply::Held(200));
     }
-
-    async fn a_process_that_stops_hands_its_webhooks_over_at_once_and_loses_nothing(
-        kind: StoreKind,
-    ) {
-        let database = Database::migrated(kind);
-        let receiver = Receiver::start().await;
-        let (stopping, living) = (serve(&database).await, serve(&database).await);
-        divided(&database).await;
-        let us = tenant_at(living.addr, "Acme", "enterprise").await;
-        hooks(living.addr, &us, &receiver).await;
-        create(living.addr, &us, 0).await;
-        told(&receiver, 1, Instant::now()).await;
-        let (addr, load) = (living.addr, 30);
-        let creating = async {
-            for n in 1..=load {
-                create(addr, &us, n).await;
-            }
-        };
-        let stop = async {
-            eventually("the load is under way", || async {
-                (receiver.all().len() > 3 * HOOKS).then_some(())
-            })
-            .await;
-            stopping.signal("TERM").await;
-            Instant::now()
-        };
-        let ((), stopped) = tokio::join!(creating, stop);
-        create(addr, &us, load + 1).await;
-        let created = Instant::now();
-        let took = told(&receiver, load as usize + 2, stopped.max(created)).await;
-        assert!(took < HANDED_OVER_WITHIN, "{took:?}");
-        let (status, output) = stopping.ended().await;
-        assert_eq!(status.code(), Some(0), "{output}");
-        eventually("everything is recorded", || async {
-            let delivered = total(addr, &us, "status=delivered").await;
-            (delivered == (load as usize + 2) * HOOKS).then_some(())
-        })
-        .await;
-        for path in paths() {
-            assert_eq!(receiver.count(&path), load as usize + 2, "each came once");
+    create(living.addr, &us, 1).await;
+    for path in paths() {
+        receiver.reaches(&path, 2).await;
+    }
+    dying.kill().await;
+    let killed = Instant::now();
+    create(living.addr, &us, 2).await;
+    receiver.release();
+    let took = told(&receiver, 3, killed).await;
+    assert!(took < TAKEN_OVER_WITHIN, "{took:?}");
+    eventually("everything is recorded", || async {
+        (total(living.addr, &us, "status=delivered").await == 3 * HOOKS).then_some(())
+    })
+    .await;
+    let mut cut_off = 0;
+    for path in paths() {
+        let requests = receiver.to(&path);
+        cut_off += requests.len() - 3;
+        for request in &requests {
+            let same = requests.iter().filter(|one| one.delivery() == request.delivery());
+            assert!(same.clone().count() <= 2, "cut off once at most");
+            assert!(same.clone().all(|one| one.body == request.body));
         }
     }
+    assert!(cut_off > 0, "the killed one served some of them");
+    assert!(cut_off < HOOKS, "the living one finished its own");
+    let path = "C/deliveries?limit=100";
+    let all = operator_at(living.addr, &us.id, "GET", path, Value::Null).await.items();
+    assert!(all.iter().all(|one| one["attempts"] == 1), "what was cut off is not counted");
+}
 
-    async fn a_process_that_stops_finishes_the_attempts_under_way(kind: StoreKind) {
-        let database = Database::migrated(kind);
-        let receiver = Receiver::start().await;
-        let stopping = serve(&database).await;
-        let us = tenant_at(stopping.addr, "Acme", "enterprise").await;
-        hooks(stopping.addr, &us, &receiver).await;
-        for path in paths() {
-            receiver.answers(&path, Reply::Held(200));
+#[on_postgres]
+async fn a_process_that_stops_hands_its_webhooks_over_at_once_and_loses_nothing(kind: StoreKind) {
+    let database = Database::migrated(kind);
+    let receiver = Receiver::start().await;
+    let (stopping, living) = (serve(&database).await, serve(&database).await);
+    divided(&database).await;
+    let us = tenant_at(living.addr, "Acme", "enterprise").await;
+    hooks(living.addr, &us, &receiver).await;
+    create(living.addr, &us, 0).await;
+    told(&receiver, 1, Instant::now()).await;
+    let (addr, load) = (living.addr, 30);
+    let creating = async {
+        for n in 1..=load {
+            create(addr, &us, n).await;
         }
-        create(stopping.addr, &us, 1).await;
-        for path in paths() {
-            receiver.reaches(&path, 1).await;
-        }
+    };
+    let stop = async {
+        eventually("the load is under way", || async {
+            (receiver.all().len() > 3 * HOOKS).then_some(())
+        })
+        .await;
         stopping.signal("TERM").await;
-        let living = serve(&database).await;
-        receiver.release();
-        let (status, output) = stopping.ended().await;
-        assert_eq!(status.code(), Some(0), "{output}");
-        assert_eq!(total(living.addr, &us, "status=delivered").await, HOOKS);
-        create(living.addr, &us, 2).await;
-        for path in paths() {
-            receiver.answers(&path, Reply::status(200));
-        }
-        receiver.release();
-        eventually("the next is delivered", || async {
-            receiver.release();
-            (total(living.addr, &us, "status=delivered").await == 2 * HOOKS).then_some(())
-        })
-        .await;
-        assert!(paths().all(|path| receiver.count(&path) == 2), "nothing came twice");
+        Instant::now()
+    };
+    let ((), stopped) = tokio::join!(creating, stop);
+    create(addr, &us, load + 1).await;
+    let created = Instant::now();
+    let took = told(&receiver, load as usize + 2, stopped.max(created)).await;
+    assert!(took < HANDED_OVER_WITHIN, "{took:?}");
+    let (status, output) = stopping.ended().await;
+    assert_eq!(status.code(), Some(0), "{output}");
+    eventually("everything is recorded", || async {
+        let delivered = total(addr, &us, "status=delivered").await;
+        (delivered == (load as usize + 2) * HOOKS).then_some(())
+    })
+    .await;
+    for path in paths() {
+        assert_eq!(receiver.count(&path), load as usize + 2, "each came once");
     }
+}
 
-    async fn a_webhook_has_16_attempts_in_flight_over_all_processes(kind: StoreKind) {
-        let database = Database::migrated(kind);
-        let receiver = Receiver::start().await;
-        let one = serve(&database).await;
-        let us = tenant_at(one.addr, "Acme", "enterprise").await;
-        // So few that all of them may have 16 at the same time.
-        let paths = || paths().take(8);
-        hooks_at(one.addr, &us, &receiver, paths()).await;
-        for path in paths() {
-            receiver.answers(&path, Reply::Held(200));
-        }
-        let calls = (0..40).map(|n| create(one.addr, &us, n));
-        join_all(calls.collect()).await;
-        for path in paths() {
-            receiver.reaches(&path, 16).await;
-        }
-        // Another process comes and takes its share while the attempts are under way.
-        let two = serve(&database).await;
-        join_all((40..60).map(|n| create(two.addr, &us, n)).collect()).await;
-        eventually("everything came", || async {
-            receiver.release();
-            (total(two.addr, &us, "status=delivered").await == 60 * 8).then_some(())
-        })
-        .await;
-        for path in paths() {
-            assert_eq!(receiver.most_in_flight(&path), 16, "{path}");
-            assert_eq!(receiver.count(&path), 60, "{path}: each came once");
-        }
+#[on_postgres]
+async fn a_process_that_stops_finishes_the_attempts_under_way(kind: StoreKind) {
+    let database = Database::migrated(kind);
+    let receiver = Receiver::start().await;
+    let stopping = serve(&database).await;
+    let us = tenant_at(stopping.addr, "Acme", "enterprise").await;
+    hooks(stopping.addr, &us, &receiver).await;
+    for path in paths() {
+        receiver.answers(&path, Reply::Held(200));
     }
+    create(stopping.addr, &us, 1).await;
+    for path in paths() {
+        receiver.reaches(&path, 1).await;
+    }
+    stopping.signal("TERM").await;
+    let living = serve(&database).await;
+    receiver.release();
+    let (status, output) = stopping.ended().await;
+    assert_eq!(status.code(), Some(0), "{output}");
+    assert_eq!(total(living.addr, &us, "status=delivered").await, HOOKS);
+    create(living.addr, &us, 2).await;
+    for path in paths() {
+        receiver.answers(&path, Reply::status(200));
+    }
+    receiver.release();
+    eventually("the next is delivered", || async {
+        receiver.release();
+        (total(living.addr, &us, "status=delivered").await == 2 * HOOKS).then_some(())
+    })
+    .await;
+    assert!(paths().all(|path| receiver.count(&path) == 2), "nothing came twice");
+}
 
-    async fn an_event_of_one_process_is_sent_by_whichever_serves_the_webhook(kind: StoreKind) {
-        let database = Database::migrated(kind);
-        let receiver = Receiver::start().await;
-        let (one, two) = (serve(&database).await, serve(&database).await);
-        divided(&database).await;
-        let us = tenant_at(one.addr, "Acme", "enterprise").await;
-        hooks(one.addr, &us, &receiver).await;
-        let calls = (0..40).map(|n| {
-            let addr = if n % 2 == 0 { one.addr } else { two.addr };
-            create(addr, &us, n)
-        });
-        join_all(calls.collect()).await;
-        told(&receiver, 40, Instant::now()).await;
-        assert!(paths().all(|path| receiver.count(&path) == 40), "each came once");
+#[on_postgres]
+async fn a_webhook_has_16_attempts_in_flight_over_all_processes(kind: StoreKind) {
+    let database = Database::migrated(kind);
+    let receiver = Receiver::start().await;
+    let one = serve(&database).await;
+    let us = tenant_at(one.addr, "Acme", "enterprise").await;
+    // So few that all of them may have 16 at the same time.
+    let paths = || paths().take(8);
+    hooks_at(one.addr, &us, &receiver, paths()).await;
+    for path in paths() {
+        receiver.answers(&path, Reply::Held(200));
     }
+    let calls = (0..40).map(|n| create(one.addr, &us, n));
+    join_all(calls.collect()).await;
+    for path in paths() {
+        receiver.reaches(&path, 16).await;
+    }
+    // Another process comes and takes its share while the attempts are under way.
+    let two = serve(&database).await;
+    join_all((40..60).map(|n| create(two.addr, &us, n)).collect()).await;
+    eventually("everything came", || async {
+        receiver.release();
+        (total(two.addr, &us, "status=delivered").await == 60 * 8).then_some(())
+    })
+    .await;
+    for path in paths() {
+        assert_eq!(receiver.most_in_flight(&path), 16, "{path}");
+        assert_eq!(receiver.count(&path), 60, "{path}: each came once");
+    }
+}
+
+#[on_postgres]
+async fn an_event_of_one_process_is_sent_by_whichever_serves_the_webhook(kind: StoreKind) {
+    let database = Database::migrated(kind);
+    let receiver = Receiver::start().await;
+    let (one, two) = (serve(&database).await, serve(&database).await);
+    divided(&database).await;
+    let us = tenant_at(one.addr, "Acme", "enterprise").await;
+    hooks(one.addr, &us, &receiver).await;
+    let calls = (0..40).map(|n| {
+        let addr = if n % 2 == 0 { one.addr } else { two.addr };
+        create(addr, &us, n)
+    });
+    join_all(calls.collect()).await;
+    told(&receiver, 40, Instant::now()).await;
+    assert!(paths().all(|path| receiver.count(&path) == 40), "each came once");
 }

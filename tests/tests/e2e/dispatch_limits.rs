@@ -42,121 +42,125 @@ async fn crowd(world: &Intake, token: &str) -> (usize, u64) {
     unreachable!("a counter ends")
 }
 
-both_stores! {
-    async fn a_client_has_10_calls_a_minute(world: Intake) {
-        let token = world.token("ola", "UTILITY", "Olá").await;
-        let other = world.token("other", "UTILITY", "Olá").await;
-        let client = stranger();
-        assert_eq!(burst(&world, &client, &token).await, (10, 6));
-        from(&world, &client, &other).await.expect_limited();
-        world.advance(Duration::from_millis(5_999));
-        from(&world, &client, &token).await.expect_limited();
-        world.advance(Duration::from_millis(1));
-        assert_eq!(burst(&world, &client, &token).await.0, 1);
-        world.advance(Duration::from_secs(60));
-        assert_eq!(burst(&world, &client, &token).await, (10, 6));
-    }
-
-    async fn a_token_has_60_calls_a_minute_however_it_is_written(world: Intake) {
-        let token = world.token("ola", "UTILITY", "Olá").await;
-        let other = world.token("other", "UTILITY", "Olá").await;
-        assert_eq!(crowd(&world, &token).await, (60, 1));
-        from(&world, &stranger(), &token.to_uppercase()).await.expect_limited();
-        assert_eq!(crowd(&world, &other).await.0, 60);
-        world.advance(Duration::from_secs(1));
-        assert_eq!(crowd(&world, &token).await.0, 1);
-    }
-
-    async fn the_limit_of_a_client_is_told_before_the_token_and_the_feature(world: Intake) {
-        let token = world.token("ola", "UTILITY", "Olá").await;
-        let client = stranger();
-        for _ in 0..10 {
-            let answer = from(&world, &client, &unknown_id()).await;
-            answer.expect_hook_error(404, "TEMPLATE_NOT_FOUND");
-        }
-        assert_eq!(from(&world, &client, "no-uuid").await.expect_limited(), 6);
-        from(&world, &client, &token).await.expect_limited();
-        world.features(&world.us, false, false).await;
-        from(&world, &client, &token).await.expect_limited();
-        world.advance(Duration::from_secs(6));
-        from(&world, &client, &token).await.expect_hook_error(403, "FEATURE_DISABLED");
-        from(&world, &client, &token).await.expect_limited();
-    }
-
-    async fn the_limit_of_a_token_is_told_after_the_feature_and_before_the_body(world: Intake) {
-        let token = world.token("ola", "UTILITY", "Olá").await;
-        world.features(&world.us, false, false).await;
-        for _ in 0..70 {
-            let answer = from(&world, &stranger(), &token).await;
-            answer.expect_hook_error(403, "FEATURE_DISABLED");
-        }
-        world.features(&world.us, true, true).await;
-        assert_eq!(crowd(&world, &token).await.0, 60, "refused calls cost the token nothing");
-        let huge = Request::new("POST", dispatching(&token)).body(vec![b'x'; 60_000]);
-        world.knock(huge).await.expect_limited();
-        world.knock(Request::new("POST", dispatching(&token)).body("[]")).await.expect_limited();
-        world.features(&world.us, false, false).await;
-        from(&world, &stranger(), &token).await.expect_hook_error(403, "FEATURE_DISABLED");
-    }
-
-    async fn a_call_that_was_limited_is_not_charged(world: Intake) {
-        let token = world.token("ola", "UTILITY", "Olá").await;
-        let other = world.token("other", "UTILITY", "Olá").await;
-        crowd(&world, &token).await;
-        let client = stranger();
-        for _ in 0..20 {
-            from(&world, &client, &token).await.expect_limited();
-        }
-        assert_eq!(burst(&world, &client, &other).await.0, 10, "the client");
-        for _ in 0..20 {
-            from(&world, &client, &other).await.expect_limited();
-        }
-        assert_eq!(crowd(&world, &other).await.0, 50, "the token");
-    }
-
-    async fn the_counters_of_the_contact_webhook_are_others(world: Intake) {
-        let token = world.token("ola", "UTILITY", "Olá").await;
-        let client = stranger();
-        burst(&world, &client, &token).await;
-        let contact = Request::new("POST", incoming("nobody-has-this")).header(FORWARDED, &client);
-        for _ in 0..10 {
-            world.send(contact.clone()).await.expect_hook_error(404, "ENDPOINT_NOT_FOUND");
-        }
-        world.send(contact).await.expect_limited();
-    }
-
-    async fn simultaneous_calls_never_exceed_an_allowance(world: Intake) {
-        let token = world.token("ola", "UTILITY", "Olá").await;
-        let client = stranger();
-        let answers = join_all((0..30).map(|_| from(&world, &client, &token)).collect()).await;
-        assert_eq!(answers.iter().filter(|answer| answer.status == 400).count(), 10);
-        assert_eq!(answers.iter().filter(|answer| answer.status == 429).count(), 20);
-        world.advance(Duration::from_secs(60));
-        let clients: Vec<String> = (0..80).map(|_| stranger()).collect();
-        let answers = join_all(clients.iter().map(|one| from(&world, one, &token)).collect()).await;
-        assert_eq!(answers.iter().filter(|answer| answer.status == 400).count(), 60);
-        assert_eq!(answers.iter().filter(|answer| answer.status == 429).count(), 20);
-    }
+#[both_stores]
+async fn a_client_has_10_calls_a_minute(world: Intake) {
+    let token = world.token("ola", "UTILITY", "Olá").await;
+    let other = world.token("other", "UTILITY", "Olá").await;
+    let client = stranger();
+    assert_eq!(burst(&world, &client, &token).await, (10, 6));
+    from(&world, &client, &other).await.expect_limited();
+    world.advance(Duration::from_millis(5_999));
+    from(&world, &client, &token).await.expect_limited();
+    world.advance(Duration::from_millis(1));
+    assert_eq!(burst(&world, &client, &token).await.0, 1);
+    world.advance(Duration::from_secs(60));
+    assert_eq!(burst(&world, &client, &token).await, (10, 6));
 }
 
-on_postgres! {
-    async fn two_processes_share_the_allowances(world: Intake) {
-        let setup = Setup {
-            clock: Some(world.server.clock.clone()),
-            trusted_proxies: &["127.0.0.0/8"],
-            ..Setup::default()
-        };
-        let second = TestServer::start(&world.database, setup).await;
-        let addrs = [world.addr, second.addr];
-        let token = world.token("ola", "UTILITY", "Olá").await;
-        let client = stranger();
-        let calls = (0..30).map(|n| call(&token, &client).send(addrs[n % 2])).collect();
-        let answers = join_all(calls).await;
-        assert_eq!(answers.iter().filter(|answer| answer.status == 400).count(), 10);
-        world.advance(Duration::from_secs(60));
-        let calls = (0..80).map(|n| call(&token, &stranger()).send(addrs[n % 2])).collect();
-        let answers = join_all(calls).await;
-        assert_eq!(answers.iter().filter(|answer| answer.status == 400).count(), 60);
-        assert_eq!(answers.iter().filter(|answer| answer.status == 429).count(), 20);
+#[both_stores]
+async fn a_token_has_60_calls_a_minute_however_it_is_written(world: Intake) {
+    let token = world.token("ola", "UTILITY", "Olá").await;
+    let other = world.token("other", "UTILITY", "Olá").await;
+    assert_eq!(crowd(&world, &token).await, (60, 1));
+    from(&world, &stranger(), &token.to_uppercase()).await.expect_limited();
+    assert_eq!(crowd(&world, &other).await.0, 60);
+    world.advance(Duration::from_secs(1));
+    assert_eq!(crowd(&world, &token).await.0, 1);
+}
+
+#[both_stores]
+async fn the_limit_of_a_client_is_told_before_the_token_and_the_feature(world: Intake) {
+    let token = world.token("ola", "UTILITY", "Olá").await;
+    let client = stranger();
+    for _ in 0..10 {
+        let answer = from(&world, &client, &unknown_id()).await;
+        answer.expect_hook_error(404, "TEMPLATE_NOT_FOUND");
     }
+    assert_eq!(from(&world, &client, "no-uuid").await.expect_limited(), 6);
+    from(&world, &client, &token).await.expect_limited();
+    world.features(&world.us, false, false).await;
+    from(&world, &client, &token).await.expect_limited();
+    world.advance(Duration::from_secs(6));
+    from(&world, &client, &token).await.expect_hook_error(403, "FEATURE_DISABLED");
+    from(&world, &client, &token).await.expect_limited();
+}
+
+#[both_stores]
+async fn the_limit_of_a_token_is_told_after_the_feature_and_before_the_body(world: Intake) {
+    let token = world.token("ola", "UTILITY", "Olá").await;
+    world.features(&world.us, false, false).await;
+    for _ in 0..70 {
+        let answer = from(&world, &stranger(), &token).await;
+        answer.expect_hook_error(403, "FEATURE_DISABLED");
+    }
+    world.features(&world.us, true, true).await;
+    assert_eq!(crowd(&world, &token).await.0, 60, "refused calls cost the token nothing");
+    let huge = Request::new("POST", dispatching(&token)).body(vec![b'x'; 60_000]);
+    world.knock(huge).await.expect_limited();
+    world.knock(Request::new("POST", dispatching(&token)).body("[]")).await.expect_limited();
+    world.features(&world.us, false, false).await;
+    from(&world, &stranger(), &token).await.expect_hook_error(403, "FEATURE_DISABLED");
+}
+
+#[both_stores]
+async fn a_call_that_was_limited_is_not_charged(world: Intake) {
+    let token = world.token("ola", "UTILITY", "Olá").await;
+    let other = world.token("other", "UTILITY", "Olá").await;
+    crowd(&world, &token).await;
+    let client = stranger();
+    for _ in 0..20 {
+        from(&world, &client, &token).await.expect_limited();
+    }
+    assert_eq!(burst(&world, &client, &other).await.0, 10, "the client");
+    for _ in 0..20 {
+        from(&world, &client, &other).await.expect_limited();
+    }
+    assert_eq!(crowd(&world, &other).await.0, 50, "the token");
+}
+
+#[both_stores]
+async fn the_counters_of_the_contact_webhook_are_others(world: Intake) {
+    let token = world.token("ola", "UTILITY", "Olá").await;
+    let client = stranger();
+    burst(&world, &client, &token).await;
+    let contact = Request::new("POST", incoming("nobody-has-this")).header(FORWARDED, &client);
+    for _ in 0..10 {
+        world.send(contact.clone()).await.expect_hook_error(404, "ENDPOINT_NOT_FOUND");
+    }
+    world.send(contact).await.expect_limited();
+}
+
+#[both_stores]
+async fn simultaneous_calls_never_exceed_an_allowance(world: Intake) {
+    let token = world.token("ola", "UTILITY", "Olá").await;
+    let client = stranger();
+    let answers = join_all((0..30).map(|_| from(&world, &client, &token)).collect()).await;
+    assert_eq!(answers.iter().filter(|answer| answer.status == 400).count(), 10);
+    assert_eq!(answers.iter().filter(|answer| answer.status == 429).count(), 20);
+    world.advance(Duration::from_secs(60));
+    let clients: Vec<String> = (0..80).map(|_| stranger()).collect();
+    let answers = join_all(clients.iter().map(|one| from(&world, one, &token)).collect()).await;
+    assert_eq!(answers.iter().filter(|answer| answer.status == 400).count(), 60);
+    assert_eq!(answers.iter().filter(|answer| answer.status == 429).count(), 20);
+}
+
+#[on_postgres]
+async fn two_processes_share_the_allowances(world: Intake) {
+    let setup = Setup {
+        clock: Some(world.server.clock.clone()),
+        trusted_proxies: &["127.0.0.0/8"],
+        ..Setup::default()
+    };
+    let second = TestServer::start(&world.database, setup).await;
+    let addrs = [world.addr, second.addr];
+    let token = world.token("ola", "UTILITY", "Olá").await;
+    let client = stranger();
+    let calls = (0..30).map(|n| call(&token, &client).send(addrs[n % 2])).collect();
+    let answers = join_all(calls).await;
+    assert_eq!(answers.iter().filter(|answer| answer.status == 400).count(), 10);
+    world.advance(Duration::from_secs(60));
+    let calls = (0..80).map(|n| call(&token, &stranger()).send(addrs[n % 2])).collect();
+    let answers = join_all(calls).await;
+    assert_eq!(answers.iter().filter(|answer| answer.status == 400).count(), 60);
+    assert_eq!(answers.iter().filter(|answer| answer.status == 429).count(), 20);
 }

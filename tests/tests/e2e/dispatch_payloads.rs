@@ -34,272 +34,345 @@ fn assert_refused(what: &str, answer: &Answer, (status, code): (u16, &str)) {
     answer.expect_hook_error(status, code);
 }
 
-both_stores! {
-    // The query.
+// The query.
 
-    async fn everything_may_come_in_the_query(world: Intake) {
-        let token = echo(&world).await;
-        for (n, name) in ["phone", "phone_number"].into_iter().enumerate() {
-            let phone = mobile(u32::try_from(n).expect("small"));
-            let query = format!("{name}={}&v1=Ana+Maria%20%26%20Caio", phone.replace('+', "%2B"));
-            let answer = world.dispatch_query(&token, &query).await;
-            assert_eq!(sent(&world, &answer).await, (phone, "<Ana Maria & Caio>".to_owned()));
-        }
-        let answer = world.dispatch_query(&token, "phone=(11)%2098765-4321&v1=x&utm=1&v2=y").await;
-        assert_eq!(sent(&world, &answer).await.0, "+5511987654321");
-    }
-
-    async fn variables_of_the_query_are_numbered(world: Intake) {
-        world.silent("official_cloud").await;
-        let body: String = (1..=11).map(|n| format!("{{{{{n}}}}};")).collect();
-        let token = world.token("many", "UTILITY", &body).await;
-        let values: String = (1..=11).map(|n| format!("&v{n}=w{n}")).collect();
-        let query = format!("phone={}{values}", mobile(1).replace('+', ""));
+#[both_stores]
+async fn everything_may_come_in_the_query(world: Intake) {
+    let token = echo(&world).await;
+    for (n, name) in ["phone", "phone_number"].into_iter().enumerate() {
+        let phone = mobile(u32::try_from(n).expect("small"));
+        let query = format!("{name}={}&v1=Ana+Maria%20%26%20Caio", phone.replace('+', "%2B"));
         let answer = world.dispatch_query(&token, &query).await;
-        let expected: String = (1..=11).map(|n| format!("w{n};")).collect();
-        assert_eq!(sent(&world, &answer).await.1, expected);
+        assert_eq!(sent(&world, &answer).await, (phone, "<Ana Maria & Caio>".to_owned()));
     }
+    let answer = world.dispatch_query(&token, "phone=(11)%2098765-4321&v1=x&utm=1&v2=y").await;
+    assert_eq!(sent(&world, &answer).await.0, "+5511987654321");
+}
 
-    async fn phone_number_comes_before_phone(world: Intake) {
-        let token = echo(&world).await;
-        let (first, second) = (mobile(1).replace('+', ""), mobile(2).replace('+', ""));
-        let query = format!("phone={first}&phone_number={second}&v1=x");
-        let answer = world.dispatch_query(&token, &query).await;
-        assert_eq!(sent(&world, &answer).await.0, mobile(2));
+#[both_stores]
+async fn variables_of_the_query_are_numbered(world: Intake) {
+    world.silent("official_cloud").await;
+    let body: String = (1..=11).map(|n| format!("{{{{{n}}}}};")).collect();
+    let token = world.token("many", "UTILITY", &body).await;
+    let values: String = (1..=11).map(|n| format!("&v{n}=w{n}")).collect();
+    let query = format!("phone={}{values}", mobile(1).replace('+', ""));
+    let answer = world.dispatch_query(&token, &query).await;
+    let expected: String = (1..=11).map(|n| format!("w{n};")).collect();
+    assert_eq!(sent(&world, &answer).await.1, expected);
+}
+
+#[both_stores]
+async fn phone_number_comes_before_phone(world: Intake) {
+    let token = echo(&world).await;
+    let (first, second) = (mobile(1).replace('+', ""), mobile(2).replace('+', ""));
+    let query = format!("phone={first}&phone_number={second}&v1=x");
+    let answer = world.dispatch_query(&token, &query).await;
+    assert_eq!(sent(&world, &answer).await.0, mobile(2));
+}
+
+// Body and query.
+
+#[both_stores]
+async fn what_is_in_the_body_has_precedence_field_by_field(world: Intake) {
+    let token = echo(&world).await;
+    let query = format!("phone_number={}&v1=query", mobile(1).replace('+', ""));
+    let cases = [
+        (json!({"phone_number": mobile(2), "variables": {"1": "body"}}), mobile(2), "<body>"),
+        (json!({"phone_number": mobile(3)}), mobile(3), "<query>"),
+        (json!({"variables": {"1": "body"}}), mobile(1), "<body>"),
+        (json!({}), mobile(1), "<query>"),
+        (json!({"phone": mobile(4), "v1": "body"}), mobile(1), "<query>"),
+    ];
+    for (body, phone, content) in cases {
+        world.advance(std::time::Duration::from_secs(600));
+        let answer = both(&world, &token, &query, body.to_string()).await;
+        assert_eq!(sent(&world, &answer).await, (phone, content.to_owned()), "{body}");
     }
+}
 
-    // Body and query.
-
-    async fn what_is_in_the_body_has_precedence_field_by_field(world: Intake) {
-        let token = echo(&world).await;
-        let query = format!("phone_number={}&v1=query", mobile(1).replace('+', ""));
-        let cases = [
-            (json!({"phone_number": mobile(2), "variables": {"1": "body"}}), mobile(2), "<body>"),
-            (json!({"phone_number": mobile(3)}), mobile(3), "<query>"),
-            (json!({"variables": {"1": "body"}}), mobile(1), "<body>"),
-            (json!({}), mobile(1), "<query>"),
-            (json!({"phone": mobile(4), "v1": "body"}), mobile(1), "<query>"),
-        ];
-        for (body, phone, content) in cases {
-            world.advance(std::time::Duration::from_secs(600));
-            let answer = both(&world, &token, &query, body.to_string()).await;
-            assert_eq!(sent(&world, &answer).await, (phone, content.to_owned()), "{body}");
-        }
+#[both_stores]
+async fn variables_of_the_body_replace_all_of_the_query(world: Intake) {
+    world.silent("official_cloud").await;
+    let token = world.token("two", "UTILITY", "{{1}} {{2}}").await;
+    let query = format!("phone={}&v1=a&v2=b", mobile(1).replace('+', ""));
+    for body in [json!({"variables": {"1": "x"}}), json!({"variables": {}})] {
+        let answer = both(&world, &token, &query, body.to_string()).await;
+        assert_refused(&body.to_string(), &answer, INVALID);
     }
+    assert!(world.all_messages().await.is_empty());
+}
 
-    async fn variables_of_the_body_replace_all_of_the_query(world: Intake) {
-        world.silent("official_cloud").await;
-        let token = world.token("two", "UTILITY", "{{1}} {{2}}").await;
-        let query = format!("phone={}&v1=a&v2=b", mobile(1).replace('+', ""));
-        for body in [json!({"variables": {"1": "x"}}), json!({"variables": {}})] {
-            let answer = both(&world, &token, &query, body.to_string()).await;
-            assert_refused(&body.to_string(), &answer, INVALID);
-        }
-        assert!(world.all_messages().await.is_empty());
+#[both_stores]
+async fn a_body_that_is_not_json_is_ignored(world: Intake) {
+    let token = echo(&world).await;
+    let query = format!("phone={}&v1=x", mobile(1).replace('+', ""));
+    for body in ["", "phone_number=5511999999999&v1=form", "{\"phone_number\": ", "x", "\0"] {
+        world.advance(std::time::Duration::from_secs(600));
+        let answer = both(&world, &token, &query, body).await;
+        assert_eq!(sent(&world, &answer).await, (mobile(1), "<x>".to_owned()), "{body}");
     }
+    assert_refused("no query", &both(&world, &token, "v1=x", "x").await, MISSING);
+}
 
-    async fn a_body_that_is_not_json_is_ignored(world: Intake) {
-        let token = echo(&world).await;
-        let query = format!("phone={}&v1=x", mobile(1).replace('+', ""));
-        for body in ["", "phone_number=5511999999999&v1=form", "{\"phone_number\": ", "x", "\0"] {
-            world.advance(std::time::Duration::from_secs(600));
-            let answer = both(&world, &token, &query, body).await;
-            assert_eq!(sent(&world, &answer).await, (mobile(1), "<x>".to_owned()), "{body}");
-        }
-        assert_refused("no query", &both(&world, &token, "v1=x", "x").await, MISSING);
+#[both_stores]
+async fn json_that_is_no_object_and_a_byte_order_mark_are_refused(world: Intake) {
+    let token = echo(&world).await;
+    let query = format!("phone={}&v1=x", mobile(1).replace('+', ""));
+    for body in ["[]", "\"x\"", "5", "null", "true", "[{\"phone_number\": \"x\"}]"] {
+        assert_refused(body, &both(&world, &token, &query, body).await, INVALID);
     }
+    let marked = format!("\u{feff}{{\"phone_number\": \"{}\"}}", mobile(1));
+    assert_refused("mark", &both(&world, &token, &query, marked).await, INVALID);
+    assert!(world.all_messages().await.is_empty());
+}
 
-    async fn json_that_is_no_object_and_a_byte_order_mark_are_refused(world: Intake) {
-        let token = echo(&world).await;
-        let query = format!("phone={}&v1=x", mobile(1).replace('+', ""));
-        for body in ["[]", "\"x\"", "5", "null", "true", "[{\"phone_number\": \"x\"}]"] {
-            assert_refused(body, &both(&world, &token, &query, body).await, INVALID);
-        }
-        let marked = format!("\u{feff}{{\"phone_number\": \"{}\"}}", mobile(1));
-        assert_refused("mark", &both(&world, &token, &query, marked).await, INVALID);
-        assert!(world.all_messages().await.is_empty());
+#[both_stores]
+async fn a_phone_or_a_variable_that_is_no_string_is_refused(world: Intake) {
+    let token = echo(&world).await;
+    for body in [
+        json!({"phone_number": 5_511_987_654_321_u64, "variables": {"1": "x"}}),
+        json!({"phone_number": [mobile(1)], "variables": {"1": "x"}}),
+        json!({"phone_number": {}, "variables": {"1": "x"}}),
+        json!({"phone_number": true, "variables": {"1": "x"}}),
+        json!({"phone_number": mobile(1), "variables": {"1": 5}}),
+        json!({"phone_number": mobile(1), "variables": {"1": true}}),
+        json!({"phone_number": mobile(1), "variables": {"1": ["x"]}}),
+        json!({"phone_number": mobile(1), "variables": {"1": {}}}),
+        json!({"phone_number": mobile(1), "variables": {"1": null}}),
+        json!({"phone_number": mobile(1), "variables": ["x"]}),
+        json!({"phone_number": mobile(1), "variables": "x"}),
+    ] {
+        assert_refused(&body.to_string(), &world.dispatch(&token, &body).await, INVALID);
     }
+    assert!(world.list_ids("").await.is_empty());
+}
 
-    async fn a_phone_or_a_variable_that_is_no_string_is_refused(world: Intake) {
-        let token = echo(&world).await;
-        for body in [
-            json!({"phone_number": 5_511_987_654_321_u64, "variables": {"1": "x"}}),
-            json!({"phone_number": [mobile(1)], "variables": {"1": "x"}}),
-            json!({"phone_number": {}, "variables": {"1": "x"}}),
-            json!({"phone_number": true, "variables": {"1": "x"}}),
-            json!({"phone_number": mobile(1), "variables": {"1": 5}}),
-            json!({"phone_number": mobile(1), "variables": {"1": true}}),
-            json!({"phone_number": mobile(1), "variables": {"1": ["x"]}}),
-            json!({"phone_number": mobile(1), "variables": {"1": {}}}),
-            json!({"phone_number": mobile(1), "variables": {"1": null}}),
-            json!({"phone_number": mobile(1), "variables": ["x"]}),
-            json!({"phone_number": mobile(1), "variables": "x"}),
-        ] {
-            assert_refused(&body.to_string(), &world.dispatch(&token, &body).await, INVALID);
-        }
-        assert!(world.list_ids("").await.is_empty());
+#[both_stores]
+async fn unknown_members_of_the_body_are_ignored(world: Intake) {
+    let token = echo(&world).await;
+    let body = json!({
+        "phone_number": mobile(1), "variables": {"1": "x"}, "more": {"a": []}, "name": 5,
+    });
+    world.dispatch(&token, &body).await.expect_ok();
+}
+
+// Variables.
+
+#[both_stores]
+async fn a_tag_that_was_not_substituted_is_refused(world: Intake) {
+    let token = echo(&world).await;
+    for value in [
+        "{{nome}}",
+        "{{ nome }}",
+        "Olá {{nome}}!",
+        "{{1}}",
+        "${nome}",
+        "Olá ${user.name}!",
+        "[[nome]]",
+        "a [[first name]] b",
+        "<%nome%>",
+        "Oi <%= nome %>",
+        "*|FNAME|*",
+        "Oi *|FNAME|* tudo",
+        "{nome}",
+        "{first_name}",
+        "{first.name-2}",
+        "%nome%",
+        "%FIRST_NAME%",
+        "%a.b-c%",
+        "{1}",
+        "%1%",
+    ] {
+        let body = json!({"phone_number": mobile(1), "variables": {"1": value}});
+        assert_refused(value, &world.dispatch(&token, &body).await, INVALID);
+        let query = format!("phone={}&v1={}", mobile(1).replace('+', ""), percent(value));
+        assert_refused(value, &world.dispatch_query(&token, &query).await, INVALID);
     }
+    assert!(world.list_ids("").await.is_empty());
+}
 
-    async fn unknown_members_of_the_body_are_ignored(world: Intake) {
-        let token = echo(&world).await;
-        let body = json!({
-            "phone_number": mobile(1), "variables": {"1": "x"}, "more": {"a": []}, "name": 5,
-        });
-        world.dispatch(&token, &body).await.expect_ok();
-    }
-
-    // Variables.
-
-    async fn a_tag_that_was_not_substituted_is_refused(world: Intake) {
-        let token = echo(&world).await;
-        for value in [
-            "{{nome}}", "{{ nome }}", "Olá {{nome}}!", "{{1}}", "${nome}", "Olá ${user.name}!",
-            "[[nome]]", "a [[first name]] b", "<%nome%>", "Oi <%= nome %>", "*|FNAME|*",
-            "Oi *|FNAME|* tudo", "{nome}", "{first_name}", "{first.name-2}", "%nome%", "%FIRST_NAME%",
-            "%a.b-c%", "{1}", "%1%",
-        ] {
-            let body = json!({"phone_number": mobile(1), "variables": {"1": value}});
-            assert_refused(value, &world.dispatch(&token, &body).await, INVALID);
-            let query = format!("phone={}&v1={}", mobile(1).replace('+', ""), percent(value));
-            assert_refused(value, &world.dispatch_query(&token, &query).await, INVALID);
-        }
-        assert!(world.list_ids("").await.is_empty());
-    }
-
-    async fn what_only_looks_like_a_tag_passes(world: Intake) {
-        let token = echo(&world).await;
-        for value in [
-            "100%", "%", "%%", "{}", "de 10% a 20%", "olá {nome} tudo", "{a b}", "%a b%", "{{", "}}",
-            "{{ aberto", "$5", "${", "[x]", "[[", "]] [[", "<b>", "<%", "*x*", "*|x", "{a", "a}",
-            "{a}{b}", "}}x{{", "a|*b", "$ {x}",
-        ] {
-            let body = json!({"phone_number": mobile(1), "variables": {"1": value}});
-            let answer = world.dispatch(&token, &body).await;
-            assert_eq!(answer.status, 200, "{value}: {}", answer.show());
-            assert_eq!(sent(&world, &answer).await.1, format!("<{value}>"));
-        }
-    }
-
-    async fn a_missing_or_empty_variable_is_refused_before_the_phone_is_looked_at(world: Intake) {
-        world.silent("official_cloud").await;
-        let token = world.token("two", "UTILITY", "{{1}} {{2}} {{1}}").await;
-        for variables in [
-            json!({}), json!({"1": "x"}), json!({"2": "x"}), json!({"1": "", "2": "x"}),
-            json!({"1": "x", "2": ""}), json!({"1": "x", "3": "x"}),
-        ] {
-            for phone in [mobile(1), "12".to_owned()] {
-                let body = json!({"phone_number": phone, "variables": variables});
-                assert_refused(&body.to_string(), &world.dispatch(&token, &body).await, INVALID);
-            }
-            let body = json!({"variables": variables});
-            assert_refused(&body.to_string(), &world.dispatch(&token, &body).await, INVALID);
-        }
-        let none = world.dispatch_to(&token, &mobile(1)).await;
-        assert_refused("no variables", &none, INVALID);
-        let empty = world.dispatch_query(&token, "phone=11987654321&v1=a&v2=").await;
-        assert_refused("an empty one", &empty, INVALID);
-        assert!(world.list_ids("").await.is_empty());
-    }
-
-    async fn surplus_variables_are_ignored(world: Intake) {
-        let token = echo(&world).await;
-        let body = json!({
-            "phone_number": mobile(1), "variables": {"1": "x", "2": "y", "7": "z", "nome": "w"},
-        });
+#[both_stores]
+async fn what_only_looks_like_a_tag_passes(world: Intake) {
+    let token = echo(&world).await;
+    for value in [
+        "100%",
+        "%",
+        "%%",
+        "{}",
+        "de 10% a 20%",
+        "olá {nome} tudo",
+        "{a b}",
+        "%a b%",
+        "{{",
+        "}}",
+        "{{ aberto",
+        "$5",
+        "${",
+        "[x]",
+        "[[",
+        "]] [[",
+        "<b>",
+        "<%",
+        "*x*",
+        "*|x",
+        "{a",
+        "a}",
+        "{a}{b}",
+        "}}x{{",
+        "a|*b",
+        "$ {x}",
+    ] {
+        let body = json!({"phone_number": mobile(1), "variables": {"1": value}});
         let answer = world.dispatch(&token, &body).await;
-        assert_eq!(sent(&world, &answer).await.1, "<x>");
-        let bare = world.token("bare", "UTILITY", "Olá").await;
-        let body = json!({"phone_number": mobile(1), "variables": {"1": "x"}});
-        let answer = world.dispatch(&bare, &body).await;
-        assert_eq!(sent(&world, &answer).await.1, "Olá");
+        assert_eq!(answer.status, 200, "{value}: {}", answer.show());
+        assert_eq!(sent(&world, &answer).await.1, format!("<{value}>"));
     }
+}
 
-    // The phone.
-
-    async fn a_phone_is_needed(world: Intake) {
-        let token = echo(&world).await;
-        for body in [
-            json!({"variables": {"1": "x"}}),
-            json!({"variables": {"1": "x"}, "phone": mobile(1)}),
-            json!({"variables": {"1": "x"}, "to": mobile(1)}),
-        ] {
-            assert_refused(&body.to_string(), &world.dispatch(&token, &body).await, MISSING);
+#[both_stores]
+async fn a_missing_or_empty_variable_is_refused_before_the_phone_is_looked_at(world: Intake) {
+    world.silent("official_cloud").await;
+    let token = world.token("two", "UTILITY", "{{1}} {{2}} {{1}}").await;
+    for variables in [
+        json!({}),
+        json!({"1": "x"}),
+        json!({"2": "x"}),
+        json!({"1": "", "2": "x"}),
+        json!({"1": "x", "2": ""}),
+        json!({"1": "x", "3": "x"}),
+    ] {
+        for phone in [mobile(1), "12".to_owned()] {
+            let body = json!({"phone_number": phone, "variables": variables});
+            assert_refused(&body.to_string(), &world.dispatch(&token, &body).await, INVALID);
         }
-        assert_refused("query", &world.dispatch_query(&token, "v1=x").await, MISSING);
+        let body = json!({"variables": variables});
+        assert_refused(&body.to_string(), &world.dispatch(&token, &body).await, INVALID);
     }
+    let none = world.dispatch_to(&token, &mobile(1)).await;
+    assert_refused("no variables", &none, INVALID);
+    let empty = world.dispatch_query(&token, "phone=11987654321&v1=a&v2=").await;
+    assert_refused("an empty one", &empty, INVALID);
+    assert!(world.list_ids("").await.is_empty());
+}
 
-    async fn only_brazilian_numbers_are_taken(world: Intake) {
-        let token = echo(&world).await;
+#[both_stores]
+async fn surplus_variables_are_ignored(world: Intake) {
+    let token = echo(&world).await;
+    let body = json!({
+        "phone_number": mobile(1), "variables": {"1": "x", "2": "y", "7": "z", "nome": "w"},
+    });
+    let answer = world.dispatch(&token, &body).await;
+    assert_eq!(sent(&world, &answer).await.1, "<x>");
+    let bare = world.token("bare", "UTILITY", "Olá").await;
+    let body = json!({"phone_number": mobile(1), "variables": {"1": "x"}});
+    let answer = world.dispatch(&bare, &body).await;
+    assert_eq!(sent(&world, &answer).await.1, "Olá");
+}
+
+// The phone.
+
+#[both_stores]
+async fn a_phone_is_needed(world: Intake) {
+    let token = echo(&world).await;
+    for body in [
+        json!({"variables": {"1": "x"}}),
+        json!({"variables": {"1": "x"}, "phone": mobile(1)}),
+        json!({"variables": {"1": "x"}, "to": mobile(1)}),
+    ] {
+        assert_refused(&body.to_string(), &world.dispatch(&token, &body).await, MISSING);
+    }
+    assert_refused("query", &world.dispatch_query(&token, "v1=x").await, MISSING);
+}
+
+#[both_stores]
+async fn only_brazilian_numbers_are_taken(world: Intake) {
+    let token = echo(&world).await;
+    for phone in [
+        "+12127365000",
+        "+351912345678",
+        "+5491123456789",
+        "abc",
+        "12",
+        "+55",
+        "+5511",
+        "11 98765-4321 ramal 5",
+        "11 9876A-4321",
+        "+550098765432",
+        "5511987654321@s.whatsapp.net",
+        "12345-678@g.us",
+        "00 1 212 736 5000",
+    ] {
+        let body = json!({"phone_number": phone, "variables": {"1": "x"}});
+        let refused = world.dispatch(&token, &body).await;
+        assert_refused(phone, &refused, (400, "INVALID_PHONE"));
+    }
+    assert!(world.list_ids("").await.is_empty());
+}
+
+#[both_stores]
+async fn a_national_number_is_brazilian_in_a_company_of_any_region(world: Intake) {
+    let token = echo(&world).await;
+    for region in ["BR", "US", "PT"] {
+        let path = format!("/companies/{}", world.us.id);
+        world.operator("PATCH", &path, json!({"default_region": region})).await.expect(200);
         for phone in [
-            "+12127365000", "+351912345678", "+5491123456789", "abc", "12", "+55", "+5511",
-            "11 98765-4321 ramal 5", "11 9876A-4321", "+550098765432", "5511987654321@s.whatsapp.net",
-            "12345-678@g.us", "00 1 212 736 5000",
+            "(11) 98765-4321",
+            "11987654321",
+            "11 8765-4321",
+            "5511987654321",
+            "551187654321",
+            "+55 11 98765-4321",
+            "011 98765-4321",
+            "015 11 98765-4321",
+            " 11987654321 ",
         ] {
+            world.advance(std::time::Duration::from_secs(600));
             let body = json!({"phone_number": phone, "variables": {"1": "x"}});
-            let refused = world.dispatch(&token, &body).await;
-            assert_refused(phone, &refused, (400, "INVALID_PHONE"));
+            let answer = world.dispatch(&token, &body).await;
+            assert_eq!(answer.status, 200, "{region} {phone}: {}", answer.show());
+            assert_eq!(sent(&world, &answer).await.0, "+5511987654321", "{region} {phone}");
         }
-        assert!(world.list_ids("").await.is_empty());
+        let landline = json!({"phone_number": "(11) 3123-4567", "variables": {"1": region}});
+        let answer = world.dispatch(&token, &landline).await;
+        assert_eq!(sent(&world, &answer).await.0, "+551131234567");
     }
+    let shown = world.get("/api/v1/contacts").await;
+    assert_eq!(shown.items().len(), 2);
+}
 
-    async fn a_national_number_is_brazilian_in_a_company_of_any_region(world: Intake) {
-        let token = echo(&world).await;
-        for region in ["BR", "US", "PT"] {
-            let path = format!("/companies/{}", world.us.id);
-            world.operator("PATCH", &path, json!({"default_region": region})).await.expect(200);
-            for phone in [
-                "(11) 98765-4321", "11987654321", "11 8765-4321", "5511987654321", "551187654321",
-                "+55 11 98765-4321", "011 98765-4321", "015 11 98765-4321", " 11987654321 ",
-            ] {
-                world.advance(std::time::Duration::from_secs(600));
-                let body = json!({"phone_number": phone, "variables": {"1": "x"}});
-                let answer = world.dispatch(&token, &body).await;
-                assert_eq!(answer.status, 200, "{region} {phone}: {}", answer.show());
-                assert_eq!(sent(&world, &answer).await.0, "+5511987654321", "{region} {phone}");
-            }
-            let landline = json!({"phone_number": "(11) 3123-4567", "variables": {"1": region}});
-            let answer = world.dispatch(&token, &landline).await;
-            assert_eq!(sent(&world, &answer).await.0, "+551131234567");
+#[both_stores]
+async fn of_several_contacts_with_the_phone_the_whatsapp_one_counts_else_the_oldest(world: Intake) {
+    let token = echo(&world).await;
+    let import = |n: u32, id: &'static str, platform: &'static str| {
+        let world = &world;
+        async move {
+            world.advance(std::time::Duration::from_secs(1));
+            let body = json!({"phone": mobile(n), "identifier": id, "source_platform": platform});
+            world.import(body).await
         }
-        let shown = world.get("/api/v1/contacts").await;
-        assert_eq!(shown.items().len(), 2);
+    };
+    import(1, "a", "instagram").await;
+    let whatsapp = import(1, "b", "whatsapp").await;
+    let oldest = import(2, "a2", "telegram").await;
+    import(2, "b2", "instagram").await;
+    for (n, contact) in [(1, whatsapp), (2, oldest)] {
+        let body = json!({"phone_number": mobile(n), "variables": {"1": "x"}});
+        let done = world.dispatch(&token, &body).await.expect_ok();
+        assert_eq!(done["contact_id"], contact.as_str());
+        assert_eq!(done["action"], "existing");
     }
+}
 
-    async fn of_several_contacts_with_the_phone_the_whatsapp_one_counts_else_the_oldest(
-        world: Intake,
-    ) {
-        let token = echo(&world).await;
-        let import = |n: u32, id: &'static str, platform: &'static str| {
-            let world = &world;
-            async move {
-                world.advance(std::time::Duration::from_secs(1));
-                let body =
-                    json!({"phone": mobile(n), "identifier": id, "source_platform": platform});
-                world.import(body).await
-            }
-        };
-        import(1, "a", "instagram").await;
-        let whatsapp = import(1, "b", "whatsapp").await;
-        let oldest = import(2, "a2", "telegram").await;
-        import(2, "b2", "instagram").await;
-        for (n, contact) in [(1, whatsapp), (2, oldest)] {
-            let body = json!({"phone_number": mobile(n), "variables": {"1": "x"}});
-            let done = world.dispatch(&token, &body).await.expect_ok();
-            assert_eq!(done["contact_id"], contact.as_str());
-            assert_eq!(done["action"], "existing");
-        }
-    }
-
-    async fn a_body_in_the_query_only_needs_no_content_type_nor_a_length(world: Intake) {
-        let token = echo(&world).await;
-        let head = format!(
-            "POST {}?phone=11987654321&v1=x HTTP/1.1\r\nhost: recado\r\n\r\n",
-            dispatching(&token)
-        );
-        let answer = recado_tests::raw(world.addr, head.as_bytes()).await.expect("an answer");
-        assert_eq!(sent(&world, &answer).await.1, "<x>");
-        assert_ne!(answer.json()["wamid"], Value::Null);
-    }
+#[both_stores]
+async fn a_body_in_the_query_only_needs_no_content_type_nor_a_length(world: Intake) {
+    let token = echo(&world).await;
+    let head = format!(
+        "POST {}?phone=11987654321&v1=x HTTP/1.1\r\nhost: recado\r\n\r\n",
+        dispatching(&token)
+    );
+    let answer = recado_tests::raw(world.addr, head.as_bytes()).await.expect("an answer");
+    assert_eq!(sent(&world, &answer).await.1, "<x>");
+    assert_ne!(answer.json()["wamid"], Value::Null);
 }
 
 /// A value as it stands in a query.

@@ -54,216 +54,223 @@ async fn pending(addr: SocketAddr, us: &Tenant) {
     .await;
 }
 
-both_stores! {
-    async fn of_simultaneous_dispatches_exactly_one_sends(world: Intake) {
-        world.silent("official_cloud").await;
-        for (n, (count, category)) in
-            [(10, "MARKETING"), (50, "MARKETING"), (10, "UTILITY"), (50, "AUTHENTICATION")]
-                .into_iter()
-                .enumerate()
-        {
-            let token = world.token(&format!("t{n}"), category, "Olá").await;
-            let phone = mobile(u32::try_from(n).expect("small"));
-            let calls = (0..count).map(|_| world.send(call(&token, &phone))).collect();
-            let sent = assert_one(&join_all(calls).await);
-            assert_eq!(sent["action"], "created");
-            assert_eq!(world.all_messages().await.len(), n + 1);
+#[both_stores]
+async fn of_simultaneous_dispatches_exactly_one_sends(world: Intake) {
+    world.silent("official_cloud").await;
+    for (n, (count, category)) in
+        [(10, "MARKETING"), (50, "MARKETING"), (10, "UTILITY"), (50, "AUTHENTICATION")]
+            .into_iter()
+            .enumerate()
+    {
+        let token = world.token(&format!("t{n}"), category, "Olá").await;
+        let phone = mobile(u32::try_from(n).expect("small"));
+        let calls = (0..count).map(|_| world.send(call(&token, &phone))).collect();
+        let sent = assert_one(&join_all(calls).await);
+        assert_eq!(sent["action"], "created");
+        assert_eq!(world.all_messages().await.len(), n + 1);
+    }
+    assert_eq!(world.events_of("message.sent").await.len(), 4);
+    assert_eq!(world.events_of("contact.created").await.len(), 4);
+    assert_eq!(world.list_ids("").await.len(), 4);
+}
+
+#[both_stores]
+async fn spellings_of_one_phone_are_one_dispatch(world: Intake) {
+    world.silent("official_cloud").await;
+    let token = world.token("promo", "MARKETING", "Olá").await;
+    let spellings = ["+5511987654321", "11987654321", "(11) 8765-4321", "551187654321"];
+    let calls = (0..20).map(|n| world.send(call(&token, spellings[n % 4]))).collect();
+    assert_one(&join_all(calls).await);
+    assert_eq!(world.list_ids("").await.len(), 1);
+}
+
+#[both_stores]
+async fn templates_of_one_name_in_two_languages_are_one_dispatch_of_marketing(world: Intake) {
+    world.silent("official_cloud").await;
+    let mut tokens = Vec::new();
+    for language in ["pt_BR", "en_US"] {
+        let body = json!({
+            "name": "promo", "category": "MARKETING", "language": language, "body": "Olá",
+            "status": "APPROVED",
+        });
+        tokens.push(text(&world.make("C/templates", body).await["token"]));
+    }
+    let calls = (0..20).map(|n| world.send(call(&tokens[n % 2], &mobile(1)))).collect();
+    assert_one(&join_all(calls).await);
+}
+
+#[both_stores]
+async fn dispatches_to_different_people_do_not_hinder_each_other(world: Intake) {
+    world.silent("official_cloud").await;
+    let token = world.token("promo", "MARKETING", "Olá").await;
+    let phones: Vec<String> = (0..40).map(mobile).collect();
+    let calls = phones.iter().map(|phone| world.send(call(&token, phone))).collect();
+    for answer in join_all(calls).await {
+        answer.expect_ok();
+    }
+    assert_eq!(world.message_ids("").await.len(), 40);
+}
+
+#[both_stores]
+async fn of_simultaneous_dispatches_that_fail_surely_each_may_try(world: Intake) {
+    world.silent("official_cloud").await;
+    let token = world.token("promo", "MARKETING", "Olá").await;
+    let calls = (0..10).map(|_| world.send(call(&token, &steered(1)))).collect();
+    for answer in join_all(calls).await {
+        match answer.status {
+            502 => answer.expect_hook_error(502, "SEND_FAILED"),
+            _ => answer.expect_hook_error(409, "DUPLICATE_SEND"),
         }
-        assert_eq!(world.events_of("message.sent").await.len(), 4);
-        assert_eq!(world.events_of("contact.created").await.len(), 4);
-        assert_eq!(world.list_ids("").await.len(), 4);
     }
+    world.dispatch_to(&token, &steered(1)).await.expect_hook_error(502, "SEND_FAILED");
+}
 
-    async fn spellings_of_one_phone_are_one_dispatch(world: Intake) {
-        world.silent("official_cloud").await;
-        let token = world.token("promo", "MARKETING", "Olá").await;
-        let spellings = ["+5511987654321", "11987654321", "(11) 8765-4321", "551187654321"];
-        let calls = (0..20).map(|n| world.send(call(&token, spellings[n % 4]))).collect();
-        assert_one(&join_all(calls).await);
-        assert_eq!(world.list_ids("").await.len(), 1);
-    }
+#[both_stores]
+async fn of_simultaneous_dispatches_with_an_uncertain_end_one_is_made(world: Intake) {
+    world.silent("official_cloud").await;
+    let token = world.token("promo", "MARKETING", "Olá").await;
+    let calls = (0..10).map(|_| world.send(call(&token, &steered(2)))).collect();
+    let answers = join_all(calls).await;
+    assert_eq!(answers.iter().filter(|answer| answer.status == 502).count(), 1);
+    assert_eq!(answers.iter().filter(|answer| answer.status == 409).count(), 9);
+    assert_eq!(world.all_messages().await.len(), 1);
+}
 
-    async fn templates_of_one_name_in_two_languages_are_one_dispatch_of_marketing(world: Intake) {
-        world.silent("official_cloud").await;
-        let mut tokens = Vec::new();
-        for language in ["pt_BR", "en_US"] {
-            let body = json!({
-                "name": "promo", "category": "MARKETING", "language": language, "body": "Olá",
-                "status": "APPROVED",
-            });
-            tokens.push(text(&world.make("C/templates", body).await["token"]));
-        }
-        let calls = (0..20).map(|n| world.send(call(&tokens[n % 2], &mobile(1)))).collect();
-        assert_one(&join_all(calls).await);
-    }
+#[both_stores]
+async fn while_one_is_under_way_another_is_refused_without_existing(world: Intake) {
+    world.silent("official_cloud").await;
+    let token = world.token("promo", "MARKETING", "Olá").await;
+    let slow = tokio::spawn(call(&token, &steered(5)).send(world.addr));
+    pending(world.addr, &world.us).await;
+    let refused = world.dispatch_to(&token, &steered(5)).await;
+    refused.expect_hook_error(409, "DUPLICATE_SEND");
+    world.dispatched(&token, &mobile(1)).await;
+    let done = slow.await.expect("it ends").expect_ok();
+    let existing = world.dispatch_to(&token, &steered(5)).await.expect_duplicate();
+    assert_eq!(existing["message_id"], done["message_id"]);
+    assert_eq!(world.all_messages().await.len(), 2);
+}
 
-    async fn dispatches_to_different_people_do_not_hinder_each_other(world: Intake) {
-        world.silent("official_cloud").await;
-        let token = world.token("promo", "MARKETING", "Olá").await;
-        let phones: Vec<String> = (0..40).map(mobile).collect();
-        let calls = phones.iter().map(|phone| world.send(call(&token, phone))).collect();
-        for answer in join_all(calls).await {
-            answer.expect_ok();
-        }
-        assert_eq!(world.message_ids("").await.len(), 40);
-    }
-
-    async fn of_simultaneous_dispatches_that_fail_surely_each_may_try(world: Intake) {
-        world.silent("official_cloud").await;
-        let token = world.token("promo", "MARKETING", "Olá").await;
-        let calls = (0..10).map(|_| world.send(call(&token, &steered(1)))).collect();
-        for answer in join_all(calls).await {
-            match answer.status {
-                502 => answer.expect_hook_error(502, "SEND_FAILED"),
-                _ => answer.expect_hook_error(409, "DUPLICATE_SEND"),
-            }
-        }
-        world.dispatch_to(&token, &steered(1)).await.expect_hook_error(502, "SEND_FAILED");
-    }
-
-    async fn of_simultaneous_dispatches_with_an_uncertain_end_one_is_made(world: Intake) {
-        world.silent("official_cloud").await;
-        let token = world.token("promo", "MARKETING", "Olá").await;
-        let calls = (0..10).map(|_| world.send(call(&token, &steered(2)))).collect();
-        let answers = join_all(calls).await;
-        assert_eq!(answers.iter().filter(|answer| answer.status == 502).count(), 1);
-        assert_eq!(answers.iter().filter(|answer| answer.status == 409).count(), 9);
-        assert_eq!(world.all_messages().await.len(), 1);
-    }
-
-    async fn while_one_is_under_way_another_is_refused_without_existing(world: Intake) {
-        world.silent("official_cloud").await;
-        let token = world.token("promo", "MARKETING", "Olá").await;
-        let slow = tokio::spawn(call(&token, &steered(5)).send(world.addr));
-        pending(world.addr, &world.us).await;
+#[both_stores]
+async fn a_caller_that_hangs_up_changes_nothing(world: Intake) {
+    world.silent("official_cloud").await;
+    let token = world.token("promo", "MARKETING", "Olá").await;
+    let caller = tokio::spawn(call(&token, &steered(5)).try_send(world.addr));
+    pending(world.addr, &world.us).await;
+    caller.abort();
+    let message = text(&world.all_messages().await[0]["id"]);
+    world.reaches(&message, "sent").await;
+    let existing = eventually("the window is open", || async {
         let refused = world.dispatch_to(&token, &steered(5)).await;
-        refused.expect_hook_error(409, "DUPLICATE_SEND");
-        world.dispatched(&token, &mobile(1)).await;
-        let done = slow.await.expect("it ends").expect_ok();
-        let existing = world.dispatch_to(&token, &steered(5)).await.expect_duplicate();
-        assert_eq!(existing["message_id"], done["message_id"]);
-        assert_eq!(world.all_messages().await.len(), 2);
-    }
+        refused.json().get("existing").cloned()
+    })
+    .await;
+    assert_eq!(existing["message_id"], message.as_str());
+}
 
-    async fn a_caller_that_hangs_up_changes_nothing(world: Intake) {
-        world.silent("official_cloud").await;
-        let token = world.token("promo", "MARKETING", "Olá").await;
-        let caller = tokio::spawn(call(&token, &steered(5)).try_send(world.addr));
-        pending(world.addr, &world.us).await;
-        caller.abort();
-        let message = text(&world.all_messages().await[0]["id"]);
-        world.reaches(&message, "sent").await;
-        let existing = eventually("the window is open", || async {
-            let refused = world.dispatch_to(&token, &steered(5)).await;
-            refused.json().get("existing").cloned()
-        })
-        .await;
-        assert_eq!(existing["message_id"], message.as_str());
-    }
-
-    async fn a_store_that_fails_anywhere_never_lets_a_dispatch_be_sent_twice(kind: StoreKind) {
-        let world = Intake::with(kind, Setup { no_background: true, ..Setup::default() }).await;
-        world.silent("official_cloud").await;
-        world.sent(&mobile(99), "oi").await;
-        let token = world.token("promo", "MARKETING", "Olá").await;
-        for failure in
-            [StoreFailure::Unavailable, StoreFailure::UnknownBefore, StoreFailure::UnknownAfter]
-        {
-            for op in [StoreOp::Read, StoreOp::Commit] {
-                for n in 0..8 {
-                    world.advance(Duration::from_secs(48 * 60 * 60));
-                    let before = world.message_ids("status=sent").await.len();
-                    world.server.store.fail_nth(op, n, failure);
-                    let first = world.dispatch_to(&token, &mobile(1)).await;
-                    world.server.store.heal();
-                    assert!([200, 502, 503].contains(&first.status), "{}", first.show());
-                    world.server.recover_sends().await;
-                    let sent = world.message_ids("status=sent").await.len() - before;
-                    let second = world.dispatch_to(&token, &mobile(1)).await;
-                    let after = world.message_ids("status=sent").await.len() - before;
-                    let what = format!("{failure:?} of {op:?} {n}: {} {}", first.show(), second.show());
-                    assert!(after <= 1, "it was sent twice: {what}");
-                    match second.status {
-                        200 => assert_eq!(sent, 0, "{what}"),
-                        _ => assert_eq!(second.json()["code"], "DUPLICATE_SEND", "{what}"),
-                    }
-                    assert!(world.message_ids("status=pending").await.is_empty(), "{what}");
+#[both_stores]
+async fn a_store_that_fails_anywhere_never_lets_a_dispatch_be_sent_twice(kind: StoreKind) {
+    let world = Intake::with(kind, Setup { no_background: true, ..Setup::default() }).await;
+    world.silent("official_cloud").await;
+    world.sent(&mobile(99), "oi").await;
+    let token = world.token("promo", "MARKETING", "Olá").await;
+    for failure in
+        [StoreFailure::Unavailable, StoreFailure::UnknownBefore, StoreFailure::UnknownAfter]
+    {
+        for op in [StoreOp::Read, StoreOp::Commit] {
+            for n in 0..8 {
+                world.advance(Duration::from_secs(48 * 60 * 60));
+                let before = world.message_ids("status=sent").await.len();
+                world.server.store.fail_nth(op, n, failure);
+                let first = world.dispatch_to(&token, &mobile(1)).await;
+                world.server.store.heal();
+                assert!([200, 502, 503].contains(&first.status), "{}", first.show());
+                world.server.recover_sends().await;
+                let sent = world.message_ids("status=sent").await.len() - before;
+                let second = world.dispatch_to(&token, &mobile(1)).await;
+                let after = world.message_ids("status=sent").await.len() - before;
+                let what = format!("{failure:?} of {op:?} {n}: {} {}", first.show(), second.show());
+                assert!(after <= 1, "it was sent twice: {what}");
+                match second.status {
+                    200 => assert_eq!(sent, 0, "{what}"),
+                    _ => assert_eq!(second.json()["code"], "DUPLICATE_SEND", "{what}"),
                 }
+                assert!(world.message_ids("status=pending").await.is_empty(), "{what}");
             }
         }
-    }
-
-    async fn a_dispatch_cut_off_by_a_kill_keeps_its_reservation_for_60_seconds(kind: StoreKind) {
-        let database = Database::migrated(kind);
-        let process = Process::serve(&database, &["--trusted-proxies", "127.0.0.0/8"]).await;
-        let addr = process.addr;
-        let us = tenant_at(addr, "Acme", "enterprise").await;
-        let features = json!({"features": {"template_dispatch": true}});
-        operator_at(addr, "", "PATCH", &format!("/companies/{}", us.id), features).await.expect(200);
-        let body = json!({
-            "kind": "official_cloud", "name": "c", "identifier": "+551140000000",
-            "gateway": "simulated", "settings": {"reports": false},
-        });
-        operator_at(addr, &us.id, "POST", "C/connections", body).await.expect(201);
-        let body = json!({
-            "name": "promo", "category": "MARKETING", "body": "Olá", "status": "APPROVED",
-        });
-        let made = operator_at(addr, &us.id, "POST", "C/templates", body).await.expect(201);
-        let token = text(&made["token"]);
-        let caller = tokio::spawn(call(&token, &steered(5)).try_send(addr));
-        pending(addr, &us).await;
-        let made = text(&messages(addr, &us).await[0]["created_at"]);
-        let made = Timestamp::parse(&made).expect("a time");
-        process.kill().await;
-        assert!(caller.await.expect("it ends").is_none(), "there was no answer");
-
-        let process = Process::serve(&database, &["--trusted-proxies", "127.0.0.0/8"]).await;
-        let addr = process.addr;
-        let again = call(&token, &steered(5)).send(addr).await;
-        again.expect_hook_error(409, "DUPLICATE_SEND");
-        eventually("the message is settled", || async {
-            let all = messages(addr, &us).await;
-            assert_eq!(all.len(), 1, "nothing is sent again");
-            (all[0]["error_type"] == "delivery_uncertain").then_some(())
-        })
-        .await;
-        process.kill().await;
-
-        // The rest of the minute passes on a clock that can be moved.
-        let clock = HandClock::default();
-        clock.set_back(Duration::from_secs(24 * 60 * 60 * 3_650));
-        clock.advance(made.since(clock.now()) + Duration::from_millis(59_000));
-        let setup = Setup {
-            clock: Some(clock.clone()),
-            no_background: true,
-            trusted_proxies: &["127.0.0.0/8"],
-            ..Setup::default()
-        };
-        let server = TestServer::start(&database, setup).await;
-        let again = call(&token, &steered(5)).send(server.addr).await;
-        assert_eq!(again.status, 409, "{}", again.show());
-        clock.advance(Duration::from_secs(2));
-        call(&token, &steered(5)).send(server.addr).await.expect_ok();
-        assert_eq!(messages(server.addr, &us).await.len(), 2);
     }
 }
 
-on_postgres! {
-    async fn of_simultaneous_dispatches_in_two_processes_exactly_one_sends(world: Intake) {
-        let setup = Setup {
-            clock: Some(world.server.clock.clone()),
-            trusted_proxies: &["127.0.0.0/8"],
-            ..Setup::default()
-        };
-        let second = TestServer::start(&world.database, setup).await;
-        let addrs = [world.addr, second.addr];
-        world.silent("official_cloud").await;
-        for n in 0..5_u32 {
-            let token = world.token(&format!("t{n}"), "MARKETING", "Olá").await;
-            let calls = (0..50).map(|k| call(&token, &mobile(n)).send(addrs[k % 2])).collect();
-            assert_one(&join_all(calls).await);
-        }
-        assert_eq!(world.all_messages().await.len(), 5);
-        assert_eq!(world.events_of("contact.created").await.len(), 5);
+#[both_stores]
+async fn a_dispatch_cut_off_by_a_kill_keeps_its_reservation_for_60_seconds(kind: StoreKind) {
+    let database = Database::migrated(kind);
+    let process = Process::serve(&database, &["--trusted-proxies", "127.0.0.0/8"]).await;
+    let addr = process.addr;
+    let us = tenant_at(addr, "Acme", "enterprise").await;
+    let features = json!({"features": {"template_dispatch": true}});
+    operator_at(addr, "", "PATCH", &format!("/companies/{}", us.id), features).await.expect(200);
+    let body = json!({
+        "kind": "official_cloud", "name": "c", "identifier": "+551140000000",
+        "gateway": "simulated", "settings": {"reports": false},
+    });
+    operator_at(addr, &us.id, "POST", "C/connections", body).await.expect(201);
+    let body = json!({
+        "name": "promo", "category": "MARKETING", "body": "Olá", "status": "APPROVED",
+    });
+    let made = operator_at(addr, &us.id, "POST", "C/templates", body).await.expect(201);
+    let token = text(&made["token"]);
+    let caller = tokio::spawn(call(&token, &steered(5)).try_send(addr));
+    pending(addr, &us).await;
+    let made = text(&messages(addr, &us).await[0]["created_at"]);
+    let made = Timestamp::parse(&made).expect("a time");
+    process.kill().await;
+    assert!(caller.await.expect("it ends").is_none(), "there was no answer");
+
+    let process = Process::serve(&database, &["--trusted-proxies", "127.0.0.0/8"]).await;
+    let addr = process.addr;
+    let again = call(&token, &steered(5)).send(addr).await;
+    again.expect_hook_error(409, "DUPLICATE_SEND");
+    eventually("the message is settled", || async {
+        let all = messages(addr, &us).await;
+        assert_eq!(all.len(), 1, "nothing is sent again");
+        (all[0]["error_type"] == "delivery_uncertain").then_some(())
+    })
+    .await;
+    process.kill().await;
+
+    // The rest of the minute passes on a clock that can be moved.
+    let clock = HandClock::default();
+    clock.set_back(Duration::from_secs(24 * 60 * 60 * 3_650));
+    clock.advance(made.since(clock.now()) + Duration::from_millis(59_000));
+    let setup = Setup {
+        clock: Some(clock.clone()),
+        no_background: true,
+        trusted_proxies: &["127.0.0.0/8"],
+        ..Setup::default()
+    };
+    let server = TestServer::start(&database, setup).await;
+    let again = call(&token, &steered(5)).send(server.addr).await;
+    assert_eq!(again.status, 409, "{}", again.show());
+    clock.advance(Duration::from_secs(2));
+    call(&token, &steered(5)).send(server.addr).await.expect_ok();
+    assert_eq!(messages(server.addr, &us).await.len(), 2);
+}
+
+#[on_postgres]
+async fn of_simultaneous_dispatches_in_two_processes_exactly_one_sends(world: Intake) {
+    let setup = Setup {
+        clock: Some(world.server.clock.clone()),
+        trusted_proxies: &["127.0.0.0/8"],
+        ..Setup::default()
+    };
+    let second = TestServer::start(&world.database, setup).await;
+    let addrs = [world.addr, second.addr];
+    world.silent("official_cloud").await;
+    for n in 0..5_u32 {
+        let token = world.token(&format!("t{n}"), "MARKETING", "Olá").await;
+        let calls = (0..50).map(|k| call(&token, &mobile(n)).send(addrs[k % 2])).collect();
+        assert_one(&join_all(calls).await);
     }
+    assert_eq!(world.all_messages().await.len(), 5);
+    assert_eq!(world.events_of("contact.created").await.len(), 5);
 }

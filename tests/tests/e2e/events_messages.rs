@@ -27,296 +27,315 @@ fn events(hooks: &Hooks) -> Vec<String> {
     hooks.receiver.to("/a").iter().map(Received::event).collect()
 }
 
-both_stores! {
-    async fn a_delivery_is_a_post_of_json_with_the_headers_that_name_it(hooks: Hooks) {
-        hooks.hook("/a?tenant=7&x=%20", &["*"]).await;
-        hooks.create(json!({"phone": phone(1), "name": "Zé 🦜"})).await;
-        hooks.drain().await;
-        let request = hooks.receiver.only("/a?tenant=7&x=%20");
-        assert_eq!(request.method, "POST");
-        assert_eq!(request.header("content-type"), Some("application/json"));
-        let agent = format!("Recado-Webhooks/{}", env!("CARGO_PKG_VERSION"));
-        assert_eq!(request.header("user-agent"), Some(agent.as_str()));
-        assert_eq!(request.header("host"), Some(hooks.receiver.addr.to_string().as_str()));
-        assert_eq!(request.header("content-length"), Some(request.body.len().to_string().as_str()));
-        assert_eq!(request.header("x-service-event"), Some("contact.created"));
-        let delivery = text(&hooks.only_delivery().await["id"]);
-        assert_eq!(request.header("x-service-delivery"), Some(delivery.as_str()));
-        assert_eq!(request.json()["delivery_id"], delivery);
-        assert!(request.header("x-service-signature").is_some());
-        assert_eq!(request.header("authorization"), None);
-        let id: uuid::Uuid = delivery.parse().expect("a UUID");
-        assert_eq!(id.get_version_num(), 7);
-    }
+#[both_stores]
+async fn a_delivery_is_a_post_of_json_with_the_headers_that_name_it(hooks: Hooks) {
+    hooks.hook("/a?tenant=7&x=%20", &["*"]).await;
+    hooks.create(json!({"phone": phone(1), "name": "Zé 🦜"})).await;
+    hooks.drain().await;
+    let request = hooks.receiver.only("/a?tenant=7&x=%20");
+    assert_eq!(request.method, "POST");
+    assert_eq!(request.header("content-type"), Some("application/json"));
+    let agent = format!("Recado-Webhooks/{}", env!("CARGO_PKG_VERSION"));
+    assert_eq!(request.header("user-agent"), Some(agent.as_str()));
+    assert_eq!(request.header("host"), Some(hooks.receiver.addr.to_string().as_str()));
+    assert_eq!(request.header("content-length"), Some(request.body.len().to_string().as_str()));
+    assert_eq!(request.header("x-service-event"), Some("contact.created"));
+    let delivery = text(&hooks.only_delivery().await["id"]);
+    assert_eq!(request.header("x-service-delivery"), Some(delivery.as_str()));
+    assert_eq!(request.json()["delivery_id"], delivery);
+    assert!(request.header("x-service-signature").is_some());
+    assert_eq!(request.header("authorization"), None);
+    let id: uuid::Uuid = delivery.parse().expect("a UUID");
+    assert_eq!(id.get_version_num(), 7);
+}
 
-    async fn message_received_tells_the_message_its_contact_and_its_connection(hooks: Hooks) {
-        hooks.hook("/a", &["message.received"]).await;
-        let qr = hooks.qr().await;
-        let contact = hooks.create_id(json!({"phone": mobile(1), "name": "Zé"})).await;
-        let until = hooks.time_in(60_000);
-        hooks.act(&contact, "pause-ai", json!({"until": until})).await.expect(200);
-        let message = hooks.receive(&qr, &digits(&mobile(1)), "olá, \"você\" 🦜\n2ª linha").await;
-        hooks.drain().await;
-        let request = only(&hooks, "message.received");
-        assert_eq!(
-            data(&hooks, &request),
-            json!({
-                "message_id": message, "type": "text", "content": "olá, \"você\" 🦜\n2ª linha",
-                "media_url": null, "media_mimetype": null, "media_caption": null,
-                "direction": "inbound", "sender_type": "contact", "status": "received",
-                "created_at": hooks.time(),
-                "contact": {
-                    "id": contact, "phone": mobile(1), "name": "Zé", "source_platform": "whatsapp",
-                    "is_ai_enabled": true, "external_ai_enabled": false,
-                    "ai_paused_until": until, "opted_out_at": null,
-                },
-                "connection": {"id": qr, "type": "whatsapp", "name": "the qr"},
-            })
-        );
-    }
-
-    async fn message_received_tells_what_media_came(hooks: Hooks) {
-        hooks.hook("/a", &["message.received"]).await;
-        let qr = hooks.qr().await;
-        let url = hooks.receiver.url("/media");
-        let media = json!({"url": url, "mimetype": "image/jpeg", "caption": "olha só: é"});
-        let event = json!({
-            "kind": "message", "provider_message_id": wamid(), "timestamp": hooks.time(),
-            "from": digits(&mobile(1)), "type": "image", "media": media,
-        });
-        hooks.stored(&qr, event).await;
-        hooks.drain().await;
-        let data = data(&hooks, &only(&hooks, "message.received"));
-        assert_eq!(data["type"], "image");
-        assert_eq!(data["media_mimetype"], "image/jpeg");
-        assert_eq!(data["media_caption"], "olha só: é");
-        assert_eq!(data["media_url"], Value::Null, "it is not fetched yet");
-    }
-
-    async fn message_received_shows_the_contact_after_the_message(hooks: Hooks) {
-        hooks.hook("/a", &["message.received"]).await;
-        let qr = hooks.qr().await;
-        let contact = hooks.meet(&qr, &mobile(1)).await;
-        hooks.close(&contact).await;
-        hooks.receive(&qr, &digits(&mobile(1)), "voltei").await;
-        hooks.receive(&qr, &digits(&mobile(1)), "parar").await;
-        // What happens later does not show in what is sent of before.
-        hooks.act(&contact, "opt-in", Value::Null).await.expect(200);
-        hooks.patch_contact(&contact, json!({"name": "outro nome"})).await.expect(200);
-        hooks.drain().await;
-        let contacts: Vec<Value> =
-            hooks.receiver.to("/a").iter().map(|one| one.data()["contact"].clone()).collect();
-        let state = |n: usize| {
-            let contact: &Value = &contacts[n];
-            (&contact["is_ai_enabled"], &contact["external_ai_enabled"], &contact["opted_out_at"])
-        };
-        let (yes, no, none, now) = (json!(true), json!(false), Value::Null, json!(hooks.time()));
-        assert_eq!(state(0), (&yes, &yes, &none));
-        assert_eq!(state(1), (&no, &yes, &none), "who comes back meets no AI");
-        assert_eq!(state(2), (&no, &no, &now));
-        assert!(contacts.iter().all(|contact| contact["name"] == ""), "{contacts:?}");
-    }
-
-    async fn message_sent_tells_the_message_as_the_channel_took_it(hooks: Hooks) {
-        hooks.hook("/a", &["*"]).await;
-        let cloud = hooks.silent("official_cloud").await;
-        let contact = hooks.create_id(json!({"phone": mobile(1), "name": "Ana"})).await;
-        let sent = hooks.sent(&mobile(1), "até amanhã ✓").await;
-        hooks.drain().await;
-        let request = only(&hooks, "message.sent");
-        assert_eq!(
-            data(&hooks, &request),
-            json!({
-                "message_id": sent["message_id"], "type": "text", "content": "até amanhã ✓",
-                "media_url": null, "media_mimetype": null, "media_caption": null,
-                "direction": "outbound", "sender_type": "system", "status": "sent",
-                "created_at": hooks.time(), "wamid": sent["wamid"], "error_type": null,
-                "delivery_error": null,
-                "contact": {
-                    "id": contact, "phone": mobile(1), "name": "Ana",
-                    "source_platform": "whatsapp", "is_ai_enabled": true,
-                    "external_ai_enabled": true, "ai_paused_until": null, "opted_out_at": null,
-                },
-                "connection": {"id": cloud, "type": "whatsapp", "name": "the official_cloud"},
-            })
-        );
-        assert_eq!(events(&hooks), ["contact.created", "message.sent"], "no status_updated");
-    }
-
-    async fn message_sent_tells_who_wrote(hooks: Hooks) {
-        hooks.hook("/a", &["message.sent"]).await;
-        let qr = hooks.silent("qr").await;
-        let contact = hooks.meet(&qr, &mobile(1)).await;
-        hooks.sent(&mobile(1), "do sistema").await;
-        hooks.act(&contact, "ai-turn", json!({
-            "messages": ["da IA", "da IA de novo"], "prosas": 1, "cost_brl": 0.5,
-        })).await.expect(200);
-        hooks.act(&contact, "reply", json!({"message": "do atendente"})).await.expect(200);
-        hooks.stored(&qr, hooks.echo(&digits(&mobile(1)), "do celular")).await;
-        hooks.drain().await;
-        let told: Vec<(String, String)> = hooks
-            .receiver
-            .to("/a")
-            .iter()
-            .map(|one| (text(&one.data()["content"]), text(&one.data()["sender_type"])))
-            .collect();
-        let told: Vec<(&str, &str)> = told.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
-        assert_eq!(
-            told,
-            [
-                ("do sistema", "system"),
-                ("da IA", "ai"),
-                ("da IA de novo", "ai"),
-                ("do atendente", "agent"),
-                ("do celular", "agent"),
-            ]
-        );
-    }
-
-    async fn message_status_updated_tells_the_change(hooks: Hooks) {
-        let cloud = hooks.silent("official_cloud").await;
-        let contact = hooks.create_id(json!({"phone": mobile(1), "name": "Ana"})).await;
-        hooks.hook("/a", &["message.status_updated"]).await;
-        let sent = hooks.sent(&mobile(1), "oi").await;
-        let wamid = text(&sent["wamid"]);
-        hooks.advance(std::time::Duration::from_secs(5));
-        // Repeated and late reports are no changes.
-        for status in ["sent", "delivered", "delivered", "sent"] {
-            hooks.gateway_one(&cloud, hooks.report(&wamid, status)).await;
-        }
-        hooks.drain().await;
-        let request = only(&hooks, "message.status_updated");
-        let mut expected = json!({
-            "message_id": sent["message_id"], "wamid": wamid, "status": "delivered",
-            "previous_status": "sent", "error_type": null, "delivery_error": null,
-            "updated_at": hooks.time(),
+#[both_stores]
+async fn message_received_tells_the_message_its_contact_and_its_connection(hooks: Hooks) {
+    hooks.hook("/a", &["message.received"]).await;
+    let qr = hooks.qr().await;
+    let contact = hooks.create_id(json!({"phone": mobile(1), "name": "Zé"})).await;
+    let until = hooks.time_in(60_000);
+    hooks.act(&contact, "pause-ai", json!({"until": until})).await.expect(200);
+    let message = hooks.receive(&qr, &digits(&mobile(1)), "olá, \"você\" 🦜\n2ª linha").await;
+    hooks.drain().await;
+    let request = only(&hooks, "message.received");
+    assert_eq!(
+        data(&hooks, &request),
+        json!({
+            "message_id": message, "type": "text", "content": "olá, \"você\" 🦜\n2ª linha",
+            "media_url": null, "media_mimetype": null, "media_caption": null,
+            "direction": "inbound", "sender_type": "contact", "status": "received",
+            "created_at": hooks.time(),
             "contact": {
-                "id": contact, "phone": mobile(1), "name": "Ana", "source_platform": "whatsapp",
-                "is_ai_enabled": true, "external_ai_enabled": true, "ai_paused_until": null,
-                "opted_out_at": null,
+                "id": contact, "phone": mobile(1), "name": "Zé", "source_platform": "whatsapp",
+                "is_ai_enabled": true, "external_ai_enabled": false,
+                "ai_paused_until": until, "opted_out_at": null,
+            },
+            "connection": {"id": qr, "type": "whatsapp", "name": "the qr"},
+        })
+    );
+}
+
+#[both_stores]
+async fn message_received_tells_what_media_came(hooks: Hooks) {
+    hooks.hook("/a", &["message.received"]).await;
+    let qr = hooks.qr().await;
+    let url = hooks.receiver.url("/media");
+    let media = json!({"url": url, "mimetype": "image/jpeg", "caption": "olha só: é"});
+    let event = json!({
+        "kind": "message", "provider_message_id": wamid(), "timestamp": hooks.time(),
+        "from": digits(&mobile(1)), "type": "image", "media": media,
+    });
+    hooks.stored(&qr, event).await;
+    hooks.drain().await;
+    let data = data(&hooks, &only(&hooks, "message.received"));
+    assert_eq!(data["type"], "image");
+    assert_eq!(data["media_mimetype"], "image/jpeg");
+    assert_eq!(data["media_caption"], "olha só: é");
+    assert_eq!(data["media_url"], Value::Null, "it is not fetched yet");
+}
+
+#[both_stores]
+async fn message_received_shows_the_contact_after_the_message(hooks: Hooks) {
+    hooks.hook("/a", &["message.received"]).await;
+    let qr = hooks.qr().await;
+    let contact = hooks.meet(&qr, &mobile(1)).await;
+    hooks.close(&contact).await;
+    hooks.receive(&qr, &digits(&mobile(1)), "voltei").await;
+    hooks.receive(&qr, &digits(&mobile(1)), "parar").await;
+    // What happens later does not show in what is sent of before.
+    hooks.act(&contact, "opt-in", Value::Null).await.expect(200);
+    hooks.patch_contact(&contact, json!({"name": "outro nome"})).await.expect(200);
+    hooks.drain().await;
+    let contacts: Vec<Value> =
+        hooks.receiver.to("/a").iter().map(|one| one.data()["contact"].clone()).collect();
+    let state = |n: usize| {
+        let contact: &Value = &contacts[n];
+        (&contact["is_ai_enabled"], &contact["external_ai_enabled"], &contact["opted_out_at"])
+    };
+    let (yes, no, none, now) = (json!(true), json!(false), Value::Null, json!(hooks.time()));
+    assert_eq!(state(0), (&yes, &yes, &none));
+    assert_eq!(state(1), (&no, &yes, &none), "who comes back meets no AI");
+    assert_eq!(state(2), (&no, &no, &now));
+    assert!(contacts.iter().all(|contact| contact["name"] == ""), "{contacts:?}");
+}
+
+#[both_stores]
+async fn message_sent_tells_the_message_as_the_channel_took_it(hooks: Hooks) {
+    hooks.hook("/a", &["*"]).await;
+    let cloud = hooks.silent("official_cloud").await;
+    let contact = hooks.create_id(json!({"phone": mobile(1), "name": "Ana"})).await;
+    let sent = hooks.sent(&mobile(1), "até amanhã ✓").await;
+    hooks.drain().await;
+    let request = only(&hooks, "message.sent");
+    assert_eq!(
+        data(&hooks, &request),
+        json!({
+            "message_id": sent["message_id"], "type": "text", "content": "até amanhã ✓",
+            "media_url": null, "media_mimetype": null, "media_caption": null,
+            "direction": "outbound", "sender_type": "system", "status": "sent",
+            "created_at": hooks.time(), "wamid": sent["wamid"], "error_type": null,
+            "delivery_error": null,
+            "contact": {
+                "id": contact, "phone": mobile(1), "name": "Ana",
+                "source_platform": "whatsapp", "is_ai_enabled": true,
+                "external_ai_enabled": true, "ai_paused_until": null, "opted_out_at": null,
             },
             "connection": {"id": cloud, "type": "whatsapp", "name": "the official_cloud"},
-        });
-        assert_eq!(data(&hooks, &request), expected);
-        hooks.gateway_one(&cloud, hooks.report(&wamid, "read")).await;
-        hooks.drain().await;
-        let second = hooks.receiver.to("/a").pop().expect("a request");
-        expected["status"] = json!("read");
-        expected["previous_status"] = json!("delivered");
-        assert_eq!(data(&hooks, &second), expected);
-    }
+        })
+    );
+    assert_eq!(events(&hooks), ["contact.created", "message.sent"], "no status_updated");
+}
 
-    async fn a_message_that_fails_later_tells_why(hooks: Hooks) {
-        let cloud = hooks.silent("official_cloud").await;
-        hooks.hook("/a", &["message.status_updated"]).await;
-        let sent = hooks.sent(&mobile(1), "oi").await;
-        let error = json!({"error": {"code": 131_026, "title": "Message undeliverable"}});
-        let report = with(hooks.report(&text(&sent["wamid"]), "failed"), error);
-        hooks.gateway_one(&cloud, report).await;
-        hooks.drain().await;
-        let data = data(&hooks, &only(&hooks, "message.status_updated"));
-        assert_eq!(data["status"], "failed");
-        assert_eq!(data["previous_status"], "sent");
-        let message = hooks.message(&text(&sent["message_id"])).await;
-        assert_eq!(data["error_type"], message["error_type"]);
-        assert_ne!(data["error_type"], Value::Null);
-        assert_eq!(data["delivery_error"], message["delivery_error"]);
-        assert!(data["delivery_error"]["code"].is_string(), "{data}");
-    }
+#[both_stores]
+async fn message_sent_tells_who_wrote(hooks: Hooks) {
+    hooks.hook("/a", &["message.sent"]).await;
+    let qr = hooks.silent("qr").await;
+    let contact = hooks.meet(&qr, &mobile(1)).await;
+    hooks.sent(&mobile(1), "do sistema").await;
+    hooks
+        .act(
+            &contact,
+            "ai-turn",
+            json!({
+                "messages": ["da IA", "da IA de novo"], "prosas": 1, "cost_brl": 0.5,
+            }),
+        )
+        .await
+        .expect(200);
+    hooks.act(&contact, "reply", json!({"message": "do atendente"})).await.expect(200);
+    hooks.stored(&qr, hooks.echo(&digits(&mobile(1)), "do celular")).await;
+    hooks.drain().await;
+    let told: Vec<(String, String)> = hooks
+        .receiver
+        .to("/a")
+        .iter()
+        .map(|one| (text(&one.data()["content"]), text(&one.data()["sender_type"])))
+        .collect();
+    let told: Vec<(&str, &str)> = told.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+    assert_eq!(
+        told,
+        [
+            ("do sistema", "system"),
+            ("da IA", "ai"),
+            ("da IA de novo", "ai"),
+            ("do atendente", "agent"),
+            ("do celular", "agent"),
+        ]
+    );
+}
 
-    async fn a_send_that_fails_tells_a_failed_status_and_no_message_sent(hooks: Hooks) {
-        hooks.silent("qr").await;
-        hooks.hook("/a", &["message.sent", "message.status_updated"]).await;
-        hooks.send_text(&recado_tests::steered(1), "oi").await.expect_error(502, "PROVIDER_ERROR");
-        hooks.drain().await;
-        let data = data(&hooks, &only(&hooks, "message.status_updated"));
-        assert_eq!(data["previous_status"], "pending");
-        assert_eq!(data["status"], "failed");
-        assert_eq!(data["wamid"], Value::Null);
-        assert!(data["delivery_error"]["code"].is_string(), "{data}");
-        assert_eq!(events(&hooks), ["message.status_updated"]);
+#[both_stores]
+async fn message_status_updated_tells_the_change(hooks: Hooks) {
+    let cloud = hooks.silent("official_cloud").await;
+    let contact = hooks.create_id(json!({"phone": mobile(1), "name": "Ana"})).await;
+    hooks.hook("/a", &["message.status_updated"]).await;
+    let sent = hooks.sent(&mobile(1), "oi").await;
+    let wamid = text(&sent["wamid"]);
+    hooks.advance(std::time::Duration::from_secs(5));
+    // Repeated and late reports are no changes.
+    for status in ["sent", "delivered", "delivered", "sent"] {
+        hooks.gateway_one(&cloud, hooks.report(&wamid, status)).await;
     }
+    hooks.drain().await;
+    let request = only(&hooks, "message.status_updated");
+    let mut expected = json!({
+        "message_id": sent["message_id"], "wamid": wamid, "status": "delivered",
+        "previous_status": "sent", "error_type": null, "delivery_error": null,
+        "updated_at": hooks.time(),
+        "contact": {
+            "id": contact, "phone": mobile(1), "name": "Ana", "source_platform": "whatsapp",
+            "is_ai_enabled": true, "external_ai_enabled": true, "ai_paused_until": null,
+            "opted_out_at": null,
+        },
+        "connection": {"id": cloud, "type": "whatsapp", "name": "the official_cloud"},
+    });
+    assert_eq!(data(&hooks, &request), expected);
+    hooks.gateway_one(&cloud, hooks.report(&wamid, "read")).await;
+    hooks.drain().await;
+    let second = hooks.receiver.to("/a").pop().expect("a request");
+    expected["status"] = json!("read");
+    expected["previous_status"] = json!("delivered");
+    assert_eq!(data(&hooks, &second), expected);
+}
 
-    async fn contact_created_tells_the_contact_as_its_creation_answered(hooks: Hooks) {
-        hooks.hook("/a", &["contact.created"]).await;
-        let answered = hooks
-            .create(json!({
-                "phone": phone(1), "name": "Ana Luísa", "email": "ana@example.com",
-                "city": "São Paulo",
-            }))
-            .await;
-        hooks.drain().await;
-        assert_eq!(data(&hooks, &only(&hooks, "contact.created")), answered);
-    }
+#[both_stores]
+async fn a_message_that_fails_later_tells_why(hooks: Hooks) {
+    let cloud = hooks.silent("official_cloud").await;
+    hooks.hook("/a", &["message.status_updated"]).await;
+    let sent = hooks.sent(&mobile(1), "oi").await;
+    let error = json!({"error": {"code": 131_026, "title": "Message undeliverable"}});
+    let report = with(hooks.report(&text(&sent["wamid"]), "failed"), error);
+    hooks.gateway_one(&cloud, report).await;
+    hooks.drain().await;
+    let data = data(&hooks, &only(&hooks, "message.status_updated"));
+    assert_eq!(data["status"], "failed");
+    assert_eq!(data["previous_status"], "sent");
+    let message = hooks.message(&text(&sent["message_id"])).await;
+    assert_eq!(data["error_type"], message["error_type"]);
+    assert_ne!(data["error_type"], Value::Null);
+    assert_eq!(data["delivery_error"], message["delivery_error"]);
+    assert!(data["delivery_error"]["code"].is_string(), "{data}");
+}
 
-    async fn every_way_to_a_new_contact_tells_contact_created_once(hooks: Hooks) {
-        hooks.hook("/a", &["contact.created"]).await;
-        let qr = hooks.silent("qr").await;
-        let created = hooks.create(json!({"phone": phone(1)})).await;
-        hooks.meet(&qr, &mobile(2)).await;
-        hooks.receive(&qr, &digits(&mobile(2)), "de novo").await;
-        hooks.sent(&mobile(3), "oi").await;
-        hooks.sent(&mobile(3), "oi de novo").await;
-        hooks.post_contact(json!({"phone": phone(1)})).await.expect_error(409, "CONTACT_EXISTS");
-        hooks.post_contact(json!({"phone": "x"})).await.expect_invalid();
-        hooks.drain().await;
-        let told: Vec<Value> = hooks.receiver.to("/a").iter().map(Received::data).collect();
-        let mut phones: Vec<String> = told.iter().map(|one| text(&one["phone"])).collect();
-        phones.sort();
-        assert_eq!(phones, [phone(1), mobile(2), mobile(3)]);
-        for one in &told {
-            assert_eq!(keys(one), keys(&created), "the same form, whichever way");
-        }
-    }
+#[both_stores]
+async fn a_send_that_fails_tells_a_failed_status_and_no_message_sent(hooks: Hooks) {
+    hooks.silent("qr").await;
+    hooks.hook("/a", &["message.sent", "message.status_updated"]).await;
+    hooks.send_text(&recado_tests::steered(1), "oi").await.expect_error(502, "PROVIDER_ERROR");
+    hooks.drain().await;
+    let data = data(&hooks, &only(&hooks, "message.status_updated"));
+    assert_eq!(data["previous_status"], "pending");
+    assert_eq!(data["status"], "failed");
+    assert_eq!(data["wamid"], Value::Null);
+    assert!(data["delivery_error"]["code"].is_string(), "{data}");
+    assert_eq!(events(&hooks), ["message.status_updated"]);
+}
 
-    async fn imports_and_history_tell_nothing(hooks: Hooks) {
-        hooks.hook("/a", &["*"]).await;
-        let qr = hooks.silent("qr").await;
-        let contact = hooks.import(json!({"phone": mobile(1), "opted_out_at": hooks.time()})).await;
-        hooks
-            .import_message(json!({
-                "contact_id": contact, "connection_id": qr, "direction": "inbound",
-                "type": "text", "content": "parar", "status": "received", "wamid": wamid(),
-            }))
-            .await;
-        let old = json!({"history": true, "timestamp": hooks.time_ago(86_400_000)});
-        hooks.stored(&qr, with(hooks.inbound(&digits(&mobile(2)), "oi"), old.clone())).await;
-        hooks.stored(&qr, with(hooks.inbound(&digits(&mobile(1)), "sair"), old)).await;
-        hooks.patch_contact(&contact, json!({"name": "Ana"})).await.expect(200);
-        hooks.drain().await;
-        assert!(hooks.receiver.all().is_empty(), "{:?}", events(&hooks));
-        assert!(hooks.deliveries("").await.is_empty());
-    }
+#[both_stores]
+async fn contact_created_tells_the_contact_as_its_creation_answered(hooks: Hooks) {
+    hooks.hook("/a", &["contact.created"]).await;
+    let answered = hooks
+        .create(json!({
+            "phone": phone(1), "name": "Ana Luísa", "email": "ana@example.com",
+            "city": "São Paulo",
+        }))
+        .await;
+    hooks.drain().await;
+    assert_eq!(data(&hooks, &only(&hooks, "contact.created")), answered);
+}
 
-    async fn a_message_repeated_by_the_channel_is_told_once(hooks: Hooks) {
-        hooks.hook("/a", &["*"]).await;
-        let qr = hooks.qr().await;
-        let event = hooks.inbound(&digits(&mobile(1)), "oi");
-        let calls = (0..10).map(|_| hooks.gateway_one(&qr, event.clone()));
-        recado_tests::join_all(calls.collect()).await;
-        hooks.drain().await;
-        assert_eq!(events(&hooks), ["contact.created", "message.received"]);
+#[both_stores]
+async fn every_way_to_a_new_contact_tells_contact_created_once(hooks: Hooks) {
+    hooks.hook("/a", &["contact.created"]).await;
+    let qr = hooks.silent("qr").await;
+    let created = hooks.create(json!({"phone": phone(1)})).await;
+    hooks.meet(&qr, &mobile(2)).await;
+    hooks.receive(&qr, &digits(&mobile(2)), "de novo").await;
+    hooks.sent(&mobile(3), "oi").await;
+    hooks.sent(&mobile(3), "oi de novo").await;
+    hooks.post_contact(json!({"phone": phone(1)})).await.expect_error(409, "CONTACT_EXISTS");
+    hooks.post_contact(json!({"phone": "x"})).await.expect_invalid();
+    hooks.drain().await;
+    let told: Vec<Value> = hooks.receiver.to("/a").iter().map(Received::data).collect();
+    let mut phones: Vec<String> = told.iter().map(|one| text(&one["phone"])).collect();
+    phones.sort();
+    assert_eq!(phones, [phone(1), mobile(2), mobile(3)]);
+    for one in &told {
+        assert_eq!(keys(one), keys(&created), "the same form, whichever way");
     }
+}
 
-    async fn an_event_of_many_webhooks_has_a_delivery_for_each_with_the_same_data(hooks: Hooks) {
-        let mut made = Vec::new();
-        for n in 0..12 {
-            made.push(hooks.hook(&format!("/{n}"), &["*"]).await);
-        }
-        hooks.receiver.answers("/3", Reply::status(500));
-        hooks.create(json!({"phone": phone(1), "name": "Zé"})).await;
-        hooks.drain().await;
-        let first = hooks.receiver.only("/0");
-        for (n, hook) in made.iter().enumerate() {
-            let request = hooks.receiver.only(&format!("/{n}"));
-            assert_eq!(request.data(), first.data());
-            assert!(request.is_signed("x-service-signature", &hook.secret));
-            let delivery = hooks.delivery(&request.delivery()).await;
-            assert_eq!(delivery["webhook_id"], hook.id.as_str());
-            assert_eq!(delivery["body"], request.text());
-            let wanted = if n == 3 { "pending" } else { "delivered" };
-            assert_eq!(delivery["status"], wanted);
-        }
-        assert_eq!(hooks.receiver.deliveries(), 12);
+#[both_stores]
+async fn imports_and_history_tell_nothing(hooks: Hooks) {
+    hooks.hook("/a", &["*"]).await;
+    let qr = hooks.silent("qr").await;
+    let contact = hooks.import(json!({"phone": mobile(1), "opted_out_at": hooks.time()})).await;
+    hooks
+        .import_message(json!({
+            "contact_id": contact, "connection_id": qr, "direction": "inbound",
+            "type": "text", "content": "parar", "status": "received", "wamid": wamid(),
+        }))
+        .await;
+    let old = json!({"history": true, "timestamp": hooks.time_ago(86_400_000)});
+    hooks.stored(&qr, with(hooks.inbound(&digits(&mobile(2)), "oi"), old.clone())).await;
+    hooks.stored(&qr, with(hooks.inbound(&digits(&mobile(1)), "sair"), old)).await;
+    hooks.patch_contact(&contact, json!({"name": "Ana"})).await.expect(200);
+    hooks.drain().await;
+    assert!(hooks.receiver.all().is_empty(), "{:?}", events(&hooks));
+    assert!(hooks.deliveries("").await.is_empty());
+}
+
+#[both_stores]
+async fn a_message_repeated_by_the_channel_is_told_once(hooks: Hooks) {
+    hooks.hook("/a", &["*"]).await;
+    let qr = hooks.qr().await;
+    let event = hooks.inbound(&digits(&mobile(1)), "oi");
+    let calls = (0..10).map(|_| hooks.gateway_one(&qr, event.clone()));
+    recado_tests::join_all(calls.collect()).await;
+    hooks.drain().await;
+    assert_eq!(events(&hooks), ["contact.created", "message.received"]);
+}
+
+#[both_stores]
+async fn an_event_of_many_webhooks_has_a_delivery_for_each_with_the_same_data(hooks: Hooks) {
+    let mut made = Vec::new();
+    for n in 0..12 {
+        made.push(hooks.hook(&format!("/{n}"), &["*"]).await);
     }
+    hooks.receiver.answers("/3", Reply::status(500));
+    hooks.create(json!({"phone": phone(1), "name": "Zé"})).await;
+    hooks.drain().await;
+    let first = hooks.receiver.only("/0");
+    for (n, hook) in made.iter().enumerate() {
+        let request = hooks.receiver.only(&format!("/{n}"));
+        assert_eq!(request.data(), first.data());
+        assert!(request.is_signed("x-service-signature", &hook.secret));
+        let delivery = hooks.delivery(&request.delivery()).await;
+        assert_eq!(delivery["webhook_id"], hook.id.as_str());
+        assert_eq!(delivery["body"], request.text());
+        let wanted = if n == 3 { "pending" } else { "delivered" };
+        assert_eq!(delivery["status"], wanted);
+    }
+    assert_eq!(hooks.receiver.deliveries(), 12);
 }

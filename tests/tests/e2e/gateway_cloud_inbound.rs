@@ -42,341 +42,371 @@ async fn writes_as(world: &Clouded, names: Value, id: &str) -> String {
     text(&world.message_with(id).await["contact_id"])
 }
 
-both_stores! {
-    async fn a_text_becomes_a_message_of_a_contact(world: Clouded) {
-        let message = world.says(&eight_digits(&mobile(1)), "Oi, tudo bem?").await;
-        assert_eq!(message["type"], "text");
-        assert_eq!(message["content"], "Oi, tudo bem?");
-        assert_eq!(message["direction"], "inbound");
-        assert_eq!(message["sender_type"], "contact");
-        assert_eq!(message["status"], "received");
-        assert_eq!(message["connection_id"], world.connection.as_str());
-        let contact = world.detail(&text(&message["contact_id"])).await;
-        assert_eq!(contact["phone"], mobile(1));
-        assert_eq!(contact["display_name"], "Maria Souza");
-        assert_eq!(contact["connections"][0]["unread_count"], 1);
-        let events: Vec<String> = world.events().await.into_iter().map(|one| one.event).collect();
-        assert_eq!(events, ["contact.created", "message.received"]);
-    }
+#[both_stores]
+async fn a_text_becomes_a_message_of_a_contact(world: Clouded) {
+    let message = world.says(&eight_digits(&mobile(1)), "Oi, tudo bem?").await;
+    assert_eq!(message["type"], "text");
+    assert_eq!(message["content"], "Oi, tudo bem?");
+    assert_eq!(message["direction"], "inbound");
+    assert_eq!(message["sender_type"], "contact");
+    assert_eq!(message["status"], "received");
+    assert_eq!(message["connection_id"], world.connection.as_str());
+    let contact = world.detail(&text(&message["contact_id"])).await;
+    assert_eq!(contact["phone"], mobile(1));
+    assert_eq!(contact["display_name"], "Maria Souza");
+    assert_eq!(contact["connections"][0]["unread_count"], 1);
+    let events: Vec<String> = world.events().await.into_iter().map(|one| one.event).collect();
+    assert_eq!(events, ["contact.created", "message.received"]);
+}
 
-    async fn every_type_is_kept_with_its_content(world: Clouded) {
-        let media = |more: Value| with(json!({"mime_type": "image/jpeg", "id": FILE}), more);
-        for (n, (content, kind, expected)) in (1..).zip([
-            (json!({"type": "image", "image": media(json!({"caption": "foto"}))}), "image", None),
-            (json!({"type": "audio", "audio": media(json!({"voice": true}))}), "audio", None),
-            (json!({"type": "video", "video": media(json!({}))}), "video", None),
-            (json!({"type": "sticker", "sticker": media(json!({}))}), "sticker", None),
-            (
-                json!({"type": "document", "document": media(json!({"filename": "nf.pdf"}))}),
-                "document", None,
-            ),
-            (
-                json!({"type": "location", "location": {"latitude": -18.91, "longitude": -48.27,
-                    "name": "Loja", "address": "Av. 1"}}),
-                "location", Some("-18.91,-48.27 Loja"),
-            ),
-            (
-                json!({"type": "contacts", "contacts": [
-                    {"name": {"formatted_name": "João", "first_name": "João"},
-                        "phones": [{"phone": "+55 34 9123-4567"}]}]}),
-                "contacts", Some("João"),
-            ),
-            (
-                json!({"type": "reaction", "reaction": {"message_id": "wamid.T", "emoji": "❤️"}}),
-                "reaction", Some("❤️"),
-            ),
-            (
-                json!({"type": "button", "button": {"payload": "SIM", "text": "Quero"}}),
-                "interactive", Some("Quero"),
-            ),
-            (
-                json!({"type": "interactive", "interactive": {"type": "button_reply",
-                    "button_reply": {"id": "sim", "title": "Sim"}}}),
-                "interactive", Some("Sim"),
-            ),
-            (
-                json!({"type": "interactive", "interactive": {"type": "list_reply",
-                    "list_reply": {"id": "op1", "title": "Boleto", "description": "2ª via"}}}),
-                "interactive", Some("Boleto"),
-            ),
-            (
-                json!({"type": "unsupported", "errors": [{"code": 131_051, "title": "x"}]}),
-                "unsupported", None,
-            ),
-            (json!({"type": "order", "order": {"catalog_id": "1"}}), "unsupported", None),
-        ]) {
-            let message = world.writes(&digits(&mobile(n)), content.clone()).await;
-            assert_eq!(message["type"], kind, "{content}");
-            if let Some(expected) = expected {
-                assert_eq!(message["content"], expected, "{content}");
-            }
-            assert_eq!(message["status"], "received");
-        }
-        assert_eq!(world.events_of("message.received").await.len(), 13);
-    }
-
-    async fn a_file_is_fetched_with_the_token_and_served_by_a_link_of_ours(world: Clouded) {
-        // The first address is too old already, as some are.
-        world.fake.keep_file(FILE, "image/jpeg", b"the bytes of a photo", 1);
-        let image = json!({"caption": "olha", "mime_type": "image/jpeg", "sha256": "x", "id": FILE});
-        let content = json!({"type": "image", "image": image});
-        let message = world.writes(&digits(&mobile(1)), content).await;
-        assert_eq!(message["media_mimetype"], "image/jpeg");
-        assert_eq!(message["media_caption"], "olha");
-        let id = text(&message["id"]);
-        // A file that was not there at once is tried again later.
-        let waiting = async {
-            loop {
-                tokio::time::sleep(Duration::from_millis(200)).await;
-                world.advance(Duration::from_secs(30));
-            }
-        };
-        let path = tokio::select! {
-            path = fetched(&world, &id) => path,
-            () = waiting => unreachable!("it never ends"),
-        };
-        let file = world.send(Request::new("GET", &path)).await;
-        assert_eq!((file.status, &*file.body), (200, b"the bytes of a photo".as_slice()));
-        assert_eq!(file.header("content-type"), "image/jpeg");
-        assert!(!path.contains(FILE) && !path.contains("EAA"), "{path}");
-        world.well_behaved();
-    }
-
-    async fn a_file_that_is_gone_leaves_the_message(world: Clouded) {
-        let content = json!({"type": "audio", "audio": {"mime_type": "audio/ogg", "id": "none"}});
-        let message = world.writes(&digits(&mobile(1)), content).await;
-        for _ in 0..6 {
-            world.advance(Duration::from_secs(3600));
-            world.server.settle_jobs().await;
-        }
-        assert_eq!(world.message(&text(&message["id"])).await["media_url"], Value::Null);
-        world.well_behaved();
-    }
-
-    async fn an_answer_quotes_what_was_sent(world: Clouded) {
-        let sent = world.sent(&mobile(1), "quer?").await;
-        let content = with(body("quero"), json!({
-            "context": {"from": "551140028922", "id": sent["wamid"]},
-        }));
-        let message = world.writes(&digits(&mobile(1)), content).await;
-        assert_eq!(message["quoted_message_id"], sent["message_id"]);
-        assert_eq!(message["quoted_content"], "quer?");
-        assert_eq!(message["contact_id"], sent["contact_id"]);
-    }
-
-    async fn an_edit_changes_the_text_and_a_deletion_nothing(world: Clouded) {
-        let from = digits(&mobile(1));
-        let message = world.says(&from, "ola").await;
-        world.advance(Duration::from_secs(60));
-        let edit = json!({"type": "edit", "edit": {"original_message_id": message["wamid"],
-            "message": {"context": {"id": "M0"}, "type": "text", "text": {"body": "olá"}}}});
-        world.changes(&[("messages", world.fake.message(&from, &wamid(), &edit, world.now()))]).await;
-        let revoke = json!({"type": "revoke",
-            "revoke": {"original_message_id": message["wamid"]}});
-        let change = world.fake.message(&from, &wamid(), &revoke, world.now());
-        world.changes(&[("messages", change)]).await;
-        let all = world.all_messages().await;
-        assert_eq!(all.len(), 1, "{all:?}");
-        assert_eq!(all[0]["content"], "olá");
-        assert_eq!(all[0]["is_edited"], true);
-        assert_ne!(all[0]["edited_at"], Value::Null);
-    }
-
-    // Names.
-
-    async fn somebody_whose_phone_is_not_told_is_known_and_answered_by_the_scoped_id(
-        world: Clouded,
-    ) {
-        let names = json!({"from_user_id": SCOPED});
-        let contact = writes_as(&world, names.clone(), &wamid()).await;
-        assert_eq!(world.detail(&contact).await["phone"], SCOPED);
-        assert_eq!(writes_as(&world, names, &wamid()).await, contact);
-        let reply = json!({"message": "Olá, Maria!"});
-        world.act(&contact, "reply", reply).await.expect(200);
-        let sent = world.only_send().await;
-        assert_eq!(sent.body["recipient"], SCOPED);
-        assert!(sent.body.get("to").is_none(), "{}", sent.body);
-        assert_eq!(sent.text.as_deref(), Some("Olá, Maria!"));
-        world.reported(&sent, "delivered").await;
-        assert_eq!(world.message_with(&sent.id).await["status"], "delivered");
-        world.well_behaved();
-    }
-
-    async fn a_phone_that_is_told_later_is_the_phone_of_the_contact(world: Clouded) {
-        let contact = writes_as(&world, json!({"from_user_id": SCOPED}), &wamid()).await;
-        let both = json!({"from_user_id": SCOPED, "from": eight_digits(&mobile(1))});
-        assert_eq!(writes_as(&world, both, &wamid()).await, contact);
-        assert_eq!(world.detail(&contact).await["phone"], mobile(1));
-        assert_eq!(world.meets(&digits(&mobile(1))).await, contact);
-        assert_eq!(world.list_ids("limit=100").await.len(), 1);
-        let sent = world.sent(&mobile(1), "oi").await;
-        assert_eq!(sent["contact_id"], contact.as_str());
-        world.well_behaved();
-    }
-
-    async fn a_number_change_adds_a_name(world: Clouded) {
-        let contact = world.meets(&digits(&mobile(1))).await;
-        let system = json!({"type": "system", "system": {
-            "body": "User changed", "wa_id": digits(&mobile(2)), "type": "user_changed_number"}});
-        let mut change =
-            world.fake.message(&digits(&mobile(1)), &wamid(), &system, world.now());
-        change.as_object_mut().expect("a value").remove("contacts");
-        world.changes(&[("messages", change)]).await;
-        assert_eq!(world.all_messages().await.len(), 1, "no message of anybody");
-        assert_eq!(world.meets(&digits(&mobile(2))).await, contact);
-        assert_eq!(world.meets(&digits(&mobile(1))).await, contact);
-        let full = world.full(&contact).await;
-        assert_eq!(full["phone"], mobile(1));
-        assert_eq!(full["identifier"], digits(&mobile(1)).as_str());
-    }
-
-    // Opt-outs.
-
-    async fn a_word_or_a_block_button_opts_out(world: Clouded) {
-        for (n, content) in (1..).zip([
-            body("PARAR!"),
-            json!({"type": "button", "button": {"payload": "x1", "text": "Parar promoções"}}),
-            json!({"type": "button", "button": {"payload": "STOP", "text": "Não quero"}}),
+#[both_stores]
+async fn every_type_is_kept_with_its_content(world: Clouded) {
+    let media = |more: Value| with(json!({"mime_type": "image/jpeg", "id": FILE}), more);
+    for (n, (content, kind, expected)) in (1..).zip([
+        (json!({"type": "image", "image": media(json!({"caption": "foto"}))}), "image", None),
+        (json!({"type": "audio", "audio": media(json!({"voice": true}))}), "audio", None),
+        (json!({"type": "video", "video": media(json!({}))}), "video", None),
+        (json!({"type": "sticker", "sticker": media(json!({}))}), "sticker", None),
+        (
+            json!({"type": "document", "document": media(json!({"filename": "nf.pdf"}))}),
+            "document",
+            None,
+        ),
+        (
+            json!({"type": "location", "location": {"latitude": -18.91, "longitude": -48.27,
+                "name": "Loja", "address": "Av. 1"}}),
+            "location",
+            Some("-18.91,-48.27 Loja"),
+        ),
+        (
+            json!({"type": "contacts", "contacts": [
+                {"name": {"formatted_name": "João", "first_name": "João"},
+                    "phones": [{"phone": "+55 34 9123-4567"}]}]}),
+            "contacts",
+            Some("João"),
+        ),
+        (
+            json!({"type": "reaction", "reaction": {"message_id": "wamid.T", "emoji": "❤️"}}),
+            "reaction",
+            Some("❤️"),
+        ),
+        (
+            json!({"type": "button", "button": {"payload": "SIM", "text": "Quero"}}),
+            "interactive",
+            Some("Quero"),
+        ),
+        (
             json!({"type": "interactive", "interactive": {"type": "button_reply",
-                "button_reply": {"id": "bloquear mensagens", "title": "x"}}}),
-        ]) {
-            let message = world.writes(&digits(&mobile(n)), content.clone()).await;
-            let full = world.full(&text(&message["contact_id"])).await;
-            assert_ne!(full["opted_out_at"], Value::Null, "{content}");
+                "button_reply": {"id": "sim", "title": "Sim"}}}),
+            "interactive",
+            Some("Sim"),
+        ),
+        (
+            json!({"type": "interactive", "interactive": {"type": "list_reply",
+                "list_reply": {"id": "op1", "title": "Boleto", "description": "2ª via"}}}),
+            "interactive",
+            Some("Boleto"),
+        ),
+        (
+            json!({"type": "unsupported", "errors": [{"code": 131_051, "title": "x"}]}),
+            "unsupported",
+            None,
+        ),
+        (json!({"type": "order", "order": {"catalog_id": "1"}}), "unsupported", None),
+    ]) {
+        let message = world.writes(&digits(&mobile(n)), content.clone()).await;
+        assert_eq!(message["type"], kind, "{content}");
+        if let Some(expected) = expected {
+            assert_eq!(message["content"], expected, "{content}");
         }
-        let events = world.events_of("contact.opted_out").await;
-        assert_eq!(events.len(), 4);
-        for event in events {
-            assert_eq!(event["source"], "official_cloud_inbound", "{event}");
+        assert_eq!(message["status"], "received");
+    }
+    assert_eq!(world.events_of("message.received").await.len(), 13);
+}
+
+#[both_stores]
+async fn a_file_is_fetched_with_the_token_and_served_by_a_link_of_ours(world: Clouded) {
+    // The first address is too old already, as some are.
+    world.fake.keep_file(FILE, "image/jpeg", b"the bytes of a photo", 1);
+    let image = json!({"caption": "olha", "mime_type": "image/jpeg", "sha256": "x", "id": FILE});
+    let content = json!({"type": "image", "image": image});
+    let message = world.writes(&digits(&mobile(1)), content).await;
+    assert_eq!(message["media_mimetype"], "image/jpeg");
+    assert_eq!(message["media_caption"], "olha");
+    let id = text(&message["id"]);
+    // A file that was not there at once is tried again later.
+    let waiting = async {
+        loop {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            world.advance(Duration::from_secs(30));
         }
-        let kept = world.writes(&digits(&mobile(9)), json!({"type": "button",
-            "button": {"payload": "SIM", "text": "Quero"}})).await;
-        let full = world.full(&text(&kept["contact_id"])).await;
-        assert_eq!(full["opted_out_at"], Value::Null);
+    };
+    let path = tokio::select! {
+        path = fetched(&world, &id) => path,
+        () = waiting => unreachable!("it never ends"),
+    };
+    let file = world.send(Request::new("GET", &path)).await;
+    assert_eq!((file.status, &*file.body), (200, b"the bytes of a photo".as_slice()));
+    assert_eq!(file.header("content-type"), "image/jpeg");
+    assert!(!path.contains(FILE) && !path.contains("EAA"), "{path}");
+    world.well_behaved();
+}
+
+#[both_stores]
+async fn a_file_that_is_gone_leaves_the_message(world: Clouded) {
+    let content = json!({"type": "audio", "audio": {"mime_type": "audio/ogg", "id": "none"}});
+    let message = world.writes(&digits(&mobile(1)), content).await;
+    for _ in 0..6 {
+        world.advance(Duration::from_secs(3600));
+        world.server.settle_jobs().await;
     }
+    assert_eq!(world.message(&text(&message["id"])).await["media_url"], Value::Null);
+    world.well_behaved();
+}
 
-    async fn a_preference_stops_and_resumes(world: Clouded) {
-        let from = eight_digits(&mobile(1));
-        let contact = world.meets(&from).await;
-        let at = world.now();
-        world.takes(&world.fake.webhook_preference(&from, "stop", at)).await;
-        let stopped = world.full(&contact).await;
-        assert_ne!(stopped["opted_out_at"], Value::Null);
-        world.takes(&world.fake.webhook_preference(&from, "stop", at)).await;
-        let events = world.events_of("contact.opted_out").await;
-        assert_eq!(events.len(), 1);
-        assert_eq!(events[0]["source"], "official_cloud_inbound");
-        let answer = world.send_text(&mobile(1), "oi").await;
-        answer.expect_error(403, "CONTACT_OPTED_OUT");
-        world.advance(Duration::from_secs(60));
-        world.takes(&world.fake.webhook_preference(&from, "resume", world.now())).await;
-        assert_eq!(world.full(&contact).await["opted_out_at"], Value::Null);
-        // The external AI stays as the request left it (D44).
-        world.act(&contact, "enable-external-ai", json!({})).await.expect(200);
-        world.sent(&mobile(1), "oi").await;
-        world.advance(Duration::from_secs(60));
-        world.takes(&world.fake.webhook_preference(&from, "stop", world.now())).await;
-        assert_eq!(world.events_of("contact.opted_out").await.len(), 2, "a new request is news");
-        world.takes(&world.fake.webhook_preference(&from, "maybe", world.now())).await;
+#[both_stores]
+async fn an_answer_quotes_what_was_sent(world: Clouded) {
+    let sent = world.sent(&mobile(1), "quer?").await;
+    let content = with(
+        body("quero"),
+        json!({
+            "context": {"from": "551140028922", "id": sent["wamid"]},
+        }),
+    );
+    let message = world.writes(&digits(&mobile(1)), content).await;
+    assert_eq!(message["quoted_message_id"], sent["message_id"]);
+    assert_eq!(message["quoted_content"], "quer?");
+    assert_eq!(message["contact_id"], sent["contact_id"]);
+}
+
+#[both_stores]
+async fn an_edit_changes_the_text_and_a_deletion_nothing(world: Clouded) {
+    let from = digits(&mobile(1));
+    let message = world.says(&from, "ola").await;
+    world.advance(Duration::from_secs(60));
+    let edit = json!({"type": "edit", "edit": {"original_message_id": message["wamid"],
+        "message": {"context": {"id": "M0"}, "type": "text", "text": {"body": "olá"}}}});
+    world.changes(&[("messages", world.fake.message(&from, &wamid(), &edit, world.now()))]).await;
+    let revoke = json!({"type": "revoke",
+        "revoke": {"original_message_id": message["wamid"]}});
+    let change = world.fake.message(&from, &wamid(), &revoke, world.now());
+    world.changes(&[("messages", change)]).await;
+    let all = world.all_messages().await;
+    assert_eq!(all.len(), 1, "{all:?}");
+    assert_eq!(all[0]["content"], "olá");
+    assert_eq!(all[0]["is_edited"], true);
+    assert_ne!(all[0]["edited_at"], Value::Null);
+}
+
+// Names.
+
+#[both_stores]
+async fn somebody_whose_phone_is_not_told_is_known_and_answered_by_the_scoped_id(world: Clouded) {
+    let names = json!({"from_user_id": SCOPED});
+    let contact = writes_as(&world, names.clone(), &wamid()).await;
+    assert_eq!(world.detail(&contact).await["phone"], SCOPED);
+    assert_eq!(writes_as(&world, names, &wamid()).await, contact);
+    let reply = json!({"message": "Olá, Maria!"});
+    world.act(&contact, "reply", reply).await.expect(200);
+    let sent = world.only_send().await;
+    assert_eq!(sent.body["recipient"], SCOPED);
+    assert!(sent.body.get("to").is_none(), "{}", sent.body);
+    assert_eq!(sent.text.as_deref(), Some("Olá, Maria!"));
+    world.reported(&sent, "delivered").await;
+    assert_eq!(world.message_with(&sent.id).await["status"], "delivered");
+    world.well_behaved();
+}
+
+#[both_stores]
+async fn a_phone_that_is_told_later_is_the_phone_of_the_contact(world: Clouded) {
+    let contact = writes_as(&world, json!({"from_user_id": SCOPED}), &wamid()).await;
+    let both = json!({"from_user_id": SCOPED, "from": eight_digits(&mobile(1))});
+    assert_eq!(writes_as(&world, both, &wamid()).await, contact);
+    assert_eq!(world.detail(&contact).await["phone"], mobile(1));
+    assert_eq!(world.meets(&digits(&mobile(1))).await, contact);
+    assert_eq!(world.list_ids("limit=100").await.len(), 1);
+    let sent = world.sent(&mobile(1), "oi").await;
+    assert_eq!(sent["contact_id"], contact.as_str());
+    world.well_behaved();
+}
+
+#[both_stores]
+async fn a_number_change_adds_a_name(world: Clouded) {
+    let contact = world.meets(&digits(&mobile(1))).await;
+    let system = json!({"type": "system", "system": {
+        "body": "User changed", "wa_id": digits(&mobile(2)), "type": "user_changed_number"}});
+    let mut change = world.fake.message(&digits(&mobile(1)), &wamid(), &system, world.now());
+    change.as_object_mut().expect("a value").remove("contacts");
+    world.changes(&[("messages", change)]).await;
+    assert_eq!(world.all_messages().await.len(), 1, "no message of anybody");
+    assert_eq!(world.meets(&digits(&mobile(2))).await, contact);
+    assert_eq!(world.meets(&digits(&mobile(1))).await, contact);
+    let full = world.full(&contact).await;
+    assert_eq!(full["phone"], mobile(1));
+    assert_eq!(full["identifier"], digits(&mobile(1)).as_str());
+}
+
+// Opt-outs.
+
+#[both_stores]
+async fn a_word_or_a_block_button_opts_out(world: Clouded) {
+    for (n, content) in (1..).zip([
+        body("PARAR!"),
+        json!({"type": "button", "button": {"payload": "x1", "text": "Parar promoções"}}),
+        json!({"type": "button", "button": {"payload": "STOP", "text": "Não quero"}}),
+        json!({"type": "interactive", "interactive": {"type": "button_reply",
+            "button_reply": {"id": "bloquear mensagens", "title": "x"}}}),
+    ]) {
+        let message = world.writes(&digits(&mobile(n)), content.clone()).await;
+        let full = world.full(&text(&message["contact_id"])).await;
+        assert_ne!(full["opted_out_at"], Value::Null, "{content}");
     }
-
-    // The phone.
-
-    async fn what_the_operator_writes_on_the_phone_is_an_agents_message(world: Clouded) {
-        let contact = world.meets(&eight_digits(&mobile(1))).await;
-        world.act(&contact, "enable-external-ai", json!({})).await.expect(200);
-        world.advance(Duration::from_secs(60));
-        let call = world.fake.webhook_echo(&eight_digits(&mobile(1)), "wamid.E1", "Já te respondo",
-            world.now());
-        for _ in 0..2 {
-            world.takes(&call).await;
-        }
-        let echo = world.message_with("wamid.E1").await;
-        assert_eq!(echo["direction"], "outbound");
-        assert_eq!(echo["sender_type"], "agent");
-        assert_eq!(echo["status"], "sent");
-        assert_eq!(echo["content"], "Já te respondo");
-        assert_eq!(echo["contact_id"], contact.as_str());
-        assert_eq!(world.events_of("message.sent").await.len(), 1);
-        let detail = world.detail(&contact).await;
-        assert_eq!(detail["connections"][0]["unread_count"], 0);
-        assert_eq!(world.full(&contact).await["external_ai_enabled"], false, "a person answers");
-        assert!(world.fake.accepted().is_empty(), "nothing is sent for it");
+    let events = world.events_of("contact.opted_out").await;
+    assert_eq!(events.len(), 4);
+    for event in events {
+        assert_eq!(event["source"], "official_cloud_inbound", "{event}");
     }
+    let kept = world
+        .writes(
+            &digits(&mobile(9)),
+            json!({"type": "button",
+        "button": {"payload": "SIM", "text": "Quero"}}),
+        )
+        .await;
+    let full = world.full(&text(&kept["contact_id"])).await;
+    assert_eq!(full["opted_out_at"], Value::Null);
+}
 
-    async fn what_the_operator_writes_to_somebody_new_makes_a_contact(world: Clouded) {
-        let call =
-            world.fake.webhook_echo(&digits(&mobile(3)), "wamid.E2", "Olá!", world.now());
+#[both_stores]
+async fn a_preference_stops_and_resumes(world: Clouded) {
+    let from = eight_digits(&mobile(1));
+    let contact = world.meets(&from).await;
+    let at = world.now();
+    world.takes(&world.fake.webhook_preference(&from, "stop", at)).await;
+    let stopped = world.full(&contact).await;
+    assert_ne!(stopped["opted_out_at"], Value::Null);
+    world.takes(&world.fake.webhook_preference(&from, "stop", at)).await;
+    let events = world.events_of("contact.opted_out").await;
+    assert_eq!(events.len(), 1);
+    assert_eq!(events[0]["source"], "official_cloud_inbound");
+    let answer = world.send_text(&mobile(1), "oi").await;
+    answer.expect_error(403, "CONTACT_OPTED_OUT");
+    world.advance(Duration::from_secs(60));
+    world.takes(&world.fake.webhook_preference(&from, "resume", world.now())).await;
+    assert_eq!(world.full(&contact).await["opted_out_at"], Value::Null);
+    // The external AI stays as the request left it (D44).
+    world.act(&contact, "enable-external-ai", json!({})).await.expect(200);
+    world.sent(&mobile(1), "oi").await;
+    world.advance(Duration::from_secs(60));
+    world.takes(&world.fake.webhook_preference(&from, "stop", world.now())).await;
+    assert_eq!(world.events_of("contact.opted_out").await.len(), 2, "a new request is news");
+    world.takes(&world.fake.webhook_preference(&from, "maybe", world.now())).await;
+}
+
+// The phone.
+
+#[both_stores]
+async fn what_the_operator_writes_on_the_phone_is_an_agents_message(world: Clouded) {
+    let contact = world.meets(&eight_digits(&mobile(1))).await;
+    world.act(&contact, "enable-external-ai", json!({})).await.expect(200);
+    world.advance(Duration::from_secs(60));
+    let call = world.fake.webhook_echo(
+        &eight_digits(&mobile(1)),
+        "wamid.E1",
+        "Já te respondo",
+        world.now(),
+    );
+    for _ in 0..2 {
         world.takes(&call).await;
-        let echo = world.message_with("wamid.E2").await;
-        assert_eq!(world.detail(&text(&echo["contact_id"])).await["phone"], mobile(3));
     }
+    let echo = world.message_with("wamid.E1").await;
+    assert_eq!(echo["direction"], "outbound");
+    assert_eq!(echo["sender_type"], "agent");
+    assert_eq!(echo["status"], "sent");
+    assert_eq!(echo["content"], "Já te respondo");
+    assert_eq!(echo["contact_id"], contact.as_str());
+    assert_eq!(world.events_of("message.sent").await.len(), 1);
+    let detail = world.detail(&contact).await;
+    assert_eq!(detail["connections"][0]["unread_count"], 0);
+    assert_eq!(world.full(&contact).await["external_ai_enabled"], false, "a person answers");
+    assert!(world.fake.accepted().is_empty(), "nothing is sent for it");
+}
 
-    // History.
+#[both_stores]
+async fn what_the_operator_writes_to_somebody_new_makes_a_contact(world: Clouded) {
+    let call = world.fake.webhook_echo(&digits(&mobile(3)), "wamid.E2", "Olá!", world.now());
+    world.takes(&call).await;
+    let echo = world.message_with("wamid.E2").await;
+    assert_eq!(world.detail(&text(&echo["contact_id"])).await["phone"], mobile(3));
+}
 
-    async fn history_is_stored_without_events_but_its_opt_outs_count(world: Clouded) {
-        let (calm, angry) = (digits(&mobile(1)), digits(&mobile(2)));
-        let own = "551140028922";
-        let line = |from: &str, to: &str, id: &str, words: &str, status: &str| {
-            json!({"from": from, "to": to, "id": id, "timestamp": "1750000000", "type": "text",
-                "text": {"body": words}, "history_context": {"status": status}})
-        };
-        let history = json!({"history": [{
-            "metadata": {"phase": 1, "chunk_order": 1, "progress": 55},
-            "threads": [
-                {"id": calm, "messages": [
-                    line(own, &calm, "wamid.H1", "bom dia", "READ"),
-                    line(&calm, own, "wamid.H2", "bom dia!", "READ"),
-                ]},
-                {"id": angry, "messages": [line(&angry, own, "wamid.H3", "Parar", "READ")]},
-            ],
-        }]});
-        let change = world.fake.value(history);
-        for _ in 0..2 {
-            world.changes(&[("history", change.clone())]).await;
-        }
-        let all = world.all_messages().await;
-        assert_eq!(all.len(), 3, "{all:?}");
-        let ours = world.message_with("wamid.H1").await;
-        assert_eq!((&ours["direction"], &ours["status"]), (&json!("outbound"), &json!("read")));
-        let theirs = world.message_with("wamid.H2").await;
-        assert_eq!(theirs["direction"], "inbound");
-        assert_eq!(theirs["contact_id"], ours["contact_id"]);
-        let events: Vec<String> = world.events().await.into_iter().map(|one| one.event).collect();
-        assert_eq!(events, ["contact.opted_out"]);
-        let stopped = text(&world.message_with("wamid.H3").await["contact_id"]);
-        assert_ne!(world.full(&stopped).await["opted_out_at"], Value::Null);
-        let detail = world.detail(&text(&theirs["contact_id"])).await;
-        assert_eq!(detail["last_message_at"], Value::Null);
-        assert_eq!(detail["last_inbound_at"], Value::Null);
+// History.
+
+#[both_stores]
+async fn history_is_stored_without_events_but_its_opt_outs_count(world: Clouded) {
+    let (calm, angry) = (digits(&mobile(1)), digits(&mobile(2)));
+    let own = "551140028922";
+    let line = |from: &str, to: &str, id: &str, words: &str, status: &str| {
+        json!({"from": from, "to": to, "id": id, "timestamp": "1750000000", "type": "text",
+            "text": {"body": words}, "history_context": {"status": status}})
+    };
+    let history = json!({"history": [{
+        "metadata": {"phase": 1, "chunk_order": 1, "progress": 55},
+        "threads": [
+            {"id": calm, "messages": [
+                line(own, &calm, "wamid.H1", "bom dia", "READ"),
+                line(&calm, own, "wamid.H2", "bom dia!", "READ"),
+            ]},
+            {"id": angry, "messages": [line(&angry, own, "wamid.H3", "Parar", "READ")]},
+        ],
+    }]});
+    let change = world.fake.value(history);
+    for _ in 0..2 {
+        world.changes(&[("history", change.clone())]).await;
     }
+    let all = world.all_messages().await;
+    assert_eq!(all.len(), 3, "{all:?}");
+    let ours = world.message_with("wamid.H1").await;
+    assert_eq!((&ours["direction"], &ours["status"]), (&json!("outbound"), &json!("read")));
+    let theirs = world.message_with("wamid.H2").await;
+    assert_eq!(theirs["direction"], "inbound");
+    assert_eq!(theirs["contact_id"], ours["contact_id"]);
+    let events: Vec<String> = world.events().await.into_iter().map(|one| one.event).collect();
+    assert_eq!(events, ["contact.opted_out"]);
+    let stopped = text(&world.message_with("wamid.H3").await["contact_id"]);
+    assert_ne!(world.full(&stopped).await["opted_out_at"], Value::Null);
+    let detail = world.detail(&text(&theirs["contact_id"])).await;
+    assert_eq!(detail["last_message_at"], Value::Null);
+    assert_eq!(detail["last_inbound_at"], Value::Null);
+}
 
-    async fn a_webhook_repeated_after_a_deletion_does_not_bring_the_contact_back(world: Clouded) {
-        let from = eight_digits(&mobile(1));
-        let change = world.fake.message(&from, "wamid.A", &body("segredo"), world.now());
-        let webhook = world.fake.webhook_changes(&[("messages", change.clone())]);
+#[both_stores]
+async fn a_webhook_repeated_after_a_deletion_does_not_bring_the_contact_back(world: Clouded) {
+    let from = eight_digits(&mobile(1));
+    let change = world.fake.message(&from, "wamid.A", &body("segredo"), world.now());
+    let webhook = world.fake.webhook_changes(&[("messages", change.clone())]);
+    world.takes(&webhook).await;
+    let contact = text(&world.message_with("wamid.A").await["contact_id"]);
+    world.delete(&format!("/api/v1/contacts/{contact}")).await.expect_deleted();
+    let told = world.events().await.len();
+    for _ in 0..2 {
         world.takes(&webhook).await;
-        let contact = text(&world.message_with("wamid.A").await["contact_id"]);
-        world.delete(&format!("/api/v1/contacts/{contact}")).await.expect_deleted();
-        let told = world.events().await.len();
-        for _ in 0..2 {
-            world.takes(&webhook).await;
-        }
-        // In a call with something new of somebody else, too.
-        let new = world.fake.message(&eight_digits(&mobile(2)), "wamid.B", &body("oi"), world.now());
-        world.changes(&[("messages", change), ("messages", new)]).await;
-        let all = world.all_messages().await;
-        assert_eq!(all.iter().map(|one| text(&one["wamid"])).collect::<Vec<_>>(), ["wamid.B"]);
-        assert_eq!(world.events().await.len(), told + 2, "a contact and a message");
-        assert_eq!(world.list_ids("").await.len(), 1);
-        // A new message is no repetition.
-        let again = world.meets(&from).await;
-        assert_ne!(again, contact);
     }
+    // In a call with something new of somebody else, too.
+    let new = world.fake.message(&eight_digits(&mobile(2)), "wamid.B", &body("oi"), world.now());
+    world.changes(&[("messages", change), ("messages", new)]).await;
+    let all = world.all_messages().await;
+    assert_eq!(all.iter().map(|one| text(&one["wamid"])).collect::<Vec<_>>(), ["wamid.B"]);
+    assert_eq!(world.events().await.len(), told + 2, "a contact and a message");
+    assert_eq!(world.list_ids("").await.len(), 1);
+    // A new message is no repetition.
+    let again = world.meets(&from).await;
+    assert_ne!(again, contact);
+}
 
-    async fn a_refused_history_is_taken_in_silence(world: Clouded) {
-        let told = json!({"history": [{"errors": [{"code": 2_593_109, "title": "declined"}]}]});
-        world.changes(&[("history", world.fake.value(told))]).await;
-        assert!(world.all_messages().await.is_empty());
-    }
+#[both_stores]
+async fn a_refused_history_is_taken_in_silence(world: Clouded) {
+    let told = json!({"history": [{"errors": [{"code": 2_593_109, "title": "declined"}]}]});
+    world.changes(&[("history", world.fake.value(told))]).await;
+    assert!(world.all_messages().await.is_empty());
 }

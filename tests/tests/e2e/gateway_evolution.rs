@@ -87,187 +87,193 @@ async fn refused(world: &Evolution, to: &str, error_type: &str, delivery_error: 
     }
 }
 
-both_stores! {
-    async fn a_new_connection_is_disconnected_until_its_instance_is_looked_at(kind: StoreKind) {
-        let world = Evolution::with(kind, Setup::default(), json!({})).await;
-        assert_eq!(world.status().await, "disconnected");
-        world.send_text(&mobile(1), "oi").await.expect_error(422, "CONNECTION_REQUIRED");
-        world.jobs().await;
-        assert_eq!(world.status().await, "connected");
-        world.sent(&mobile(1), "oi").await;
-        let view = world.connection_view(&world.connection).await;
-        let shown = view.to_string();
-        assert!(!shown.contains("T-1") && !shown.contains("hook-token"), "{shown}");
-        let path = format!("/api/webhooks/provider/{}", world.connection);
-        assert!(text(&view["webhook_url"]).ends_with(&path), "{shown}");
-        world.well_behaved();
-    }
+#[both_stores]
+async fn a_new_connection_is_disconnected_until_its_instance_is_looked_at(kind: StoreKind) {
+    let world = Evolution::with(kind, Setup::default(), json!({})).await;
+    assert_eq!(world.status().await, "disconnected");
+    world.send_text(&mobile(1), "oi").await.expect_error(422, "CONNECTION_REQUIRED");
+    world.jobs().await;
+    assert_eq!(world.status().await, "connected");
+    world.sent(&mobile(1), "oi").await;
+    let view = world.connection_view(&world.connection).await;
+    let shown = view.to_string();
+    assert!(!shown.contains("T-1") && !shown.contains("hook-token"), "{shown}");
+    let path = format!("/api/webhooks/provider/{}", world.connection);
+    assert!(text(&view["webhook_url"]).ends_with(&path), "{shown}");
+    world.well_behaved();
+}
 
-    async fn the_operator_can_have_it_looked_at_now(world: Evolution) {
-        for (state, status) in
-            [("close", "disconnected"), ("open", "connected"), ("connecting", "disconnected")]
-        {
-            world.fake.set_state(state);
-            let told = world.asks("check").await.expect(200);
-            assert_eq!(told["answered"], true);
-            assert_eq!(told["connection"]["status"], status, "{state}");
-            assert_eq!(told["detail"]["state"], state);
-        }
-        world.fake.set_state("open");
-        world.asks("check").await.expect(200);
-        world.fake.remove_instance();
+#[both_stores]
+async fn the_operator_can_have_it_looked_at_now(world: Evolution) {
+    for (state, status) in
+        [("close", "disconnected"), ("open", "connected"), ("connecting", "disconnected")]
+    {
+        world.fake.set_state(state);
         let told = world.asks("check").await.expect(200);
-        assert_eq!(
-            (&told["answered"], &told["connection"]["status"]),
-            (&json!(true), &json!("disconnected"))
-        );
-        world.well_behaved();
+        assert_eq!(told["answered"], true);
+        assert_eq!(told["connection"]["status"], status, "{state}");
+        assert_eq!(told["detail"]["state"], state);
     }
+    world.fake.set_state("open");
+    world.asks("check").await.expect(200);
+    world.fake.remove_instance();
+    let told = world.asks("check").await.expect(200);
+    assert_eq!(
+        (&told["answered"], &told["connection"]["status"]),
+        (&json!(true), &json!("disconnected"))
+    );
+    world.well_behaved();
+}
 
-    async fn a_gateway_that_cannot_be_reached_changes_nothing(world: Evolution) {
-        world.gateway.stop().await;
-        let told = world.asks("check").await.expect(200);
-        assert_eq!((&told["answered"], &told["detail"]), (&json!(false), &Value::Null));
-        for _ in 0..12 {
-            world.later(MINUTE).await;
-        }
-        assert_eq!(world.status().await, "connected");
-        world.gateway.resume().await;
-        world.fake.set_state("close");
-        for _ in 0..6 {
-            world.later(MINUTE).await;
-        }
-        assert_eq!(world.status().await, "disconnected");
-        world.fake.set_state("open");
+#[both_stores]
+async fn a_gateway_that_cannot_be_reached_changes_nothing(world: Evolution) {
+    world.gateway.stop().await;
+    let told = world.asks("check").await.expect(200);
+    assert_eq!((&told["answered"], &told["detail"]), (&json!(false), &Value::Null));
+    for _ in 0..12 {
         world.later(MINUTE).await;
-        assert_eq!(world.status().await, "connected");
     }
-
-    async fn the_instance_tells_its_state_by_webhook(world: Evolution) {
-        for (state, status) in [
-            ("close", "disconnected"),
-            ("connecting", "disconnected"),
-            ("open", "connected"),
-            ("connecting", "connected"),
-            ("close", "disconnected"),
-            ("open", "connected"),
-        ] {
-            world.takes(&world.fake.change_state(state)).await;
-            assert_eq!(world.status().await, status, "{state}");
-        }
-        for event in ["logout.instance", "remove.instance"] {
-            world.takes(&world.fake.change_state("open")).await;
-            world.takes(&world.fake.webhook(event, json!({"instance": "loja1"}))).await;
-            assert_eq!(world.status().await, "disconnected", "{event}");
-        }
-        world.send_text(&mobile(1), "oi").await.expect_error(422, "CONNECTION_REQUIRED");
+    assert_eq!(world.status().await, "connected");
+    world.gateway.resume().await;
+    world.fake.set_state("close");
+    for _ in 0..6 {
+        world.later(MINUTE).await;
     }
+    assert_eq!(world.status().await, "disconnected");
+    world.fake.set_state("open");
+    world.later(MINUTE).await;
+    assert_eq!(world.status().await, "connected");
+}
 
-    async fn a_phone_is_paired_by_a_code_in_three_forms(world: Evolution) {
-        world.fake.set_state("close");
-        let json = code(&world, "application/json").await.expect(200);
-        assert_eq!(json["text"], "2@1");
-        assert!(json["png"].is_string(), "{json}");
-        let picture = code(&world, "image/png").await;
-        assert_eq!((picture.status, picture.header("content-type")), (200, "image/png".to_owned()));
-        assert!(picture.body.as_ref().starts_with(b"\x89PNG\r\n\x1a\n"), "{picture:?}");
-        let plain = code(&world, "text/plain").await;
-        assert!(plain.header("content-type").starts_with("text/plain"), "{}", plain.show());
-        assert_eq!(plain.body.as_ref(), b"2@3");
+#[both_stores]
+async fn the_instance_tells_its_state_by_webhook(world: Evolution) {
+    for (state, status) in [
+        ("close", "disconnected"),
+        ("connecting", "disconnected"),
+        ("open", "connected"),
+        ("connecting", "connected"),
+        ("close", "disconnected"),
+        ("open", "connected"),
+    ] {
+        world.takes(&world.fake.change_state(state)).await;
+        assert_eq!(world.status().await, status, "{state}");
+    }
+    for event in ["logout.instance", "remove.instance"] {
         world.takes(&world.fake.change_state("open")).await;
-        code(&world, "application/json").await.expect_error(409, "ALREADY_PAIRED");
-        assert_eq!(world.status().await, "connected");
-        world.well_behaved();
+        world.takes(&world.fake.webhook(event, json!({"instance": "loja1"}))).await;
+        assert_eq!(world.status().await, "disconnected", "{event}");
     }
+    world.send_text(&mobile(1), "oi").await.expect_error(422, "CONNECTION_REQUIRED");
+}
 
-    async fn a_paired_phone_counts_as_connected(kind: StoreKind) {
-        let world = Evolution::with(kind, Setup::default(), json!({})).await;
-        assert_eq!(world.status().await, "disconnected");
-        code(&world, "image/png").await.expect_error(409, "ALREADY_PAIRED");
-        assert_eq!(world.status().await, "connected");
-    }
+#[both_stores]
+async fn a_phone_is_paired_by_a_code_in_three_forms(world: Evolution) {
+    world.fake.set_state("close");
+    let json = code(&world, "application/json").await.expect(200);
+    assert_eq!(json["text"], "2@1");
+    assert!(json["png"].is_string(), "{json}");
+    let picture = code(&world, "image/png").await;
+    assert_eq!((picture.status, picture.header("content-type")), (200, "image/png".to_owned()));
+    assert!(picture.body.as_ref().starts_with(b"\x89PNG\r\n\x1a\n"), "{picture:?}");
+    let plain = code(&world, "text/plain").await;
+    assert!(plain.header("content-type").starts_with("text/plain"), "{}", plain.show());
+    assert_eq!(plain.body.as_ref(), b"2@3");
+    world.takes(&world.fake.change_state("open")).await;
+    code(&world, "application/json").await.expect_error(409, "ALREADY_PAIRED");
+    assert_eq!(world.status().await, "connected");
+    world.well_behaved();
+}
 
-    async fn a_code_that_is_not_ready_is_503_and_one_that_never_comes_is_502(world: Evolution) {
-        world.fake.set_state("close").no_code_yet();
-        let answer = code(&world, "application/json").await;
-        answer.expect_error(503, "UNAVAILABLE");
-        assert!(!answer.header("retry-after").is_empty(), "{}", answer.show());
-        world.fake.fail_pairing();
-        code(&world, "application/json").await.expect_error(502, "PROVIDER_ERROR");
-        world.fake.reach_code_limit();
-        code(&world, "application/json").await.expect_error(502, "PROVIDER_ERROR");
-        world.fake.remove_instance();
-        code(&world, "text/plain").await.expect_error(502, "PROVIDER_ERROR");
-        world.gateway.stop().await;
-        code(&world, "image/png").await.expect_error(502, "PROVIDER_ERROR");
-        world.well_behaved();
-    }
+#[both_stores]
+async fn a_paired_phone_counts_as_connected(kind: StoreKind) {
+    let world = Evolution::with(kind, Setup::default(), json!({})).await;
+    assert_eq!(world.status().await, "disconnected");
+    code(&world, "image/png").await.expect_error(409, "ALREADY_PAIRED");
+    assert_eq!(world.status().await, "connected");
+}
 
-    async fn the_number_that_the_gateway_found_is_learnt_and_used(world: Evolution) {
-        let contact = world.create_id(json!({"phone": MINAS})).await;
-        let data = world.sent(MINAS, "bom dia").await;
-        assert_eq!(data["contact_id"], contact.as_str());
-        assert_eq!(data["provider"], "qr");
-        let first = &world.fake.accepted()[0];
-        assert_eq!(data["wamid"], first.id.as_str());
-        assert_eq!((first.number.as_str(), first.text.as_str()), ("5534991234567", "bom dia"));
-        let detail = world.detail(&contact).await;
-        assert_eq!(detail["connections"][0]["identifier"], "553491234567");
-        assert_eq!(
-            (&detail["phone"], &detail["identifier"]),
-            (&json!(MINAS), &json!("5534991234567"))
-        );
-        world.sent(MINAS, "de novo").await;
-        assert_eq!(world.fake.accepted()[1].number, "553491234567");
-        let heard = world.hears(MINAS, "opa").await;
-        assert_eq!(heard["contact_id"], contact.as_str());
-        assert_eq!(world.list_ids("limit=10").await, [contact]);
-        world.well_behaved();
-    }
+#[both_stores]
+async fn a_code_that_is_not_ready_is_503_and_one_that_never_comes_is_502(world: Evolution) {
+    world.fake.set_state("close").no_code_yet();
+    let answer = code(&world, "application/json").await;
+    answer.expect_error(503, "UNAVAILABLE");
+    assert!(!answer.header("retry-after").is_empty(), "{}", answer.show());
+    world.fake.fail_pairing();
+    code(&world, "application/json").await.expect_error(502, "PROVIDER_ERROR");
+    world.fake.reach_code_limit();
+    code(&world, "application/json").await.expect_error(502, "PROVIDER_ERROR");
+    world.fake.remove_instance();
+    code(&world, "text/plain").await.expect_error(502, "PROVIDER_ERROR");
+    world.gateway.stop().await;
+    code(&world, "image/png").await.expect_error(502, "PROVIDER_ERROR");
+    world.well_behaved();
+}
 
-    async fn trouble_of_the_connection_is_told_as_such(world: Evolution) {
-        world.set(json!({"api_key": "another"})).await;
-        refused(&world, &mobile(1), "config", "CONFIGURATION").await;
-        world.set(json!({"api_key": "T-1", "instance": "loja9"})).await;
-        refused(&world, &mobile(1), "config", "CONFIGURATION").await;
-        world.jobs().await;
-        assert_eq!(world.status().await, "disconnected", "the failure has it looked at");
-        world.set(json!({"instance": "loja1"})).await;
-        world.jobs().await;
-        world.sent(&mobile(1), "oi").await;
-        world.fake.lose_license();
-        refused(&world, &mobile(2), "config", "CONFIGURATION").await;
-        let told = world.asks("check").await.expect(200);
-        assert_eq!(told["connection"]["status"], "disconnected");
-        assert!(told["detail"].to_string().contains("LICENSE_REQUIRED"), "{told}");
-        assert_eq!(world.fake.accepted().len(), 1);
-        world.well_behaved();
-    }
+#[both_stores]
+async fn the_number_that_the_gateway_found_is_learnt_and_used(world: Evolution) {
+    let contact = world.create_id(json!({"phone": MINAS})).await;
+    let data = world.sent(MINAS, "bom dia").await;
+    assert_eq!(data["contact_id"], contact.as_str());
+    assert_eq!(data["provider"], "qr");
+    let first = &world.fake.accepted()[0];
+    assert_eq!(data["wamid"], first.id.as_str());
+    assert_eq!((first.number.as_str(), first.text.as_str()), ("5534991234567", "bom dia"));
+    let detail = world.detail(&contact).await;
+    assert_eq!(detail["connections"][0]["identifier"], "553491234567");
+    assert_eq!((&detail["phone"], &detail["identifier"]), (&json!(MINAS), &json!("5534991234567")));
+    world.sent(MINAS, "de novo").await;
+    assert_eq!(world.fake.accepted()[1].number, "553491234567");
+    let heard = world.hears(MINAS, "opa").await;
+    assert_eq!(heard["contact_id"], contact.as_str());
+    assert_eq!(world.list_ids("limit=10").await, [contact]);
+    world.well_behaved();
+}
 
-    async fn a_refused_connection_is_the_networks_fault(world: Evolution) {
-        world.gateway.stop().await;
-        refused(&world, &mobile(1), "network", "NETWORK").await;
-        world.gateway.resume().await;
-        world.sent(&mobile(1), "de novo").await;
-        assert_eq!(world.fake.accepted().len(), 1);
-    }
+#[both_stores]
+async fn trouble_of_the_connection_is_told_as_such(world: Evolution) {
+    world.set(json!({"api_key": "another"})).await;
+    refused(&world, &mobile(1), "config", "CONFIGURATION").await;
+    world.set(json!({"api_key": "T-1", "instance": "loja9"})).await;
+    refused(&world, &mobile(1), "config", "CONFIGURATION").await;
+    world.jobs().await;
+    assert_eq!(world.status().await, "disconnected", "the failure has it looked at");
+    world.set(json!({"instance": "loja1"})).await;
+    world.jobs().await;
+    world.sent(&mobile(1), "oi").await;
+    world.fake.lose_license();
+    refused(&world, &mobile(2), "config", "CONFIGURATION").await;
+    let told = world.asks("check").await.expect(200);
+    assert_eq!(told["connection"]["status"], "disconnected");
+    assert!(told["detail"].to_string().contains("LICENSE_REQUIRED"), "{told}");
+    assert_eq!(world.fake.accepted().len(), 1);
+    world.well_behaved();
+}
 
-    async fn a_refusal_is_told_as_such(world: Evolution) {
-        world.fake.remove_number(&digits(&mobile(1)));
-        refused(&world, &mobile(1), "provider", "RECIPIENT_UNREACHABLE").await;
-        let told = |status: u16, message: Value| {
-            Behaviour::Error(status, FakeEvolution::error(status, &message))
-        };
-        let invalid = json!([["instance requires property \"number\""]]);
-        for (behaviour, code) in [
-            (told(400, invalid), "CONTENT_REJECTED"),
-            (told(413, json!("Payload Too Large")), "CONTENT_REJECTED"),
-            (told(429, json!("Too Many Requests")), "RATE_LIMITED_BY_PROVIDER"),
-        ] {
-            world.fake.script([behaviour]);
-            refused(&world, &mobile(2), "provider", code).await;
-        }
-        assert!(world.fake.accepted().is_empty());
-        world.well_behaved();
+#[both_stores]
+async fn a_refused_connection_is_the_networks_fault(world: Evolution) {
+    world.gateway.stop().await;
+    refused(&world, &mobile(1), "network", "NETWORK").await;
+    world.gateway.resume().await;
+    world.sent(&mobile(1), "de novo").await;
+    assert_eq!(world.fake.accepted().len(), 1);
+}
+
+#[both_stores]
+async fn a_refusal_is_told_as_such(world: Evolution) {
+    world.fake.remove_number(&digits(&mobile(1)));
+    refused(&world, &mobile(1), "provider", "RECIPIENT_UNREACHABLE").await;
+    let told = |status: u16, message: Value| {
+        Behaviour::Error(status, FakeEvolution::error(status, &message))
+    };
+    let invalid = json!([["instance requires property \"number\""]]);
+    for (behaviour, code) in [
+        (told(400, invalid), "CONTENT_REJECTED"),
+        (told(413, json!("Payload Too Large")), "CONTENT_REJECTED"),
+        (told(429, json!("Too Many Requests")), "RATE_LIMITED_BY_PROVIDER"),
+    ] {
+        world.fake.script([behaviour]);
+        refused(&world, &mobile(2), "provider", code).await;
     }
+    assert!(world.fake.accepted().is_empty());
+    world.well_behaved();
 }

@@ -98,161 +98,169 @@ async fn code(waha: &Waha, accept: &str) -> recado_tests::Answer {
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-both_stores! {
-    async fn a_new_connection_is_disconnected_until_its_session_is_looked_at(kind: StoreKind) {
-        let waha = Waha::unknown(kind).await;
-        assert_eq!(waha.status().await, "disconnected");
-        waha.send_text(&mobile(1), "oi").await.expect_error(422, "CONNECTION_REQUIRED");
-        waha.jobs().await;
-        assert_eq!(waha.status().await, "connected");
-        waha.sent(&mobile(1), "oi").await;
-        waha.well_behaved();
-    }
+#[both_stores]
+async fn a_new_connection_is_disconnected_until_its_session_is_looked_at(kind: StoreKind) {
+    let waha = Waha::unknown(kind).await;
+    assert_eq!(waha.status().await, "disconnected");
+    waha.send_text(&mobile(1), "oi").await.expect_error(422, "CONNECTION_REQUIRED");
+    waha.jobs().await;
+    assert_eq!(waha.status().await, "connected");
+    waha.sent(&mobile(1), "oi").await;
+    waha.well_behaved();
+}
 
-    async fn the_operator_can_have_it_looked_at_now(kind: StoreKind) {
-        let waha = Waha::unknown(kind).await;
+#[both_stores]
+async fn the_operator_can_have_it_looked_at_now(kind: StoreKind) {
+    let waha = Waha::unknown(kind).await;
+    let told = waha.asks("check").await.expect(200);
+    assert_eq!(told["connection"]["status"], "connected");
+    assert_eq!(told["answered"], true);
+    assert_eq!(told["detail"]["status"], "WORKING");
+    for word in ["STOPPED", "STARTING", "SCAN_QR_CODE", "FAILED", "PASSKEY_REQUIRED"] {
+        waha.fake.set_status(word);
         let told = waha.asks("check").await.expect(200);
-        assert_eq!(told["connection"]["status"], "connected");
-        assert_eq!(told["answered"], true);
-        assert_eq!(told["detail"]["status"], "WORKING");
-        for word in ["STOPPED", "STARTING", "SCAN_QR_CODE", "FAILED", "PASSKEY_REQUIRED"] {
-            waha.fake.set_status(word);
-            let told = waha.asks("check").await.expect(200);
-            assert_eq!(told["connection"]["status"], "disconnected", "{word}");
-            assert_eq!(told["detail"]["status"], word);
-        }
-        waha.fake.set_session_there(false);
-        let told = waha.asks("check").await.expect(200);
-        assert_eq!(
-            (&told["answered"], &told["connection"]["status"]),
-            (&json!(true), &json!("disconnected"))
-        );
-        waha.well_behaved();
+        assert_eq!(told["connection"]["status"], "disconnected", "{word}");
+        assert_eq!(told["detail"]["status"], word);
     }
+    waha.fake.set_session_there(false);
+    let told = waha.asks("check").await.expect(200);
+    assert_eq!(
+        (&told["answered"], &told["connection"]["status"]),
+        (&json!(true), &json!("disconnected"))
+    );
+    waha.well_behaved();
+}
 
-    async fn a_gateway_that_cannot_be_reached_changes_nothing(waha: Waha) {
-        waha.gateway.stop().await;
-        let told = waha.asks("check").await.expect(200);
-        assert_eq!(told["answered"], false);
-        assert_eq!(told["detail"], Value::Null);
-        assert_eq!(told["connection"]["status"], "connected");
-        for _ in 0..12 {
-            waha.later(MINUTE).await;
-        }
-        assert_eq!(waha.status().await, "connected");
-        waha.gateway.resume().await;
-        waha.fake.set_status("FAILED");
-        for _ in 0..6 {
-            waha.later(MINUTE).await;
-        }
-        assert_eq!(waha.status().await, "disconnected");
-        // While it is off it is looked at every minute.
-        waha.fake.set_status("WORKING");
+#[both_stores]
+async fn a_gateway_that_cannot_be_reached_changes_nothing(waha: Waha) {
+    waha.gateway.stop().await;
+    let told = waha.asks("check").await.expect(200);
+    assert_eq!(told["answered"], false);
+    assert_eq!(told["detail"], Value::Null);
+    assert_eq!(told["connection"]["status"], "connected");
+    for _ in 0..12 {
         waha.later(MINUTE).await;
-        assert_eq!(waha.status().await, "connected");
     }
-
-    async fn a_wrong_key_is_no_connection(waha: Waha) {
-        waha.set(json!({"api_key": "another"})).await;
-        let told = waha.asks("check").await.expect(200);
-        assert_eq!(
-            (&told["answered"], &told["connection"]["status"]),
-            (&json!(true), &json!("disconnected"))
-        );
-        waha.set(json!({"api_key": "waha-api-key"})).await;
-        waha.jobs().await;
-        assert_eq!(waha.status().await, "connected", "new settings are tried at once");
+    assert_eq!(waha.status().await, "connected");
+    waha.gateway.resume().await;
+    waha.fake.set_status("FAILED");
+    for _ in 0..6 {
+        waha.later(MINUTE).await;
     }
+    assert_eq!(waha.status().await, "disconnected");
+    // While it is off it is looked at every minute.
+    waha.fake.set_status("WORKING");
+    waha.later(MINUTE).await;
+    assert_eq!(waha.status().await, "connected");
+}
 
-    async fn the_session_tells_its_state_by_webhook(waha: Waha) {
-        for (word, status) in [
-            ("FAILED", "disconnected"),
-            ("SCAN_QR_CODE", "disconnected"),
-            ("WORKING", "connected"),
-            ("STARTING", "connected"),
-            ("STOPPED", "disconnected"),
-            ("STARTING", "disconnected"),
-            ("WORKING", "connected"),
-        ] {
-            waha.takes(&waha.fake.webhook_status(word)).await;
-            assert_eq!(waha.status().await, status, "{word}");
+#[both_stores]
+async fn a_wrong_key_is_no_connection(waha: Waha) {
+    waha.set(json!({"api_key": "another"})).await;
+    let told = waha.asks("check").await.expect(200);
+    assert_eq!(
+        (&told["answered"], &told["connection"]["status"]),
+        (&json!(true), &json!("disconnected"))
+    );
+    waha.set(json!({"api_key": "waha-api-key"})).await;
+    waha.jobs().await;
+    assert_eq!(waha.status().await, "connected", "new settings are tried at once");
+}
+
+#[both_stores]
+async fn the_session_tells_its_state_by_webhook(waha: Waha) {
+    for (word, status) in [
+        ("FAILED", "disconnected"),
+        ("SCAN_QR_CODE", "disconnected"),
+        ("WORKING", "connected"),
+        ("STARTING", "connected"),
+        ("STOPPED", "disconnected"),
+        ("STARTING", "disconnected"),
+        ("WORKING", "connected"),
+    ] {
+        waha.takes(&waha.fake.webhook_status(word)).await;
+        assert_eq!(waha.status().await, status, "{word}");
+    }
+    waha.sent(&mobile(1), "oi").await;
+    waha.takes(&waha.fake.webhook_status("FAILED")).await;
+    waha.send_text(&mobile(1), "oi").await.expect_error(422, "CONNECTION_REQUIRED");
+    waha.well_behaved();
+}
+
+#[both_stores]
+async fn a_phone_is_paired_by_a_code_in_three_forms(waha: Waha) {
+    waha.fake.set_status("SCAN_QR_CODE");
+    let json = code(&waha, "application/json").await.expect(200);
+    assert_eq!(json, json!({"text": "2@pairing,code", "png": "iVBORw0KGgo="}));
+    let any = waha.about("qr").await;
+    assert_eq!(any, json);
+    let picture = code(&waha, "image/png").await;
+    assert_eq!((picture.status, picture.header("content-type")), (200, "image/png".to_owned()));
+    assert_eq!(picture.body.as_ref(), b"\x89PNG\r\n\x1a\n");
+    let plain = code(&waha, "text/plain").await;
+    assert_eq!(plain.status, 200, "{}", plain.show());
+    assert!(plain.header("content-type").starts_with("text/plain"), "{}", plain.show());
+    assert_eq!(plain.body.as_ref(), b"2@pairing,code");
+    for answer in [&picture, &plain] {
+        assert!(answer.header("cache-control").contains("no-store"), "{}", answer.show());
+    }
+    waha.well_behaved();
+}
+
+#[both_stores]
+async fn a_session_that_stands_still_is_started_for_the_code(waha: Waha) {
+    for word in ["STOPPED", "FAILED"] {
+        waha.fake.set_status(word);
+        for _ in 0..2 {
+            let answer = code(&waha, "application/json").await;
+            answer.expect_error(503, "UNAVAILABLE");
+            assert!(!answer.header("retry-after").is_empty(), "{}", answer.show());
         }
-        waha.sent(&mobile(1), "oi").await;
-        waha.takes(&waha.fake.webhook_status("FAILED")).await;
-        waha.send_text(&mobile(1), "oi").await.expect_error(422, "CONNECTION_REQUIRED");
-        waha.well_behaved();
-    }
-
-    async fn a_phone_is_paired_by_a_code_in_three_forms(waha: Waha) {
+        let asked = waha.fake.requests();
+        let starts = asked.iter().filter(|request| request.path.ends_with("/start")).count();
+        assert_eq!(starts, if word == "STOPPED" { 1 } else { 2 }, "each is started once");
         waha.fake.set_status("SCAN_QR_CODE");
-        let json = code(&waha, "application/json").await.expect(200);
-        assert_eq!(json, json!({"text": "2@pairing,code", "png": "iVBORw0KGgo="}));
-        let any = waha.about("qr").await;
-        assert_eq!(any, json);
-        let picture = code(&waha, "image/png").await;
-        assert_eq!((picture.status, picture.header("content-type")), (200, "image/png".to_owned()));
-        assert_eq!(picture.body.as_ref(), b"\x89PNG\r\n\x1a\n");
-        let plain = code(&waha, "text/plain").await;
-        assert_eq!(plain.status, 200, "{}", plain.show());
-        assert!(plain.header("content-type").starts_with("text/plain"), "{}", plain.show());
-        assert_eq!(plain.body.as_ref(), b"2@pairing,code");
-        for answer in [&picture, &plain] {
-            assert!(answer.header("cache-control").contains("no-store"), "{}", answer.show());
-        }
-        waha.well_behaved();
-    }
-
-    async fn a_session_that_stands_still_is_started_for_the_code(waha: Waha) {
-        for word in ["STOPPED", "FAILED"] {
-            waha.fake.set_status(word);
-            for _ in 0..2 {
-                let answer = code(&waha, "application/json").await;
-                answer.expect_error(503, "UNAVAILABLE");
-                assert!(!answer.header("retry-after").is_empty(), "{}", answer.show());
-            }
-            let asked = waha.fake.requests();
-            let starts = asked.iter().filter(|request| request.path.ends_with("/start")).count();
-            assert_eq!(starts, if word == "STOPPED" { 1 } else { 2 }, "each is started once");
-            waha.fake.set_status("SCAN_QR_CODE");
-            code(&waha, "application/json").await.expect(200);
-        }
-        waha.well_behaved();
-    }
-
-    async fn a_paired_phone_is_409_and_counts_as_connected(kind: StoreKind) {
-        let waha = Waha::unknown(kind).await;
-        waha.fake.set_status("SCAN_QR_CODE");
-        waha.jobs().await;
         code(&waha, "application/json").await.expect(200);
-        assert_eq!(waha.status().await, "disconnected");
-        waha.fake.set_status("WORKING");
-        for accept in ["application/json", "image/png", "text/plain"] {
-            code(&waha, accept).await.expect_error(409, "ALREADY_PAIRED");
-        }
-        assert_eq!(waha.status().await, "connected");
-        waha.well_behaved();
     }
+    waha.well_behaved();
+}
 
-    async fn a_code_that_the_gateway_will_not_give_is_502(waha: Waha) {
-        waha.fake.set_session_there(false);
-        code(&waha, "application/json").await.expect_error(502, "PROVIDER_ERROR");
-        waha.gateway.stop().await;
-        code(&waha, "application/json").await.expect_error(502, "PROVIDER_ERROR");
-        let simulated = waha.qr().await;
-        let path = format!("C/connections/{simulated}/qr");
-        let answer = waha.operator("GET", &path, Value::Null).await;
-        answer.expect_error(422, "VALIDATION_ERROR");
+#[both_stores]
+async fn a_paired_phone_is_409_and_counts_as_connected(kind: StoreKind) {
+    let waha = Waha::unknown(kind).await;
+    waha.fake.set_status("SCAN_QR_CODE");
+    waha.jobs().await;
+    code(&waha, "application/json").await.expect(200);
+    assert_eq!(waha.status().await, "disconnected");
+    waha.fake.set_status("WORKING");
+    for accept in ["application/json", "image/png", "text/plain"] {
+        code(&waha, accept).await.expect_error(409, "ALREADY_PAIRED");
     }
+    assert_eq!(waha.status().await, "connected");
+    waha.well_behaved();
+}
 
-    async fn secrets_are_in_no_view_of_a_connection(waha: Waha) {
-        for path in ["C/connections".to_owned(), format!("C/connections/{}", waha.connection)] {
-            let shown = waha.operator("GET", &path, Value::Null).await.show();
-            assert!(!shown.contains("waha-api-key") && !shown.contains("waha-hmac-key"), "{shown}");
-        }
-        let view = waha.connection_view(&waha.connection).await;
-        assert_eq!(view["settings"]["session"], "loja1");
-        let address = text(&view["webhook_url"]);
-        let path = format!("/api/webhooks/provider/{}", waha.connection);
-        assert!(address.ends_with(&path), "{address}");
+#[both_stores]
+async fn a_code_that_the_gateway_will_not_give_is_502(waha: Waha) {
+    waha.fake.set_session_there(false);
+    code(&waha, "application/json").await.expect_error(502, "PROVIDER_ERROR");
+    waha.gateway.stop().await;
+    code(&waha, "application/json").await.expect_error(502, "PROVIDER_ERROR");
+    let simulated = waha.qr().await;
+    let path = format!("C/connections/{simulated}/qr");
+    let answer = waha.operator("GET", &path, Value::Null).await;
+    answer.expect_error(422, "VALIDATION_ERROR");
+}
+
+#[both_stores]
+async fn secrets_are_in_no_view_of_a_connection(waha: Waha) {
+    for path in ["C/connections".to_owned(), format!("C/connections/{}", waha.connection)] {
+        let shown = waha.operator("GET", &path, Value::Null).await.show();
+        assert!(!shown.contains("waha-api-key") && !shown.contains("waha-hmac-key"), "{shown}");
     }
+    let view = waha.connection_view(&waha.connection).await;
+    assert_eq!(view["settings"]["session"], "loja1");
+    let address = text(&view["webhook_url"]);
+    let path = format!("/api/webhooks/provider/{}", waha.connection);
+    assert!(address.ends_with(&path), "{address}");
 }

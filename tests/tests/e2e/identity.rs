@@ -17,108 +17,112 @@ async fn people(world: &World) -> usize {
     world.list_ids("limit=100").await.len()
 }
 
-both_stores! {
-    async fn a_phone_that_is_learnt_later_belongs_to_the_contact_known_by_its_lid(world: World) {
-        let qr = world.qr().await;
-        for (n, name) in (1..).zip([LID, SCOPED]) {
-            let phone = mobile(n);
-            let contact = writes(&world, &qr, name, &[]).await;
-            let before = world.detail(&contact).await;
-            assert_eq!(before["phone"], name, "the channel's name stands in for a phone");
-            assert_eq!(writes(&world, &qr, &eight_digits(&phone), &[name]).await, contact);
-            let after = world.detail(&contact).await;
-            assert_eq!(after["phone"], phone);
-            assert_eq!(world.full(&contact).await["identifier"], name, "the identifier stays");
-            // From now on either name, and either form of the phone, is this contact.
-            for from in [name, &digits(&phone), &eight_digits(&phone)] {
-                assert_eq!(writes(&world, &qr, from, &[]).await, contact, "{from}");
-            }
-            assert_eq!(world.sent(&phone, "oi").await["contact_id"], contact.as_str());
-            world.post_contact(json!({"phone": phone})).await.expect_error(409, "CONTACT_EXISTS");
+#[both_stores]
+async fn a_phone_that_is_learnt_later_belongs_to_the_contact_known_by_its_lid(world: World) {
+    let qr = world.qr().await;
+    for (n, name) in (1..).zip([LID, SCOPED]) {
+        let phone = mobile(n);
+        let contact = writes(&world, &qr, name, &[]).await;
+        let before = world.detail(&contact).await;
+        assert_eq!(before["phone"], name, "the channel's name stands in for a phone");
+        assert_eq!(writes(&world, &qr, &eight_digits(&phone), &[name]).await, contact);
+        let after = world.detail(&contact).await;
+        assert_eq!(after["phone"], phone);
+        assert_eq!(world.full(&contact).await["identifier"], name, "the identifier stays");
+        // From now on either name, and either form of the phone, is this contact.
+        for from in [name, &digits(&phone), &eight_digits(&phone)] {
+            assert_eq!(writes(&world, &qr, from, &[]).await, contact, "{from}");
         }
-        assert_eq!(people(&world).await, 2);
-        assert_eq!(world.events_of("contact.created").await.len(), 2);
+        assert_eq!(world.sent(&phone, "oi").await["contact_id"], contact.as_str());
+        world.post_contact(json!({"phone": phone})).await.expect_error(409, "CONTACT_EXISTS");
     }
+    assert_eq!(people(&world).await, 2);
+    assert_eq!(world.events_of("contact.created").await.len(), 2);
+}
 
-    async fn a_lid_that_is_learnt_later_belongs_to_the_contact_known_by_its_phone(world: World) {
-        let qr = world.qr().await;
-        let contact = world.create_id(json!({"phone": mobile(1), "name": "Ana"})).await;
-        assert_eq!(writes(&world, &qr, LID, &[&eight_digits(&mobile(1))]).await, contact);
-        assert_eq!(writes(&world, &qr, LID, &[]).await, contact);
-        let full = world.full(&contact).await;
-        assert_eq!(full["identifier"], digits(&mobile(1)).as_str());
-        assert_eq!(full["phone"], mobile(1));
-        assert_eq!(people(&world).await, 1);
-    }
+#[both_stores]
+async fn a_lid_that_is_learnt_later_belongs_to_the_contact_known_by_its_phone(world: World) {
+    let qr = world.qr().await;
+    let contact = world.create_id(json!({"phone": mobile(1), "name": "Ana"})).await;
+    assert_eq!(writes(&world, &qr, LID, &[&eight_digits(&mobile(1))]).await, contact);
+    assert_eq!(writes(&world, &qr, LID, &[]).await, contact);
+    let full = world.full(&contact).await;
+    assert_eq!(full["identifier"], digits(&mobile(1)).as_str());
+    assert_eq!(full["phone"], mobile(1));
+    assert_eq!(people(&world).await, 1);
+}
 
-    async fn the_names_of_one_person_at_the_same_time_make_one_contact(world: World) {
-        let qr = world.qr().await;
-        let (phone, eight) = (digits(&mobile(1)), eight_digits(&mobile(1)));
-        let calls: Vec<_> = (0..12)
-            .map(|n| {
-                let (world, qr) = (&world, qr.as_str());
-                let (from, other) = match n % 3 {
-                    0 => (LID, phone.as_str()),
-                    1 => (eight.as_str(), LID),
-                    _ => (phone.as_str(), LID),
-                };
-                async move { writes(world, qr, from, &[other]).await }
-            })
-            .collect();
-        let contacts = join_all(calls).await;
-        assert!(contacts.iter().all(|contact| *contact == contacts[0]), "{contacts:?}");
-        assert_eq!(people(&world).await, 1);
-        assert_eq!(world.messages_of(&contacts[0]).await.len(), 12);
-        assert_eq!(world.events_of("contact.created").await.len(), 1);
-    }
+#[both_stores]
+async fn the_names_of_one_person_at_the_same_time_make_one_contact(world: World) {
+    let qr = world.qr().await;
+    let (phone, eight) = (digits(&mobile(1)), eight_digits(&mobile(1)));
+    let calls: Vec<_> = (0..12)
+        .map(|n| {
+            let (world, qr) = (&world, qr.as_str());
+            let (from, other) = match n % 3 {
+                0 => (LID, phone.as_str()),
+                1 => (eight.as_str(), LID),
+                _ => (phone.as_str(), LID),
+            };
+            async move { writes(world, qr, from, &[other]).await }
+        })
+        .collect();
+    let contacts = join_all(calls).await;
+    assert!(contacts.iter().all(|contact| *contact == contacts[0]), "{contacts:?}");
+    assert_eq!(people(&world).await, 1);
+    assert_eq!(world.messages_of(&contacts[0]).await.len(), 12);
+    assert_eq!(world.events_of("contact.created").await.len(), 1);
+}
 
-    async fn two_contacts_that_are_one_person_both_stay_and_a_send_by_phone_is_409(world: World) {
-        let qr = world.qr().await;
-        let by_phone = world.create_id(json!({"phone": mobile(1), "name": "Ana"})).await;
-        let by_lid = writes(&world, &qr, LID, &[]).await;
-        // Only now the gateway tells that both are one person.
-        assert_eq!(writes(&world, &qr, LID, &[&digits(&mobile(1))]).await, by_lid);
-        assert_eq!(people(&world).await, 2);
-        for contact in [&by_phone, &by_lid] {
-            assert_eq!(world.detail(contact).await["phone"], mobile(1));
-        }
-        assert_eq!(world.messages_of(&by_phone).await, Vec::<Value>::new());
-        assert_eq!(world.messages_of(&by_lid).await.len(), 2);
-        world.send_text(&mobile(1), "oi").await.expect_error(409, "AMBIGUOUS_CONTACT");
-        let messages = world.all_messages().await;
-        assert!(messages.iter().all(|one| one["direction"] == "inbound"), "{messages:?}");
-        // What each is called by leads to it as before.
-        assert_eq!(writes(&world, &qr, LID, &[]).await, by_lid);
-        assert_eq!(writes(&world, &qr, &digits(&mobile(1)), &[]).await, by_phone);
-        assert_eq!(world.events_of("contact.created").await.len(), 2);
+#[both_stores]
+async fn two_contacts_that_are_one_person_both_stay_and_a_send_by_phone_is_409(world: World) {
+    let qr = world.qr().await;
+    let by_phone = world.create_id(json!({"phone": mobile(1), "name": "Ana"})).await;
+    let by_lid = writes(&world, &qr, LID, &[]).await;
+    // Only now the gateway tells that both are one person.
+    assert_eq!(writes(&world, &qr, LID, &[&digits(&mobile(1))]).await, by_lid);
+    assert_eq!(people(&world).await, 2);
+    for contact in [&by_phone, &by_lid] {
+        assert_eq!(world.detail(contact).await["phone"], mobile(1));
     }
+    assert_eq!(world.messages_of(&by_phone).await, Vec::<Value>::new());
+    assert_eq!(world.messages_of(&by_lid).await.len(), 2);
+    world.send_text(&mobile(1), "oi").await.expect_error(409, "AMBIGUOUS_CONTACT");
+    let messages = world.all_messages().await;
+    assert!(messages.iter().all(|one| one["direction"] == "inbound"), "{messages:?}");
+    // What each is called by leads to it as before.
+    assert_eq!(writes(&world, &qr, LID, &[]).await, by_lid);
+    assert_eq!(writes(&world, &qr, &digits(&mobile(1)), &[]).await, by_phone);
+    assert_eq!(world.events_of("contact.created").await.len(), 2);
+}
 
-    async fn a_name_of_another_contact_stays_with_it(world: World) {
-        let qr = world.qr().await;
-        let one = writes(&world, &qr, LID, &[&digits(&mobile(1))]).await;
-        let two = writes(&world, &qr, &digits(&mobile(2)), &[]).await;
-        assert_eq!(writes(&world, &qr, &digits(&mobile(2)), &[LID]).await, two);
-        assert_eq!(writes(&world, &qr, LID, &[]).await, one);
-        assert_eq!(world.detail(&one).await["phone"], mobile(1));
-        assert_eq!(world.detail(&two).await["phone"], mobile(2));
-        world.sent(&mobile(1), "oi").await;
-        world.sent(&mobile(2), "oi").await;
-    }
+#[both_stores]
+async fn a_name_of_another_contact_stays_with_it(world: World) {
+    let qr = world.qr().await;
+    let one = writes(&world, &qr, LID, &[&digits(&mobile(1))]).await;
+    let two = writes(&world, &qr, &digits(&mobile(2)), &[]).await;
+    assert_eq!(writes(&world, &qr, &digits(&mobile(2)), &[LID]).await, two);
+    assert_eq!(writes(&world, &qr, LID, &[]).await, one);
+    assert_eq!(world.detail(&one).await["phone"], mobile(1));
+    assert_eq!(world.detail(&two).await["phone"], mobile(2));
+    world.sent(&mobile(1), "oi").await;
+    world.sent(&mobile(2), "oi").await;
+}
 
-    async fn the_names_of_a_company_are_nobodys_elsewhere(world: World) {
-        let qr = world.qr().await;
-        let ours = writes(&world, &qr, LID, &[&digits(&mobile(1))]).await;
-        let them = world.tenant("Rival").await;
-        let body = json!({
-            "kind": "qr", "name": "x", "identifier": "+551140000000", "gateway": "simulated",
-        });
-        let theirs = text(&world.make_for(&them, "C/connections", body).await["id"]);
-        let path = format!("C/connections/{theirs}/events");
-        let events = json!({"events": [world.inbound(LID, "oi")]});
-        world.operator_for(&them, "POST", &path, events).await.expect(200);
-        let found = world.get_as(&them.key, "/api/v1/contacts").await.items();
-        assert_eq!(found.len(), 1);
-        assert_ne!(found[0]["id"], ours.as_str());
-        assert_eq!(found[0]["phone"], LID);
-    }
+#[both_stores]
+async fn the_names_of_a_company_are_nobodys_elsewhere(world: World) {
+    let qr = world.qr().await;
+    let ours = writes(&world, &qr, LID, &[&digits(&mobile(1))]).await;
+    let them = world.tenant("Rival").await;
+    let body = json!({
+        "kind": "qr", "name": "x", "identifier": "+551140000000", "gateway": "simulated",
+    });
+    let theirs = text(&world.make_for(&them, "C/connections", body).await["id"]);
+    let path = format!("C/connections/{theirs}/events");
+    let events = json!({"events": [world.inbound(LID, "oi")]});
+    world.operator_for(&them, "POST", &path, events).await.expect(200);
+    let found = world.get_as(&them.key, "/api/v1/contacts").await.items();
+    assert_eq!(found.len(), 1);
+    assert_ne!(found[0]["id"], ours.as_str());
+    assert_eq!(found[0]["phone"], LID);
 }

@@ -37,124 +37,133 @@ async fn is_other(world: &World, lines: &[&str]) {
     assert_eq!(answer.status, 404, "{lines:?} is another client: {}", answer.show());
 }
 
-both_stores! {
-    async fn the_header_of_a_peer_that_is_not_trusted_is_ignored(kind: StoreKind) {
-        for proxies in [&[][..], &["10.0.0.0/8", "::1/128"]] {
-            let world = believing(kind, proxies).await;
-            for n in 0..10 {
-                let forwarded = format!("198.51.100.{n}");
-                call(&world, &[&forwarded]).await.expect_hook_error(404, "ENDPOINT_NOT_FOUND");
-            }
-            is_same(&world, &[]).await;
-            is_same(&world, &["198.51.100.77"]).await;
+#[both_stores]
+async fn the_header_of_a_peer_that_is_not_trusted_is_ignored(kind: StoreKind) {
+    for proxies in [&[][..], &["10.0.0.0/8", "::1/128"]] {
+        let world = believing(kind, proxies).await;
+        for n in 0..10 {
+            let forwarded = format!("198.51.100.{n}");
+            call(&world, &[&forwarded]).await.expect_hook_error(404, "ENDPOINT_NOT_FOUND");
         }
+        is_same(&world, &[]).await;
+        is_same(&world, &["198.51.100.77"]).await;
     }
+}
 
-    async fn behind_a_trusted_proxy_the_rightmost_entry_that_is_not_trusted_counts(kind: StoreKind) {
-        let world = believing(kind, &["127.0.0.1/32", "10.0.0.0/8"]).await;
-        use_up(&world, &["198.51.100.7"]).await;
-        is_same(&world, &["203.0.113.1, 198.51.100.7"]).await;
-        is_same(&world, &["203.0.113.2,198.51.100.7 , 10.1.2.3"]).await;
-        is_same(&world, &["198.51.100.7, 10.9.9.9, 10.1.2.3"]).await;
-        is_other(&world, &["198.51.100.7, 203.0.113.3"]).await;
-        is_other(&world, &["198.51.100.7, 203.0.113.3, 10.1.2.3"]).await;
-        is_other(&world, &[]).await;
-    }
+#[both_stores]
+async fn behind_a_trusted_proxy_the_rightmost_entry_that_is_not_trusted_counts(kind: StoreKind) {
+    let world = believing(kind, &["127.0.0.1/32", "10.0.0.0/8"]).await;
+    use_up(&world, &["198.51.100.7"]).await;
+    is_same(&world, &["203.0.113.1, 198.51.100.7"]).await;
+    is_same(&world, &["203.0.113.2,198.51.100.7 , 10.1.2.3"]).await;
+    is_same(&world, &["198.51.100.7, 10.9.9.9, 10.1.2.3"]).await;
+    is_other(&world, &["198.51.100.7, 203.0.113.3"]).await;
+    is_other(&world, &["198.51.100.7, 203.0.113.3, 10.1.2.3"]).await;
+    is_other(&world, &[]).await;
+}
 
-    async fn the_lines_of_the_header_are_one_list(kind: StoreKind) {
-        let world = believing(kind, &["127.0.0.1/32", "10.0.0.0/8"]).await;
-        use_up(&world, &["203.0.113.1", "198.51.100.7"]).await;
-        is_same(&world, &["198.51.100.7", "10.1.2.3"]).await;
-        is_same(&world, &["203.0.113.9, 198.51.100.7", "10.1.2.3, 10.1.2.4"]).await;
-        is_other(&world, &["198.51.100.7", "203.0.113.1"]).await;
-    }
+#[both_stores]
+async fn the_lines_of_the_header_are_one_list(kind: StoreKind) {
+    let world = believing(kind, &["127.0.0.1/32", "10.0.0.0/8"]).await;
+    use_up(&world, &["203.0.113.1", "198.51.100.7"]).await;
+    is_same(&world, &["198.51.100.7", "10.1.2.3"]).await;
+    is_same(&world, &["203.0.113.9, 198.51.100.7", "10.1.2.3, 10.1.2.4"]).await;
+    is_other(&world, &["198.51.100.7", "203.0.113.1"]).await;
+}
 
-    async fn ports_and_brackets_are_stripped(kind: StoreKind) {
-        let world = believing(kind, &["127.0.0.1/32"]).await;
-        use_up(&world, &["198.51.100.7:4711"]).await;
-        is_same(&world, &["198.51.100.7"]).await;
-        is_same(&world, &["198.51.100.7:80"]).await;
-        use_up(&world, &["[2001:db8::7]:443"]).await;
-        is_same(&world, &["[2001:db8::7]"]).await;
-        is_same(&world, &["2001:db8::7"]).await;
-    }
+#[both_stores]
+async fn ports_and_brackets_are_stripped(kind: StoreKind) {
+    let world = believing(kind, &["127.0.0.1/32"]).await;
+    use_up(&world, &["198.51.100.7:4711"]).await;
+    is_same(&world, &["198.51.100.7"]).await;
+    is_same(&world, &["198.51.100.7:80"]).await;
+    use_up(&world, &["[2001:db8::7]:443"]).await;
+    is_same(&world, &["[2001:db8::7]"]).await;
+    is_same(&world, &["2001:db8::7"]).await;
+}
 
-    async fn an_entry_that_cannot_be_read_ends_the_walk_at_the_last_good_one(kind: StoreKind) {
-        let world = believing(kind, &["127.0.0.1/32", "10.0.0.0/8"]).await;
-        use_up(&world, &["10.0.0.7"]).await;
-        is_same(&world, &["198.51.100.7, unknown, 10.0.0.7"]).await;
-        is_same(&world, &["198.51.100.7, 300.1.1.1, 10.0.0.7"]).await;
-        is_same(&world, &["198.51.100.7, , 10.0.0.7"]).await;
-        is_other(&world, &["198.51.100.7, 10.0.0.7"]).await;
-    }
+#[both_stores]
+async fn an_entry_that_cannot_be_read_ends_the_walk_at_the_last_good_one(kind: StoreKind) {
+    let world = believing(kind, &["127.0.0.1/32", "10.0.0.0/8"]).await;
+    use_up(&world, &["10.0.0.7"]).await;
+    is_same(&world, &["198.51.100.7, unknown, 10.0.0.7"]).await;
+    is_same(&world, &["198.51.100.7, 300.1.1.1, 10.0.0.7"]).await;
+    is_same(&world, &["198.51.100.7, , 10.0.0.7"]).await;
+    is_other(&world, &["198.51.100.7, 10.0.0.7"]).await;
+}
 
-    async fn without_any_good_entry_the_peer_counts(kind: StoreKind) {
-        let world = believing(kind, &["127.0.0.1/32"]).await;
-        use_up(&world, &[]).await;
-        for lines in [&["junk"][..], &[""], &["198.51.100.7, junk"], &["198.51.100.7", "_hidden"]] {
-            is_same(&world, lines).await;
-        }
-        is_same(&world, &["127.0.0.1/32"]).await;
+#[both_stores]
+async fn without_any_good_entry_the_peer_counts(kind: StoreKind) {
+    let world = believing(kind, &["127.0.0.1/32"]).await;
+    use_up(&world, &[]).await;
+    for lines in [&["junk"][..], &[""], &["198.51.100.7, junk"], &["198.51.100.7", "_hidden"]] {
+        is_same(&world, lines).await;
     }
+    is_same(&world, &["127.0.0.1/32"]).await;
+}
 
-    async fn where_all_are_trusted_the_leftmost_counts(kind: StoreKind) {
-        let world = believing(kind, &["127.0.0.1/32", "10.0.0.0/8"]).await;
-        use_up(&world, &["10.0.0.1, 10.0.0.2, 10.0.0.3"]).await;
-        is_same(&world, &["10.0.0.1"]).await;
-        is_same(&world, &["10.0.0.1", "10.0.0.9"]).await;
-        is_other(&world, &["10.0.0.3"]).await;
-    }
+#[both_stores]
+async fn where_all_are_trusted_the_leftmost_counts(kind: StoreKind) {
+    let world = believing(kind, &["127.0.0.1/32", "10.0.0.0/8"]).await;
+    use_up(&world, &["10.0.0.1, 10.0.0.2, 10.0.0.3"]).await;
+    is_same(&world, &["10.0.0.1"]).await;
+    is_same(&world, &["10.0.0.1", "10.0.0.9"]).await;
+    is_other(&world, &["10.0.0.3"]).await;
+}
 
-    async fn clients_of_one_64_are_one(kind: StoreKind) {
-        let world = believing(kind, &["127.0.0.1/32"]).await;
-        use_up(&world, &["2001:db8:1:2::1"]).await;
-        is_same(&world, &["2001:db8:1:2:ffff:ffff:ffff:ffff"]).await;
-        is_same(&world, &["2001:DB8:1:2:3::4"]).await;
-        is_other(&world, &["2001:db8:1:3::1"]).await;
-        is_other(&world, &["2001:db8:2:2::1"]).await;
-    }
+#[both_stores]
+async fn clients_of_one_64_are_one(kind: StoreKind) {
+    let world = believing(kind, &["127.0.0.1/32"]).await;
+    use_up(&world, &["2001:db8:1:2::1"]).await;
+    is_same(&world, &["2001:db8:1:2:ffff:ffff:ffff:ffff"]).await;
+    is_same(&world, &["2001:DB8:1:2:3::4"]).await;
+    is_other(&world, &["2001:db8:1:3::1"]).await;
+    is_other(&world, &["2001:db8:2:2::1"]).await;
+}
 
-    async fn a_mapped_address_is_the_ipv4_address_in_it(kind: StoreKind) {
-        let world = believing(kind, &["127.0.0.1/32", "10.0.0.0/8"]).await;
-        use_up(&world, &["::ffff:198.51.100.7"]).await;
-        is_same(&world, &["198.51.100.7"]).await;
-        is_same(&world, &["[::ffff:c633:6407]:80"]).await;
-        is_same(&world, &["198.51.100.7, ::ffff:10.0.0.1"]).await;
-        is_other(&world, &["::ffff:198.51.100.8"]).await;
-    }
+#[both_stores]
+async fn a_mapped_address_is_the_ipv4_address_in_it(kind: StoreKind) {
+    let world = believing(kind, &["127.0.0.1/32", "10.0.0.0/8"]).await;
+    use_up(&world, &["::ffff:198.51.100.7"]).await;
+    is_same(&world, &["198.51.100.7"]).await;
+    is_same(&world, &["[::ffff:c633:6407]:80"]).await;
+    is_same(&world, &["198.51.100.7, ::ffff:10.0.0.1"]).await;
+    is_other(&world, &["::ffff:198.51.100.8"]).await;
+}
 
-    async fn the_proxies_are_an_option_of_the_server(kind: StoreKind) {
-        let database = Database::migrated(kind);
-        let args = ["--trusted-proxies", "127.0.0.1,10.0.0.0/8"];
-        let process = Process::serve(&database, &args).await;
-        let call = |client: String| {
-            let request = Request::new("POST", incoming("nobody-has-this"));
-            request.header(FORWARDED, client).send(process.addr)
-        };
-        for n in 0..12 {
-            let answer = call(format!("198.51.100.{n}, 10.0.0.1")).await;
-            answer.expect_hook_error(404, "ENDPOINT_NOT_FOUND");
-        }
-        let mut limited = 0;
-        for _ in 0..12 {
-            limited += usize::from(call("198.51.100.99, 10.0.0.2".to_owned()).await.status == 429);
-        }
-        assert!(limited > 0, "one client is one client");
+#[both_stores]
+async fn the_proxies_are_an_option_of_the_server(kind: StoreKind) {
+    let database = Database::migrated(kind);
+    let args = ["--trusted-proxies", "127.0.0.1,10.0.0.0/8"];
+    let process = Process::serve(&database, &args).await;
+    let call = |client: String| {
+        let request = Request::new("POST", incoming("nobody-has-this"));
+        request.header(FORWARDED, client).send(process.addr)
+    };
+    for n in 0..12 {
+        let answer = call(format!("198.51.100.{n}, 10.0.0.1")).await;
+        answer.expect_hook_error(404, "ENDPOINT_NOT_FOUND");
     }
+    let mut limited = 0;
+    for _ in 0..12 {
+        limited += usize::from(call("198.51.100.99, 10.0.0.2".to_owned()).await.status == 429);
+    }
+    assert!(limited > 0, "one client is one client");
+}
 
-    async fn dispatch_tells_clients_apart_in_the_same_way_with_counters_of_its_own(kind: StoreKind) {
-        let world = believing(kind, &["127.0.0.1/32"]).await;
-        let dispatch = |client: &'static str| {
-            let request = Request::new("POST", dispatching(&unknown_id()));
-            world.send(request.header(FORWARDED, client))
-        };
-        use_up(&world, &["198.51.100.7"]).await;
-        for _ in 0..10 {
-            dispatch("198.51.100.7").await.expect_hook_error(404, "TEMPLATE_NOT_FOUND");
-        }
-        dispatch("::ffff:198.51.100.7").await.expect_limited();
-        dispatch("203.0.113.1, 198.51.100.7").await.expect_limited();
-        dispatch("198.51.100.8").await.expect_hook_error(404, "TEMPLATE_NOT_FOUND");
-        is_other(&world, &["198.51.100.8"]).await;
+#[both_stores]
+async fn dispatch_tells_clients_apart_in_the_same_way_with_counters_of_its_own(kind: StoreKind) {
+    let world = believing(kind, &["127.0.0.1/32"]).await;
+    let dispatch = |client: &'static str| {
+        let request = Request::new("POST", dispatching(&unknown_id()));
+        world.send(request.header(FORWARDED, client))
+    };
+    use_up(&world, &["198.51.100.7"]).await;
+    for _ in 0..10 {
+        dispatch("198.51.100.7").await.expect_hook_error(404, "TEMPLATE_NOT_FOUND");
     }
+    dispatch("::ffff:198.51.100.7").await.expect_limited();
+    dispatch("203.0.113.1, 198.51.100.7").await.expect_limited();
+    dispatch("198.51.100.8").await.expect_hook_error(404, "TEMPLATE_NOT_FOUND");
+    is_other(&world, &["198.51.100.8"]).await;
 }

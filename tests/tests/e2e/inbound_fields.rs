@@ -37,205 +37,217 @@ async fn with_plan(world: &Intake) -> Endpoint {
     world.endpoint("site-leads", with(plain(), json!({"plan": "$.plan"}))).await
 }
 
-both_stores! {
-    async fn native_fields_are_stored_as_the_api_stores_them(world: Intake) {
-        world.server.transport.otherwise(json_answer(200, &json!({"razao_social": "PADARIA LTDA"})));
-        let site = world.endpoint("site-leads", natives()).await;
-        let body = json!({
-            "phone": mobile(1), "name": " Ana ", "email": " Ana@Example.COM ", "birthday": "1990-12-31",
-            "cpf": "529.982.247-25", "city": "Recife", "state": "PE", "postal_code": "50030-230",
-            "observation": "linha 1\nlinha 2", "cnpj": "19.131.243/0001-97",
-        });
-        let taken = world.taken(&site, body).await;
-        assert!(taken.get("warnings").is_none(), "{taken}");
-        assert_eq!(taken["custom_fields_captured"], 0, "native fields are no custom fields");
-        let id = text(&taken["contact_id"]);
-        let one = world.listed(&id).await;
-        for (field, value) in [
-            ("name", "Ana"), ("email", "ana@example.com"), ("birthday", "1990-12-31"),
-            ("cpf", "52998224725"), ("city", "Recife"), ("state", "PE"),
-            ("postal_code", "50030230"), ("observation", "linha 1\nlinha 2"),
-        ] {
-            assert_eq!(one[field], value, "{field}");
-        }
-        assert_eq!(one["organization"]["cnpj"], "19131243000197");
-        eventually("the registry was asked", || async {
-            (world.listed(&id).await["organization"]["razao_social"] == "PADARIA LTDA").then_some(())
-        })
-        .await;
+#[both_stores]
+async fn native_fields_are_stored_as_the_api_stores_them(world: Intake) {
+    world.server.transport.otherwise(json_answer(200, &json!({"razao_social": "PADARIA LTDA"})));
+    let site = world.endpoint("site-leads", natives()).await;
+    let body = json!({
+        "phone": mobile(1), "name": " Ana ", "email": " Ana@Example.COM ", "birthday": "1990-12-31",
+        "cpf": "529.982.247-25", "city": "Recife", "state": "PE", "postal_code": "50030-230",
+        "observation": "linha 1\nlinha 2", "cnpj": "19.131.243/0001-97",
+    });
+    let taken = world.taken(&site, body).await;
+    assert!(taken.get("warnings").is_none(), "{taken}");
+    assert_eq!(taken["custom_fields_captured"], 0, "native fields are no custom fields");
+    let id = text(&taken["contact_id"]);
+    let one = world.listed(&id).await;
+    for (field, value) in [
+        ("name", "Ana"),
+        ("email", "ana@example.com"),
+        ("birthday", "1990-12-31"),
+        ("cpf", "52998224725"),
+        ("city", "Recife"),
+        ("state", "PE"),
+        ("postal_code", "50030230"),
+        ("observation", "linha 1\nlinha 2"),
+    ] {
+        assert_eq!(one[field], value, "{field}");
     }
+    assert_eq!(one["organization"]["cnpj"], "19131243000197");
+    eventually("the registry was asked", || async {
+        (world.listed(&id).await["organization"]["razao_social"] == "PADARIA LTDA").then_some(())
+    })
+    .await;
+}
 
-    async fn an_organization_that_is_linked_stays(world: Intake) {
-        let site = world.endpoint("site-leads", natives()).await;
-        let body = json!({"phone": mobile(1), "cnpj": "19131243000197"});
-        let id = text(&world.taken(&site, body).await["contact_id"]);
-        world.taken(&site, json!({"phone": mobile(1), "cnpj": "11222333000181"})).await;
-        assert_eq!(world.listed(&id).await["organization"]["cnpj"], "19131243000197");
+#[both_stores]
+async fn an_organization_that_is_linked_stays(world: Intake) {
+    let site = world.endpoint("site-leads", natives()).await;
+    let body = json!({"phone": mobile(1), "cnpj": "19131243000197"});
+    let id = text(&world.taken(&site, body).await["contact_id"]);
+    world.taken(&site, json!({"phone": mobile(1), "cnpj": "11222333000181"})).await;
+    assert_eq!(world.listed(&id).await["organization"]["cnpj"], "19131243000197");
+}
+
+#[both_stores]
+async fn an_invalid_native_value_is_skipped_with_a_warning(world: Intake) {
+    let site = world.endpoint("site-leads", natives()).await;
+    let bad = json!({
+        "phone": mobile(1), "name": "Ana", "email": "not-an-email", "birthday": "31/12/1990",
+        "cpf": "111.111.111-11", "city": "c".repeat(201), "state": "PE", "postal_code": "5003",
+        "observation": "o".repeat(10_001), "cnpj": "19131243000198",
+    });
+    let fields = ["birthday", "city", "cnpj", "cpf", "email", "observation", "postal_code"];
+    let taken = world.taken(&site, bad.clone()).await;
+    assert_eq!(taken["action"], "created");
+    assert_warned(&taken, &fields);
+    let id = text(&taken["contact_id"]);
+    let one = world.listed(&id).await;
+    assert_eq!((one["name"].as_str(), one["state"].as_str()), (Some("Ana"), Some("PE")));
+    for field in fields {
+        let field = if field == "cnpj" { "organization" } else { field };
+        assert_eq!(one[field], Value::Null, "{field}");
     }
+    let good = json!({
+        "phone": mobile(1), "email": "ana@example.com", "birthday": "1990-12-31",
+        "cpf": "52998224725", "city": "Recife", "postal_code": "50030230",
+    });
+    assert!(world.taken(&site, good).await.get("warnings").is_none());
+    let taken = world.taken(&site, bad).await;
+    assert_eq!(taken["action"], "updated");
+    assert_warned(&taken, &fields);
+    let one = world.listed(&id).await;
+    assert_eq!(one["email"], "ana@example.com", "what was stored stays");
+    assert_eq!(one["city"], "Recife");
+}
 
-    async fn an_invalid_native_value_is_skipped_with_a_warning(world: Intake) {
-        let site = world.endpoint("site-leads", natives()).await;
-        let bad = json!({
-            "phone": mobile(1), "name": "Ana", "email": "not-an-email", "birthday": "31/12/1990",
-            "cpf": "111.111.111-11", "city": "c".repeat(201), "state": "PE", "postal_code": "5003",
-            "observation": "o".repeat(10_001), "cnpj": "19131243000198",
-        });
-        let fields = ["birthday", "city", "cnpj", "cpf", "email", "observation", "postal_code"];
-        let taken = world.taken(&site, bad.clone()).await;
-        assert_eq!(taken["action"], "created");
-        assert_warned(&taken, &fields);
-        let id = text(&taken["contact_id"]);
-        let one = world.listed(&id).await;
-        assert_eq!((one["name"].as_str(), one["state"].as_str()), (Some("Ana"), Some("PE")));
-        for field in fields {
-            let field = if field == "cnpj" { "organization" } else { field };
-            assert_eq!(one[field], Value::Null, "{field}");
-        }
-        let good = json!({
-            "phone": mobile(1), "email": "ana@example.com", "birthday": "1990-12-31",
-            "cpf": "52998224725", "city": "Recife", "postal_code": "50030230",
-        });
-        assert!(world.taken(&site, good).await.get("warnings").is_none());
-        let taken = world.taken(&site, bad).await;
-        assert_eq!(taken["action"], "updated");
-        assert_warned(&taken, &fields);
-        let one = world.listed(&id).await;
-        assert_eq!(one["email"], "ana@example.com", "what was stored stays");
-        assert_eq!(one["city"], "Recife");
+#[both_stores]
+async fn a_name_that_is_too_long_does_not_refuse_the_contact(world: Intake) {
+    let site = world.endpoint("site-leads", plain()).await;
+    let taken = world.taken(&site, json!({"phone": mobile(1), "name": "n".repeat(201)})).await;
+    assert_eq!(taken["action"], "created");
+    assert_eq!(taken["warnings"][0]["code"], "INVALID_FIELD");
+    let id = text(&taken["contact_id"]);
+    assert_eq!(world.detail(&id).await["name"], "");
+    let taken = world.taken(&site, json!({"phone": mobile(1), "name": "é".repeat(200)})).await;
+    assert!(taken.get("warnings").is_none(), "{taken}");
+    assert_eq!(world.detail(&id).await["name"], "é".repeat(200));
+}
+
+#[both_stores]
+async fn an_email_of_another_contact_becomes_the_shared_one(world: Intake) {
+    let first = world.create_id(json!({"phone": mobile(1), "email": "a@example.com"})).await;
+    let site = world.endpoint("site-leads", natives()).await;
+    let taken = world.taken(&site, json!({"phone": mobile(2), "email": "A@example.com"})).await;
+    assert_eq!(taken["action"], "created");
+    let full = world.full(&text(&taken["contact_id"])).await;
+    assert_eq!(full["email"], Value::Null);
+    assert_eq!(full["shared_email"], "a@example.com");
+    assert_eq!(world.detail(&first).await["email"], "a@example.com");
+}
+
+// Custom fields.
+
+#[both_stores]
+async fn a_slug_without_a_definition_makes_a_pending_one(world: Intake) {
+    let mapping = with(plain(), json!({"plan": "$.plan", "origem-do-lead": "$.utm.source"}));
+    let site = world.endpoint("site-leads", mapping).await;
+    let body = json!({"phone": mobile(1), "plan": "gold", "utm": {"source": "ads"}});
+    let taken = world.taken(&site, body.clone()).await;
+    assert_eq!(taken["custom_fields_captured"], 2);
+    let mut made = taken["new_pending_definitions"].as_array().expect("a list").clone();
+    made.sort_by_key(|one| text(&one["slug"]));
+    let slugs: Vec<String> = made.iter().map(|one| text(&one["slug"])).collect();
+    assert_eq!(slugs, ["origem-do-lead", "plan"]);
+    let answer = world.get("/api/v1/custom-fields").await;
+    for one in &made {
+        assert_eq!(keys(one), ["id", "slug"]);
+        let listed = answer.items();
+        let found = listed.iter().find(|each| each["id"] == one["id"]).expect("it is listed");
+        assert_eq!(found["slug"], one["slug"]);
+        assert_eq!(found["status"], "pending");
     }
+    let id = text(&taken["contact_id"]);
+    let stored = json!({"plan": "gold", "origem-do-lead": "ads"});
+    assert_eq!(world.listed(&id).await["custom_fields"], stored);
+    assert_eq!(world.detail(&id).await["custom_fields"], json!({}), "active ones only");
+    let again = world.taken(&site, body).await;
+    assert_eq!(again["new_pending_definitions"], json!([]));
+    assert_eq!(definitions(&world).await.len(), 2);
+}
 
-    async fn a_name_that_is_too_long_does_not_refuse_the_contact(world: Intake) {
-        let site = world.endpoint("site-leads", plain()).await;
-        let taken = world.taken(&site, json!({"phone": mobile(1), "name": "n".repeat(201)})).await;
-        assert_eq!(taken["action"], "created");
-        assert_eq!(taken["warnings"][0]["code"], "INVALID_FIELD");
-        let id = text(&taken["contact_id"]);
-        assert_eq!(world.detail(&id).await["name"], "");
-        let taken = world.taken(&site, json!({"phone": mobile(1), "name": "é".repeat(200)})).await;
-        assert!(taken.get("warnings").is_none(), "{taken}");
-        assert_eq!(world.detail(&id).await["name"], "é".repeat(200));
-    }
+#[both_stores]
+async fn a_pending_definition_that_becomes_active_shows_what_was_captured(world: Intake) {
+    let site = with_plan(&world).await;
+    let taken = world.taken(&site, json!({"phone": mobile(1), "plan": "gold"})).await;
+    let field = text(&taken["new_pending_definitions"][0]["id"]);
+    let path = format!("C/custom-fields/{field}");
+    world.operator("PATCH", &path, json!({"status": "active"})).await.expect(200);
+    let id = text(&taken["contact_id"]);
+    assert_eq!(world.detail(&id).await["custom_fields"], json!({&field: "gold"}));
+    let taken = world.taken(&site, json!({"phone": mobile(1), "plan": "silver"})).await;
+    assert_eq!(taken["custom_fields_captured"], 1);
+    assert_eq!(taken["new_pending_definitions"], json!([]));
+    assert_eq!(world.detail(&id).await["custom_fields"], json!({&field: "silver"}));
+}
 
-    async fn an_email_of_another_contact_becomes_the_shared_one(world: Intake) {
-        let first = world.create_id(json!({"phone": mobile(1), "email": "a@example.com"})).await;
-        let site = world.endpoint("site-leads", natives()).await;
-        let taken = world.taken(&site, json!({"phone": mobile(2), "email": "A@example.com"})).await;
-        assert_eq!(taken["action"], "created");
-        let full = world.full(&text(&taken["contact_id"])).await;
-        assert_eq!(full["email"], Value::Null);
-        assert_eq!(full["shared_email"], "a@example.com");
-        assert_eq!(world.detail(&first).await["email"], "a@example.com");
-    }
+#[both_stores]
+async fn values_go_to_the_definitions_that_are_there_whatever_their_status(world: Intake) {
+    let active = world.field("plan").await;
+    let body = json!({"label": "old", "slug": "old", "status": "inactive"});
+    world.make("C/custom-fields", body).await;
+    let mapping = with(plain(), json!({"plan": "$.plan", "old": "$.old"}));
+    let site = world.endpoint("site-leads", mapping).await;
+    let body = json!({"phone": mobile(1), "plan": "gold", "old": "x"});
+    let taken = world.taken(&site, body).await;
+    assert_eq!(taken["custom_fields_captured"], 2, "inactive ones too");
+    assert_eq!(taken["new_pending_definitions"], json!([]));
+    assert!(taken.get("warnings").is_none(), "{taken}");
+    let id = text(&taken["contact_id"]);
+    assert_eq!(world.listed(&id).await["custom_fields"], json!({"plan": "gold", "old": "x"}));
+    assert_eq!(world.detail(&id).await["custom_fields"], json!({&active: "gold"}));
+    let mut all = definitions(&world).await;
+    all.sort();
+    let expected = [("old", "inactive"), ("plan", "active")];
+    assert_eq!(all, expected.map(|(slug, status)| (slug.to_owned(), status.to_owned())));
+}
 
-    // Custom fields.
+#[both_stores]
+async fn only_values_that_were_stored_are_counted(world: Intake) {
+    let mapping = with(plain(), json!({"aaa": "$.a", "bbb": "$.b", "ccc": "$.c", "ddd": "$.d"}));
+    let site = world.endpoint("site-leads", mapping).await;
+    let body = json!({"phone": mobile(1), "a": "x", "b": "", "c": null, "d": 0});
+    let taken = world.taken(&site, body).await;
+    assert_eq!(taken["custom_fields_captured"], 2);
+    let id = text(&taken["contact_id"]);
+    assert_eq!(world.listed(&id).await["custom_fields"], json!({"aaa": "x", "ddd": "0"}));
+}
 
-    async fn a_slug_without_a_definition_makes_a_pending_one(world: Intake) {
-        let mapping = with(plain(), json!({"plan": "$.plan", "origem-do-lead": "$.utm.source"}));
-        let site = world.endpoint("site-leads", mapping).await;
-        let body = json!({"phone": mobile(1), "plan": "gold", "utm": {"source": "ads"}});
-        let taken = world.taken(&site, body.clone()).await;
-        assert_eq!(taken["custom_fields_captured"], 2);
-        let mut made = taken["new_pending_definitions"].as_array().expect("a list").clone();
-        made.sort_by_key(|one| text(&one["slug"]));
-        let slugs: Vec<String> = made.iter().map(|one| text(&one["slug"])).collect();
-        assert_eq!(slugs, ["origem-do-lead", "plan"]);
-        let answer = world.get("/api/v1/custom-fields").await;
-        for one in &made {
-            assert_eq!(keys(one), ["id", "slug"]);
-            let listed = answer.items();
-            let found = listed.iter().find(|each| each["id"] == one["id"]).expect("it is listed");
-            assert_eq!(found["slug"], one["slug"]);
-            assert_eq!(found["status"], "pending");
-        }
-        let id = text(&taken["contact_id"]);
-        let stored = json!({"plan": "gold", "origem-do-lead": "ads"});
-        assert_eq!(world.listed(&id).await["custom_fields"], stored);
-        assert_eq!(world.detail(&id).await["custom_fields"], json!({}), "active ones only");
-        let again = world.taken(&site, body).await;
-        assert_eq!(again["new_pending_definitions"], json!([]));
-        assert_eq!(definitions(&world).await.len(), 2);
-    }
+#[both_stores]
+async fn a_value_of_more_than_500_characters_is_skipped_with_a_warning(world: Intake) {
+    world.field("plan").await;
+    let site = with_plan(&world).await;
+    let longest = "é".repeat(500);
+    let taken = world.taken(&site, json!({"phone": mobile(1), "plan": longest})).await;
+    assert_eq!(taken["custom_fields_captured"], 1);
+    assert!(taken.get("warnings").is_none(), "{taken}");
+    let id = text(&taken["contact_id"]);
+    let taken = world.taken(&site, json!({"phone": mobile(1), "plan": "x".repeat(501)})).await;
+    assert_eq!(taken["custom_fields_captured"], 0);
+    assert_warned(&taken, &["plan"]);
+    assert_eq!(world.listed(&id).await["custom_fields"], json!({"plan": longest}));
+}
 
-    async fn a_pending_definition_that_becomes_active_shows_what_was_captured(world: Intake) {
-        let site = with_plan(&world).await;
-        let taken = world.taken(&site, json!({"phone": mobile(1), "plan": "gold"})).await;
-        let field = text(&taken["new_pending_definitions"][0]["id"]);
-        let path = format!("C/custom-fields/{field}");
-        world.operator("PATCH", &path, json!({"status": "active"})).await.expect(200);
-        let id = text(&taken["contact_id"]);
-        assert_eq!(world.detail(&id).await["custom_fields"], json!({&field: "gold"}));
-        let taken = world.taken(&site, json!({"phone": mobile(1), "plan": "silver"})).await;
-        assert_eq!(taken["custom_fields_captured"], 1);
-        assert_eq!(taken["new_pending_definitions"], json!([]));
-        assert_eq!(world.detail(&id).await["custom_fields"], json!({&field: "silver"}));
-    }
+#[both_stores]
+async fn values_merge_with_those_of_other_ways(world: Intake) {
+    let field = world.field("plan").await;
+    let other = world.field("other").await;
+    let body = json!({"phone": mobile(1), "custom_fields": {&field: "old", &other: "kept"}});
+    let id = world.create_id(body).await;
+    let site = with_plan(&world).await;
+    world.taken(&site, json!({"phone": mobile(1), "plan": "new"})).await;
+    assert_eq!(world.detail(&id).await["custom_fields"], json!({&field: "new", &other: "kept"}));
+}
 
-    async fn values_go_to_the_definitions_that_are_there_whatever_their_status(world: Intake) {
-        let active = world.field("plan").await;
-        let body = json!({"label": "old", "slug": "old", "status": "inactive"});
-        world.make("C/custom-fields", body).await;
-        let mapping = with(plain(), json!({"plan": "$.plan", "old": "$.old"}));
-        let site = world.endpoint("site-leads", mapping).await;
-        let body = json!({"phone": mobile(1), "plan": "gold", "old": "x"});
-        let taken = world.taken(&site, body).await;
-        assert_eq!(taken["custom_fields_captured"], 2, "inactive ones too");
-        assert_eq!(taken["new_pending_definitions"], json!([]));
-        assert!(taken.get("warnings").is_none(), "{taken}");
-        let id = text(&taken["contact_id"]);
-        assert_eq!(world.listed(&id).await["custom_fields"], json!({"plan": "gold", "old": "x"}));
-        assert_eq!(world.detail(&id).await["custom_fields"], json!({&active: "gold"}));
-        let mut all = definitions(&world).await;
-        all.sort();
-        let expected = [("old", "inactive"), ("plan", "active")];
-        assert_eq!(all, expected.map(|(slug, status)| (slug.to_owned(), status.to_owned())));
-    }
-
-    async fn only_values_that_were_stored_are_counted(world: Intake) {
-        let mapping = with(plain(), json!({"aaa": "$.a", "bbb": "$.b", "ccc": "$.c", "ddd": "$.d"}));
-        let site = world.endpoint("site-leads", mapping).await;
-        let body = json!({"phone": mobile(1), "a": "x", "b": "", "c": null, "d": 0});
-        let taken = world.taken(&site, body).await;
-        assert_eq!(taken["custom_fields_captured"], 2);
-        let id = text(&taken["contact_id"]);
-        assert_eq!(world.listed(&id).await["custom_fields"], json!({"aaa": "x", "ddd": "0"}));
-    }
-
-    async fn a_value_of_more_than_500_characters_is_skipped_with_a_warning(world: Intake) {
-        world.field("plan").await;
-        let site = with_plan(&world).await;
-        let longest = "é".repeat(500);
-        let taken = world.taken(&site, json!({"phone": mobile(1), "plan": longest})).await;
-        assert_eq!(taken["custom_fields_captured"], 1);
-        assert!(taken.get("warnings").is_none(), "{taken}");
-        let id = text(&taken["contact_id"]);
-        let taken = world.taken(&site, json!({"phone": mobile(1), "plan": "x".repeat(501)})).await;
-        assert_eq!(taken["custom_fields_captured"], 0);
-        assert_warned(&taken, &["plan"]);
-        assert_eq!(world.listed(&id).await["custom_fields"], json!({"plan": longest}));
-    }
-
-    async fn values_merge_with_those_of_other_ways(world: Intake) {
-        let field = world.field("plan").await;
-        let other = world.field("other").await;
-        let body = json!({"phone": mobile(1), "custom_fields": {&field: "old", &other: "kept"}});
-        let id = world.create_id(body).await;
-        let site = with_plan(&world).await;
-        world.taken(&site, json!({"phone": mobile(1), "plan": "new"})).await;
-        assert_eq!(
-            world.detail(&id).await["custom_fields"],
-            json!({&field: "new", &other: "kept"})
-        );
-    }
-
-    async fn definitions_belong_to_the_company_of_the_endpoint(world: Intake) {
-        let theirs = world.neighbour("Other").await;
-        let body = json!({"label": "plan", "slug": "plan"});
-        world.make_for(&theirs, "C/custom-fields", body).await;
-        let site = with_plan(&world).await;
-        let taken = world.taken(&site, json!({"phone": mobile(1), "plan": "gold"})).await;
-        assert_eq!(taken["new_pending_definitions"].as_array().map(Vec::len), Some(1));
-        assert_eq!(definitions(&world).await, [("plan".to_owned(), "pending".to_owned())]);
-        let answer = world.get_as(&theirs.key, "/api/v1/custom-fields").await;
-        assert_eq!(answer.column("status"), ["active"]);
-    }
+#[both_stores]
+async fn definitions_belong_to_the_company_of_the_endpoint(world: Intake) {
+    let theirs = world.neighbour("Other").await;
+    let body = json!({"label": "plan", "slug": "plan"});
+    world.make_for(&theirs, "C/custom-fields", body).await;
+    let site = with_plan(&world).await;
+    let taken = world.taken(&site, json!({"phone": mobile(1), "plan": "gold"})).await;
+    assert_eq!(taken["new_pending_definitions"].as_array().map(Vec::len), Some(1));
+    assert_eq!(definitions(&world).await, [("plan".to_owned(), "pending".to_owned())]);
+    let answer = world.get_as(&theirs.key, "/api/v1/custom-fields").await;
+    assert_eq!(answer.column("status"), ["active"]);
 }

@@ -17,234 +17,262 @@ async fn register(world: &Intake, more: Value) -> recado_tests::Answer {
     world.operator("POST", ALL, with(site(), more)).await
 }
 
-both_stores! {
-    async fn an_endpoint_needs_a_secret_and_is_active_unless_told_otherwise(world: Intake) {
-        let made = register(&world, json!({})).await.expect(201);
-        assert_eq!(made["slug"], "site-leads");
-        assert_eq!(made["variable_mapping"], plain());
-        assert_eq!(made["auth_mode"], "secret_required");
-        assert_eq!(made["is_active"], true);
-        assert!(text(&made["secret"]).len() >= 32, "a secret that nobody guesses");
-        let other = register(&world, json!({"slug": "other-leads"})).await.expect(201);
-        assert_ne!(other["secret"], made["secret"]);
-    }
+#[both_stores]
+async fn an_endpoint_needs_a_secret_and_is_active_unless_told_otherwise(world: Intake) {
+    let made = register(&world, json!({})).await.expect(201);
+    assert_eq!(made["slug"], "site-leads");
+    assert_eq!(made["variable_mapping"], plain());
+    assert_eq!(made["auth_mode"], "secret_required");
+    assert_eq!(made["is_active"], true);
+    assert!(text(&made["secret"]).len() >= 32, "a secret that nobody guesses");
+    let other = register(&world, json!({"slug": "other-leads"})).await.expect(201);
+    assert_ne!(other["secret"], made["secret"]);
+}
 
-    async fn the_secret_is_shown_once(world: Intake) {
-        let given = "a-secret-of-our-own-choice";
-        let made = register(&world, json!({})).await.expect(201);
-        let chosen = json!({"slug": "other-leads", "secret": given});
-        let chosen = register(&world, chosen).await.expect(201);
-        assert_eq!(chosen["secret"], given);
-        for endpoint in [&made, &chosen] {
-            let one = format!("{ALL}/{}", text(&endpoint["id"]));
-            let secret = text(&endpoint["secret"]);
-            for (method, path, body) in [
-                ("GET", one.as_str(), Value::Null),
-                ("GET", ALL, Value::Null),
-                ("PATCH", &one, json!({"is_active": false})),
-                ("PATCH", &one, json!({"is_active": true})),
-            ] {
-                let answer = world.operator(method, path, body).await;
-                answer.expect(200);
-                assert!(!answer.show().contains(&secret), "{}", answer.show());
-                assert!(!answer.show().contains("\"secret\""), "{}", answer.show());
-            }
-        }
-        let shown = world.operator_get(&format!("{ALL}/{}", text(&made["id"]))).await;
-        let mut expected = keys(&made);
-        expected.retain(|key| key != "secret");
-        assert_eq!(keys(&shown), expected);
-    }
-
-    async fn a_given_secret_opens_the_endpoint(world: Intake) {
-        let given = "a-secret-of-our-own-choice";
-        register(&world, json!({"secret": given})).await.expect(201);
-        let request = Request::new("POST", incoming("site-leads")).header(SECRET, given);
-        world.knock(request.json(&json!({"phone": mobile(1)}))).await.expect_ok();
-    }
-
-    async fn a_rotated_secret_replaces_the_old_one_at_once(world: Intake) {
-        let site = world.endpoint("site-leads", plain()).await;
-        let path = format!("{ALL}/{}/rotate-secret", site.id);
-        let rotated = world.operator("POST", &path, Value::Null).await.expect(200);
-        let new = text(&rotated["secret"]);
-        assert_ne!(new, site.secret);
-        let body = json!({"phone": mobile(1)});
-        world.hand_in(&site, &body).await.expect_hook_error(401, "INVALID_SECRET");
-        let request = Request::new("POST", site.path()).header(SECRET, &new).json(&body);
-        world.knock(request).await.expect_ok();
-        let shown = world.operator("GET", &format!("{ALL}/{}", site.id), Value::Null).await;
-        assert!(!shown.show().contains(&new), "{}", shown.show());
-    }
-
-    async fn a_slug_has_3_to_64_letters_digits_and_hyphens(world: Intake) {
-        for good in ["abc", "a--", "0ab", "123", &"a".repeat(64)] {
-            register(&world, json!({"slug": good})).await.expect(201);
-        }
-        for wrong in [
-            json!(""), json!("ab"), json!("-ab"), json!("Abc"), json!("a_b"), json!("a b"),
-            json!("abç"), json!("a/b"), json!("a.b"), json!("a".repeat(65)), json!(" abc"),
-            json!(5), json!(null), json!(["abc"]),
-        ] {
-            let answer = register(&world, json!({"slug": wrong})).await;
-            assert_eq!(answer.expect_invalid(), ["slug"], "{wrong}");
-        }
-    }
-
-    async fn a_slug_is_taken_over_all_companies(world: Intake) {
-        let theirs = world.neighbour("Other").await;
-        let made = register(&world, json!({})).await.expect(201);
-        register(&world, json!({})).await.expect_error(409, "SLUG_TAKEN");
-        let answer = world.operator_for(&theirs, "POST", ALL, site()).await;
-        answer.expect_error(409, "SLUG_TAKEN");
-        assert!(!answer.show().contains(&text(&made["id"])), "it tells nothing of the other one");
-        let other = register(&world, json!({"slug": "other-leads"})).await.expect(201);
-        let path = format!("{ALL}/{}", text(&other["id"]));
-        let answer = world.operator("PATCH", &path, json!({"slug": "site-leads"})).await;
-        answer.expect_error(409, "SLUG_TAKEN");
-        world.operator("PATCH", &path, json!({"slug": "other-leads"})).await.expect(200);
-        let path = format!("{ALL}/{}", text(&made["id"]));
-        assert_eq!(world.operator("DELETE", &path, Value::Null).await.status, 200);
-        world.make_for(&theirs, ALL, site()).await;
-    }
-
-    async fn of_simultaneous_registrations_of_a_slug_one_wins(world: Intake) {
-        let calls = (0..8).map(|_| register(&world, json!({}))).collect();
-        let answers = recado_tests::join_all(calls).await;
-        assert_eq!(answers.iter().filter(|answer| answer.status == 201).count(), 1);
-        for answer in answers.iter().filter(|answer| answer.status != 201) {
-            answer.expect_error(409, "SLUG_TAKEN");
-        }
-    }
-
-    async fn a_mapping_needs_a_key_of_the_phone(world: Intake) {
-        for wrong in [
-            json!({}), json!({"name": "$.name"}), json!({"first_name": "$.n", "plan": "$.p"}),
-            json!([]), json!("$.phone"), json!(null), json!({"phone": 5}), json!({"phone": null}),
-            json!({"phone": ["$.phone"]}), json!({"phone": {"path": "$.phone"}}),
-        ] {
-            let answer = register(&world, json!({"variable_mapping": wrong})).await;
-            assert_eq!(answer.expect_invalid(), ["variable_mapping"], "{wrong}");
-        }
-        for (n, key) in ["phone", "phone_number"].into_iter().enumerate() {
-            let more = json!({"slug": format!("good-{n}"), "variable_mapping": {key: "$.p"}});
-            register(&world, more).await.expect(201);
-        }
-    }
-
-    async fn a_mapping_has_at_most_100_keys_of_500_characters(world: Intake) {
-        let many = |count: usize| {
-            let mut all: Map<String, Value> =
-                (1..count).map(|n| (format!("key-{n}"), json!("$.x"))).collect();
-            all.insert("phone".to_owned(), json!("$.phone"));
-            Value::Object(all)
-        };
-        register(&world, json!({"variable_mapping": many(100)})).await.expect(201);
-        let answer = register(&world, json!({"slug": "more", "variable_mapping": many(101)})).await;
-        assert_eq!(answer.expect_invalid(), ["variable_mapping"]);
-        let long = |count: usize| json!({"phone": format!("$.{}", "a".repeat(count - 2))});
-        register(&world, json!({"slug": "long", "variable_mapping": long(500)})).await.expect(201);
-        let answer = register(&world, json!({"slug": "more", "variable_mapping": long(501)})).await;
-        assert_eq!(answer.expect_invalid(), ["variable_mapping"]);
-    }
-
-    async fn everything_that_is_wrong_is_named_at_once(world: Intake) {
-        let missing = world.operator("POST", ALL, json!({})).await;
-        assert_eq!(missing.expect_invalid(), ["slug", "variable_mapping"]);
-        let wrong = json!({
-            "slug": "No", "variable_mapping": {}, "auth_mode": "open", "is_active": "yes", "more": 1,
-        });
-        let wrong = world.operator("POST", ALL, wrong).await;
-        let expected = ["auth_mode", "is_active", "more", "slug", "variable_mapping"];
-        assert_eq!(wrong.expect_invalid(), expected);
-        let made = register(&world, json!({})).await.expect(201);
-        let path = format!("{ALL}/{}", text(&made["id"]));
-        let wrong = json!({"auth_mode": "", "is_active": null, "id": unknown_id()});
-        let wrong = world.operator("PATCH", &path, wrong).await;
-        assert_eq!(wrong.expect_invalid(), ["auth_mode", "id", "is_active"]);
-        let shown = world.operator_get(&path).await;
-        assert_eq!(shown["auth_mode"], "secret_required");
-        assert_eq!(shown["is_active"], true);
-    }
-
-    async fn an_endpoint_can_be_made_inactive_and_public(world: Intake) {
-        let more = json!({"auth_mode": "public", "is_active": false});
-        let made = register(&world, more).await.expect(201);
-        assert_eq!(made["auth_mode"], "public");
-        assert_eq!(made["is_active"], false);
-        let request = Request::new("POST", incoming("site-leads")).json(&json!({}));
-        world.knock(request).await.expect_hook_error(410, "ENDPOINT_INACTIVE");
-    }
-
-    async fn endpoints_are_listed_by_creation_and_deleted(world: Intake) {
-        let mut ids = Vec::new();
-        for slug in ["ccc", "aaa", "bbb"] {
-            ids.push(world.endpoint(slug, plain()).await.id);
-            world.advance(std::time::Duration::from_millis(1));
-        }
-        assert_eq!(world.operator("GET", ALL, Value::Null).await.ids(), ids);
-        let path = format!("{ALL}/{}", ids[1]);
-        assert_eq!(world.operator("DELETE", &path, Value::Null).await.status, 200);
-        world.operator("GET", &path, Value::Null).await.expect_error(404, "NOT_FOUND");
-        world.operator("DELETE", &path, Value::Null).await.expect_error(404, "NOT_FOUND");
-        assert_eq!(world.operator("GET", ALL, Value::Null).await.ids(), [&*ids[0], &ids[2]]);
-    }
-
-    async fn an_endpoint_of_another_company_is_not_there(world: Intake) {
-        let theirs = world.neighbour("Other").await;
-        let endpoint = world.endpoint_of(&theirs, "their-leads", plain(), json!({})).await;
-        assert!(world.operator("GET", ALL, Value::Null).await.ids().is_empty());
-        let path = format!("{ALL}/{}", endpoint.id);
+#[both_stores]
+async fn the_secret_is_shown_once(world: Intake) {
+    let given = "a-secret-of-our-own-choice";
+    let made = register(&world, json!({})).await.expect(201);
+    let chosen = json!({"slug": "other-leads", "secret": given});
+    let chosen = register(&world, chosen).await.expect(201);
+    assert_eq!(chosen["secret"], given);
+    for endpoint in [&made, &chosen] {
+        let one = format!("{ALL}/{}", text(&endpoint["id"]));
+        let secret = text(&endpoint["secret"]);
         for (method, path, body) in [
-            ("GET", path.clone(), Value::Null),
-            ("PATCH", path.clone(), json!({"is_active": false})),
-            ("DELETE", path.clone(), Value::Null),
-            ("POST", format!("{path}/rotate-secret"), json!({})),
+            ("GET", one.as_str(), Value::Null),
+            ("GET", ALL, Value::Null),
+            ("PATCH", &one, json!({"is_active": false})),
+            ("PATCH", &one, json!({"is_active": true})),
         ] {
-            world.operator(method, &path, body).await.expect_error(404, "NOT_FOUND");
+            let answer = world.operator(method, path, body).await;
+            answer.expect(200);
+            assert!(!answer.show().contains(&secret), "{}", answer.show());
+            assert!(!answer.show().contains("\"secret\""), "{}", answer.show());
         }
-        world.taken(&endpoint, json!({"phone": mobile(1)})).await;
-        assert!(world.list_ids("").await.is_empty());
-        let listed = world.get_as(&theirs.key, "/api/v1/contacts").await;
-        assert_eq!(listed.items().len(), 1);
     }
+    let shown = world.operator_get(&format!("{ALL}/{}", text(&made["id"]))).await;
+    let mut expected = keys(&made);
+    expected.retain(|key| key != "secret");
+    assert_eq!(keys(&shown), expected);
+}
 
-    async fn only_the_operator_manages_endpoints(world: Intake) {
-        let path = format!("/operator/v1/companies/{}/inbound-endpoints", world.us.id);
-        for request in [Request::new("GET", &path), Request::new("GET", &path).bearer(&world.us.key)]
-        {
-            world.send(request).await.expect_error(401, "UNAUTHORIZED");
-        }
+#[both_stores]
+async fn a_given_secret_opens_the_endpoint(world: Intake) {
+    let given = "a-secret-of-our-own-choice";
+    register(&world, json!({"secret": given})).await.expect(201);
+    let request = Request::new("POST", incoming("site-leads")).header(SECRET, given);
+    world.knock(request.json(&json!({"phone": mobile(1)}))).await.expect_ok();
+}
+
+#[both_stores]
+async fn a_rotated_secret_replaces_the_old_one_at_once(world: Intake) {
+    let site = world.endpoint("site-leads", plain()).await;
+    let path = format!("{ALL}/{}/rotate-secret", site.id);
+    let rotated = world.operator("POST", &path, Value::Null).await.expect(200);
+    let new = text(&rotated["secret"]);
+    assert_ne!(new, site.secret);
+    let body = json!({"phone": mobile(1)});
+    world.hand_in(&site, &body).await.expect_hook_error(401, "INVALID_SECRET");
+    let request = Request::new("POST", site.path()).header(SECRET, &new).json(&body);
+    world.knock(request).await.expect_ok();
+    let shown = world.operator("GET", &format!("{ALL}/{}", site.id), Value::Null).await;
+    assert!(!shown.show().contains(&new), "{}", shown.show());
+}
+
+#[both_stores]
+async fn a_slug_has_3_to_64_letters_digits_and_hyphens(world: Intake) {
+    for good in ["abc", "a--", "0ab", "123", &"a".repeat(64)] {
+        register(&world, json!({"slug": good})).await.expect(201);
+    }
+    for wrong in [
+        json!(""),
+        json!("ab"),
+        json!("-ab"),
+        json!("Abc"),
+        json!("a_b"),
+        json!("a b"),
+        json!("abç"),
+        json!("a/b"),
+        json!("a.b"),
+        json!("a".repeat(65)),
+        json!(" abc"),
+        json!(5),
+        json!(null),
+        json!(["abc"]),
+    ] {
+        let answer = register(&world, json!({"slug": wrong})).await;
+        assert_eq!(answer.expect_invalid(), ["slug"], "{wrong}");
     }
 }
 
-on_postgres! {
-    async fn what_changes_at_one_process_holds_at_the_other_at_once(world: Intake) {
-        let setup = Setup {
-            clock: Some(world.server.clock.clone()),
-            trusted_proxies: &["127.0.0.0/8"],
-            ..Setup::default()
-        };
-        let second = TestServer::start(&world.database, setup).await;
-        let site = world.endpoint("site-leads", plain()).await;
-        let there = |secret: String| {
-            let from = recado_tests::hooks_in::stranger();
-            let request = Request::new("POST", site.path()).header(SECRET, secret);
-            let request = request.header(recado_tests::hooks_in::FORWARDED, from);
-            request.json(&json!({"phone": mobile(1), "tel": mobile(2)})).send(second.addr)
-        };
-        assert_eq!(there(site.secret.clone()).await.expect_ok()["action"], "created");
-        let path = format!("{ALL}/{}", site.id);
-        let rotated = world.operator("POST", &format!("{path}/rotate-secret"), json!({})).await;
-        let new = text(&rotated.expect(200)["secret"]);
-        there(site.secret.clone()).await.expect_hook_error(401, "INVALID_SECRET");
-        world.change_endpoint(&site, json!({"variable_mapping": {"phone": "$.tel"}})).await;
-        assert_eq!(there(new.clone()).await.expect_ok()["action"], "created");
-        world.change_endpoint(&site, json!({"is_active": false})).await;
-        there(new.clone()).await.expect_hook_error(410, "ENDPOINT_INACTIVE");
-        world.features(&world.us, false, false).await;
-        there(new.clone()).await.expect_hook_error(403, "FEATURE_DISABLED");
-        world.operator("DELETE", &path, Value::Null).await;
-        there(new).await.expect_hook_error(404, "ENDPOINT_NOT_FOUND");
+#[both_stores]
+async fn a_slug_is_taken_over_all_companies(world: Intake) {
+    let theirs = world.neighbour("Other").await;
+    let made = register(&world, json!({})).await.expect(201);
+    register(&world, json!({})).await.expect_error(409, "SLUG_TAKEN");
+    let answer = world.operator_for(&theirs, "POST", ALL, site()).await;
+    answer.expect_error(409, "SLUG_TAKEN");
+    assert!(!answer.show().contains(&text(&made["id"])), "it tells nothing of the other one");
+    let other = register(&world, json!({"slug": "other-leads"})).await.expect(201);
+    let path = format!("{ALL}/{}", text(&other["id"]));
+    let answer = world.operator("PATCH", &path, json!({"slug": "site-leads"})).await;
+    answer.expect_error(409, "SLUG_TAKEN");
+    world.operator("PATCH", &path, json!({"slug": "other-leads"})).await.expect(200);
+    let path = format!("{ALL}/{}", text(&made["id"]));
+    assert_eq!(world.operator("DELETE", &path, Value::Null).await.status, 200);
+    world.make_for(&theirs, ALL, site()).await;
+}
+
+#[both_stores]
+async fn of_simultaneous_registrations_of_a_slug_one_wins(world: Intake) {
+    let calls = (0..8).map(|_| register(&world, json!({}))).collect();
+    let answers = recado_tests::join_all(calls).await;
+    assert_eq!(answers.iter().filter(|answer| answer.status == 201).count(), 1);
+    for answer in answers.iter().filter(|answer| answer.status != 201) {
+        answer.expect_error(409, "SLUG_TAKEN");
     }
+}
+
+#[both_stores]
+async fn a_mapping_needs_a_key_of_the_phone(world: Intake) {
+    for wrong in [
+        json!({}),
+        json!({"name": "$.name"}),
+        json!({"first_name": "$.n", "plan": "$.p"}),
+        json!([]),
+        json!("$.phone"),
+        json!(null),
+        json!({"phone": 5}),
+        json!({"phone": null}),
+        json!({"phone": ["$.phone"]}),
+        json!({"phone": {"path": "$.phone"}}),
+    ] {
+        let answer = register(&world, json!({"variable_mapping": wrong})).await;
+        assert_eq!(answer.expect_invalid(), ["variable_mapping"], "{wrong}");
+    }
+    for (n, key) in ["phone", "phone_number"].into_iter().enumerate() {
+        let more = json!({"slug": format!("good-{n}"), "variable_mapping": {key: "$.p"}});
+        register(&world, more).await.expect(201);
+    }
+}
+
+#[both_stores]
+async fn a_mapping_has_at_most_100_keys_of_500_characters(world: Intake) {
+    let many = |count: usize| {
+        let mut all: Map<String, Value> =
+            (1..count).map(|n| (format!("key-{n}"), json!("$.x"))).collect();
+        all.insert("phone".to_owned(), json!("$.phone"));
+        Value::Object(all)
+    };
+    register(&world, json!({"variable_mapping": many(100)})).await.expect(201);
+    let answer = register(&world, json!({"slug": "more", "variable_mapping": many(101)})).await;
+    assert_eq!(answer.expect_invalid(), ["variable_mapping"]);
+    let long = |count: usize| json!({"phone": format!("$.{}", "a".repeat(count - 2))});
+    register(&world, json!({"slug": "long", "variable_mapping": long(500)})).await.expect(201);
+    let answer = register(&world, json!({"slug": "more", "variable_mapping": long(501)})).await;
+    assert_eq!(answer.expect_invalid(), ["variable_mapping"]);
+}
+
+#[both_stores]
+async fn everything_that_is_wrong_is_named_at_once(world: Intake) {
+    let missing = world.operator("POST", ALL, json!({})).await;
+    assert_eq!(missing.expect_invalid(), ["slug", "variable_mapping"]);
+    let wrong = json!({
+        "slug": "No", "variable_mapping": {}, "auth_mode": "open", "is_active": "yes", "more": 1,
+    });
+    let wrong = world.operator("POST", ALL, wrong).await;
+    let expected = ["auth_mode", "is_active", "more", "slug", "variable_mapping"];
+    assert_eq!(wrong.expect_invalid(), expected);
+    let made = register(&world, json!({})).await.expect(201);
+    let path = format!("{ALL}/{}", text(&made["id"]));
+    let wrong = json!({"auth_mode": "", "is_active": null, "id": unknown_id()});
+    let wrong = world.operator("PATCH", &path, wrong).await;
+    assert_eq!(wrong.expect_invalid(), ["auth_mode", "id", "is_active"]);
+    let shown = world.operator_get(&path).await;
+    assert_eq!(shown["auth_mode"], "secret_required");
+    assert_eq!(shown["is_active"], true);
+}
+
+#[both_stores]
+async fn an_endpoint_can_be_made_inactive_and_public(world: Intake) {
+    let more = json!({"auth_mode": "public", "is_active": false});
+    let made = register(&world, more).await.expect(201);
+    assert_eq!(made["auth_mode"], "public");
+    assert_eq!(made["is_active"], false);
+    let request = Request::new("POST", incoming("site-leads")).json(&json!({}));
+    world.knock(request).await.expect_hook_error(410, "ENDPOINT_INACTIVE");
+}
+
+#[both_stores]
+async fn endpoints_are_listed_by_creation_and_deleted(world: Intake) {
+    let mut ids = Vec::new();
+    for slug in ["ccc", "aaa", "bbb"] {
+        ids.push(world.endpoint(slug, plain()).await.id);
+        world.advance(std::time::Duration::from_millis(1));
+    }
+    assert_eq!(world.operator("GET", ALL, Value::Null).await.ids(), ids);
+    let path = format!("{ALL}/{}", ids[1]);
+    assert_eq!(world.operator("DELETE", &path, Value::Null).await.status, 200);
+    world.operator("GET", &path, Value::Null).await.expect_error(404, "NOT_FOUND");
+    world.operator("DELETE", &path, Value::Null).await.expect_error(404, "NOT_FOUND");
+    assert_eq!(world.operator("GET", ALL, Value::Null).await.ids(), [&*ids[0], &ids[2]]);
+}
+
+#[both_stores]
+async fn an_endpoint_of_another_company_is_not_there(world: Intake) {
+    let theirs = world.neighbour("Other").await;
+    let endpoint = world.endpoint_of(&theirs, "their-leads", plain(), json!({})).await;
+    assert!(world.operator("GET", ALL, Value::Null).await.ids().is_empty());
+    let path = format!("{ALL}/{}", endpoint.id);
+    for (method, path, body) in [
+        ("GET", path.clone(), Value::Null),
+        ("PATCH", path.clone(), json!({"is_active": false})),
+        ("DELETE", path.clone(), Value::Null),
+        ("POST", format!("{path}/rotate-secret"), json!({})),
+    ] {
+        world.operator(method, &path, body).await.expect_error(404, "NOT_FOUND");
+    }
+    world.taken(&endpoint, json!({"phone": mobile(1)})).await;
+    assert!(world.list_ids("").await.is_empty());
+    let listed = world.get_as(&theirs.key, "/api/v1/contacts").await;
+    assert_eq!(listed.items().len(), 1);
+}
+
+#[both_stores]
+async fn only_the_operator_manages_endpoints(world: Intake) {
+    let path = format!("/operator/v1/companies/{}/inbound-endpoints", world.us.id);
+    for request in [Request::new("GET", &path), Request::new("GET", &path).bearer(&world.us.key)] {
+        world.send(request).await.expect_error(401, "UNAUTHORIZED");
+    }
+}
+
+#[on_postgres]
+async fn what_changes_at_one_process_holds_at_the_other_at_once(world: Intake) {
+    let setup = Setup {
+        clock: Some(world.server.clock.clone()),
+        trusted_proxies: &["127.0.0.0/8"],
+        ..Setup::default()
+    };
+    let second = TestServer::start(&world.database, setup).await;
+    let site = world.endpoint("site-leads", plain()).await;
+    let there = |secret: String| {
+        let from = recado_tests::hooks_in::stranger();
+        let request = Request::new("POST", site.path()).header(SECRET, secret);
+        let request = request.header(recado_tests::hooks_in::FORWARDED, from);
+        request.json(&json!({"phone": mobile(1), "tel": mobile(2)})).send(second.addr)
+    };
+    assert_eq!(there(site.secret.clone()).await.expect_ok()["action"], "created");
+    let path = format!("{ALL}/{}", site.id);
+    let rotated = world.operator("POST", &format!("{path}/rotate-secret"), json!({})).await;
+    let new = text(&rotated.expect(200)["secret"]);
+    there(site.secret.clone()).await.expect_hook_error(401, "INVALID_SECRET");
+    world.change_endpoint(&site, json!({"variable_mapping": {"phone": "$.tel"}})).await;
+    assert_eq!(there(new.clone()).await.expect_ok()["action"], "created");
+    world.change_endpoint(&site, json!({"is_active": false})).await;
+    there(new.clone()).await.expect_hook_error(410, "ENDPOINT_INACTIVE");
+    world.features(&world.us, false, false).await;
+    there(new.clone()).await.expect_hook_error(403, "FEATURE_DISABLED");
+    world.operator("DELETE", &path, Value::Null).await;
+    there(new).await.expect_hook_error(404, "ENDPOINT_NOT_FOUND");
 }

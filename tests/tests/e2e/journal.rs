@@ -110,180 +110,193 @@ async fn read_while_they_write(world: &World, servers: &[SocketAddr]) {
     assert_eq!(distinct, made.iter().collect());
 }
 
-both_stores! {
-    async fn the_journal_tells_every_event_oldest_first_as_deliveries_do(hooks: Hooks) {
-        let key = hooks.journal_key().await;
-        hooks.hook("/a", &["*"]).await;
-        life(&hooks).await;
-        hooks.drain().await;
-        let entries = whole(hooks.addr, &key, 100, "").await;
-        let events: Vec<String> = entries.iter().map(|entry| text(&entry["event"])).collect();
-        assert_eq!(events.len(), 8, "{events:?}");
-        assert_eq!(
-            events[..6],
-            [
-                "contact.created", "contact.created", "message.received", "message.sent",
-                "message.status_updated", "message.status_updated",
-            ]
+#[both_stores]
+async fn the_journal_tells_every_event_oldest_first_as_deliveries_do(hooks: Hooks) {
+    let key = hooks.journal_key().await;
+    hooks.hook("/a", &["*"]).await;
+    life(&hooks).await;
+    hooks.drain().await;
+    let entries = whole(hooks.addr, &key, 100, "").await;
+    let events: Vec<String> = entries.iter().map(|entry| text(&entry["event"])).collect();
+    assert_eq!(events.len(), 8, "{events:?}");
+    assert_eq!(
+        events[..6],
+        [
+            "contact.created",
+            "contact.created",
+            "message.received",
+            "message.sent",
+            "message.status_updated",
+            "message.status_updated",
+        ]
+    );
+    let mut last: Vec<&str> = events[6..].iter().map(String::as_str).collect();
+    last.sort_unstable();
+    assert_eq!(last, ["contact.opted_out", "message.received"]);
+    let mut delivered: BTreeMap<String, Value> = BTreeMap::new();
+    for request in hooks.receiver.to("/a") {
+        let mut body = request.json();
+        let members = body.as_object_mut().expect("an object");
+        members.remove("delivery_id").expect("an id");
+        delivered.insert(body.to_string(), body);
+    }
+    for entry in &entries {
+        assert_eq!(keys(entry), ["company_id", "data", "event", "event_id", "timestamp"]);
+        let mut told = entry.clone();
+        told.as_object_mut().expect("an object").remove("event_id");
+        assert!(
+            delivered.values().any(|body| *body == told),
+            "no delivery tells what the journal does: {told}"
         );
-        let mut last: Vec<&str> = events[6..].iter().map(String::as_str).collect();
-        last.sort_unstable();
-        assert_eq!(last, ["contact.opted_out", "message.received"]);
-        let mut delivered: BTreeMap<String, Value> = BTreeMap::new();
-        for request in hooks.receiver.to("/a") {
-            let mut body = request.json();
-            let members = body.as_object_mut().expect("an object");
-            members.remove("delivery_id").expect("an id");
-            delivered.insert(body.to_string(), body);
-        }
-        for entry in &entries {
-            assert_eq!(keys(entry), ["company_id", "data", "event", "event_id", "timestamp"]);
-            let mut told = entry.clone();
-            told.as_object_mut().expect("an object").remove("event_id");
-            assert!(
-                delivered.values().any(|body| *body == told),
-                "no delivery tells what the journal does: {told}"
-            );
-        }
-        assert_eq!(delivered.len(), 8);
     }
+    assert_eq!(delivered.len(), 8);
+}
 
-    async fn the_journal_tells_without_any_webhook_too(world: World) {
-        let key = world.key_with(&["events:read"]).await;
-        assert_eq!(part(&journal(world.addr, &key, "").await).0, Vec::<Value>::new());
-        life(&world).await;
-        assert_eq!(whole(world.addr, &key, 100, "").await.len(), 8);
+#[both_stores]
+async fn the_journal_tells_without_any_webhook_too(world: World) {
+    let key = world.key_with(&["events:read"]).await;
+    assert_eq!(part(&journal(world.addr, &key, "").await).0, Vec::<Value>::new());
+    life(&world).await;
+    assert_eq!(whole(world.addr, &key, 100, "").await.len(), 8);
+}
+
+#[both_stores]
+async fn the_journal_is_read_in_parts_that_neither_skip_nor_repeat(world: World) {
+    let key = world.key_with(&["events:read"]).await;
+    for n in 0..7 {
+        world.create(json!({"phone": phone(n)})).await;
     }
-
-    async fn the_journal_is_read_in_parts_that_neither_skip_nor_repeat(world: World) {
-        let key = world.key_with(&["events:read"]).await;
-        for n in 0..7 {
-            world.create(json!({"phone": phone(n)})).await;
-        }
-        let all = ids(&whole(world.addr, &key, 100, "").await);
-        assert_eq!(all.len(), 7);
-        assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), 7);
-        for limit in [1, 2, 3, 6, 7] {
-            assert_eq!(ids(&whole(world.addr, &key, limit, "").await), all, "{limit}");
-        }
-        let usual = journal(world.addr, &key, "").await;
-        assert_eq!(usual.json()["pagination"]["limit"], 50);
-        assert_eq!(keys(&usual.json()), ["data", "pagination", "success"]);
-        assert_eq!(keys(&usual.json()["pagination"]), ["has_more", "limit", "position"]);
+    let all = ids(&whole(world.addr, &key, 100, "").await);
+    assert_eq!(all.len(), 7);
+    assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), 7);
+    for limit in [1, 2, 3, 6, 7] {
+        assert_eq!(ids(&whole(world.addr, &key, limit, "").await), all, "{limit}");
     }
+    let usual = journal(world.addr, &key, "").await;
+    assert_eq!(usual.json()["pagination"]["limit"], 50);
+    assert_eq!(keys(&usual.json()), ["data", "pagination", "success"]);
+    assert_eq!(keys(&usual.json()["pagination"]), ["has_more", "limit", "position"]);
+}
 
-    async fn a_position_is_good_again_and_later(world: World) {
-        let key = world.key_with(&["events:read"]).await;
-        world.create(json!({"phone": phone(1)})).await;
-        let (first, position) = part(&journal(world.addr, &key, "").await);
-        for _ in 0..2 {
-            let answer = journal(world.addr, &key, &format!("after={position}")).await;
-            let (entries, same) = part(&answer);
-            assert_eq!((entries, &same), (Vec::new(), &position), "nothing new moves nothing");
-            assert_eq!(answer.json()["pagination"]["has_more"], false);
-        }
-        world.advance(Duration::from_secs(20 * 24 * 60 * 60));
-        world.create(json!({"phone": phone(2)})).await;
-        let other = world.key_with(&["events:read"]).await;
-        for key in [&key, &other] {
-            let (new, _) = part(&journal(world.addr, key, &format!("after={position}")).await);
-            assert_eq!(new.len(), 1);
-            assert_ne!(new[0]["event_id"], first[0]["event_id"]);
-        }
+#[both_stores]
+async fn a_position_is_good_again_and_later(world: World) {
+    let key = world.key_with(&["events:read"]).await;
+    world.create(json!({"phone": phone(1)})).await;
+    let (first, position) = part(&journal(world.addr, &key, "").await);
+    for _ in 0..2 {
+        let answer = journal(world.addr, &key, &format!("after={position}")).await;
+        let (entries, same) = part(&answer);
+        assert_eq!((entries, &same), (Vec::new(), &position), "nothing new moves nothing");
+        assert_eq!(answer.json()["pagination"]["has_more"], false);
     }
-
-    async fn the_journal_is_filtered_by_event(world: World) {
-        let key = world.key_with(&["events:read"]).await;
-        life(&world).await;
-        let all = whole(world.addr, &key, 100, "").await;
-        for event in [
-            "message.received", "message.sent", "message.status_updated", "contact.created",
-            "contact.opted_out",
-        ] {
-            let wanted: Vec<Value> =
-                all.iter().filter(|entry| entry["event"] == event).cloned().collect();
-            assert!(!wanted.is_empty());
-            for limit in [1, 100] {
-                let query = format!("event={event}&");
-                assert_eq!(whole(world.addr, &key, limit, query.trim_end_matches('&')).await, wanted);
-            }
-        }
-    }
-
-    async fn an_unacceptable_parameter_of_the_journal_is_named(world: World) {
-        let key = world.key_with(&["events:read"]).await;
-        let them = tenant_at(world.addr, "Them", "enterprise").await;
-        for tenant in [&world.us, &them] {
-            world.create_as(tenant, json!({"phone": phone(1)})).await;
-        }
-        let position = part(&journal(world.addr, &key, "").await).1;
-        let body = json!({"name": "k", "scopes": ["events:read"]});
-        let their_key = text(&world.make_for(&them, "C/keys", body).await["key"]);
-        let theirs = part(&journal(world.addr, &their_key, "").await).1;
-        assert_ne!(position, theirs);
-        for n in 0..position.len() {
-            let mut tampered = position.clone().into_bytes();
-            tampered[n] = if tampered[n] == b'A' { b'B' } else { b'A' };
-            let tampered = String::from_utf8(tampered).expect("ASCII");
-            let answer = journal(world.addr, &key, &format!("after={tampered}")).await;
-            answer.expect_bad_parameter("after");
-        }
-        let (short, long) = (&position[..position.len() - 2], format!("{position}AA"));
-        for after in ["0", "", "x", "7", theirs.as_str(), short, &long, "%00", &"A".repeat(500)] {
-            let answer = journal(world.addr, &key, &format!("after={after}")).await;
-            answer.expect_bad_parameter("after");
-        }
-        for (query, name) in [
-            ("event=message", "event"),
-            ("event=*", "event"),
-            ("event=webhook.test", "event"),
-            ("limit=0", "limit"),
-            ("limit=101", "limit"),
-            ("limit=x", "limit"),
-            ("limit=1&limit=1", "limit"),
-        ] {
-            journal(world.addr, &key, query).await.expect_bad_parameter(name);
-        }
-        part(&journal(world.addr, &key, "colour=red").await);
-    }
-
-    async fn the_journal_needs_its_scope_a_key_and_the_plan(world: World) {
-        let all_but = world.us.key.clone();
-        let answer = journal(world.addr, &all_but, "after=x").await;
-        let details = answer.expect_error(403, "INSUFFICIENT_SCOPE");
-        assert_eq!(details["required_scope"], "events:read");
-        journal(world.addr, "rk_nothing", "").await.expect_error(401, "UNAUTHORIZED");
-        let key = world.key_with(&["events:read"]).await;
-        world.get_as(&key, "/api/v1/contacts").await.expect_error(403, "INSUFFICIENT_SCOPE");
-        let path = format!("/companies/{}", world.us.id);
-        world.operator("PATCH", &path, json!({"plan": "professional"})).await.expect(200);
-        journal(world.addr, &key, "").await.expect_error(403, "PLAN_REQUIRED");
-    }
-
-    async fn the_journal_tells_of_its_own_company_only_and_of_no_tests(hooks: Hooks) {
-        let key = hooks.journal_key().await;
-        let them = hooks.tenant("Them").await;
-        let hook = hooks.hook("/a", &["*"]).await;
-        hooks.create_as(&them, json!({"phone": phone(1), "name": "theirs"})).await;
-        hooks.create(json!({"phone": phone(1), "name": "ours"})).await;
-        let path = format!("C/webhooks/{}/test", hook.id);
-        hooks.operator("POST", &path, Value::Null).await.expect(200);
-        hooks.drain().await;
-        let entries = whole(hooks.addr, &key, 100, "").await;
-        assert_eq!(entries.len(), 1, "{entries:?}");
-        assert_eq!(entries[0]["company_id"], hooks.us.id);
-        assert_eq!(entries[0]["data"]["name"], "ours");
-    }
-
-    async fn the_journal_neither_skips_nor_repeats_while_many_write(world: World) {
-        read_while_they_write(&world, &[world.addr]).await;
+    world.advance(Duration::from_secs(20 * 24 * 60 * 60));
+    world.create(json!({"phone": phone(2)})).await;
+    let other = world.key_with(&["events:read"]).await;
+    for key in [&key, &other] {
+        let (new, _) = part(&journal(world.addr, key, &format!("after={position}")).await);
+        assert_eq!(new.len(), 1);
+        assert_ne!(new[0]["event_id"], first[0]["event_id"]);
     }
 }
 
-on_postgres! {
-    async fn the_journal_neither_skips_nor_repeats_while_two_processes_write(world: World) {
-        let setup = Setup { clock: Some(world.server.clock.clone()), ..Setup::default() };
-        let other = TestServer::start(&world.database, setup).await;
-        read_while_they_write(&world, &[world.addr, other.addr]).await;
+#[both_stores]
+async fn the_journal_is_filtered_by_event(world: World) {
+    let key = world.key_with(&["events:read"]).await;
+    life(&world).await;
+    let all = whole(world.addr, &key, 100, "").await;
+    for event in [
+        "message.received",
+        "message.sent",
+        "message.status_updated",
+        "contact.created",
+        "contact.opted_out",
+    ] {
+        let wanted: Vec<Value> =
+            all.iter().filter(|entry| entry["event"] == event).cloned().collect();
+        assert!(!wanted.is_empty());
+        for limit in [1, 100] {
+            let query = format!("event={event}&");
+            assert_eq!(whole(world.addr, &key, limit, query.trim_end_matches('&')).await, wanted);
+        }
     }
+}
+
+#[both_stores]
+async fn an_unacceptable_parameter_of_the_journal_is_named(world: World) {
+    let key = world.key_with(&["events:read"]).await;
+    let them = tenant_at(world.addr, "Them", "enterprise").await;
+    for tenant in [&world.us, &them] {
+        world.create_as(tenant, json!({"phone": phone(1)})).await;
+    }
+    let position = part(&journal(world.addr, &key, "").await).1;
+    let body = json!({"name": "k", "scopes": ["events:read"]});
+    let their_key = text(&world.make_for(&them, "C/keys", body).await["key"]);
+    let theirs = part(&journal(world.addr, &their_key, "").await).1;
+    assert_ne!(position, theirs);
+    for n in 0..position.len() {
+        let mut tampered = position.clone().into_bytes();
+        tampered[n] = if tampered[n] == b'A' { b'B' } else { b'A' };
+        let tampered = String::from_utf8(tampered).expect("ASCII");
+        let answer = journal(world.addr, &key, &format!("after={tampered}")).await;
+        answer.expect_bad_parameter("after");
+    }
+    let (short, long) = (&position[..position.len() - 2], format!("{position}AA"));
+    for after in ["0", "", "x", "7", theirs.as_str(), short, &long, "%00", &"A".repeat(500)] {
+        let answer = journal(world.addr, &key, &format!("after={after}")).await;
+        answer.expect_bad_parameter("after");
+    }
+    for (query, name) in [
+        ("event=message", "event"),
+        ("event=*", "event"),
+        ("event=webhook.test", "event"),
+        ("limit=0", "limit"),
+        ("limit=101", "limit"),
+        ("limit=x", "limit"),
+        ("limit=1&limit=1", "limit"),
+    ] {
+        journal(world.addr, &key, query).await.expect_bad_parameter(name);
+    }
+    part(&journal(world.addr, &key, "colour=red").await);
+}
+
+#[both_stores]
+async fn the_journal_needs_its_scope_a_key_and_the_plan(world: World) {
+    let all_but = world.us.key.clone();
+    let answer = journal(world.addr, &all_but, "after=x").await;
+    let details = answer.expect_error(403, "INSUFFICIENT_SCOPE");
+    assert_eq!(details["required_scope"], "events:read");
+    journal(world.addr, "rk_nothing", "").await.expect_error(401, "UNAUTHORIZED");
+    let key = world.key_with(&["events:read"]).await;
+    world.get_as(&key, "/api/v1/contacts").await.expect_error(403, "INSUFFICIENT_SCOPE");
+    let path = format!("/companies/{}", world.us.id);
+    world.operator("PATCH", &path, json!({"plan": "professional"})).await.expect(200);
+    journal(world.addr, &key, "").await.expect_error(403, "PLAN_REQUIRED");
+}
+
+#[both_stores]
+async fn the_journal_tells_of_its_own_company_only_and_of_no_tests(hooks: Hooks) {
+    let key = hooks.journal_key().await;
+    let them = hooks.tenant("Them").await;
+    let hook = hooks.hook("/a", &["*"]).await;
+    hooks.create_as(&them, json!({"phone": phone(1), "name": "theirs"})).await;
+    hooks.create(json!({"phone": phone(1), "name": "ours"})).await;
+    let path = format!("C/webhooks/{}/test", hook.id);
+    hooks.operator("POST", &path, Value::Null).await.expect(200);
+    hooks.drain().await;
+    let entries = whole(hooks.addr, &key, 100, "").await;
+    assert_eq!(entries.len(), 1, "{entries:?}");
+    assert_eq!(entries[0]["company_id"], hooks.us.id);
+    assert_eq!(entries[0]["data"]["name"], "ours");
+}
+
+#[both_stores]
+async fn the_journal_neither_skips_nor_repeats_while_many_write(world: World) {
+    read_while_they_write(&world, &[world.addr]).await;
+}
+
+#[on_postgres]
+async fn the_journal_neither_skips_nor_repeats_while_two_processes_write(world: World) {
+    let setup = Setup { clock: Some(world.server.clock.clone()), ..Setup::default() };
+    let other = TestServer::start(&world.database, setup).await;
+    read_while_they_write(&world, &[world.addr, other.addr]).await;
 }

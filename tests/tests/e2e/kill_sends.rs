@@ -152,174 +152,168 @@ async fn run(process: Process, us: &Tenant, qr: &str, round: u32, calls: u32) ->
     (round, log)
 }
 
-both_stores! {
-    async fn a_killed_process_loses_no_message_sends_none_twice_and_leaves_none_pending(
-        kind: StoreKind,
-    ) {
-        let (rounds, calls) = load();
-        let database = Database::migrated(kind);
-        let mut process = Process::serve(&database, &["--log", "info"]).await;
-        let us = tenant_at(process.addr, "Acme", "enterprise").await;
-        let qr = connection(process.addr, &us, "qr").await;
-        let mut called: Vec<String> = Vec::new();
-        let (mut sent, mut stored) = (Vec::new(), Vec::new());
-        for round in 0..rounds {
-            let (done, log) = run(process, &us, &qr, round, calls).await;
-            called.extend(provider_calls(&log));
-            assert!(!done.sent.is_empty() && !done.stored.is_empty(), "there was a load");
-            sent.extend(done.sent);
-            stored.extend(done.stored);
-            process = Process::serve(&database, &["--log", "info"]).await;
-            let restarted = Instant::now();
-            while pending(process.addr, &us).await > 0 {
-                assert!(restarted.elapsed() < SETTLED_WITHIN, "messages stay pending");
-                tokio::time::sleep(Duration::from_millis(100)).await;
-            }
-            let all = messages(process.addr, &us).await;
-            for id in &sent {
-                let found = all.get(id).unwrap_or_else(|| panic!("{id} was acknowledged, and is lost"));
-                let status = text(&found["status"]);
-                assert!(["sent", "delivered", "read"].contains(&status.as_str()), "{found}");
-            }
-            let kept: BTreeSet<String> = all.values().map(|one| text(&one["wamid"])).collect();
-            for id in &stored {
-                assert!(kept.contains(id), "{id} was acknowledged, and is lost");
-            }
-            let failed = all.values().filter(|one| one["status"] == "failed");
-            for one in failed {
-                assert_eq!(one["error_type"], "delivery_uncertain", "{one}");
-                assert_eq!(one["delivery_error"]["code"], "DELIVERY_UNCERTAIN");
-            }
-            let inbound = all.values().filter(|one| one["direction"] == "inbound");
-            let ids: Vec<String> = inbound.map(|one| text(&one["wamid"])).collect();
-            let distinct: BTreeSet<&String> = ids.iter().collect();
-            assert_eq!(distinct.len(), ids.len(), "an inbound message is stored once");
+#[both_stores]
+async fn a_killed_process_loses_no_message_sends_none_twice_and_leaves_none_pending(
+    kind: StoreKind,
+) {
+    let (rounds, calls) = load();
+    let database = Database::migrated(kind);
+    let mut process = Process::serve(&database, &["--log", "info"]).await;
+    let us = tenant_at(process.addr, "Acme", "enterprise").await;
+    let qr = connection(process.addr, &us, "qr").await;
+    let mut called: Vec<String> = Vec::new();
+    let (mut sent, mut stored) = (Vec::new(), Vec::new());
+    for round in 0..rounds {
+        let (done, log) = run(process, &us, &qr, round, calls).await;
+        called.extend(provider_calls(&log));
+        assert!(!done.sent.is_empty() && !done.stored.is_empty(), "there was a load");
+        sent.extend(done.sent);
+        stored.extend(done.stored);
+        process = Process::serve(&database, &["--log", "info"]).await;
+        let restarted = Instant::now();
+        while pending(process.addr, &us).await > 0 {
+            assert!(restarted.elapsed() < SETTLED_WITHIN, "messages stay pending");
+            tokio::time::sleep(Duration::from_millis(100)).await;
         }
-        called.extend(provider_calls(&process.kill_and_read().await));
-        let distinct: BTreeSet<&String> = called.iter().collect();
-        assert_eq!(distinct.len(), called.len(), "a message was handed to the provider twice");
-        for id in &sent {
-            assert!(distinct.contains(id), "{id} was acknowledged without a call: {}", called.len());
-        }
-        let events = database.events(&us.id).await;
-        let announced: Vec<String> = events
-            .iter()
-            .filter(|one| one.event == "message.sent")
-            .map(|one| text(&one.data["message_id"]))
-            .collect();
-        let distinct: BTreeSet<&String> = announced.iter().collect();
-        assert_eq!(distinct.len(), announced.len(), "message.sent is emitted once");
-        for id in &sent {
-            assert!(distinct.contains(id), "{id} has no message.sent");
-        }
-    }
-
-    async fn a_send_cut_off_by_a_kill_is_uncertain_and_its_key_never_sends_again(kind: StoreKind) {
-        let database = Database::migrated(kind);
-        let process = Process::serve(&database, &[]).await;
-        let us = tenant_at(process.addr, "Acme", "enterprise").await;
-        let cloud = connection(process.addr, &us, "official_cloud").await;
-        let addr = process.addr;
-        let body = json!({"to": steered(5), "message": "oi", "connection_id": cloud});
-        let call = Request::new("POST", "/api/v1/send/message")
-            .bearer(&us.key)
-            .header("idempotency-key", "once")
-            .json(&body);
-        let caller = tokio::spawn(call.clone().try_send(addr));
-        eventually("it is pending", || async {
-            (pending(addr, &us).await == 1).then_some(())
-        })
-        .await;
-        let log = process.kill_and_read().await;
-        assert!(caller.await.expect("it ends").is_none(), "there was no answer");
-        assert_eq!(provider_calls(&log).len(), 1, "{log}");
-        let process = Process::serve(&database, &[]).await;
-        let addr = process.addr;
-        let failed = eventually("it is settled", || async {
-            let all = messages(addr, &us).await;
-            assert_eq!(all.len(), 1);
-            all.into_values().find(|one| one["status"] == "failed")
-        })
-        .await;
-        assert_eq!(failed["error_type"], "delivery_uncertain");
-        assert_eq!(failed["delivery_error"]["code"], "DELIVERY_UNCERTAIN");
-        let again = call.clone().send(addr).await;
-        again.expect_error(502, "DELIVERY_UNCERTAIN");
-        let again = call.send(addr).await;
-        again.expect_error(502, "DELIVERY_UNCERTAIN");
-        assert_eq!(messages(addr, &us).await.len(), 1);
-        assert!(provider_calls(&process.kill_and_read().await).is_empty(), "nothing is resent");
-        let events = database.events(&us.id).await;
-        let updates: Vec<&Value> = events
-            .iter()
-            .filter(|one| one.event == "message.status_updated")
-            .map(|one| &one.data)
-            .collect();
-        assert_eq!(updates.len(), 1);
-        assert_eq!(updates[0]["previous_status"], "pending");
-        assert_eq!(updates[0]["status"], "failed");
-    }
-
-    async fn a_graceful_stop_finishes_a_slow_send(kind: StoreKind) {
-        let database = Database::migrated(kind);
-        let process = Process::serve(&database, &[]).await;
-        let us = tenant_at(process.addr, "Acme", "enterprise").await;
-        let qr = connection(process.addr, &us, "qr").await;
-        let addr = process.addr;
-        let body = json!({"to": steered(5), "message": "oi", "connection_id": qr});
-        let call = Request::new("POST", "/api/v1/send/message").bearer(&us.key).json(&body);
-        let caller = tokio::spawn(call.try_send(addr));
-        eventually("it is pending", || async {
-            (pending(addr, &us).await == 1).then_some(())
-        })
-        .await;
-        process.signal("TERM").await;
-        let answer = caller.await.expect("it ends").expect("an answer");
-        answer.expect(200);
-        let (status, output) = process.ended().await;
-        assert_eq!(status.code(), Some(0), "{output}");
-        let process = Process::serve(&database, &[]).await;
         let all = messages(process.addr, &us).await;
-        let only = all.values().next().expect("a message");
-        assert!(["sent", "delivered", "read"].contains(&text(&only["status"]).as_str()), "{only}");
-    }
-
-    async fn a_send_whose_caller_hung_up_is_settled_before_a_graceful_stop_ends(kind: StoreKind) {
-        let database = Database::migrated(kind);
-        let process = Process::serve(&database, &[]).await;
-        let us = tenant_at(process.addr, "Acme", "enterprise").await;
-        let qr = connection(process.addr, &us, "qr").await;
-        let addr = process.addr;
-        let body = json!({"to": steered(5), "message": "oi", "connection_id": qr});
-        let call = Request::new("POST", "/api/v1/send/message").bearer(&us.key).json(&body);
-        let caller = tokio::spawn(call.try_send(addr));
-        eventually("it is pending", || async {
-            (pending(addr, &us).await == 1).then_some(())
-        })
-        .await;
-        caller.abort();
-        process.signal("TERM").await;
-        let (status, output) = process.ended().await;
-        assert_eq!(status.code(), Some(0), "{output}");
-        let process = Process::serve(&database, &[]).await;
-        let all = messages(process.addr, &us).await;
-        let only = all.values().next().expect("a message");
-        assert!(["sent", "delivered", "read"].contains(&text(&only["status"]).as_str()), "{only}");
-    }
-
-    async fn a_killed_process_loses_no_acknowledged_ledger_line(kind: StoreKind) {
-        let database = Database::migrated(kind);
-        let process = Process::serve(&database, &[]).await;
-        let us = tenant_at(process.addr, "Acme", "enterprise").await;
-        let addr = process.addr;
-        for _ in 0..20 {
-            let body = json!({"scope": "turn", "prosas": 1, "cost_brl": 1});
-            operator_at(addr, &us.id, "POST", "C/prosas/debits", body).await.expect(201);
+        for id in &sent {
+            let found = all.get(id).unwrap_or_else(|| panic!("{id} was acknowledged, and is lost"));
+            let status = text(&found["status"]);
+            assert!(["sent", "delivered", "read"].contains(&status.as_str()), "{found}");
         }
-        process.kill().await;
-        let process = Process::serve(&database, &[]).await;
-        let ledger = get(process.addr, &us, "/api/v1/prosas/consumption?limit=1").await;
-        assert_eq!(ledger.json()["pagination"]["total"], 20);
-        assert_eq!(ledger.json()["totals"]["prosas"].as_f64(), Some(20.0));
+        let kept: BTreeSet<String> = all.values().map(|one| text(&one["wamid"])).collect();
+        for id in &stored {
+            assert!(kept.contains(id), "{id} was acknowledged, and is lost");
+        }
+        let failed = all.values().filter(|one| one["status"] == "failed");
+        for one in failed {
+            assert_eq!(one["error_type"], "delivery_uncertain", "{one}");
+            assert_eq!(one["delivery_error"]["code"], "DELIVERY_UNCERTAIN");
+        }
+        let inbound = all.values().filter(|one| one["direction"] == "inbound");
+        let ids: Vec<String> = inbound.map(|one| text(&one["wamid"])).collect();
+        let distinct: BTreeSet<&String> = ids.iter().collect();
+        assert_eq!(distinct.len(), ids.len(), "an inbound message is stored once");
     }
+    called.extend(provider_calls(&process.kill_and_read().await));
+    let distinct: BTreeSet<&String> = called.iter().collect();
+    assert_eq!(distinct.len(), called.len(), "a message was handed to the provider twice");
+    for id in &sent {
+        assert!(distinct.contains(id), "{id} was acknowledged without a call: {}", called.len());
+    }
+    let events = database.events(&us.id).await;
+    let announced: Vec<String> = events
+        .iter()
+        .filter(|one| one.event == "message.sent")
+        .map(|one| text(&one.data["message_id"]))
+        .collect();
+    let distinct: BTreeSet<&String> = announced.iter().collect();
+    assert_eq!(distinct.len(), announced.len(), "message.sent is emitted once");
+    for id in &sent {
+        assert!(distinct.contains(id), "{id} has no message.sent");
+    }
+}
+
+#[both_stores]
+async fn a_send_cut_off_by_a_kill_is_uncertain_and_its_key_never_sends_again(kind: StoreKind) {
+    let database = Database::migrated(kind);
+    let process = Process::serve(&database, &[]).await;
+    let us = tenant_at(process.addr, "Acme", "enterprise").await;
+    let cloud = connection(process.addr, &us, "official_cloud").await;
+    let addr = process.addr;
+    let body = json!({"to": steered(5), "message": "oi", "connection_id": cloud});
+    let call = Request::new("POST", "/api/v1/send/message")
+        .bearer(&us.key)
+        .header("idempotency-key", "once")
+        .json(&body);
+    let caller = tokio::spawn(call.clone().try_send(addr));
+    eventually("it is pending", || async { (pending(addr, &us).await == 1).then_some(()) }).await;
+    let log = process.kill_and_read().await;
+    assert!(caller.await.expect("it ends").is_none(), "there was no answer");
+    assert_eq!(provider_calls(&log).len(), 1, "{log}");
+    let process = Process::serve(&database, &[]).await;
+    let addr = process.addr;
+    let failed = eventually("it is settled", || async {
+        let all = messages(addr, &us).await;
+        assert_eq!(all.len(), 1);
+        all.into_values().find(|one| one["status"] == "failed")
+    })
+    .await;
+    assert_eq!(failed["error_type"], "delivery_uncertain");
+    assert_eq!(failed["delivery_error"]["code"], "DELIVERY_UNCERTAIN");
+    let again = call.clone().send(addr).await;
+    again.expect_error(502, "DELIVERY_UNCERTAIN");
+    let again = call.send(addr).await;
+    again.expect_error(502, "DELIVERY_UNCERTAIN");
+    assert_eq!(messages(addr, &us).await.len(), 1);
+    assert!(provider_calls(&process.kill_and_read().await).is_empty(), "nothing is resent");
+    let events = database.events(&us.id).await;
+    let updates: Vec<&Value> = events
+        .iter()
+        .filter(|one| one.event == "message.status_updated")
+        .map(|one| &one.data)
+        .collect();
+    assert_eq!(updates.len(), 1);
+    assert_eq!(updates[0]["previous_status"], "pending");
+    assert_eq!(updates[0]["status"], "failed");
+}
+
+#[both_stores]
+async fn a_graceful_stop_finishes_a_slow_send(kind: StoreKind) {
+    let database = Database::migrated(kind);
+    let process = Process::serve(&database, &[]).await;
+    let us = tenant_at(process.addr, "Acme", "enterprise").await;
+    let qr = connection(process.addr, &us, "qr").await;
+    let addr = process.addr;
+    let body = json!({"to": steered(5), "message": "oi", "connection_id": qr});
+    let call = Request::new("POST", "/api/v1/send/message").bearer(&us.key).json(&body);
+    let caller = tokio::spawn(call.try_send(addr));
+    eventually("it is pending", || async { (pending(addr, &us).await == 1).then_some(()) }).await;
+    process.signal("TERM").await;
+    let answer = caller.await.expect("it ends").expect("an answer");
+    answer.expect(200);
+    let (status, output) = process.ended().await;
+    assert_eq!(status.code(), Some(0), "{output}");
+    let process = Process::serve(&database, &[]).await;
+    let all = messages(process.addr, &us).await;
+    let only = all.values().next().expect("a message");
+    assert!(["sent", "delivered", "read"].contains(&text(&only["status"]).as_str()), "{only}");
+}
+
+#[both_stores]
+async fn a_send_whose_caller_hung_up_is_settled_before_a_graceful_stop_ends(kind: StoreKind) {
+    let database = Database::migrated(kind);
+    let process = Process::serve(&database, &[]).await;
+    let us = tenant_at(process.addr, "Acme", "enterprise").await;
+    let qr = connection(process.addr, &us, "qr").await;
+    let addr = process.addr;
+    let body = json!({"to": steered(5), "message": "oi", "connection_id": qr});
+    let call = Request::new("POST", "/api/v1/send/message").bearer(&us.key).json(&body);
+    let caller = tokio::spawn(call.try_send(addr));
+    eventually("it is pending", || async { (pending(addr, &us).await == 1).then_some(()) }).await;
+    caller.abort();
+    process.signal("TERM").await;
+    let (status, output) = process.ended().await;
+    assert_eq!(status.code(), Some(0), "{output}");
+    let process = Process::serve(&database, &[]).await;
+    let all = messages(process.addr, &us).await;
+    let only = all.values().next().expect("a message");
+    assert!(["sent", "delivered", "read"].contains(&text(&only["status"]).as_str()), "{only}");
+}
+
+#[both_stores]
+async fn a_killed_process_loses_no_acknowledged_ledger_line(kind: StoreKind) {
+    let database = Database::migrated(kind);
+    let process = Process::serve(&database, &[]).await;
+    let us = tenant_at(process.addr, "Acme", "enterprise").await;
+    let addr = process.addr;
+    for _ in 0..20 {
+        let body = json!({"scope": "turn", "prosas": 1, "cost_brl": 1});
+        operator_at(addr, &us.id, "POST", "C/prosas/debits", body).await.expect(201);
+    }
+    process.kill().await;
+    let process = Process::serve(&database, &[]).await;
+    let ledger = get(process.addr, &us, "/api/v1/prosas/consumption?limit=1").await;
+    assert_eq!(ledger.json()["pagination"]["total"], 20);
+    assert_eq!(ledger.json()["totals"]["prosas"].as_f64(), Some(20.0));
 }

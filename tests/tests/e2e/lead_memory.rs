@@ -23,242 +23,256 @@ fn numbered(name: &str, range: std::ops::Range<u32>) -> Vec<String> {
     range.map(|n| format!("{name} {n}")).collect()
 }
 
-both_stores! {
-    // Presence.
+// Presence.
 
-    async fn without_the_scope_the_key_is_absent_and_nothing_else_differs(world: World) {
-        let contact = world.create_id(json!({"phone": mobile(1)})).await;
-        merge(&world, &contact, json!({"summary": "quer comprar"})).await;
-        let key = world.key_with(&["contacts:read"]).await;
-        let path = format!("/api/v1/contacts/{contact}");
-        let without = world.get_as(&key, &path).await.expect(200);
-        let mut with = world.detail(&contact).await;
-        assert!(!keys(&without).contains(&"lead_memory".to_owned()));
-        assert!(with.as_object_mut().expect("an object").remove("lead_memory").is_some());
-        assert_eq!(without, with);
+#[both_stores]
+async fn without_the_scope_the_key_is_absent_and_nothing_else_differs(world: World) {
+    let contact = world.create_id(json!({"phone": mobile(1)})).await;
+    merge(&world, &contact, json!({"summary": "quer comprar"})).await;
+    let key = world.key_with(&["contacts:read"]).await;
+    let path = format!("/api/v1/contacts/{contact}");
+    let without = world.get_as(&key, &path).await.expect(200);
+    let mut with = world.detail(&contact).await;
+    assert!(!keys(&without).contains(&"lead_memory".to_owned()));
+    assert!(with.as_object_mut().expect("an object").remove("lead_memory").is_some());
+    assert_eq!(without, with);
+}
+
+#[both_stores]
+async fn with_the_scope_and_no_memory_the_value_is_null(world: World) {
+    let contact = world.create_id(json!({"phone": mobile(1)})).await;
+    let detail = world.detail(&contact).await;
+    assert_eq!(detail.get("lead_memory"), Some(&Value::Null));
+}
+
+#[both_stores]
+async fn the_scope_alone_opens_nothing(world: World) {
+    let contact = world.create_id(json!({"phone": mobile(1)})).await;
+    let key = world.key_with(&["lead_memory:read"]).await;
+    let answer = world.get_as(&key, &format!("/api/v1/contacts/{contact}")).await;
+    answer.expect_error(403, "INSUFFICIENT_SCOPE");
+}
+
+#[both_stores]
+async fn lists_of_contacts_never_show_it(world: World) {
+    let contact = world.create_id(json!({"phone": mobile(1)})).await;
+    merge(&world, &contact, json!({"summary": "quer comprar"})).await;
+    assert!(!keys(&world.listed(&contact).await).contains(&"lead_memory".to_owned()));
+}
+
+// Merging.
+
+#[both_stores]
+async fn a_first_memory_has_version_1_and_empty_texts_for_what_is_missing(world: World) {
+    let contact = world.create_id(json!({"phone": mobile(1)})).await;
+    let memory = merge(&world, &contact, json!({"summary": "quer comprar"})).await;
+    assert_eq!(
+        memory,
+        json!({
+            "version": 1, "summary": "quer comprar", "sentiment": "", "intent": "",
+            "consciousness_level": "",
+            "bant": memory["bant"],
+            "key_facts": [], "products_interested": [], "objections": [], "last_topic": "",
+            "interaction_count": 1, "first_interaction_at": world.time(),
+            "last_memory_update_at": world.time(),
+        })
+    );
+    for name in ["budget", "authority", "need", "timeline"] {
+        assert_eq!(memory["bant"][name], "", "{name}");
     }
+}
 
-    async fn with_the_scope_and_no_memory_the_value_is_null(world: World) {
-        let contact = world.create_id(json!({"phone": mobile(1)})).await;
-        let detail = world.detail(&contact).await;
-        assert_eq!(detail.get("lead_memory"), Some(&Value::Null));
+#[both_stores]
+async fn a_merge_replaces_scalars_that_are_sent_and_keeps_the_others(world: World) {
+    let contact = world.create_id(json!({"phone": mobile(1)})).await;
+    let first = world.time();
+    let all = json!({
+        "summary": "a", "sentiment": "positive", "intent": "buy", "consciousness_level": "high",
+        "last_topic": "preço",
+    });
+    merge(&world, &contact, all).await;
+    world.advance(Duration::from_secs(60));
+    let memory = merge(&world, &contact, json!({"summary": "b", "last_topic": ""})).await;
+    assert_eq!(memory["summary"], "b");
+    assert_eq!(memory["last_topic"], "");
+    assert_eq!(memory["sentiment"], "positive");
+    assert_eq!(memory["intent"], "buy");
+    assert_eq!(memory["consciousness_level"], "high");
+    assert_eq!(memory["version"], 2);
+    assert_eq!(memory["interaction_count"], 2);
+    assert_eq!(memory["first_interaction_at"], first);
+    assert_eq!(memory["last_memory_update_at"], world.time());
+}
+
+#[both_stores]
+async fn bant_merges_by_key(world: World) {
+    let contact = world.create_id(json!({"phone": mobile(1)})).await;
+    let bant = json!({
+        "budget": "5 mil", "authority": "decision_maker", "authority_raw": "sou a dona",
+    });
+    merge(&world, &contact, json!({"bant": bant})).await;
+    let memory =
+        merge(&world, &contact, json!({"bant": {"need": "site", "budget": "6 mil"}})).await;
+    assert_eq!(
+        memory["bant"],
+        json!({
+            "budget": "6 mil", "authority": "decision_maker", "authority_raw": "sou a dona",
+            "need": "site", "timeline": "",
+        })
+    );
+}
+
+#[both_stores]
+async fn new_records_write_authority_as_a_code(world: World) {
+    let contact = world.create_id(json!({"phone": mobile(1)})).await;
+    for code in ["decision_maker", "influencer", "user", "unknown"] {
+        let bant = json!({"authority": code, "authority_raw": "nas palavras dela"});
+        let memory = merge(&world, &contact, json!({"bant": bant})).await;
+        assert_eq!(memory["bant"]["authority"], code);
+        assert_eq!(memory["bant"]["authority_raw"], "nas palavras dela");
     }
+}
 
-    async fn the_scope_alone_opens_nothing(world: World) {
-        let contact = world.create_id(json!({"phone": mobile(1)})).await;
-        let key = world.key_with(&["lead_memory:read"]).await;
-        let answer = world.get_as(&key, &format!("/api/v1/contacts/{contact}")).await;
-        answer.expect_error(403, "INSUFFICIENT_SCOPE");
+#[both_stores]
+async fn lists_are_cumulative_and_a_repeated_item_keeps_place_and_spelling(world: World) {
+    let contact = world.create_id(json!({"phone": mobile(1)})).await;
+    for name in ["key_facts", "products_interested", "objections"] {
+        merge(&world, &contact, json!({name: ["Tem loja", "ÁGUA", "Tem loja"]})).await;
+        let memory = merge(&world, &contact, json!({name: ["tem LOJA", "água", "novo"]})).await;
+        assert_eq!(memory[name], json!(["Tem loja", "ÁGUA", "novo"]), "{name}");
     }
+}
 
-    async fn lists_of_contacts_never_show_it(world: World) {
-        let contact = world.create_id(json!({"phone": mobile(1)})).await;
-        merge(&world, &contact, json!({"summary": "quer comprar"})).await;
-        assert!(!keys(&world.listed(&contact).await).contains(&"lead_memory".to_owned()));
+#[both_stores]
+async fn beyond_the_cap_the_oldest_are_dropped(world: World) {
+    let contact = world.create_id(json!({"phone": mobile(1)})).await;
+    for (name, cap) in [("key_facts", 20), ("products_interested", 10), ("objections", 10)] {
+        merge(&world, &contact, json!({name: numbered("a", 0..cap)})).await;
+        let memory = merge(&world, &contact, json!({name: ["b", "a 5", "c"]})).await;
+        let mut expected = numbered("a", 2..cap);
+        expected.extend(["b".to_owned(), "c".to_owned()]);
+        assert_eq!(memory[name], json!(expected), "{name}");
+        let many = merge(&world, &contact, json!({name: numbered("d", 0..cap + 7)})).await;
+        assert_eq!(many[name], json!(numbered("d", 7..cap + 7)), "{name}");
     }
+}
 
-    // Merging.
+#[both_stores]
+async fn counters_and_times_are_ours(world: World) {
+    let contact = world.create_id(json!({"phone": mobile(1)})).await;
+    merge(&world, &contact, json!({"summary": "a"})).await;
+    let body = json!({
+        "summary": "b", "version": 99, "interaction_count": 99,
+        "last_memory_update_at": "2020-01-01T00:00:00.000Z",
+    });
+    world.operator("POST", &format!("C/contacts/{contact}/lead-memory"), body).await;
+    let memory = memory(&world, &contact).await;
+    assert!(memory["version"].as_u64() < Some(3), "{memory}");
+    assert!(memory["interaction_count"].as_u64() < Some(3), "{memory}");
+    assert_eq!(memory["last_memory_update_at"], world.time());
+}
 
-    async fn a_first_memory_has_version_1_and_empty_texts_for_what_is_missing(world: World) {
-        let contact = world.create_id(json!({"phone": mobile(1)})).await;
-        let memory = merge(&world, &contact, json!({"summary": "quer comprar"})).await;
-        assert_eq!(
-            memory,
-            json!({
-                "version": 1, "summary": "quer comprar", "sentiment": "", "intent": "",
-                "consciousness_level": "",
-                "bant": memory["bant"],
-                "key_facts": [], "products_interested": [], "objections": [], "last_topic": "",
-                "interaction_count": 1, "first_interaction_at": world.time(),
-                "last_memory_update_at": world.time(),
-            })
-        );
-        for name in ["budget", "authority", "need", "timeline"] {
-            assert_eq!(memory["bant"][name], "", "{name}");
-        }
+#[both_stores]
+async fn merges_at_once_lose_nothing(world: World) {
+    let contact = world.create_id(json!({"phone": mobile(1)})).await;
+    let path = format!("C/contacts/{contact}/lead-memory");
+    let calls = (0..12)
+        .map(|n| world.operator("POST", &path, json!({"key_facts": [format!("fact {n}")]})))
+        .collect();
+    for answer in recado_tests::join_all(calls).await {
+        assert!([200, 201].contains(&answer.status), "{}", answer.show());
     }
+    let memory = memory(&world, &contact).await;
+    assert_eq!(memory["version"], 12);
+    assert_eq!(memory["key_facts"].as_array().expect("a list").len(), 12);
+}
 
-    async fn a_merge_replaces_scalars_that_are_sent_and_keeps_the_others(world: World) {
-        let contact = world.create_id(json!({"phone": mobile(1)})).await;
-        let first = world.time();
-        let all = json!({
-            "summary": "a", "sentiment": "positive", "intent": "buy", "consciousness_level": "high",
-            "last_topic": "preço",
-        });
-        merge(&world, &contact, all).await;
-        world.advance(Duration::from_secs(60));
-        let memory = merge(&world, &contact, json!({"summary": "b", "last_topic": ""})).await;
-        assert_eq!(memory["summary"], "b");
-        assert_eq!(memory["last_topic"], "");
-        assert_eq!(memory["sentiment"], "positive");
-        assert_eq!(memory["intent"], "buy");
-        assert_eq!(memory["consciousness_level"], "high");
-        assert_eq!(memory["version"], 2);
-        assert_eq!(memory["interaction_count"], 2);
-        assert_eq!(memory["first_interaction_at"], first);
-        assert_eq!(memory["last_memory_update_at"], world.time());
+#[both_stores]
+async fn wrong_types_and_unknown_fields_are_refused(world: World) {
+    let contact = world.create_id(json!({"phone": mobile(1)})).await;
+    let path = format!("C/contacts/{contact}/lead-memory");
+    for body in [
+        json!({"summary": 5}),
+        json!({"key_facts": "one"}),
+        json!({"key_facts": [5]}),
+        json!({"bant": "rich"}),
+        json!({"bant": {"budget": 5}}),
+        json!({"bant": {"nope": "x"}}),
+        json!({"nope": "x"}),
+    ] {
+        let answer = world.operator("POST", &path, body).await;
+        assert!(!answer.expect_invalid().is_empty());
     }
-
-    async fn bant_merges_by_key(world: World) {
-        let contact = world.create_id(json!({"phone": mobile(1)})).await;
-        let bant = json!({
-            "budget": "5 mil", "authority": "decision_maker", "authority_raw": "sou a dona",
-        });
-        merge(&world, &contact, json!({"bant": bant})).await;
-        let memory =
-            merge(&world, &contact, json!({"bant": {"need": "site", "budget": "6 mil"}})).await;
-        assert_eq!(
-            memory["bant"],
-            json!({
-                "budget": "6 mil", "authority": "decision_maker", "authority_raw": "sou a dona",
-                "need": "site", "timeline": "",
-            })
-        );
+    assert_eq!(memory(&world, &contact).await, Value::Null);
+    let path = format!("C/contacts/{}/lead-memory", unknown_id());
+    for method in ["POST", "PUT"] {
+        let answer = world.operator(method, &path, json!({"summary": "a"})).await;
+        answer.expect_error(404, "NOT_FOUND");
     }
+}
 
-    async fn new_records_write_authority_as_a_code(world: World) {
-        let contact = world.create_id(json!({"phone": mobile(1)})).await;
-        for code in ["decision_maker", "influencer", "user", "unknown"] {
-            let bant = json!({"authority": code, "authority_raw": "nas palavras dela"});
-            let memory = merge(&world, &contact, json!({"bant": bant})).await;
-            assert_eq!(memory["bant"]["authority"], code);
-            assert_eq!(memory["bant"]["authority_raw"], "nas palavras dela");
-        }
-    }
+// PUT.
 
-    async fn lists_are_cumulative_and_a_repeated_item_keeps_place_and_spelling(world: World) {
-        let contact = world.create_id(json!({"phone": mobile(1)})).await;
-        for name in ["key_facts", "products_interested", "objections"] {
-            merge(&world, &contact, json!({name: ["Tem loja", "ÁGUA", "Tem loja"]})).await;
-            let memory = merge(&world, &contact, json!({name: ["tem LOJA", "água", "novo"]})).await;
-            assert_eq!(memory[name], json!(["Tem loja", "ÁGUA", "novo"]), "{name}");
-        }
-    }
+#[both_stores]
+async fn put_stores_an_old_record_as_it_is(world: World) {
+    let contact = world.create_id(json!({"phone": mobile(1)})).await;
+    let bant = json!({
+        "budget": "", "authority": "fala que decide com o marido", "need": "", "timeline": "",
+    });
+    let body = json!({"summary": "antiga", "bant": bant, "key_facts": ["um", "um"]});
+    assert_eq!(put(&world, &contact, body).await.status, 200);
+    let shown = memory(&world, &contact).await;
+    assert_eq!(shown["bant"], bant, "there is no authority_raw");
+    assert_eq!(shown["summary"], "antiga");
+    assert_eq!(put(&world, &contact, json!({"summary": "outra"})).await.status, 200);
+    let shown = memory(&world, &contact).await;
+    assert_eq!(shown["summary"], "outra");
+    assert_eq!(shown["key_facts"], json!([]), "PUT replaces");
+}
 
-    async fn beyond_the_cap_the_oldest_are_dropped(world: World) {
-        let contact = world.create_id(json!({"phone": mobile(1)})).await;
-        for (name, cap) in [("key_facts", 20), ("products_interested", 10), ("objections", 10)] {
-            merge(&world, &contact, json!({name: numbered("a", 0..cap)})).await;
-            let memory = merge(&world, &contact, json!({name: ["b", "a 5", "c"]})).await;
-            let mut expected = numbered("a", 2..cap);
-            expected.extend(["b".to_owned(), "c".to_owned()]);
-            assert_eq!(memory[name], json!(expected), "{name}");
-            let many = merge(&world, &contact, json!({name: numbered("d", 0..cap + 7)})).await;
-            assert_eq!(many[name], json!(numbered("d", 7..cap + 7)), "{name}");
-        }
-    }
-
-    async fn counters_and_times_are_ours(world: World) {
-        let contact = world.create_id(json!({"phone": mobile(1)})).await;
-        merge(&world, &contact, json!({"summary": "a"})).await;
-        let body = json!({
-            "summary": "b", "version": 99, "interaction_count": 99,
-            "last_memory_update_at": "2020-01-01T00:00:00.000Z",
-        });
-        world
-            .operator("POST", &format!("C/contacts/{contact}/lead-memory"), body)
-            .await;
-        let memory = memory(&world, &contact).await;
-        assert!(memory["version"].as_u64() < Some(3), "{memory}");
-        assert!(memory["interaction_count"].as_u64() < Some(3), "{memory}");
-        assert_eq!(memory["last_memory_update_at"], world.time());
-    }
-
-    async fn merges_at_once_lose_nothing(world: World) {
-        let contact = world.create_id(json!({"phone": mobile(1)})).await;
-        let path = format!("C/contacts/{contact}/lead-memory");
-        let calls = (0..12)
-            .map(|n| world.operator("POST", &path, json!({"key_facts": [format!("fact {n}")]})))
-            .collect();
-        for answer in recado_tests::join_all(calls).await {
-            assert!([200, 201].contains(&answer.status), "{}", answer.show());
-        }
-        let memory = memory(&world, &contact).await;
-        assert_eq!(memory["version"], 12);
-        assert_eq!(memory["key_facts"].as_array().expect("a list").len(), 12);
-    }
-
-    async fn wrong_types_and_unknown_fields_are_refused(world: World) {
-        let contact = world.create_id(json!({"phone": mobile(1)})).await;
-        let path = format!("C/contacts/{contact}/lead-memory");
-        for body in [
-            json!({"summary": 5}),
-            json!({"key_facts": "one"}),
-            json!({"key_facts": [5]}),
-            json!({"bant": "rich"}),
-            json!({"bant": {"budget": 5}}),
-            json!({"bant": {"nope": "x"}}),
-            json!({"nope": "x"}),
-        ] {
-            let answer = world.operator("POST", &path, body).await;
-            assert!(!answer.expect_invalid().is_empty());
-        }
+#[both_stores]
+async fn a_put_over_the_cap_is_refused(world: World) {
+    let contact = world.create_id(json!({"phone": mobile(1)})).await;
+    for (name, cap) in [("key_facts", 20), ("products_interested", 10), ("objections", 10)] {
+        let answer = put(&world, &contact, json!({name: numbered("a", 0..cap + 1)})).await;
+        assert_eq!(answer.expect_invalid(), [name]);
         assert_eq!(memory(&world, &contact).await, Value::Null);
-        let path = format!("C/contacts/{}/lead-memory", unknown_id());
-        for method in ["POST", "PUT"] {
-            let answer = world.operator(method, &path, json!({"summary": "a"})).await;
-            answer.expect_error(404, "NOT_FOUND");
-        }
     }
-
-    // PUT.
-
-    async fn put_stores_an_old_record_as_it_is(world: World) {
-        let contact = world.create_id(json!({"phone": mobile(1)})).await;
-        let bant = json!({
-            "budget": "", "authority": "fala que decide com o marido", "need": "", "timeline": "",
-        });
-        let body = json!({"summary": "antiga", "bant": bant, "key_facts": ["um", "um"]});
-        assert_eq!(put(&world, &contact, body).await.status, 200);
-        let shown = memory(&world, &contact).await;
-        assert_eq!(shown["bant"], bant, "there is no authority_raw");
-        assert_eq!(shown["summary"], "antiga");
-        assert_eq!(put(&world, &contact, json!({"summary": "outra"})).await.status, 200);
-        let shown = memory(&world, &contact).await;
-        assert_eq!(shown["summary"], "outra");
-        assert_eq!(shown["key_facts"], json!([]), "PUT replaces");
+    for (name, cap) in [("key_facts", 20), ("products_interested", 10), ("objections", 10)] {
+        let answer = put(&world, &contact, json!({name: numbered("a", 0..cap)})).await;
+        assert_eq!(answer.status, 200, "{}", answer.show());
+        assert_eq!(memory(&world, &contact).await[name], json!(numbered("a", 0..cap)));
     }
+}
 
-    async fn a_put_over_the_cap_is_refused(world: World) {
-        let contact = world.create_id(json!({"phone": mobile(1)})).await;
-        for (name, cap) in [("key_facts", 20), ("products_interested", 10), ("objections", 10)] {
-            let answer = put(&world, &contact, json!({name: numbered("a", 0..cap + 1)})).await;
-            assert_eq!(answer.expect_invalid(), [name]);
-            assert_eq!(memory(&world, &contact).await, Value::Null);
-        }
-        for (name, cap) in [("key_facts", 20), ("products_interested", 10), ("objections", 10)] {
-            let answer = put(&world, &contact, json!({name: numbered("a", 0..cap)})).await;
-            assert_eq!(answer.status, 200, "{}", answer.show());
-            assert_eq!(memory(&world, &contact).await[name], json!(numbered("a", 0..cap)));
-        }
-    }
+#[both_stores]
+async fn a_merge_after_an_old_record_replaces_its_authority_by_a_code(world: World) {
+    let contact = world.create_id(json!({"phone": mobile(1)})).await;
+    put(&world, &contact, json!({"bant": {"authority": "decide sozinha"}})).await;
+    let bant = json!({"authority": "decision_maker", "authority_raw": "decido eu"});
+    let shown = merge(&world, &contact, json!({"bant": bant})).await;
+    assert_eq!(shown["bant"]["authority"], "decision_maker");
+    assert_eq!(shown["bant"]["authority_raw"], "decido eu");
+}
 
-    async fn a_merge_after_an_old_record_replaces_its_authority_by_a_code(world: World) {
-        let contact = world.create_id(json!({"phone": mobile(1)})).await;
-        put(&world, &contact, json!({"bant": {"authority": "decide sozinha"}})).await;
-        let bant = json!({"authority": "decision_maker", "authority_raw": "decido eu"});
-        let shown = merge(&world, &contact, json!({"bant": bant})).await;
-        assert_eq!(shown["bant"]["authority"], "decision_maker");
-        assert_eq!(shown["bant"]["authority_raw"], "decido eu");
-    }
+// Around it.
 
-    // Around it.
+#[both_stores]
+async fn sending_it_back_in_a_patch_is_ignored(world: World) {
+    let contact = world.create_id(json!({"phone": mobile(1)})).await;
+    merge(&world, &contact, json!({"summary": "quer comprar"})).await;
+    let before = world.detail(&contact).await;
+    let mut body = before.clone();
+    body["lead_memory"]["summary"] = json!("forged");
+    world.patch_contact(&contact, body).await.expect(200);
+    assert_eq!(world.detail(&contact).await, before);
+}
 
-    async fn sending_it_back_in_a_patch_is_ignored(world: World) {
-        let contact = world.create_id(json!({"phone": mobile(1)})).await;
-        merge(&world, &contact, json!({"summary": "quer comprar"})).await;
-        let before = world.detail(&contact).await;
-        let mut body = before.clone();
-        body["lead_memory"]["summary"] = json!("forged");
-        world.patch_contact(&contact, body).await.expect(200);
-        assert_eq!(world.detail(&contact).await, before);
-    }
-
-    async fn it_goes_with_its_contact(world: World) {
-        let contact = world.create_id(json!({"phone": mobile(1)})).await;
-        merge(&world, &contact, json!({"summary": "segredo da cliente"})).await;
-        world.delete(&format!("/api/v1/contacts/{contact}")).await.expect_deleted();
-        let again = world.create_id(json!({"phone": mobile(1)})).await;
-        assert_eq!(memory(&world, &again).await, Value::Null);
-    }
+#[both_stores]
+async fn it_goes_with_its_contact(world: World) {
+    let contact = world.create_id(json!({"phone": mobile(1)})).await;
+    merge(&world, &contact, json!({"summary": "segredo da cliente"})).await;
+    world.delete(&format!("/api/v1/contacts/{contact}")).await.expect_deleted();
+    let again = world.create_id(json!({"phone": mobile(1)})).await;
+    assert_eq!(memory(&world, &again).await, Value::Null);
 }

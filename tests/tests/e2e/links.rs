@@ -22,170 +22,179 @@ async fn clicks(world: &World, contact: &str) -> Value {
     found["link_clicks"].clone()
 }
 
-both_stores! {
-    async fn a_click_redirects_and_is_counted(world: World) {
-        let id = world.create_id(json!({"phone": phone(1)})).await;
-        let code = link(&world, &id).await;
-        assert_eq!(clicks(&world, &id).await, json!({"total": 0, "last_at": null}));
-        let answer = click(&world, &code, BROWSER).await;
-        assert_eq!(answer.status, 302);
-        assert_eq!(answer.header("location"), "https://example.com/promo?x=1#top");
-        assert_eq!(answer.header("cache-control"), "no-store");
-        let first = clicks(&world, &id).await;
-        assert_eq!(first["total"], 1);
-        world.advance(Duration::from_secs(5));
-        click(&world, &code, BROWSER).await;
-        let second = clicks(&world, &id).await;
-        assert_eq!(second["total"], 2);
-        assert!(text(&second["last_at"]) > text(&first["last_at"]));
-    }
+#[both_stores]
+async fn a_click_redirects_and_is_counted(world: World) {
+    let id = world.create_id(json!({"phone": phone(1)})).await;
+    let code = link(&world, &id).await;
+    assert_eq!(clicks(&world, &id).await, json!({"total": 0, "last_at": null}));
+    let answer = click(&world, &code, BROWSER).await;
+    assert_eq!(answer.status, 302);
+    assert_eq!(answer.header("location"), "https://example.com/promo?x=1#top");
+    assert_eq!(answer.header("cache-control"), "no-store");
+    let first = clicks(&world, &id).await;
+    assert_eq!(first["total"], 1);
+    world.advance(Duration::from_secs(5));
+    click(&world, &code, BROWSER).await;
+    let second = clicks(&world, &id).await;
+    assert_eq!(second["total"], 2);
+    assert!(text(&second["last_at"]) > text(&first["last_at"]));
+}
 
-    async fn clicks_of_all_links_of_a_contact_are_added_up(world: World) {
-        let (a, b) = (
-            world.create_id(json!({"phone": phone(1)})).await,
-            world.create_id(json!({"phone": phone(2)})).await,
-        );
-        let (one, two) = (link(&world, &a).await, link(&world, &a).await);
-        assert_ne!(one, two);
-        click(&world, &one, BROWSER).await;
-        click(&world, &two, BROWSER).await;
-        assert_eq!(clicks(&world, &a).await["total"], 2);
-        assert_eq!(clicks(&world, &b).await["total"], 0);
-    }
+#[both_stores]
+async fn clicks_of_all_links_of_a_contact_are_added_up(world: World) {
+    let (a, b) = (
+        world.create_id(json!({"phone": phone(1)})).await,
+        world.create_id(json!({"phone": phone(2)})).await,
+    );
+    let (one, two) = (link(&world, &a).await, link(&world, &a).await);
+    assert_ne!(one, two);
+    click(&world, &one, BROWSER).await;
+    click(&world, &two, BROWSER).await;
+    assert_eq!(clicks(&world, &a).await["total"], 2);
+    assert_eq!(clicks(&world, &b).await["total"], 0);
+}
 
-    async fn link_clicks_show_only_when_asked_for(world: World) {
-        let id = world.create_id(json!({"phone": phone(1)})).await;
-        assert!(world.listed(&id).await.get("link_clicks").is_none());
-        for query in [
-            "include=link_clicks",
-            "include=link_clicks,link_clicks",
-            "order_by=created_at&include=link_clicks",
-        ] {
-            let answer = world.get(&format!("/api/v1/contacts?{query}")).await;
-            answer.expect(200);
-            assert!(answer.items()[0].get("link_clicks").is_some(), "{query}");
-        }
+#[both_stores]
+async fn link_clicks_show_only_when_asked_for(world: World) {
+    let id = world.create_id(json!({"phone": phone(1)})).await;
+    assert!(world.listed(&id).await.get("link_clicks").is_none());
+    for query in [
+        "include=link_clicks",
+        "include=link_clicks,link_clicks",
+        "order_by=created_at&include=link_clicks",
+    ] {
+        let answer = world.get(&format!("/api/v1/contacts?{query}")).await;
+        answer.expect(200);
+        assert!(answer.items()[0].get("link_clicks").is_some(), "{query}");
     }
+}
 
-    async fn bots_and_previews_are_redirected_but_not_counted(world: World) {
-        let id = world.create_id(json!({"phone": phone(1)})).await;
-        let code = link(&world, &id).await;
-        for agent in [
-            "WhatsApp/2.23.20.0",
-            "facebookexternalhit/1.1",
-            "TelegramBot (like TwitterBot)",
-            "Twitterbot/1.0",
-            "Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)",
-            "Googlebot/2.1 (+http://www.google.com/bot.html)",
-            "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)",
-            "LinkedInBot/1.0",
-            "curl/8.5.0",
-            "Discordbot/2.0",
-            "python-requests/2.31",
-            "",
-        ] {
-            let answer = click(&world, &code, agent).await;
-            assert_eq!(answer.status, 302, "{agent}");
-            assert_eq!(clicks(&world, &id).await["total"], 0, "{agent}");
-        }
-        let silent = world.send(Request::new("GET", format!("/l/{code}"))).await;
-        assert_eq!(silent.status, 302);
-        assert_eq!(clicks(&world, &id).await["total"], 0, "no User-Agent");
+#[both_stores]
+async fn bots_and_previews_are_redirected_but_not_counted(world: World) {
+    let id = world.create_id(json!({"phone": phone(1)})).await;
+    let code = link(&world, &id).await;
+    for agent in [
+        "WhatsApp/2.23.20.0",
+        "facebookexternalhit/1.1",
+        "TelegramBot (like TwitterBot)",
+        "Twitterbot/1.0",
+        "Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)",
+        "Googlebot/2.1 (+http://www.google.com/bot.html)",
+        "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)",
+        "LinkedInBot/1.0",
+        "curl/8.5.0",
+        "Discordbot/2.0",
+        "python-requests/2.31",
+        "",
+    ] {
+        let answer = click(&world, &code, agent).await;
+        assert_eq!(answer.status, 302, "{agent}");
+        assert_eq!(clicks(&world, &id).await["total"], 0, "{agent}");
     }
+    let silent = world.send(Request::new("GET", format!("/l/{code}"))).await;
+    assert_eq!(silent.status, 302);
+    assert_eq!(clicks(&world, &id).await["total"], 0, "no User-Agent");
+}
 
-    async fn head_and_prefetches_are_not_counted(world: World) {
-        let id = world.create_id(json!({"phone": phone(1)})).await;
-        let code = link(&world, &id).await;
-        let head = Request::new("HEAD", format!("/l/{code}")).header("user-agent", BROWSER);
-        assert_eq!(world.send(head).await.status, 302);
-        for (name, value) in [
-            ("purpose", "prefetch"),
-            ("sec-purpose", "prefetch"),
-            ("sec-purpose", "prefetch;prerender"),
-        ] {
-            let get = Request::new("GET", format!("/l/{code}"))
-                .header("user-agent", BROWSER)
-                .header(name, value);
-            assert_eq!(world.send(get).await.status, 302);
-        }
-        assert_eq!(clicks(&world, &id).await["total"], 0);
+#[both_stores]
+async fn head_and_prefetches_are_not_counted(world: World) {
+    let id = world.create_id(json!({"phone": phone(1)})).await;
+    let code = link(&world, &id).await;
+    let head = Request::new("HEAD", format!("/l/{code}")).header("user-agent", BROWSER);
+    assert_eq!(world.send(head).await.status, 302);
+    for (name, value) in [
+        ("purpose", "prefetch"),
+        ("sec-purpose", "prefetch"),
+        ("sec-purpose", "prefetch;prerender"),
+    ] {
+        let get = Request::new("GET", format!("/l/{code}"))
+            .header("user-agent", BROWSER)
+            .header(name, value);
+        assert_eq!(world.send(get).await.status, 302);
     }
+    assert_eq!(clicks(&world, &id).await["total"], 0);
+}
 
-    async fn people_on_phones_are_counted(world: World) {
-        let id = world.create_id(json!({"phone": phone(1)})).await;
-        let code = link(&world, &id).await;
-        for agent in [
-            "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1",
-            "Mozilla/5.0 (Linux; Android 14; SM-S911B) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/125.0.0.0 Mobile Safari/537.36",
-            "Mozilla/5.0 (Linux; Android 10; CUBOT X30) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/119.0.0.0 Mobile Safari/537.36",
-            "Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X)",
-            "Mozilla/5.0",
-            BROWSER,
-        ] {
-            click(&world, &code, agent).await;
-        }
-        assert_eq!(clicks(&world, &id).await["total"], 6);
+#[both_stores]
+async fn people_on_phones_are_counted(world: World) {
+    let id = world.create_id(json!({"phone": phone(1)})).await;
+    let code = link(&world, &id).await;
+    for agent in [
+        "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1",
+        "Mozilla/5.0 (Linux; Android 14; SM-S911B) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/125.0.0.0 Mobile Safari/537.36",
+        "Mozilla/5.0 (Linux; Android 10; CUBOT X30) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/119.0.0.0 Mobile Safari/537.36",
+        "Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X)",
+        "Mozilla/5.0",
+        BROWSER,
+    ] {
+        click(&world, &code, agent).await;
     }
+    assert_eq!(clicks(&world, &id).await["total"], 6);
+}
 
-    async fn an_unknown_code_is_404(world: World) {
-        for code in ["nope", "x/y", "%00", "../healthz", "AAAAAAAAAAAAAAAAAAAAAA"] {
-            assert_eq!(click(&world, code, BROWSER).await.status, 404, "{code}");
-        }
+#[both_stores]
+async fn an_unknown_code_is_404(world: World) {
+    for code in ["nope", "x/y", "%00", "../healthz", "AAAAAAAAAAAAAAAAAAAAAA"] {
+        assert_eq!(click(&world, code, BROWSER).await.status, 404, "{code}");
     }
+}
 
-    async fn only_http_and_https_targets_are_taken(world: World) {
-        let id = world.create_id(json!({"phone": phone(1)})).await;
-        for url in [
-            "javascript:alert(1)",
-            "ftp://example.com/",
-            "data:text/html,x",
-            "//example.com",
-            "example.com",
-            "",
-            "https://",
-            "https://exa mple.com/\r\nx: y",
-        ] {
-            let answer =
-                world.operator("POST", "C/links", json!({"contact_id": id, "url": url})).await;
-            assert_eq!(answer.expect_invalid(), ["url"], "{url}");
-        }
-        for url in ["http://example.com/", "https://example.com/"] {
-            world.make("C/links", json!({"contact_id": id, "url": url})).await;
-        }
+#[both_stores]
+async fn only_http_and_https_targets_are_taken(world: World) {
+    let id = world.create_id(json!({"phone": phone(1)})).await;
+    for url in [
+        "javascript:alert(1)",
+        "ftp://example.com/",
+        "data:text/html,x",
+        "//example.com",
+        "example.com",
+        "",
+        "https://",
+        "https://exa mple.com/\r\nx: y",
+    ] {
+        let answer = world.operator("POST", "C/links", json!({"contact_id": id, "url": url})).await;
+        assert_eq!(answer.expect_invalid(), ["url"], "{url}");
     }
-
-    async fn the_short_url_is_the_public_address_and_the_code(world: World) {
-        let id = world.create_id(json!({"phone": phone(1)})).await;
-        let made =
-            world.make("C/links", json!({"contact_id": id, "url": "https://example.com/"})).await;
-        let short = text(&made["short_url"]);
-        assert!(short.ends_with(&format!("/l/{}", text(&made["code"]))), "{short}");
-        assert!(short.starts_with("http"), "{short}");
+    for url in ["http://example.com/", "https://example.com/"] {
+        world.make("C/links", json!({"contact_id": id, "url": url})).await;
     }
+}
 
-    async fn simultaneous_clicks_are_all_counted(world: World) {
-        let id = world.create_id(json!({"phone": phone(1)})).await;
-        let code = link(&world, &id).await;
-        recado_tests::join_all((0..20).map(|_| click(&world, &code, BROWSER)).collect()).await;
-        assert_eq!(clicks(&world, &id).await["total"], 20);
-    }
+#[both_stores]
+async fn the_short_url_is_the_public_address_and_the_code(world: World) {
+    let id = world.create_id(json!({"phone": phone(1)})).await;
+    let made =
+        world.make("C/links", json!({"contact_id": id, "url": "https://example.com/"})).await;
+    let short = text(&made["short_url"]);
+    assert!(short.ends_with(&format!("/l/{}", text(&made["code"]))), "{short}");
+    assert!(short.starts_with("http"), "{short}");
+}
 
-    async fn clicks_do_not_change_updated_at_or_the_order(world: World) {
-        let id = world.create_id(json!({"phone": phone(1)})).await;
-        let before = world.detail(&id).await;
-        let code = link(&world, &id).await;
-        world.advance(Duration::from_secs(1));
-        click(&world, &code, BROWSER).await;
-        assert_eq!(world.detail(&id).await, before);
-    }
+#[both_stores]
+async fn simultaneous_clicks_are_all_counted(world: World) {
+    let id = world.create_id(json!({"phone": phone(1)})).await;
+    let code = link(&world, &id).await;
+    recado_tests::join_all((0..20).map(|_| click(&world, &code, BROWSER)).collect()).await;
+    assert_eq!(clicks(&world, &id).await["total"], 20);
+}
 
-    async fn a_link_needs_a_contact_of_the_company(world: World) {
-        let other = world.tenant("Other").await;
-        let foreign = text(&world.create_as(&other, json!({"phone": phone(1)})).await["id"]);
-        for wrong in [foreign, unknown_id()] {
-            let body = json!({"contact_id": wrong, "url": "https://example.com/"});
-            let answer = world.operator("POST", "C/links", body).await;
-            assert_eq!(answer.expect_invalid(), ["contact_id"]);
-        }
+#[both_stores]
+async fn clicks_do_not_change_updated_at_or_the_order(world: World) {
+    let id = world.create_id(json!({"phone": phone(1)})).await;
+    let before = world.detail(&id).await;
+    let code = link(&world, &id).await;
+    world.advance(Duration::from_secs(1));
+    click(&world, &code, BROWSER).await;
+    assert_eq!(world.detail(&id).await, before);
+}
+
+#[both_stores]
+async fn a_link_needs_a_contact_of_the_company(world: World) {
+    let other = world.tenant("Other").await;
+    let foreign = text(&world.create_as(&other, json!({"phone": phone(1)})).await["id"]);
+    for wrong in [foreign, unknown_id()] {
+        let body = json!({"contact_id": wrong, "url": "https://example.com/"});
+        let answer = world.operator("POST", "C/links", body).await;
+        assert_eq!(answer.expect_invalid(), ["contact_id"]);
     }
 }

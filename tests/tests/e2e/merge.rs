@@ -32,300 +32,318 @@ async fn clicks(world: &World, contact: &str) -> Value {
     found["link_clicks"]["total"].clone()
 }
 
-both_stores! {
-    async fn after_a_merge_the_send_by_phone_works(world: World) {
-        let qr = world.qr().await;
-        let (by_phone, by_lid) = two(&world, &qr).await;
-        world.send_text(&mobile(1), "oi").await.expect_error(409, "AMBIGUOUS_CONTACT");
-        let merged = merge(&world, &by_phone, &by_lid).await.expect(200);
-        assert_eq!(merged["id"], by_phone.as_str());
-        assert_eq!(world.sent(&mobile(1), "oi").await["contact_id"], by_phone.as_str());
-        assert_eq!(world.list_ids("limit=100").await, [by_phone.clone()]);
-        world.get(&format!("/api/v1/contacts/{by_lid}")).await.expect_error(404, "NOT_FOUND");
-    }
+#[both_stores]
+async fn after_a_merge_the_send_by_phone_works(world: World) {
+    let qr = world.qr().await;
+    let (by_phone, by_lid) = two(&world, &qr).await;
+    world.send_text(&mobile(1), "oi").await.expect_error(409, "AMBIGUOUS_CONTACT");
+    let merged = merge(&world, &by_phone, &by_lid).await.expect(200);
+    assert_eq!(merged["id"], by_phone.as_str());
+    assert_eq!(world.sent(&mobile(1), "oi").await["contact_id"], by_phone.as_str());
+    assert_eq!(world.list_ids("limit=100").await, [by_phone.clone()]);
+    world.get(&format!("/api/v1/contacts/{by_lid}")).await.expect_error(404, "NOT_FOUND");
+}
 
-    async fn every_name_of_the_other_is_one_of_the_contact_that_stays(world: World) {
-        let qr = world.qr().await;
-        let (by_phone, by_lid) = two(&world, &qr).await;
-        merge(&world, &by_phone, &by_lid).await.expect(200);
-        for from in [LID.to_owned(), digits(&mobile(1)), eight_digits(&mobile(1))] {
-            let message = world.receive(&qr, &from, "de novo").await;
-            assert_eq!(world.message(&message).await["contact_id"], by_phone.as_str(), "{from}");
-        }
-        assert_eq!(world.list_ids("limit=100").await.len(), 1);
-        let full = world.full(&by_phone).await;
-        assert_eq!(full["identifier"], digits(&mobile(1)).as_str());
+#[both_stores]
+async fn every_name_of_the_other_is_one_of_the_contact_that_stays(world: World) {
+    let qr = world.qr().await;
+    let (by_phone, by_lid) = two(&world, &qr).await;
+    merge(&world, &by_phone, &by_lid).await.expect(200);
+    for from in [LID.to_owned(), digits(&mobile(1)), eight_digits(&mobile(1))] {
+        let message = world.receive(&qr, &from, "de novo").await;
+        assert_eq!(world.message(&message).await["contact_id"], by_phone.as_str(), "{from}");
     }
+    assert_eq!(world.list_ids("limit=100").await.len(), 1);
+    let full = world.full(&by_phone).await;
+    assert_eq!(full["identifier"], digits(&mobile(1)).as_str());
+}
 
-    async fn the_contact_known_by_its_lid_may_be_the_one_that_stays(world: World) {
-        let qr = world.qr().await;
-        let (by_phone, by_lid) = two(&world, &qr).await;
-        let merged = merge(&world, &by_lid, &by_phone).await.expect(200);
-        assert_eq!(merged["identifier"], LID);
-        assert_eq!(merged["phone"], mobile(1));
-        assert_eq!(merged["name"], "Ana");
-        for from in [LID.to_owned(), digits(&mobile(1)), eight_digits(&mobile(1))] {
-            let message = world.receive(&qr, &from, "de novo").await;
-            assert_eq!(world.message(&message).await["contact_id"], by_lid.as_str(), "{from}");
-        }
-        assert_eq!(world.sent(&mobile(1), "oi").await["contact_id"], by_lid.as_str());
+#[both_stores]
+async fn the_contact_known_by_its_lid_may_be_the_one_that_stays(world: World) {
+    let qr = world.qr().await;
+    let (by_phone, by_lid) = two(&world, &qr).await;
+    let merged = merge(&world, &by_lid, &by_phone).await.expect(200);
+    assert_eq!(merged["identifier"], LID);
+    assert_eq!(merged["phone"], mobile(1));
+    assert_eq!(merged["name"], "Ana");
+    for from in [LID.to_owned(), digits(&mobile(1)), eight_digits(&mobile(1))] {
+        let message = world.receive(&qr, &from, "de novo").await;
+        assert_eq!(world.message(&message).await["contact_id"], by_lid.as_str(), "{from}");
     }
+    assert_eq!(world.sent(&mobile(1), "oi").await["contact_id"], by_lid.as_str());
+}
 
-    async fn everything_of_the_other_moves(world: World) {
-        let qr = world.qr().await;
-        let (kept, gone) = two(&world, &qr).await;
-        let own = world.import_message(json!({
+#[both_stores]
+async fn everything_of_the_other_moves(world: World) {
+    let qr = world.qr().await;
+    let (kept, gone) = two(&world, &qr).await;
+    let own = world
+        .import_message(json!({
             "contact_id": kept, "connection_id": qr, "direction": "outbound", "type": "text",
             "content": "nossa", "sender_type": "agent", "status": "delivered",
-        })).await;
-        let stage = json!({"name": "novo", "color": "#112233"});
-        let pipeline = world.make("C/pipelines", json!({"name": "p", "stages": [stage]})).await;
-        let stage = text(&pipeline["stages"][0]["id"]);
-        let deal = json!({"contact_id": gone, "title": "casa", "stage_id": stage});
-        let deal = text(&world.make("C/deals", deal).await["id"]);
-        let document = world.document(&gone, "contrato.pdf", b"the contract").await;
-        let tags = [
-            text(&world.make("C/tags", json!({"name": "vip", "color": "#ff0000"})).await["id"]),
-            text(&world.make("C/tags", json!({"name": "novo", "color": "#00ff00"})).await["id"]),
-        ];
-        let tagged = |tags: &[String]| json!({"tag_ids": tags});
-        let path = |id: &str| format!("C/contacts/{id}");
-        world.operator("PATCH", &path(&kept), tagged(&tags[..1])).await.expect(200);
-        world.operator("PATCH", &path(&gone), tagged(&tags)).await.expect(200);
-        let lists = [world.list("uma").await, world.list("outra").await];
-        for (list, members) in lists.iter().zip([vec![&gone], vec![&kept, &gone]]) {
-            let path = format!("C/lists/{list}/contacts");
-            world.operator("POST", &path, json!({"contact_ids": members})).await.expect(200);
-        }
-        let link = json!({"contact_id": gone, "url": "https://example.com/promo"});
-        let code = text(&world.make("C/links", link).await["code"]);
-        let click = || Request::new("GET", format!("/l/{code}")).header("user-agent", BROWSER);
-        assert_eq!(world.send(click()).await.status, 302);
-        let debit = json!({"scope": "message", "prosas": 2, "cost_brl": 1, "contact_id": gone});
-        world.operator("POST", "C/prosas/debits", debit).await.expect(201);
-        let memory = json!({"summary": "quer uma casa"});
-        let memorize = format!("C/contacts/{gone}/lead-memory");
-        world.operator("POST", &memorize, memory).await.expect(200);
-
-        let merged = merge(&world, &kept, &gone).await.expect(200);
-
-        let messages = world.messages_of(&kept).await;
-        let mut contents: Vec<String> = messages.iter().map(|one| text(&one["content"])).collect();
-        contents.sort();
-        assert_eq!(contents, ["nossa", "primeira", "segunda"]);
-        assert!(world.message_ids("").await.contains(&own));
-        assert!(world.all_messages().await.iter().all(|one| one["contact_id"] == kept.as_str()));
-        let shown = world.operator_get(&format!("C/deals/{deal}")).await;
-        assert_eq!(shown["contact_id"], kept.as_str());
-        assert_eq!(world.detail(&kept).await["pipeline_stage"]["id"], stage.as_str());
-        let bytes = world.document_bytes(&kept, &document).await;
-        assert_eq!(bytes.unwrap_or_else(|answer| panic!("{}", answer.show())), b"the contract");
-        let mut own_tags: Vec<String> = merged["tags"]
-            .as_array()
-            .unwrap_or_else(|| panic!("no tags in {merged}"))
-            .iter()
-            .map(|tag| text(&tag["name"]))
-            .collect();
-        own_tags.sort();
-        assert_eq!(own_tags, ["novo", "vip"]);
-        let mut own_lists: Vec<String> = merged["lists"]
-            .as_array()
-            .unwrap_or_else(|| panic!("no lists in {merged}"))
-            .iter()
-            .map(|list| text(&list["id"]))
-            .collect();
-        own_lists.sort();
-        let mut lists = lists.to_vec();
-        lists.sort();
-        assert_eq!(own_lists, lists);
-        assert_eq!(clicks(&world, &kept).await, 1);
-        assert_eq!(world.send(click()).await.status, 302, "the link still works");
-        assert_eq!(clicks(&world, &kept).await, 2);
-        let ledger = ledger_at(world.addr, &world.us).await;
-        assert_eq!(ledger.lines.len(), 1);
-        assert_eq!(ledger.lines[0]["contact_id"], kept.as_str());
-        assert_eq!(world.detail(&kept).await["lead_memory"]["summary"], "quer uma casa");
-        let connections = world.detail(&kept).await["connections"].clone();
-        assert_eq!(connections.as_array().map(Vec::len), Some(1), "{connections}");
-        assert_eq!(connections[0]["unread_count"], 2);
-        // What belonged to the other is removed with the contact that stays, not before.
-        world.delete(&format!("/api/v1/contacts/{kept}")).await.expect_deleted();
-        assert!(world.all_messages().await.is_empty());
-        eventually("the document is gone", || async {
-            world.server.files_on_disk().is_empty().then_some(())
-        })
+        }))
         .await;
+    let stage = json!({"name": "novo", "color": "#112233"});
+    let pipeline = world.make("C/pipelines", json!({"name": "p", "stages": [stage]})).await;
+    let stage = text(&pipeline["stages"][0]["id"]);
+    let deal = json!({"contact_id": gone, "title": "casa", "stage_id": stage});
+    let deal = text(&world.make("C/deals", deal).await["id"]);
+    let document = world.document(&gone, "contrato.pdf", b"the contract").await;
+    let tags = [
+        text(&world.make("C/tags", json!({"name": "vip", "color": "#ff0000"})).await["id"]),
+        text(&world.make("C/tags", json!({"name": "novo", "color": "#00ff00"})).await["id"]),
+    ];
+    let tagged = |tags: &[String]| json!({"tag_ids": tags});
+    let path = |id: &str| format!("C/contacts/{id}");
+    world.operator("PATCH", &path(&kept), tagged(&tags[..1])).await.expect(200);
+    world.operator("PATCH", &path(&gone), tagged(&tags)).await.expect(200);
+    let lists = [world.list("uma").await, world.list("outra").await];
+    for (list, members) in lists.iter().zip([vec![&gone], vec![&kept, &gone]]) {
+        let path = format!("C/lists/{list}/contacts");
+        world.operator("POST", &path, json!({"contact_ids": members})).await.expect(200);
     }
+    let link = json!({"contact_id": gone, "url": "https://example.com/promo"});
+    let code = text(&world.make("C/links", link).await["code"]);
+    let click = || Request::new("GET", format!("/l/{code}")).header("user-agent", BROWSER);
+    assert_eq!(world.send(click()).await.status, 302);
+    let debit = json!({"scope": "message", "prosas": 2, "cost_brl": 1, "contact_id": gone});
+    world.operator("POST", "C/prosas/debits", debit).await.expect(201);
+    let memory = json!({"summary": "quer uma casa"});
+    let memorize = format!("C/contacts/{gone}/lead-memory");
+    world.operator("POST", &memorize, memory).await.expect(200);
 
-    async fn what_the_contact_has_stays_and_what_it_lacks_is_filled_in(world: World) {
-        let (color, team) = (world.field("cor").await, world.field("time").await);
-        let kept = world.import(json!({
+    let merged = merge(&world, &kept, &gone).await.expect(200);
+
+    let messages = world.messages_of(&kept).await;
+    let mut contents: Vec<String> = messages.iter().map(|one| text(&one["content"])).collect();
+    contents.sort();
+    assert_eq!(contents, ["nossa", "primeira", "segunda"]);
+    assert!(world.message_ids("").await.contains(&own));
+    assert!(world.all_messages().await.iter().all(|one| one["contact_id"] == kept.as_str()));
+    let shown = world.operator_get(&format!("C/deals/{deal}")).await;
+    assert_eq!(shown["contact_id"], kept.as_str());
+    assert_eq!(world.detail(&kept).await["pipeline_stage"]["id"], stage.as_str());
+    let bytes = world.document_bytes(&kept, &document).await;
+    assert_eq!(bytes.unwrap_or_else(|answer| panic!("{}", answer.show())), b"the contract");
+    let mut own_tags: Vec<String> = merged["tags"]
+        .as_array()
+        .unwrap_or_else(|| panic!("no tags in {merged}"))
+        .iter()
+        .map(|tag| text(&tag["name"]))
+        .collect();
+    own_tags.sort();
+    assert_eq!(own_tags, ["novo", "vip"]);
+    let mut own_lists: Vec<String> = merged["lists"]
+        .as_array()
+        .unwrap_or_else(|| panic!("no lists in {merged}"))
+        .iter()
+        .map(|list| text(&list["id"]))
+        .collect();
+    own_lists.sort();
+    let mut lists = lists.to_vec();
+    lists.sort();
+    assert_eq!(own_lists, lists);
+    assert_eq!(clicks(&world, &kept).await, 1);
+    assert_eq!(world.send(click()).await.status, 302, "the link still works");
+    assert_eq!(clicks(&world, &kept).await, 2);
+    let ledger = ledger_at(world.addr, &world.us).await;
+    assert_eq!(ledger.lines.len(), 1);
+    assert_eq!(ledger.lines[0]["contact_id"], kept.as_str());
+    assert_eq!(world.detail(&kept).await["lead_memory"]["summary"], "quer uma casa");
+    let connections = world.detail(&kept).await["connections"].clone();
+    assert_eq!(connections.as_array().map(Vec::len), Some(1), "{connections}");
+    assert_eq!(connections[0]["unread_count"], 2);
+    // What belonged to the other is removed with the contact that stays, not before.
+    world.delete(&format!("/api/v1/contacts/{kept}")).await.expect_deleted();
+    assert!(world.all_messages().await.is_empty());
+    eventually("the document is gone", || async {
+        world.server.files_on_disk().is_empty().then_some(())
+    })
+    .await;
+}
+
+#[both_stores]
+async fn what_the_contact_has_stays_and_what_it_lacks_is_filled_in(world: World) {
+    let (color, team) = (world.field("cor").await, world.field("time").await);
+    let kept = world
+        .import(json!({
             "phone": mobile(1), "name": "Ana", "city": "Uberlândia",
             "custom_fields": {(color.as_str()): "azul"},
-        })).await;
-        let gone = world.import(json!({
+        }))
+        .await;
+    let gone = world
+        .import(json!({
             "identifier": LID, "phone": mobile(1), "name": "Ana Maria", "city": "Araguari",
             "state": "MG", "email": "ana@x.example", "cargo": "CEO",
             "custom_fields": {(color.as_str()): "verde", (team.as_str()): "Galo"},
-        })).await;
-        world.advance(std::time::Duration::from_secs(1));
-        merge(&world, &kept, &gone).await.expect(200);
-        let path = format!("/api/v1/contacts/{kept}?include=profile");
-        let detail = world.get(&path).await.expect(200);
-        assert_eq!(detail["name"], "Ana");
-        assert_eq!(detail["city"], "Uberlândia");
-        assert_eq!(detail["state"], "MG");
-        assert_eq!(detail["email"], "ana@x.example");
-        assert_eq!(detail["cargo"], "CEO");
-        assert_eq!(detail["updated_at"], world.time());
-        let customs = detail["custom_fields"].to_string();
-        assert!(customs.contains("azul") && customs.contains("Galo"), "{customs}");
-        assert!(!customs.contains("verde"), "{customs}");
-    }
+        }))
+        .await;
+    world.advance(std::time::Duration::from_secs(1));
+    merge(&world, &kept, &gone).await.expect(200);
+    let path = format!("/api/v1/contacts/{kept}?include=profile");
+    let detail = world.get(&path).await.expect(200);
+    assert_eq!(detail["name"], "Ana");
+    assert_eq!(detail["city"], "Uberlândia");
+    assert_eq!(detail["state"], "MG");
+    assert_eq!(detail["email"], "ana@x.example");
+    assert_eq!(detail["cargo"], "CEO");
+    assert_eq!(detail["updated_at"], world.time());
+    let customs = detail["custom_fields"].to_string();
+    assert!(customs.contains("azul") && customs.contains("Galo"), "{customs}");
+    assert!(!customs.contains("verde"), "{customs}");
+}
 
-    async fn an_opt_out_of_either_is_kept(world: World) {
-        let qr = world.qr().await;
-        for (n, first_blocks) in [(1, true), (2, false)] {
-            let since = world.time_ago(86_400_000);
-            let blocked = json!({"phone": mobile(n), "opted_out_at": since});
-            let free = json!({"phone": mobile(n), "identifier": format!("{n}@lid")});
-            let (a, b) = (world.import(blocked).await, world.import(free).await);
-            let (kept, gone) = if first_blocks { (&a, &b) } else { (&b, &a) };
-            merge(&world, kept, gone).await.expect(200);
-            assert_eq!(world.full(kept).await["opted_out_at"], since);
-            let answer = world.send_through(&qr, &mobile(n)).await;
-            answer.expect_error(403, "CONTACT_OPTED_OUT");
-        }
-        assert!(world.events_of("contact.opted_out").await.is_empty());
+#[both_stores]
+async fn an_opt_out_of_either_is_kept(world: World) {
+    let qr = world.qr().await;
+    for (n, first_blocks) in [(1, true), (2, false)] {
+        let since = world.time_ago(86_400_000);
+        let blocked = json!({"phone": mobile(n), "opted_out_at": since});
+        let free = json!({"phone": mobile(n), "identifier": format!("{n}@lid")});
+        let (a, b) = (world.import(blocked).await, world.import(free).await);
+        let (kept, gone) = if first_blocks { (&a, &b) } else { (&b, &a) };
+        merge(&world, kept, gone).await.expect(200);
+        assert_eq!(world.full(kept).await["opted_out_at"], since);
+        let answer = world.send_through(&qr, &mobile(n)).await;
+        answer.expect_error(403, "CONTACT_OPTED_OUT");
     }
+    assert!(world.events_of("contact.opted_out").await.is_empty());
+}
 
-    async fn a_merge_that_cannot_be_is_refused_and_changes_nothing(world: World) {
-        let qr = world.qr().await;
-        let (a, b) = two(&world, &qr).await;
-        let groups = json!([{"code": "1@g.us", "subject": "g"}]);
-        assert_eq!(world.put_groups(&qr, groups).await.status, 200);
-        let group = text(&world.group_contact("1@g.us").await["id"]);
-        let them = world.tenant("Rival").await;
-        let theirs = text(&world.create_as(&them, json!({"phone": mobile(1)})).await["id"]);
-        let before = (world.full(&a).await, world.full(&b).await);
-        for other in [unknown_id(), theirs.clone()] {
-            merge(&world, &a, &other).await.expect_error(404, "NOT_FOUND");
-            merge(&world, &other, &a).await.expect_error(404, "NOT_FOUND");
-        }
-        for (into, other) in [(&a, &a), (&a, &group), (&group, &a)] {
-            assert_eq!(merge(&world, into, other).await.expect_invalid(), ["other_contact_id"]);
-        }
-        let path = format!("C/contacts/{a}/merge");
-        for (body, named) in [
-            (json!({}), vec!["other_contact_id"]),
-            (json!({"other_contact_id": null}), vec!["other_contact_id"]),
-            (json!({"other_contact_id": 7}), vec!["other_contact_id"]),
-            (json!({"other_contact_id": "x"}), vec!["other_contact_id"]),
-            (json!({"other_contact_id": b, "force": true}), vec!["force"]),
-        ] {
-            let answer = world.operator("POST", &path, body.clone()).await;
-            assert_eq!(answer.expect_invalid(), named, "{body}");
-        }
-        assert_eq!((world.full(&a).await, world.full(&b).await), before);
-        let detail = format!("/api/v1/contacts/{theirs}");
-        world.get_as(&them.key, &detail).await.expect(200);
+#[both_stores]
+async fn a_merge_that_cannot_be_is_refused_and_changes_nothing(world: World) {
+    let qr = world.qr().await;
+    let (a, b) = two(&world, &qr).await;
+    let groups = json!([{"code": "1@g.us", "subject": "g"}]);
+    assert_eq!(world.put_groups(&qr, groups).await.status, 200);
+    let group = text(&world.group_contact("1@g.us").await["id"]);
+    let them = world.tenant("Rival").await;
+    let theirs = text(&world.create_as(&them, json!({"phone": mobile(1)})).await["id"]);
+    let before = (world.full(&a).await, world.full(&b).await);
+    for other in [unknown_id(), theirs.clone()] {
+        merge(&world, &a, &other).await.expect_error(404, "NOT_FOUND");
+        merge(&world, &other, &a).await.expect_error(404, "NOT_FOUND");
     }
-
-    async fn only_the_operator_merges(world: World) {
-        let qr = world.qr().await;
-        let (a, b) = two(&world, &qr).await;
-        let path = format!("/operator/v1/companies/{}/contacts/{a}/merge", world.us.id);
-        let body = json!({"other_contact_id": b});
-        let as_key = world.post(&path, body.clone()).await;
-        assert_eq!(as_key.status, 401, "{}", as_key.show());
-        let public = world.post(&format!("/api/v1/contacts/{a}/merge"), body.clone()).await;
-        assert_eq!(public.status, 404, "{}", public.show());
-        let request = Request::new("POST", &path).bearer(OPERATOR).json(&body);
-        world.send(request).await.expect(200);
+    for (into, other) in [(&a, &a), (&a, &group), (&group, &a)] {
+        assert_eq!(merge(&world, into, other).await.expect_invalid(), ["other_contact_id"]);
     }
-
-    async fn a_second_merge_of_the_same_is_404(world: World) {
-        let qr = world.qr().await;
-        let (a, b) = two(&world, &qr).await;
-        merge(&world, &a, &b).await.expect(200);
-        merge(&world, &a, &b).await.expect_error(404, "NOT_FOUND");
-        merge(&world, &b, &a).await.expect_error(404, "NOT_FOUND");
+    let path = format!("C/contacts/{a}/merge");
+    for (body, named) in [
+        (json!({}), vec!["other_contact_id"]),
+        (json!({"other_contact_id": null}), vec!["other_contact_id"]),
+        (json!({"other_contact_id": 7}), vec!["other_contact_id"]),
+        (json!({"other_contact_id": "x"}), vec!["other_contact_id"]),
+        (json!({"other_contact_id": b, "force": true}), vec!["force"]),
+    ] {
+        let answer = world.operator("POST", &path, body.clone()).await;
+        assert_eq!(answer.expect_invalid(), named, "{body}");
     }
+    assert_eq!((world.full(&a).await, world.full(&b).await), before);
+    let detail = format!("/api/v1/contacts/{theirs}");
+    world.get_as(&them.key, &detail).await.expect(200);
+}
 
-    async fn merges_both_ways_at_once_end_in_one_contact(world: World) {
-        let qr = world.qr().await;
-        for n in 1..=5_u32 {
-            let (phone, lid) = (mobile(n), format!("{n}@lid"));
-            let a = world.create_id(json!({"phone": phone})).await;
-            let message = world.receive(&qr, &lid, "oi").await;
-            let b = text(&world.message(&message).await["contact_id"]);
-            let (one, two) = tokio::join!(merge(&world, &a, &b), merge(&world, &b, &a));
-            let mut statuses = [one.status, two.status];
-            statuses.sort_unstable();
-            assert_eq!(statuses, [200, 404], "{}\n{}", one.show(), two.show());
-            let left: Vec<String> =
-                world.list_ids("limit=100").await.into_iter().filter(|id| *id == a || *id == b).collect();
-            assert_eq!(left.len(), 1);
-            let messages = world.messages_of(&left[0]).await;
-            assert_eq!(messages.len(), 1, "{messages:?}");
-        }
+#[both_stores]
+async fn only_the_operator_merges(world: World) {
+    let qr = world.qr().await;
+    let (a, b) = two(&world, &qr).await;
+    let path = format!("/operator/v1/companies/{}/contacts/{a}/merge", world.us.id);
+    let body = json!({"other_contact_id": b});
+    let as_key = world.post(&path, body.clone()).await;
+    assert_eq!(as_key.status, 401, "{}", as_key.show());
+    let public = world.post(&format!("/api/v1/contacts/{a}/merge"), body.clone()).await;
+    assert_eq!(public.status, 404, "{}", public.show());
+    let request = Request::new("POST", &path).bearer(OPERATOR).json(&body);
+    world.send(request).await.expect(200);
+}
+
+#[both_stores]
+async fn a_second_merge_of_the_same_is_404(world: World) {
+    let qr = world.qr().await;
+    let (a, b) = two(&world, &qr).await;
+    merge(&world, &a, &b).await.expect(200);
+    merge(&world, &a, &b).await.expect_error(404, "NOT_FOUND");
+    merge(&world, &b, &a).await.expect_error(404, "NOT_FOUND");
+}
+
+#[both_stores]
+async fn merges_both_ways_at_once_end_in_one_contact(world: World) {
+    let qr = world.qr().await;
+    for n in 1..=5_u32 {
+        let (phone, lid) = (mobile(n), format!("{n}@lid"));
+        let a = world.create_id(json!({"phone": phone})).await;
+        let message = world.receive(&qr, &lid, "oi").await;
+        let b = text(&world.message(&message).await["contact_id"]);
+        let (one, two) = tokio::join!(merge(&world, &a, &b), merge(&world, &b, &a));
+        let mut statuses = [one.status, two.status];
+        statuses.sort_unstable();
+        assert_eq!(statuses, [200, 404], "{}\n{}", one.show(), two.show());
+        let left: Vec<String> = world
+            .list_ids("limit=100")
+            .await
+            .into_iter()
+            .filter(|id| *id == a || *id == b)
+            .collect();
+        assert_eq!(left.len(), 1);
+        let messages = world.messages_of(&left[0]).await;
+        assert_eq!(messages.len(), 1, "{messages:?}");
     }
+}
 
-    async fn messages_that_come_during_merges_are_never_lost(world: World) {
-        let qr = world.qr().await;
-        let phone = digits(&mobile(1));
-        for round in 0..4_u32 {
-            let lid = format!("77{round}@lid");
-            world.receive(&qr, &phone, "oi").await;
-            let first = world.receive(&qr, &lid, "oi").await;
-            let other = text(&world.message(&first).await["contact_id"]);
-            let kept = world.receive(&qr, &phone, "oi").await;
-            let kept = text(&world.message(&kept).await["contact_id"]);
-            let arrivals: Vec<_> = (0..20)
-                .map(|n| {
-                    let (world, qr) = (&world, &qr);
-                    let from = if n % 2 == 0 { lid.clone() } else { phone.clone() };
-                    async move { world.receive(qr, &from, &format!("{round}.{n}")).await }
-                })
-                .collect();
-            let (ids, merged) = tokio::join!(join_all(arrivals), merge(&world, &kept, &other));
-            // A merge that keeps losing to so many arrivals may ask to come again.
-            if merged.status != 200 {
-                merged.expect_error(503, "UNAVAILABLE");
-                merge(&world, &kept, &other).await.expect(200);
-            }
-            for id in ids {
-                let message = world.message(&id).await;
-                assert_eq!(message["contact_id"], kept.as_str(), "{message}");
-            }
-            assert_eq!(world.list_ids("limit=100").await, [kept.clone()]);
-        }
-        let unique: std::collections::BTreeSet<String> =
-            world.message_ids("").await.into_iter().collect();
-        assert_eq!(unique.len(), 4 * 23);
-        assert_eq!(world.events_of("message.received").await.len(), 4 * 23);
-    }
-
-    async fn a_message_that_is_being_sent_to_the_other_is_settled_on_the_one_that_stays(
-        world: World,
-    ) {
-        let qr = world.connection("qr", json!({"settings": {"delay_ms": 1}})).await;
-        let slow = recado_tests::steered(5);
-        let gone = world.create_id(json!({"phone": slow})).await;
-        let kept = world.create_id(json!({"phone": mobile(2)})).await;
-        let (answer, ()) = tokio::join!(world.send_through(&qr, &slow), async {
-            eventually("it is pending", || async {
-                let found = world.all_messages().await;
-                found.into_iter().find(|one| one["status"] == "pending")
+#[both_stores]
+async fn messages_that_come_during_merges_are_never_lost(world: World) {
+    let qr = world.qr().await;
+    let phone = digits(&mobile(1));
+    for round in 0..4_u32 {
+        let lid = format!("77{round}@lid");
+        world.receive(&qr, &phone, "oi").await;
+        let first = world.receive(&qr, &lid, "oi").await;
+        let other = text(&world.message(&first).await["contact_id"]);
+        let kept = world.receive(&qr, &phone, "oi").await;
+        let kept = text(&world.message(&kept).await["contact_id"]);
+        let arrivals: Vec<_> = (0..20)
+            .map(|n| {
+                let (world, qr) = (&world, &qr);
+                let from = if n % 2 == 0 { lid.clone() } else { phone.clone() };
+                async move { world.receive(qr, &from, &format!("{round}.{n}")).await }
             })
-            .await;
-            merge(&world, &kept, &gone).await.expect(200);
-        });
-        let id = text(&answer.expect(200)["message_id"]);
-        let settled = world.reaches(&id, "read").await;
-        assert_eq!(settled["contact_id"], kept.as_str());
-        let events = world.events_of("message.sent").await;
-        assert_eq!(events.len(), 1);
-        assert_eq!(events[0]["contact"]["id"], kept.as_str());
+            .collect();
+        let (ids, merged) = tokio::join!(join_all(arrivals), merge(&world, &kept, &other));
+        // A merge that keeps losing to so many arrivals may ask to come again.
+        if merged.status != 200 {
+            merged.expect_error(503, "UNAVAILABLE");
+            merge(&world, &kept, &other).await.expect(200);
+        }
+        for id in ids {
+            let message = world.message(&id).await;
+            assert_eq!(message["contact_id"], kept.as_str(), "{message}");
+        }
+        assert_eq!(world.list_ids("limit=100").await, [kept.clone()]);
     }
+    let unique: std::collections::BTreeSet<String> =
+        world.message_ids("").await.into_iter().collect();
+    assert_eq!(unique.len(), 4 * 23);
+    assert_eq!(world.events_of("message.received").await.len(), 4 * 23);
+}
+
+#[both_stores]
+async fn a_message_that_is_being_sent_to_the_other_is_settled_on_the_one_that_stays(world: World) {
+    let qr = world.connection("qr", json!({"settings": {"delay_ms": 1}})).await;
+    let slow = recado_tests::steered(5);
+    let gone = world.create_id(json!({"phone": slow})).await;
+    let kept = world.create_id(json!({"phone": mobile(2)})).await;
+    let (answer, ()) = tokio::join!(world.send_through(&qr, &slow), async {
+        eventually("it is pending", || async {
+            let found = world.all_messages().await;
+            found.into_iter().find(|one| one["status"] == "pending")
+        })
+        .await;
+        merge(&world, &kept, &gone).await.expect(200);
+    });
+    let id = text(&answer.expect(200)["message_id"]);
+    let settled = world.reaches(&id, "read").await;
+    assert_eq!(settled["contact_id"], kept.as_str());
+    let events = world.events_of("message.sent").await;
+    assert_eq!(events.len(), 1);
+    assert_eq!(events[0]["contact"]["id"], kept.as_str());
 }

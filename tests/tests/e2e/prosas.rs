@@ -50,330 +50,356 @@ fn exact(text: &str) -> Value {
     serde_json::from_str(text).expect("JSON")
 }
 
-both_stores! {
-    // On messages.
+// On messages.
 
-    async fn a_message_without_a_debit_shows_none(world: World) {
-        world.qr().await;
-        let message = sent(&world, 1).await;
-        assert_eq!(world.message(&message).await["prosa"], Value::Null);
-    }
+#[both_stores]
+async fn a_message_without_a_debit_shows_none(world: World) {
+    world.qr().await;
+    let message = sent(&world, 1).await;
+    assert_eq!(world.message(&message).await["prosa"], Value::Null);
+}
 
-    async fn a_debit_of_one_message_shows_on_it(world: World) {
-        world.qr().await;
-        let message = sent(&world, 1).await;
-        let body = json!({
-            "scope": "message", "prosas": 2, "cost_brl": exact("0.123456"),
-            "message_ids": [message],
-        });
-        let consumption = debited(&world, body).await;
-        let prosa = world.message(&message).await["prosa"].clone();
-        assert_eq!(keys(&prosa), ["consumption_id", "cost_brl", "prosas", "scope"]);
+#[both_stores]
+async fn a_debit_of_one_message_shows_on_it(world: World) {
+    world.qr().await;
+    let message = sent(&world, 1).await;
+    let body = json!({
+        "scope": "message", "prosas": 2, "cost_brl": exact("0.123456"),
+        "message_ids": [message],
+    });
+    let consumption = debited(&world, body).await;
+    let prosa = world.message(&message).await["prosa"].clone();
+    assert_eq!(keys(&prosa), ["consumption_id", "cost_brl", "prosas", "scope"]);
+    assert_eq!(prosa["consumption_id"], consumption.as_str());
+    assert_eq!(prosa["scope"], "message");
+    assert_eq!(micros(&prosa["prosas"]), 2_000_000);
+    assert_eq!(micros(&prosa["cost_brl"]), 123_456);
+}
+
+#[both_stores]
+async fn a_debit_of_a_turn_shows_whole_on_each_of_its_messages(world: World) {
+    world.qr().await;
+    let messages = [sent(&world, 1).await, sent(&world, 1).await, sent(&world, 1).await];
+    let body = json!({
+        "scope": "turn", "prosas": 3, "cost_brl": exact("0.3"), "message_ids": messages,
+    });
+    let consumption = debited(&world, body).await;
+    for message in &messages {
+        let prosa = world.message(message).await["prosa"].clone();
         assert_eq!(prosa["consumption_id"], consumption.as_str());
-        assert_eq!(prosa["scope"], "message");
-        assert_eq!(micros(&prosa["prosas"]), 2_000_000);
-        assert_eq!(micros(&prosa["cost_brl"]), 123_456);
+        assert_eq!(prosa["scope"], "turn");
+        assert_eq!(micros(&prosa["cost_brl"]), 300_000, "the whole debit, no share");
     }
+    let listed = ledger(&world, "").await;
+    assert_eq!(listed["data"].as_array().expect("lines").len(), 1, "one debit, one line");
+}
 
-    async fn a_debit_of_a_turn_shows_whole_on_each_of_its_messages(world: World) {
-        world.qr().await;
-        let messages = [sent(&world, 1).await, sent(&world, 1).await, sent(&world, 1).await];
-        let body = json!({
-            "scope": "turn", "prosas": 3, "cost_brl": exact("0.3"), "message_ids": messages,
-        });
-        let consumption = debited(&world, body).await;
-        for message in &messages {
-            let prosa = world.message(message).await["prosa"].clone();
-            assert_eq!(prosa["consumption_id"], consumption.as_str());
-            assert_eq!(prosa["scope"], "turn");
-            assert_eq!(micros(&prosa["cost_brl"]), 300_000, "the whole debit, no share");
-        }
-        let listed = ledger(&world, "").await;
-        assert_eq!(listed["data"].as_array().expect("lines").len(), 1, "one debit, one line");
+#[both_stores]
+async fn a_message_is_debited_once(world: World) {
+    world.qr().await;
+    let (first, second) = (sent(&world, 1).await, sent(&world, 1).await);
+    let of = |ids: Value| json!({"scope": "turn", "prosas": 1, "cost_brl": 1, "message_ids": ids});
+    debited(&world, of(json!([first]))).await;
+    for ids in [json!([first]), json!([second, first])] {
+        debit(&world, of(ids)).await.expect_error(422, "VALIDATION_ERROR");
     }
+    assert_eq!(world.message(&second).await["prosa"], Value::Null, "all or nothing");
+    assert_eq!(ledger(&world, "").await["pagination"]["total"], 1);
+}
 
-    async fn a_message_is_debited_once(world: World) {
-        world.qr().await;
-        let (first, second) = (sent(&world, 1).await, sent(&world, 1).await);
-        let of = |ids: Value| json!({"scope": "turn", "prosas": 1, "cost_brl": 1, "message_ids": ids});
-        debited(&world, of(json!([first]))).await;
-        for ids in [json!([first]), json!([second, first])] {
-            debit(&world, of(ids)).await.expect_error(422, "VALIDATION_ERROR");
-        }
-        assert_eq!(world.message(&second).await["prosa"], Value::Null, "all or nothing");
-        assert_eq!(ledger(&world, "").await["pagination"]["total"], 1);
-    }
+#[both_stores]
+async fn debits_of_one_message_at_once_are_one(world: World) {
+    world.qr().await;
+    let message = sent(&world, 1).await;
+    let body = json!({"scope": "message", "prosas": 1, "cost_brl": 1, "message_ids": [message]});
+    let calls = (0..10).map(|_| debit(&world, body.clone())).collect();
+    let answers = recado_tests::join_all(calls).await;
+    assert_eq!(answers.iter().filter(|answer| answer.status == 201).count(), 1);
+    assert_eq!(ledger(&world, "").await["pagination"]["total"], 1);
+}
 
-    async fn debits_of_one_message_at_once_are_one(world: World) {
-        world.qr().await;
-        let message = sent(&world, 1).await;
-        let body = json!({"scope": "message", "prosas": 1, "cost_brl": 1, "message_ids": [message]});
-        let calls = (0..10).map(|_| debit(&world, body.clone())).collect();
-        let answers = recado_tests::join_all(calls).await;
-        assert_eq!(answers.iter().filter(|answer| answer.status == 201).count(), 1);
-        assert_eq!(ledger(&world, "").await["pagination"]["total"], 1);
-    }
-
-    async fn messages_that_nobody_pays_for_cannot_be_debited(world: World) {
-        let qr = world.qr().await;
-        let inbound = world.receive(&qr, &digits(&mobile(1)), "oi").await;
-        let contact = text(&world.message(&inbound).await["contact_id"]);
-        let reply = world.act(&contact, "reply", json!({"message": "oi"})).await.expect(200);
-        let campaign = world
-            .import_message(json!({
-                "contact_id": contact, "connection_id": qr, "direction": "outbound",
-                "type": "template", "content": "oi", "sender_type": "campaign", "status": "sent",
-            }))
-            .await;
-        for message in [inbound, text(&reply["messages"][0]["id"]), campaign, unknown_id()] {
-            let body =
-                json!({"scope": "message", "prosas": 1, "cost_brl": 1, "message_ids": [message]});
-            let answer = debit(&world, body).await;
-            assert!([404, 422].contains(&answer.status), "{}", answer.show());
-        }
-        assert_eq!(ledger(&world, "").await["pagination"]["total"], 0);
-    }
-
-    async fn a_debit_without_messages_stands_in_the_ledger(world: World) {
-        let contact = world.create_id(json!({"phone": mobile(1)})).await;
-        let body = json!({
-            "scope": "message", "prosas": 1, "cost_brl": 1, "contact_id": contact,
-            "description": "uma consulta",
-        });
-        let consumption = debited(&world, body).await;
-        let listed = ledger(&world, "").await;
-        let line = &listed["data"][0];
-        assert_eq!(
-            keys(line),
-            [
-                "campaign_id", "consumption_id", "contact_id", "cost_brl", "created_at",
-                "description", "id", "kind", "prosas", "scope",
-            ]
-        );
-        assert_eq!(line["consumption_id"], consumption.as_str());
-        assert_eq!(line["contact_id"], contact.as_str());
-        assert_eq!(line["campaign_id"], Value::Null);
-        assert_eq!(line["description"], "uma consulta");
-        assert_eq!(line["kind"], "debit");
-        assert_eq!(line["created_at"], world.time());
-    }
-
-    // Amounts.
-
-    async fn the_smallest_amounts_are_kept_exactly(world: World) {
-        let body = json!({"scope": "turn", "prosas": exact("0.001"), "cost_brl": exact("0.000001")});
-        for _ in 0..3 {
-            debited(&world, body.clone()).await;
-        }
-        let large = json!({
-            "scope": "turn", "prosas": exact("123456789.123"), "cost_brl": exact("123456789.123456"),
-        });
-        debited(&world, large).await;
-        let totals = ledger(&world, "").await["totals"].clone();
-        assert_eq!(keys(&totals), ["cost_brl", "prosas"]);
-        assert_eq!(micros(&totals["prosas"]), 123_456_789_126_000);
-        assert_eq!(micros(&totals["cost_brl"]), 123_456_789_123_459);
-    }
-
-    async fn a_tenth_and_two_tenths_are_three_tenths(world: World) {
-        for cost in ["0.1", "0.2"] {
-            let body = json!({"scope": "turn", "prosas": exact(cost), "cost_brl": exact(cost)});
-            debited(&world, body).await;
-        }
-        let totals = ledger(&world, "").await["totals"].clone();
-        assert_eq!(micros(&totals["prosas"]), 300_000);
-        assert_eq!(micros(&totals["cost_brl"]), 300_000);
-    }
-
-    async fn finer_or_negative_or_no_amounts_are_refused_and_never_rounded(world: World) {
-        let good = json!({"scope": "turn", "prosas": 1, "cost_brl": 1});
-        for (name, value) in [
-            ("prosas", exact("0.0001")),
-            ("prosas", exact("1.0005")),
-            ("cost_brl", exact("0.0000001")),
-            ("prosas", exact("-1")),
-            ("cost_brl", exact("-0.1")),
-            ("prosas", json!("1")),
-            ("cost_brl", json!(null)),
-            ("cost_brl", exact("1e400")),
-            ("scope", json!("year")),
-        ] {
-            let answer = debit(&world, with(good.clone(), json!({name: value}))).await;
-            assert_eq!(answer.expect_invalid(), [name], "{value}");
-        }
-        assert_eq!(debit(&world, json!({})).await.expect_invalid(), ["cost_brl", "prosas", "scope"]);
-        let trailing = json!({"scope": "turn", "prosas": exact("1.5000"), "cost_brl": exact("1e-6")});
-        let answer = debit(&world, trailing).await;
-        assert!([201, 422].contains(&answer.status), "{}", answer.show());
-        if answer.status == 201 {
-            let totals = ledger(&world, "").await["totals"].clone();
-            assert_eq!(micros(&totals["prosas"]), 1_500_000);
-            assert_eq!(micros(&totals["cost_brl"]), 1);
-        }
-    }
-
-    // Refunds.
-
-    async fn a_refund_is_a_negative_line_of_its_debit(world: World) {
-        world.qr().await;
-        let message = sent(&world, 1).await;
-        let body = json!({
-            "scope": "message", "prosas": 2, "cost_brl": exact("0.2"), "message_ids": [message],
-        });
-        let consumption = debited(&world, body).await;
-        world.advance(Duration::from_secs(1));
-        refund(&world, &consumption, exact("0.5"), exact("0.05")).await.expect(201);
-        let listed = ledger(&world, "").await;
-        let line = &listed["data"][0];
-        assert_eq!(line["kind"], "refund");
-        assert_eq!(line["consumption_id"], consumption.as_str());
-        assert_ne!(line["id"], consumption.as_str());
-        assert_eq!(micros(&line["prosas"]), -500_000);
-        assert_eq!(micros(&line["cost_brl"]), -50_000);
-        assert_eq!(listed["data"][1]["id"], consumption.as_str());
-        assert_eq!(micros(&listed["totals"]["prosas"]), 1_500_000);
-        assert_eq!(micros(&listed["totals"]["cost_brl"]), 150_000);
-        let prosa = world.message(&message).await["prosa"].clone();
-        assert_eq!(micros(&prosa["prosas"]), 2_000_000, "refunds appear only in the ledger");
-    }
-
-    async fn no_more_is_refunded_than_was_debited(world: World) {
-        let body = json!({"scope": "turn", "prosas": 2, "cost_brl": exact("0.2")});
-        let consumption = debited(&world, body).await;
-        for (prosas, cost) in [("2.001", "0.1"), ("1", "0.200001")] {
-            let answer = refund(&world, &consumption, exact(prosas), exact(cost)).await;
-            answer.expect_error(422, "REFUND_EXCEEDS_DEBIT");
-        }
-        refund(&world, &consumption, exact("1.5"), exact("0.1")).await.expect(201);
-        let answer = refund(&world, &consumption, exact("0.501"), exact("0.1")).await;
-        answer.expect_error(422, "REFUND_EXCEEDS_DEBIT");
-        refund(&world, &consumption, exact("0.5"), exact("0.1")).await.expect(201);
-        let totals = ledger(&world, "").await["totals"].clone();
-        assert_eq!(micros(&totals["prosas"]), 0);
-        assert_eq!(micros(&totals["cost_brl"]), 0);
-    }
-
-    async fn refunds_at_once_never_exceed_the_debit(world: World) {
-        let body = json!({"scope": "turn", "prosas": 3, "cost_brl": 3});
-        let consumption = debited(&world, body).await;
-        let calls = (0..10).map(|_| refund(&world, &consumption, json!(1), json!(1))).collect();
-        let answers = recado_tests::join_all(calls).await;
-        assert_eq!(answers.iter().filter(|answer| answer.status == 201).count(), 3);
-        assert_eq!(micros(&ledger(&world, "").await["totals"]["prosas"]), 0);
-    }
-
-    async fn a_refund_needs_a_debit_and_positive_amounts(world: World) {
-        let body = json!({"scope": "turn", "prosas": 2, "cost_brl": 2});
-        let consumption = debited(&world, body).await;
-        let answer = refund(&world, &unknown_id(), json!(1), json!(1)).await;
+#[both_stores]
+async fn messages_that_nobody_pays_for_cannot_be_debited(world: World) {
+    let qr = world.qr().await;
+    let inbound = world.receive(&qr, &digits(&mobile(1)), "oi").await;
+    let contact = text(&world.message(&inbound).await["contact_id"]);
+    let reply = world.act(&contact, "reply", json!({"message": "oi"})).await.expect(200);
+    let campaign = world
+        .import_message(json!({
+            "contact_id": contact, "connection_id": qr, "direction": "outbound",
+            "type": "template", "content": "oi", "sender_type": "campaign", "status": "sent",
+        }))
+        .await;
+    for message in [inbound, text(&reply["messages"][0]["id"]), campaign, unknown_id()] {
+        let body =
+            json!({"scope": "message", "prosas": 1, "cost_brl": 1, "message_ids": [message]});
+        let answer = debit(&world, body).await;
         assert!([404, 422].contains(&answer.status), "{}", answer.show());
-        for (prosas, cost, name) in
-            [(json!(-1), json!(1), "prosas"), (json!(1), json!(-1), "cost_brl"), (json!("1"), json!(1), "prosas")]
-        {
-            let answer = refund(&world, &consumption, prosas, cost).await;
-            assert_eq!(answer.expect_invalid(), [name]);
-        }
-        refund(&world, &consumption, json!(1), json!(1)).await.expect(201);
-        let line = ledger(&world, "kind=refund").await["data"][0]["id"].clone();
-        let answer = refund(&world, &text(&line), json!(1), json!(1)).await;
-        assert!([404, 422].contains(&answer.status), "a refund is no debit: {}", answer.show());
     }
+    assert_eq!(ledger(&world, "").await["pagination"]["total"], 0);
+}
 
-    // The listing.
+#[both_stores]
+async fn a_debit_without_messages_stands_in_the_ledger(world: World) {
+    let contact = world.create_id(json!({"phone": mobile(1)})).await;
+    let body = json!({
+        "scope": "message", "prosas": 1, "cost_brl": 1, "contact_id": contact,
+        "description": "uma consulta",
+    });
+    let consumption = debited(&world, body).await;
+    let listed = ledger(&world, "").await;
+    let line = &listed["data"][0];
+    assert_eq!(
+        keys(line),
+        [
+            "campaign_id",
+            "consumption_id",
+            "contact_id",
+            "cost_brl",
+            "created_at",
+            "description",
+            "id",
+            "kind",
+            "prosas",
+            "scope",
+        ]
+    );
+    assert_eq!(line["consumption_id"], consumption.as_str());
+    assert_eq!(line["contact_id"], contact.as_str());
+    assert_eq!(line["campaign_id"], Value::Null);
+    assert_eq!(line["description"], "uma consulta");
+    assert_eq!(line["kind"], "debit");
+    assert_eq!(line["created_at"], world.time());
+}
 
-    async fn the_ledger_is_newest_first_paged_and_summed_over_all_pages(world: World) {
-        let mut ids = Vec::new();
-        for _ in 0..5 {
-            ids.push(debited(&world, json!({"scope": "turn", "prosas": 1, "cost_brl": 1})).await);
-            world.advance(Duration::from_secs(60));
-        }
-        ids.reverse();
-        let mut seen = Vec::new();
-        for page in 1..=3 {
-            let answer = world.get(&format!("{LEDGER}?limit=2&page={page}")).await;
-            seen.extend(answer.ids());
-            assert_eq!(
-                answer.json()["pagination"],
-                json!({"page": page, "limit": 2, "total": 5, "total_pages": 3})
-            );
-            assert_eq!(micros(&answer.json()["totals"]["prosas"]), 5_000_000);
-        }
-        assert_eq!(seen, ids);
+// Amounts.
+
+#[both_stores]
+async fn the_smallest_amounts_are_kept_exactly(world: World) {
+    let body = json!({"scope": "turn", "prosas": exact("0.001"), "cost_brl": exact("0.000001")});
+    for _ in 0..3 {
+        debited(&world, body.clone()).await;
     }
+    let large = json!({
+        "scope": "turn", "prosas": exact("123456789.123"), "cost_brl": exact("123456789.123456"),
+    });
+    debited(&world, large).await;
+    let totals = ledger(&world, "").await["totals"].clone();
+    assert_eq!(keys(&totals), ["cost_brl", "prosas"]);
+    assert_eq!(micros(&totals["prosas"]), 123_456_789_126_000);
+    assert_eq!(micros(&totals["cost_brl"]), 123_456_789_123_459);
+}
 
-    async fn kind_and_time_filter_lines_and_totals(world: World) {
-        let consumption =
-            debited(&world, json!({"scope": "turn", "prosas": 3, "cost_brl": 3})).await;
-        world.advance(Duration::from_secs(60));
-        let later = world.time();
-        refund(&world, &consumption, json!(1), json!(1)).await.expect(201);
-        for (query, total, prosas) in [
-            ("kind=debit".to_owned(), 1, 3_000_000),
-            ("kind=refund".to_owned(), 1, -1_000_000),
-            (format!("from={later}"), 1, -1_000_000),
-            (format!("to={later}"), 2, 2_000_000),
-            ("from=2026-11-20&to=2026-11-20".to_owned(), 2, 2_000_000),
-            ("to=2026-11-19".to_owned(), 0, 0),
-        ] {
-            let listed = ledger(&world, &query).await;
-            assert_eq!(listed["pagination"]["total"], total, "{query}");
-            assert_eq!(micros(&listed["totals"]["prosas"]), prosas, "{query}");
-        }
-        for (name, value) in
-            [("kind", "gift"), ("page", "0"), ("limit", "101"), ("from", "x"), ("to", "x")]
-        {
-            world.get(&format!("{LEDGER}?{name}={value}")).await.expect_bad_parameter(name);
-        }
-    }
-
-    async fn an_empty_ledger_sums_to_zero(world: World) {
-        let listed = ledger(&world, "").await;
-        assert_eq!(listed["data"], json!([]));
-        assert_eq!(micros(&listed["totals"]["prosas"]), 0);
-        assert_eq!(micros(&listed["totals"]["cost_brl"]), 0);
-    }
-
-    async fn lines_outlive_their_contact(world: World) {
-        world.qr().await;
-        let message = sent(&world, 1).await;
-        let contact = text(&world.message(&message).await["contact_id"]);
-        let body = json!({
-            "scope": "message", "prosas": 1, "cost_brl": 1, "message_ids": [message],
-            "contact_id": contact,
-        });
+#[both_stores]
+async fn a_tenth_and_two_tenths_are_three_tenths(world: World) {
+    for cost in ["0.1", "0.2"] {
+        let body = json!({"scope": "turn", "prosas": exact(cost), "cost_brl": exact(cost)});
         debited(&world, body).await;
-        world.delete(&format!("/api/v1/contacts/{contact}")).await.expect_deleted();
-        let listed = ledger(&world, "").await;
-        assert_eq!(listed["data"][0]["contact_id"], Value::Null);
-        assert_eq!(micros(&listed["totals"]["prosas"]), 1_000_000);
     }
+    let totals = ledger(&world, "").await["totals"].clone();
+    assert_eq!(micros(&totals["prosas"]), 300_000);
+    assert_eq!(micros(&totals["cost_brl"]), 300_000);
+}
 
-    async fn the_deduplicated_cost_of_messages_and_the_rest_make_the_ledgers_total(world: World) {
-        world.qr().await;
-        let mut first = None;
-        for n in 1..6_u32 {
-            let mut messages = Vec::new();
-            for _ in 0..n % 3 + 1 {
-                messages.push(sent(&world, n).await);
-            }
-            let scope = if messages.len() > 1 { "turn" } else { "message" };
-            let body = json!({
-                "scope": scope, "prosas": n, "cost_brl": exact(&format!("0.{n}01")),
-                "message_ids": messages,
-            });
-            let consumption = debited(&world, body).await;
-            first.get_or_insert(consumption);
-        }
-        debited(&world, json!({"scope": "message", "prosas": 1, "cost_brl": exact("0.7")})).await;
-        refund(&world, &first.expect("a debit"), exact("0.5"), exact("0.05")).await.expect(201);
-        let mut costs = std::collections::BTreeMap::new();
-        for message in world.all_messages().await {
-            if let prosa @ Value::Object(_) = &message["prosa"] {
-                costs.insert(text(&prosa["consumption_id"]), micros(&prosa["cost_brl"]));
-            }
-        }
-        let total = micros(&ledger(&world, "").await["totals"]["cost_brl"]);
-        assert_eq!(costs.len(), 5);
-        assert_eq!(costs.values().sum::<i128>() + 700_000 - 50_000, total);
+#[both_stores]
+async fn finer_or_negative_or_no_amounts_are_refused_and_never_rounded(world: World) {
+    let good = json!({"scope": "turn", "prosas": 1, "cost_brl": 1});
+    for (name, value) in [
+        ("prosas", exact("0.0001")),
+        ("prosas", exact("1.0005")),
+        ("cost_brl", exact("0.0000001")),
+        ("prosas", exact("-1")),
+        ("cost_brl", exact("-0.1")),
+        ("prosas", json!("1")),
+        ("cost_brl", json!(null)),
+        ("cost_brl", exact("1e400")),
+        ("scope", json!("year")),
+    ] {
+        let answer = debit(&world, with(good.clone(), json!({name: value}))).await;
+        assert_eq!(answer.expect_invalid(), [name], "{value}");
     }
+    assert_eq!(debit(&world, json!({})).await.expect_invalid(), ["cost_brl", "prosas", "scope"]);
+    let trailing = json!({"scope": "turn", "prosas": exact("1.5000"), "cost_brl": exact("1e-6")});
+    let answer = debit(&world, trailing).await;
+    assert!([201, 422].contains(&answer.status), "{}", answer.show());
+    if answer.status == 201 {
+        let totals = ledger(&world, "").await["totals"].clone();
+        assert_eq!(micros(&totals["prosas"]), 1_500_000);
+        assert_eq!(micros(&totals["cost_brl"]), 1);
+    }
+}
+
+// Refunds.
+
+#[both_stores]
+async fn a_refund_is_a_negative_line_of_its_debit(world: World) {
+    world.qr().await;
+    let message = sent(&world, 1).await;
+    let body = json!({
+        "scope": "message", "prosas": 2, "cost_brl": exact("0.2"), "message_ids": [message],
+    });
+    let consumption = debited(&world, body).await;
+    world.advance(Duration::from_secs(1));
+    refund(&world, &consumption, exact("0.5"), exact("0.05")).await.expect(201);
+    let listed = ledger(&world, "").await;
+    let line = &listed["data"][0];
+    assert_eq!(line["kind"], "refund");
+    assert_eq!(line["consumption_id"], consumption.as_str());
+    assert_ne!(line["id"], consumption.as_str());
+    assert_eq!(micros(&line["prosas"]), -500_000);
+    assert_eq!(micros(&line["cost_brl"]), -50_000);
+    assert_eq!(listed["data"][1]["id"], consumption.as_str());
+    assert_eq!(micros(&listed["totals"]["prosas"]), 1_500_000);
+    assert_eq!(micros(&listed["totals"]["cost_brl"]), 150_000);
+    let prosa = world.message(&message).await["prosa"].clone();
+    assert_eq!(micros(&prosa["prosas"]), 2_000_000, "refunds appear only in the ledger");
+}
+
+#[both_stores]
+async fn no_more_is_refunded_than_was_debited(world: World) {
+    let body = json!({"scope": "turn", "prosas": 2, "cost_brl": exact("0.2")});
+    let consumption = debited(&world, body).await;
+    for (prosas, cost) in [("2.001", "0.1"), ("1", "0.200001")] {
+        let answer = refund(&world, &consumption, exact(prosas), exact(cost)).await;
+        answer.expect_error(422, "REFUND_EXCEEDS_DEBIT");
+    }
+    refund(&world, &consumption, exact("1.5"), exact("0.1")).await.expect(201);
+    let answer = refund(&world, &consumption, exact("0.501"), exact("0.1")).await;
+    answer.expect_error(422, "REFUND_EXCEEDS_DEBIT");
+    refund(&world, &consumption, exact("0.5"), exact("0.1")).await.expect(201);
+    let totals = ledger(&world, "").await["totals"].clone();
+    assert_eq!(micros(&totals["prosas"]), 0);
+    assert_eq!(micros(&totals["cost_brl"]), 0);
+}
+
+#[both_stores]
+async fn refunds_at_once_never_exceed_the_debit(world: World) {
+    let body = json!({"scope": "turn", "prosas": 3, "cost_brl": 3});
+    let consumption = debited(&world, body).await;
+    let calls = (0..10).map(|_| refund(&world, &consumption, json!(1), json!(1))).collect();
+    let answers = recado_tests::join_all(calls).await;
+    assert_eq!(answers.iter().filter(|answer| answer.status == 201).count(), 3);
+    assert_eq!(micros(&ledger(&world, "").await["totals"]["prosas"]), 0);
+}
+
+#[both_stores]
+async fn a_refund_needs_a_debit_and_positive_amounts(world: World) {
+    let body = json!({"scope": "turn", "prosas": 2, "cost_brl": 2});
+    let consumption = debited(&world, body).await;
+    let answer = refund(&world, &unknown_id(), json!(1), json!(1)).await;
+    assert!([404, 422].contains(&answer.status), "{}", answer.show());
+    for (prosas, cost, name) in [
+        (json!(-1), json!(1), "prosas"),
+        (json!(1), json!(-1), "cost_brl"),
+        (json!("1"), json!(1), "prosas"),
+    ] {
+        let answer = refund(&world, &consumption, prosas, cost).await;
+        assert_eq!(answer.expect_invalid(), [name]);
+    }
+    refund(&world, &consumption, json!(1), json!(1)).await.expect(201);
+    let line = ledger(&world, "kind=refund").await["data"][0]["id"].clone();
+    let answer = refund(&world, &text(&line), json!(1), json!(1)).await;
+    assert!([404, 422].contains(&answer.status), "a refund is no debit: {}", answer.show());
+}
+
+// The listing.
+
+#[both_stores]
+async fn the_ledger_is_newest_first_paged_and_summed_over_all_pages(world: World) {
+    let mut ids = Vec::new();
+    for _ in 0..5 {
+        ids.push(debited(&world, json!({"scope": "turn", "prosas": 1, "cost_brl": 1})).await);
+        world.advance(Duration::from_secs(60));
+    }
+    ids.reverse();
+    let mut seen = Vec::new();
+    for page in 1..=3 {
+        let answer = world.get(&format!("{LEDGER}?limit=2&page={page}")).await;
+        seen.extend(answer.ids());
+        assert_eq!(
+            answer.json()["pagination"],
+            json!({"page": page, "limit": 2, "total": 5, "total_pages": 3})
+        );
+        assert_eq!(micros(&answer.json()["totals"]["prosas"]), 5_000_000);
+    }
+    assert_eq!(seen, ids);
+}
+
+#[both_stores]
+async fn kind_and_time_filter_lines_and_totals(world: World) {
+    let consumption = debited(&world, json!({"scope": "turn", "prosas": 3, "cost_brl": 3})).await;
+    world.advance(Duration::from_secs(60));
+    let later = world.time();
+    refund(&world, &consumption, json!(1), json!(1)).await.expect(201);
+    for (query, total, prosas) in [
+        ("kind=debit".to_owned(), 1, 3_000_000),
+        ("kind=refund".to_owned(), 1, -1_000_000),
+        (format!("from={later}"), 1, -1_000_000),
+        (format!("to={later}"), 2, 2_000_000),
+        ("from=2026-11-20&to=2026-11-20".to_owned(), 2, 2_000_000),
+        ("to=2026-11-19".to_owned(), 0, 0),
+    ] {
+        let listed = ledger(&world, &query).await;
+        assert_eq!(listed["pagination"]["total"], total, "{query}");
+        assert_eq!(micros(&listed["totals"]["prosas"]), prosas, "{query}");
+    }
+    for (name, value) in
+        [("kind", "gift"), ("page", "0"), ("limit", "101"), ("from", "x"), ("to", "x")]
+    {
+        world.get(&format!("{LEDGER}?{name}={value}")).await.expect_bad_parameter(name);
+    }
+}
+
+#[both_stores]
+async fn an_empty_ledger_sums_to_zero(world: World) {
+    let listed = ledger(&world, "").await;
+    assert_eq!(listed["data"], json!([]));
+    assert_eq!(micros(&listed["totals"]["prosas"]), 0);
+    assert_eq!(micros(&listed["totals"]["cost_brl"]), 0);
+}
+
+#[both_stores]
+async fn lines_outlive_their_contact(world: World) {
+    world.qr().await;
+    let message = sent(&world, 1).await;
+    let contact = text(&world.message(&message).await["contact_id"]);
+    let body = json!({
+        "scope": "message", "prosas": 1, "cost_brl": 1, "message_ids": [message],
+        "contact_id": contact,
+    });
+    debited(&world, body).await;
+    world.delete(&format!("/api/v1/contacts/{contact}")).await.expect_deleted();
+    let listed = ledger(&world, "").await;
+    assert_eq!(listed["data"][0]["contact_id"], Value::Null);
+    assert_eq!(micros(&listed["totals"]["prosas"]), 1_000_000);
+}
+
+#[both_stores]
+async fn the_deduplicated_cost_of_messages_and_the_rest_make_the_ledgers_total(world: World) {
+    world.qr().await;
+    let mut first = None;
+    for n in 1..6_u32 {
+        let mut messages = Vec::new();
+        for _ in 0..n % 3 + 1 {
+            messages.push(sent(&world, n).await);
+        }
+        let scope = if messages.len() > 1 { "turn" } else { "message" };
+        let body = json!({
+            "scope": scope, "prosas": n, "cost_brl": exact(&format!("0.{n}01")),
+            "message_ids": messages,
+        });
+        let consumption = debited(&world, body).await;
+        first.get_or_insert(consumption);
+    }
+    debited(&world, json!({"scope": "message", "prosas": 1, "cost_brl": exact("0.7")})).await;
+    refund(&world, &first.expect("a debit"), exact("0.5"), exact("0.05")).await.expect(201);
+    let mut costs = std::collections::BTreeMap::new();
+    for message in world.all_messages().await {
+        if let prosa @ Value::Object(_) = &message["prosa"] {
+            costs.insert(text(&prosa["consumption_id"]), micros(&prosa["cost_brl"]));
+        }
+    }
+    let total = micros(&ledger(&world, "").await["totals"]["cost_brl"]);
+    assert_eq!(costs.len(), 5);
+    assert_eq!(costs.values().sum::<i128>() + 700_000 - 50_000, total);
 }

@@ -20,219 +20,230 @@ async fn burst(world: &World, key: &str, path: &str) -> usize {
     unreachable!("a counter ends")
 }
 
-both_stores! {
-    async fn the_whole_minutes_allowance_may_be_used_at_once(world: World) {
-        let key = world.key_rated(7, 60).await;
-        assert_eq!(burst(&world, &key, LIST).await, 7);
-    }
+#[both_stores]
+async fn the_whole_minutes_allowance_may_be_used_at_once(world: World) {
+    let key = world.key_rated(7, 60).await;
+    assert_eq!(burst(&world, &key, LIST).await, 7);
+}
 
-    async fn the_defaults_are_600_and_60(world: World) {
-        let made = world.make("C/keys", json!({"name": "k", "scopes": ["contacts:read"]})).await;
-        assert_eq!(made["rate_per_minute"], 600);
-        assert_eq!(made["export_rate_per_minute"], 60);
-        let key = text(&made["key"]);
-        assert_eq!(burst(&world, &key, EXPORT).await, 60);
-        // The sixty exports were also sixty of the six hundred calls; the refused one was none.
-        let calls = (0..541).map(|_| world.get_as(&key, LIST)).collect();
-        let answers: Vec<u16> = join_all(calls).await.iter().map(|answer| answer.status).collect();
-        assert_eq!(answers.iter().filter(|status| **status == 200).count(), 540);
-        assert_eq!(answers.iter().filter(|status| **status == 429).count(), 1);
-    }
+#[both_stores]
+async fn the_defaults_are_600_and_60(world: World) {
+    let made = world.make("C/keys", json!({"name": "k", "scopes": ["contacts:read"]})).await;
+    assert_eq!(made["rate_per_minute"], 600);
+    assert_eq!(made["export_rate_per_minute"], 60);
+    let key = text(&made["key"]);
+    assert_eq!(burst(&world, &key, EXPORT).await, 60);
+    // The sixty exports were also sixty of the six hundred calls; the refused one was none.
+    let calls = (0..541).map(|_| world.get_as(&key, LIST)).collect();
+    let answers: Vec<u16> = join_all(calls).await.iter().map(|answer| answer.status).collect();
+    assert_eq!(answers.iter().filter(|status| **status == 200).count(), 540);
+    assert_eq!(answers.iter().filter(|status| **status == 429).count(), 1);
+}
 
-    async fn an_exceeded_limit_is_429_with_retry_after_in_whole_seconds(world: World) {
-        let key = world.key_rated(3, 60).await;
-        burst(&world, &key, LIST).await;
-        let answer = world.get_as(&key, LIST).await;
-        answer.expect_error(429, "RATE_LIMITED");
-        let wait: u64 = answer.header("retry-after").parse().expect("whole seconds");
-        assert!((1..=20).contains(&wait), "{wait}");
-        world.advance(Duration::from_secs(wait));
-        world.get_as(&key, LIST).await.expect(200);
-    }
+#[both_stores]
+async fn an_exceeded_limit_is_429_with_retry_after_in_whole_seconds(world: World) {
+    let key = world.key_rated(3, 60).await;
+    burst(&world, &key, LIST).await;
+    let answer = world.get_as(&key, LIST).await;
+    answer.expect_error(429, "RATE_LIMITED");
+    let wait: u64 = answer.header("retry-after").parse().expect("whole seconds");
+    assert!((1..=20).contains(&wait), "{wait}");
+    world.advance(Duration::from_secs(wait));
+    world.get_as(&key, LIST).await.expect(200);
+}
 
-    async fn retry_after_is_at_least_one_second(world: World) {
-        let key = world.key_rated(1_000, 120).await;
-        assert_eq!(burst(&world, &key, EXPORT).await, 120);
-        let answer = world.get_as(&key, EXPORT).await;
-        answer.expect_error(429, "RATE_LIMITED");
-        assert_eq!(answer.header("retry-after"), "1", "half a second is written as one");
-    }
+#[both_stores]
+async fn retry_after_is_at_least_one_second(world: World) {
+    let key = world.key_rated(1_000, 120).await;
+    assert_eq!(burst(&world, &key, EXPORT).await, 120);
+    let answer = world.get_as(&key, EXPORT).await;
+    answer.expect_error(429, "RATE_LIMITED");
+    assert_eq!(answer.header("retry-after"), "1", "half a second is written as one");
+}
 
-    async fn the_allowance_refills_evenly(world: World) {
-        let key = world.key_rated(6, 60).await;
-        assert_eq!(burst(&world, &key, LIST).await, 6);
-        world.advance(Duration::from_millis(9_900));
-        assert_eq!(burst(&world, &key, LIST).await, 0);
-        world.advance(Duration::from_millis(100));
-        assert_eq!(burst(&world, &key, LIST).await, 1);
-        world.advance(Duration::from_secs(30));
-        assert_eq!(burst(&world, &key, LIST).await, 3);
-        world.advance(Duration::from_secs(600));
-        assert_eq!(burst(&world, &key, LIST).await, 6, "never more than a minute's");
-    }
+#[both_stores]
+async fn the_allowance_refills_evenly(world: World) {
+    let key = world.key_rated(6, 60).await;
+    assert_eq!(burst(&world, &key, LIST).await, 6);
+    world.advance(Duration::from_millis(9_900));
+    assert_eq!(burst(&world, &key, LIST).await, 0);
+    world.advance(Duration::from_millis(100));
+    assert_eq!(burst(&world, &key, LIST).await, 1);
+    world.advance(Duration::from_secs(30));
+    assert_eq!(burst(&world, &key, LIST).await, 3);
+    world.advance(Duration::from_secs(600));
+    assert_eq!(burst(&world, &key, LIST).await, 6, "never more than a minute's");
+}
 
-    async fn each_key_has_its_own_allowance(world: World) {
-        let (a, b) = (world.key_rated(2, 60).await, world.key_rated(3, 60).await);
-        assert_eq!(burst(&world, &a, LIST).await, 2);
-        assert_eq!(burst(&world, &b, LIST).await, 3);
-    }
+#[both_stores]
+async fn each_key_has_its_own_allowance(world: World) {
+    let (a, b) = (world.key_rated(2, 60).await, world.key_rated(3, 60).await);
+    assert_eq!(burst(&world, &a, LIST).await, 2);
+    assert_eq!(burst(&world, &b, LIST).await, 3);
+}
 
-    async fn all_calls_of_the_api_share_the_allowance(world: World) {
-        let key = world.key_rated(6, 60).await;
-        let id = unknown_id();
-        world.get_as(&key, LIST).await.expect(200);
-        world.get_as(&key, "/api/v1/lists").await.expect(200);
-        world.get_as(&key, "/api/v1/custom-fields").await.expect(200);
-        world.get_as(&key, &format!("{LIST}/{id}")).await.expect_error(404, "NOT_FOUND");
-        world.post_as(&key, LIST, json!({"phone": phone(1)})).await.expect(201);
-        world.get_as(&key, EXPORT).await.expect(200);
+#[both_stores]
+async fn all_calls_of_the_api_share_the_allowance(world: World) {
+    let key = world.key_rated(6, 60).await;
+    let id = unknown_id();
+    world.get_as(&key, LIST).await.expect(200);
+    world.get_as(&key, "/api/v1/lists").await.expect(200);
+    world.get_as(&key, "/api/v1/custom-fields").await.expect(200);
+    world.get_as(&key, &format!("{LIST}/{id}")).await.expect_error(404, "NOT_FOUND");
+    world.post_as(&key, LIST, json!({"phone": phone(1)})).await.expect(201);
+    world.get_as(&key, EXPORT).await.expect(200);
+    world.get_as(&key, LIST).await.expect_error(429, "RATE_LIMITED");
+    world.post_as(&key, LIST, json!({"phone": phone(2)})).await.expect_error(429, "RATE_LIMITED");
+}
+
+#[both_stores]
+async fn refusals_after_the_rate_check_are_charged(world: World) {
+    let key = world.key_rated(4, 60).await;
+    world.post_as(&key, LIST, json!({})).await.expect_error(422, "VALIDATION_ERROR");
+    world.get_as(&key, "/api/v1/contacts?page=0").await.expect_error(400, "INVALID_PARAMETER");
+    let huge = Request::new("POST", LIST).bearer(&key).body(vec![b'x'; 1024 * 1024 + 1]);
+    world.send(huge).await.expect_error(413, "PAYLOAD_TOO_LARGE");
+    world
+        .send(Request::new("POST", LIST).bearer(&key).body("{"))
+        .await
+        .expect_error(400, "INVALID_BODY");
+    world.get_as(&key, LIST).await.expect_error(429, "RATE_LIMITED");
+}
+
+#[both_stores]
+async fn refusals_before_the_rate_check_are_free(world: World) {
+    let body = json!({"name": "k", "scopes": ["contacts:read"], "rate_per_minute": 1});
+    let key = text(&world.make("C/keys", body).await["key"]);
+    for _ in 0..5 {
+        world.get_as(&key, "/api/v1/nothing").await.expect_error(404, "NOT_FOUND");
+        let put = Request::new("PUT", LIST).bearer(&key);
+        world.send(put).await.expect_error(405, "METHOD_NOT_ALLOWED");
+        world.post_as(&key, LIST, json!({})).await.expect_error(403, "INSUFFICIENT_SCOPE");
+    }
+    let company = format!("/companies/{}", world.us.id);
+    world.operator("PATCH", &company, json!({"plan": "starter"})).await.expect(200);
+    world.get_as(&key, LIST).await.expect_error(403, "PLAN_REQUIRED");
+    world.operator("PATCH", &company, json!({"plan": "enterprise"})).await.expect(200);
+    world.get_as(&key, LIST).await.expect(200);
+    world.get_as(&key, LIST).await.expect_error(429, "RATE_LIMITED");
+}
+
+#[both_stores]
+async fn a_refused_call_is_not_charged(world: World) {
+    let key = world.key_rated(1, 60).await;
+    world.get_as(&key, LIST).await.expect(200);
+    for _ in 0..20 {
         world.get_as(&key, LIST).await.expect_error(429, "RATE_LIMITED");
-        world
-            .post_as(&key, LIST, json!({"phone": phone(2)}))
-            .await
-            .expect_error(429, "RATE_LIMITED");
     }
+    world.advance(Duration::from_secs(60));
+    world.get_as(&key, LIST).await.expect(200);
+}
 
-    async fn refusals_after_the_rate_check_are_charged(world: World) {
-        let key = world.key_rated(4, 60).await;
-        world.post_as(&key, LIST, json!({})).await.expect_error(422, "VALIDATION_ERROR");
-        world.get_as(&key, "/api/v1/contacts?page=0").await.expect_error(400, "INVALID_PARAMETER");
-        let huge = Request::new("POST", LIST).bearer(&key).body(vec![b'x'; 1024 * 1024 + 1]);
-        world.send(huge).await.expect_error(413, "PAYLOAD_TOO_LARGE");
-        world
-            .send(Request::new("POST", LIST).bearer(&key).body("{"))
-            .await
-            .expect_error(400, "INVALID_BODY");
-        world.get_as(&key, LIST).await.expect_error(429, "RATE_LIMITED");
-    }
+// Section 8: the export
 
-    async fn refusals_before_the_rate_check_are_free(world: World) {
-        let body = json!({"name": "k", "scopes": ["contacts:read"], "rate_per_minute": 1});
-        let key = text(&world.make("C/keys", body).await["key"]);
+#[both_stores]
+async fn only_cursor_mode_uses_the_export_allowance(world: World) {
+    let key = world.key_rated(1_000, 2).await;
+    for path in [LIST, "/api/v1/contacts?order_by=last_message_at", "/api/v1/lists"] {
         for _ in 0..5 {
-            world.get_as(&key, "/api/v1/nothing").await.expect_error(404, "NOT_FOUND");
-            let put = Request::new("PUT", LIST).bearer(&key);
-            world.send(put).await.expect_error(405, "METHOD_NOT_ALLOWED");
-            world.post_as(&key, LIST, json!({})).await.expect_error(403, "INSUFFICIENT_SCOPE");
+            world.get_as(&key, path).await.expect(200);
         }
-        let company = format!("/companies/{}", world.us.id);
-        world.operator("PATCH", &company, json!({"plan": "starter"})).await.expect(200);
-        world.get_as(&key, LIST).await.expect_error(403, "PLAN_REQUIRED");
-        world.operator("PATCH", &company, json!({"plan": "enterprise"})).await.expect(200);
-        world.get_as(&key, LIST).await.expect(200);
-        world.get_as(&key, LIST).await.expect_error(429, "RATE_LIMITED");
     }
+    assert_eq!(burst(&world, &key, EXPORT).await, 2);
+    world.get_as(&key, LIST).await.expect(200);
+}
 
-    async fn a_refused_call_is_not_charged(world: World) {
-        let key = world.key_rated(1, 60).await;
-        world.get_as(&key, LIST).await.expect(200);
-        for _ in 0..20 {
-            world.get_as(&key, LIST).await.expect_error(429, "RATE_LIMITED");
-        }
-        world.advance(Duration::from_secs(60));
-        world.get_as(&key, LIST).await.expect(200);
+#[both_stores]
+async fn the_same_cursor_works_after_the_wait(world: World) {
+    let mut ids = Vec::new();
+    for n in 0..4 {
+        ids.push(world.create_id(json!({"phone": phone(n)})).await);
+        world.advance(Duration::from_millis(1));
     }
+    let key = world.key_rated(1_000, 1).await;
+    let first = world.get_as(&key, &format!("{EXPORT}&limit=2")).await;
+    assert_eq!(first.ids(), ids[..2]);
+    let cursor = text(&first.json()["pagination"]["next_cursor"]);
+    let next = format!("{EXPORT}&limit=2&cursor={cursor}");
+    let refused = world.get_as(&key, &next).await;
+    refused.expect_error(429, "RATE_LIMITED");
+    let wait: u64 = refused.header("retry-after").parse().expect("whole seconds");
+    world.advance(Duration::from_secs(wait));
+    assert_eq!(world.get_as(&key, &next).await.ids(), ids[2..]);
+}
 
-    // Section 8: the export
-
-    async fn only_cursor_mode_uses_the_export_allowance(world: World) {
-        let key = world.key_rated(1_000, 2).await;
-        for path in [LIST, "/api/v1/contacts?order_by=last_message_at", "/api/v1/lists"] {
-            for _ in 0..5 {
-                world.get_as(&key, path).await.expect(200);
-            }
-        }
-        assert_eq!(burst(&world, &key, EXPORT).await, 2);
-        world.get_as(&key, LIST).await.expect(200);
-    }
-
-    async fn the_same_cursor_works_after_the_wait(world: World) {
-        let mut ids = Vec::new();
-        for n in 0..4 {
-            ids.push(world.create_id(json!({"phone": phone(n)})).await);
-            world.advance(Duration::from_millis(1));
-        }
-        let key = world.key_rated(1_000, 1).await;
-        let first = world.get_as(&key, &format!("{EXPORT}&limit=2")).await;
-        assert_eq!(first.ids(), ids[..2]);
-        let cursor = text(&first.json()["pagination"]["next_cursor"]);
-        let next = format!("{EXPORT}&limit=2&cursor={cursor}");
-        let refused = world.get_as(&key, &next).await;
-        refused.expect_error(429, "RATE_LIMITED");
-        let wait: u64 = refused.header("retry-after").parse().expect("whole seconds");
-        world.advance(Duration::from_secs(wait));
-        assert_eq!(world.get_as(&key, &next).await.ids(), ids[2..]);
-    }
-
-    async fn both_allowances_are_checked_before_either_is_charged(world: World) {
-        let key = world.key_rated(5, 1).await;
-        world.get_as(&key, EXPORT).await.expect(200);
-        for _ in 0..10 {
-            world.get_as(&key, EXPORT).await.expect_error(429, "RATE_LIMITED");
-        }
-        assert_eq!(burst(&world, &key, LIST).await, 4, "refused exports cost no calls");
-        world.advance(Duration::from_secs(12));
-        // One call is back; the export allowance is not yet.
+#[both_stores]
+async fn both_allowances_are_checked_before_either_is_charged(world: World) {
+    let key = world.key_rated(5, 1).await;
+    world.get_as(&key, EXPORT).await.expect(200);
+    for _ in 0..10 {
         world.get_as(&key, EXPORT).await.expect_error(429, "RATE_LIMITED");
-        world.get_as(&key, LIST).await.expect(200);
-
-        let key = world.key_rated(1, 2).await;
-        world.get_as(&key, LIST).await.expect(200);
-        for _ in 0..10 {
-            world.get_as(&key, EXPORT).await.expect_error(429, "RATE_LIMITED");
-        }
-        let faster = json!({"rate_per_minute": 90});
-        let id = key_id(&world).await;
-        world.operator("PATCH", &format!("C/keys/{id}"), faster).await.expect(200);
-        // Two seconds are three calls at the new rate, and next to nothing of the export's.
-        world.advance(Duration::from_secs(2));
-        assert_eq!(burst(&world, &key, EXPORT).await, 2, "refused exports cost no export either");
     }
+    assert_eq!(burst(&world, &key, LIST).await, 4, "refused exports cost no calls");
+    world.advance(Duration::from_secs(12));
+    // One call is back; the export allowance is not yet.
+    world.get_as(&key, EXPORT).await.expect_error(429, "RATE_LIMITED");
+    world.get_as(&key, LIST).await.expect(200);
 
-    // Configurable per key
-
-    async fn a_change_of_a_rate_holds_at_once(world: World) {
-        let key = world.key_rated(2, 1).await;
-        assert_eq!(burst(&world, &key, LIST).await, 2);
-        let path = format!("C/keys/{}", key_id(&world).await);
-        world
-            .operator("PATCH", &path, json!({"rate_per_minute": 600, "export_rate_per_minute": 30}))
-            .await
-            .expect(200);
-        world.advance(Duration::from_millis(100));
-        assert!(burst(&world, &key, LIST).await >= 1);
-        world.advance(Duration::from_secs(120));
-        assert_eq!(burst(&world, &key, EXPORT).await, 30);
-        world.operator("PATCH", &path, json!({"rate_per_minute": 1})).await.expect(200);
-        world.advance(Duration::from_secs(60));
-        assert_eq!(burst(&world, &key, LIST).await, 1);
+    let key = world.key_rated(1, 2).await;
+    world.get_as(&key, LIST).await.expect(200);
+    for _ in 0..10 {
+        world.get_as(&key, EXPORT).await.expect_error(429, "RATE_LIMITED");
     }
+    let faster = json!({"rate_per_minute": 90});
+    let id = key_id(&world).await;
+    world.operator("PATCH", &format!("C/keys/{id}"), faster).await.expect(200);
+    // Two seconds are three calls at the new rate, and next to nothing of the export's.
+    world.advance(Duration::from_secs(2));
+    assert_eq!(burst(&world, &key, EXPORT).await, 2, "refused exports cost no export either");
+}
 
-    async fn a_rate_is_a_whole_number_of_at_least_one(world: World) {
-        for name in ["rate_per_minute", "export_rate_per_minute"] {
-            for wrong in [json!(0), json!(-1), json!(1.5), json!("10"), json!(null), json!(true)] {
-                let body = json!({"name": "k", "scopes": ["contacts:read"], name: wrong});
-                let answer = world.operator("POST", "C/keys", body).await;
-                if wrong.is_null() && answer.status == 201 {
-                    continue;
-                }
-                assert_eq!(answer.expect_invalid(), [name], "{wrong}");
+// Configurable per key
+
+#[both_stores]
+async fn a_change_of_a_rate_holds_at_once(world: World) {
+    let key = world.key_rated(2, 1).await;
+    assert_eq!(burst(&world, &key, LIST).await, 2);
+    let path = format!("C/keys/{}", key_id(&world).await);
+    world
+        .operator("PATCH", &path, json!({"rate_per_minute": 600, "export_rate_per_minute": 30}))
+        .await
+        .expect(200);
+    world.advance(Duration::from_millis(100));
+    assert!(burst(&world, &key, LIST).await >= 1);
+    world.advance(Duration::from_secs(120));
+    assert_eq!(burst(&world, &key, EXPORT).await, 30);
+    world.operator("PATCH", &path, json!({"rate_per_minute": 1})).await.expect(200);
+    world.advance(Duration::from_secs(60));
+    assert_eq!(burst(&world, &key, LIST).await, 1);
+}
+
+#[both_stores]
+async fn a_rate_is_a_whole_number_of_at_least_one(world: World) {
+    for name in ["rate_per_minute", "export_rate_per_minute"] {
+        for wrong in [json!(0), json!(-1), json!(1.5), json!("10"), json!(null), json!(true)] {
+            let body = json!({"name": "k", "scopes": ["contacts:read"], name: wrong});
+            let answer = world.operator("POST", "C/keys", body).await;
+            if wrong.is_null() && answer.status == 201 {
+                continue;
             }
-            let id = key_id(&world).await;
-            let answer = world.operator("PATCH", &format!("C/keys/{id}"), json!({name: 0})).await;
-            assert_eq!(answer.expect_invalid(), [name]);
+            assert_eq!(answer.expect_invalid(), [name], "{wrong}");
         }
-        let key = world.key_rated(1, 1).await;
-        assert_eq!(burst(&world, &key, LIST).await, 1);
+        let id = key_id(&world).await;
+        let answer = world.operator("PATCH", &format!("C/keys/{id}"), json!({name: 0})).await;
+        assert_eq!(answer.expect_invalid(), [name]);
     }
+    let key = world.key_rated(1, 1).await;
+    assert_eq!(burst(&world, &key, LIST).await, 1);
+}
 
-    async fn simultaneous_calls_never_exceed_the_allowance(world: World) {
-        let key = world.key_rated(10, 60).await;
-        let calls = (0..40).map(|_| world.get_as(&key, LIST)).collect();
-        let answers = join_all(calls).await;
-        assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 10);
-        assert_eq!(answers.iter().filter(|answer| answer.status == 429).count(), 30);
-    }
+#[both_stores]
+async fn simultaneous_calls_never_exceed_the_allowance(world: World) {
+    let key = world.key_rated(10, 60).await;
+    let calls = (0..40).map(|_| world.get_as(&key, LIST)).collect();
+    let answers = join_all(calls).await;
+    assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 10);
+    assert_eq!(answers.iter().filter(|answer| answer.status == 429).count(), 30);
 }
 
 /// The id of the youngest key.

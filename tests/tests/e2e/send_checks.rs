@@ -14,333 +14,364 @@ async fn set_status(world: &World, connection: &str, status: &str) {
     assert_eq!(world.gateway_one(connection, event).await["result"], "stored");
 }
 
-both_stores! {
-    // Fields.
+// Fields.
 
-    async fn to_and_message_are_needed(world: World) {
-        for empty in [Value::Null, json!(""), json!("  \n\t ")] {
-            let to = world.post_send(json!({"to": empty, "message": "oi"})).await;
-            assert_eq!(to.expect_error(400, "MISSING_FIELD")["fields"], json!(["to"]));
-            let message = world.post_send(json!({"to": mobile(1), "message": empty})).await;
-            assert_eq!(message.expect_error(400, "MISSING_FIELD")["fields"], json!(["message"]));
-        }
-        let both = world.post_send(json!({})).await.expect_error(400, "MISSING_FIELD");
-        let mut fields: Vec<String> =
-            both["fields"].as_array().expect("fields").iter().map(text).collect();
-        fields.sort();
-        assert_eq!(fields, ["message", "to"]);
+#[both_stores]
+async fn to_and_message_are_needed(world: World) {
+    for empty in [Value::Null, json!(""), json!("  \n\t ")] {
+        let to = world.post_send(json!({"to": empty, "message": "oi"})).await;
+        assert_eq!(to.expect_error(400, "MISSING_FIELD")["fields"], json!(["to"]));
+        let message = world.post_send(json!({"to": mobile(1), "message": empty})).await;
+        assert_eq!(message.expect_error(400, "MISSING_FIELD")["fields"], json!(["message"]));
     }
+    let both = world.post_send(json!({})).await.expect_error(400, "MISSING_FIELD");
+    let mut fields: Vec<String> =
+        both["fields"].as_array().expect("fields").iter().map(text).collect();
+    fields.sort();
+    assert_eq!(fields, ["message", "to"]);
+}
 
-    async fn a_missing_field_is_told_before_a_wrong_one(world: World) {
-        for body in [
-            json!({"to": 5}),
-            json!({"message": ["x"]}),
-            json!({"to": mobile(1), "nope": 1}),
-            json!({"to": "x", "message": "", "connection_id": "x"}),
-        ] {
-            world.post_send(body).await.expect_error(400, "MISSING_FIELD");
-        }
+#[both_stores]
+async fn a_missing_field_is_told_before_a_wrong_one(world: World) {
+    for body in [
+        json!({"to": 5}),
+        json!({"message": ["x"]}),
+        json!({"to": mobile(1), "nope": 1}),
+        json!({"to": "x", "message": "", "connection_id": "x"}),
+    ] {
+        world.post_send(body).await.expect_error(400, "MISSING_FIELD");
     }
+}
 
-    async fn wrong_types_unknown_keys_and_too_long_texts_are_told_all_at_once(world: World) {
-        let body = json!({"to": 5, "message": ["x"], "connection_id": 7, "nope": 1});
-        let refused = world.post_send(body).await.expect_invalid();
-        assert_eq!(refused, ["connection_id", "message", "nope", "to"]);
-        let body = json!({"to": "x", "message": "é".repeat(4_097), "connection_id": "x"});
-        let refused = world.post_send(body).await.expect_invalid();
-        assert_eq!(refused, ["connection_id", "message"], "before the phone is looked at");
-        let body = json!({"to": mobile(1), "message": "nul \u{0}"});
-        assert_eq!(world.post_send(body).await.expect_invalid(), ["message"]);
+#[both_stores]
+async fn wrong_types_unknown_keys_and_too_long_texts_are_told_all_at_once(world: World) {
+    let body = json!({"to": 5, "message": ["x"], "connection_id": 7, "nope": 1});
+    let refused = world.post_send(body).await.expect_invalid();
+    assert_eq!(refused, ["connection_id", "message", "nope", "to"]);
+    let body = json!({"to": "x", "message": "é".repeat(4_097), "connection_id": "x"});
+    let refused = world.post_send(body).await.expect_invalid();
+    assert_eq!(refused, ["connection_id", "message"], "before the phone is looked at");
+    let body = json!({"to": mobile(1), "message": "nul \u{0}"});
+    assert_eq!(world.post_send(body).await.expect_invalid(), ["message"]);
+}
+
+#[both_stores]
+async fn a_text_of_4096_characters_and_more_lines_passes(world: World) {
+    world.qr().await;
+    let message = format!("{}\n\t🙂", "é".repeat(4_093));
+    let sent = world.sent(&mobile(1), &message).await;
+    assert_eq!(world.message(&text(&sent["message_id"])).await["content"], message.as_str());
+}
+
+#[both_stores]
+async fn a_body_that_is_no_object_is_refused(world: World) {
+    for body in ["", "[]", "5", "{", "null"] {
+        let request = Request::new("POST", "/api/v1/send/message").body(body);
+        world.call(request).await.expect_error(400, "INVALID_BODY");
     }
+}
 
-    async fn a_text_of_4096_characters_and_more_lines_passes(world: World) {
-        world.qr().await;
-        let message = format!("{}\n\t🙂", "é".repeat(4_093));
-        let sent = world.sent(&mobile(1), &message).await;
-        assert_eq!(world.message(&text(&sent["message_id"])).await["content"], message.as_str());
+#[both_stores]
+async fn a_number_that_does_not_normalize_is_invalid_before_its_connection_is_looked_for(
+    world: World,
+) {
+    for to in [
+        "abc",
+        "123",
+        "+5511",
+        "+55 11 2345",
+        "+0 11 98765-4321",
+        "11 98765-4321 ramal 3",
+        "x@example.com",
+        "+5511987654321@c.us",
+    ] {
+        let body = json!({"to": to, "message": "oi", "connection_id": unknown_id()});
+        world.post_send(body).await.expect_error(400, "INVALID_PHONE");
     }
+}
 
-    async fn a_body_that_is_no_object_is_refused(world: World) {
-        for body in ["", "[]", "5", "{", "null"] {
-            let request = Request::new("POST", "/api/v1/send/message").body(body);
-            world.call(request).await.expect_error(400, "INVALID_BODY");
-        }
+#[both_stores]
+async fn a_key_needs_the_scope_to_send(world: World) {
+    let key = world
+        .key_with(&["contacts:read", "contacts:write", "messages:read", "lead_memory:read"])
+        .await;
+    let answer = world.post_as(&key, "/api/v1/send/message", json!({})).await;
+    let details = answer.expect_error(403, "INSUFFICIENT_SCOPE");
+    assert_eq!(details["required_scope"], "messages:send");
+    let get = world.get("/api/v1/send/message").await;
+    get.expect_error(405, "METHOD_NOT_ALLOWED");
+}
+
+// Connection and contact.
+
+#[both_stores]
+async fn a_connection_that_is_not_ours_is_404_before_the_contact_is_looked_at(world: World) {
+    world.qr().await;
+    let other = world.tenant("Other").await;
+    let theirs = world.connection_of(&other, "qr", json!({})).await;
+    world.import(json!({"phone": mobile(1), "identifier": "a"})).await;
+    world.import(json!({"phone": mobile(1), "identifier": "b"})).await;
+    for connection in [unknown_id(), theirs] {
+        world.send_through(&connection, &mobile(1)).await.expect_error(404, "NOT_FOUND");
+        world.send_through(&connection, "1@g.us").await.expect_error(404, "NOT_FOUND");
     }
+    world.send_text(&mobile(1), "oi").await.expect_error(409, "AMBIGUOUS_CONTACT");
+}
 
-    async fn a_number_that_does_not_normalize_is_invalid_before_its_connection_is_looked_for(
-        world: World,
-    ) {
-        for to in [
-            "abc", "123", "+5511", "+55 11 2345", "+0 11 98765-4321", "11 98765-4321 ramal 3",
-            "x@example.com", "+5511987654321@c.us",
-        ] {
-            let body = json!({"to": to, "message": "oi", "connection_id": unknown_id()});
-            world.post_send(body).await.expect_error(400, "INVALID_PHONE");
-        }
+#[both_stores]
+async fn opted_out_is_told_before_blocked_and_blocked_before_the_external_ai(world: World) {
+    // No connection is usable: that would only be told after them.
+    let contact = world
+        .import(json!({
+            "phone": mobile(1), "opted_out_at": world.time(), "is_blocked": true,
+            "external_ai_enabled": false,
+        }))
+        .await;
+    let refused = |code: &'static str| {
+        let world = &world;
+        async move { world.send_text(&mobile(1), "oi").await.expect_error(403, code) }
+    };
+    refused("CONTACT_OPTED_OUT").await;
+    world.act(&contact, "opt-in", Value::Null).await.expect(200);
+    refused("CONTACT_BLOCKED").await;
+    world.act(&contact, "unblock", Value::Null).await.expect(200);
+    refused("EXTERNAL_AI_DISABLED").await;
+    world.act(&contact, "enable-external-ai", Value::Null).await.expect(200);
+    world.send_text(&mobile(1), "oi").await.expect_error(422, "CONNECTION_REQUIRED");
+    assert!(world.all_messages().await.is_empty(), "a refusal leaves nothing");
+    assert!(world.events().await.is_empty());
+}
+
+#[both_stores]
+async fn a_given_connection_that_cannot_be_used_is_422(world: World) {
+    world.qr().await;
+    let off = world.connection("qr", json!({"is_active": false})).await;
+    let gone = world.connection("official_cloud", json!({"status": "disconnected"})).await;
+    for connection in [off, gone] {
+        let answer = world.send_through(&connection, &mobile(1)).await;
+        answer.expect_error(422, "CONNECTION_REQUIRED");
     }
+    assert!(world.list_ids("").await.is_empty());
+}
 
-    async fn a_key_needs_the_scope_to_send(world: World) {
-        let key = world
-            .key_with(&["contacts:read", "contacts:write", "messages:read", "lead_memory:read"])
-            .await;
-        let answer = world.post_as(&key, "/api/v1/send/message", json!({})).await;
-        let details = answer.expect_error(403, "INSUFFICIENT_SCOPE");
-        assert_eq!(details["required_scope"], "messages:send");
-        let get = world.get("/api/v1/send/message").await;
-        get.expect_error(405, "METHOD_NOT_ALLOWED");
-    }
+#[both_stores]
+async fn a_refusal_before_the_connection_leaves_no_contact_behind(world: World) {
+    world.send_text(&mobile(1), "oi").await.expect_error(422, "CONNECTION_REQUIRED");
+    world.qr().await;
+    world.qr().await;
+    world.send_text(&mobile(1), "oi").await.expect_error(422, "CONNECTION_REQUIRED");
+    assert!(world.list_ids("").await.is_empty());
+    assert!(world.events().await.is_empty());
+    assert!(world.all_messages().await.is_empty());
+}
 
-    // Connection and contact.
+#[both_stores]
+async fn the_connection_is_the_given_one_else_the_last_one_else_the_only_one(world: World) {
+    let through = |sent: Value| {
+        let world = &world;
+        async move { world.message(&text(&sent["message_id"])).await["connection_id"].clone() }
+    };
+    let first = world.qr().await;
+    let sent = world.sent(&mobile(1), "oi").await;
+    assert_eq!(through(sent).await, first.as_str(), "the only one");
+    let second = world.cloud().await;
+    world.connection("qr", json!({"is_active": false})).await;
+    let sent = world.sent(&mobile(1), "oi").await;
+    assert_eq!(through(sent).await, first.as_str(), "the last one");
+    let sent = world.send_through(&second, &mobile(1)).await.expect(200);
+    assert_eq!(sent["provider"], "official_cloud");
+    assert_eq!(through(sent).await, second.as_str(), "the given one");
+    let sent = world.sent(&mobile(1), "oi").await;
+    assert_eq!(through(sent).await, second.as_str(), "which is the last one now");
+    set_status(&world, &second, "disconnected").await;
+    let sent = world.sent(&mobile(1), "oi").await;
+    assert_eq!(through(sent).await, first.as_str(), "the only one that can be used");
+    set_status(&world, &first, "disconnected").await;
+    world.send_text(&mobile(1), "oi").await.expect_error(422, "CONNECTION_REQUIRED");
+}
 
-    async fn a_connection_that_is_not_ours_is_404_before_the_contact_is_looked_at(world: World) {
-        world.qr().await;
-        let other = world.tenant("Other").await;
-        let theirs = world.connection_of(&other, "qr", json!({})).await;
-        world.import(json!({"phone": mobile(1), "identifier": "a"})).await;
-        world.import(json!({"phone": mobile(1), "identifier": "b"})).await;
-        for connection in [unknown_id(), theirs] {
-            world.send_through(&connection, &mobile(1)).await.expect_error(404, "NOT_FOUND");
-            world.send_through(&connection, "1@g.us").await.expect_error(404, "NOT_FOUND");
-        }
-        world.send_text(&mobile(1), "oi").await.expect_error(409, "AMBIGUOUS_CONTACT");
-    }
+#[both_stores]
+async fn the_last_connection_follows_accepted_sends_only(world: World) {
+    let (first, second) = (world.qr().await, world.qr().await);
+    let contact = world.create_id(json!({"phone": steered(1)})).await;
+    world.send_through(&first, &steered(1)).await.expect_error(502, "PROVIDER_ERROR");
+    assert_eq!(world.detail(&contact).await["last_connection_id"], Value::Null);
+    let contact = world.create_id(json!({"phone": mobile(2)})).await;
+    world.send_through(&second, &mobile(2)).await.expect(200);
+    assert_eq!(world.detail(&contact).await["last_connection_id"], second.as_str());
+}
 
-    async fn opted_out_is_told_before_blocked_and_blocked_before_the_external_ai(world: World) {
-        // No connection is usable: that would only be told after them.
-        let contact = world
-            .import(json!({
-                "phone": mobile(1), "opted_out_at": world.time(), "is_blocked": true,
-                "external_ai_enabled": false,
-            }))
-            .await;
-        let refused = |code: &'static str| {
-            let world = &world;
-            async move { world.send_text(&mobile(1), "oi").await.expect_error(403, code) }
-        };
-        refused("CONTACT_OPTED_OUT").await;
-        world.act(&contact, "opt-in", Value::Null).await.expect(200);
-        refused("CONTACT_BLOCKED").await;
-        world.act(&contact, "unblock", Value::Null).await.expect(200);
-        refused("EXTERNAL_AI_DISABLED").await;
-        world.act(&contact, "enable-external-ai", Value::Null).await.expect(200);
-        world.send_text(&mobile(1), "oi").await.expect_error(422, "CONNECTION_REQUIRED");
-        assert!(world.all_messages().await.is_empty(), "a refusal leaves nothing");
-        assert!(world.events().await.is_empty());
-    }
+#[both_stores]
+async fn a_last_connection_that_the_operator_sets_is_used(world: World) {
+    let (_, second) = (world.qr().await, world.qr().await);
+    let contact = world.create_id(json!({"phone": mobile(1)})).await;
+    let body = json!({"last_connection_id": second});
+    world.operator("PATCH", &format!("C/contacts/{contact}"), body).await.expect(200);
+    let sent = world.sent(&mobile(1), "oi").await;
+    let message = world.message(&text(&sent["message_id"])).await;
+    assert_eq!(message["connection_id"], second.as_str());
+}
 
-    async fn a_given_connection_that_cannot_be_used_is_422(world: World) {
-        world.qr().await;
-        let off = world.connection("qr", json!({"is_active": false})).await;
-        let gone = world.connection("official_cloud", json!({"status": "disconnected"})).await;
-        for connection in [off, gone] {
-            let answer = world.send_through(&connection, &mobile(1)).await;
-            answer.expect_error(422, "CONNECTION_REQUIRED");
-        }
-        assert!(world.list_ids("").await.is_empty());
-    }
+// The store.
 
-    async fn a_refusal_before_the_connection_leaves_no_contact_behind(world: World) {
-        world.send_text(&mobile(1), "oi").await.expect_error(422, "CONNECTION_REQUIRED");
-        world.qr().await;
-        world.qr().await;
-        world.send_text(&mobile(1), "oi").await.expect_error(422, "CONNECTION_REQUIRED");
-        assert!(world.list_ids("").await.is_empty());
-        assert!(world.events().await.is_empty());
-        assert!(world.all_messages().await.is_empty());
-    }
-
-    async fn the_connection_is_the_given_one_else_the_last_one_else_the_only_one(world: World) {
-        let through = |sent: Value| {
-            let world = &world;
-            async move { world.message(&text(&sent["message_id"])).await["connection_id"].clone() }
-        };
-        let first = world.qr().await;
-        let sent = world.sent(&mobile(1), "oi").await;
-        assert_eq!(through(sent).await, first.as_str(), "the only one");
-        let second = world.cloud().await;
-        world.connection("qr", json!({"is_active": false})).await;
-        let sent = world.sent(&mobile(1), "oi").await;
-        assert_eq!(through(sent).await, first.as_str(), "the last one");
-        let sent = world.send_through(&second, &mobile(1)).await.expect(200);
-        assert_eq!(sent["provider"], "official_cloud");
-        assert_eq!(through(sent).await, second.as_str(), "the given one");
-        let sent = world.sent(&mobile(1), "oi").await;
-        assert_eq!(through(sent).await, second.as_str(), "which is the last one now");
-        set_status(&world, &second, "disconnected").await;
-        let sent = world.sent(&mobile(1), "oi").await;
-        assert_eq!(through(sent).await, first.as_str(), "the only one that can be used");
-        set_status(&world, &first, "disconnected").await;
-        world.send_text(&mobile(1), "oi").await.expect_error(422, "CONNECTION_REQUIRED");
-    }
-
-    async fn the_last_connection_follows_accepted_sends_only(world: World) {
-        let (first, second) = (world.qr().await, world.qr().await);
-        let contact = world.create_id(json!({"phone": steered(1)})).await;
-        world.send_through(&first, &steered(1)).await.expect_error(502, "PROVIDER_ERROR");
-        assert_eq!(world.detail(&contact).await["last_connection_id"], Value::Null);
-        let contact = world.create_id(json!({"phone": mobile(2)})).await;
-        world.send_through(&second, &mobile(2)).await.expect(200);
-        assert_eq!(world.detail(&contact).await["last_connection_id"], second.as_str());
-    }
-
-    async fn a_last_connection_that_the_operator_sets_is_used(world: World) {
-        let (_, second) = (world.qr().await, world.qr().await);
-        let contact = world.create_id(json!({"phone": mobile(1)})).await;
-        let body = json!({"last_connection_id": second});
-        world.operator("PATCH", &format!("C/contacts/{contact}"), body).await.expect(200);
-        let sent = world.sent(&mobile(1), "oi").await;
-        let message = world.message(&text(&sent["message_id"])).await;
-        assert_eq!(message["connection_id"], second.as_str());
-    }
-
-    // The store.
-
-    async fn a_contact_whose_state_cannot_be_read_is_503_and_nothing_is_sent(kind: StoreKind) {
-        // Nobody else reads, so that the n-th read is the send's.
-        let world = World::with(kind, Setup { no_background: true, ..Setup::default() }).await;
-        let contact = world.meet(&world.silent("official_cloud").await, &mobile(1)).await;
-        // A process says that it lives before its first send only.
-        world.sent(&mobile(2), "oi").await;
-        let mut told = Vec::new();
-        for n in 0..40 {
-            world.server.store.fail_nth(StoreOp::Read, n, StoreFailure::Unavailable);
-            let answer = world.send_text(&mobile(1), "oi").await;
-            world.server.store.heal();
-            if answer.status == 200 || answer.status == 502 {
-                // From here on it is read to record the outcome.
-                break;
-            }
-            assert_eq!(answer.status, 503, "read {n}: {}", answer.show());
-            let wait: u64 = answer.header("retry-after").parse().expect("seconds to wait");
-            let code = text(&answer.json()["code"]);
-            if code == "CONTACT_STATE_UNAVAILABLE" {
-                assert_eq!(wait, 5);
-            } else {
-                assert_eq!(code, "UNAVAILABLE");
-                assert!(wait >= 1);
-            }
-            told.push(code);
-            assert_eq!(world.messages_of(&contact).await.len(), 1, "after read {n}: {told:?}");
-        }
-        assert!(told.contains(&"CONTACT_STATE_UNAVAILABLE".to_owned()), "{told:?}");
-        assert_eq!(world.messages_of(&contact).await.len(), 2, "the one that worked: {told:?}");
-    }
-
-    async fn an_outcome_that_cannot_be_recorded_at_once_is_recorded_later(kind: StoreKind) {
-        let world = World::with(kind, Setup { no_background: true, ..Setup::default() }).await;
-        world.silent("official_cloud").await;
-        world.sent(&mobile(2), "oi").await;
-        world.advance(Duration::from_millis(1));
-        for failure in
-            [StoreFailure::Unavailable, StoreFailure::UnknownBefore, StoreFailure::UnknownAfter]
-        {
-            let mut uncertain = 0;
-            for op in [StoreOp::Read, StoreOp::Commit] {
-                for n in 0..12 {
-                    let before = world.all_messages().await.len();
-                    let announced = world.events_of("message.sent").await.len();
-                    let mut seen = 0;
-                    world.server.store.plan(move |asked| {
-                        seen += usize::from(asked == op);
-                        (asked == op && seen > n).then_some(failure)
-                    });
-                    let answer = world.send_text(&mobile(1), "oi").await;
-                    world.server.store.heal();
-                    world.server.recover_sends().await;
-                    let what = format!("{op:?} {n} {failure:?}: {}", answer.show());
-                    let all = world.all_messages().await;
-                    let newest = all.first().unwrap_or(&Value::Null);
-                    let sent = match answer.status {
-                        200 => 1,
-                        502 => {
-                            answer.expect_error(502, "DELIVERY_UNCERTAIN");
-                            uncertain += 1;
-                            1
-                        }
-                        503 => 0,
-                        _ => panic!("{what}"),
-                    };
-                    let events = world.events_of("message.sent").await.len();
-                    assert_eq!(events, announced + sent, "{what}");
-                    if sent == 1 {
-                        assert_eq!(all.len(), before + 1, "{what}");
-                        assert_eq!(newest["status"], "sent", "{what}");
-                        assert!(newest["wamid"].is_string(), "{what}");
-                    } else if all.len() > before {
-                        assert_eq!(newest["status"], "failed", "nobody sends it: {what}");
-                    }
-                    world.advance(Duration::from_millis(1));
-                }
-            }
-            // What was applied without a word is found when it is tried again.
-            let found_again = failure == StoreFailure::UnknownAfter;
-            assert!(uncertain > 0 || found_again, "always recorded at once: {failure:?}");
-        }
-    }
-
-    async fn a_send_whose_intent_cannot_be_stored_is_503_and_calls_nobody(world: World) {
-        world.qr().await;
-        let contact = world.create_id(json!({"phone": mobile(1)})).await;
-        world.server.store.fail_nth(StoreOp::Commit, 0, StoreFailure::Unavailable);
+#[both_stores]
+async fn a_contact_whose_state_cannot_be_read_is_503_and_nothing_is_sent(kind: StoreKind) {
+    // Nobody else reads, so that the n-th read is the send's.
+    let world = World::with(kind, Setup { no_background: true, ..Setup::default() }).await;
+    let contact = world.meet(&world.silent("official_cloud").await, &mobile(1)).await;
+    // A process says that it lives before its first send only.
+    world.sent(&mobile(2), "oi").await;
+    let mut told = Vec::new();
+    for n in 0..40 {
+        world.server.store.fail_nth(StoreOp::Read, n, StoreFailure::Unavailable);
         let answer = world.send_text(&mobile(1), "oi").await;
         world.server.store.heal();
-        assert_eq!(answer.status, 503, "{}", answer.show());
-        assert!(!answer.header("retry-after").is_empty());
-        assert!(world.messages_of(&contact).await.is_empty());
-        assert!(world.events_of("message.sent").await.is_empty());
-    }
-
-    // A stranger's tricks.
-
-    async fn refusals_are_told_in_the_documented_order(world: World) {
-        // Each step mends one thing; the next refusal is the next check.
-        let qr = world.connection("qr", json!({"status": "disconnected"})).await;
-        let code = |body: Value| {
-            let world = &world;
-            async move { text(&world.post_send(body).await.json()["code"]) }
-        };
-        let body = json!({"to": 5, "connection_id": unknown_id(), "nope": 1});
-        assert_eq!(code(body.clone()).await, "MISSING_FIELD");
-        let body = with(body, json!({"message": "oi"}));
-        assert_eq!(code(body.clone()).await, "VALIDATION_ERROR");
-        let mut body = with(body, json!({"to": "12"}));
-        body.as_object_mut().expect("an object").remove("nope");
-        assert_eq!(code(body.clone()).await, "INVALID_PHONE");
-        let body = with(body, json!({"to": mobile(1)}));
-        assert_eq!(code(body.clone()).await, "NOT_FOUND");
-        let body = with(body, json!({"connection_id": qr}));
-        world.import(json!({"phone": mobile(1), "identifier": "a", "opted_out_at": world.time()}))
-            .await;
-        let twin = world.import(json!({"phone": mobile(1), "identifier": "b"})).await;
-        assert_eq!(code(body.clone()).await, "AMBIGUOUS_CONTACT");
-        world.delete(&format!("/api/v1/contacts/{twin}")).await.expect_deleted();
-        assert_eq!(code(body.clone()).await, "CONTACT_OPTED_OUT");
-        let id = world.list_ids("").await.remove(0);
-        world.act(&id, "opt-in", Value::Null).await.expect(200);
-        assert_eq!(code(body.clone()).await, "CONNECTION_REQUIRED");
-        set_status(&world, &qr, "connected").await;
-        assert_eq!(world.post_send(body).await.status, 200);
-    }
-
-    async fn a_send_is_counted_by_the_keys_rate(world: World) {
-        world.qr().await;
-        let key = world.key_rated(2, 2).await;
-        let body = json!({"to": mobile(1), "message": "oi"});
-        for _ in 0..2 {
-            world.post_as(&key, "/api/v1/send/message", body.clone()).await.expect(200);
+        if answer.status == 200 || answer.status == 502 {
+            // From here on it is read to record the outcome.
+            break;
         }
-        let refused = world.post_as(&key, "/api/v1/send/message", body).await;
-        refused.expect_error(429, "RATE_LIMITED");
-        world.advance(Duration::from_secs(60));
-        let empty = world.post_as(&key, "/api/v1/send/message", json!({})).await;
-        empty.expect_error(400, "MISSING_FIELD");
-    }
-
-    async fn phones_are_understood_as_everywhere_else(world: World) {
-        world.qr().await;
-        let id = world.create_id(json!({"phone": "+5511987654321"})).await;
-        for to in ["+55 (11) 98765-4321", "11 98765-4321", "011987654321", "5511987654321", " +5511987654321 "] {
-            assert_eq!(world.sent(to, "oi").await["contact_id"], id.as_str(), "{to}");
+        assert_eq!(answer.status, 503, "read {n}: {}", answer.show());
+        let wait: u64 = answer.header("retry-after").parse().expect("seconds to wait");
+        let code = text(&answer.json()["code"]);
+        if code == "CONTACT_STATE_UNAVAILABLE" {
+            assert_eq!(wait, 5);
+        } else {
+            assert_eq!(code, "UNAVAILABLE");
+            assert!(wait >= 1);
         }
+        told.push(code);
+        assert_eq!(world.messages_of(&contact).await.len(), 1, "after read {n}: {told:?}");
+    }
+    assert!(told.contains(&"CONTACT_STATE_UNAVAILABLE".to_owned()), "{told:?}");
+    assert_eq!(world.messages_of(&contact).await.len(), 2, "the one that worked: {told:?}");
+}
+
+#[both_stores]
+async fn an_outcome_that_cannot_be_recorded_at_once_is_recorded_later(kind: StoreKind) {
+    let world = World::with(kind, Setup { no_background: true, ..Setup::default() }).await;
+    world.silent("official_cloud").await;
+    world.sent(&mobile(2), "oi").await;
+    world.advance(Duration::from_millis(1));
+    for failure in
+        [StoreFailure::Unavailable, StoreFailure::UnknownBefore, StoreFailure::UnknownAfter]
+    {
+        let mut uncertain = 0;
+        for op in [StoreOp::Read, StoreOp::Commit] {
+            for n in 0..12 {
+                let before = world.all_messages().await.len();
+                let announced = world.events_of("message.sent").await.len();
+                let mut seen = 0;
+                world.server.store.plan(move |asked| {
+                    seen += usize::from(asked == op);
+                    (asked == op && seen > n).then_some(failure)
+                });
+                let answer = world.send_text(&mobile(1), "oi").await;
+                world.server.store.heal();
+                world.server.recover_sends().await;
+                let what = format!("{op:?} {n} {failure:?}: {}", answer.show());
+                let all = world.all_messages().await;
+                let newest = all.first().unwrap_or(&Value::Null);
+                let sent = match answer.status {
+                    200 => 1,
+                    502 => {
+                        answer.expect_error(502, "DELIVERY_UNCERTAIN");
+                        uncertain += 1;
+                        1
+                    }
+                    503 => 0,
+                    _ => panic!("{what}"),
+                };
+                let events = world.events_of("message.sent").await.len();
+                assert_eq!(events, announced + sent, "{what}");
+                if sent == 1 {
+                    assert_eq!(all.len(), before + 1, "{what}");
+                    assert_eq!(newest["status"], "sent", "{what}");
+                    assert!(newest["wamid"].is_string(), "{what}");
+                } else if all.len() > before {
+                    assert_eq!(newest["status"], "failed", "nobody sends it: {what}");
+                }
+                world.advance(Duration::from_millis(1));
+            }
+        }
+        // What was applied without a word is found when it is tried again.
+        let found_again = failure == StoreFailure::UnknownAfter;
+        assert!(uncertain > 0 || found_again, "always recorded at once: {failure:?}");
+    }
+}
+
+#[both_stores]
+async fn a_send_whose_intent_cannot_be_stored_is_503_and_calls_nobody(world: World) {
+    world.qr().await;
+    let contact = world.create_id(json!({"phone": mobile(1)})).await;
+    world.server.store.fail_nth(StoreOp::Commit, 0, StoreFailure::Unavailable);
+    let answer = world.send_text(&mobile(1), "oi").await;
+    world.server.store.heal();
+    assert_eq!(answer.status, 503, "{}", answer.show());
+    assert!(!answer.header("retry-after").is_empty());
+    assert!(world.messages_of(&contact).await.is_empty());
+    assert!(world.events_of("message.sent").await.is_empty());
+}
+
+// A stranger's tricks.
+
+#[both_stores]
+async fn refusals_are_told_in_the_documented_order(world: World) {
+    // Each step mends one thing; the next refusal is the next check.
+    let qr = world.connection("qr", json!({"status": "disconnected"})).await;
+    let code = |body: Value| {
+        let world = &world;
+        async move { text(&world.post_send(body).await.json()["code"]) }
+    };
+    let body = json!({"to": 5, "connection_id": unknown_id(), "nope": 1});
+    assert_eq!(code(body.clone()).await, "MISSING_FIELD");
+    let body = with(body, json!({"message": "oi"}));
+    assert_eq!(code(body.clone()).await, "VALIDATION_ERROR");
+    let mut body = with(body, json!({"to": "12"}));
+    body.as_object_mut().expect("an object").remove("nope");
+    assert_eq!(code(body.clone()).await, "INVALID_PHONE");
+    let body = with(body, json!({"to": mobile(1)}));
+    assert_eq!(code(body.clone()).await, "NOT_FOUND");
+    let body = with(body, json!({"connection_id": qr}));
+    world
+        .import(json!({"phone": mobile(1), "identifier": "a", "opted_out_at": world.time()}))
+        .await;
+    let twin = world.import(json!({"phone": mobile(1), "identifier": "b"})).await;
+    assert_eq!(code(body.clone()).await, "AMBIGUOUS_CONTACT");
+    world.delete(&format!("/api/v1/contacts/{twin}")).await.expect_deleted();
+    assert_eq!(code(body.clone()).await, "CONTACT_OPTED_OUT");
+    let id = world.list_ids("").await.remove(0);
+    world.act(&id, "opt-in", Value::Null).await.expect(200);
+    assert_eq!(code(body.clone()).await, "CONNECTION_REQUIRED");
+    set_status(&world, &qr, "connected").await;
+    assert_eq!(world.post_send(body).await.status, 200);
+}
+
+#[both_stores]
+async fn a_send_is_counted_by_the_keys_rate(world: World) {
+    world.qr().await;
+    let key = world.key_rated(2, 2).await;
+    let body = json!({"to": mobile(1), "message": "oi"});
+    for _ in 0..2 {
+        world.post_as(&key, "/api/v1/send/message", body.clone()).await.expect(200);
+    }
+    let refused = world.post_as(&key, "/api/v1/send/message", body).await;
+    refused.expect_error(429, "RATE_LIMITED");
+    world.advance(Duration::from_secs(60));
+    let empty = world.post_as(&key, "/api/v1/send/message", json!({})).await;
+    empty.expect_error(400, "MISSING_FIELD");
+}
+
+#[both_stores]
+async fn phones_are_understood_as_everywhere_else(world: World) {
+    world.qr().await;
+    let id = world.create_id(json!({"phone": "+5511987654321"})).await;
+    for to in [
+        "+55 (11) 98765-4321",
+        "11 98765-4321",
+        "011987654321",
+        "5511987654321",
+        " +5511987654321 ",
+    ] {
+        assert_eq!(world.sent(to, "oi").await["contact_id"], id.as_str(), "{to}");
     }
 }

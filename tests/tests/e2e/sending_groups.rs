@@ -28,230 +28,247 @@ async fn connection_of(world: &World, sent: &Value) -> Value {
     world.message(&text(&sent["message_id"])).await["connection_id"].clone()
 }
 
-both_stores! {
-    async fn a_group_is_sent_to_by_its_code(world: World) {
-        let qr = world.qr().await;
-        put(&world, &qr, json!([group("1"), group("2")])).await;
-        let contact = world.group_contact("1@g.us").await;
-        let data = world.sent("1@g.us", "bom dia").await;
-        assert_eq!(keys(&data), ["contact_id", "group_jid", "message_id", "provider", "wamid"]);
-        assert_eq!(data["group_jid"], "1@g.us");
-        assert_eq!(data["contact_id"], contact["id"]);
-        assert_eq!(data["provider"], "qr");
-        world.reaches(&text(&data["message_id"]), "read").await;
-        assert_eq!(world.sent(" 1@g.us ", "oi").await["group_jid"], "1@g.us");
-    }
+#[both_stores]
+async fn a_group_is_sent_to_by_its_code(world: World) {
+    let qr = world.qr().await;
+    put(&world, &qr, json!([group("1"), group("2")])).await;
+    let contact = world.group_contact("1@g.us").await;
+    let data = world.sent("1@g.us", "bom dia").await;
+    assert_eq!(keys(&data), ["contact_id", "group_jid", "message_id", "provider", "wamid"]);
+    assert_eq!(data["group_jid"], "1@g.us");
+    assert_eq!(data["contact_id"], contact["id"]);
+    assert_eq!(data["provider"], "qr");
+    world.reaches(&text(&data["message_id"]), "read").await;
+    assert_eq!(world.sent(" 1@g.us ", "oi").await["group_jid"], "1@g.us");
+}
 
-    async fn the_external_chat_id_of_a_listed_group_is_the_code_to_send_to(world: World) {
-        let qr = world.qr().await;
-        put(&world, &qr, json!([group("1")])).await;
-        let listed = world.get("/api/v1/contacts?is_group=true").await.items();
-        world.sent(&text(&listed[0]["external_chat_id"]), "oi").await;
-    }
+#[both_stores]
+async fn the_external_chat_id_of_a_listed_group_is_the_code_to_send_to(world: World) {
+    let qr = world.qr().await;
+    put(&world, &qr, json!([group("1")])).await;
+    let listed = world.get("/api/v1/contacts?is_group=true").await.items();
+    world.sent(&text(&listed[0]["external_chat_id"]), "oi").await;
+}
 
-    async fn the_official_cloud_never_sends_to_groups(world: World) {
-        let (qr, cloud) = (world.qr().await, world.cloud().await);
-        for connection in [&qr, &cloud] {
-            put(&world, connection, json!([group("1")])).await;
-        }
-        let answer = world.send_through(&cloud, "1@g.us").await;
+#[both_stores]
+async fn the_official_cloud_never_sends_to_groups(world: World) {
+    let (qr, cloud) = (world.qr().await, world.cloud().await);
+    for connection in [&qr, &cloud] {
+        put(&world, connection, json!([group("1")])).await;
+    }
+    let answer = world.send_through(&cloud, "1@g.us").await;
+    answer.expect_error(422, "CONNECTION_REQUIRED");
+    let sent = world.sent("1@g.us", "oi").await;
+    assert_eq!(connection_of(&world, &sent).await, qr.as_str());
+}
+
+#[both_stores]
+async fn an_unknown_code_is_404(world: World) {
+    let qr = world.qr().await;
+    put(&world, &qr, json!([group("1")])).await;
+    for to in ["2@g.us", "11@g.us", "5511987654321@g.us"] {
+        world.send_text(to, "oi").await.expect_error(404, "GROUP_NOT_FOUND");
+        world.send_through(&qr, to).await.expect_error(404, "GROUP_NOT_FOUND");
+    }
+}
+
+#[both_stores]
+async fn a_malformed_code_reaches_nobody(world: World) {
+    let qr = world.qr().await;
+    put(&world, &qr, json!([group("1")])).await;
+    for to in ["@g.us", "a b@g.us", "1@1@g.us", &format!("{}@g.us", "1".repeat(150))] {
+        let answer = world.send_text(to, "oi").await;
+        let refused = (answer.status, text(&answer.json()["code"]));
+        let codes = [(400, "INVALID_PHONE".to_owned()), (404, "GROUP_NOT_FOUND".to_owned())];
+        assert!(codes.contains(&refused), "{}", answer.show());
+    }
+    assert!(world.all_messages().await.is_empty());
+}
+
+#[both_stores]
+async fn a_group_of_another_company_is_404(world: World) {
+    world.qr().await;
+    let other = world.tenant("Other").await;
+    let theirs = world.connection_of(&other, "qr", json!({})).await;
+    let path = format!("C/connections/{theirs}/groups");
+    world.operator_for(&other, "PUT", &path, json!([group("1")])).await;
+    world.send_text("1@g.us", "oi").await.expect_error(404, "GROUP_NOT_FOUND");
+}
+
+#[both_stores]
+async fn the_single_connection_that_takes_part_is_used(world: World) {
+    let (_, second) = (world.qr().await, world.qr().await);
+    world.cloud().await;
+    put(&world, &second, json!([group("1")])).await;
+    let sent = world.sent("1@g.us", "oi").await;
+    assert_eq!(connection_of(&world, &sent).await, second.as_str());
+}
+
+#[both_stores]
+async fn of_several_the_last_one_in_which_the_group_talked_is_used(world: World) {
+    let (first, second) = (world.qr().await, world.qr().await);
+    for connection in [&first, &second] {
+        put(&world, connection, json!([group("1")])).await;
+    }
+    for connection in [&second, &first, &second] {
+        world.advance(Duration::from_secs(1));
+        talk(&world, connection, "1@g.us").await;
+        let sent = world.sent("1@g.us", "oi").await;
+        assert_eq!(connection_of(&world, &sent).await, connection.as_str());
+    }
+    // A send through the other one is no talk of the group.
+    world.advance(Duration::from_secs(1));
+    world.send_through(&first, "1@g.us").await.expect(200);
+    world.advance(Duration::from_secs(1));
+    let sent = world.sent("1@g.us", "oi").await;
+    assert_eq!(connection_of(&world, &sent).await, second.as_str());
+}
+
+#[both_stores]
+async fn of_several_in_which_the_group_never_talked_one_must_be_chosen(world: World) {
+    let (first, second) = (world.qr().await, world.qr().await);
+    for connection in [&first, &second] {
+        put(&world, connection, json!([group("1")])).await;
+    }
+    world.send_text("1@g.us", "oi").await.expect_error(422, "CONNECTION_REQUIRED");
+    for connection in [&first, &second] {
+        let sent = world.send_through(connection, "1@g.us").await.expect(200);
+        assert_eq!(connection_of(&world, &sent).await, connection.as_str());
+    }
+}
+
+#[both_stores]
+async fn a_connection_that_cannot_be_used_is_no_candidate(world: World) {
+    let (first, second) = (world.qr().await, world.qr().await);
+    for connection in [&first, &second] {
+        put(&world, connection, json!([group("1")])).await;
+    }
+    talk(&world, &first, "1@g.us").await;
+    let one = format!("C/connections/{first}");
+    world.operator("PATCH", &one, json!({"is_active": false})).await.expect(200);
+    let sent = world.sent("1@g.us", "oi").await;
+    assert_eq!(connection_of(&world, &sent).await, second.as_str());
+    let event = json!({"kind": "connection", "status": "disconnected", "timestamp": world.time()});
+    world.gateway_one(&second, event).await;
+    world.send_text("1@g.us", "oi").await.expect_error(422, "CONNECTION_REQUIRED");
+}
+
+#[both_stores]
+async fn a_given_connection_must_take_part_and_be_connected(world: World) {
+    let (inside, outside) = (world.qr().await, world.qr().await);
+    let gone = world.connection("qr", json!({"status": "disconnected"})).await;
+    put(&world, &inside, json!([group("1")])).await;
+    put(&world, &gone, json!([group("1")])).await;
+    for connection in [&outside, &gone] {
+        let answer = world.send_through(connection, "1@g.us").await;
         answer.expect_error(422, "CONNECTION_REQUIRED");
-        let sent = world.sent("1@g.us", "oi").await;
-        assert_eq!(connection_of(&world, &sent).await, qr.as_str());
     }
+    world.send_through(&inside, "1@g.us").await.expect(200);
+}
 
-    async fn an_unknown_code_is_404(world: World) {
-        let qr = world.qr().await;
-        put(&world, &qr, json!([group("1")])).await;
-        for to in ["2@g.us", "11@g.us", "5511987654321@g.us"] {
-            world.send_text(to, "oi").await.expect_error(404, "GROUP_NOT_FOUND");
-            world.send_through(&qr, to).await.expect_error(404, "GROUP_NOT_FOUND");
-        }
-    }
+// Announce-only groups.
 
-    async fn a_malformed_code_reaches_nobody(world: World) {
-        let qr = world.qr().await;
-        put(&world, &qr, json!([group("1")])).await;
-        for to in ["@g.us", "a b@g.us", "1@1@g.us", &format!("{}@g.us", "1".repeat(150))] {
-            let answer = world.send_text(to, "oi").await;
-            let refused = (answer.status, text(&answer.json()["code"]));
-            let codes = [(400, "INVALID_PHONE".to_owned()), (404, "GROUP_NOT_FOUND".to_owned())];
-            assert!(codes.contains(&refused), "{}", answer.show());
-        }
-        assert!(world.all_messages().await.is_empty());
-    }
+#[both_stores]
+async fn in_an_announce_only_group_only_admins_are_candidates(world: World) {
+    let (admin, plain) = (world.qr().await, world.qr().await);
+    put(&world, &admin, json!([announce_only("1", true)])).await;
+    put(&world, &plain, json!([announce_only("1", false)])).await;
+    talk(&world, &plain, "1@g.us").await;
+    let sent = world.sent("1@g.us", "oi").await;
+    assert_eq!(connection_of(&world, &sent).await, admin.as_str());
+    let answer = world.send_through(&plain, "1@g.us").await;
+    answer.expect_error(403, "GROUP_ANNOUNCE_ONLY");
+    world.send_through(&admin, "1@g.us").await.expect(200);
+}
 
-    async fn a_group_of_another_company_is_404(world: World) {
-        world.qr().await;
-        let other = world.tenant("Other").await;
-        let theirs = world.connection_of(&other, "qr", json!({})).await;
-        let path = format!("C/connections/{theirs}/groups");
-        world.operator_for(&other, "PUT", &path, json!([group("1")])).await;
-        world.send_text("1@g.us", "oi").await.expect_error(404, "GROUP_NOT_FOUND");
-    }
+#[both_stores]
+async fn an_announce_only_group_without_an_admin_is_403(world: World) {
+    let qr = world.qr().await;
+    put(&world, &qr, json!([announce_only("1", false)])).await;
+    world.send_text("1@g.us", "oi").await.expect_error(403, "GROUP_ANNOUNCE_ONLY");
+    assert!(world.all_messages().await.is_empty());
+}
 
-    async fn the_single_connection_that_takes_part_is_used(world: World) {
-        let (_, second) = (world.qr().await, world.qr().await);
-        world.cloud().await;
-        put(&world, &second, json!([group("1")])).await;
-        let sent = world.sent("1@g.us", "oi").await;
-        assert_eq!(connection_of(&world, &sent).await, second.as_str());
-    }
+// Communities.
 
-    async fn of_several_the_last_one_in_which_the_group_talked_is_used(world: World) {
-        let (first, second) = (world.qr().await, world.qr().await);
-        for connection in [&first, &second] {
-            put(&world, connection, json!([group("1")])).await;
-        }
-        for connection in [&second, &first, &second] {
-            world.advance(Duration::from_secs(1));
-            talk(&world, connection, "1@g.us").await;
-            let sent = world.sent("1@g.us", "oi").await;
-            assert_eq!(connection_of(&world, &sent).await, connection.as_str());
-        }
-        // A send through the other one is no talk of the group.
-        world.advance(Duration::from_secs(1));
-        world.send_through(&first, "1@g.us").await.expect(200);
-        world.advance(Duration::from_secs(1));
-        let sent = world.sent("1@g.us", "oi").await;
-        assert_eq!(connection_of(&world, &sent).await, second.as_str());
-    }
+#[both_stores]
+async fn a_community_is_reached_through_its_announcement_group(world: World) {
+    let qr = world.qr().await;
+    let community = with(group("c"), json!({"is_community": true}));
+    let announcement = with(
+        announce_only("a", true),
+        json!({"community_code": "c@g.us", "is_announcement": true}),
+    );
+    let member = with(group("m"), json!({"community_code": "c@g.us"}));
+    put(&world, &qr, json!([community, announcement, member])).await;
+    let data = world.sent("c@g.us", "oi").await;
+    assert_eq!(data["group_jid"], "a@g.us");
+    assert_eq!(data["contact_id"], world.group_contact("a@g.us").await["id"]);
+    assert_eq!(world.sent("m@g.us", "oi").await["group_jid"], "m@g.us");
+}
 
-    async fn of_several_in_which_the_group_never_talked_one_must_be_chosen(world: World) {
-        let (first, second) = (world.qr().await, world.qr().await);
-        for connection in [&first, &second] {
-            put(&world, connection, json!([group("1")])).await;
-        }
-        world.send_text("1@g.us", "oi").await.expect_error(422, "CONNECTION_REQUIRED");
-        for connection in [&first, &second] {
-            let sent = world.send_through(connection, "1@g.us").await.expect(200);
-            assert_eq!(connection_of(&world, &sent).await, connection.as_str());
-        }
-    }
+#[both_stores]
+async fn a_community_whose_announcement_group_is_not_synchronized_is_404(world: World) {
+    let qr = world.qr().await;
+    let community = with(group("c"), json!({"is_community": true}));
+    put(&world, &qr, json!([community, with(group("m"), json!({"community_code": "c@g.us"}))]))
+        .await;
+    world.send_text("c@g.us", "oi").await.expect_error(404, "GROUP_NOT_FOUND");
+}
 
-    async fn a_connection_that_cannot_be_used_is_no_candidate(world: World) {
-        let (first, second) = (world.qr().await, world.qr().await);
-        for connection in [&first, &second] {
-            put(&world, connection, json!([group("1")])).await;
-        }
-        talk(&world, &first, "1@g.us").await;
-        let one = format!("C/connections/{first}");
-        world.operator("PATCH", &one, json!({"is_active": false})).await.expect(200);
-        let sent = world.sent("1@g.us", "oi").await;
-        assert_eq!(connection_of(&world, &sent).await, second.as_str());
-        let event = json!({"kind": "connection", "status": "disconnected", "timestamp": world.time()});
-        world.gateway_one(&second, event).await;
-        world.send_text("1@g.us", "oi").await.expect_error(422, "CONNECTION_REQUIRED");
-    }
+#[both_stores]
+async fn a_community_and_its_announcement_group_are_found_company_wide(world: World) {
+    let (first, second) = (world.qr().await, world.qr().await);
+    put(&world, &first, json!([with(group("c"), json!({"is_community": true}))])).await;
+    let announcement =
+        with(group("a"), json!({"community_code": "c@g.us", "is_announcement": true}));
+    put(&world, &second, json!([announcement])).await;
+    let data = world.sent("c@g.us", "oi").await;
+    assert_eq!(data["group_jid"], "a@g.us");
+    assert_eq!(connection_of(&world, &data).await, second.as_str());
+}
 
-    async fn a_given_connection_must_take_part_and_be_connected(world: World) {
-        let (inside, outside) = (world.qr().await, world.qr().await);
-        let gone = world.connection("qr", json!({"status": "disconnected"})).await;
-        put(&world, &inside, json!([group("1")])).await;
-        put(&world, &gone, json!([group("1")])).await;
-        for connection in [&outside, &gone] {
-            let answer = world.send_through(connection, "1@g.us").await;
-            answer.expect_error(422, "CONNECTION_REQUIRED");
-        }
-        world.send_through(&inside, "1@g.us").await.expect(200);
-    }
+// The contact.
 
-    // Announce-only groups.
+#[both_stores]
+async fn the_state_of_the_groups_contact_is_checked_as_a_persons(world: World) {
+    let qr = world.qr().await;
+    put(&world, &qr, json!([announce_only("1", false)])).await;
+    let contact = text(&world.group_contact("1@g.us").await["id"]);
+    let event = json!({"kind": "connection", "status": "disconnected", "timestamp": world.time()});
+    world.gateway_one(&qr, event).await;
+    world.act(&contact, "ai-mode", json!({"mode": "off"})).await.expect(200);
+    world.send_text("1@g.us", "oi").await.expect_error(403, "EXTERNAL_AI_DISABLED");
+    world.act(&contact, "block", Value::Null).await.expect(200);
+    world.send_text("1@g.us", "oi").await.expect_error(403, "CONTACT_BLOCKED");
+    world.act(&contact, "unblock", Value::Null).await.expect(200);
+    world.act(&contact, "enable-external-ai", Value::Null).await.expect(200);
+    // Then the connection, then who may write.
+    world.send_text("1@g.us", "oi").await.expect_error(422, "CONNECTION_REQUIRED");
+    let event = json!({"kind": "connection", "status": "connected", "timestamp": world.time()});
+    world.gateway_one(&qr, event).await;
+    world.send_text("1@g.us", "oi").await.expect_error(403, "GROUP_ANNOUNCE_ONLY");
+}
 
-    async fn in_an_announce_only_group_only_admins_are_candidates(world: World) {
-        let (admin, plain) = (world.qr().await, world.qr().await);
-        put(&world, &admin, json!([announce_only("1", true)])).await;
-        put(&world, &plain, json!([announce_only("1", false)])).await;
-        talk(&world, &plain, "1@g.us").await;
-        let sent = world.sent("1@g.us", "oi").await;
-        assert_eq!(connection_of(&world, &sent).await, admin.as_str());
-        let answer = world.send_through(&plain, "1@g.us").await;
-        answer.expect_error(403, "GROUP_ANNOUNCE_ONLY");
-        world.send_through(&admin, "1@g.us").await.expect(200);
-    }
+#[both_stores]
+async fn a_code_that_matches_more_than_one_contact_is_ambiguous(world: World) {
+    let qr = world.qr().await;
+    put(&world, &qr, json!([group("1")])).await;
+    world
+        .import(json!({
+            "identifier": "another", "external_chat_id": "1@g.us", "is_group": true,
+        }))
+        .await;
+    world.send_text("1@g.us", "oi").await.expect_error(409, "AMBIGUOUS_CONTACT");
+}
 
-    async fn an_announce_only_group_without_an_admin_is_403(world: World) {
-        let qr = world.qr().await;
-        put(&world, &qr, json!([announce_only("1", false)])).await;
-        world.send_text("1@g.us", "oi").await.expect_error(403, "GROUP_ANNOUNCE_ONLY");
-        assert!(world.all_messages().await.is_empty());
-    }
-
-    // Communities.
-
-    async fn a_community_is_reached_through_its_announcement_group(world: World) {
-        let qr = world.qr().await;
-        let community = with(group("c"), json!({"is_community": true}));
-        let announcement = with(
-            announce_only("a", true),
-            json!({"community_code": "c@g.us", "is_announcement": true}),
-        );
-        let member = with(group("m"), json!({"community_code": "c@g.us"}));
-        put(&world, &qr, json!([community, announcement, member])).await;
-        let data = world.sent("c@g.us", "oi").await;
-        assert_eq!(data["group_jid"], "a@g.us");
-        assert_eq!(data["contact_id"], world.group_contact("a@g.us").await["id"]);
-        assert_eq!(world.sent("m@g.us", "oi").await["group_jid"], "m@g.us");
-    }
-
-    async fn a_community_whose_announcement_group_is_not_synchronized_is_404(world: World) {
-        let qr = world.qr().await;
-        let community = with(group("c"), json!({"is_community": true}));
-        put(&world, &qr, json!([community, with(group("m"), json!({"community_code": "c@g.us"}))]))
-            .await;
-        world.send_text("c@g.us", "oi").await.expect_error(404, "GROUP_NOT_FOUND");
-    }
-
-    async fn a_community_and_its_announcement_group_are_found_company_wide(world: World) {
-        let (first, second) = (world.qr().await, world.qr().await);
-        put(&world, &first, json!([with(group("c"), json!({"is_community": true}))])).await;
-        let announcement =
-            with(group("a"), json!({"community_code": "c@g.us", "is_announcement": true}));
-        put(&world, &second, json!([announcement])).await;
-        let data = world.sent("c@g.us", "oi").await;
-        assert_eq!(data["group_jid"], "a@g.us");
-        assert_eq!(connection_of(&world, &data).await, second.as_str());
-    }
-
-    // The contact.
-
-    async fn the_state_of_the_groups_contact_is_checked_as_a_persons(world: World) {
-        let qr = world.qr().await;
-        put(&world, &qr, json!([announce_only("1", false)])).await;
-        let contact = text(&world.group_contact("1@g.us").await["id"]);
-        let event = json!({"kind": "connection", "status": "disconnected", "timestamp": world.time()});
-        world.gateway_one(&qr, event).await;
-        world.act(&contact, "ai-mode", json!({"mode": "off"})).await.expect(200);
-        world.send_text("1@g.us", "oi").await.expect_error(403, "EXTERNAL_AI_DISABLED");
-        world.act(&contact, "block", Value::Null).await.expect(200);
-        world.send_text("1@g.us", "oi").await.expect_error(403, "CONTACT_BLOCKED");
-        world.act(&contact, "unblock", Value::Null).await.expect(200);
-        world.act(&contact, "enable-external-ai", Value::Null).await.expect(200);
-        // Then the connection, then who may write.
-        world.send_text("1@g.us", "oi").await.expect_error(422, "CONNECTION_REQUIRED");
-        let event = json!({"kind": "connection", "status": "connected", "timestamp": world.time()});
-        world.gateway_one(&qr, event).await;
-        world.send_text("1@g.us", "oi").await.expect_error(403, "GROUP_ANNOUNCE_ONLY");
-    }
-
-    async fn a_code_that_matches_more_than_one_contact_is_ambiguous(world: World) {
-        let qr = world.qr().await;
-        put(&world, &qr, json!([group("1")])).await;
-        world
-            .import(json!({
-                "identifier": "another", "external_chat_id": "1@g.us", "is_group": true,
-            }))
-            .await;
-        world.send_text("1@g.us", "oi").await.expect_error(409, "AMBIGUOUS_CONTACT");
-    }
-
-    async fn a_group_that_was_imported_and_never_synchronized_needs_a_connection(world: World) {
-        world.qr().await;
-        world
-            .import(json!({
-                "identifier": "9@g.us", "external_chat_id": "9@g.us", "is_group": true,
-            }))
-            .await;
-        world.send_text("9@g.us", "oi").await.expect_error(422, "CONNECTION_REQUIRED");
-    }
+#[both_stores]
+async fn a_group_that_was_imported_and_never_synchronized_needs_a_connection(world: World) {
+    world.qr().await;
+    world
+        .import(json!({
+            "identifier": "9@g.us", "external_chat_id": "9@g.us", "is_group": true,
+        }))
+        .await;
+    world.send_text("9@g.us", "oi").await.expect_error(422, "CONNECTION_REQUIRED");
 }
