@@ -1,4 +1,4 @@
-//! What each answer to a send means for the message (3.1).
+//! What each answer to a send means for the message.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The gateway's events other than messages from people (3.7).
+//! The gateway's events other than messages from people.
 
 use recado_core::connections::ConnectionStatus;
 use recado_core::gateway::GatewayEvent;

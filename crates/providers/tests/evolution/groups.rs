@@ -1,4 +1,4 @@
-//! Groups and communities (3.4).
+//! Groups and communities.
 
 use recado_core::gateway::{Provider, ProviderError};
 use recado_core::groups::{Group, GroupCode, GroupList};

@@ -1,4 +1,4 @@
-//! The gateway's history: what was missed, and the search for an uncertain send (3.5).
+//! The gateway's history: what was missed, and the search for an uncertain send.
 
 use recado_core::Timestamp;
 use recado_core::gateway::{GatewayEvent, Incoming, Missed, Provider, ProviderError};

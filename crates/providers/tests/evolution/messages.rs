@@ -1,4 +1,4 @@
-//! What messages say, by each kind that the gateway passes on (3.7).
+//! What messages say, by each kind that the gateway passes on.
 
 use recado_core::Timestamp;
 use recado_core::gateway::{Button, EventMedia, GatewayEvent, GatewayMessage};

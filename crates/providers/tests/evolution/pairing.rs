@@ -1,4 +1,4 @@
-//! The instance's state, and pairing a phone with it (3.2).
+//! The instance's state, and pairing a phone with it.
 
 use recado_core::connections::ConnectionStatus;
 use recado_core::gateway::{GatewayStatus, Pairing, Provider, ProviderError};

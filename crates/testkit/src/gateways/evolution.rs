@@ -23,14 +23,14 @@ const TOKEN: &str = "hook-token";
 /// How a version writes people who are known by LID.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EvolutionVersion {
-    /// 2.3.0 to 2.3.3: the LID, with the phone in `senderPn`.
+    /// Version 2.3.0 to 2.3.3: the LID, with the phone in `senderPn`.
     V2_3_3,
-    /// 2.3.6: the LID, with the phone in `remoteJidAlt`.
+    /// Version 2.3.6: the LID, with the phone in `remoteJidAlt`.
     V2_3_6,
-    /// 2.3.7: the phone alone; its history ignores the filter by conversation.
+    /// Version 2.3.7: the phone alone; its history ignores the filter by conversation.
     #[default]
     V2_3_7,
-    /// 2.4: the phone, with the LID in `remoteJidAlt`; it asks for a licence.
+    /// Version 2.4: the phone, with the LID in `remoteJidAlt`; it asks for a licence.
     V2_4,
 }
 

@@ -1,0 +1,64 @@
+//! Prints which code implements each rule of the reference and the decisions, and which tests prove it.
+//!
+//! ```text
+//! cargo run -p recado-rules                 prints the index
+//! cargo run -p recado-rules -- --write      writes it to docs/rules.md
+//! cargo run -p recado-rules -- --uncited    prints the rules that no function or no test cites
+//! cargo run -p recado-rules -- --check      fails if docs/rules.md is out of date or something cites no rule
+//! ```
+
+mod citations;
+mod exemptions;
+mod index;
+mod lex;
+mod rules;
+mod source;
+
+use std::{
+    fs,
+    io::{self, Write as _},
+    path::Path,
+    process::ExitCode,
+};
+
+use index::Index;
+
+const PAGE: &str = "docs/rules.md";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match run(&arguments) {
+        Ok(faults) if faults.is_empty() => ExitCode::SUCCESS,
+        Ok(faults) => {
+            eprintln!("{}", faults.join("\n"));
+            ExitCode::FAILURE
+        }
+        Err(error) => {
+            eprintln!("cannot read or write the workspace: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// What is wrong; nothing if all is well.
+fn run(arguments: &[&str]) -> io::Result<Vec<String>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let index = Index::read(&root)?;
+    match arguments {
+        [] => io::stdout().write_all(index.page().as_bytes())?,
+        ["--write"] => fs::write(root.join(PAGE), index.page())?,
+        ["--uncited"] => index.uncited().iter().for_each(|rule| println!("{rule}")),
+        ["--check"] => {
+            let mut faults = index.faults();
+            if fs::read_to_string(root.join(PAGE)).unwrap_or_default() != index.page() {
+                faults.push(format!(
+                    "{PAGE} is out of date: run `cargo run -p recado-rules -- --write`"
+                ));
+            }
+            return Ok(faults);
+        }
+        _ => return Ok(vec!["usage: recado-rules [--write | --uncited | --check]".to_owned()]),
+    }
+    Ok(index.faults())
+}
