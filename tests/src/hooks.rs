@@ -54,7 +54,7 @@ impl Hooks {
         Self { world, receiver: Receiver::start().await }
     }
 
-    /// A world whose background loops run: the dispatcher too.
+    /// A world whose background loops run: the delivery worker too.
     pub async fn live(kind: StoreKind) -> Self {
         Self::with(kind, Setup::default()).await
     }

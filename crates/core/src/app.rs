@@ -242,7 +242,7 @@ impl Recado {
         Webhooks { app: self }
     }
 
-    /// Deliveries to webhooks, and their dispatcher.
+    /// Deliveries to webhooks, and their delivery worker.
     pub fn deliveries(&self) -> Deliveries<'_> {
         Deliveries { app: self }
     }

@@ -1,11 +1,11 @@
-//! The queues of webhooks, for the dispatcher.
+//! The queues of webhooks, for the delivery worker.
 
 use std::sync::LazyLock;
 
 use async_trait::async_trait;
 use recado_core::Timestamp;
 use recado_core::deliveries::{
-    Delivery, DeliverySeq, DueDelivery, DueReads, Lane, LanePage, LaneRead, Pending,
+    Delivery, DeliverySeq, DueDelivery, DueReads, PendingQueue, QueueKey, QueuePage, QueueRead,
 };
 use recado_core::ids::{CompanyId, ContactId, WebhookId};
 use recado_core::store::StoreError;
@@ -42,7 +42,7 @@ pub(crate) static AGAIN: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// The first entry of each queue, one look-up for each.
-pub(crate) fn lanes_sql(after: bool) -> String {
+pub(crate) fn queues_sql(after: bool) -> String {
     let first = |table: &str, after: &str| {
         format!(
             "SELECT {table}.company_id, {table}.webhook_id, {table}.queued_at \
@@ -52,10 +52,10 @@ pub(crate) fn lanes_sql(after: bool) -> String {
     };
     let begin = if after { "AND (f.company_id, f.webhook_id) > ($2::uuid, $3::uuid)" } else { "" };
     format!(
-        "WITH RECURSIVE lanes AS (({}) UNION ALL SELECT next.* FROM lanes \
-         CROSS JOIN LATERAL ({}) AS next) SELECT * FROM lanes LIMIT $1::bigint",
+        "WITH RECURSIVE queues AS (({}) UNION ALL SELECT next.* FROM queues \
+         CROSS JOIN LATERAL ({}) AS next) SELECT * FROM queues LIMIT $1::bigint",
         first("f", begin),
-        first("n", "AND (n.company_id, n.webhook_id) > (lanes.company_id, lanes.webhook_id)"),
+        first("n", "AND (n.company_id, n.webhook_id) > (queues.company_id, queues.webhook_id)"),
     )
 }
 
@@ -71,27 +71,27 @@ fn due(row: &Row) -> Result<DueDelivery, StoreError> {
 
 #[async_trait]
 impl DueReads for PostgresStore {
-    async fn pending_lanes(
+    async fn pending_queues(
         &self,
-        after: Option<Lane>,
+        after: Option<QueueKey>,
         limit: u32,
-    ) -> Result<Vec<Pending>, StoreError> {
+    ) -> Result<Vec<PendingQueue>, StoreError> {
         let mut params = params![i64::from(limit)];
         if let Some(after) = after {
             params.extend(params![after.company.uuid(), after.webhook.uuid()]);
         }
-        let found = rows(&self.pool, lanes_sql(after.is_some()), params).await?;
+        let found = rows(&self.pool, queues_sql(after.is_some()), params).await?;
         let read = |row| {
             let mut columns = Columns::new(row);
             let company = columns.id(CompanyId::new)?;
-            let lane = Lane { company, webhook: columns.id(WebhookId::new)? };
-            Ok(Pending { lane, queued_at: columns.time()? })
+            let key = QueueKey { company, webhook: columns.id(WebhookId::new)? };
+            Ok(PendingQueue { key, queued_at: columns.time()? })
         };
         found.iter().map(read).collect()
     }
 
-    async fn lane(&self, read: LaneRead) -> Result<LanePage, StoreError> {
-        let (company, webhook) = (read.lane.company.uuid(), read.lane.webhook.uuid());
+    async fn read_queue(&self, read: QueueRead) -> Result<QueuePage, StoreError> {
+        let (company, webhook) = (read.key.company.uuid(), read.key.webhook.uuid());
         let mut statements =
             vec![Statement::new(Webhook::sql().get.as_str(), params![company, webhook])];
         if read.fresh > 0 {
@@ -110,6 +110,6 @@ impl DueReads for PostgresStore {
             let rows = if wanted > 0 { found.next() } else { None };
             rows.unwrap_or_default().iter().map(due).collect()
         };
-        Ok(LanePage { webhook, fresh: next(read.fresh)?, again: next(read.again)? })
+        Ok(QueuePage { webhook, fresh: next(read.fresh)?, again: next(read.again)? })
     }
 }

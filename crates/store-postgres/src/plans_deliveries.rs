@@ -7,7 +7,7 @@ use serde_json::Value;
 use tokio_postgres::{Client, SimpleQueryMessage};
 
 use crate::deliveries_batch::UPDATE;
-use crate::deliveries_due::{AGAIN, FRESH, lanes_sql};
+use crate::deliveries_due::{AGAIN, FRESH, queues_sql};
 use crate::events::journal_sql;
 use crate::outbox::{ERASE, LEFT, SWEEP_DELIVERIES, SWEEP_EVENTS};
 use crate::plans::walk;
@@ -65,8 +65,8 @@ fn cases() -> Vec<Case> {
         case("the queue", &FRESH, &format!("{queue}, 0, 128"), (300.0, 1_600.0)),
         case("those due again", &AGAIN, &format!("{queue}, 9000, 128"), (300.0, 1_600.0)),
         case("an empty stretch", &AGAIN, &format!("{queue}, 0, 128"), (0.0, 10.0)),
-        case("the queues", &lanes_sql(false), "100", (10.0, 600.0)),
-        case("one queue more", &lanes_sql(true), &format!("1, {queue}"), (5.0, 300.0)),
+        case("the queues", &queues_sql(false), "100", (10.0, 600.0)),
+        case("one queue more", &queues_sql(true), &format!("1, {queue}"), (5.0, 300.0)),
         case("outcomes", UPDATE, &batch.join(", "), (250.0, 8_000.0)),
         case(
             "the journal",

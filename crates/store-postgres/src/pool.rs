@@ -9,7 +9,7 @@ use recado_core::store::StoreError;
 use tokio_postgres::{Config, NoTls};
 
 use crate::limiter::PostgresLimiter;
-use crate::signals::Bells;
+use crate::signals::Notifier;
 
 /// How a [`PostgresStore`] connects.
 #[derive(Clone, Debug)]
@@ -40,7 +40,7 @@ impl Default for Options {
 #[derive(Clone)]
 pub struct PostgresStore {
     pub(crate) pool: Pool,
-    pub(crate) bells: Arc<Bells>,
+    pub(crate) notifier: Arc<Notifier>,
 }
 
 /// What it takes to connect.
@@ -108,7 +108,7 @@ impl PostgresStore {
             config.application_name("recado");
         }
         let dial = Dial::new(config, options.connect_timeout)?;
-        let store = Self { pool: pool(&dial, &options)?, bells: Arc::new(Bells::new(dial)) };
+        let store = Self { pool: pool(&dial, &options)?, notifier: Arc::new(Notifier::new(dial)) };
         drop(store.pool.get().await.map_err(StoreError::unavailable)?);
         Ok(store)
     }

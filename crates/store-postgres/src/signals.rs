@@ -1,8 +1,8 @@
-//! Words between processes, by `NOTIFY`: whose queues have something new.
+//! Notifications between processes, by `NOTIFY`: which queues have something new.
 //!
 //! They go through connections of their own. In the transaction of a commit they would make all
-//! commits wait for each other; so one task says at most one word every few milliseconds, for
-//! everything that was committed meanwhile.
+//! commits wait for each other; so one task sends at most one notification every few milliseconds,
+//! for everything that was committed meanwhile.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use recado_core::deliveries::{Lane, Signals};
+use recado_core::deliveries::{QueueKey, Signals};
 use recado_core::ids::{CompanyId, WebhookId};
 use recado_core::store::StoreError;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -27,107 +27,107 @@ use uuid::Uuid;
 use crate::PostgresStore;
 use crate::pool::Dial;
 
-/// The least time between two words.
+/// The least time between two notifications.
 const PAUSE: Duration = Duration::from_millis(5);
-/// How many queues fit into one word, which has to be shorter than 8,000 bytes.
-const AT_ONCE: usize = 7_999 / LANE;
-/// The length of a queue in a word: two ids in hexadecimal digits.
-const LANE: usize = 64;
-/// How many queues are remembered until somebody asks; beyond it, all have to be looked at.
+/// How many queues fit into one payload, which has to be shorter than 8,000 bytes.
+const AT_ONCE: usize = 7_999 / QUEUE_LENGTH;
+/// The length of a queue in a payload: two ids in hexadecimal digits.
+const QUEUE_LENGTH: usize = 64;
+/// How many queues are collected until they are taken; beyond it, all queues are to be polled.
 const REMEMBERED: usize = 10_000;
 const FIRST_WAIT: Duration = Duration::from_millis(100);
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
-/// Queues that were rung for.
+/// Queues with something new.
 #[derive(Default)]
-struct Rung {
-    lanes: BTreeSet<Lane>,
+struct Notified {
+    queues: BTreeSet<QueueKey>,
     everywhere: bool,
 }
 
-/// Collects queues until somebody takes them.
+/// Collects queues until they are taken.
 #[derive(Default)]
-struct Bell {
-    rung: Mutex<Rung>,
+struct Notices {
+    notified: Mutex<Notified>,
     changed: Notify,
 }
 
-impl Bell {
-    fn lock(&self) -> MutexGuard<'_, Rung> {
-        self.rung.lock().unwrap_or_else(PoisonError::into_inner)
+impl Notices {
+    fn lock(&self) -> MutexGuard<'_, Notified> {
+        self.notified.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds queues; none means all.
-    fn ring(&self, lanes: impl IntoIterator<Item = Lane>, most: usize) {
-        let mut rung = self.lock();
-        let before = rung.lanes.len();
+    fn add(&self, queues: impl IntoIterator<Item = QueueKey>, most: usize) {
+        let mut notified = self.lock();
+        let before = notified.queues.len();
         let mut none = true;
-        for lane in lanes {
+        for key in queues {
             none = false;
-            if !rung.everywhere {
-                rung.lanes.insert(lane);
+            if !notified.everywhere {
+                notified.queues.insert(key);
             }
         }
-        if none || rung.lanes.len() > most {
-            *rung = Rung { lanes: BTreeSet::new(), everywhere: true };
-        } else if rung.lanes.len() == before && before > 0 {
+        if none || notified.queues.len() > most {
+            *notified = Notified { queues: BTreeSet::new(), everywhere: true };
+        } else if notified.queues.len() == before && before > 0 {
             return;
         }
-        drop(rung);
+        drop(notified);
         self.changed.notify_one();
     }
 
-    /// What was rung for, once something was.
-    async fn taken(&self) -> Rung {
+    /// What was collected, once there is something.
+    async fn take(&self) -> Notified {
         loop {
-            let rung = std::mem::take(&mut *self.lock());
-            if rung.everywhere || !rung.lanes.is_empty() {
-                return rung;
+            let notified = std::mem::take(&mut *self.lock());
+            if notified.everywhere || !notified.queues.is_empty() {
+                return notified;
             }
             self.changed.notified().await;
         }
     }
 }
 
-/// Queues as a word; nothing stands for all.
-fn word(rung: &Rung) -> String {
-    let mut word = String::with_capacity(rung.lanes.len() * LANE);
-    for lane in &rung.lanes {
-        let _ = write!(word, "{}{}", lane.company.uuid().simple(), lane.webhook.uuid().simple());
+/// Queues as a payload; an empty one stands for all.
+fn payload(notified: &Notified) -> String {
+    let mut payload = String::with_capacity(notified.queues.len() * QUEUE_LENGTH);
+    for key in &notified.queues {
+        let _ = write!(payload, "{}{}", key.company.uuid().simple(), key.webhook.uuid().simple());
     }
-    word
+    payload
 }
 
-/// The queues of a word; none for a word that says all, or that cannot be read.
-fn queues(word: &str) -> Vec<Lane> {
-    let lane = |text: &[u8]| {
-        let (company, webhook) = text.split_at_checked(LANE / 2)?;
-        Some(Lane {
+/// The queues of a payload; none for one that stands for all, or that cannot be read.
+fn parse(payload: &str) -> Vec<QueueKey> {
+    let key = |text: &[u8]| {
+        let (company, webhook) = text.split_at_checked(QUEUE_LENGTH / 2)?;
+        Some(QueueKey {
             company: CompanyId::new(Uuid::try_parse_ascii(company).ok()?),
             webhook: WebhookId::new(Uuid::try_parse_ascii(webhook).ok()?),
         })
     };
-    word.as_bytes().chunks(LANE).map(lane).collect::<Option<_>>().unwrap_or_default()
+    payload.as_bytes().chunks(QUEUE_LENGTH).map(key).collect::<Option<_>>().unwrap_or_default()
 }
 
-/// The bells of a store and the tasks that carry their sound.
-pub(crate) struct Bells {
+/// The notices of a store and the tasks that send and receive them.
+pub(crate) struct Notifier {
     dial: Arc<Dial>,
-    /// What others are to be told.
-    said: Arc<Bell>,
-    /// What others told.
-    heard: Arc<Bell>,
-    /// The process of the server that speaks for us.
+    /// To be sent to the other processes.
+    outgoing: Arc<Notices>,
+    /// Received from the other processes.
+    incoming: Arc<Notices>,
+    /// The server's process that sends for us: its own notifications are skipped.
     own: Arc<AtomicI32>,
     tasks: Mutex<[Option<AbortHandle>; 2]>,
 }
 
-impl Bells {
+impl Notifier {
     pub(crate) fn new(dial: Dial) -> Self {
         Self {
             dial: Arc::new(dial),
-            said: Arc::default(),
-            heard: Arc::default(),
+            outgoing: Arc::default(),
+            incoming: Arc::default(),
             own: Arc::default(),
             tasks: Mutex::default(),
         }
@@ -136,17 +136,17 @@ impl Bells {
     /// Sees to it that a task runs.
     fn keep<F: Future<Output = ()> + Send + 'static>(&self, at: usize, task: impl FnOnce() -> F) {
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(place) = tasks.get_mut(at) else { return };
-        if place.as_ref().is_some_and(|task| !task.is_finished()) {
+        let Some(slot) = tasks.get_mut(at) else { return };
+        if slot.as_ref().is_some_and(|task| !task.is_finished()) {
             return;
         }
         if let Ok(runtime) = Handle::try_current() {
-            *place = Some(runtime.spawn(task()).abort_handle());
+            *slot = Some(runtime.spawn(task()).abort_handle());
         }
     }
 }
 
-impl Drop for Bells {
+impl Drop for Notifier {
     fn drop(&mut self) {
         let tasks = self.tasks.get_mut().unwrap_or_else(PoisonError::into_inner);
         for task in tasks.iter().flatten() {
@@ -165,15 +165,15 @@ impl Backoff {
     }
 }
 
-/// Says what is to be said, for as long as the store lives.
-async fn speak(dial: Arc<Dial>, said: Arc<Bell>, own: Arc<AtomicI32>) {
+/// Sends notifications, for as long as the store lives.
+async fn send(dial: Arc<Dial>, outgoing: Arc<Notices>, own: Arc<AtomicI32>) {
     let mut backoff = Backoff(FIRST_WAIT);
     let mut connected: Option<Client> = None;
     loop {
-        // It is said by whoever is connected: until then, more may come to it.
+        // Taken only when connected: until then, more may be collected.
         let client = match connected.take() {
             Some(client) if !client.is_closed() => client,
-            _ => match speaker(&dial, &own).await {
+            _ => match connect_sender(&dial, &own).await {
                 Ok(client) => client,
                 Err(error) => {
                     tracing::warn!(%error, "other processes cannot be told of new deliveries");
@@ -182,8 +182,8 @@ async fn speak(dial: Arc<Dial>, said: Arc<Bell>, own: Arc<AtomicI32>) {
                 }
             },
         };
-        let rung = said.taken().await;
-        match client.batch_execute(&saying(&word(&rung))).await {
+        let notified = outgoing.take().await;
+        match client.batch_execute(&statement(&payload(&notified))).await {
             Ok(()) => {
                 backoff = Backoff(FIRST_WAIT);
                 connected = Some(client);
@@ -191,21 +191,21 @@ async fn speak(dial: Arc<Dial>, said: Arc<Bell>, own: Arc<AtomicI32>) {
             }
             Err(error) => {
                 tracing::warn!(%error, "other processes were not told of new deliveries");
-                said.ring([], AT_ONCE);
+                outgoing.add([], AT_ONCE);
                 backoff.wait().await;
             }
         }
     }
 }
 
-/// The statements that say a word, which is hexadecimal digits. It need not survive a crash of the
+/// The statements that send a payload, which is hexadecimal digits. It need not survive a crash of the
 /// server. That holds for this transaction alone: behind a pooler that hands out the connection by
 /// transactions, the next one may be a commit that has to be durable.
-fn saying(word: &str) -> String {
-    format!("BEGIN; SET LOCAL synchronous_commit = off; NOTIFY recado_lanes, '{word}'; COMMIT")
+fn statement(payload: &str) -> String {
+    format!("BEGIN; SET LOCAL synchronous_commit = off; NOTIFY recado_lanes, '{payload}'; COMMIT")
 }
 
-async fn speaker(dial: &Dial, own: &AtomicI32) -> Result<Client, StoreError> {
+async fn connect_sender(dial: &Dial, own: &AtomicI32) -> Result<Client, StoreError> {
     let (client, driving) = connect(dial, |_| {}).await?;
     tokio::spawn(driving);
     let row = client.query_one("SELECT pg_backend_pid()", &[]).await;
@@ -214,27 +214,27 @@ async fn speaker(dial: &Dial, own: &AtomicI32) -> Result<Client, StoreError> {
     Ok(client)
 }
 
-/// Hears what others say, for as long as the store lives.
-async fn listen(dial: Arc<Dial>, heard: Arc<Bell>, own: Arc<AtomicI32>) {
+/// Receives notifications, for as long as the store lives.
+async fn listen(dial: Arc<Dial>, incoming: Arc<Notices>, own: Arc<AtomicI32>) {
     let mut backoff = Backoff(FIRST_WAIT);
     let mut missed = false;
     loop {
-        let hear = {
-            let (heard, own) = (heard.clone(), own.clone());
-            move |word: Notification| {
-                if word.process_id() != own.load(Ordering::Acquire) {
-                    heard.ring(queues(word.payload()), REMEMBERED);
+        let receive = {
+            let (incoming, own) = (incoming.clone(), own.clone());
+            move |payload: Notification| {
+                if payload.process_id() != own.load(Ordering::Acquire) {
+                    incoming.add(parse(payload.payload()), REMEMBERED);
                 }
             }
         };
-        match connect(&dial, hear).await {
+        match connect(&dial, receive).await {
             Ok((client, mut driving)) => {
                 let listening = async {
                     let listening = client.batch_execute("LISTEN recado_lanes").await;
                     if listening.is_ok() {
                         backoff = Backoff(FIRST_WAIT);
                         if missed {
-                            heard.ring([], REMEMBERED);
+                            incoming.add([], REMEMBERED);
                         }
                         pending::<()>().await;
                     }
@@ -246,7 +246,7 @@ async fn listen(dial: Arc<Dial>, heard: Arc<Bell>, own: Arc<AtomicI32>) {
                 tracing::warn!("the connection that hears of other processes' deliveries is gone");
             }
             Err(error) => {
-                tracing::warn!(%error, "other processes' deliveries cannot be heard of");
+                tracing::warn!(%error, "other processes' deliveries cannot be incoming of");
             }
         }
         missed = true;
@@ -259,16 +259,16 @@ type Driving = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// Connects outside of the pool; the future that is answered drives the connection.
 async fn connect(
     dial: &Dial,
-    hear: impl FnMut(Notification) + Send + 'static,
+    receive: impl FnMut(Notification) + Send + 'static,
 ) -> Result<(Client, Driving), StoreError> {
     let connecting = async {
         #[cfg(feature = "tls")]
         if let Some(tls) = &dial.tls {
             let (client, connection) = dial.config.connect(tls.clone()).await?;
-            return Ok((client, drive(connection, hear)));
+            return Ok((client, drive(connection, receive)));
         }
         let (client, connection) = dial.config.connect(tokio_postgres::NoTls).await?;
-        Ok((client, drive(connection, hear)))
+        Ok((client, drive(connection, receive)))
     };
     match timeout(dial.timeout, connecting).await {
         Ok(connected) => {
@@ -280,7 +280,7 @@ async fn connect(
 
 fn drive<S, T>(
     mut connection: Connection<S, T>,
-    mut hear: impl FnMut(Notification) + Send + 'static,
+    mut receive: impl FnMut(Notification) + Send + 'static,
 ) -> Driving
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -288,8 +288,8 @@ where
 {
     Box::pin(async move {
         while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
-            if let AsyncMessage::Notification(word) = message {
-                hear(word);
+            if let AsyncMessage::Notification(payload) = message {
+                receive(payload);
             }
         }
     })
@@ -297,17 +297,21 @@ where
 
 #[async_trait]
 impl Signals for PostgresStore {
-    fn ring(&self, lanes: &[Lane]) {
-        let bells = &self.bells;
-        bells.keep(0, || speak(bells.dial.clone(), bells.said.clone(), bells.own.clone()));
-        bells.said.ring(lanes.iter().copied(), AT_ONCE);
+    fn notify(&self, queues: &[QueueKey]) {
+        let notifier = &self.notifier;
+        notifier.keep(0, || {
+            send(notifier.dial.clone(), notifier.outgoing.clone(), notifier.own.clone())
+        });
+        notifier.outgoing.add(queues.iter().copied(), AT_ONCE);
     }
 
-    async fn rung(&self) -> Option<Vec<Lane>> {
-        let bells = &self.bells;
-        bells.keep(1, || listen(bells.dial.clone(), bells.heard.clone(), bells.own.clone()));
-        let rung = bells.heard.taken().await;
-        (!rung.everywhere).then(|| rung.lanes.into_iter().collect())
+    async fn notified(&self) -> Option<Vec<QueueKey>> {
+        let notifier = &self.notifier;
+        notifier.keep(1, || {
+            listen(notifier.dial.clone(), notifier.incoming.clone(), notifier.own.clone())
+        });
+        let notified = notifier.incoming.take().await;
+        (!notified.everywhere).then(|| notified.queues.into_iter().collect())
     }
 }
 
@@ -315,25 +319,27 @@ impl Signals for PostgresStore {
 mod tests {
     use super::*;
 
-    fn lane(n: u128) -> Lane {
-        Lane {
+    fn key(n: u128) -> QueueKey {
+        QueueKey {
             company: CompanyId::new(Uuid::from_u128(n)),
             webhook: WebhookId::new(Uuid::from_u128(n << 64)),
         }
     }
 
     #[test]
-    fn a_word_that_is_full_says_the_same_to_whoever_hears_it() {
-        let lanes: Vec<Lane> = (1..=AT_ONCE as u128).map(lane).collect();
-        let word = word(&Rung { lanes: lanes.iter().copied().collect(), everywhere: false });
-        assert!(word.len() < 8_000);
-        assert_eq!(queues(&word), lanes);
+    fn a_full_payload_is_read_as_it_was_written() {
+        let queues: Vec<QueueKey> = (1..=AT_ONCE as u128).map(key).collect();
+        let payload =
+            payload(&Notified { queues: queues.iter().copied().collect(), everywhere: false });
+        assert!(payload.len() < 8_000);
+        assert_eq!(parse(&payload), queues);
     }
 
     #[test]
-    fn a_word_relaxes_durability_for_itself_alone() {
-        let saying = saying(&word(&Rung { lanes: [lane(1)].into(), everywhere: false }));
-        let statements: Vec<&str> = saying.split("; ").collect();
+    fn a_notification_relaxes_durability_for_itself_alone() {
+        let statement =
+            statement(&payload(&Notified { queues: [key(1)].into(), everywhere: false }));
+        let statements: Vec<&str> = statement.split("; ").collect();
         assert_eq!(statements.first(), Some(&"BEGIN"));
         assert_eq!(statements.last(), Some(&"COMMIT"));
         let set: Vec<&&str> = statements.iter().filter(|it| it.starts_with("SET")).collect();
@@ -341,20 +347,20 @@ mod tests {
     }
 
     #[test]
-    fn words_that_cannot_be_read_say_all() {
-        for word in ["", "x", &"g".repeat(LANE), &"0".repeat(LANE + 1)] {
-            assert_eq!(queues(word), []);
+    fn a_payload_that_cannot_be_read_stands_for_all() {
+        for payload in ["", "x", &"g".repeat(QUEUE_LENGTH), &"0".repeat(QUEUE_LENGTH + 1)] {
+            assert_eq!(parse(payload), []);
         }
     }
 
     #[tokio::test]
     async fn more_queues_than_fit_are_all_queues() {
-        let bell = Bell::default();
-        bell.ring((1..=3).map(lane), 3);
-        assert_eq!(bell.taken().await.lanes.len(), 3);
-        bell.ring((1..=4).map(lane), 3);
-        bell.ring([lane(1)], 3);
-        let rung = bell.taken().await;
-        assert!(rung.everywhere && rung.lanes.is_empty());
+        let notices = Notices::default();
+        notices.add((1..=3).map(key), 3);
+        assert_eq!(notices.take().await.queues.len(), 3);
+        notices.add((1..=4).map(key), 3);
+        notices.add([key(1)], 3);
+        let notified = notices.take().await;
+        assert!(notified.everywhere && notified.queues.is_empty());
     }
 }

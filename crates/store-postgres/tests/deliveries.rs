@@ -4,7 +4,7 @@ mod support;
 
 use recado_core::Timestamp;
 use recado_core::deliveries::{
-    Delivery, DeliveryReads, DeliverySeq, DueReads, Lane, LaneRead, cancelled,
+    Delivery, DeliveryReads, DeliverySeq, DueReads, QueueKey, QueueRead, cancelled,
 };
 use recado_core::events::{Event, EventReads, EventType, JournalPosition};
 use recado_core::ids::{CompanyId, DeliveryId, EventId, WebhookId};
@@ -115,10 +115,10 @@ async fn places_follow_the_order_of_the_set_across_many_events() {
         changes = changes.emit(event.clone());
     }
     database.store.commit(changes).await.expect("the store works");
-    let lane = Lane { company: company(), webhook: made[0].webhook };
+    let queue = QueueKey { company: company(), webhook: made[0].webhook };
     let due = Timestamp::from_millis(0);
-    let read = LaneRead { lane, after: DeliverySeq(0), fresh: 100, due, again: 0 };
-    let page = database.store.lane(read).await.expect("the store works");
+    let read = QueueRead { key: queue, after: DeliverySeq(0), fresh: 100, due, again: 0 };
+    let page = database.store.read_queue(read).await.expect("the store works");
     let placed: Vec<DeliveryId> = page.fresh.iter().map(|due| due.delivery.id).collect();
     assert_eq!(placed, made.iter().map(|made| made.id).collect::<Vec<_>>());
     let told = database

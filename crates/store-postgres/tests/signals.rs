@@ -4,7 +4,7 @@ mod support;
 
 use std::time::Duration;
 
-use recado_core::deliveries::{Lane, Signals};
+use recado_core::deliveries::{QueueKey, Signals};
 use recado_core::ids::{CompanyId, WebhookId};
 use recado_store_postgres::PostgresStore;
 use support::Database;
@@ -14,8 +14,8 @@ use uuid::Uuid;
 /// Long enough for anything that comes at all.
 const LONG: Duration = Duration::from_secs(30);
 
-fn lane(n: u128) -> Lane {
-    Lane {
+fn key(n: u128) -> QueueKey {
+    QueueKey {
         company: CompanyId::new(Uuid::from_u128(n)),
         webhook: WebhookId::new(Uuid::from_u128(n + 1)),
     }
@@ -40,13 +40,13 @@ async fn connected(database: &Database, query: &str, count: i64) {
 async fn listener(database: &Database, others: i64) -> PostgresStore {
     let store = database.another_process().await;
     // Going away while waiting loses nothing of what comes later.
-    assert!(timeout(Duration::from_millis(1), store.rung()).await.is_err());
+    assert!(timeout(Duration::from_millis(1), store.notified()).await.is_err());
     connected(database, "LISTEN%", others + 1).await;
     store
 }
 
-async fn heard(store: &PostgresStore) -> Option<Vec<Lane>> {
-    timeout(LONG, store.rung()).await.expect("it hears of it")
+async fn heard(store: &PostgresStore) -> Option<Vec<QueueKey>> {
+    timeout(LONG, store.notified()).await.expect("it hears of it")
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -54,9 +54,9 @@ async fn every_other_process_hears_whose_queues_have_something_new() {
     let database = Database::fresh().await;
     let one = listener(&database, 0).await;
     let other = listener(&database, 1).await;
-    database.store.ring(&[lane(1), lane(10)]);
-    assert_eq!(heard(&one).await, Some(vec![lane(1), lane(10)]));
-    assert_eq!(heard(&other).await, Some(vec![lane(1), lane(10)]));
+    database.store.notify(&[key(1), key(10)]);
+    assert_eq!(heard(&one).await, Some(vec![key(1), key(10)]));
+    assert_eq!(heard(&other).await, Some(vec![key(1), key(10)]));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -64,40 +64,40 @@ async fn a_process_does_not_hear_itself() {
     let database = Database::fresh().await;
     let one = listener(&database, 0).await;
     let other = listener(&database, 1).await;
-    one.ring(&[lane(1)]);
-    assert_eq!(heard(&other).await, Some(vec![lane(1)]));
-    other.ring(&[lane(2)]);
-    assert_eq!(heard(&one).await, Some(vec![lane(2)]));
+    one.notify(&[key(1)]);
+    assert_eq!(heard(&other).await, Some(vec![key(1)]));
+    other.notify(&[key(2)]);
+    assert_eq!(heard(&one).await, Some(vec![key(2)]));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn too_many_queues_and_none_are_all_of_them() {
     let database = Database::fresh().await;
     let one = listener(&database, 0).await;
-    let lanes: Vec<Lane> = (0..500).map(lane).collect();
-    database.store.ring(&lanes);
+    let queues: Vec<QueueKey> = (0..500).map(key).collect();
+    database.store.notify(&queues);
     assert_eq!(heard(&one).await, None);
-    database.store.ring(&[]);
+    database.store.notify(&[]);
     assert_eq!(heard(&one).await, None);
-    database.store.ring(&[lane(3)]);
-    assert_eq!(heard(&one).await, Some(vec![lane(3)]));
+    database.store.notify(&[key(3)]);
+    assert_eq!(heard(&one).await, Some(vec![key(3)]));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_process_that_was_cut_off_looks_everywhere_and_goes_on() {
     let database = Database::fresh().await;
     let one = listener(&database, 0).await;
-    database.store.ring(&[lane(1)]);
-    assert_eq!(heard(&one).await, Some(vec![lane(1)]));
+    database.store.notify(&[key(1)]);
+    assert_eq!(heard(&one).await, Some(vec![key(1)]));
     let client = database.client().await;
     let cut = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
                WHERE datname = current_database() AND pid <> pg_backend_pid() \
                AND (query LIKE 'LISTEN %' OR query LIKE '%; NOTIFY %')";
     assert_eq!(client.query_one(cut, &[]).await.expect("the store works").get::<_, i64>(0), 2);
     assert_eq!(heard(&one).await, None);
-    database.store.ring(&[lane(2)]);
+    database.store.notify(&[key(2)]);
     // What was cut off does not know which of its words were heard.
-    while heard(&one).await != Some(vec![lane(2)]) {
-        database.store.ring(&[lane(2)]);
+    while heard(&one).await != Some(vec![key(2)]) {
+        database.store.notify(&[key(2)]);
     }
 }

@@ -1,11 +1,12 @@
-//! The queues of the dispatcher.
+//! The queues of the delivery worker.
 
 use std::sync::LazyLock;
 
 use async_trait::async_trait;
 use recado_core::Timestamp;
 use recado_core::deliveries::{
-    Delivery, DeliverySeq, DueDelivery, DueReads, Lane, LanePage, LaneRead, Pending, Signals,
+    Delivery, DeliverySeq, DueDelivery, DueReads, PendingQueue, QueueKey, QueuePage, QueueRead,
+    Signals,
 };
 use recado_core::ids::{CompanyId, ContactId, WebhookId};
 use recado_core::store::{StoreError, Stored, Version};
@@ -17,12 +18,12 @@ use crate::error::ReadResult;
 use crate::table::{self, Table};
 
 /// The head of the first queue after one; each is found by one step into the index.
-const NEXT_LANE: &str = "SELECT company_id, webhook_id, queued_at \
+const NEXT_QUEUE: &str = "SELECT company_id, webhook_id, queued_at \
      FROM deliveries INDEXED BY deliveries_pending \
      WHERE queued_at IS NOT NULL AND (company_id, webhook_id) > (?1, ?2) \
      ORDER BY company_id, webhook_id, queued_at LIMIT 1";
 /// The head of the very first queue.
-const FIRST_LANE: &str = "SELECT company_id, webhook_id, queued_at \
+const FIRST_QUEUE: &str = "SELECT company_id, webhook_id, queued_at \
      FROM deliveries INDEXED BY deliveries_pending WHERE queued_at IS NOT NULL \
      ORDER BY company_id, webhook_id, queued_at LIMIT 1";
 
@@ -45,7 +46,7 @@ static AGAIN: LazyLock<String> =
 fn part(
     conn: &Connection,
     query: &str,
-    lane: Lane,
+    key: QueueKey,
     to: Cell<'_>,
     limit: u32,
 ) -> ReadResult<Vec<DueDelivery>> {
@@ -53,7 +54,7 @@ fn part(
         return Ok(Vec::new());
     }
     let values: [Cell<'_>; 5] =
-        [lane.company.into(), lane.webhook.into(), Timestamp::MIN.into(), to, limit.into()];
+        [key.company.into(), key.webhook.into(), Timestamp::MIN.into(), to, limit.into()];
     conn.prepare_cached(query)?
         .query_map(params_from_iter(&values), |row| {
             let mut columns = Columns::new(row);
@@ -66,37 +67,38 @@ fn part(
         .collect()
 }
 
-fn lane(conn: &Connection, read: LaneRead) -> ReadResult<LanePage> {
-    let Lane { company, webhook } = read.lane;
-    Ok(LanePage {
+fn read_queue(conn: &Connection, read: QueueRead) -> ReadResult<QueuePage> {
+    let QueueKey { company, webhook } = read.key;
+    Ok(QueuePage {
         webhook: table::get(conn, &[company.into(), webhook.into()])?,
-        fresh: part(conn, &FRESH, read.lane, read.after.0.into(), read.fresh)?,
-        again: part(conn, &AGAIN, read.lane, read.due.into(), read.again)?,
+        fresh: part(conn, &FRESH, read.key, read.after.0.into(), read.fresh)?,
+        again: part(conn, &AGAIN, read.key, read.due.into(), read.again)?,
     })
 }
 
-fn pending_lanes(
+fn pending_queues(
     conn: &Connection,
-    mut after: Option<Lane>,
+    mut after: Option<QueueKey>,
     limit: u32,
-) -> ReadResult<Vec<Pending>> {
-    let (mut first, mut next) = (conn.prepare_cached(FIRST_LANE)?, conn.prepare_cached(NEXT_LANE)?);
+) -> ReadResult<Vec<PendingQueue>> {
+    let (mut first, mut next) =
+        (conn.prepare_cached(FIRST_QUEUE)?, conn.prepare_cached(NEXT_QUEUE)?);
     let read = |row: &rusqlite::Row<'_>| {
         let mut columns = Columns::new(row);
         let company = columns.id(CompanyId::new)?;
-        let lane = Lane { company, webhook: columns.id(WebhookId::new)? };
-        Ok(Pending { lane, queued_at: columns.time()? })
+        let key = QueueKey { company, webhook: columns.id(WebhookId::new)? };
+        Ok(PendingQueue { key, queued_at: columns.time()? })
     };
     let mut pending = Vec::new();
     while pending.len() < limit as usize {
         let found = match after {
             None => first.query_row([], read),
-            Some(Lane { company, webhook }) => {
+            Some(QueueKey { company, webhook }) => {
                 next.query_row([Cell::from(company), webhook.into()], read)
             }
         };
         let Some(found) = found.optional()? else { break };
-        after = Some(found.lane);
+        after = Some(found.key);
         pending.push(found);
     }
     Ok(pending)
@@ -104,25 +106,25 @@ fn pending_lanes(
 
 #[async_trait]
 impl DueReads for SqliteStore {
-    async fn pending_lanes(
+    async fn pending_queues(
         &self,
-        after: Option<Lane>,
+        after: Option<QueueKey>,
         limit: u32,
-    ) -> Result<Vec<Pending>, StoreError> {
-        self.read(move |conn| pending_lanes(conn, after, limit)).await
+    ) -> Result<Vec<PendingQueue>, StoreError> {
+        self.read(move |conn| pending_queues(conn, after, limit)).await
     }
 
-    async fn lane(&self, read: LaneRead) -> Result<LanePage, StoreError> {
-        self.read(move |conn| lane(conn, read)).await
+    async fn read_queue(&self, read: QueueRead) -> Result<QueuePage, StoreError> {
+        self.read(move |conn| read_queue(conn, read)).await
     }
 }
 
-// Processes that share a file find what the others left when they look for it.
+// Processes that share a file find the deliveries of the others by polling.
 #[async_trait]
 impl Signals for SqliteStore {
-    fn ring(&self, _lanes: &[Lane]) {}
+    fn notify(&self, _lanes: &[QueueKey]) {}
 
-    async fn rung(&self) -> Option<Vec<Lane>> {
+    async fn notified(&self) -> Option<Vec<QueueKey>> {
         std::future::pending().await
     }
 }
@@ -149,10 +151,10 @@ mod tests {
     #[test]
     fn the_next_queue_is_found_without_reading_the_one_before() {
         let conn = plans::database();
-        let step = plans::step(&conn, NEXT_LANE);
+        let step = plans::step(&conn, NEXT_QUEUE);
         let found = "USING COVERING INDEX deliveries_pending ((company_id,webhook_id)>(?,?))";
         assert!(step.ends_with(found), "{step}");
-        let step = plans::step(&conn, FIRST_LANE);
+        let step = plans::step(&conn, FIRST_QUEUE);
         assert_eq!(step, "SCAN deliveries USING COVERING INDEX deliveries_pending");
     }
 }

@@ -97,7 +97,7 @@ async fn upkeep(recado: Recado) {
 }
 
 /// Sends what happens to webhooks, until `stop` is dropped.
-async fn dispatch(recado: Recado, stop: oneshot::Receiver<()>) {
+async fn deliver(recado: Recado, stop: oneshot::Receiver<()>) {
     let timer = TokioTimer::named("dispatcher");
     recado.deliveries().run(&timer, async { drop(stop.await) }).await;
 }
@@ -113,7 +113,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let recado = recado(Path::new(".")).await?;
     let background = [tokio::spawn(jobs(recado.clone())), tokio::spawn(upkeep(recado.clone()))];
     let (going, stopped) = oneshot::channel();
-    let dispatcher = tokio::spawn(dispatch(recado.clone(), stopped));
+    let worker = tokio::spawn(deliver(recado.clone(), stopped));
     let (sending, stopped) = oneshot::channel();
     let runner = tokio::spawn(campaigns(recado.clone(), stopped));
     let listener = tokio::net::TcpListener::bind("127.0.0.1:3000").await?;
@@ -127,7 +127,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     axum::serve(listener, app).with_graceful_shutdown(stop).await?;
     // What is in flight is finished while the lease is still renewed.
     drop((going, sending));
-    dispatcher.await?;
+    worker.await?;
     runner.await?;
     background.iter().for_each(tokio::task::JoinHandle::abort);
     // What is still being sent is settled as uncertain, and the lease given back.

@@ -1,4 +1,4 @@
-//! What the dispatcher of deliveries and the runner of campaigns need of their surroundings: waiting,
+//! What the delivery worker and the runner of campaigns need of their surroundings: waiting,
 //! and a log.
 
 use std::time::Duration;

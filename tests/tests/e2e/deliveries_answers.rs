@@ -95,7 +95,7 @@ async fn an_attempt_under_way_is_not_joined_by_a_second_one_however_long_it_take
     create(&hooks, 1).await;
     let held = hooks.receiver.reaches("/a", 1).await[0].delivery();
     for n in 2..5 {
-        // Longer than any lease and any wait; then the dispatcher shows that it is awake.
+        // Longer than any lease and any wait; then the delivery worker shows that it is awake.
         hooks.advance(Duration::from_secs(1_801));
         create(&hooks, n).await;
         hooks.receiver.reaches("/b", n as usize).await;

@@ -88,7 +88,7 @@ async fn deliveries_go_on_after_the_store_was_away(kind: StoreKind) {
         Some(StoreFailure::Unavailable)
     });
     hooks.advance(Duration::from_secs(31));
-    eventually("the dispatcher met the failure", || async {
+    eventually("the delivery worker met the failure", || async {
         (failed.load(Ordering::SeqCst) > 3).then_some(())
     })
     .await;
@@ -119,7 +119,7 @@ async fn a_word_between_processes_that_is_lost_delays_deliveries_only(kind: Stor
     })
     .await;
     for store in [&hooks.server.store, &other.store] {
-        store.plan(|asked| (asked == StoreOp::Ring).then_some(StoreFailure::Unavailable));
+        store.plan(|asked| (asked == StoreOp::Notify).then_some(StoreFailure::Unavailable));
     }
     for (n, addr) in (1..).zip([hooks.addr, other.addr]) {
         let body = json!({"phone": phone(n)});

@@ -163,7 +163,7 @@ impl<'a> Runner<'a> {
             Done::Paused => self.look(),
             Done::Slept(at) => {
                 self.wakes_at = self.wakes_at.filter(|wakes_at| *wakes_at != at);
-                // A clock that was set back does not hold up the next look.
+                // A clock that was set back does not hold up the next poll.
                 self.ticked_at = self.ticked_at.min(now);
                 if self.ticked_at.plus(POLL) <= now {
                     self.ticked_at = now;
@@ -302,7 +302,7 @@ impl<'a> Runner<'a> {
         false
     }
 
-    /// Wakes up in time for the next look, and for the next message before it.
+    /// Wakes up in time for the next poll, and for the next message before it.
     fn sleep(&mut self, now: Timestamp) {
         let Some(timer) = self.timer else { return };
         let tick = self.ticked_at.plus(POLL);

@@ -29,7 +29,7 @@ pub struct Attempt {
 
 /// How an attempt ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub struct AttemptOutcome {
     /// When it began.
     pub started_at: Timestamp,
     /// When it ended: waits count from here (D53).
@@ -38,7 +38,7 @@ pub struct Outcome {
     pub answer: Result<OutboundResponse, TransportError>,
 }
 
-impl Outcome {
+impl AttemptOutcome {
     /// Whether the receiver took it: the status line alone decides (6.3, D53).
     pub fn is_delivered(&self) -> bool {
         matches!(&self.answer, Ok(response) if (200..300).contains(&response.status))

@@ -1,5 +1,5 @@
-//! From events to deliveries, in the commit that causes them (6.1, D52, D52a), and the word to the
-//! dispatcher that there is something to do.
+//! From events to deliveries, in the commit that causes them (6.1, D52, D52a), and the
+//! notification of the delivery worker.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::future::poll_fn;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
-use super::{Delivery, DeliveryStatus, Lane};
+use super::{Delivery, DeliveryStatus, QueueKey};
 use crate::Recado;
 use crate::events::Event;
 use crate::ids::{CompanyId, DeliveryId};
@@ -23,14 +23,14 @@ const REMEMBERED: usize = 10_000;
 /// Routes as they were read; `None` for a company that never had a webhook.
 type Known = Option<(Version, Arc<Routes>)>;
 
-/// The routes that this process remembers, and the bell of its dispatcher.
+/// The routes that this process remembers, and the notices for its delivery worker.
 ///
 /// What is remembered decides nothing by itself: every commit that relies on it states the version
 /// it was read at.
 #[derive(Default)]
 pub(crate) struct FanOut {
     routes: Mutex<HashMap<CompanyId, Known>>,
-    bell: Mutex<Bell>,
+    notices: Mutex<Notices>,
     alone: AtomicBool,
 }
 
@@ -44,9 +44,9 @@ pub(super) enum Touch {
 }
 
 #[derive(Default)]
-struct Bell {
+struct Notices {
     listening: bool,
-    lanes: BTreeMap<Lane, Touch>,
+    queues: BTreeMap<QueueKey, Touch>,
     waker: Option<Waker>,
 }
 
@@ -71,9 +71,9 @@ impl FanOut {
         lock(&self.routes).remove(&company);
     }
 
-    /// Begins or ends to collect what is rung for.
+    /// Begins or ends to collect notices.
     pub(super) fn listen(&self, listening: bool) {
-        *lock(&self.bell) = Bell { listening, ..Bell::default() };
+        *lock(&self.notices) = Notices { listening, ..Notices::default() };
     }
 
     /// Notes whether this process dispatches for all, so that nobody else needs to be told.
@@ -85,28 +85,28 @@ impl FanOut {
         self.alone.load(Ordering::Acquire)
     }
 
-    fn ring(&self, lanes: &BTreeMap<Lane, Touch>) {
-        let mut bell = lock(&self.bell);
-        if bell.listening {
-            for (lane, touch) in lanes {
-                let known = bell.lanes.entry(*lane).or_insert(*touch);
+    fn notify(&self, queues: &BTreeMap<QueueKey, Touch>) {
+        let mut notices = lock(&self.notices);
+        if notices.listening {
+            for (key, touch) in queues {
+                let known = notices.queues.entry(*key).or_insert(*touch);
                 *known = (*known).max(*touch);
             }
-            if let Some(waker) = bell.waker.take() {
+            if let Some(waker) = notices.waker.take() {
                 waker.wake();
             }
         }
     }
 
     /// Waits until something was committed, and answers for whose queues.
-    pub(super) async fn rung(&self) -> BTreeMap<Lane, Touch> {
+    pub(super) async fn notified(&self) -> BTreeMap<QueueKey, Touch> {
         poll_fn(|context| {
-            let mut bell = lock(&self.bell);
-            if bell.lanes.is_empty() {
-                bell.waker = Some(context.waker().clone());
+            let mut notices = lock(&self.notices);
+            if notices.queues.is_empty() {
+                notices.waker = Some(context.waker().clone());
                 return Poll::Pending;
             }
-            Poll::Ready(std::mem::take(&mut bell.lanes))
+            Poll::Ready(std::mem::take(&mut notices.queues))
         })
         .await
     }
@@ -127,22 +127,22 @@ pub(crate) fn fan_out(
 }
 
 /// The queues in which a change set leaves something to do, or whose webhook it writes.
-fn touched(changes: &[Change]) -> BTreeMap<Lane, Touch> {
+fn touched(changes: &[Change]) -> BTreeMap<QueueKey, Touch> {
     let mut touched = BTreeMap::new();
     for change in changes {
         let (ChangeKind::Insert(row) | ChangeKind::Update { row, .. }) = change.kind() else {
             continue;
         };
-        let (lane, touch) = match row {
+        let (key, touch) = match row {
             Row::Delivery(delivery) if delivery.status == DeliveryStatus::Pending => {
-                (Lane { company: delivery.company, webhook: delivery.webhook }, Touch::Queue)
+                (QueueKey { company: delivery.company, webhook: delivery.webhook }, Touch::Queue)
             }
             Row::Webhook(webhook) => {
-                (Lane { company: webhook.company, webhook: webhook.id }, Touch::Webhook)
+                (QueueKey { company: webhook.company, webhook: webhook.id }, Touch::Webhook)
             }
             _ => continue,
         };
-        let known = touched.entry(lane).or_insert(touch);
+        let known = touched.entry(key).or_insert(touch);
         *known = touch.max(*known);
     }
     touched
@@ -188,7 +188,7 @@ impl Recado {
         let committed = self.store().commit(changes).await;
         match &committed {
             // What may have been written is looked for.
-            Ok(()) | Err(CommitError::Store(_)) => self.ring(&touched),
+            Ok(()) | Err(CommitError::Store(_)) => self.notify(&touched),
             Err(CommitError::Conflict(Conflict::Stale(RowKey::Routes { company }))) => {
                 self.fan_out().forget(*company);
             }
@@ -197,15 +197,15 @@ impl Recado {
         committed
     }
 
-    /// Tells the dispatchers that these queues have something to do.
-    fn ring(&self, lanes: &BTreeMap<Lane, Touch>) {
-        if lanes.is_empty() {
+    /// Tells the delivery workers that these queues have something to do.
+    fn notify(&self, queues: &BTreeMap<QueueKey, Touch>) {
+        if queues.is_empty() {
             return;
         }
-        self.fan_out().ring(lanes);
+        self.fan_out().notify(queues);
         if !self.fan_out().is_alone() {
-            let lanes: Vec<Lane> = lanes.keys().copied().collect();
-            self.store().ring(&lanes);
+            let queues: Vec<QueueKey> = queues.keys().copied().collect();
+            self.store().notify(&queues);
         }
     }
 }

@@ -153,7 +153,7 @@ impl Deliveries<'_> {
     }
 
     /// Gives up what is pending for a webhook that was deleted, in at most so many small commits.
-    /// Tells whether there may be more; the dispatcher goes on with it.
+    /// Tells whether there may be more; the delivery worker goes on with it.
     ///
     /// # Errors
     ///

@@ -1,8 +1,7 @@
 //! Deliveries of events to webhooks (3.3, 6.2, 6.3, D52–D56a): what is kept of each, when it is
-//! tried, how it is signed, and the dispatcher that sends it.
+//! tried, how it is signed, and the delivery worker that sends it.
 
 mod attempt;
-mod dispatch;
 mod envelope;
 mod fan_out;
 mod list;
@@ -12,21 +11,22 @@ mod schedule;
 mod shards;
 mod signature;
 mod view;
+mod worker;
 
 use crate::Timestamp;
 use crate::events::EventType;
 use crate::ids::{CompanyId, DeliveryId, EventId, WebhookId};
 use crate::words::words;
 
-pub use attempt::{Attempt, Outcome};
-pub use dispatch::{DispatchLimits, Timer};
+pub use attempt::{Attempt, AttemptOutcome};
 pub use envelope::envelope;
 pub(crate) use fan_out::FanOut;
 use fan_out::Touch;
 pub use list::{DeliveryFilter, DeliveryRequest};
 pub use manage::{Deliveries, DeliveryError};
 pub use reads::{
-    DeliveryReads, DeliverySeq, DueDelivery, DueReads, Lane, LanePage, LaneRead, Pending, Signals,
+    DeliveryReads, DeliverySeq, DueDelivery, DueReads, PendingQueue, QueueKey, QueuePage,
+    QueueRead, Signals,
 };
 pub use schedule::{
     ATTEMPTS, MAX_LOG, RetryWaits, after_attempt, cancelled, overtaken, redelivered,
@@ -34,6 +34,7 @@ pub use schedule::{
 pub use shards::{SHARDS, Shard, ShardNumber, ShardReads, shard_of, shares};
 pub use signature::{headers, sign, standard_signatures};
 pub use view::{AttemptView, DeliveryDetail, DeliveryView};
+pub use worker::{DeliveryLimits, Timer};
 
 words! {
     /// How far a delivery has come (3.3).

@@ -1,4 +1,4 @@
-//! Reads of deliveries: the records for the operator, the queues for the dispatcher.
+//! Reads of deliveries: the records for the operator, the queues for the delivery worker.
 
 use async_trait::async_trait;
 
@@ -43,7 +43,7 @@ pub trait DeliveryReads: Send + Sync {
 
 /// The queue of one webhook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Lane {
+pub struct QueueKey {
     /// The company.
     pub company: CompanyId,
     /// The webhook.
@@ -52,18 +52,18 @@ pub struct Lane {
 
 /// A queue that has something pending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pending {
-    /// Whose queue.
-    pub lane: Lane,
+pub struct PendingQueue {
+    /// The queue.
+    pub key: QueueKey,
     /// The lowest [`Delivery::queued_at`] in it: [`Timestamp::MIN`] while something was never tried.
     pub queued_at: Timestamp,
 }
 
 /// What to read of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LaneRead {
-    /// Whose queue.
-    pub lane: Lane,
+pub struct QueueRead {
+    /// The queue.
+    pub key: QueueKey,
     /// Deliveries that were never tried: those with places after this one.
     pub after: DeliverySeq,
     /// At most this many of them.
@@ -89,7 +89,7 @@ pub struct DueDelivery {
 
 /// What was read of a queue.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct LanePage {
+pub struct QueuePage {
     /// The webhook, deleted or not.
     pub webhook: Option<Stored<Webhook>>,
     /// Deliveries that were never tried, by place.
@@ -98,29 +98,29 @@ pub struct LanePage {
     pub again: Vec<DueDelivery>,
 }
 
-/// Reads of the queues, over all companies: for the dispatcher only.
+/// Reads of the queues, over all companies: for the delivery worker only.
 #[async_trait]
 pub trait DueReads: Send + Sync {
     /// The queues in which something is pending, by company and webhook, after `after`, at most
     /// `limit`. Costs what it answers, not what is pending.
-    async fn pending_lanes(
+    async fn pending_queues(
         &self,
-        after: Option<Lane>,
+        after: Option<QueueKey>,
         limit: u32,
-    ) -> Result<Vec<Pending>, StoreError>;
+    ) -> Result<Vec<PendingQueue>, StoreError>;
 
     /// The head of a queue, and its webhook.
-    async fn lane(&self, read: LaneRead) -> Result<LanePage, StoreError>;
+    async fn read_queue(&self, read: QueueRead) -> Result<QueuePage, StoreError>;
 }
 
-/// Words between processes on one database. Losing one costs time, never a delivery.
+/// Notifications between processes on one database. Losing one costs time, never a delivery.
 #[async_trait]
 pub trait Signals: Send + Sync {
-    /// Tells the other processes that these queues have something new, or, without any queue, that
-    /// they should look for themselves; does not wait for it.
-    fn ring(&self, lanes: &[Lane]);
+    /// Notifies the other processes that these queues have something new or, without any queue, that
+    /// they should poll all of theirs; does not wait for it.
+    fn notify(&self, queues: &[QueueKey]);
 
-    /// Waits until another process has rung, and answers whose queues; `None` when they have to be
-    /// looked for. A database of one process never rings.
-    async fn rung(&self) -> Option<Vec<Lane>>;
+    /// Waits for a notification of another process, and answers its queues; `None` when the queues have
+    /// to be polled. A store that only one process uses never notifies.
+    async fn notified(&self) -> Option<Vec<QueueKey>>;
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Attempt, Delivery, DeliveryStatus, Outcome};
+use super::{Attempt, AttemptOutcome, Delivery, DeliveryStatus};
 use crate::Timestamp;
 
 /// The attempts of one series: the first and four more (8).
@@ -31,7 +31,11 @@ impl RetryWaits {
 /// The delivery after an attempt (3.3): delivered, or due again after the wait, counted from the
 /// attempt's end, or given up after the fifth.
 #[must_use]
-pub fn after_attempt(delivery: &Delivery, outcome: &Outcome, waits: &RetryWaits) -> Delivery {
+pub fn after_attempt(
+    delivery: &Delivery,
+    outcome: &AttemptOutcome,
+    waits: &RetryWaits,
+) -> Delivery {
     let mut after = delivery.clone();
     after.attempts = after.attempts.saturating_add(1);
     after.tries = after.tries.saturating_add(1);
@@ -116,9 +120,9 @@ mod tests {
         )
     }
 
-    fn answered(status: u16, at: Timestamp) -> Outcome {
+    fn answered(status: u16, at: Timestamp) -> AttemptOutcome {
         let answer = Ok(OutboundResponse { status, body: b"answer".to_vec() });
-        Outcome { started_at: at, ended_at: at.plus(Duration::from_millis(40)), answer }
+        AttemptOutcome { started_at: at, ended_at: at.plus(Duration::from_millis(40)), answer }
     }
 
     #[test]
@@ -193,7 +197,7 @@ mod tests {
                 }
                 let outcome = match status {
                     Some(status) => answered(status, START),
-                    None => Outcome {
+                    None => AttemptOutcome {
                         started_at: START,
                         ended_at: START,
                         answer: Err(TransportError::Refused),

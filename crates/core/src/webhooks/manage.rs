@@ -308,7 +308,7 @@ impl Webhooks<'_> {
             ..webhook.clone()
         };
         self.app.run(&ChangeWebhook { company, id, change }).await?;
-        // It is deleted, whatever becomes of this: the dispatcher goes on where it ends.
+        // It is deleted, whatever becomes of this: the delivery worker goes on where it ends.
         let _left: Result<bool, StoreError> =
             self.app.deliveries().cancel(company, id, CANCELLING_COMMITS).await;
         Ok(())

@@ -22,7 +22,7 @@ pub(crate) fn open_client() -> GuardedClient {
     GuardedClient::new(ClientOptions { allow_private: true })
 }
 
-/// A delivery, as the dispatcher sends it.
+/// A delivery, as the delivery worker sends it.
 pub(crate) fn delivery(url: &str) -> OutboundRequest {
     OutboundRequest {
         status_decides: true,

@@ -4,7 +4,7 @@
 use recado_core::Timestamp;
 use recado_core::deliveries::{
     Attempt, Delivery, DeliveryFilter, DeliveryReads, DeliverySeq, DeliveryStatus, DueDelivery,
-    DueReads, Lane, LanePage, LaneRead,
+    DueReads, QueueKey, QueuePage, QueueRead,
 };
 use recado_core::events::{Event, EventReads, EventType, JournalPosition, Outbox};
 use recado_core::ids::{CompanyId, ContactId, DeliveryId, EventId, WebhookId};
@@ -125,7 +125,7 @@ async fn every_page_of_deliveries_is_that_of_the_model() {
 type Told = (Stored<Delivery>, Option<ContactId>, Option<String>);
 
 /// What a part of a queue holds, but for the places.
-fn told(page: &LanePage) -> (Option<Stored<Webhook>>, [Vec<Told>; 2]) {
+fn told(page: &QueuePage) -> (Option<Stored<Webhook>>, [Vec<Told>; 2]) {
     let parts = [&page.fresh, &page.again].map(|part| {
         let told = |due: &DueDelivery| (due.delivery.clone(), due.contact, due.data.clone());
         part.iter().map(told).collect()
@@ -139,22 +139,22 @@ async fn every_queue_is_that_of_the_model() {
     for limit in [1, 3, 100] {
         let mut after = None;
         loop {
-            let ours = scene.store.pending_lanes(after, limit).await.unwrap();
-            assert_eq!(ours, model.pending_lanes(after, limit).await.unwrap());
+            let ours = scene.store.pending_queues(after, limit).await.unwrap();
+            assert_eq!(ours, model.pending_queues(after, limit).await.unwrap());
             let Some(last) = ours.last() else { break };
-            after = Some(last.lane);
+            after = Some(last.key);
         }
         assert!(after.is_some());
     }
     for number in [0, 3, 77] {
-        let lane = Lane { company: scene.company, webhook: webhook(number) };
+        let key = QueueKey { company: scene.company, webhook: webhook(number) };
         for (fresh, due, again) in [(1000, 1000, 1000), (7, 50, 5), (1, 0, 1)] {
             // Places are each store's own.
             let mut after = [DeliverySeq::default(); 2];
             for _ in 0..30 {
-                let read = |after| LaneRead { lane, after, fresh, due: at(due), again };
-                let ours = scene.store.lane(read(after[0])).await.unwrap();
-                let models = model.lane(read(after[1])).await.unwrap();
+                let read = |after| QueueRead { key, after, fresh, due: at(due), again };
+                let ours = scene.store.read_queue(read(after[0])).await.unwrap();
+                let models = model.read_queue(read(after[1])).await.unwrap();
                 assert_eq!(told(&ours), told(&models), "{number} {fresh} {due} {again}");
                 let (Some(last), Some(models_last)) = (ours.fresh.last(), models.fresh.last())
                 else {
@@ -248,9 +248,9 @@ async fn the_sweep_goes_around_what_is_pending_and_never_gives_a_place_twice() {
     let last = JournalPosition(100);
     let journal = scene.store.events_after(of, all, last, 10).await.unwrap();
     assert_eq!(journal.len(), 1, "after the position that had been reached");
-    let lane = Lane { company: of, webhook: fresh(of, 200).webhook };
-    let head = LaneRead { lane, after: DeliverySeq(100), fresh: 10, due: at(0), again: 0 };
-    assert_eq!(scene.store.lane(head).await.unwrap().fresh.len(), 1);
+    let key = QueueKey { company: of, webhook: fresh(of, 200).webhook };
+    let head = QueueRead { key, after: DeliverySeq(100), fresh: 10, due: at(0), again: 0 };
+    assert_eq!(scene.store.read_queue(head).await.unwrap().fresh.len(), 1);
 }
 
 #[tokio::test]

@@ -385,13 +385,13 @@ pub async fn events_of_both_contacts_are_erased_with_the_taker(harness: &dyn Har
     let scene = Scene::of(harness).await;
     let (from, into) = two(&scene).await;
     let events = [scene.told_of(from.id, 0), scene.told_of(into.id, 1), scene.told_of(from.id, 2)];
-    let lane = scene.queue();
-    let pending = scene.fresh(lane, &events[2]);
+    let key = scene.queue();
+    let pending = scene.fresh(key, &events[2]);
     scene.tell(&events, std::slice::from_ref(&pending)).await;
     scene.apply(move_to(&scene, &from, &into)).await;
     let kept: Vec<EventId> = events.iter().map(|event| event.id).collect();
     assert_eq!(scene.journal_ids().await, kept, "places stay as they were");
-    let queue = scene.lane(whole(lane)).await;
+    let queue = scene.read_queue(whole(key)).await;
     assert_eq!(queue.fresh[0].contact, Some(into.id));
     assert_eq!(queue.fresh[0].delivery, first(pending));
     let erase = async |id| {

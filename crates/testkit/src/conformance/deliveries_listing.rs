@@ -14,23 +14,23 @@ async fn listed(scene: &Scene, filter: &DeliveryFilter, page: u32, limit: u32) -
 
 /// Deliveries of two webhooks, of every type and state, newest first.
 async fn some(scene: &Scene) -> Vec<Delivery> {
-    let lanes = [scene.queue(), scene.queue()];
+    let queues = [scene.queue(), scene.queue()];
     let mut deliveries = Vec::new();
     for n in 0..60_usize {
         let event_type = EventType::ALL[n / 2 % EventType::ALL.len()];
         let event = scene.told(event_type, (n as i64 * 17) % 23);
         let delivery = match n % 4 {
-            0 => scene.fresh(lanes[n / 4 % 2], &event),
-            1 => scene.delivered(lanes[n / 4 % 2], &event),
+            0 => scene.fresh(queues[n / 4 % 2], &event),
+            1 => scene.delivered(queues[n / 4 % 2], &event),
             2 => Delivery {
                 status: DeliveryStatus::Failed,
                 due_at: None,
-                ..scene.fresh(lanes[n / 4 % 2], &event)
+                ..scene.fresh(queues[n / 4 % 2], &event)
             },
             _ => Delivery {
                 attempts: 3,
                 due_at: Some(at(99)),
-                ..scene.fresh(lanes[n / 4 % 2], &event)
+                ..scene.fresh(queues[n / 4 % 2], &event)
             },
         };
         deliveries.push(delivery);

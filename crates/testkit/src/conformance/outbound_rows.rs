@@ -96,10 +96,10 @@ fn attempt(n: usize) -> Attempt {
 /// Nothing of a delivery is lost, and each of its states can follow each other one.
 pub async fn every_field_of_a_delivery_is_read_back(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
-    let lane = scene.queue();
+    let key = scene.queue();
     for (n, event_type) in EventType::ALL.iter().enumerate() {
         let event = scene.told(*event_type, n as i64);
-        let new = scene.fresh(lane, &event);
+        let new = scene.fresh(key, &event);
         scene.add(new.clone()).await;
         let mut stored = scene.delivery_now(new.id).await.expect("it is there");
         assert_eq!(stored, first(new.clone()));
@@ -121,7 +121,7 @@ pub async fn every_field_of_a_delivery_is_read_back(harness: &dyn Harness) {
             assert_eq!((stored.value(), stored.version()), (&next, version));
         }
     }
-    let early = Delivery { created_at: Timestamp::MIN, due_at: None, ..scene.fresh_at(lane, 0) };
+    let early = Delivery { created_at: Timestamp::MIN, due_at: None, ..scene.fresh_at(key, 0) };
     scene.add(early.clone()).await;
     assert_eq!(scene.delivery_now(early.id).await, Some(first(early)));
 }

@@ -2,7 +2,7 @@
 
 use recado_core::Timestamp;
 use recado_core::deliveries::{Delivery, DeliverySeq, DeliveryStatus, DueDelivery};
-use recado_core::deliveries::{Lane, LanePage, LaneRead, Shard, ShardNumber};
+use recado_core::deliveries::{QueueKey, QueuePage, QueueRead, Shard, ShardNumber};
 use recado_core::events::{Event, EventRecord, EventType, JournalPosition};
 use recado_core::ids::{ContactId, DeliveryId, EventId, WebhookId};
 use recado_core::store::{ChangeSet, Stored};
@@ -16,8 +16,8 @@ use super::scene::{Scene, at};
 pub(super) const ALL: u32 = 10_000;
 
 /// What is read of a whole queue.
-pub(super) const fn whole(lane: Lane) -> LaneRead {
-    LaneRead { lane, after: DeliverySeq(0), fresh: ALL, due: Timestamp::MAX, again: ALL }
+pub(super) const fn whole(key: QueueKey) -> QueueRead {
+    QueueRead { key, after: DeliverySeq(0), fresh: ALL, due: Timestamp::MAX, again: ALL }
 }
 
 /// The ids of what was read of a queue.
@@ -71,8 +71,8 @@ impl Scene {
     }
 
     /// A queue of the company that nothing is in.
-    pub(super) fn queue(&self) -> Lane {
-        Lane { company: self.company, webhook: WebhookId::new(self.uuid()) }
+    pub(super) fn queue(&self) -> QueueKey {
+        QueueKey { company: self.company, webhook: WebhookId::new(self.uuid()) }
     }
 
     /// An event about nobody.
@@ -93,30 +93,30 @@ impl Scene {
     }
 
     /// A delivery of an event that was never tried.
-    pub(super) fn fresh(&self, lane: Lane, event: &Event) -> Delivery {
+    pub(super) fn fresh(&self, key: QueueKey, event: &Event) -> Delivery {
         let id = DeliveryId::new(self.uuid_at(event.at));
-        Delivery::new(id, lane.company, lane.webhook, event.id, event.event_type, event.at)
+        Delivery::new(id, key.company, key.webhook, event.id, event.event_type, event.at)
     }
 
     /// A delivery of no event in particular that was never tried.
-    pub(super) fn fresh_at(&self, lane: Lane, millis: i64) -> Delivery {
-        self.fresh(lane, &self.told(EventType::ContactCreated, millis))
+    pub(super) fn fresh_at(&self, key: QueueKey, millis: i64) -> Delivery {
+        self.fresh(key, &self.told(EventType::ContactCreated, millis))
     }
 
     /// A delivery that was tried and is due again.
-    pub(super) fn tried(&self, lane: Lane, due: i64) -> Delivery {
-        Delivery { attempts: 1, tries: 1, due_at: Some(at(due)), ..self.fresh_at(lane, 0) }
+    pub(super) fn tried(&self, key: QueueKey, due: i64) -> Delivery {
+        Delivery { attempts: 1, tries: 1, due_at: Some(at(due)), ..self.fresh_at(key, 0) }
     }
 
     /// A delivery that the receiver took.
-    pub(super) fn delivered(&self, lane: Lane, event: &Event) -> Delivery {
+    pub(super) fn delivered(&self, key: QueueKey, event: &Event) -> Delivery {
         Delivery {
             status: DeliveryStatus::Delivered,
             attempts: 1,
             tries: 1,
             due_at: None,
             delivered_at: Some(event.at),
-            ..self.fresh(lane, event)
+            ..self.fresh(key, event)
         }
     }
 
@@ -133,8 +133,8 @@ impl Scene {
     }
 
     /// What is read of a queue.
-    pub(super) async fn lane(&self, read: LaneRead) -> LanePage {
-        self.store.lane(read).await.expect("the store works")
+    pub(super) async fn read_queue(&self, read: QueueRead) -> QueuePage {
+        self.store.read_queue(read).await.expect("the store works")
     }
 
     /// A delivery as it is stored now.

@@ -37,11 +37,11 @@ pub async fn the_data_of_a_contacts_events_is_erased(harness: &dyn Harness) {
         scene.told(EventType::MessageSent, 2),
         scene.told_of(gone, 3),
     ];
-    let lane = scene.queue();
+    let key = scene.queue();
     let settled = [
-        scene.delivered(lane, &events[0]),
-        cancelled(&scene.fresh(lane, &events[3])),
-        scene.fresh(lane, &events[1]),
+        scene.delivered(key, &events[0]),
+        cancelled(&scene.fresh(key, &events[3])),
+        scene.fresh(key, &events[1]),
     ];
     scene.tell(&events, &settled).await;
     let other = scene.another_company().await;
@@ -109,14 +109,14 @@ async fn sweep_all(scene: &Scene, before: i64, limit: u32) -> u32 {
 /// What is settled and old goes with its events; what is young stays.
 pub async fn settled_deliveries_and_their_events_are_swept(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
-    let lane = scene.queue();
+    let key = scene.queue();
     let events: Vec<Event> = (0..6).map(|n| scene.told(EventType::MessageSent, n * 10)).collect();
     let deliveries: Vec<Delivery> = events
         .iter()
         .enumerate()
         .map(|(n, event)| match n % 2 {
-            0 => scene.delivered(lane, event),
-            _ => cancelled(&scene.fresh(lane, event)),
+            0 => scene.delivered(key, event),
+            _ => cancelled(&scene.fresh(key, event)),
         })
         .collect();
     scene.tell(&events, &deliveries).await;
@@ -185,13 +185,13 @@ pub async fn an_event_stays_as_long_as_a_delivery_names_it(harness: &dyn Harness
 /// Each step is bounded, and steps come to an end.
 pub async fn the_sweep_goes_in_bounded_steps(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
-    let lane = scene.queue();
+    let key = scene.queue();
     let events: Vec<Event> = (0..20).map(|n| scene.told(EventType::MessageSent, n)).collect();
     let mut deliveries: Vec<Delivery> =
-        events.iter().map(|event| scene.delivered(lane, event)).collect();
+        events.iter().map(|event| scene.delivered(key, event)).collect();
     // What stays does not stand in the way.
     for n in [0, 1, 2, 3, 9] {
-        deliveries[n] = scene.fresh(lane, &events[n]);
+        deliveries[n] = scene.fresh(key, &events[n]);
     }
     scene.tell(&events, &deliveries).await;
     let first_step = sweep(&scene, 1_000, 3).await;

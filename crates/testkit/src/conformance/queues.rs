@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use recado_core::Timestamp;
 use recado_core::deliveries::{
-    Delivery, DeliverySeq, DeliveryStatus, Lane, LanePage, LaneRead, Pending, cancelled,
+    Delivery, DeliverySeq, DeliveryStatus, PendingQueue, QueueKey, QueuePage, QueueRead, cancelled,
     redelivered,
 };
 use recado_core::events::EventType;
@@ -16,8 +16,8 @@ use super::Harness;
 use super::outbound_scene::{ALL, ids_of, whole};
 use super::scene::{Scene, applied, at, first};
 
-async fn pending(scene: &Scene, after: Option<Lane>, limit: u32) -> Vec<Pending> {
-    scene.store.pending_lanes(after, limit).await.expect("the store works")
+async fn pending(scene: &Scene, after: Option<QueueKey>, limit: u32) -> Vec<PendingQueue> {
+    scene.store.pending_queues(after, limit).await.expect("the store works")
 }
 
 /// A queue is named while something in it is pending, with the lowest place in time of all.
@@ -37,23 +37,23 @@ pub async fn queues_with_something_pending_are_named(harness: &dyn Harness) {
     scene.add(cancelled(&scene.tried(settled, 1))).await;
     other.add(other.tried(theirs, 7)).await;
     let mut expected = vec![
-        Pending { lane: fresh, queued_at: Timestamp::MIN },
-        Pending { lane: again, queued_at: at(10) },
-        Pending { lane: theirs, queued_at: at(7) },
+        PendingQueue { key: fresh, queued_at: Timestamp::MIN },
+        PendingQueue { key: again, queued_at: at(10) },
+        PendingQueue { key: theirs, queued_at: at(7) },
     ];
-    expected.sort_by_key(|pending| pending.lane);
+    expected.sort_by_key(|pending| pending.key);
     assert_eq!(pending(&scene, None, ALL).await, expected, "over all companies");
 }
 
 /// The lowest moment of a queue follows everything that happens to it.
 pub async fn a_queue_follows_what_happens_to_its_deliveries(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
-    let lane = scene.queue();
-    let new = scene.fresh_at(lane, 0);
+    let key = scene.queue();
+    let new = scene.fresh_at(key, 0);
     scene.add(new.clone()).await;
     let queued = async || {
         let queues = pending(&scene, None, ALL).await;
-        assert!(queues.len() <= 1 && queues.iter().all(|queue| queue.lane == lane));
+        assert!(queues.len() <= 1 && queues.iter().all(|queue| queue.key == key));
         queues.first().map(|queue| queue.queued_at)
     };
     let becomes = async |next: &Delivery| {
@@ -87,21 +87,21 @@ pub async fn queues_come_by_company_and_webhook_in_pages(harness: &dyn Harness) 
             // Random ids, so that the order of ids is not that of their making.
             let webhook =
                 WebhookId::new(uuid::Builder::from_random_bytes(company.random()).into_uuid());
-            let lane = Lane { company: company.company, webhook };
+            let key = QueueKey { company: company.company, webhook };
             let due = (n * 5 + m) as i64;
             for later in 0..3 {
-                company.add(company.tried(lane, due + later)).await;
+                company.add(company.tried(key, due + later)).await;
             }
-            expected.insert(lane, at(due));
+            expected.insert(key, at(due));
         }
     }
-    let expected: Vec<Pending> =
-        expected.into_iter().map(|(lane, queued_at)| Pending { lane, queued_at }).collect();
+    let expected: Vec<PendingQueue> =
+        expected.into_iter().map(|(key, queued_at)| PendingQueue { key, queued_at }).collect();
     let scene = &companies[0];
     for limit in [1, 2, 4, 15, ALL] {
-        let mut seen: Vec<Pending> = Vec::new();
+        let mut seen: Vec<PendingQueue> = Vec::new();
         loop {
-            let part = pending(scene, seen.last().map(|last| last.lane), limit).await;
+            let part = pending(scene, seen.last().map(|last| last.key), limit).await;
             assert!(part.len() <= limit as usize);
             if part.is_empty() {
                 break;
@@ -111,7 +111,7 @@ pub async fn queues_come_by_company_and_webhook_in_pages(harness: &dyn Harness) 
         assert_eq!(seen, expected, "in parts of {limit}");
     }
     // A position need not be a queue that is there.
-    let between = Lane { webhook: WebhookId::new(uuid::Uuid::max()), ..expected[4].lane };
+    let between = QueueKey { webhook: WebhookId::new(uuid::Uuid::max()), ..expected[4].key };
     assert_eq!(pending(scene, Some(between), 3).await, expected[5..8]);
 }
 
@@ -120,14 +120,14 @@ pub async fn deliveries_that_were_never_tried_come_in_the_order_of_their_sets(
     harness: &dyn Harness,
 ) {
     let scene = Scene::of(harness).await;
-    let lane = scene.queue();
-    let mut deliveries: Vec<Delivery> = (0..60).map(|n| scene.fresh_at(lane, n)).collect();
+    let key = scene.queue();
+    let mut deliveries: Vec<Delivery> = (0..60).map(|n| scene.fresh_at(key, n)).collect();
     // Neither the order of ids nor its reverse.
     deliveries.sort_by_key(|delivery| (delivery.created_at.millis() * 7) % 60);
     for part in deliveries.chunks(25) {
         scene.add_all(part.iter().cloned()).await;
     }
-    let page = scene.lane(whole(lane)).await;
+    let page = scene.read_queue(whole(key)).await;
     let expected: Vec<DeliveryId> = deliveries.iter().map(|delivery| delivery.id).collect();
     assert_eq!(ids_of(&page.fresh), expected);
     assert_eq!(page.again, []);
@@ -138,7 +138,7 @@ pub async fn deliveries_that_were_never_tried_come_in_the_order_of_their_sets(
     let mut seen = Vec::new();
     let mut after = DeliverySeq(0);
     loop {
-        let part = scene.lane(LaneRead { after, fresh: 7, ..whole(lane) }).await.fresh;
+        let part = scene.read_queue(QueueRead { after, fresh: 7, ..whole(key) }).await.fresh;
         let Some(last) = part.last() else { break };
         assert!(part.len() <= 7);
         after = last.seq;
@@ -150,14 +150,14 @@ pub async fn deliveries_that_were_never_tried_come_in_the_order_of_their_sets(
 /// A place is for life: what happens to a delivery does not move it.
 pub async fn a_delivery_keeps_its_place(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
-    let lane = scene.queue();
-    let (one, two) = (scene.tried(lane, 5), scene.tried(lane, 5));
+    let key = scene.queue();
+    let (one, two) = (scene.tried(key, 5), scene.tried(key, 5));
     scene.add_all([one.clone(), two.clone()]).await;
-    let before = scene.lane(whole(lane)).await.again;
+    let before = scene.read_queue(whole(key)).await.again;
     assert_eq!(ids_of(&before), [one.id, two.id], "of one moment: by place");
     let again = Delivery { attempts: 2, ..one.clone() };
     scene.apply(first(one).update(again.clone())).await;
-    let after = scene.lane(whole(lane)).await.again;
+    let after = scene.read_queue(whole(key)).await.again;
     assert_eq!(after[0].seq, before[0].seq);
     assert_eq!(after[0].delivery.value(), &again);
     assert_eq!(after[0].delivery.version().number(), 2);
@@ -167,38 +167,38 @@ pub async fn a_delivery_keeps_its_place(harness: &dyn Harness) {
 /// Deliveries that were tried come by the time they are due, up to now and up to the limit.
 pub async fn deliveries_that_are_due_again_come_by_time_then_place(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
-    let lane = scene.queue();
+    let key = scene.queue();
     let deliveries: Vec<Delivery> =
-        [30, 10, 20, 10, 40].into_iter().map(|due| scene.tried(lane, due)).collect();
+        [30, 10, 20, 10, 40].into_iter().map(|due| scene.tried(key, due)).collect();
     scene.add_all(deliveries.clone()).await;
-    let fresh = scene.fresh_at(lane, 5);
+    let fresh = scene.fresh_at(key, 5);
     scene.add(fresh.clone()).await;
     let id = |n: usize| deliveries[n].id;
-    let read = |due: i64, again| LaneRead { due: at(due), again, ..whole(lane) };
-    let page = scene.lane(read(30, ALL)).await;
+    let read = |due: i64, again| QueueRead { due: at(due), again, ..whole(key) };
+    let page = scene.read_queue(read(30, ALL)).await;
     assert_eq!(ids_of(&page.again), [id(1), id(3), id(2), id(0)]);
     assert_eq!(ids_of(&page.fresh), [fresh.id], "whatever its time");
-    assert_eq!(ids_of(&scene.lane(read(29, ALL)).await.again), [id(1), id(3), id(2)]);
-    assert_eq!(ids_of(&scene.lane(read(99, 2)).await.again), [id(1), id(3)]);
-    assert_eq!(scene.lane(read(9, ALL)).await.again, []);
-    let none = LaneRead { fresh: 0, again: 0, ..whole(lane) };
-    let page = scene.lane(none).await;
+    assert_eq!(ids_of(&scene.read_queue(read(29, ALL)).await.again), [id(1), id(3), id(2)]);
+    assert_eq!(ids_of(&scene.read_queue(read(99, 2)).await.again), [id(1), id(3)]);
+    assert_eq!(scene.read_queue(read(9, ALL)).await.again, []);
+    let none = QueueRead { fresh: 0, again: 0, ..whole(key) };
+    let page = scene.read_queue(none).await;
     assert_eq!((page.fresh, page.again), (vec![], vec![]));
     // The place that fresh ones are read after says nothing about the others.
-    let after = scene.lane(whole(lane)).await.fresh[0].seq;
-    let page = scene.lane(LaneRead { after, ..whole(lane) }).await;
+    let after = scene.read_queue(whole(key)).await.fresh[0].seq;
+    let page = scene.read_queue(QueueRead { after, ..whole(key) }).await;
     assert_eq!((page.fresh.len(), page.again.len()), (0, 5));
 }
 
 /// What an attempt needs comes with the delivery.
 pub async fn a_queue_tells_what_its_deliveries_carry(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
-    let lane = scene.queue();
+    let key = scene.queue();
     let contact = ContactId::new(scene.uuid());
     let (of, nobody) = (scene.told_of(contact, 1), scene.told(EventType::MessageSent, 2));
-    let deliveries = [scene.fresh(lane, &of), scene.fresh(lane, &nobody)];
+    let deliveries = [scene.fresh(key, &of), scene.fresh(key, &nobody)];
     scene.tell(&[of.clone(), nobody.clone()], &deliveries).await;
-    let page = scene.lane(whole(lane)).await;
+    let page = scene.read_queue(whole(key)).await;
     let told: Vec<_> = page.fresh.iter().map(|due| (due.contact, due.data.as_deref())).collect();
     let expected = [(Some(contact), Some(of.data.as_str())), (None, Some(nobody.data.as_str()))];
     assert_eq!(told, expected);
@@ -209,15 +209,15 @@ pub async fn a_queue_tells_what_its_deliveries_carry(harness: &dyn Harness) {
 /// Once erased, the data of an event is gone for a delivery, too.
 pub async fn a_queue_tells_that_data_was_erased(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
-    let lane = scene.queue();
+    let key = scene.queue();
     let contact = ContactId::new(scene.uuid());
     let event = scene.told_of(contact, 1);
-    let settled = scene.delivered(lane, &event);
+    let settled = scene.delivered(key, &event);
     scene.tell(std::slice::from_ref(&event), std::slice::from_ref(&settled)).await;
     let erased = scene.store.erase_events(scene.company, contact, ALL).await.expect("works");
     assert_eq!((erased.events, erased.left), (1, false));
     scene.apply(first(settled.clone()).update(redelivered(&settled, at(9)))).await;
-    let again = scene.lane(whole(lane)).await.again;
+    let again = scene.read_queue(whole(key)).await.again;
     assert_eq!((again[0].contact, &again[0].data), (Some(contact), &None));
 }
 
@@ -227,32 +227,32 @@ pub async fn a_queue_comes_with_its_webhook(harness: &dyn Harness) {
     for state in WebhookState::ALL {
         let webhook = Webhook { state: *state, ..scene.webhook() };
         scene.add(webhook.clone()).await;
-        let lane = Lane { company: scene.company, webhook: webhook.id };
-        let page = scene.lane(whole(lane)).await;
-        let expected = LanePage { webhook: Some(first(webhook)), ..LanePage::default() };
+        let key = QueueKey { company: scene.company, webhook: webhook.id };
+        let page = scene.read_queue(whole(key)).await;
+        let expected = QueuePage { webhook: Some(first(webhook)), ..QueuePage::default() };
         assert_eq!(page, expected, "a queue may be empty");
     }
     let webhook = scene.webhook();
     scene.add(webhook.clone()).await;
     let other = scene.another_company().await;
-    let theirs = Lane { company: other.company, webhook: webhook.id };
-    scene.add(scene.fresh_at(Lane { company: scene.company, webhook: webhook.id }, 0)).await;
-    assert_eq!(scene.lane(whole(theirs)).await, LanePage::default());
+    let theirs = QueueKey { company: other.company, webhook: webhook.id };
+    scene.add(scene.fresh_at(QueueKey { company: scene.company, webhook: webhook.id }, 0)).await;
+    assert_eq!(scene.read_queue(whole(theirs)).await, QueuePage::default());
 }
 
 /// What is given up with a webhook.
 pub async fn pending_deliveries_of_a_webhook_are_told(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
-    let (lane, other) = (scene.queue(), scene.another_company().await);
+    let (key, other) = (scene.queue(), scene.another_company().await);
     let event = scene.told(EventType::ContactCreated, 0);
-    let pending = [scene.fresh_at(lane, 0), scene.tried(lane, 99_999), scene.tried(lane, -9)];
+    let pending = [scene.fresh_at(key, 0), scene.tried(key, 99_999), scene.tried(key, -9)];
     scene.add_all(pending.clone()).await;
-    scene.add(scene.delivered(lane, &event)).await;
-    scene.add(cancelled(&scene.tried(lane, 0))).await;
+    scene.add(scene.delivered(key, &event)).await;
+    scene.add(cancelled(&scene.tried(key, 0))).await;
     scene.add(scene.fresh_at(scene.queue(), 0)).await;
-    other.add(other.fresh_at(Lane { company: other.company, ..lane }, 0)).await;
+    other.add(other.fresh_at(QueueKey { company: other.company, ..key }, 0)).await;
     let read = async |limit| {
-        let read = scene.store.pending_deliveries(scene.company, lane.webhook, limit).await;
+        let read = scene.store.pending_deliveries(scene.company, key.webhook, limit).await;
         read.expect("the store works")
     };
     let mut all = read(ALL).await;
@@ -273,7 +273,7 @@ pub async fn places_follow_the_order_of_commits_on_one_row(harness: &dyn Harness
         Some(second) => scene.through(second),
         None => scene.through(scene.store.clone()),
     };
-    let (contact, lane) = (scene.contact(), scene.queue());
+    let (contact, key) = (scene.contact(), scene.queue());
     scene.add(contact.clone()).await;
     let mut writers = Vec::new();
     for writer in 0..4 {
@@ -287,7 +287,7 @@ pub async fn places_follow_the_order_of_commits_on_one_row(harness: &dyn Harness
                     let event = scene.told_of(id, stored.version().next().number() as i64);
                     let changes = ChangeSet::new()
                         .with(stored.update(stored.value().clone()))
-                        .insert(scene.fresh(lane, &event))
+                        .insert(scene.fresh(key, &event))
                         .emit(event);
                     if applied(scene.store.commit(changes).await) {
                         break;
@@ -300,7 +300,7 @@ pub async fn places_follow_the_order_of_commits_on_one_row(harness: &dyn Harness
         writer.await.expect("no panic");
     }
     let written: Vec<Timestamp> = (2..2 + 4 * TIMES as i64).map(at).collect();
-    let fresh = scene.lane(whole(lane)).await.fresh;
+    let fresh = scene.read_queue(whole(key)).await.fresh;
     let delivered: Vec<Timestamp> = fresh.iter().map(|due| due.delivery.created_at).collect();
     assert_eq!(delivered, written);
     let journal = scene.journal(Default::default(), ALL).await;
@@ -326,8 +326,8 @@ pub async fn places_are_never_given_twice(harness: &dyn Harness) {
         writer.await.expect("no panic");
     }
     let mut places = BTreeSet::new();
-    for (lane, count) in [(one, 120), (two, 60)] {
-        let fresh = scene.lane(whole(lane)).await.fresh;
+    for (key, count) in [(one, 120), (two, 60)] {
+        let fresh = scene.read_queue(whole(key)).await.fresh;
         assert_eq!(fresh.len(), count);
         assert!(fresh.iter().all(|due| places.insert(due.seq)));
         let status = |due: &recado_core::deliveries::DueDelivery| due.delivery.status;

@@ -1,11 +1,11 @@
-//! Webhooks through the core, and what a dispatcher would do about their deliveries.
+//! Webhooks through the core, and what a delivery worker would do about their deliveries.
 
 use std::time::Duration;
 
 use recado_core::access::Caller;
 use recado_core::deliveries::{
-    DeliveryFilter, DeliveryRequest, DeliverySeq, DeliveryStatus, Lane, LaneRead, Outcome, Pending,
-    after_attempt, cancelled,
+    AttemptOutcome, DeliveryFilter, DeliveryRequest, DeliverySeq, DeliveryStatus, PendingQueue,
+    QueueKey, QueueRead, after_attempt, cancelled,
 };
 use recado_core::events::{EventType, JournalRequest};
 use recado_core::ids::{CompanyId, ContactId, DeliveryId, WebhookId};
@@ -90,7 +90,7 @@ impl Side<'_> {
                     app.access().change_company(company, &body(json!({ "plan": plan }))).await;
                 show(changed.map(|company| json!(company.plan)))
             }
-            Verb::Attempt => self.attempt(command, Lane { company, webhook }).await,
+            Verb::Attempt => self.attempt(command, QueueKey { company, webhook }).await,
             Verb::Redeliver => show(app.deliveries().redeliver(company, delivery).await),
             Verb::ReadDelivery => show(app.deliveries().get(company, delivery).await),
             Verb::Forget => {
@@ -102,7 +102,7 @@ impl Side<'_> {
                 let back = Duration::from_millis(command.number(1) as u64 % 3_000);
                 json!({ "ok": self.sweep(self.clock.now().minus(back)).await })
             }
-            Verb::ReadQueues => self.queues(command, Lane { company, webhook }).await,
+            Verb::ReadQueues => self.queues(command, QueueKey { company, webhook }).await,
             Verb::ReadJournal => {
                 let event = command.once_in(1, 2).then(|| {
                     let public: Vec<EventType> = EventType::public().collect();
@@ -132,12 +132,12 @@ impl Side<'_> {
         json!({ "ok": { "items": page.items, "total": page.total } })
     }
 
-    /// Makes attempts at the head of a queue, as a dispatcher does, and records what came of them.
-    async fn attempt(&self, command: &Command, lane: Lane) -> Value {
+    /// Makes attempts at the head of a queue, as a delivery worker does, and records what came of them.
+    async fn attempt(&self, command: &Command, key: QueueKey) -> Value {
         let (store, now) = (self.app.store(), self.clock.now());
         let count = 1 + command.number(1) as u32 % 4;
-        let read = LaneRead { lane, after: DeliverySeq(0), fresh: count, due: now, again: count };
-        let page = store.lane(read).await.expect("the store works");
+        let read = QueueRead { key, after: DeliverySeq(0), fresh: count, due: now, again: count };
+        let page = store.read_queue(read).await.expect("the store works");
         let mut changes = ChangeSet::new();
         let mut attempts = 0;
         let mut due: Vec<_> = page.fresh.iter().chain(&page.again).collect();
@@ -149,7 +149,7 @@ impl Side<'_> {
                 _ => Ok(OutboundResponse { status: 200, body: Vec::new() }),
             };
             let ended_at = now.plus(Duration::from_millis(n as u64));
-            let outcome = Outcome { started_at: now, ended_at, answer };
+            let outcome = AttemptOutcome { started_at: now, ended_at, answer };
             let waits = &self.app.settings().retry_waits;
             let after = match command.once_in(10 + n, 9) {
                 true => cancelled(&due.delivery),
@@ -177,12 +177,12 @@ impl Side<'_> {
         }
     }
 
-    async fn queues(&self, command: &Command, lane: Lane) -> Value {
+    async fn queues(&self, command: &Command, key: QueueKey) -> Value {
         let (store, limit) = (self.app.store(), 1 + command.number(1) as u32 % 3);
-        let mut queues: Vec<Pending> = Vec::new();
+        let mut queues: Vec<PendingQueue> = Vec::new();
         loop {
-            let after = queues.last().map(|queue| queue.lane);
-            let part = store.pending_lanes(after, limit).await.expect("the store works");
+            let after = queues.last().map(|queue| queue.key);
+            let part = store.pending_queues(after, limit).await.expect("the store works");
             if part.is_empty() {
                 break;
             }
@@ -190,22 +190,22 @@ impl Side<'_> {
         }
         // Of the queues that there are, or of the one that is named.
         let pick = queues.get(command.number(2) % (queues.len() + 1));
-        let lane = pick.map_or(lane, |queue| queue.lane);
-        let read = LaneRead {
-            lane,
+        let key = pick.map_or(key, |queue| queue.key);
+        let read = QueueRead {
+            key,
             after: DeliverySeq(0),
             fresh: command.number(3) as u32 % 20,
             due: self.clock.now(),
             again: command.number(4) as u32 % 20,
         };
-        let page = store.lane(read).await.expect("the store works");
+        let page = store.read_queue(read).await.expect("the store works");
         // Places are the store's own; only their order is compared.
         let shown = |due: &recado_core::deliveries::DueDelivery| {
             format!("{:?} {:?} {:?}", due.delivery, due.contact, due.data)
         };
         let fresh: Vec<String> = page.fresh.iter().map(shown).collect();
         let again: Vec<String> = page.again.iter().map(shown).collect();
-        let pending = store.pending_deliveries(lane.company, lane.webhook, ALL).await;
+        let pending = store.pending_deliveries(key.company, key.webhook, ALL).await;
         let mut pending = pending.expect("the store works");
         pending.sort_by_key(|delivery| delivery.id);
         json!({

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use recado_core::Timestamp;
 use recado_core::deliveries::{
-    Delivery, DeliveryFilter, DeliveryReads, DeliverySeq, DueDelivery, DueReads, Lane, LanePage,
-    LaneRead, Pending, Shard, ShardReads,
+    Delivery, DeliveryFilter, DeliveryReads, DeliverySeq, DueDelivery, DueReads, PendingQueue,
+    QueueKey, QueuePage, QueueRead, Shard, ShardReads,
 };
 use recado_core::ids::{CompanyId, DeliveryId, WebhookId};
 use recado_core::page::{Page, PageRequest};
@@ -24,16 +24,16 @@ fn passes(delivery: &Delivery, filter: &DeliveryFilter) -> bool {
         && filter.event.is_none_or(|event| delivery.event_type == event)
 }
 
-const fn lane_of(delivery: &Delivery) -> Lane {
-    Lane { company: delivery.company, webhook: delivery.webhook }
+const fn queue_of(delivery: &Delivery) -> QueueKey {
+    QueueKey { company: delivery.company, webhook: delivery.webhook }
 }
 
 impl State {
     /// All that is pending in a queue, with places, in the order of the queue.
-    fn queue(&self, lane: Lane) -> Vec<(Timestamp, DeliverySeq, Stored<Delivery>)> {
+    fn queue(&self, key: QueueKey) -> Vec<(Timestamp, DeliverySeq, Stored<Delivery>)> {
         let placed = |entry: &Entry| {
             let Row::Delivery(delivery) = &entry.row else { return None };
-            let queued_at = delivery.queued_at().filter(|_| lane_of(delivery) == lane)?;
+            let queued_at = delivery.queued_at().filter(|_| queue_of(delivery) == key)?;
             let stored = Stored::new(delivery.clone(), entry.version);
             Some((queued_at, DeliverySeq(entry.place), stored))
         };
@@ -106,37 +106,37 @@ impl DeliveryReads for MemoryStore {
         webhook: WebhookId,
         limit: u32,
     ) -> Result<Vec<Stored<Delivery>>, StoreError> {
-        let queue = self.state().queue(Lane { company, webhook });
+        let queue = self.state().queue(QueueKey { company, webhook });
         Ok(queue.into_iter().map(|(_, _, delivery)| delivery).take(limit as usize).collect())
     }
 }
 
 #[async_trait]
 impl DueReads for MemoryStore {
-    async fn pending_lanes(
+    async fn pending_queues(
         &self,
-        after: Option<Lane>,
+        after: Option<QueueKey>,
         limit: u32,
-    ) -> Result<Vec<Pending>, StoreError> {
+    ) -> Result<Vec<PendingQueue>, StoreError> {
         let state = self.state();
-        let mut lowest: BTreeMap<Lane, Timestamp> = BTreeMap::new();
+        let mut lowest: BTreeMap<QueueKey, Timestamp> = BTreeMap::new();
         for delivery in state.rows.all::<Delivery>() {
             let Some(queued_at) = delivery.queued_at() else { continue };
-            let known = lowest.entry(lane_of(delivery)).or_insert(queued_at);
+            let known = lowest.entry(queue_of(delivery)).or_insert(queued_at);
             *known = queued_at.min(*known);
         }
-        let next = lowest.into_iter().filter(|(lane, _)| after.is_none_or(|after| *lane > after));
-        let next = next.map(|(lane, queued_at)| Pending { lane, queued_at });
+        let next = lowest.into_iter().filter(|(key, _)| after.is_none_or(|after| *key > after));
+        let next = next.map(|(key, queued_at)| PendingQueue { key, queued_at });
         Ok(next.take(limit as usize).collect())
     }
 
-    async fn lane(&self, read: LaneRead) -> Result<LanePage, StoreError> {
+    async fn read_queue(&self, read: QueueRead) -> Result<QueuePage, StoreError> {
         let state = self.state();
-        let Lane { company, webhook } = read.lane;
+        let QueueKey { company, webhook } = read.key;
         let (fresh, again): (Vec<_>, Vec<_>) =
-            state.queue(read.lane).into_iter().partition(|(_, _, delivery)| delivery.is_fresh());
+            state.queue(read.key).into_iter().partition(|(_, _, delivery)| delivery.is_fresh());
         let due = |(_, seq, delivery)| state.due(seq, delivery);
-        Ok(LanePage {
+        Ok(QueuePage {
             webhook: state.rows.get(&RowKey::Webhook { company, id: webhook }),
             fresh: fresh
                 .into_iter()

@@ -35,13 +35,13 @@ use recado_core::store::{
 use crate::conformance::Harness;
 use rows::{Entry, Kind, Rows};
 use rules::Fate;
-use signals::Bells;
+use signals::Notifier;
 
 /// A store in memory. Clones are handles on the same data, in the same process.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryStore {
     state: Arc<Mutex<State>>,
-    /// Which process this is: the others hear when it rings.
+    /// Which process this is; the others receive its notifications.
     process: u32,
 }
 
@@ -55,7 +55,7 @@ struct State {
     newest_event: u64,
     /// Whose events become whose if the commit that is under way succeeds.
     moving_events: Vec<(CompanyId, ContactId, ContactId)>,
-    bells: Bells,
+    notifier: Notifier,
     /// The latest creation time that exports of a company have handed out.
     frontiers: BTreeMap<CompanyId, Timestamp>,
 }
@@ -66,10 +66,10 @@ impl MemoryStore {
         Self::default()
     }
 
-    /// The same data as another process sees it: the two hear each other ring.
+    /// The same data as another process sees it: each receives the notifications of the other.
     #[must_use]
     pub fn another_process(&self) -> Self {
-        let process = self.state().bells.another_process();
+        let process = self.state().notifier.another_process();
         Self { state: Arc::clone(&self.state), process }
     }
 

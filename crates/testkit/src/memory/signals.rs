@@ -5,58 +5,58 @@ use std::future::poll_fn;
 use std::task::{Poll, Waker};
 
 use async_trait::async_trait;
-use recado_core::deliveries::{Lane, Signals};
+use recado_core::deliveries::{QueueKey, Signals};
 
 use super::MemoryStore;
 
 /// What each process has not heard yet.
 #[derive(Debug, Default)]
-pub(super) struct Bells {
+pub(super) struct Notifier {
     others: u32,
-    heard: BTreeMap<u32, Bell>,
+    heard: BTreeMap<u32, Notices>,
 }
 
 #[derive(Debug, Default)]
-struct Bell {
-    is_rung: bool,
-    lanes: BTreeSet<Lane>,
+struct Notices {
+    is_notified: bool,
+    queues: BTreeSet<QueueKey>,
     wakers: Vec<Waker>,
 }
 
-impl Bells {
+impl Notifier {
     /// The number of a process beside those that there are.
     pub(super) fn another_process(&mut self) -> u32 {
         self.others += 1;
         self.others
     }
 
-    fn ring(&mut self, from: u32, lanes: &[Lane]) {
+    fn notify(&mut self, from: u32, queues: &[QueueKey]) {
         for process in (0..=self.others).filter(|process| *process != from) {
-            let bell = self.heard.entry(process).or_default();
-            bell.is_rung = true;
-            bell.lanes.extend(lanes);
-            bell.wakers.drain(..).for_each(Waker::wake);
+            let notices = self.heard.entry(process).or_default();
+            notices.is_notified = true;
+            notices.queues.extend(queues);
+            notices.wakers.drain(..).for_each(Waker::wake);
         }
     }
 }
 
 #[async_trait]
 impl Signals for MemoryStore {
-    fn ring(&self, lanes: &[Lane]) {
-        self.state().bells.ring(self.process, lanes);
+    fn notify(&self, queues: &[QueueKey]) {
+        self.state().notifier.notify(self.process, queues);
     }
 
-    async fn rung(&self) -> Option<Vec<Lane>> {
+    async fn notified(&self) -> Option<Vec<QueueKey>> {
         poll_fn(|context| {
             let mut state = self.state();
-            let bell = state.bells.heard.entry(self.process).or_default();
-            if !std::mem::take(&mut bell.is_rung) {
-                bell.wakers.push(context.waker().clone());
+            let notices = state.notifier.heard.entry(self.process).or_default();
+            if !std::mem::take(&mut notices.is_notified) {
+                notices.wakers.push(context.waker().clone());
                 return Poll::Pending;
             }
-            let lanes = std::mem::take(&mut bell.lanes);
-            // A ring for nothing in particular asks to look.
-            Poll::Ready((!lanes.is_empty()).then(|| lanes.into_iter().collect()))
+            let queues = std::mem::take(&mut notices.queues);
+            // A notification without queues asks to poll them all.
+            Poll::Ready((!queues.is_empty()).then(|| queues.into_iter().collect()))
         })
         .await
     }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use recado_core::Timestamp;
-use recado_core::deliveries::{Lane, Signals};
+use recado_core::deliveries::{QueueKey, Signals};
 use recado_core::events::{Erased, Outbox};
 use recado_core::ids::{CompanyId, ContactId};
 use recado_core::jobs::Job;
@@ -32,8 +32,8 @@ pub enum StoreOp {
     Upkeep,
     /// [`Outbox`].
     Outbox,
-    /// [`Signals::ring`]: one that fails in any way is lost.
-    Ring,
+    /// [`Signals::notify`]: one that fails in any way is lost.
+    Notify,
 }
 
 /// How it fails.
@@ -321,13 +321,13 @@ impl Outbox for FaultyStore {
 
 #[async_trait]
 impl Signals for FaultyStore {
-    fn ring(&self, lanes: &[Lane]) {
-        if self.fate(StoreOp::Ring).is_none() {
-            self.inner.ring(lanes);
+    fn notify(&self, queues: &[QueueKey]) {
+        if self.fate(StoreOp::Notify).is_none() {
+            self.inner.notify(queues);
         }
     }
 
-    async fn rung(&self) -> Option<Vec<Lane>> {
-        self.inner.rung().await
+    async fn notified(&self) -> Option<Vec<QueueKey>> {
+        self.inner.notified().await
     }
 }

@@ -16,8 +16,8 @@ use recado_core::conversations::{ChannelContact, ChannelQuery, ConversationReads
 use recado_core::custom_fields::{CustomField, CustomFieldReads};
 use recado_core::deals::{Deal, DealReads, Pipeline, Stage};
 use recado_core::deliveries::{
-    Delivery, DeliveryFilter, DeliveryReads, DueReads, Lane, LanePage, LaneRead, Pending, Shard,
-    ShardReads,
+    Delivery, DeliveryFilter, DeliveryReads, DueReads, PendingQueue, QueueKey, QueuePage,
+    QueueRead, Shard, ShardReads,
 };
 use recado_core::dispatches::{DispatchReads, DispatchWindow, WindowKey};
 use recado_core::documents::{Document, DocumentReads};
@@ -191,8 +191,8 @@ reads! {
         fn purge(company: CompanyId, contact: ContactId) -> Option<Stored<Job>>;
     }
     DueReads {
-        fn pending_lanes(after: Option<Lane>, limit: u32) -> Vec<Pending>;
-        fn lane(read: LaneRead) -> LanePage;
+        fn pending_queues(after: Option<QueueKey>, limit: u32) -> Vec<PendingQueue>;
+        fn read_queue(read: QueueRead) -> QueuePage;
     }
     EventReads {
         fn event(company: CompanyId, id: EventId) -> Option<EventRecord>;

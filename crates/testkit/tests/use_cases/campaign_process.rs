@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use super::campaign_scene::Scene;
-use super::dispatch_order::quiet;
+use super::delivery_worker_order::quiet;
 
 /// A process that runs campaigns, and dispatches as a server does.
 pub(super) struct Process {

@@ -66,12 +66,12 @@ impl Loops {
             async move { recado.sending().recover().await }
         });
         let webhooks = recado.clone();
-        let dispatcher = move |stop: watch::Receiver<bool>| {
+        let worker = move |stop: watch::Receiver<bool>| {
             let recado = webhooks.clone();
             let timer = TokioTimer::named(DISPATCHER);
             async move { recado.deliveries().run(&timer, runner::stopping(stop)).await }
         };
-        loops.tasks.spawn(runner::run(DISPATCHER, dispatcher, loops.stop.subscribe()));
+        loops.tasks.spawn(runner::run(DISPATCHER, worker, loops.stop.subscribe()));
         let campaigns = recado.clone();
         let campaigns = move |stop: watch::Receiver<bool>| {
             let recado = campaigns.clone();

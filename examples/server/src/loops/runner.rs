@@ -1,4 +1,4 @@
-//! What runs for as long as the process: the dispatcher of deliveries and the runner of campaigns.
+//! What runs for as long as the process: the delivery worker and the runner of campaigns.
 //! Each is begun again where it ends before it was told to.
 
 use std::future::Future;

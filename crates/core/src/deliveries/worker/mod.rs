@@ -1,13 +1,13 @@
-//! The dispatcher: sends what is due, with bounds and in order, on one process or many.
+//! The worker: sends what is due, with bounds and in order, on one process or many.
 //!
 //! [`queue`] and [`state`] decide, over plain data: what is read, what is tried next, what is
-//! recorded. [`tenure`] decides which shards this process takes and hands back. [`run`] does what
+//! recorded. [`assignment`] decides which shards this process takes and hands back. [`run`] does what
 //! they ask for and tells them how it ended.
 
+mod assignment;
 mod queue;
 mod run;
 mod state;
-mod tenure;
 #[cfg(test)]
 mod tests;
 
@@ -17,9 +17,9 @@ use async_trait::async_trait;
 
 use crate::store::StoreError;
 
-/// Bounds of the dispatcher of one process.
+/// Bounds of the worker of one process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DispatchLimits {
+pub struct DeliveryLimits {
     /// The most attempts in flight to one webhook (D55).
     pub per_webhook: usize,
     /// The most attempts in flight in all.
@@ -30,7 +30,7 @@ pub struct DispatchLimits {
     pub held_bytes: usize,
 }
 
-impl Default for DispatchLimits {
+impl Default for DeliveryLimits {
     fn default() -> Self {
         Self { per_webhook: 16, in_all: 512, held: 4_096, held_bytes: 32 * 1024 * 1024 }
     }
@@ -42,7 +42,7 @@ pub trait Timer: Send + Sync {
     /// Waits.
     async fn sleep(&self, duration: Duration);
 
-    /// The store failed at something that the dispatcher tries again.
+    /// The store failed at something that the worker tries again.
     fn troubled(&self, error: &StoreError) {
         let _ = error;
     }

@@ -1,4 +1,4 @@
-//! A store that fails under the dispatcher: nothing is lost, nothing is counted twice (D52).
+//! A store that fails under the delivery worker: nothing is lost, nothing is counted twice (D52).
 
 use std::sync::Arc;
 
@@ -82,7 +82,7 @@ async fn whichever_read_fails_once_each_delivery_is_sent_and_recorded_once() {
 
 #[tokio::test]
 async fn while_a_read_fails_nothing_is_lost() {
-    for name in ["pending_lanes", "lane", "workers", "shards", "worker"] {
+    for name in ["pending_queues", "read_queue", "workers", "shards", "worker"] {
         let outbound = five().await;
         let (app, store) = faulty(&outbound).await;
         store.fail_read(name);

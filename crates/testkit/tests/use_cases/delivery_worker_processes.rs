@@ -1,4 +1,4 @@
-//! Several processes on one database, each with its dispatcher (D52a, D55), by the test clock.
+//! Several processes on one database, each with its delivery worker (D52a, D55), by the test clock.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use super::create_phone;
-use super::dispatch_order::{quiet, texts};
+use super::delivery_worker_order::{quiet, texts};
 use super::outbound::{OTHER_URL, Outbound, URL};
 use super::talk::Talk;
 
@@ -137,7 +137,7 @@ async fn what_nobody_rang_for_is_found_within_two_seconds() {
     let process = Process::start(&outbound, 5).await;
     quiet().await;
     let deaf = FaultyStore::new(Arc::new(outbound.model.clone()));
-    deaf.plan(|op| (op == StoreOp::Ring).then_some(StoreFailure::Unavailable));
+    deaf.plan(|op| (op == StoreOp::Notify).then_some(StoreFailure::Unavailable));
     let builder = Kit::builder().store(Arc::new(deaf)).ids(SeededIds::new(6));
     let writer = builder.clock(outbound.kit.clock.clone()).start().await;
     let new = recado_testkit::kit::body(serde_json::json!({ "phone": "+5534991230001" }));

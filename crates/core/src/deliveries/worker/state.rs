@@ -5,11 +5,12 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::DispatchLimits;
+use super::DeliveryLimits;
 use super::queue::{Queue, Room, Weight};
 use crate::Timestamp;
 use crate::deliveries::{
-    Delivery, DueDelivery, Lane, LanePage, LaneRead, Pending, ShardNumber, Touch, shard_of,
+    Delivery, DueDelivery, PendingQueue, QueueKey, QueuePage, QueueRead, ShardNumber, Touch,
+    shard_of,
 };
 use crate::store::Stored;
 use crate::webhooks::Webhook;
@@ -25,16 +26,16 @@ const FORGET_AFTER: Duration = Duration::from_secs(60);
 
 /// An attempt to make.
 #[derive(Debug)]
-pub(super) struct Trial {
-    pub(super) lane: Lane,
+pub(super) struct NextAttempt {
+    pub(super) key: QueueKey,
     pub(super) due: DueDelivery,
     pub(super) webhook: Arc<Webhook>,
 }
 
 /// How an attempt changes its delivery.
 #[derive(Debug)]
-pub(super) struct Settled {
-    pub(super) lane: Lane,
+pub(super) struct AttemptChange {
+    pub(super) key: QueueKey,
     pub(super) before: Stored<Delivery>,
     pub(super) after: Delivery,
     bytes: usize,
@@ -42,20 +43,20 @@ pub(super) struct Settled {
 
 /// What to do next.
 #[derive(Debug)]
-pub(super) enum Action {
+pub(super) enum Task {
     /// Read the head of a queue.
-    Read(LaneRead),
+    Read(QueueRead),
     /// Make an attempt.
-    Try(Box<Trial>),
+    Attempt(Box<NextAttempt>),
     /// Record outcomes, in one commit.
-    Record(Vec<Settled>),
+    Record(Vec<AttemptChange>),
     /// Give up what is pending for a webhook that is gone.
-    Cancel(Lane),
+    Cancel(QueueKey),
 }
 
 /// How a commit of outcomes ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Recorded {
+pub(super) enum RecordResult {
     /// It is stored.
     Done,
     /// One of the deliveries was written by somebody else meanwhile.
@@ -68,34 +69,34 @@ pub(super) enum Recorded {
 
 /// The queues of one process.
 #[derive(Debug)]
-pub(super) struct Dispatch {
-    limits: DispatchLimits,
-    queues: HashMap<Lane, Queue>,
+pub(super) struct WorkerState {
+    limits: DeliveryLimits,
+    queues: HashMap<QueueKey, Queue>,
     /// Queues that may have something to read.
-    unread: BTreeSet<Lane>,
+    unread: BTreeSet<QueueKey>,
     /// Queues that may start something, in turn.
-    round: VecDeque<Lane>,
+    round: VecDeque<QueueKey>,
     /// Queues of the round that wait until fewer attempts are waiting for nothing, in turn.
-    silent: VecDeque<Lane>,
+    silent: VecDeque<QueueKey>,
     owned: BTreeSet<ShardNumber>,
     leaving: BTreeSet<ShardNumber>,
     weight: Weight,
     in_flight: usize,
     /// Those of queues whose receivers do not answer.
     silent_in_flight: usize,
-    outcomes: VecDeque<Settled>,
+    outcomes: VecDeque<AttemptChange>,
     /// Batches of outcomes that could not be recorded together, or not yet.
-    batches: VecDeque<Vec<Settled>>,
+    batches: VecDeque<Vec<AttemptChange>>,
     recording: usize,
     pause_until: Option<Timestamp>,
     /// Not after the earliest time at which a delivery that failed is due again.
     due_hint: Option<Timestamp>,
-    cancels: Vec<Lane>,
-    cancelling: BTreeSet<Lane>,
+    cancels: Vec<QueueKey>,
+    cancelling: BTreeSet<QueueKey>,
 }
 
-impl Dispatch {
-    pub(super) fn new(limits: DispatchLimits) -> Self {
+impl WorkerState {
+    pub(super) fn new(limits: DeliveryLimits) -> Self {
         Self {
             limits,
             queues: HashMap::new(),
@@ -118,18 +119,18 @@ impl Dispatch {
     }
 
     /// Whether a queue is this process's to serve.
-    fn serves(&self, lane: Lane) -> bool {
-        let shard = shard_of(lane.webhook);
+    fn serves(&self, key: QueueKey) -> bool {
+        let shard = shard_of(key.webhook);
         self.owned.contains(&shard) && !self.leaving.contains(&shard)
     }
 
     /// The shards that are held from now on, and those of them that are to be handed back.
     pub(super) fn hold(&mut self, owned: BTreeSet<ShardNumber>, leaving: BTreeSet<ShardNumber>) {
         (self.owned, self.leaving) = (owned, leaving);
-        let lanes: Vec<Lane> = self.queues.keys().copied().collect();
-        for lane in lanes {
-            if !self.serves(lane)
-                && let Some(queue) = self.queues.get_mut(&lane)
+        let queues: Vec<QueueKey> = self.queues.keys().copied().collect();
+        for key in queues {
+            if !self.serves(key)
+                && let Some(queue) = self.queues.get_mut(&key)
             {
                 queue.let_go(&mut self.weight);
             }
@@ -139,9 +140,9 @@ impl Dispatch {
     /// The shards to be handed back in which nothing is in flight or unrecorded.
     pub(super) fn quiet(&self) -> BTreeSet<ShardNumber> {
         let mut quiet = self.leaving.clone();
-        for (lane, queue) in &self.queues {
+        for (key, queue) in &self.queues {
             if !queue.is_quiet() {
-                quiet.remove(&shard_of(lane.webhook));
+                quiet.remove(&shard_of(key.webhook));
             }
         }
         quiet
@@ -170,22 +171,22 @@ impl Dispatch {
         self.due_hint.into_iter().chain(self.pause_until).min()
     }
 
-    /// What a look at the store found.
-    pub(super) fn found(&mut self, pending: &[Pending], now: Timestamp) {
+    /// What a poll of the store found.
+    pub(super) fn found(&mut self, pending: &[PendingQueue], now: Timestamp) {
         for found in pending {
-            if found.queued_at <= now && self.serves(found.lane) {
-                self.queues.entry(found.lane).or_default().found(now);
-                self.unread.insert(found.lane);
+            if found.queued_at <= now && self.serves(found.key) {
+                self.queues.entry(found.key).or_default().found(now);
+                self.unread.insert(found.key);
             }
         }
     }
 
     /// These queues have something new, or their webhook was written.
-    pub(super) fn rung(&mut self, lanes: impl IntoIterator<Item = (Lane, Touch)>) {
-        for (lane, touch) in lanes {
-            if self.serves(lane) {
-                self.queues.entry(lane).or_default().touched(touch);
-                self.unread.insert(lane);
+    pub(super) fn notified(&mut self, queues: impl IntoIterator<Item = (QueueKey, Touch)>) {
+        for (key, touch) in queues {
+            if self.serves(key) {
+                self.queues.entry(key).or_default().touched(touch);
+                self.unread.insert(key);
             }
         }
     }
@@ -202,87 +203,92 @@ impl Dispatch {
     /// A read that began at `began` has ended `now`; `None` when it failed.
     pub(super) fn read_ended(
         &mut self,
-        read: &LaneRead,
-        page: Option<LanePage>,
+        read: &QueueRead,
+        page: Option<QueuePage>,
         began: Timestamp,
         now: Timestamp,
     ) {
-        let lane = read.lane;
-        let serves = self.serves(lane);
-        let Some(queue) = self.queues.get_mut(&lane) else { return };
+        let key = read.key;
+        let serves = self.serves(key);
+        let Some(queue) = self.queues.get_mut(&key) else { return };
         match page {
             None => queue.read_failed(),
             Some(page) => {
                 let is_gone = queue.read_ended(read, page, (began, now), &mut self.weight);
-                if is_gone && serves && self.cancelling.insert(lane) {
-                    self.cancels.push(lane);
+                if is_gone && serves && self.cancelling.insert(key) {
+                    self.cancels.push(key);
                 }
-                self.unread.insert(lane);
+                self.unread.insert(key);
             }
         }
         if !serves {
             queue.let_go(&mut self.weight);
         }
-        self.enter(lane);
+        self.enter(key);
     }
 
     /// Puts a queue into the round of those that may start something.
-    fn enter(&mut self, lane: Lane) {
-        if let Some(queue) = self.queues.get_mut(&lane)
+    fn enter(&mut self, key: QueueKey) {
+        if let Some(queue) = self.queues.get_mut(&key)
             && !queue.in_round
         {
             queue.in_round = true;
-            self.round.push_back(lane);
+            self.round.push_back(key);
         }
     }
 
     /// What was pending for a webhook that is gone was given up, or some of it.
-    pub(super) fn cancelled(&mut self, lane: Lane) {
-        self.cancelling.remove(&lane);
+    pub(super) fn cancelled(&mut self, key: QueueKey) {
+        self.cancelling.remove(&key);
     }
 
     /// An attempt has ended as `after`; `silent` if there was no answer in time.
-    pub(super) fn tried(&mut self, trial: Trial, after: Delivery, silent: bool) {
-        let Trial { lane, due, .. } = trial;
+    pub(super) fn tried(&mut self, attempt: NextAttempt, after: Delivery, silent: bool) {
+        let NextAttempt { key, due, .. } = attempt;
         self.in_flight -= 1;
-        if let Some(queue) = self.queues.get_mut(&lane) {
+        if let Some(queue) = self.queues.get_mut(&key) {
             self.silent_in_flight -= queue.silent_in_flight();
             queue.tried(due.contact, due.delivery.is_fresh(), silent);
             self.silent_in_flight += queue.silent_in_flight();
         }
         let bytes = due.data.as_ref().map_or(0, String::len);
-        self.outcomes.push_back(Settled { lane, before: due.delivery, after, bytes });
-        self.enter(lane);
+        self.outcomes.push_back(AttemptChange { key, before: due.delivery, after, bytes });
+        self.enter(key);
     }
 
     /// A commit of outcomes has ended.
-    pub(super) fn recorded(&mut self, mut batch: Vec<Settled>, how: Recorded, now: Timestamp) {
+    pub(super) fn recorded(
+        &mut self,
+        mut batch: Vec<AttemptChange>,
+        how: RecordResult,
+        now: Timestamp,
+    ) {
         self.recording -= 1;
         match how {
-            Recorded::Failed => {
+            RecordResult::Failed => {
                 self.batches.push_front(batch);
                 self.pause_until = Some(now.plus(Duration::from_millis(250)));
             }
-            Recorded::Contended if batch.len() == 1 => {
+            RecordResult::Contended if batch.len() == 1 => {
                 self.batches.push_back(batch);
                 self.pause_until = Some(now.plus(Duration::from_millis(250)));
             }
-            Recorded::Conflict | Recorded::Contended if batch.len() > 1 => {
+            RecordResult::Conflict | RecordResult::Contended if batch.len() > 1 => {
                 let half = batch.split_off(batch.len() / 2);
                 self.batches.extend([batch, half]);
             }
-            Recorded::Done | Recorded::Conflict | Recorded::Contended => {
-                let is_done = how == Recorded::Done;
-                for settled in batch {
+            RecordResult::Done | RecordResult::Conflict | RecordResult::Contended => {
+                let is_done = how == RecordResult::Done;
+                for change in batch {
                     self.weight.deliveries -= 1;
-                    self.weight.bytes -= settled.bytes;
-                    let Some(queue) = self.queues.get_mut(&settled.lane) else { continue };
-                    let due_at = settled.after.due_at.filter(|_| is_done);
-                    queue.recorded(settled.before.id, due_at);
+                    self.weight.bytes -= change.bytes;
+                    let Some(queue) = self.queues.get_mut(&change.key) else { continue };
+                    let due_at = change.after.due_at.filter(|_| is_done);
+                    queue.recorded(change.before.id, due_at);
                     self.due_hint = self.due_hint.into_iter().chain(due_at).min();
                     // What somebody else made of it has to be read.
                     queue.stale |= !is_done;
-                    self.unread.insert(settled.lane);
+                    self.unread.insert(change.key);
                 }
             }
         }
@@ -290,17 +296,17 @@ impl Dispatch {
 
     /// What to do now. `alive` tells whether the lease of this process lasts: without it nothing is
     /// begun.
-    pub(super) fn actions(&mut self, now: Timestamp, alive: bool) -> Vec<Action> {
-        let mut actions: Vec<Action> = self.cancels.drain(..).map(Action::Cancel).collect();
+    pub(super) fn tasks(&mut self, now: Timestamp, alive: bool) -> Vec<Task> {
+        let mut tasks: Vec<Task> = self.cancels.drain(..).map(Task::Cancel).collect();
         if alive {
-            self.start(now, &mut actions);
+            self.start(now, &mut tasks);
         }
-        self.read(now, &mut actions);
-        self.record(now, &mut actions);
-        actions
+        self.read(now, &mut tasks);
+        self.record(now, &mut tasks);
+        tasks
     }
 
-    fn start(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
+    fn start(&mut self, now: Timestamp, tasks: &mut Vec<Task>) {
         let unrecorded: usize =
             self.outcomes.len() + self.batches.iter().map(Vec::len).sum::<usize>();
         if unrecorded >= MAX_UNRECORDED {
@@ -312,11 +318,11 @@ impl Dispatch {
         let mut turns = self.round.len();
         while self.in_flight < self.limits.in_all && turns > 0 {
             turns -= 1;
-            let Some(lane) = self.round.pop_front() else { break };
+            let Some(key) = self.round.pop_front() else { break };
             let cap =
                 (self.limits.in_all / (self.round.len() + 1)).clamp(1, self.limits.per_webhook);
-            let serves = self.serves(lane);
-            let Some(queue) = self.queues.get_mut(&lane) else { continue };
+            let serves = self.serves(key);
+            let Some(queue) = self.queues.get_mut(&key) else { continue };
             queue.in_round = false;
             if !serves || queue.in_flight() >= cap {
                 continue;
@@ -330,45 +336,45 @@ impl Dispatch {
             // And receivers that let attempts wait for nothing share one quarter.
             if queue.is_silent() && self.silent_in_flight >= self.limits.in_all / 4 {
                 queue.in_round = true;
-                self.silent.push_back(lane);
+                self.silent.push_back(key);
                 continue;
             }
             let before = queue.silent_in_flight();
             let Some((due, webhook)) = queue.take(now) else {
-                self.unread.insert(lane);
+                self.unread.insert(key);
                 continue;
             };
             self.in_flight += 1;
             self.silent_in_flight += queue.silent_in_flight() - before;
-            self.unread.insert(lane);
-            actions.push(Action::Try(Box::new(Trial { lane, due, webhook })));
-            self.enter(lane);
+            self.unread.insert(key);
+            tasks.push(Task::Attempt(Box::new(NextAttempt { key, due, webhook })));
+            self.enter(key);
             turns += 1;
         }
     }
 
-    fn read(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
+    fn read(&mut self, now: Timestamp, tasks: &mut Vec<Task>) {
         if self.due_hint.is_some_and(|due| due <= now) {
             let is_due = |queue: &Queue| queue.next_due().is_some_and(|due| due <= now);
             let due = self.queues.iter().filter(|(_, queue)| is_due(queue));
-            self.unread.extend(due.map(|(lane, _)| *lane));
+            self.unread.extend(due.map(|(key, _)| *key));
             let later = self.queues.values().filter_map(Queue::next_due);
             self.due_hint = later.filter(|due| *due > now).min();
         }
         let busy = self.queues.len().max(1);
         let window = (self.limits.held / busy).clamp(WINDOW.0, WINDOW.1);
         let room = Room { window, is_heavy: self.weight.bytes >= self.limits.held_bytes };
-        for lane in std::mem::take(&mut self.unread) {
-            if self.serves(lane)
-                && let Some(queue) = self.queues.get_mut(&lane)
-                && let Some(read) = queue.read(lane, room, now)
+        for key in std::mem::take(&mut self.unread) {
+            if self.serves(key)
+                && let Some(queue) = self.queues.get_mut(&key)
+                && let Some(read) = queue.read(key, room, now)
             {
-                actions.push(Action::Read(read));
+                tasks.push(Task::Read(read));
             }
         }
     }
 
-    fn record(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
+    fn record(&mut self, now: Timestamp, tasks: &mut Vec<Task>) {
         if self.recording > 0 || self.pause_until.is_some_and(|until| now < until) {
             return;
         }
@@ -382,9 +388,9 @@ impl Dispatch {
         };
         if !batch.is_empty() {
             // In the order of their keys, so that two commits cannot wait for each other.
-            batch.sort_unstable_by_key(|settled| (settled.after.company, settled.after.id));
+            batch.sort_unstable_by_key(|change| (change.after.company, change.after.id));
             self.recording += 1;
-            actions.push(Action::Record(batch));
+            tasks.push(Task::Record(batch));
         }
     }
 }

@@ -6,12 +6,12 @@ use std::time::Duration;
 use proptest::prelude::*;
 use uuid::Uuid;
 
-use super::DispatchLimits;
-use super::state::{Action, Dispatch, Recorded, Settled, Trial};
+use super::DeliveryLimits;
+use super::state::{AttemptChange, NextAttempt, RecordResult, Task, WorkerState};
 use crate::Timestamp;
 use crate::deliveries::{
-    Delivery, DeliverySeq, DeliveryStatus, DueDelivery, Lane, LanePage, LaneRead, Outcome, Pending,
-    RetryWaits, ShardNumber, Touch, after_attempt,
+    AttemptOutcome, Delivery, DeliverySeq, DeliveryStatus, DueDelivery, PendingQueue, QueueKey,
+    QueuePage, QueueRead, RetryWaits, ShardNumber, Touch, after_attempt,
 };
 use crate::events::EventType;
 use crate::ids::{CompanyId, ContactId, DeliveryId, EventId, WebhookId};
@@ -21,8 +21,8 @@ use crate::webhooks::{SigningSecret, SigningSecrets, Topics, Webhook, WebhookSta
 
 const START: Timestamp = Timestamp::from_millis(1_763_000_000_000);
 const COMPANY: CompanyId = CompanyId::new(Uuid::from_u128(1));
-const LIMITS: DispatchLimits =
-    DispatchLimits { per_webhook: 3, in_all: 7, held: 16, held_bytes: 1_000 };
+const LIMITS: DeliveryLimits =
+    DeliveryLimits { per_webhook: 3, in_all: 7, held: 16, held_bytes: 1_000 };
 
 /// A small source of chance that shrinks with its seed.
 struct Chance(u64);
@@ -34,26 +34,26 @@ impl Chance {
     }
 }
 
-fn lane(n: u128) -> Lane {
-    Lane { company: COMPANY, webhook: WebhookId::new(Uuid::from_u128(n)) }
+fn key(n: u128) -> QueueKey {
+    QueueKey { company: COMPANY, webhook: WebhookId::new(Uuid::from_u128(n)) }
 }
 
 struct World {
     now: Timestamp,
     rows: BTreeMap<DeliverySeq, (Stored<Delivery>, ContactId)>,
-    states: HashMap<Lane, WebhookState>,
-    state: Dispatch,
-    under_way: Vec<Action>,
+    states: HashMap<QueueKey, WebhookState>,
+    state: WorkerState,
+    under_way: Vec<Task>,
     /// Reads that saw the store at their begin and have not answered yet.
-    reads: Vec<(LaneRead, LanePage, Timestamp)>,
-    in_flight: HashMap<DeliveryId, Lane>,
-    first_tried: HashMap<(Lane, ContactId), Vec<DeliverySeq>>,
+    reads: Vec<(QueueRead, QueuePage, Timestamp)>,
+    in_flight: HashMap<DeliveryId, QueueKey>,
+    first_tried: HashMap<(QueueKey, ContactId), Vec<DeliverySeq>>,
     sent: HashMap<DeliveryId, u32>,
 }
 
 impl World {
     fn new() -> Self {
-        let mut state = Dispatch::new(LIMITS);
+        let mut state = WorkerState::new(LIMITS);
         state.hold(ShardNumber::all().collect(), Default::default());
         Self {
             now: START,
@@ -68,13 +68,13 @@ impl World {
         }
     }
 
-    fn webhook(&self, lane: Lane) -> Webhook {
+    fn webhook(&self, key: QueueKey) -> Webhook {
         Webhook {
-            id: lane.webhook,
+            id: key.webhook,
             company: COMPANY,
             url: WebhookUrl::parse("https://example.com/hook").expect("a URL"),
             topics: Topics::All,
-            state: self.states.get(&lane).copied().unwrap_or(WebhookState::Active),
+            state: self.states.get(&key).copied().unwrap_or(WebhookState::Active),
             standard_headers: false,
             secrets: SigningSecrets::new(SigningSecret::from_random([1; 32])),
             created_at: START,
@@ -82,12 +82,12 @@ impl World {
         }
     }
 
-    fn insert(&mut self, lane: Lane, contact: u128) {
+    fn insert(&mut self, key: QueueKey, contact: u128) {
         let seq = DeliverySeq(self.rows.len() as u64 + 1);
         let id = DeliveryId::new(Uuid::from_u128(u128::from(seq.0)));
         let event = EventId::new(Uuid::from_u128(u128::from(seq.0)));
         let made =
-            Delivery::new(id, COMPANY, lane.webhook, event, EventType::ContactCreated, self.now);
+            Delivery::new(id, COMPANY, key.webhook, event, EventType::ContactCreated, self.now);
         let contact = ContactId::new(Uuid::from_u128(contact));
         self.rows.insert(seq, (Stored::new(made, Version::FIRST), contact));
     }
@@ -97,76 +97,76 @@ impl World {
         DueDelivery { seq, delivery, contact: Some(contact), data: Some("{\"a\":1}".to_owned()) }
     }
 
-    fn page(&self, read: &LaneRead) -> LanePage {
-        let of_lane = |delivery: &Delivery| delivery.webhook == read.lane.webhook;
+    fn page(&self, read: &QueueRead) -> QueuePage {
+        let of_queue = |delivery: &Delivery| delivery.webhook == read.key.webhook;
         let fresh = self.rows.iter().filter(|(seq, (delivery, _))| {
-            **seq > read.after && of_lane(delivery) && delivery.is_fresh()
+            **seq > read.after && of_queue(delivery) && delivery.is_fresh()
         });
         let mut again: Vec<(Timestamp, DeliverySeq)> = self
             .rows
             .iter()
-            .filter(|(_, (delivery, _))| of_lane(delivery) && delivery.attempts > 0)
+            .filter(|(_, (delivery, _))| of_queue(delivery) && delivery.attempts > 0)
             .filter_map(|(seq, (delivery, _))| Some((delivery.queued_at()?, *seq)))
             .filter(|(at, _)| *at <= read.due)
             .collect();
         again.sort_unstable();
-        LanePage {
-            webhook: Some(Stored::new(self.webhook(read.lane), Version::FIRST)),
+        QueuePage {
+            webhook: Some(Stored::new(self.webhook(read.key), Version::FIRST)),
             fresh: fresh.take(read.fresh as usize).map(|(seq, _)| self.due(*seq)).collect(),
             again: again.into_iter().take(read.again as usize).map(|(_, s)| self.due(s)).collect(),
         }
     }
 
-    fn look(&mut self) {
-        let mut lowest: BTreeMap<Lane, Timestamp> = BTreeMap::new();
+    fn poll(&mut self) {
+        let mut lowest: BTreeMap<QueueKey, Timestamp> = BTreeMap::new();
         for (delivery, _) in self.rows.values() {
             if let Some(at) = delivery.queued_at() {
-                let lane = Lane { company: COMPANY, webhook: delivery.webhook };
-                let known = lowest.entry(lane).or_insert(at);
+                let key = QueueKey { company: COMPANY, webhook: delivery.webhook };
+                let known = lowest.entry(key).or_insert(at);
                 *known = (*known).min(at);
             }
         }
-        let pending: Vec<Pending> =
-            lowest.into_iter().map(|(lane, queued_at)| Pending { lane, queued_at }).collect();
+        let pending: Vec<PendingQueue> =
+            lowest.into_iter().map(|(key, queued_at)| PendingQueue { key, queued_at }).collect();
         self.state.found(&pending, self.now);
     }
 
     fn start(&mut self) {
-        for action in self.state.actions(self.now, true) {
-            match action {
-                Action::Read(read) => {
+        for task in self.state.tasks(self.now, true) {
+            match task {
+                Task::Read(read) => {
                     let page = self.page(&read);
                     self.reads.push((read, page, self.now));
                 }
-                Action::Try(trial) => self.begin(trial),
+                Task::Attempt(attempt) => self.begin(attempt),
                 other => self.under_way.push(other),
             }
         }
         assert!(self.in_flight.len() <= LIMITS.in_all, "more in flight than in all");
-        for lane in self.in_flight.values() {
-            let count = self.in_flight.values().filter(|other| *other == lane).count();
+        for key in self.in_flight.values() {
+            let count = self.in_flight.values().filter(|other| *other == key).count();
             assert!(count <= LIMITS.per_webhook, "more in flight than a webhook may have");
         }
     }
 
-    fn begin(&mut self, trial: Box<Trial>) {
-        let delivery = trial.due.delivery.value();
-        let stored = &self.rows[&trial.due.seq].0;
-        assert_eq!(trial.due.delivery, *stored, "an attempt goes by what is stored");
+    fn begin(&mut self, attempt: Box<NextAttempt>) {
+        let delivery = attempt.due.delivery.value();
+        let stored = &self.rows[&attempt.due.seq].0;
+        assert_eq!(attempt.due.delivery, *stored, "an attempt goes by what is stored");
         assert_eq!(stored.status, DeliveryStatus::Pending);
-        let twice = self.in_flight.insert(delivery.id, trial.lane);
+        let twice = self.in_flight.insert(delivery.id, attempt.key);
         assert!(twice.is_none(), "one delivery is in flight twice");
         if delivery.is_fresh() {
-            let contact = trial.due.contact.expect("a contact");
-            for action in &self.under_way {
-                if let Action::Try(other) = action {
-                    let same = other.lane == trial.lane && other.due.contact == trial.due.contact;
+            let contact = attempt.due.contact.expect("a contact");
+            for task in &self.under_way {
+                if let Task::Attempt(other) = task {
+                    let same = other.key == attempt.key && other.due.contact == attempt.due.contact;
                     assert!(!(same && other.due.delivery.is_fresh()), "two first attempts at once");
                 }
             }
-            self.first_tried.entry((trial.lane, contact)).or_default().push(trial.due.seq);
+            self.first_tried.entry((attempt.key, contact)).or_default().push(attempt.due.seq);
         }
-        self.under_way.push(Action::Try(trial));
+        self.under_way.push(Task::Attempt(attempt));
     }
 
     /// Ends one thing that is under way, chosen by chance. Tells whether there was any.
@@ -183,15 +183,15 @@ impl World {
             return true;
         }
         match self.under_way.swap_remove(at - self.reads.len()) {
-            Action::Try(trial) => self.end_trial(*trial, chance),
-            Action::Record(batch) => self.end_record(batch, chance),
-            Action::Cancel(_) | Action::Read(_) => {}
+            Task::Attempt(attempt) => self.end_attempt(*attempt, chance),
+            Task::Record(batch) => self.end_record(batch, chance),
+            Task::Cancel(_) | Task::Read(_) => {}
         }
         true
     }
 
-    fn end_trial(&mut self, trial: Trial, chance: &mut Chance) {
-        let id = trial.due.delivery.id;
+    fn end_attempt(&mut self, attempt: NextAttempt, chance: &mut Chance) {
+        let id = attempt.due.delivery.id;
         self.in_flight.remove(&id);
         *self.sent.entry(id).or_default() += 1;
         let answer = match chance.below(4) {
@@ -199,24 +199,24 @@ impl World {
             1 => Ok(OutboundResponse { status: 500, body: Vec::new() }),
             _ => Ok(OutboundResponse { status: 204, body: Vec::new() }),
         };
-        let outcome = Outcome { started_at: self.now, ended_at: self.now, answer };
+        let outcome = AttemptOutcome { started_at: self.now, ended_at: self.now, answer };
         let silent = outcome.answer.is_err();
-        let after = after_attempt(&trial.due.delivery, &outcome, &RetryWaits::default());
-        self.state.tried(trial, after, silent);
+        let after = after_attempt(&attempt.due.delivery, &outcome, &RetryWaits::default());
+        self.state.tried(attempt, after, silent);
     }
 
-    fn end_record(&mut self, batch: Vec<Settled>, chance: &mut Chance) {
+    fn end_record(&mut self, batch: Vec<AttemptChange>, chance: &mut Chance) {
         if chance.below(8) == 0 {
-            self.state.recorded(batch, Recorded::Failed, self.now);
+            self.state.recorded(batch, RecordResult::Failed, self.now);
             return;
         }
-        for settled in &batch {
-            let row = self.rows.values_mut().find(|(row, _)| row.id == settled.after.id);
+        for change in &batch {
+            let row = self.rows.values_mut().find(|(row, _)| row.id == change.after.id);
             let (row, _) = row.expect("stored");
-            assert_eq!(row.version(), settled.before.version(), "an outcome was recorded twice");
-            *row = Stored::new(settled.after.clone(), row.version().next());
+            assert_eq!(row.version(), change.before.version(), "an outcome was recorded twice");
+            *row = Stored::new(change.after.clone(), row.version().next());
         }
-        self.state.recorded(batch, Recorded::Done, self.now);
+        self.state.recorded(batch, RecordResult::Done, self.now);
     }
 
     fn pending(&self) -> usize {
@@ -231,23 +231,23 @@ proptest! {
     /// or against a row that has moved on, the bounds hold, a contact's first attempts keep their
     /// order, and everything is settled in the end with every attempt recorded.
     #[test]
-    fn everything_is_settled_in_order_and_within_bounds(seed in any::<u64>(), deliveries in 1_usize..80, lanes in 1_u128..5, contacts in 1_usize..6) {
+    fn everything_is_settled_in_order_and_within_bounds(seed in any::<u64>(), deliveries in 1_usize..80, queues in 1_u128..5, contacts in 1_usize..6) {
         let (mut world, mut chance) = (World::new(), Chance(seed));
         let mut left = deliveries;
         for step in 0..20_000 {
             if left > 0 && chance.below(3) == 0 {
-                let lane = lane(1 + chance.below(lanes as usize) as u128);
-                world.insert(lane, chance.below(contacts) as u128);
+                let key = key(1 + chance.below(queues as usize) as u128);
+                world.insert(key, chance.below(contacts) as u128);
                 left -= 1;
                 if chance.below(4) > 0 {
-                    world.state.rung([(lane, Touch::Queue)]);
+                    world.state.notified([(key, Touch::Queue)]);
                 }
             }
             world.start();
             if !world.end_one(&mut chance) || step % 64 == 0 {
                 world.now = world.now.plus(Duration::from_secs(chance.below(120) as u64 + 1));
                 world.state.tick(world.now);
-                world.look();
+                world.poll();
             }
             if left == 0 && world.pending() == 0 && world.state.is_idle(Timestamp::MAX) {
                 break;
@@ -267,9 +267,9 @@ proptest! {
 fn a_receiver_that_never_answers_leaves_room_for_the_others() {
     let mut world = World::new();
     for contact in 0..20 {
-        world.insert(lane(1), contact);
+        world.insert(key(1), contact);
     }
-    world.state.rung([(lane(1), Touch::Queue)]);
+    world.state.notified([(key(1), Touch::Queue)]);
     world.start();
     while world
         .reads
@@ -279,14 +279,14 @@ fn a_receiver_that_never_answers_leaves_room_for_the_others() {
     {}
     world.start();
     assert_eq!(world.in_flight.len(), LIMITS.per_webhook);
-    world.insert(lane(2), 99);
-    world.state.rung([(lane(2), Touch::Queue)]);
+    world.insert(key(2), 99);
+    world.state.notified([(key(2), Touch::Queue)]);
     world.start();
-    let at = world.reads.iter().position(|(read, ..)| read.lane == lane(2)).expect("a read");
+    let at = world.reads.iter().position(|(read, ..)| read.key == key(2)).expect("a read");
     let (read, page, began) = world.reads.swap_remove(at);
     world.state.read_ended(&read, Some(page), began, world.now);
     world.start();
-    assert!(world.in_flight.values().any(|in_flight| *in_flight == lane(2)));
+    assert!(world.in_flight.values().any(|in_flight| *in_flight == key(2)));
 }
 
 #[test]
@@ -294,9 +294,9 @@ fn several_receivers_that_never_answer_leave_room_for_the_others() {
     let mut world = World::new();
     let fill = |world: &mut World, number: u128| {
         for contact in 0..20 {
-            world.insert(lane(number), contact);
+            world.insert(key(number), contact);
         }
-        world.state.rung([(lane(number), Touch::Queue)]);
+        world.state.notified([(key(number), Touch::Queue)]);
         world.start();
         while let Some((read, page, began)) = world.reads.pop() {
             world.state.read_ended(&read, Some(page), began, world.now);
@@ -305,15 +305,15 @@ fn several_receivers_that_never_answer_leave_room_for_the_others() {
     };
     for number in 1..=5 {
         fill(&mut world, number);
-        assert!(world.in_flight.values().any(|in_flight| *in_flight == lane(number)), "{number}");
+        assert!(world.in_flight.values().any(|in_flight| *in_flight == key(number)), "{number}");
     }
 }
 
 #[test]
 fn what_waits_for_an_inactive_webhook_is_not_tried_until_somebody_rings() {
     let mut world = World::new();
-    world.states.insert(lane(1), WebhookState::Inactive);
-    world.insert(lane(1), 1);
+    world.states.insert(key(1), WebhookState::Inactive);
+    world.insert(key(1), 1);
     let read_all = |world: &mut World| {
         world.start();
         while let Some((read, page, began)) = world.reads.pop() {
@@ -321,15 +321,15 @@ fn what_waits_for_an_inactive_webhook_is_not_tried_until_somebody_rings() {
         }
         world.start();
     };
-    world.look();
+    world.poll();
     read_all(&mut world);
     world.now = world.now.plus(Duration::from_secs(1));
-    world.look();
+    world.poll();
     read_all(&mut world);
     let tried: HashSet<_> = world.in_flight.keys().collect();
     assert!(tried.is_empty());
-    world.states.insert(lane(1), WebhookState::Active);
-    world.state.rung([(lane(1), Touch::Queue)]);
+    world.states.insert(key(1), WebhookState::Active);
+    world.state.notified([(key(1), Touch::Queue)]);
     read_all(&mut world);
     assert_eq!(world.in_flight.len(), 1);
 }
@@ -338,18 +338,18 @@ fn what_waits_for_an_inactive_webhook_is_not_tried_until_somebody_rings() {
 fn a_webhook_that_was_written_is_read_again_before_anything_goes_to_it() {
     let mut world = World::new();
     for contact in 0..10 {
-        world.insert(lane(1), contact);
+        world.insert(key(1), contact);
     }
     let read_all = |world: &mut World| {
         while let Some((read, page, began)) = world.reads.pop() {
             world.state.read_ended(&read, Some(page), began, world.now);
         }
     };
-    world.state.rung([(lane(1), Touch::Queue)]);
+    world.state.notified([(key(1), Touch::Queue)]);
     world.start();
     // Written while a read is under way that still shows it as it was.
-    world.states.insert(lane(1), WebhookState::Inactive);
-    world.state.rung([(lane(1), Touch::Webhook)]);
+    world.states.insert(key(1), WebhookState::Inactive);
+    world.state.notified([(key(1), Touch::Webhook)]);
     read_all(&mut world);
     world.start();
     assert!(world.in_flight.is_empty(), "an attempt went by what the webhook was");
@@ -361,8 +361,8 @@ fn a_webhook_that_was_written_is_read_again_before_anything_goes_to_it() {
 #[test]
 fn a_store_that_is_slow_to_answer_delays_attempts_and_does_not_prevent_them() {
     let mut world = World::new();
-    world.insert(lane(1), 1);
-    world.state.rung([(lane(1), Touch::Queue)]);
+    world.insert(key(1), 1);
+    world.state.notified([(key(1), Touch::Queue)]);
     world.start();
     let (read, page, began) = world.reads.pop().expect("a read");
     world.now = world.now.plus(Duration::from_secs(5));
@@ -375,15 +375,16 @@ fn a_store_that_is_slow_to_answer_delays_attempts_and_does_not_prevent_them() {
 fn receivers_that_let_attempts_wait_share_a_quarter_and_each_gets_its_turn() {
     let mut world = World::new();
     let timed_out = |world: &mut World| {
-        let Some(at) = world.under_way.iter().position(|one| matches!(one, Action::Try(_))) else {
+        let Some(at) = world.under_way.iter().position(|one| matches!(one, Task::Attempt(_)))
+        else {
             return;
         };
-        let Action::Try(trial) = world.under_way.swap_remove(at) else { return };
-        world.in_flight.remove(&trial.due.delivery.id);
+        let Task::Attempt(attempt) = world.under_way.swap_remove(at) else { return };
+        world.in_flight.remove(&attempt.due.delivery.id);
         let answer = Err(TransportError::TimedOut { after_sending: true });
-        let outcome = Outcome { started_at: world.now, ended_at: world.now, answer };
-        let after = after_attempt(&trial.due.delivery, &outcome, &RetryWaits::default());
-        world.state.tried(*trial, after, true);
+        let outcome = AttemptOutcome { started_at: world.now, ended_at: world.now, answer };
+        let after = after_attempt(&attempt.due.delivery, &outcome, &RetryWaits::default());
+        world.state.tried(*attempt, after, true);
     };
     let read_all = |world: &mut World| {
         while let Some((read, page, began)) = world.reads.pop() {
@@ -392,21 +393,21 @@ fn receivers_that_let_attempts_wait_share_a_quarter_and_each_gets_its_turn() {
     };
     for number in 1..=4 {
         for contact in 0..10 {
-            world.insert(lane(number), contact);
+            world.insert(key(number), contact);
         }
-        world.state.rung([(lane(number), Touch::Queue)]);
+        world.state.notified([(key(number), Touch::Queue)]);
     }
     world.start();
     read_all(&mut world);
     world.start();
-    let mut tried: HashMap<Lane, usize> = HashMap::new();
+    let mut tried: HashMap<QueueKey, usize> = HashMap::new();
     for _ in 0..40 {
         timed_out(&mut world);
         let before: HashSet<DeliveryId> = world.in_flight.keys().copied().collect();
         world.start();
-        for (id, lane) in &world.in_flight {
+        for (id, key) in &world.in_flight {
             if !before.contains(id) {
-                *tried.entry(*lane).or_default() += 1;
+                *tried.entry(*key).or_default() += 1;
             }
         }
         read_all(&mut world);
@@ -419,14 +420,14 @@ fn receivers_that_let_attempts_wait_share_a_quarter_and_each_gets_its_turn() {
 #[test]
 fn without_a_lease_nothing_is_begun() {
     let mut world = World::new();
-    world.insert(lane(1), 1);
-    world.look();
+    world.insert(key(1), 1);
+    world.poll();
     world.start();
     while let Some((read, page, began)) = world.reads.pop() {
         world.state.read_ended(&read, Some(page), began, world.now);
     }
-    let begun = world.state.actions(world.now, false);
-    assert!(!begun.iter().any(|action| matches!(action, Action::Try(_))));
-    let begun = world.state.actions(world.now, true);
-    assert!(begun.iter().any(|action| matches!(action, Action::Try(_))));
+    let begun = world.state.tasks(world.now, false);
+    assert!(!begun.iter().any(|task| matches!(task, Task::Attempt(_))));
+    let begun = world.state.tasks(world.now, true);
+    assert!(begun.iter().any(|task| matches!(task, Task::Attempt(_))));
 }

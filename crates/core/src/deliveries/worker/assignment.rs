@@ -10,7 +10,7 @@ use crate::workers::Worker;
 
 /// What to do about the shards, as seen at one moment.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Plan {
+pub(super) struct ShardPlan {
     /// Shards that are nobody's, or a dead process's, and fall to this one.
     pub(super) claims: Vec<(ShardNumber, Change)>,
     /// Shards that this process hands back: they are quiet.
@@ -32,13 +32,14 @@ pub(super) fn plan(
     quiet: &BTreeSet<ShardNumber>,
     stopping: bool,
     now: Timestamp,
-) -> Plan {
+) -> ShardPlan {
     let alive: Vec<&Worker> = workers.iter().filter(|worker| worker.is_alive(now)).collect();
     let lives = |owner: WorkerId| alive.iter().any(|worker| worker.id == owner);
-    let dispatching: Vec<WorkerId> =
+    let delivering: Vec<WorkerId> =
         alive.iter().filter(|worker| worker.dispatches).map(|worker| worker.id).collect();
-    let mine = if stopping { BTreeSet::new() } else { shares(own, &dispatching) };
-    let mut plan = Plan { is_alone: dispatching.iter().all(|id| *id == own), ..Plan::default() };
+    let mine = if stopping { BTreeSet::new() } else { shares(own, &delivering) };
+    let mut plan =
+        ShardPlan { is_alone: delivering.iter().all(|id| *id == own), ..ShardPlan::default() };
     for number in ShardNumber::all() {
         let known = shards.iter().find(|shard| shard.number == number);
         let owner = known.and_then(|shard| shard.owner);

@@ -7,7 +7,7 @@ use recado_testkit::kit::body;
 use recado_testkit::transport::header;
 use serde_json::json;
 
-use super::dispatch_order::quiet;
+use super::delivery_worker_order::quiet;
 use super::outbound::{OTHER_URL, Outbound, URL};
 use super::{create_phone, update};
 

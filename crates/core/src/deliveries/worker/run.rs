@@ -8,33 +8,33 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 
-use super::state::{Action, Dispatch, Recorded, Settled, Trial};
-use super::tenure::plan;
-use super::{DispatchLimits, Timer};
+use super::assignment::plan;
+use super::state::{AttemptChange, NextAttempt, RecordResult, Task, WorkerState};
+use super::{DeliveryLimits, Timer};
 use crate::deliveries::{
-    Deliveries, Delivery, Lane, LanePage, LaneRead, Outcome, Pending, ShardNumber, Touch,
-    after_attempt, cancelled, envelope, headers, overtaken,
+    AttemptOutcome, Deliveries, Delivery, PendingQueue, QueueKey, QueuePage, QueueRead,
+    ShardNumber, Touch, after_attempt, cancelled, envelope, headers, overtaken,
 };
 use crate::store::{Change, ChangeSet, CommitError, Conflict, StoreError};
 use crate::transport::{OutboundRequest, TransportError};
 use crate::{Recado, Timestamp};
 
-/// How often the shards are looked at, and the store for what nobody rang for.
+/// How often the shards and the pending queues are polled.
 const POLL: Duration = Duration::from_secs(1);
 /// How many queues one read answers of those that have something pending.
-const LANES_AT_ONCE: u32 = 1_000;
+const QUEUES_AT_ONCE: u32 = 1_000;
 /// How much of an answer is read (D53).
 const ANSWER_BYTES: usize = 64 * 1024;
 /// How many ends are taken in before it is decided what comes next.
 const ENDS_AT_ONCE: usize = 64;
-/// How often a drain or a stop tries to settle its shards.
-const TENURE_TRIES: u32 = 8;
+/// How often a drain or a stop tries to release its shards.
+const ASSIGNMENT_TRIES: u32 = 8;
 
-type Running<'a> = Pin<Box<dyn Future<Output = Done> + Send + 'a>>;
+type Running<'a> = Pin<Box<dyn Future<Output = Ended> + Send + 'a>>;
 
 /// What this process holds.
 #[derive(Debug, Default)]
-struct Tenure {
+struct Assignment {
     held: BTreeSet<ShardNumber>,
     leaving: BTreeSet<ShardNumber>,
     is_alone: bool,
@@ -43,20 +43,20 @@ struct Tenure {
 }
 
 /// How something that was under way has ended.
-enum Done {
-    Read { read: LaneRead, began: Timestamp, page: Result<LanePage, StoreError> },
-    Tried { trial: Box<Trial>, after: Box<Delivery>, silent: bool },
-    Recorded { batch: Vec<Settled>, how: Result<(), CommitError> },
-    Cancelled(Lane, Result<bool, StoreError>),
-    Looked(Result<Vec<Pending>, StoreError>),
-    Settled(u64, Result<Tenure, StoreError>),
-    Rung(BTreeMap<Lane, Touch>),
-    RungElsewhere(Option<Vec<Lane>>),
+enum Ended {
+    Read { read: QueueRead, began: Timestamp, page: Result<QueuePage, StoreError> },
+    Tried { attempt: Box<NextAttempt>, after: Box<Delivery>, silent: bool },
+    Recorded { batch: Vec<AttemptChange>, how: Result<(), CommitError> },
+    Cancelled(QueueKey, Result<bool, StoreError>),
+    Polled(Result<Vec<PendingQueue>, StoreError>),
+    Assigned(u64, Result<Assignment, StoreError>),
+    Notified(BTreeMap<QueueKey, Touch>),
+    NotifiedElsewhere(Option<Vec<QueueKey>>),
     Slept(Timestamp),
     Stopped,
 }
 
-/// When the dispatcher ends.
+/// When the worker ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Until {
     /// When it is told to.
@@ -76,7 +76,7 @@ impl Deliveries<'_> {
     /// [`Timer::troubled`] and tried again.
     pub async fn run(&self, timer: &dyn Timer, stop: impl Future<Output = ()> + Send) {
         let driver = Driver::new(self.app, Some(timer), Until::Stopped);
-        driver.run(Box::pin(stop.map(|()| Done::Stopped))).await;
+        driver.run(Box::pin(stop.map(|()| Ended::Stopped))).await;
     }
 
     /// Dispatches what is due now and what becomes due by that, then hands everything back: for
@@ -87,7 +87,7 @@ impl Deliveries<'_> {
     }
 }
 
-/// Tells that nobody listens any more, however the dispatcher ends.
+/// Tells that nobody listens any more, however the worker ends.
 struct Listening<'a>(&'a Recado);
 
 impl Drop for Listening<'_> {
@@ -102,15 +102,15 @@ struct Driver<'a> {
     app: &'a Recado,
     timer: Option<&'a dyn Timer>,
     until: Until,
-    state: Dispatch,
+    state: WorkerState,
     running: FuturesUnordered<Running<'a>>,
     /// Reads, attempts and commits under way.
     working: usize,
-    settling: bool,
+    assigning: bool,
     /// Raised when what is held is let go of: what was asked for before tells nothing any more.
-    tenures: u64,
-    looking: bool,
-    looked: bool,
+    epoch: u64,
+    polling: bool,
+    polled: bool,
     stopping: bool,
     failures: u32,
     ticked_at: Timestamp,
@@ -123,13 +123,13 @@ impl<'a> Driver<'a> {
             app,
             timer,
             until,
-            state: Dispatch::new(DispatchLimits::default()),
+            state: WorkerState::new(DeliveryLimits::default()),
             running: FuturesUnordered::new(),
             working: 0,
-            settling: false,
-            tenures: 0,
-            looking: false,
-            looked: false,
+            assigning: false,
+            epoch: 0,
+            polling: false,
+            polled: false,
             stopping: false,
             failures: 0,
             ticked_at: app.now(),
@@ -142,7 +142,7 @@ impl<'a> Driver<'a> {
         self.app.fan_out().listen(true);
         self.app.own_lease().set_dispatches(true);
         self.running.push(stop);
-        self.running.push(Box::pin(self.app.fan_out().rung().map(Done::Rung)));
+        self.running.push(Box::pin(self.app.fan_out().notified().map(Ended::Notified)));
         if self.timer.is_some() {
             self.running.push(elsewhere(self.app));
         }
@@ -150,7 +150,7 @@ impl<'a> Driver<'a> {
         if let Err(error) = self.app.workers().beat().await {
             self.trouble(&error);
         }
-        self.settle();
+        self.assign();
         while let Some(done) = self.running.next().await {
             self.take_in(done);
             for _ in 1..ENDS_AT_ONCE {
@@ -177,107 +177,108 @@ impl<'a> Driver<'a> {
         }
     }
 
-    fn take_in(&mut self, done: Done) {
+    fn take_in(&mut self, done: Ended) {
         let now = self.app.now();
         match done {
-            Done::Read { read, began, page } => {
+            Ended::Read { read, began, page } => {
                 self.working -= 1;
                 let page = page.map_err(|error| self.trouble(&error)).ok();
                 self.state.read_ended(&read, page, began, now);
             }
-            Done::Tried { trial, after, silent } => {
+            Ended::Tried { attempt, after, silent } => {
                 self.working -= 1;
-                self.looked = false;
-                self.state.tried(*trial, *after, silent);
+                self.polled = false;
+                self.state.tried(*attempt, *after, silent);
             }
-            Done::Recorded { batch, how } => {
+            Ended::Recorded { batch, how } => {
                 self.working -= 1;
                 let how = match how {
-                    Ok(()) => Recorded::Done,
-                    Err(CommitError::Conflict(Conflict::Contended)) => Recorded::Contended,
-                    Err(CommitError::Conflict(_)) => Recorded::Conflict,
+                    Ok(()) => RecordResult::Done,
+                    Err(CommitError::Conflict(Conflict::Contended)) => RecordResult::Contended,
+                    Err(CommitError::Conflict(_)) => RecordResult::Conflict,
                     Err(CommitError::Store(error)) => {
                         self.trouble(&error);
-                        Recorded::Failed
+                        RecordResult::Failed
                     }
                 };
                 self.state.recorded(batch, how, now);
             }
-            Done::Cancelled(lane, ended) => {
+            Ended::Cancelled(key, ended) => {
                 self.working -= 1;
-                self.state.cancelled(lane);
+                self.state.cancelled(key);
                 match ended {
                     Ok(false) => {}
-                    Ok(true) => self.state.rung([(lane, Touch::Queue)]),
+                    Ok(true) => self.state.notified([(key, Touch::Queue)]),
                     Err(error) => self.trouble(&error),
                 }
             }
-            Done::Looked(found) => {
-                self.looking = false;
+            Ended::Polled(found) => {
+                self.polling = false;
                 match found {
                     Ok(pending) => self.state.found(&pending, now),
                     Err(error) => self.trouble(&error),
                 }
             }
-            Done::Settled(asked, tenure) => {
-                self.settling = false;
-                if asked == self.tenures {
-                    self.settled(tenure);
+            Ended::Assigned(asked, assignment) => {
+                self.assigning = false;
+                if asked == self.epoch {
+                    self.assigned(assignment);
                 } else {
-                    self.settle();
+                    self.assign();
                 }
             }
-            Done::Rung(lanes) => {
-                self.state.rung(lanes);
-                self.running.push(Box::pin(self.app.fan_out().rung().map(Done::Rung)));
+            Ended::Notified(queues) => {
+                self.state.notified(queues);
+                self.running.push(Box::pin(self.app.fan_out().notified().map(Ended::Notified)));
             }
-            Done::RungElsewhere(lanes) => {
-                match lanes {
-                    Some(lanes) => {
-                        self.state.rung(lanes.into_iter().map(|lane| (lane, Touch::Queue)));
+            Ended::NotifiedElsewhere(queues) => {
+                match queues {
+                    Some(queues) => {
+                        self.state.notified(queues.into_iter().map(|key| (key, Touch::Queue)));
                     }
                     None => {
-                        self.settle();
-                        self.look();
+                        self.assign();
+                        self.poll();
                     }
                 }
                 self.running.push(elsewhere(self.app));
             }
-            Done::Slept(at) => {
+            Ended::Slept(at) => {
                 // Others may still sleep that were not needed any more.
                 self.wakes_at = self.wakes_at.filter(|wakes_at| *wakes_at != at);
-                // A clock that was set back does not hold up the next look.
+                // A clock that was set back does not hold up the next poll.
                 self.ticked_at = self.ticked_at.min(now);
                 if self.ticked_at.plus(POLL) <= now {
                     self.ticked_at = now;
                     self.state.tick(now);
-                    self.settle();
-                    self.look();
+                    self.assign();
+                    self.poll();
                 }
             }
-            Done::Stopped => self.stop(),
+            Ended::Stopped => self.stop(),
         }
     }
 
-    fn settled(&mut self, tenure: Result<Tenure, StoreError>) {
-        match tenure {
+    fn assigned(&mut self, assignment: Result<Assignment, StoreError>) {
+        match assignment {
             Err(error) => self.trouble(&error),
-            Ok(tenure) => {
-                if tenure.disturbed {
+            Ok(assignment) => {
+                if assignment.disturbed {
                     self.failures += 1;
                 } else {
                     self.failures = 0;
                 }
-                self.app.fan_out().set_alone(tenure.is_alone && !self.stopping);
-                let leaving = if self.stopping { tenure.held.clone() } else { tenure.leaving };
+                self.app.fan_out().set_alone(assignment.is_alone && !self.stopping);
+                let leaving =
+                    if self.stopping { assignment.held.clone() } else { assignment.leaving };
                 // What others did with them meanwhile is not known, nor what was let go of.
-                let gained = !tenure.held.is_subset(self.state.held());
-                self.state.hold(tenure.held, leaving);
+                let gained = !assignment.held.is_subset(self.state.held());
+                self.state.hold(assignment.held, leaving);
                 if gained {
-                    self.look();
+                    self.poll();
                 }
-                if tenure.disturbed && self.timer.is_none() {
-                    self.settle();
+                if assignment.disturbed && self.timer.is_none() {
+                    self.assign();
                 }
             }
         }
@@ -289,60 +290,60 @@ impl<'a> Driver<'a> {
             self.failures = 0;
             let held = self.state.held().clone();
             self.state.hold(held.clone(), held);
-            self.settle();
+            self.assign();
         }
     }
 
-    /// Starts what is to be done next. Tells whether the dispatcher has come to its end.
+    /// Starts what is to be done next. Tells whether the worker has come to its end.
     fn go_on(&mut self) -> bool {
         let now = self.app.now();
         let alive = now < self.app.own_lease().lasts_until();
         if !alive && !self.stopping && !self.state.held().is_empty() {
             // Others may have taken everything over: it is asked for anew, whatever was held.
             self.state.hold(BTreeSet::new(), BTreeSet::new());
-            self.tenures += 1;
-            self.settle();
+            self.epoch += 1;
+            self.assign();
         }
-        for action in self.state.actions(now, alive && !self.stopping) {
+        for task in self.state.tasks(now, alive && !self.stopping) {
             self.working += 1;
             let app = self.app;
-            self.running.push(match action {
-                Action::Read(read) => Box::pin(read_lane(app, read)),
-                Action::Try(trial) => Box::pin(attempt(app, trial)),
-                Action::Record(batch) => Box::pin(record(app, batch)),
-                Action::Cancel(lane) => Box::pin(async move {
+            self.running.push(match task {
+                Task::Read(read) => Box::pin(read_queue(app, read)),
+                Task::Attempt(attempt) => Box::pin(make_attempt(app, attempt)),
+                Task::Record(batch) => Box::pin(record(app, batch)),
+                Task::Cancel(key) => Box::pin(async move {
                     let deliveries = app.deliveries();
-                    Done::Cancelled(lane, deliveries.cancel(lane.company, lane.webhook, 1).await)
+                    Ended::Cancelled(key, deliveries.cancel(key.company, key.webhook, 1).await)
                 }),
             });
         }
-        let under_way = self.working > 0 || self.settling || self.looking;
+        let under_way = self.working > 0 || self.assigning || self.polling;
         if self.stopping {
             if self.state.held().is_empty() {
                 return !under_way;
             }
-            let given_up = self.failures >= TENURE_TRIES;
-            if !self.settling && !given_up && !self.state.quiet().is_empty() {
-                self.settle();
+            let given_up = self.failures >= ASSIGNMENT_TRIES;
+            if !self.assigning && !given_up && !self.state.quiet().is_empty() {
+                self.assign();
             }
             if given_up && !under_way {
                 return true;
             }
         } else if self.until == Until::Drained && !under_way {
-            if self.failures >= TENURE_TRIES {
+            if self.failures >= ASSIGNMENT_TRIES {
                 return true;
             }
-            match (self.state.is_idle(now), self.looked) {
+            match (self.state.is_idle(now), self.polled) {
                 (true, true) => self.stop(),
                 (true, false) => {
-                    self.looked = true;
-                    self.look();
+                    self.polled = true;
+                    self.poll();
                 }
                 // Something failed: it is tried again at once, as no time passes here.
                 (false, _) => {
                     self.failures += 1;
                     self.state.tick(now);
-                    self.look();
+                    self.poll();
                 }
             }
         }
@@ -350,7 +351,7 @@ impl<'a> Driver<'a> {
         false
     }
 
-    /// Wakes up in time for the next look, and for what is due before it.
+    /// Wakes up in time for the next poll, and for what is due before it.
     fn sleep(&mut self, now: Timestamp) {
         let Some(timer) = self.timer else { return };
         let tick = self.ticked_at.plus(POLL);
@@ -360,67 +361,67 @@ impl<'a> Driver<'a> {
             let wait = wake.since(now).clamp(Duration::from_millis(1), POLL);
             self.running.push(Box::pin(async move {
                 timer.sleep(wait).await;
-                Done::Slept(wake)
+                Ended::Slept(wake)
             }));
         }
     }
 
-    fn settle(&mut self) {
-        if !self.settling {
-            self.settling = true;
+    fn assign(&mut self) {
+        if !self.assigning {
+            self.assigning = true;
             let (app, quiet, stopping) = (self.app, self.state.quiet(), self.stopping);
-            let asked = self.tenures;
+            let asked = self.epoch;
             self.running.push(Box::pin(async move {
-                Done::Settled(asked, settle(app, &quiet, stopping).await)
+                Ended::Assigned(asked, assign(app, &quiet, stopping).await)
             }));
         }
     }
 
-    fn look(&mut self) {
-        if !self.looking && !self.stopping {
-            self.looking = true;
-            self.running.push(Box::pin(look(self.app)));
+    fn poll(&mut self) {
+        if !self.polling && !self.stopping {
+            self.polling = true;
+            self.running.push(Box::pin(poll(self.app)));
         }
     }
 }
 
 fn elsewhere(app: &Recado) -> Running<'_> {
-    Box::pin(app.store().rung().map(Done::RungElsewhere))
+    Box::pin(app.store().notified().map(Ended::NotifiedElsewhere))
 }
 
-async fn look(app: &Recado) -> Done {
-    let mut all: Vec<Pending> = Vec::new();
+async fn poll(app: &Recado) -> Ended {
+    let mut all: Vec<PendingQueue> = Vec::new();
     loop {
-        let after = all.last().map(|pending| pending.lane);
-        match app.store().pending_lanes(after, LANES_AT_ONCE).await {
+        let after = all.last().map(|pending| pending.key);
+        match app.store().pending_queues(after, QUEUES_AT_ONCE).await {
             Ok(pending) => {
-                let is_last = pending.len() < usize::try_from(LANES_AT_ONCE).unwrap_or(usize::MAX);
+                let is_last = pending.len() < usize::try_from(QUEUES_AT_ONCE).unwrap_or(usize::MAX);
                 all.extend(pending);
                 if is_last {
-                    return Done::Looked(Ok(all));
+                    return Ended::Polled(Ok(all));
                 }
             }
-            Err(error) => return Done::Looked(Err(error)),
+            Err(error) => return Ended::Polled(Err(error)),
         }
     }
 }
 
-async fn read_lane(app: &Recado, read: LaneRead) -> Done {
+async fn read_queue(app: &Recado, read: QueueRead) -> Ended {
     let began = app.now();
-    let page = app.store().lane(read).await;
-    Done::Read { read, began, page }
+    let page = app.store().read_queue(read).await;
+    Ended::Read { read, began, page }
 }
 
-async fn attempt(app: &Recado, trial: Box<Trial>) -> Done {
-    let delivery = trial.due.delivery.value();
-    let Some(data) = &trial.due.data else {
+async fn make_attempt(app: &Recado, attempt: Box<NextAttempt>) -> Ended {
+    let delivery = attempt.due.delivery.value();
+    let Some(data) = &attempt.due.data else {
         // What it told of was erased between two steps; there is nothing to send.
         let after = Box::new(cancelled(delivery));
-        return Done::Tried { trial, after, silent: false };
+        return Ended::Tried { attempt, after, silent: false };
     };
     let settings = app.settings();
     let started_at = app.now();
-    let webhook = &trial.webhook;
+    let webhook = &attempt.webhook;
     let body =
         envelope(delivery.event_type, delivery.created_at, delivery.company, delivery.id, data);
     let headers = headers(
@@ -437,27 +438,27 @@ async fn attempt(app: &Recado, trial: Box<Trial>) -> Done {
     request.status_decides = true;
     request.repeatable = true;
     let answer = app.transport().send(request).await;
-    let outcome = Outcome { started_at, ended_at: app.now(), answer };
+    let outcome = AttemptOutcome { started_at, ended_at: app.now(), answer };
     let silent = matches!(outcome.answer, Err(TransportError::TimedOut { .. }));
     let after = Box::new(after_attempt(delivery, &outcome, &settings.retry_waits));
-    Done::Tried { trial, after, silent }
+    Ended::Tried { attempt, after, silent }
 }
 
-async fn record(app: &Recado, batch: Vec<Settled>) -> Done {
+async fn record(app: &Recado, batch: Vec<AttemptChange>) -> Ended {
     let mut changes = ChangeSet::new();
-    for settled in &batch {
-        changes = changes.with(settled.before.update(settled.after.clone()));
+    for change in &batch {
+        changes = changes.with(change.before.update(change.after.clone()));
     }
     let mut how = app.store().commit(changes).await;
-    if let (Err(CommitError::Conflict(Conflict::Stale(_))), [settled]) = (&how, batch.as_slice()) {
-        how = record_late(app, settled).await;
+    if let (Err(CommitError::Conflict(Conflict::Stale(_))), [change]) = (&how, batch.as_slice()) {
+        how = record_late(app, change).await;
     }
-    Done::Recorded { batch, how }
+    Ended::Recorded { batch, how }
 }
 
 /// Records an attempt whose delivery was given up while it was made (D52a).
-async fn record_late(app: &Recado, settled: &Settled) -> Result<(), CommitError> {
-    let after = &settled.after;
+async fn record_late(app: &Recado, change: &AttemptChange) -> Result<(), CommitError> {
+    let after = &change.after;
     let Some(known) = app.store().delivery(after.company, after.id).await? else { return Ok(()) };
     match overtaken(&known, after) {
         Some(both) => app.store().commit(ChangeSet::new().with(known.update(both))).await,
@@ -466,11 +467,11 @@ async fn record_late(app: &Recado, settled: &Settled) -> Result<(), CommitError>
 }
 
 /// Claims and hands back shards as the plan says.
-async fn settle(
+async fn assign(
     app: &Recado,
     quiet: &BTreeSet<ShardNumber>,
     stopping: bool,
-) -> Result<Tenure, StoreError> {
+) -> Result<Assignment, StoreError> {
     if stopping {
         // Told first, so that what is handed back falls to the others at once.
         app.own_lease().set_dispatches(false);
@@ -482,28 +483,28 @@ async fn settle(
     let (workers, shards) = (store.workers().await?, store.shards().await?);
     let own = app.own_lease().id();
     let plan = plan(own, &workers, &shards, quiet, stopping, app.now());
-    let mut tenure = Tenure {
+    let mut assignment = Assignment {
         held: plan.held,
         leaving: plan.leaving,
         is_alone: plan.is_alone,
-        ..Tenure::default()
+        ..Assignment::default()
     };
     let releasing: BTreeSet<ShardNumber> =
         plan.releases.iter().map(|(number, _)| *number).collect();
     let (released, taken) = (commit(app, plan.releases).await?, commit(app, plan.claims).await?);
-    tenure.disturbed = released.is_none() || taken.is_none();
+    assignment.disturbed = released.is_none() || taken.is_none();
     if released.is_none() {
-        tenure.held.extend(&releasing);
-        tenure.leaving.extend(&releasing);
+        assignment.held.extend(&releasing);
+        assignment.leaving.extend(&releasing);
     }
     if released.is_some_and(|released| !released.is_empty()) {
         // Whoever they fall to may take them at once.
-        store.ring(&[]);
+        store.notify(&[]);
     }
     if let Some(taken) = taken {
-        tenure.held.extend(taken);
+        assignment.held.extend(taken);
     }
-    Ok(tenure)
+    Ok(assignment)
 }
 
 /// Writes shards; `None` when somebody else wrote one of them meanwhile.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::Timestamp;
-use crate::deliveries::{DeliverySeq, DueDelivery, Lane, LanePage, LaneRead, Touch};
+use crate::deliveries::{DeliverySeq, DueDelivery, QueueKey, QueuePage, QueueRead, Touch};
 use crate::ids::{ContactId, DeliveryId};
 use crate::webhooks::{Webhook, WebhookState};
 
@@ -71,7 +71,7 @@ pub(super) struct Queue {
     reading: bool,
     /// The webhook was written while a read was under way, which may still show it as it was.
     outdated: bool,
-    /// The last read failed: it is not made again before the next look.
+    /// The last read failed: it is not made again before the next poll.
     failed: bool,
     /// Recorded while a read was under way, which may still show them as they were.
     recorded_meanwhile: HashSet<DeliveryId>,
@@ -137,7 +137,7 @@ impl Queue {
 
     /// The store was found to have something pending that is due.
     pub(super) fn found(&mut self, now: Timestamp) {
-        // An inactive webhook's deliveries wait; whoever activates it rings.
+        // An inactive webhook's deliveries wait; the commit that activates it notifies.
         if self.webhook.is_none() || self.is_active() || self.is_older_than(INACTIVE_AGAIN, now) {
             self.stale = true;
             // What is pending and not held may be before the floor.
@@ -172,7 +172,7 @@ impl Queue {
     }
 
     /// What to read now, if anything.
-    pub(super) fn read(&mut self, lane: Lane, room: Room, now: Timestamp) -> Option<LaneRead> {
+    pub(super) fn read(&mut self, key: QueueKey, room: Room, now: Timestamp) -> Option<QueueRead> {
         if self.reading || self.failed {
             return None;
         }
@@ -195,8 +195,8 @@ impl Queue {
             let count = |wanted: usize| {
                 u32::try_from(wanted.min(fit) + self.held.len()).unwrap_or(u32::MAX)
             };
-            LaneRead {
-                lane,
+            QueueRead {
+                key,
                 after: if from_start { DeliverySeq::default() } else { self.floor },
                 fresh: count(room.window - self.waiting()),
                 due: now,
@@ -206,7 +206,7 @@ impl Queue {
             && (self.webhook.is_none() || self.is_older_than(FRESHNESS, now))
         {
             // Only to see whether the webhook has changed.
-            LaneRead { lane, after: self.floor, fresh: 0, due: now, again: 0 }
+            QueueRead { key, after: self.floor, fresh: 0, due: now, again: 0 }
         } else {
             return None;
         };
@@ -219,7 +219,7 @@ impl Queue {
         Some(read)
     }
 
-    /// A read failed; it is made again with the next look.
+    /// A read failed; it is made again with the next poll.
     pub(super) fn read_failed(&mut self) {
         self.reading = false;
         self.outdated = false;
@@ -236,8 +236,8 @@ impl Queue {
     /// A read that began at `began` has ended `now`. Tells whether the webhook is gone for good.
     pub(super) fn read_ended(
         &mut self,
-        read: &LaneRead,
-        page: LanePage,
+        read: &QueueRead,
+        page: QueuePage,
         (began, now): (Timestamp, Timestamp),
         weight: &mut Weight,
     ) -> bool {
@@ -259,13 +259,13 @@ impl Queue {
         }
         let is_full = |got: usize, asked: u32| asked > 0 && u32::try_from(got) == Ok(asked);
         self.more |= is_full(page.fresh.len(), read.fresh) || is_full(page.again.len(), read.again);
-        let settled = page
+        let passed = page
             .fresh
             .iter()
             .take_while(|due| due.delivery.created_at.plus(GRACE) <= began)
             .map(|due| due.seq)
             .last();
-        self.floor = self.floor.max(settled.unwrap_or_default());
+        self.floor = self.floor.max(passed.unwrap_or_default());
         let last = page.fresh.last().map_or(read.after, |due| due.seq);
         self.seen = self.seen.max(last);
         if let Some((at, place)) = self.next_floor
