@@ -15,6 +15,67 @@ pub trait Ids: Send + Sync {
     fn fill(&self, bytes: &mut [u8]);
 }
 
+/// Hands the list of ids to a macro, each with its docs: `$($(#[$doc:meta])* $name:ident;)+`.
+#[macro_export]
+macro_rules! for_each_id {
+    ($callback:path) => {
+        $callback! {
+            /// A company: the tenant that every other record belongs to.
+            CompanyId;
+            /// An API key.
+            KeyId;
+            /// A member of a company (an agent or an administrator).
+            MemberId;
+            /// A contact.
+            ContactId;
+            /// A custom-field definition.
+            CustomFieldId;
+            /// A contact list.
+            ListId;
+            /// A tag.
+            TagId;
+            /// A reason for closing a conversation.
+            CloseReasonId;
+            /// A pipeline of deals.
+            PipelineId;
+            /// A stage of a pipeline.
+            StageId;
+            /// A deal.
+            DealId;
+            /// A client organization.
+            OrganizationId;
+            /// A document attached to a contact.
+            DocumentId;
+            /// A tracked link.
+            LinkId;
+            /// A click on a tracked link.
+            ClickId;
+            /// A connection to a messaging channel.
+            ConnectionId;
+            /// A message.
+            MessageId;
+            /// A message template.
+            TemplateId;
+            /// A campaign.
+            CampaignId;
+            /// A line of the prosas ledger; that of a debit is its consumption id.
+            LedgerLineId;
+            /// A running process that sends messages.
+            WorkerId;
+            /// An event of the outbox.
+            EventId;
+            /// A durable background job.
+            JobId;
+            /// An outbound webhook.
+            WebhookId;
+            /// A delivery of an event to a webhook.
+            DeliveryId;
+            /// An inbound endpoint.
+            InboundEndpointId;
+        }
+    };
+}
+
 macro_rules! id {
     ($($(#[$doc:meta])* $name:ident;)+) => {$(
         $(#[$doc])*
@@ -54,57 +115,4 @@ macro_rules! id {
     )+};
 }
 
-id! {
-    /// A company: the tenant that every other record belongs to.
-    CompanyId;
-    /// An API key.
-    KeyId;
-    /// A member of a company (an agent or an administrator).
-    MemberId;
-    /// A contact.
-    ContactId;
-    /// A custom-field definition.
-    CustomFieldId;
-    /// A contact list.
-    ListId;
-    /// A tag.
-    TagId;
-    /// A reason for closing a conversation.
-    CloseReasonId;
-    /// A pipeline of deals.
-    PipelineId;
-    /// A stage of a pipeline.
-    StageId;
-    /// A deal.
-    DealId;
-    /// A client organization.
-    OrganizationId;
-    /// A document attached to a contact.
-    DocumentId;
-    /// A tracked link.
-    LinkId;
-    /// A click on a tracked link.
-    ClickId;
-    /// A connection to a messaging channel.
-    ConnectionId;
-    /// A message.
-    MessageId;
-    /// A message template.
-    TemplateId;
-    /// A campaign.
-    CampaignId;
-    /// A line of the prosas ledger; that of a debit is its consumption id.
-    LedgerLineId;
-    /// A running process that sends messages.
-    WorkerId;
-    /// An event of the outbox.
-    EventId;
-    /// A durable background job.
-    JobId;
-    /// An outbound webhook.
-    WebhookId;
-    /// A delivery of an event to a webhook.
-    DeliveryId;
-    /// An inbound endpoint.
-    InboundEndpointId;
-}
+for_each_id!(id);

@@ -86,16 +86,23 @@ macro_rules! with_table {
     };
 }
 
-/// A statement, and the row that is stale if it fails for want of a row.
+/// A statement, and the conflict that there is if it fails for want of a row.
 pub(crate) struct Step {
     statement: Statement,
-    about: Option<RowKey>,
+    about: Option<Conflict>,
     /// All that it is about, when that is several rows.
     batch: Option<Batch>,
 }
 
 impl Step {
     pub(crate) fn new(sql: &'static str, params: Vec<Param>, about: Option<RowKey>) -> Self {
+        let about = about.map(Conflict::Stale);
+        Self { statement: Statement::new(sql, params), about, batch: None }
+    }
+
+    /// One that fails when an export has passed the position of a new contact of the company.
+    pub(crate) fn not_exported(sql: &'static str, params: Vec<Param>, company: CompanyId) -> Self {
+        let about = Some(Conflict::Exported(company));
         Self { statement: Statement::new(sql, params), about, batch: None }
     }
 
@@ -110,7 +117,7 @@ fn steps(mut changes: ChangeSet) -> Result<Vec<Step>, Conflict> {
     let mut steps = Vec::new();
     sort_updates(&mut changes.changes);
     enter(&mut steps, &changes);
-    lock_rows(&mut steps, &changes)?;
+    lock_rows(&mut steps, &changes);
     apply_changes(&mut steps, changes.changes, changes.events)?;
     Ok(steps)
 }
@@ -127,7 +134,7 @@ struct Locks {
 }
 
 /// Locks the rows that exist already, where there are several, and checks the preconditions.
-fn lock_rows(steps: &mut Vec<Step>, changes: &ChangeSet) -> Result<(), Conflict> {
+fn lock_rows(steps: &mut Vec<Step>, changes: &ChangeSet) {
     let inserted: HashSet<RowKey> = changes
         .changes
         .iter()
@@ -137,18 +144,15 @@ fn lock_rows(steps: &mut Vec<Step>, changes: &ChangeSet) -> Result<(), Conflict>
         })
         .collect();
     let mut locks: BTreeMap<(&'static str, Vec<Part>), Locks> = BTreeMap::new();
-    let mut lock = |key: RowKey, set: &dyn Fn(&mut Locks)| match Place::find(&key) {
-        None => Err(Conflict::Stale(key)),
-        Some(place) => {
-            let locks = locks.entry((place.table, place.key.clone())).or_default();
-            set(locks);
-            locks.place = Some((key, place));
-            Ok(())
-        }
+    let mut lock = |key: RowKey, set: &dyn Fn(&mut Locks)| {
+        let place = Place::find(&key);
+        let locks = locks.entry((place.table, place.key.clone())).or_default();
+        set(locks);
+        locks.place = Some((key, place));
     };
     for precondition in &changes.requires {
         if let Precondition::Unchanged { key, read_at } = precondition {
-            lock(key.clone(), &|locks| locks.unchanged.push(*read_at))?;
+            lock(key.clone(), &|locks| locks.unchanged.push(*read_at));
         }
     }
     for change in &changes.changes {
@@ -171,7 +175,7 @@ fn lock_rows(steps: &mut Vec<Step>, changes: &ChangeSet) -> Result<(), Conflict>
                 locks.written = true;
                 locks.deleted |= deleted;
                 locks.alone |= alone;
-            })?;
+            });
         }
     }
     let first = in_order(&locks, &changes.changes);
@@ -190,7 +194,6 @@ fn lock_rows(steps: &mut Vec<Step>, changes: &ChangeSet) -> Result<(), Conflict>
             steps.push(Step::new(unchanged, place.params_at(version), Some(key.clone())));
         }
     }
-    Ok(())
 }
 
 /// Whether inserting the row waits for nobody who might wait for this commit: it has an id that
@@ -355,13 +358,11 @@ fn step(change: ChangeKind) -> Result<Step, Conflict> {
             let key = row.key();
             Ok(with_table!(row, record => update(record, read_at, key)))
         }
-        ChangeKind::Delete { key, read_at } => match Place::find(&key) {
-            Some(place) => {
-                let params = place.params_at(read_at);
-                Ok(Step::new(&place.sql.delete, params, Some(key)))
-            }
-            None => Err(Conflict::Stale(key)),
-        },
+        ChangeKind::Delete { key, read_at } => {
+            let place = Place::find(&key);
+            let params = place.params_at(read_at);
+            Ok(Step::new(&place.sql.delete, params, Some(key)))
+        }
         // Kinds of change that this version does not know cannot be applied.
         _ => Err(Conflict::Contended),
     }
@@ -374,8 +375,7 @@ pub(crate) fn insert<T: Table>(record: T) -> Step {
 fn update<T: Table>(record: T, read_at: Version, key: RowKey) -> Step {
     if !T::VERSIONED {
         // All columns are the key: there is nothing to write, but it must be there.
-        let params = Place::find(&key).map(|place| place.params()).unwrap_or_default();
-        return Step::new(&T::sql().unchanged, params, Some(key));
+        return Step::new(&T::sql().unchanged, Place::find(&key).params(), Some(key));
     }
     let mut params = record.bind();
     params.extend(params![signed(read_at.number())]);
@@ -404,7 +404,7 @@ impl Commit for PostgresStore {
             Some((about, batch)) => (about.take(), batch.take()),
             None => (None, None),
         };
-        let refused = refused(error, about.as_ref());
+        let refused = refused(error, about);
         if let (CommitError::Conflict(Conflict::Stale(_)), Some(batch)) = (&refused, batch)
             && let Some(key) = self.stale_delivery(batch).await?
         {

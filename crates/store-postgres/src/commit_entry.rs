@@ -121,8 +121,7 @@ pub(crate) fn enter(steps: &mut Vec<Step>, changes: &ChangeSet) {
     for (company, wanted) in &companies {
         if let Some(created_at) = wanted.not_exported {
             let params = params![company.uuid(), created_at.millis()];
-            let about = RowKey::ExportFrontier { company: *company };
-            steps.push(Step::new(NOT_EXPORTED, params, Some(about)));
+            steps.push(Step::not_exported(NOT_EXPORTED, params, *company));
         }
     }
 }

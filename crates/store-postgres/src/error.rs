@@ -1,6 +1,6 @@
 //! What Postgres reports, in the terms of the contract.
 
-use recado_core::store::{CommitError, Conflict, RowKey, StoreError, UniqueKey};
+use recado_core::store::{CommitError, Conflict, StoreError, UniqueKey};
 use tokio_postgres::Error;
 use tokio_postgres::error::{DbError, SqlState};
 
@@ -55,15 +55,15 @@ pub(crate) fn failed(error: Error) -> StoreError {
     }
 }
 
-/// Why a statement of a commit failed. `stale` is the row that the statement was about; a failure
-/// of the connection may have come after the commit.
-pub(crate) fn refused(error: Error, stale: Option<&RowKey>) -> CommitError {
+/// Why a statement of a commit failed. `about` is what it means that the statement found no row; a
+/// failure of the connection may have come after the commit.
+pub(crate) fn refused(error: Error, about: Option<Conflict>) -> CommitError {
     let Some(db) = error.as_db_error() else {
         return StoreError::outcome_unknown(error).into();
     };
     let code = db.code();
-    if let (true, Some(key)) = (*code == SqlState::DIVISION_BY_ZERO, stale) {
-        return Conflict::Stale(key.clone()).into();
+    if let (true, Some(conflict)) = (*code == SqlState::DIVISION_BY_ZERO, about) {
+        return conflict.into();
     }
     if *code == SqlState::UNIQUE_VIOLATION {
         return Conflict::Taken(unique_key(db.constraint().unwrap_or_default())).into();

@@ -83,9 +83,9 @@ impl Place {
         self
     }
 
-    /// Where the row of a key is; `None` for keys that name no row.
-    pub(crate) fn find(key: &RowKey) -> Option<Self> {
-        Some(match key {
+    /// Where the row of a key is.
+    pub(crate) fn find(key: &RowKey) -> Self {
+        match key {
             RowKey::Company { company } => ids!(Company: company),
             RowKey::Secret { name } => Self::of::<Secret>(vec![text(name.as_str())]),
             RowKey::ApiKey { company, id } => ids!(ApiKey: company, id),
@@ -147,8 +147,7 @@ impl Place {
             RowKey::Recipient { company, campaign, number } => {
                 ids!(Recipient: company, campaign).and(Part::Number(i64::from(number.0)))
             }
-            RowKey::ExportFrontier { .. } => return None,
-        })
+        }
     }
 
     /// The values of the key.

@@ -84,7 +84,7 @@ fn require(tx: &Transaction<'_>, precondition: &Precondition) -> Result<(), Comm
             if frontier.is_none_or(|frontier| frontier < *created_at) {
                 return Ok(());
             }
-            Err(Conflict::Stale(RowKey::ExportFrontier { company: *company }).into())
+            Err(Conflict::Exported(*company).into())
         }
         Precondition::Routed { company, read_at } => {
             if table::version::<Routes>(tx.conn, &[(*company).into()])? == *read_at {
@@ -232,7 +232,6 @@ fn delete(tx: &mut Transaction<'_>, key: &RowKey, read_at: Version) -> Result<()
         RowKey::Campaign { .. } => table::delete::<Campaign>(conn, &by, read_at, named),
         RowKey::Recipient { .. } => table::delete::<Recipient>(conn, &by, read_at, named),
         RowKey::Job { .. } => table::delete::<Job>(conn, &by, read_at, named),
-        RowKey::ExportFrontier { .. } => Err(Conflict::Stale(key.clone()).into()),
     }
 }
 
@@ -280,14 +279,13 @@ fn version(tx: &Transaction<'_>, key: &RowKey) -> Result<Option<Version>, Commit
         RowKey::Campaign { .. } => table::version::<Campaign>(conn, &by),
         RowKey::Recipient { .. } => table::version::<Recipient>(conn, &by),
         RowKey::Job { .. } => table::version::<Job>(conn, &by),
-        RowKey::ExportFrontier { .. } => Ok(None),
     }
 }
 
 /// The values of the key's columns, in the order of the table's key.
 fn key_cells(key: &RowKey) -> Vec<Cell<'_>> {
     match *key {
-        RowKey::Company { company } | RowKey::ExportFrontier { company } => vec![company.into()],
+        RowKey::Company { company } => vec![company.into()],
         RowKey::Secret { name } => vec![name.as_str().into()],
         RowKey::ApiKey { company, id } => vec![company.into(), id.into()],
         RowKey::Member { company, id } => vec![company.into(), id.into()],

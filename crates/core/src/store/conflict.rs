@@ -1,6 +1,7 @@
 //! Why a commit or a read did not succeed.
 
 use super::RowKey;
+use crate::ids::CompanyId;
 
 /// The database could not answer. What the caller can do is try again later.
 #[derive(Debug, thiserror::Error)]
@@ -38,6 +39,9 @@ impl StoreError {
 pub enum Conflict {
     /// A row that was read has changed or gone, or a precondition no longer holds.
     Stale(RowKey),
+    /// An export of the company has passed the position of a new contact
+    /// ([`Precondition::NotExported`](super::Precondition::NotExported)).
+    Exported(CompanyId),
     /// A unique key is held by another row.
     Taken(UniqueKey),
     /// A reference leads nowhere, or a deleted row is still referred to.

@@ -30,15 +30,22 @@
 //!     store for it at the same time: what they store is moved, too, or refused with
 //!     [`Conflict::Reference`].
 
+#[macro_use]
+mod kinds;
+
 mod change;
 mod conflict;
+mod key;
 mod row;
+mod stored;
 
 use async_trait::async_trait;
 
 pub use change::{Change, ChangeKind, ChangeSet, Decided, Precondition};
 pub use conflict::{CommitError, Conflict, StoreError, UniqueKey};
-pub use row::{Row, RowKey, Stored, Version};
+pub use key::{RowKey, RowKind};
+pub use row::{Record, Row};
+pub use stored::{Stored, Version};
 
 use crate::Timestamp;
 use crate::access::AccessReads;

@@ -10,7 +10,7 @@ use recado_core::contacts::{
     Contact, ContactFilter, ContactSlice, DraftQuery, ExportPosition, ExportQuery,
 };
 use recado_core::ids::ContactId;
-use recado_core::store::{ChangeSet, CommitError, Conflict, Precondition, RowKey};
+use recado_core::store::{ChangeSet, CommitError, Conflict, Precondition};
 use serde_json::json;
 
 use super::Harness;
@@ -157,7 +157,7 @@ pub async fn a_position_that_was_handed_out_closes_the_past(harness: &dyn Harnes
     assert!(slice.more);
     assert_eq!(frontier(&scene).await, Some(at(10)));
     for closed in [at(10), at(9), at(-100)] {
-        let stale = Conflict::Stale(RowKey::ExportFrontier { company: scene.company });
+        let stale = Conflict::Exported(scene.company);
         assert_eq!(conflict(create_at(&scene, closed).await), stale);
     }
     create_at(&scene, at(11)).await.expect("the future is open");

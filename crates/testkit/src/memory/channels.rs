@@ -15,12 +15,11 @@ use recado_core::idempotency::{CallKey, IdempotencyReads, RememberedCall};
 use recado_core::ids::{CompanyId, ConnectionId, ContactId, TemplateId, WorkerId};
 use recado_core::leads::{LeadMemory, LeadReads};
 use recado_core::messages::{Direction, Message, SenderType};
-use recado_core::store::{RowKey, StoreError, Stored};
+use recado_core::store::{Record, RowKey, StoreError, Stored};
 use recado_core::templates::{Template, TemplateReads};
 use recado_core::workers::{Worker, WorkerReads};
 use uuid::Uuid;
 
-use super::rows::Kept;
 use super::{MemoryStore, State};
 
 /// How many unknown kinds of events a connection's listing holds at most.
@@ -28,7 +27,7 @@ const MAX_UNKNOWN_KINDS: usize = 200;
 
 impl State {
     /// The same as [`State::sorted`], with versions.
-    pub(super) fn sorted_stored<T: Kept, K: Ord>(
+    pub(super) fn sorted_stored<T: Record, K: Ord>(
         &self,
         wanted: impl Fn(&T) -> bool,
         order: impl Fn(&T) -> K,

@@ -11,11 +11,11 @@ use recado_core::deliveries::{
 };
 use recado_core::ids::{CompanyId, DeliveryId, WebhookId};
 use recado_core::page::{Page, PageRequest};
-use recado_core::store::{Row, RowKey, StoreError, Stored};
+use recado_core::store::{Record, Row, RowKey, StoreError, Stored};
 use recado_core::webhooks::{Routes, Webhook, WebhookReads, WebhookState};
 
 use super::messages::page_of;
-use super::rows::{Entry, Kept};
+use super::rows::Entry;
 use super::{MemoryStore, State};
 
 fn passes(delivery: &Delivery, filter: &DeliveryFilter) -> bool {

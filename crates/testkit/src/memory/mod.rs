@@ -33,7 +33,7 @@ use recado_core::store::{
 };
 
 use crate::conformance::Harness;
-use rows::{Entry, Kind, Rows};
+use rows::{Entry, Rows};
 use rules::Fate;
 use signals::Notifier;
 
@@ -155,7 +155,7 @@ impl State {
             Precondition::NotExported { company, created_at } => {
                 let frontier = self.frontiers.get(company);
                 if frontier.is_some_and(|frontier| frontier >= created_at) {
-                    return Err(Conflict::Stale(RowKey::ExportFrontier { company: *company }));
+                    return Err(Conflict::Exported(*company));
                 }
                 Ok(())
             }
@@ -202,7 +202,7 @@ impl State {
         let values = rules::unique(&entry.row);
         // What a row has already, no other one can have.
         for value in values.into_iter().filter(|value| !held.contains(value)) {
-            let same_kind = Kind::of_key(&key).into_iter().flat_map(|kind| self.rows.entries(kind));
+            let same_kind = self.rows.entries(key.kind());
             let mut others = same_kind.filter(|other| other.row.key() != key);
             if others.any(|other| rules::unique(&other.row).contains(&value)) {
                 return Err(Conflict::Taken(value.key()));
@@ -220,7 +220,7 @@ impl State {
         let referring = |entry: &&Entry| rules::refers_to(&entry.row).contains(&key);
         let referring: Vec<Row> =
             self.rows.every_entry().filter(referring).map(|entry| entry.row.clone()).collect();
-        let Some(kind) = Kind::of_key(&key) else { return Err(Conflict::Stale(key)) };
+        let kind = key.kind();
         self.rows.set(key, None);
         for row in referring {
             // A click refers to its contact and to its link: it may have gone with the other one.

@@ -13,15 +13,14 @@ use recado_core::jobs::{Job, JobKind, JobReads};
 use recado_core::links::{Link, LinkCode, LinkReads};
 use recado_core::lists::{List, ListCandidates, ListMember, ListReads};
 use recado_core::organizations::{Organization, OrganizationReads};
-use recado_core::store::{RowKey, StoreError, Stored};
+use recado_core::store::{Record, RowKey, StoreError, Stored};
 use recado_core::tags::{CloseReason, Tag, TagReads};
 
-use super::rows::Kept;
 use super::{MemoryStore, State};
 
 impl State {
     /// All records of a kind that `wanted` holds for, by `order`.
-    pub(super) fn sorted<T: Kept, K: Ord>(
+    pub(super) fn sorted<T: Record, K: Ord>(
         &self,
         wanted: impl Fn(&T) -> bool,
         order: impl Fn(&T) -> K,

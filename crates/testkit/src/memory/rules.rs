@@ -8,10 +8,8 @@ use recado_core::inbound::EndpointSlug;
 use recado_core::links::LinkCode;
 use recado_core::messages::RefTarget;
 use recado_core::organizations::Cnpj;
-use recado_core::store::{Row, RowKey, UniqueKey};
+use recado_core::store::{Row, RowKey, RowKind, UniqueKey};
 use uuid::Uuid;
-
-use super::rows::Kind;
 
 /// The rows that must be there for this one to be there.
 pub(super) fn refers_to(row: &Row) -> Vec<RowKey> {
@@ -159,11 +157,11 @@ pub(super) enum Fate {
 }
 
 /// What becomes of a row when `deleted`, to which it refers, is deleted.
-pub(super) fn fate(row: &Row, deleted: Kind) -> Fate {
+pub(super) fn fate(row: &Row, deleted: RowKind) -> Fate {
     let goes = match row {
-        Row::ContactTag(_) => matches!(deleted, Kind::Contact | Kind::Tag),
-        Row::ListMember(_) => matches!(deleted, Kind::Contact | Kind::List),
-        Row::Click(_) => matches!(deleted, Kind::Contact | Kind::Link),
+        Row::ContactTag(_) => matches!(deleted, RowKind::Contact | RowKind::Tag),
+        Row::ListMember(_) => matches!(deleted, RowKind::Contact | RowKind::List),
+        Row::Click(_) => matches!(deleted, RowKind::Contact | RowKind::Link),
         Row::Deal(_)
         | Row::Link(_)
         | Row::Alias(_)
@@ -171,20 +169,20 @@ pub(super) fn fate(row: &Row, deleted: Kind) -> Fate {
         | Row::Message(_)
         | Row::LeadMemory(_)
         | Row::DispatchWindow(_)
-        | Row::RememberedCall(_) => deleted == Kind::Contact,
-        Row::MessageRef(_) => matches!(deleted, Kind::Message | Kind::Connection),
-        Row::Group(_) | Row::UnknownKind(_) => deleted == Kind::Connection,
-        Row::LedgerLine(line) if deleted == Kind::Contact => {
+        | Row::RememberedCall(_) => deleted == RowKind::Contact,
+        Row::MessageRef(_) => matches!(deleted, RowKind::Message | RowKind::Connection),
+        Row::Group(_) | Row::UnknownKind(_) => deleted == RowKind::Connection,
+        Row::LedgerLine(line) if deleted == RowKind::Contact => {
             let mut line = line.clone();
             line.contact = None;
             return Fate::BecomesRow(Box::new(line.into()));
         }
-        Row::Recipient(recipient) if deleted == Kind::Contact => {
+        Row::Recipient(recipient) if deleted == RowKind::Contact => {
             let mut recipient = recipient.clone();
             recipient.contact = None;
             return Fate::BecomesRow(Box::new(recipient.into()));
         }
-        Row::Recipient(_) => deleted == Kind::Campaign,
+        Row::Recipient(_) => deleted == RowKind::Campaign,
         _ => false,
     };
     if goes { Fate::Goes } else { Fate::Forbids }
