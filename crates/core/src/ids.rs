@@ -4,7 +4,10 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use uuid::Uuid;
+
+use crate::form::{Form, Plural, component, read_id};
 
 /// Makes identifiers and secrets. The only source of chance in the core.
 pub trait Ids: Send + Sync {
@@ -101,6 +104,16 @@ macro_rules! id {
             }
         }
 
+        impl Form for $name {
+            type Value = Self;
+
+            fn read(value: &Value) -> Result<Self, String> {
+                read_id(Self::parse)(value)
+            }
+
+            component!();
+        }
+
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 self.0.hyphenated().fmt(f)
@@ -116,3 +129,15 @@ macro_rules! id {
 }
 
 for_each_id!(id);
+
+impl Plural for ContactId {
+    const PLURAL: &'static str = "contacts";
+}
+
+impl Plural for MessageId {
+    const PLURAL: &'static str = "messages";
+}
+
+impl Plural for TagId {
+    const PLURAL: &'static str = "tags";
+}

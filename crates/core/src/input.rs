@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use crate::Timestamp;
+use crate::form::Form;
+pub use crate::form::{read_bool, read_id, read_text, read_timestamp, read_word};
 use crate::problems::Problems;
-use crate::text;
 
 /// A field as it was sent.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -81,6 +81,24 @@ impl<'a> Input<'a> {
     /// Marks fields that are accepted and ignored.
     pub fn ignore(&mut self, names: &[&'a str]) {
         self.known.extend(names);
+    }
+
+    /// A field of this form; `None` means that a problem was recorded.
+    pub fn field<F: Form>(&mut self, name: &'a str) -> Option<Given<F::Value>> {
+        match self.raw(name) {
+            None => Some(Given::Absent),
+            Some(value) if value.is_null() || F::is_blank(value) => Some(Given::Cleared),
+            Some(value) => match F::read(value) {
+                Ok(read) => Some(Given::Value(read)),
+                Err(reason) => self.refuse(name, reason),
+            },
+        }
+    }
+
+    /// Records a problem of a field that was expected to have a value.
+    pub fn refuse<T>(&mut self, field: &str, reason: impl Into<String>) -> Option<T> {
+        self.problem(field, reason);
+        None
     }
 
     /// A field read by `read`; `null` counts as cleared.
@@ -184,28 +202,22 @@ impl<'a> Input<'a> {
     }
 }
 
-/// A string, trimmed and within its limit (D9).
-pub fn read_text(value: &Value, max_chars: usize) -> Result<String, String> {
-    let text = value.as_str().ok_or("must be a string")?;
-    text::clean(text, max_chars).map_err(|error| error.to_string())
-}
-
-/// A boolean.
-pub fn read_bool(value: &Value) -> Result<bool, String> {
-    value.as_bool().ok_or_else(|| "must be true or false".to_owned())
-}
-
-/// A timestamp in ISO 8601 with an offset.
-pub fn read_timestamp(value: &Value) -> Result<Timestamp, String> {
-    value
-        .as_str()
-        .and_then(Timestamp::parse)
-        .ok_or_else(|| "must be a timestamp such as 2026-11-20T17:31:36.123Z".to_owned())
-}
-
-/// An identifier, read by `parse`.
-pub fn read_id<T>(parse: fn(&str) -> Option<T>) -> impl FnOnce(&Value) -> Result<T, String> {
-    move |value| value.as_str().and_then(parse).ok_or_else(|| "must be a UUID".to_owned())
+/// Reads a whole body by `read`, which answers `None` when it recorded a problem.
+///
+/// # Errors
+///
+/// Everything that is wrong with the body, fields that nobody asked for included.
+pub fn parse<'a, T>(
+    body: &'a Map<String, Value>,
+    read: impl FnOnce(&mut Input<'a>) -> Option<T>,
+) -> Result<T, Problems> {
+    let mut input = Input::new(body);
+    let read = read(&mut input);
+    let problems = input.finish();
+    match read {
+        Some(read) if problems.is_empty() => Ok(read),
+        _ => Err(problems),
+    }
 }
 
 /// A whole number between `min` and `max`.
@@ -216,15 +228,5 @@ pub fn read_number(min: u32, max: u32) -> impl FnOnce(&Value) -> Result<u32, Str
             .and_then(|number| u32::try_from(number).ok())
             .filter(|number| (min..=max).contains(number))
             .ok_or_else(|| format!("must be a whole number from {min} to {max}"))
-    }
-}
-
-/// One of a fixed set of words.
-pub fn read_word<T>(
-    parse: fn(&str) -> Option<T>,
-    words: &'static [&'static str],
-) -> impl FnOnce(&Value) -> Result<T, String> {
-    move |value| {
-        value.as_str().and_then(parse).ok_or_else(|| format!("must be one of {}", words.join(", ")))
     }
 }

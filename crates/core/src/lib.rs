@@ -22,6 +22,7 @@
 
 pub mod access;
 mod app;
+pub mod body;
 pub mod campaigns;
 mod clock;
 pub mod connections;
@@ -34,6 +35,7 @@ pub mod dispatches;
 pub mod documents;
 mod error;
 pub mod events;
+pub mod form;
 pub mod gateway;
 pub mod groups;
 pub mod idempotency;
@@ -48,6 +50,8 @@ pub mod links;
 pub mod lists;
 mod manage;
 pub mod messages;
+#[cfg(feature = "openapi")]
+pub mod openapi;
 pub mod organizations;
 pub mod page;
 mod problems;

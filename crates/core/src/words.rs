@@ -32,6 +32,16 @@ macro_rules! words {
             }
         }
 
+        impl crate::form::Form for $name {
+            type Value = Self;
+
+            fn read(value: &serde_json::Value) -> Result<Self, String> {
+                crate::form::read_word(Self::parse, Self::WORDS)(value)
+            }
+
+            crate::form::component!();
+        }
+
         // Not derived: the derivation takes no names from words that a macro handed on.
         #[cfg(feature = "openapi")]
         impl utoipa::ToSchema for $name {}

@@ -1,14 +1,14 @@
 //! Companies: the tenants (1, D10).
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::Timestamp;
+use crate::body::{Optional, OrDefault, Replaced, Required, WriteOver, body};
 use crate::contacts::Region;
+use crate::form::{Form, Name, component};
 use crate::ids::CompanyId;
-use crate::input::{Given, Input, read_bool, read_word};
 use crate::problems::Problems;
-use crate::text;
 use crate::words::words;
 
 words! {
@@ -66,13 +66,17 @@ pub struct Company {
     pub updated_at: Timestamp,
 }
 
-/// A body that makes a company.
-#[derive(Clone, Debug)]
-pub struct CompanyDraft {
-    pub(crate) name: String,
-    pub(crate) plan: Plan,
-    pub(crate) features: Features,
-    pub(crate) default_region: Region,
+body! {
+    /// A new company.
+    #[derive(Clone, Debug)]
+    pub struct CompanyDraft as "CreateCompany" {
+        name: Required<Name>,
+        /// `enterprise` by default.
+        plan: Optional<Plan>,
+        features: OrDefault<FeaturesPatch>,
+        /// The region whose national phone numbers it writes; `BR` by default.
+        default_region: OrDefault<Region>,
+    }
 }
 
 impl CompanyDraft {
@@ -85,33 +89,13 @@ impl CompanyDraft {
         Self::parse(&crate::error::object([("name", name.into())]))
     }
 
-    /// Reads `name`, `plan?`, `features?`, `default_region?`.
-    ///
-    /// # Errors
-    ///
-    /// Everything that is wrong with the body.
-    pub fn parse(body: &Map<String, Value>) -> Result<Self, Problems> {
-        let mut input = Input::new(body);
-        let name = input.required_text("name", text::NAME);
-        let patch = CompanyPatch::read(&mut input);
-        input.finish().into_result()?;
-        let mut features = Features::default();
-        patch.features.apply(&mut features);
-        Ok(Self {
-            name: name.unwrap_or_default(),
-            plan: patch.plan.unwrap_or(Plan::Enterprise),
-            features,
-            default_region: patch.default_region.unwrap_or_default(),
-        })
-    }
-
     /// The company itself.
     pub(crate) fn into_company(self, id: CompanyId, now: Timestamp) -> Company {
         Company {
             id,
             name: self.name,
-            plan: self.plan,
-            features: self.features,
+            plan: self.plan.unwrap_or(Plan::Enterprise),
+            features: self.features.over(&Features::default()),
             default_region: self.default_region,
             created_at: now,
             updated_at: now,
@@ -119,112 +103,52 @@ impl CompanyDraft {
     }
 }
 
-/// Features to switch; what is not named stays (D70).
-#[derive(Clone, Copy, Debug, Default)]
-struct FeaturesPatch {
-    inbound_contacts: Option<bool>,
-    template_dispatch: Option<bool>,
-}
-
-impl FeaturesPatch {
-    fn read(value: &Value) -> Result<Self, Problems> {
-        let Some(object) = value.as_object() else {
-            return Err(Problems::of("features", "must be an object"));
-        };
-        let mut input = Input::new(object);
-        let patch = Self {
-            inbound_contacts: input.given("inbound_contacts", read_bool).value(),
-            template_dispatch: input.given("template_dispatch", read_bool).value(),
-        };
-        match input.finish().into_result() {
-            Ok(()) => Ok(patch),
-            Err(problems) => {
-                let names: Vec<&str> = problems.fields().collect();
-                let reason = format!("has unacceptable entries: {}", names.join(", "));
-                Err(Problems::of("features", reason))
-            }
-        }
-    }
-
-    fn apply(self, features: &mut Features) {
-        features.inbound_contacts = self.inbound_contacts.unwrap_or(features.inbound_contacts);
-        features.template_dispatch = self.template_dispatch.unwrap_or(features.template_dispatch);
+body! {
+    /// What a company has enabled; what is not named stays.
+    #[derive(Clone, Copy, Debug, Default)]
+    pub struct FeaturesPatch as "FeaturesBody" of Features {
+        inbound_contacts: Optional<bool>,
+        template_dispatch: Optional<bool>,
     }
 }
 
-/// A change of a company.
-#[derive(Clone, Debug)]
-pub struct CompanyPatch {
-    name: Option<String>,
-    plan: Option<Plan>,
-    features: FeaturesPatch,
-    default_region: Option<Region>,
+impl Form for FeaturesPatch {
+    type Value = Self;
+
+    fn read(value: &Value) -> Result<Self, String> {
+        Self::parse(value.as_object().ok_or("must be an object")?).map_err(|problems| {
+            let names: Vec<&str> = problems.fields().collect();
+            format!("has unacceptable entries: {}", names.join(", "))
+        })
+    }
+
+    component!();
+}
+
+impl WriteOver<Features> for FeaturesPatch {
+    fn write_over(&self, features: &mut Features) {
+        *features = self.over(features);
+    }
+}
+
+body! {
+    /// What changes of a company.
+    #[derive(Clone, Debug)]
+    pub struct CompanyPatch as "UpdateCompany" of Company {
+        name: Replaced<Name>,
+        plan: Optional<Plan>,
+        features: OrDefault<FeaturesPatch>,
+        default_region: Optional<Region>,
+    }
 }
 
 impl CompanyPatch {
-    /// Reads any of `name`, `plan`, `features`, `default_region`.
-    ///
-    /// # Errors
-    ///
-    /// Everything that is wrong with the body.
-    pub fn parse(body: &Map<String, Value>) -> Result<Self, Problems> {
-        let mut input = Input::new(body);
-        let name = match input.has("name") {
-            true => input.required_text("name", text::NAME),
-            false => None,
-        };
-        let patch = Self { name, ..Self::read(&mut input) };
-        input.finish().into_result()?;
-        Ok(patch)
-    }
-
-    fn read(input: &mut Input<'_>) -> Self {
-        let plan = input.given("plan", read_word(Plan::parse, Plan::WORDS)).value();
-        let features = match input.raw("features") {
-            None | Some(Value::Null) => FeaturesPatch::default(),
-            Some(value) => FeaturesPatch::read(value).unwrap_or_else(|problems| {
-                input.problems().merge(problems);
-                FeaturesPatch::default()
-            }),
-        };
-        let default_region = input
-            .given("default_region", |value| {
-                value
-                    .as_str()
-                    .and_then(Region::parse)
-                    .ok_or_else(|| "must be a region such as BR".to_owned())
-            })
-            .value();
-        Self { name: None, plan, features, default_region }
-    }
-
     /// The company after the change; `updated_at` moves only when something did.
-    pub fn apply(self, company: &Company, now: Timestamp) -> Company {
-        let mut changed = company.clone();
-        if let Some(name) = self.name {
-            changed.name = name;
-        }
-        if let Some(plan) = self.plan {
-            changed.plan = plan;
-        }
-        if let Some(region) = self.default_region {
-            changed.default_region = region;
-        }
-        self.features.apply(&mut changed.features);
+    pub fn apply(&self, company: &Company, now: Timestamp) -> Company {
+        let mut changed = self.over(company);
         if changed != *company {
             changed.updated_at = now;
         }
         changed
-    }
-}
-
-/// The value of a required-unless-absent name in a patch.
-pub(crate) fn patched_name<'a>(input: &mut Input<'a>, field: &'a str) -> Given<String> {
-    match input.has(field) {
-        true => input.required_text(field, text::NAME).map_or(Given::Absent, Given::Value),
-        false => {
-            input.ignore(&[field]);
-            Given::Absent
-        }
     }
 }

@@ -6,15 +6,14 @@ use std::fmt;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::Timestamp;
+use crate::body::{Optional, Replaced, Required, body};
+use crate::form::{Form, Name, Number};
 use crate::ids::{CompanyId, KeyId};
-use crate::input::{Input, read_number};
-use crate::problems::Problems;
 use crate::secret::SecretText;
-use crate::text;
 use crate::words::words;
 
 /// Calls per minute of a new key (D12).
@@ -68,6 +67,10 @@ impl Scopes {
     pub fn iter(&self) -> impl Iterator<Item = Scope> + '_ {
         self.0.iter().copied()
     }
+}
+
+impl Form for Scopes {
+    type Value = Self;
 
     fn read(value: &Value) -> Result<Self, String> {
         let entries = value.as_array().ok_or("must be an array of scopes")?;
@@ -81,6 +84,16 @@ impl Scopes {
             })
             .collect::<Result<_, _>>()
             .map(Self)
+    }
+
+    #[cfg(feature = "openapi")]
+    fn schema() -> crate::openapi::Property {
+        crate::openapi::array(Scope::schema(), |scopes| scopes)
+    }
+
+    #[cfg(feature = "openapi")]
+    fn components(all: &mut crate::openapi::Components) {
+        Scope::components(all);
     }
 }
 
@@ -187,86 +200,37 @@ pub struct NewKey {
     pub secret: KeySecret,
 }
 
-/// A body that makes a key.
-#[derive(Clone, Debug)]
-pub struct KeyDraft {
-    pub(crate) name: String,
-    pub(crate) scopes: Scopes,
-    pub(crate) rate_per_minute: u32,
-    pub(crate) export_rate_per_minute: u32,
+/// Calls in a minute.
+type Rate = Number<1, MAX_RATE>;
+
+body! {
+    /// A new API key.
+    #[derive(Clone, Debug)]
+    pub struct KeyDraft as "CreateKey" {
+        name: Required<Name>,
+        scopes: Required<Scopes>,
+        /// 600 by default.
+        rate_per_minute: Optional<Rate>,
+        /// 60 by default.
+        export_rate_per_minute: Optional<Rate>,
+    }
 }
 
 impl KeyDraft {
     /// A key with the default rates.
     pub fn new(name: &str, scopes: Scopes) -> Self {
-        Self {
-            name: name.to_owned(),
-            scopes,
-            rate_per_minute: DEFAULT_RATE,
-            export_rate_per_minute: DEFAULT_EXPORT_RATE,
-        }
-    }
-
-    /// Reads `name`, `scopes`, `rate_per_minute?`, `export_rate_per_minute?`.
-    ///
-    /// # Errors
-    ///
-    /// Everything that is wrong with the body.
-    pub fn parse(body: &Map<String, Value>) -> Result<Self, Problems> {
-        let mut input = Input::new(body);
-        let name = input.required_text("name", text::NAME);
-        let scopes = input.required("scopes", Scopes::read);
-        let rate = input.given("rate_per_minute", read_number(1, MAX_RATE)).value();
-        let export = input.given("export_rate_per_minute", read_number(1, MAX_RATE)).value();
-        input.finish().into_result()?;
-        Ok(Self {
-            name: name.unwrap_or_default(),
-            scopes: scopes.unwrap_or_default(),
-            rate_per_minute: rate.unwrap_or(DEFAULT_RATE),
-            export_rate_per_minute: export.unwrap_or(DEFAULT_EXPORT_RATE),
-        })
+        let name = name.to_owned();
+        Self { name, scopes, rate_per_minute: None, export_rate_per_minute: None }
     }
 }
 
-/// A change of a key; it holds from the next call on (D12).
-#[derive(Clone, Debug, Default)]
-pub struct KeyPatch {
-    name: Option<String>,
-    scopes: Option<Scopes>,
-    rate_per_minute: Option<u32>,
-    export_rate_per_minute: Option<u32>,
-}
-
-impl KeyPatch {
-    /// Reads any of `name`, `scopes`, `rate_per_minute`, `export_rate_per_minute`.
-    ///
-    /// # Errors
-    ///
-    /// Everything that is wrong with the body.
-    pub fn parse(body: &Map<String, Value>) -> Result<Self, Problems> {
-        let mut input = Input::new(body);
-        let patch = Self {
-            name: super::company::patched_name(&mut input, "name").value(),
-            scopes: input.given("scopes", Scopes::read).value(),
-            rate_per_minute: input.given("rate_per_minute", read_number(1, MAX_RATE)).value(),
-            export_rate_per_minute: input
-                .given("export_rate_per_minute", read_number(1, MAX_RATE))
-                .value(),
-        };
-        input.finish().into_result()?;
-        Ok(patch)
-    }
-
-    /// The key after the change.
-    pub fn apply(&self, key: &ApiKey) -> ApiKey {
-        ApiKey {
-            name: self.name.clone().unwrap_or_else(|| key.name.clone()),
-            scopes: self.scopes.clone().unwrap_or_else(|| key.scopes.clone()),
-            rate_per_minute: self.rate_per_minute.unwrap_or(key.rate_per_minute),
-            export_rate_per_minute: self
-                .export_rate_per_minute
-                .unwrap_or(key.export_rate_per_minute),
-            ..key.clone()
-        }
+body! {
+    /// What changes of an API key; it holds from the next call on.
+    #[derive(Clone, Debug, Default)]
+    pub struct KeyPatch as "UpdateKey" of ApiKey {
+        name: Replaced<Name>,
+        scopes: Optional<Scopes>,
+        rate_per_minute: Optional<Rate>,
+        export_rate_per_minute: Optional<Rate>,
     }
 }

@@ -4,9 +4,10 @@ use std::future::ready;
 
 use serde_json::{Map, Value};
 
+use super::key::{DEFAULT_EXPORT_RATE, DEFAULT_RATE};
 use super::{
     ApiKey, Caller, Company, CompanyDraft, CompanyPatch, KeyDraft, KeyHash, KeyPatch, KeySecret,
-    Member, MemberDraft, NewKey, RateDecision, Unauthorized, rate_checks,
+    Member, MemberDraft, MemberPatch, NewKey, RateDecision, Unauthorized, rate_checks,
 };
 use crate::error::Error;
 use crate::ids::{CompanyId, KeyId, MemberId};
@@ -162,8 +163,8 @@ impl Access<'_> {
             name: draft.name,
             hash: secret.hash(),
             scopes: draft.scopes,
-            rate_per_minute: draft.rate_per_minute,
-            export_rate_per_minute: draft.export_rate_per_minute,
+            rate_per_minute: draft.rate_per_minute.unwrap_or(DEFAULT_RATE),
+            export_rate_per_minute: draft.export_rate_per_minute.unwrap_or(DEFAULT_EXPORT_RATE),
             created_at: now,
         };
         let new = NewKey { key: key.clone(), secret };
@@ -183,7 +184,7 @@ impl Access<'_> {
     ) -> ManageResult<ApiKey> {
         let patch = KeyPatch::parse(body).map_err(invalid)?;
         let store = self.app.store();
-        self.app.change(|| store.key(company, id), |key| patch.apply(key)).await
+        self.app.change(|| store.key(company, id), |key| patch.over(key)).await
     }
 
     /// Revokes a key at once: no call that begins after this answered is accepted.
@@ -244,9 +245,9 @@ impl Access<'_> {
         id: MemberId,
         body: &Map<String, Value>,
     ) -> ManageResult<Member> {
-        let draft = MemberDraft::parse_patch(body).map_err(invalid)?;
+        let patch = MemberPatch::parse(body).map_err(invalid)?;
         let store = self.app.store();
-        self.app.change(|| store.member(company, id), |member| draft.apply(member)).await
+        self.app.change(|| store.member(company, id), |member| patch.over(member)).await
     }
 
     /// Deletes a member that no contact is assigned to.
@@ -268,7 +269,7 @@ fn change_company(
     patch: &CompanyPatch,
     now: Timestamp,
 ) -> Decided<Company> {
-    let changed = patch.clone().apply(company, now);
+    let changed = patch.apply(company, now);
     if changed == *company.value() {
         return Decided::unchanged(changed);
     }

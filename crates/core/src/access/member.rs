@@ -1,13 +1,11 @@
 //! Members of a company: the people conversations are assigned to.
 
 use serde::Serialize;
-use serde_json::{Map, Value};
 
 use crate::Timestamp;
+use crate::body::{Optional, Replaced, Required, body};
+use crate::form::Name;
 use crate::ids::{CompanyId, MemberId};
-use crate::input::{Input, read_word};
-use crate::problems::Problems;
-use crate::text;
 use crate::words::words;
 
 words! {
@@ -37,55 +35,33 @@ pub struct Member {
     pub created_at: Timestamp,
 }
 
-/// A body that makes or changes a member.
-#[derive(Clone, Debug)]
-pub struct MemberDraft {
-    display_name: Option<String>,
-    role: Option<Role>,
+body! {
+    /// A new member.
+    #[derive(Clone, Debug)]
+    pub struct MemberDraft as "CreateMember" {
+        display_name: Required<Name>,
+        /// `agent` by default.
+        role: Optional<Role>,
+    }
 }
 
 impl MemberDraft {
-    /// Reads `display_name`, `role?` (default `agent`).
-    ///
-    /// # Errors
-    ///
-    /// Everything that is wrong with the body.
-    pub fn parse(body: &Map<String, Value>) -> Result<Self, Problems> {
-        let mut input = Input::new(body);
-        let display_name = input.required_text("display_name", text::NAME);
-        let role = input.given("role", read_word(Role::parse, Role::WORDS)).value();
-        input.finish().into_result()?;
-        Ok(Self { display_name, role })
-    }
-
-    /// Reads any of `display_name`, `role`.
-    ///
-    /// # Errors
-    ///
-    /// Everything that is wrong with the body.
-    pub fn parse_patch(body: &Map<String, Value>) -> Result<Self, Problems> {
-        let mut input = Input::new(body);
-        let display_name = super::company::patched_name(&mut input, "display_name").value();
-        let role = input.given("role", read_word(Role::parse, Role::WORDS)).value();
-        input.finish().into_result()?;
-        Ok(Self { display_name, role })
-    }
-
     pub(crate) fn into_member(self, company: CompanyId, id: MemberId, now: Timestamp) -> Member {
         Member {
             id,
             company,
-            display_name: self.display_name.unwrap_or_default(),
+            display_name: self.display_name,
             role: self.role.unwrap_or(Role::Agent),
             created_at: now,
         }
     }
+}
 
-    pub(crate) fn apply(&self, member: &Member) -> Member {
-        Member {
-            display_name: self.display_name.clone().unwrap_or_else(|| member.display_name.clone()),
-            role: self.role.unwrap_or(member.role),
-            ..member.clone()
-        }
+body! {
+    /// What changes of a member.
+    #[derive(Clone, Debug)]
+    pub struct MemberPatch as "UpdateMember" of Member {
+        display_name: Replaced<Name>,
+        role: Optional<Role>,
     }
 }

@@ -12,11 +12,10 @@ mod secret;
 
 pub use caller::{Caller, Denied, Unauthorized};
 pub use client_address::{ClientNet, client_address};
-pub(crate) use company::patched_name;
-pub use company::{Company, CompanyDraft, CompanyPatch, Features, Plan};
+pub use company::{Company, CompanyDraft, CompanyPatch, Features, FeaturesPatch, Plan};
 pub use key::{ApiKey, ApiKeyView, KeyDraft, KeyHash, KeyPatch, KeySecret, NewKey, Scope, Scopes};
 pub use manage::Access;
-pub use member::{Member, MemberDraft, Role};
+pub use member::{Member, MemberDraft, MemberPatch, Role};
 pub use rates::Limiter;
 pub use rates::{Gcra, MemoryLimiter, RateCheck, RateDecision, RateKey, rate_checks};
 pub use reads::AccessReads;

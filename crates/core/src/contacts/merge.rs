@@ -1,17 +1,16 @@
 //! Two contacts that turned out to be one person, made one by the operator (D62, D67).
 
 use async_trait::async_trait;
-use serde_json::{Map, Value};
 
 use super::{Address, Alias, ChannelKey, Contact, Contacts, InboxStatus, Profile};
 use crate::Timestamp;
 use crate::app::UseCase;
+use crate::body::{Required, body};
 use crate::conversations::{ChannelContact, ChannelQuery, Conversation};
 use crate::deals::{Deal, focus_stage};
 use crate::dispatches::DispatchWindow;
 use crate::error::Error;
 use crate::ids::{CompanyId, ContactId};
-use crate::input::{Input, read_id};
 use crate::leads::{LeadMemory, united};
 use crate::manage::{ManageError, ManageResult};
 use crate::problems::Problems;
@@ -287,19 +286,23 @@ impl UseCase for MergeContacts {
     }
 }
 
-impl Contacts<'_> {
-    /// Reads the body of a merge: `other_contact_id`.
-    ///
-    /// # Errors
-    ///
-    /// Everything that is wrong with the body.
-    pub fn parse_merge(body: &Map<String, Value>) -> Result<ContactId, Problems> {
-        let mut input = Input::new(body);
-        let other = input.required("other_contact_id", read_id(ContactId::parse));
-        input.finish().into_result()?;
-        other.ok_or_else(|| Problems::of("other_contact_id", "is required"))
+body! {
+    /// The contact that goes.
+    #[derive(Clone, Debug)]
+    pub struct MergeBody as "MergeContact" {
+        /// The contact that becomes part of the one of the path.
+        other as "other_contact_id": Required<ContactId>,
     }
+}
 
+impl MergeBody {
+    /// That contact.
+    pub const fn other(&self) -> ContactId {
+        self.other
+    }
+}
+
+impl Contacts<'_> {
     /// Makes one contact of two: `id` stays and keeps its own fields; `other` fills in what it
     /// lacked, gives it everything that belongs to it (messages, deals, documents, links, lists,
     /// tags, aliases, ledger lines, places on campaigns) and is gone. Atomic; tells nobody by

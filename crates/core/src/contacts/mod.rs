@@ -44,7 +44,7 @@ pub use import::{ImportContact, ImportContactError, ImportDraft};
 pub use link_facts::{OrganizationIds, Warning};
 pub(crate) use link_facts::{apply_email, link_organization};
 pub use list::{ExportQuery, ListQuery, ListedPage};
-pub use merge::{MergeContacts, Merging, merged};
+pub use merge::{MergeBody, MergeContacts, Merging, merged};
 pub use operator::{OperatorPatch, PatchContact};
 pub use phone::{Phone, PhoneError, Region};
 pub use postal_code::{PostalCode, PostalCodeError};

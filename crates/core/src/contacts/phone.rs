@@ -6,6 +6,9 @@ use rlibphonenumber::{
     PHONE_NUMBER_UTIL, PhoneNumber, PhoneNumberFormat, Region as LibRegion, RegionStr,
 };
 use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use crate::form::Form;
 
 /// Longest input that is read; what is longer is no phone number in any notation.
 const MAX_INPUT_CHARS: usize = 64;
@@ -47,6 +50,20 @@ impl Region {
 
     const fn of(plan: LibRegion) -> Self {
         Self { plan, code: plan.as_region_str() }
+    }
+}
+
+impl Form for Region {
+    type Value = Self;
+
+    fn read(value: &Value) -> Result<Self, String> {
+        let region = value.as_str().and_then(Self::parse);
+        region.ok_or_else(|| "must be a region such as BR".to_owned())
+    }
+
+    #[cfg(feature = "openapi")]
+    fn schema() -> crate::openapi::Property {
+        crate::openapi::text(|text| text)
     }
 }
 

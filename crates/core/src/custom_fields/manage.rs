@@ -4,7 +4,7 @@ use std::future::ready;
 
 use serde_json::{Map, Value};
 
-use super::{CustomField, CustomFieldDraft, CustomFieldPatch};
+use super::{CustomField, CustomFieldDraft, CustomFieldPatch, FieldStatus, FieldType};
 use crate::Recado;
 use crate::access::{Caller, Scope};
 use crate::error::Error;
@@ -78,8 +78,8 @@ impl CustomFields<'_> {
                 company,
                 slug: draft.slug,
                 label: draft.label,
-                field_type: draft.field_type,
-                status: draft.status,
+                field_type: draft.field_type.unwrap_or(FieldType::Text),
+                status: draft.status.unwrap_or(FieldStatus::Active),
                 created_at: now,
             };
             let decided = Decided::new(ChangeSet::new().insert(field.clone()), field);
@@ -102,16 +102,7 @@ impl CustomFields<'_> {
     ) -> ManageResult<CustomField> {
         let patch = CustomFieldPatch::parse(body).map_err(invalid)?;
         let store = self.app.store();
-        self.app
-            .change(
-                || store.custom_field(company, id),
-                |field: &CustomField| CustomField {
-                    label: patch.label.clone().unwrap_or_else(|| field.label.clone()),
-                    status: patch.status.unwrap_or(field.status),
-                    ..field.clone()
-                },
-            )
-            .await
+        self.app.change(|| store.custom_field(company, id), |field| patch.over(field)).await
     }
 
     /// Deletes a definition; its values are shown no more.

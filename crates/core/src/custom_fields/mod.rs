@@ -1,20 +1,17 @@
 //! Definitions of custom fields (2.2, D58).
 
+mod draft;
 mod manage;
 
 use async_trait::async_trait;
 use serde::Serialize;
-use serde_json::{Map, Value};
 
+pub use draft::{CustomFieldDraft, CustomFieldPatch};
 pub use manage::CustomFields;
 
 use crate::Timestamp;
-use crate::access::patched_name;
 use crate::ids::{CompanyId, CustomFieldId};
-use crate::input::{Input, read_word};
-use crate::problems::Problems;
 use crate::store::{StoreError, Stored};
-use crate::text;
 use crate::words::words;
 
 words! {
@@ -77,80 +74,12 @@ impl CustomField {
     }
 }
 
-/// A body that makes a definition.
-#[derive(Clone, Debug)]
-pub struct CustomFieldDraft {
-    pub(crate) slug: String,
-    pub(crate) label: String,
-    pub(crate) field_type: FieldType,
-    pub(crate) status: FieldStatus,
-}
-
 /// Whether a text is a slug: letters, digits, `_`, `-` and `.`, beginning with a letter or digit.
 pub fn is_slug(text: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     text.starts_with(|c: char| c.is_ascii_alphanumeric())
         && text.chars().all(allowed)
         && text.len() <= SLUG_CHARS
-}
-
-fn read_slug(value: &Value) -> Result<String, String> {
-    let slug = value.as_str().unwrap_or_default();
-    if is_slug(slug) {
-        Ok(slug.to_owned())
-    } else {
-        Err("must be 1 to 100 letters, digits, '_', '-' or '.', beginning with a letter or digit"
-            .to_owned())
-    }
-}
-
-impl CustomFieldDraft {
-    /// Reads `label`, `slug`, `type?` (default `text`), `status?` (default `active`).
-    ///
-    /// # Errors
-    ///
-    /// Everything that is wrong with the body.
-    pub fn parse(body: &Map<String, Value>) -> Result<Self, Problems> {
-        let mut input = Input::new(body);
-        let label = input.required_text("label", text::NAME);
-        let slug = input.required("slug", read_slug);
-        let field_type = input.given("type", read_word(FieldType::parse, FieldType::WORDS)).value();
-        let status =
-            input.given("status", read_word(FieldStatus::parse, FieldStatus::WORDS)).value();
-        input.finish().into_result()?;
-        Ok(Self {
-            slug: slug.unwrap_or_default(),
-            label: label.unwrap_or_default(),
-            field_type: field_type.unwrap_or(FieldType::Text),
-            status: status.unwrap_or(FieldStatus::Active),
-        })
-    }
-}
-
-/// A change of a definition.
-#[derive(Clone, Debug)]
-pub struct CustomFieldPatch {
-    pub(crate) label: Option<String>,
-    pub(crate) status: Option<FieldStatus>,
-}
-
-impl CustomFieldPatch {
-    /// Reads any of `label`, `status`.
-    ///
-    /// # Errors
-    ///
-    /// Everything that is wrong with the body.
-    pub fn parse(body: &Map<String, Value>) -> Result<Self, Problems> {
-        let mut input = Input::new(body);
-        let patch = Self {
-            label: patched_name(&mut input, "label").value(),
-            status: input
-                .given("status", read_word(FieldStatus::parse, FieldStatus::WORDS))
-                .value(),
-        };
-        input.finish().into_result()?;
-        Ok(patch)
-    }
 }
 
 /// Reads of custom-field definitions. Listings are by `created_at`, then `id` (D58).

@@ -5,7 +5,8 @@ use async_trait::async_trait;
 use serde_json::{Map, Value};
 
 use super::{
-    Deal, DealDraft, DealPatch, Pipeline, PipelineDraft, PipelineView, Stage, focus_stage,
+    Deal, DealDraft, DealPatch, DealStatus, Pipeline, PipelineDraft, PipelinePatch, PipelineView,
+    Stage, focus_stage,
 };
 use crate::app::UseCase;
 use crate::contacts::Contact;
@@ -82,7 +83,7 @@ impl ChangeDeal {
                     title: draft.title.clone(),
                     stage_id: draft.stage_id,
                     stage_entered_at: draft.stage_id.map(|_| draft.stage_entered_at.unwrap_or(now)),
-                    status: draft.status,
+                    status: draft.status.unwrap_or(DealStatus::Open),
                     created_at: now,
                     updated_at: now,
                 };
@@ -291,17 +292,9 @@ impl Deals<'_> {
         id: PipelineId,
         body: &Map<String, Value>,
     ) -> ManageResult<PipelineView> {
-        let name = PipelineDraft::parse_patch(body).map_err(invalid)?;
+        let patch = PipelinePatch::parse(body).map_err(invalid)?;
         let store = self.app.store();
-        self.app
-            .change(
-                || store.pipeline(company, id),
-                |pipeline: &Pipeline| Pipeline {
-                    name: name.clone().unwrap_or_else(|| pipeline.name.clone()),
-                    ..pipeline.clone()
-                },
-            )
-            .await?;
+        self.app.change(|| store.pipeline(company, id), |pipeline| patch.over(pipeline)).await?;
         self.pipeline(company, id).await
     }
 

@@ -8,9 +8,10 @@ use serde_json::{Map, Value};
 use super::{Click, Link, LinkCode, Visit, is_human};
 use crate::Recado;
 use crate::Timestamp;
+use crate::body::{Required, body};
 use crate::error::{Error, NotFound};
+use crate::form::Form;
 use crate::ids::{ClickId, CompanyId, ContactId, LinkId};
-use crate::input::{Input, read_id};
 use crate::manage::{ManageResult, NOT_FOUND, invalid};
 use crate::problems::Problems;
 use crate::store::{ChangeSet, Decided};
@@ -38,46 +39,43 @@ pub struct LinkView {
     created_at: Timestamp,
 }
 
-/// A body that makes a tracked link.
-#[derive(Clone, Debug)]
-pub struct LinkDraft {
-    contact: ContactId,
-    url: String,
-}
+/// A target: an absolute http or https address with a host, of visible ASCII characters, so that it
+/// can be sent as a header as it is.
+#[derive(Debug)]
+pub(crate) struct LinkTarget;
 
-impl LinkDraft {
-    /// Reads `contact_id`, `url` (http or https).
-    ///
-    /// # Errors
-    ///
-    /// Everything that is wrong with the body.
-    pub fn parse(body: &Map<String, Value>) -> Result<Self, Problems> {
-        let mut input = Input::new(body);
-        let contact = input.required("contact_id", read_id(ContactId::parse));
-        let url = input.required("url", read_target);
-        let problems = input.finish();
-        match (contact, url) {
-            (Some(contact), Some(url)) if problems.is_empty() => Ok(Self { contact, url }),
-            _ => Err(problems),
+impl Form for LinkTarget {
+    type Value = String;
+
+    fn read(value: &Value) -> Result<String, String> {
+        let url = value.as_str().unwrap_or_default().trim();
+        let lower = url.to_ascii_lowercase();
+        let rest = lower.strip_prefix("http://").or_else(|| lower.strip_prefix("https://"));
+        let host = rest.and_then(|rest| rest.split(['/', '?', '#']).next()).unwrap_or_default();
+        let well_formed = !host.is_empty()
+            && url.len() <= MAX_URL_CHARS
+            && url.bytes().all(|byte| byte.is_ascii_graphic())
+            && !url.contains(['"', '<', '>', '\\', '`']);
+        if well_formed {
+            Ok(url.to_owned())
+        } else {
+            Err("must be an http or https address of at most 2048 ASCII characters".to_owned())
         }
+    }
+
+    #[cfg(feature = "openapi")]
+    fn schema() -> crate::openapi::Property {
+        crate::openapi::text(|text| text.max_length(Some(MAX_URL_CHARS)))
     }
 }
 
-/// A target: an absolute http or https address with a host, of visible ASCII characters, so that it
-/// can be sent as a header as it is.
-fn read_target(value: &Value) -> Result<String, String> {
-    let url = value.as_str().unwrap_or_default().trim();
-    let lower = url.to_ascii_lowercase();
-    let rest = lower.strip_prefix("http://").or_else(|| lower.strip_prefix("https://"));
-    let host = rest.and_then(|rest| rest.split(['/', '?', '#']).next()).unwrap_or_default();
-    let well_formed = !host.is_empty()
-        && url.len() <= MAX_URL_CHARS
-        && url.bytes().all(|byte| byte.is_ascii_graphic())
-        && !url.contains(['"', '<', '>', '\\', '`']);
-    if well_formed {
-        Ok(url.to_owned())
-    } else {
-        Err("must be an http or https address of at most 2048 ASCII characters".to_owned())
+body! {
+    /// A new tracked link.
+    #[derive(Clone, Debug)]
+    pub struct LinkDraft as "CreateLink" {
+        contact as "contact_id": Required<ContactId>,
+        /// http or https.
+        url: Required<LinkTarget>,
     }
 }
 

@@ -5,12 +5,11 @@ use std::future::ready;
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 
-use super::{List, ListCandidates, ListDraft, ListMember, ListView};
+use super::{AddContacts, List, ListCandidates, ListDraft, ListMember, ListPatch, ListView};
 use crate::access::{Caller, Scope};
 use crate::app::UseCase;
 use crate::error::{Code, Error, Kind, Rejection, object};
 use crate::ids::{CompanyId, ContactId, ListId};
-use crate::input::{Input, read_id};
 use crate::manage::{ManageResult, NOT_FOUND, invalid};
 use crate::problems::Problems;
 use crate::store::{ChangeSet, Decided, Reads, StoreError, Stored};
@@ -21,9 +20,6 @@ use crate::{Recado, Timestamp};
 pub struct Lists<'a> {
     pub(crate) app: &'a Recado,
 }
-
-/// The most contacts one call may add.
-const MAX_CONTACTS: usize = 10_000;
 
 /// Why contacts were not added.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -124,28 +120,6 @@ impl UseCase for AddToList {
     }
 }
 
-fn read_contacts(body: &Map<String, Value>) -> Result<Vec<ContactId>, Problems> {
-    let mut input = Input::new(body);
-    let contacts = input.required("contact_ids", |value| {
-        let entries = value.as_array().ok_or("must be an array of UUIDs")?;
-        if entries.len() > MAX_CONTACTS {
-            return Err(format!("may name at most {MAX_CONTACTS} contacts"));
-        }
-        let mut seen = std::collections::HashSet::new();
-        let mut contacts = Vec::with_capacity(entries.len());
-        for entry in entries {
-            let id = read_id(ContactId::parse)(entry)
-                .map_err(|_| "must be an array of UUIDs".to_owned())?;
-            if seen.insert(id) {
-                contacts.push(id);
-            }
-        }
-        Ok(contacts)
-    });
-    input.finish().into_result()?;
-    Ok(contacts.unwrap_or_default())
-}
-
 impl Lists<'_> {
     /// All lists of the caller's company (4.12, D58).
     ///
@@ -194,7 +168,7 @@ impl Lists<'_> {
         let list = List {
             id: ListId::new(self.app.uuid(now)),
             company,
-            name: draft.name.unwrap_or_default(),
+            name: draft.name,
             is_active: draft.is_active.unwrap_or(true),
             created_at: now,
         };
@@ -213,16 +187,12 @@ impl Lists<'_> {
         id: ListId,
         body: &Map<String, Value>,
     ) -> ManageResult<ListView> {
-        let draft = ListDraft::parse_patch(body).map_err(invalid)?;
+        let patch = ListPatch::parse(body).map_err(invalid)?;
         let store = self.app.store();
         self.app
             .change(
                 || async move { Ok(store.list(company, id).await?.map(|(list, _)| list)) },
-                |list: &List| List {
-                    name: draft.name.clone().unwrap_or_else(|| list.name.clone()),
-                    is_active: draft.is_active.unwrap_or(list.is_active),
-                    ..list.clone()
-                },
+                |list| patch.over(list),
             )
             .await?;
         self.get(company, id).await
@@ -254,7 +224,7 @@ impl Lists<'_> {
         list: ListId,
         body: &Map<String, Value>,
     ) -> Result<Added, Error<AddToListError>> {
-        let contacts = read_contacts(body).map_err(|problems| Error::Rejected(problems.into()))?;
-        self.app.run(&AddToList { company, list, contacts }).await
+        let body = AddContacts::parse(body).map_err(|problems| Error::Rejected(problems.into()))?;
+        self.app.run(&AddToList { company, list, contacts: body.contact_ids }).await
     }
 }

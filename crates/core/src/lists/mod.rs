@@ -1,20 +1,17 @@
 //! Lists of contacts (4.12, D58).
 
+mod draft;
 mod manage;
 
 use async_trait::async_trait;
 use serde::Serialize;
-use serde_json::{Map, Value};
 
+pub use draft::{AddContacts, ListDraft, ListPatch};
 pub use manage::{AddToList, AddToListError, Added, Lists};
 
 use crate::Timestamp;
-use crate::access::patched_name;
 use crate::ids::{CompanyId, ContactId, ListId};
-use crate::input::{Input, read_bool};
-use crate::problems::Problems;
 use crate::store::{StoreError, Stored};
-use crate::text;
 
 /// A list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,45 +65,6 @@ impl ListView {
             contacts_count,
             created_at: list.created_at,
         }
-    }
-}
-
-/// A body that makes or changes a list.
-#[derive(Clone, Debug)]
-pub struct ListDraft {
-    pub(crate) name: Option<String>,
-    pub(crate) is_active: Option<bool>,
-}
-
-impl ListDraft {
-    /// Reads `name`, `is_active?` (default true).
-    ///
-    /// # Errors
-    ///
-    /// Everything that is wrong with the body.
-    pub fn parse(body: &Map<String, Value>) -> Result<Self, Problems> {
-        let mut input = Input::new(body);
-        let draft = Self {
-            name: input.required_text("name", text::NAME),
-            is_active: input.given("is_active", read_bool).value(),
-        };
-        input.finish().into_result()?;
-        Ok(draft)
-    }
-
-    /// Reads any of `name`, `is_active`.
-    ///
-    /// # Errors
-    ///
-    /// Everything that is wrong with the body.
-    pub fn parse_patch(body: &Map<String, Value>) -> Result<Self, Problems> {
-        let mut input = Input::new(body);
-        let draft = Self {
-            name: patched_name(&mut input, "name").value(),
-            is_active: input.given("is_active", read_bool).value(),
-        };
-        input.finish().into_result()?;
-        Ok(draft)
     }
 }
 

@@ -5,6 +5,8 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 use serde_json::{Number, Value};
 
+use crate::form::{Form, component};
+
 /// The largest amount in whole units, so that sums of very many cannot overflow.
 const MAX_UNITS: i64 = 1_000_000_000;
 
@@ -78,6 +80,16 @@ macro_rules! amount {
             pub const fn negated(self) -> Self {
                 Self(self.0.saturating_neg())
             }
+        }
+
+        impl Form for $name {
+            type Value = Self;
+
+            fn read(value: &Value) -> Result<Self, String> {
+                Self::read(value)
+            }
+
+            component!();
         }
 
         impl std::iter::Sum for $name {

@@ -4,7 +4,7 @@ use std::future::ready;
 
 use serde_json::{Map, Value};
 
-use super::{CloseReason, CloseReasonDraft, Tag, TagDraft};
+use super::{CloseReason, CloseReasonDraft, Tag, TagDraft, TagPatch};
 use crate::Recado;
 use crate::ids::{CloseReasonId, CompanyId, TagId};
 use crate::manage::{ManageResult, NOT_FOUND, invalid};
@@ -49,8 +49,8 @@ impl Tags<'_> {
         let tag = Tag {
             id: TagId::new(self.app.uuid(now)),
             company,
-            name: draft.name.unwrap_or_default(),
-            color: draft.color.unwrap_or_default(),
+            name: draft.name,
+            color: draft.color,
             created_at: now,
         };
         self.app.insert_all(ChangeSet::new().insert(tag.clone()), tag).await
@@ -67,18 +67,9 @@ impl Tags<'_> {
         id: TagId,
         body: &Map<String, Value>,
     ) -> ManageResult<Tag> {
-        let draft = TagDraft::parse_patch(body).map_err(invalid)?;
+        let patch = TagPatch::parse(body).map_err(invalid)?;
         let store = self.app.store();
-        self.app
-            .change(
-                || store.tag(company, id),
-                |tag: &Tag| Tag {
-                    name: draft.name.clone().unwrap_or_else(|| tag.name.clone()),
-                    color: draft.color.clone().unwrap_or_else(|| tag.color.clone()),
-                    ..tag.clone()
-                },
-            )
-            .await
+        self.app.change(|| store.tag(company, id), |tag| patch.over(tag)).await
     }
 
     /// Deletes a tag; contacts lose it.

@@ -1,23 +1,17 @@
 //! Tags on contacts and reasons for closing conversations.
 
+mod draft;
 mod manage;
 
 use async_trait::async_trait;
 use serde::Serialize;
-use serde_json::{Map, Value};
 
+pub use draft::{CloseReasonDraft, TagDraft, TagPatch};
 pub use manage::Tags;
 
 use crate::Timestamp;
-use crate::access::patched_name;
 use crate::ids::{CloseReasonId, CompanyId, TagId};
-use crate::input::Input;
-use crate::problems::Problems;
 use crate::store::{StoreError, Stored};
-use crate::text;
-
-/// The longest colour that is accepted.
-const COLOR_CHARS: usize = 32;
 
 /// A tag.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -49,65 +43,6 @@ pub struct CloseReason {
     pub name: String,
     /// When it was made.
     pub created_at: Timestamp,
-}
-
-/// A body that makes or changes a tag.
-#[derive(Clone, Debug)]
-pub struct TagDraft {
-    pub(crate) name: Option<String>,
-    pub(crate) color: Option<String>,
-}
-
-impl TagDraft {
-    /// Reads `name`, `color`.
-    ///
-    /// # Errors
-    ///
-    /// Everything that is wrong with the body.
-    pub fn parse(body: &Map<String, Value>) -> Result<Self, Problems> {
-        let mut input = Input::new(body);
-        let draft = Self {
-            name: input.required_text("name", text::NAME),
-            color: input.required_text("color", COLOR_CHARS),
-        };
-        input.finish().into_result()?;
-        Ok(draft)
-    }
-
-    /// Reads any of `name`, `color`.
-    ///
-    /// # Errors
-    ///
-    /// Everything that is wrong with the body.
-    pub fn parse_patch(body: &Map<String, Value>) -> Result<Self, Problems> {
-        let mut input = Input::new(body);
-        let draft = Self {
-            name: patched_name(&mut input, "name").value(),
-            color: input.given_text("color", COLOR_CHARS).value(),
-        };
-        input.finish().into_result()?;
-        Ok(draft)
-    }
-}
-
-/// A body that makes or renames a close reason.
-#[derive(Clone, Debug)]
-pub struct CloseReasonDraft {
-    pub(crate) name: String,
-}
-
-impl CloseReasonDraft {
-    /// Reads `name`.
-    ///
-    /// # Errors
-    ///
-    /// Everything that is wrong with the body.
-    pub fn parse(body: &Map<String, Value>) -> Result<Self, Problems> {
-        let mut input = Input::new(body);
-        let name = input.required_text("name", text::NAME);
-        input.finish().into_result()?;
-        Ok(Self { name: name.unwrap_or_default() })
-    }
 }
 
 /// Reads of tags and close reasons. Listings are by `created_at`, then `id` (D58).

@@ -27,13 +27,6 @@ pub(crate) struct SendMessage {
     connection_id: Option<ConnectionId>,
 }
 
-/// The contact that goes.
-#[derive(ToSchema)]
-pub(crate) struct MergeContact {
-    /// The contact that becomes part of the one of the path.
-    other_contact_id: ContactId,
-}
-
 /// A new connection.
 #[derive(ToSchema)]
 pub(crate) struct CreateConnection {

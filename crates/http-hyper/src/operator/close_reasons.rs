@@ -1,12 +1,11 @@
 //! Managing reasons for closing conversations.
 
 use recado_core::ids::CloseReasonId;
-use recado_core::tags::CloseReason;
+use recado_core::tags::{CloseReason, CloseReasonDraft};
 
 use crate::answer::Answer;
 use crate::call::CompanyCall;
 use crate::error::Outcome;
-use crate::openapi::bodies;
 use crate::route::{Route, verb};
 
 pub(crate) const ROUTES: &[Route] = &[
@@ -22,7 +21,7 @@ pub(crate) const ROUTES: &[Route] = &[
         |c| Box::pin(create(c)),
         |op| {
             op.says("createCloseReason", "Make a close reason")
-                .body::<bodies::NameBody>(r#"{"name": "Resolvido"}"#)
+                .body::<CloseReasonDraft>(r#"{"name": "Resolvido"}"#)
                 .makes::<CloseReason>()
         },
     )
@@ -39,7 +38,7 @@ pub(crate) const ROUTES: &[Route] = &[
         |c| Box::pin(change(c)),
         |op| {
             op.says("updateCloseReason", "Change a close reason")
-                .body::<bodies::NameBody>(r#"{"name": "Resolvido pelo cliente"}"#)
+                .body::<CloseReasonDraft>(r#"{"name": "Resolvido pelo cliente"}"#)
                 .answers::<CloseReason>()
         },
     )

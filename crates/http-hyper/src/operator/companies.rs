@@ -1,12 +1,11 @@
 //! Managing companies.
 
-use recado_core::access::Company;
+use recado_core::access::{Company, CompanyDraft, CompanyPatch};
 use recado_core::ids::CompanyId;
 
 use crate::answer::Answer;
 use crate::call::OperatorCall;
 use crate::error::Outcome;
-use crate::openapi::bodies;
 use crate::route::{Route, verb};
 
 pub(crate) const ROUTES: &[Route] = &[
@@ -22,9 +21,7 @@ pub(crate) const ROUTES: &[Route] = &[
         |c| Box::pin(create(c)),
         |op| {
             op.says("createCompany", "Make a company")
-                .body::<bodies::CreateCompany>(
-                    r#"{"name": "Padaria Aurora", "plan": "enterprise"}"#,
-                )
+                .body::<CompanyDraft>(r#"{"name": "Padaria Aurora", "plan": "enterprise"}"#)
                 .makes::<Company>()
         },
     )
@@ -41,7 +38,7 @@ pub(crate) const ROUTES: &[Route] = &[
         |c| Box::pin(change(c)),
         |op| {
             op.says("updateCompany", "Change a company")
-                .body::<bodies::UpdateCompany>(r#"{"features": {"inbound_contacts": true}}"#)
+                .body::<CompanyPatch>(r#"{"features": {"inbound_contacts": true}}"#)
                 .answers::<Company>()
         },
     )

@@ -1,7 +1,7 @@
 //! The operator's side of contacts: import, everything that is stored of one, and changes that the
 //! public API does not make.
 
-use recado_core::contacts::{ContactFilter, ContactListItem, Contacts, OperatorContact};
+use recado_core::contacts::{ContactFilter, ContactListItem, MergeBody, OperatorContact};
 use recado_core::ids::ContactId;
 use recado_core::page::{PageRequest, Pagination};
 
@@ -74,7 +74,7 @@ pub(crate) const ROUTES: &[Route] = &[
                      in what it lacks, leaves it all that belongs to it, and is gone. Fires no \
                      webhook.",
                 )
-                .body::<bodies::MergeContact>(
+                .body::<MergeBody>(
                     r#"{"other_contact_id": "01939b5e-0000-7000-8000-000000000007"}"#,
                 )
                 .answers::<OperatorContact>()
@@ -135,9 +135,8 @@ async fn patch(call: CompanyCall) -> Outcome {
 
 async fn merge(call: CompanyCall) -> Outcome {
     let contacts = call.recado.contacts();
-    let other = Contacts::parse_merge(&call.body);
-    let other = other.map_err(|problems| Failure::rejected(&problems))?;
-    contacts.merge(call.who.id, id(&call), other).await?;
+    let body = MergeBody::parse(&call.body).map_err(|problems| Failure::rejected(&problems))?;
+    contacts.merge(call.who.id, id(&call), body.other()).await?;
     Answer::ok(contacts.get_for_operator(call.who.id, id(&call)).await?)
 }
 

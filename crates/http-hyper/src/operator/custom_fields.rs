@@ -1,12 +1,11 @@
 //! Managing definitions of custom fields (D58).
 
-use recado_core::custom_fields::CustomField;
+use recado_core::custom_fields::{CustomField, CustomFieldDraft, CustomFieldPatch};
 use recado_core::ids::CustomFieldId;
 
 use crate::answer::Answer;
 use crate::call::CompanyCall;
 use crate::error::Outcome;
-use crate::openapi::bodies;
 use crate::route::{Route, verb};
 
 pub(crate) const ROUTES: &[Route] = &[
@@ -25,7 +24,7 @@ pub(crate) const ROUTES: &[Route] = &[
         |c| Box::pin(create(c)),
         |op| {
             op.says("createCustomField", "Make a custom field")
-                .body::<bodies::CreateCustomField>(
+                .body::<CustomFieldDraft>(
                     r#"{"label": "Time do coração", "slug": "time", "type": "text"}"#,
                 )
                 .makes::<CustomField>()
@@ -45,7 +44,7 @@ pub(crate) const ROUTES: &[Route] = &[
         |c| Box::pin(change(c)),
         |op| {
             op.says("updateCustomField", "Change a custom field")
-                .body::<bodies::UpdateCustomField>(r#"{"status": "inactive"}"#)
+                .body::<CustomFieldPatch>(r#"{"status": "inactive"}"#)
                 .answers::<CustomField>()
         },
     )

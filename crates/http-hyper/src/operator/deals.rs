@@ -1,12 +1,11 @@
 //! Managing deals (2.5.1).
 
-use recado_core::deals::Deal;
+use recado_core::deals::{Deal, DealDraft, DealPatch};
 use recado_core::ids::DealId;
 
 use crate::answer::Answer;
 use crate::call::CompanyCall;
 use crate::error::Outcome;
-use crate::openapi::bodies;
 use crate::route::{Route, verb};
 
 pub(crate) const ROUTES: &[Route] = &[
@@ -15,7 +14,7 @@ pub(crate) const ROUTES: &[Route] = &[
     }),
     Route::company(verb::POST, COLLECTION, |c| Box::pin(create(c)), |op| {
         op.says("createDeal", "Make a deal")
-            .body::<bodies::CreateDeal>(r#"{"contact_id": "01939b5e-0000-7000-8000-000000000001", "title": "Encomenda"}"#)
+            .body::<DealDraft>(r#"{"contact_id": "01939b5e-0000-7000-8000-000000000001", "title": "Encomenda"}"#)
             .makes::<Deal>()
     })
     .json(),
@@ -24,7 +23,7 @@ pub(crate) const ROUTES: &[Route] = &[
     }),
     Route::company(verb::PATCH, ONE, |c| Box::pin(change(c)), |op| {
         op.says("updateDeal", "Change a deal")
-            .body::<bodies::UpdateDeal>(r#"{"status": "won"}"#)
+            .body::<DealPatch>(r#"{"status": "won"}"#)
             .answers::<Deal>()
     })
     .json(),

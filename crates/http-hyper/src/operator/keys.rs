@@ -1,6 +1,6 @@
 //! Managing API keys (D11, D12).
 
-use recado_core::access::{ApiKeyView, NewKey};
+use recado_core::access::{ApiKeyView, KeyDraft, KeyPatch, NewKey};
 use recado_core::ids::KeyId;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -8,7 +8,6 @@ use utoipa::ToSchema;
 use crate::answer::Answer;
 use crate::call::CompanyCall;
 use crate::error::Outcome;
-use crate::openapi::bodies;
 use crate::route::{Route, verb};
 
 pub(crate) const ROUTES: &[Route] = &[
@@ -25,7 +24,7 @@ pub(crate) const ROUTES: &[Route] = &[
         |op| {
             op.says("createKey", "Make an API key")
                 .more("`key` is the key itself. It is shown this once.")
-                .body::<bodies::CreateKey>(
+                .body::<KeyDraft>(
                     r#"{"name": "ERP", "scopes": ["contacts:read", "contacts:write"]}"#,
                 )
                 .makes::<CreatedKey>()
@@ -44,7 +43,7 @@ pub(crate) const ROUTES: &[Route] = &[
         |c| Box::pin(change(c)),
         |op| {
             op.says("updateKey", "Change an API key")
-                .body::<bodies::UpdateKey>(r#"{"rate_per_minute": 1200}"#)
+                .body::<KeyPatch>(r#"{"rate_per_minute": 1200}"#)
                 .answers::<ApiKeyView>()
         },
     )

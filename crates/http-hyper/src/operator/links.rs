@@ -1,12 +1,11 @@
 //! Managing tracked links (D60).
 
 use recado_core::ids::LinkId;
-use recado_core::links::LinkView;
+use recado_core::links::{LinkDraft, LinkView};
 
 use crate::answer::Answer;
 use crate::call::CompanyCall;
 use crate::error::Outcome;
-use crate::openapi::bodies;
 use crate::route::{Route, verb};
 
 pub(crate) const ROUTES: &[Route] = &[
@@ -22,7 +21,7 @@ pub(crate) const ROUTES: &[Route] = &[
         |c| Box::pin(create(c)),
         |op| {
             op.says("createLink", "Make a tracked link for a contact")
-                .body::<bodies::CreateLink>(
+                .body::<LinkDraft>(
                     r#"{"contact_id": "01939b5e-0000-7000-8000-000000000001",
                     "url": "https://example.com/oferta"}"#,
                 )

@@ -1,12 +1,11 @@
 //! Managing lists and their contacts.
 
 use recado_core::ids::ListId;
-use recado_core::lists::{Added, ListView};
+use recado_core::lists::{AddContacts, Added, ListDraft, ListPatch, ListView};
 
 use crate::answer::Answer;
 use crate::call::CompanyCall;
 use crate::error::Outcome;
-use crate::openapi::bodies;
 use crate::route::{Route, verb};
 
 pub(crate) const ROUTES: &[Route] = &[
@@ -22,7 +21,7 @@ pub(crate) const ROUTES: &[Route] = &[
         |c| Box::pin(create(c)),
         |op| {
             op.says("createList", "Make a list")
-                .body::<bodies::CreateList>(r#"{"name": "Novidades"}"#)
+                .body::<ListDraft>(r#"{"name": "Novidades"}"#)
                 .makes::<ListView>()
         },
     )
@@ -39,7 +38,7 @@ pub(crate) const ROUTES: &[Route] = &[
         |c| Box::pin(change(c)),
         |op| {
             op.says("updateList", "Change a list")
-                .body::<bodies::UpdateList>(r#"{"is_active": false}"#)
+                .body::<ListPatch>(r#"{"is_active": false}"#)
                 .answers::<ListView>()
         },
     )
@@ -57,9 +56,7 @@ pub(crate) const ROUTES: &[Route] = &[
         |op| {
             op.says("addToList", "Add contacts to a list")
                 .more("All that are named, or none. Safe to repeat.")
-                .body::<bodies::AddContacts>(
-                    r#"{"contact_ids": ["01939b5e-0000-7000-8000-000000000001"]}"#,
-                )
+                .body::<AddContacts>(r#"{"contact_ids": ["01939b5e-0000-7000-8000-000000000001"]}"#)
                 .answers::<Added>()
         },
     )

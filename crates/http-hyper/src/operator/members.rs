@@ -1,12 +1,11 @@
 //! Managing members.
 
-use recado_core::access::Member;
+use recado_core::access::{Member, MemberDraft, MemberPatch};
 use recado_core::ids::MemberId;
 
 use crate::answer::Answer;
 use crate::call::CompanyCall;
 use crate::error::Outcome;
-use crate::openapi::bodies;
 use crate::route::{Route, verb};
 
 pub(crate) const ROUTES: &[Route] = &[
@@ -22,7 +21,7 @@ pub(crate) const ROUTES: &[Route] = &[
         |c| Box::pin(create(c)),
         |op| {
             op.says("createMember", "Make a member")
-                .body::<bodies::CreateMember>(r#"{"display_name": "Bia", "role": "agent"}"#)
+                .body::<MemberDraft>(r#"{"display_name": "Bia", "role": "agent"}"#)
                 .makes::<Member>()
         },
     )
@@ -39,7 +38,7 @@ pub(crate) const ROUTES: &[Route] = &[
         |c| Box::pin(change(c)),
         |op| {
             op.says("updateMember", "Change a member")
-                .body::<bodies::UpdateMember>(r#"{"role": "admin"}"#)
+                .body::<MemberPatch>(r#"{"role": "admin"}"#)
                 .answers::<Member>()
         },
     )

@@ -1,12 +1,11 @@
 //! Managing pipelines and their stages.
 
-use recado_core::deals::PipelineView;
+use recado_core::deals::{PipelineDraft, PipelinePatch, PipelineView};
 use recado_core::ids::PipelineId;
 
 use crate::answer::Answer;
 use crate::call::CompanyCall;
 use crate::error::Outcome;
-use crate::openapi::bodies;
 use crate::route::{Route, verb};
 
 pub(crate) const ROUTES: &[Route] = &[
@@ -22,7 +21,7 @@ pub(crate) const ROUTES: &[Route] = &[
         |c| Box::pin(create(c)),
         |op| {
             op.says("createPipeline", "Make a pipeline")
-                .body::<bodies::CreatePipeline>(
+                .body::<PipelineDraft>(
                     r##"{"name": "Vendas", "stages": [{"name": "Novo", "color": "#1e90ff"}]}"##,
                 )
                 .makes::<PipelineView>()
@@ -41,7 +40,7 @@ pub(crate) const ROUTES: &[Route] = &[
         |c| Box::pin(change(c)),
         |op| {
             op.says("updatePipeline", "Change a pipeline")
-                .body::<bodies::Rename>(r#"{"name": "Vendas 2027"}"#)
+                .body::<PipelinePatch>(r#"{"name": "Vendas 2027"}"#)
                 .answers::<PipelineView>()
         },
     )

@@ -1,12 +1,11 @@
 //! Managing tags.
 
 use recado_core::ids::TagId;
-use recado_core::tags::Tag;
+use recado_core::tags::{Tag, TagDraft, TagPatch};
 
 use crate::answer::Answer;
 use crate::call::CompanyCall;
 use crate::error::Outcome;
-use crate::openapi::bodies;
 use crate::route::{Route, verb};
 
 pub(crate) const ROUTES: &[Route] = &[
@@ -22,7 +21,7 @@ pub(crate) const ROUTES: &[Route] = &[
         |c| Box::pin(create(c)),
         |op| {
             op.says("createTag", "Make a tag")
-                .body::<bodies::CreateTag>(r##"{"name": "VIP", "color": "#daa520"}"##)
+                .body::<TagDraft>(r##"{"name": "VIP", "color": "#daa520"}"##)
                 .makes::<Tag>()
         },
     )
@@ -39,7 +38,7 @@ pub(crate) const ROUTES: &[Route] = &[
         |c| Box::pin(change(c)),
         |op| {
             op.says("updateTag", "Change a tag")
-                .body::<bodies::UpdateTag>(r#"{"name": "Cliente VIP"}"#)
+                .body::<TagPatch>(r#"{"name": "Cliente VIP"}"#)
                 .answers::<Tag>()
         },
     )

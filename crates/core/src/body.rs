@@ -1,0 +1,280 @@
+//! JSON bodies, each declared once: [`body!`] makes the type, the parser that names every problem
+//! at once (D8), what a patch does to its record, and the schema of the OpenAPI document.
+
+use std::marker::PhantomData;
+
+use crate::form::Form;
+use crate::input::{Given, Input};
+
+/// Whether a field of a body has to be there, and what null says.
+pub trait Field {
+    /// What the field may hold.
+    type Form: Form;
+    /// What is known of the field after reading.
+    type Value;
+    /// Whether the field must be there.
+    const REQUIRED: bool = false;
+    /// Whether the field may be null.
+    const NULLABLE: bool = false;
+
+    /// Reads the field; `None` means that a problem was recorded.
+    fn read(input: &mut Input<'_>, name: &'static str) -> Option<Self::Value>;
+}
+
+/// Must be there and hold something.
+#[derive(Debug)]
+pub struct Required<F>(PhantomData<F>);
+
+impl<F: Form> Field for Required<F> {
+    type Form = F;
+    type Value = F::Value;
+    const REQUIRED: bool = true;
+
+    fn read(input: &mut Input<'_>, name: &'static str) -> Option<F::Value> {
+        match input.field::<F>(name)? {
+            Given::Value(value) => Some(value),
+            Given::Absent | Given::Cleared => input.refuse(name, "is required"),
+        }
+    }
+}
+
+/// May be left out; null is the same.
+#[derive(Debug)]
+pub struct Optional<F>(PhantomData<F>);
+
+impl<F: Form> Field for Optional<F> {
+    type Form = F;
+    type Value = Option<F::Value>;
+    const NULLABLE: bool = true;
+
+    fn read(input: &mut Input<'_>, name: &'static str) -> Option<Option<F::Value>> {
+        input.field::<F>(name).map(Given::value)
+    }
+}
+
+/// May be left out; null is the same, and both mean the default of what is read.
+#[derive(Debug)]
+pub struct OrDefault<F>(PhantomData<F>);
+
+impl<F: Form<Value: Default>> Field for OrDefault<F> {
+    type Form = F;
+    type Value = F::Value;
+    const NULLABLE: bool = true;
+
+    fn read(input: &mut Input<'_>, name: &'static str) -> Option<F::Value> {
+        input.field::<F>(name).map(|given| given.value().unwrap_or_default())
+    }
+}
+
+/// Of a patch: left out it stays, null clears it.
+#[derive(Debug)]
+pub struct Clearable<F>(PhantomData<F>);
+
+impl<F: Form> Field for Clearable<F> {
+    type Form = F;
+    type Value = Given<F::Value>;
+    const NULLABLE: bool = true;
+
+    fn read(input: &mut Input<'_>, name: &'static str) -> Option<Given<F::Value>> {
+        input.field::<F>(name)
+    }
+}
+
+/// Of a patch: left out it stays, null is a problem.
+#[derive(Debug)]
+pub struct Kept<F>(PhantomData<F>);
+
+impl<F: Form> Field for Kept<F> {
+    type Form = F;
+    type Value = Option<F::Value>;
+
+    fn read(input: &mut Input<'_>, name: &'static str) -> Option<Option<F::Value>> {
+        match input.field::<F>(name)? {
+            Given::Cleared => input.refuse(name, "must not be empty"),
+            given => Some(given.value()),
+        }
+    }
+}
+
+/// Of a patch: left out it stays, otherwise it is required as in a new record.
+#[derive(Debug)]
+pub struct Replaced<F>(PhantomData<F>);
+
+impl<F: Form> Field for Replaced<F> {
+    type Form = F;
+    type Value = Option<F::Value>;
+
+    fn read(input: &mut Input<'_>, name: &'static str) -> Option<Option<F::Value>> {
+        match input.field::<F>(name)? {
+            Given::Cleared => input.refuse(name, "is required"),
+            given => Some(given.value()),
+        }
+    }
+}
+
+/// What a patch says of a field, written over a record's.
+pub trait WriteOver<T> {
+    /// Writes it over `field`, which stays as it is when nothing was said of it.
+    fn write_over(&self, field: &mut T);
+}
+
+impl<T: Clone> WriteOver<T> for Option<T> {
+    fn write_over(&self, field: &mut T) {
+        if let Some(value) = self {
+            field.clone_from(value);
+        }
+    }
+}
+
+impl<T: Clone> WriteOver<Option<T>> for Given<T> {
+    fn write_over(&self, field: &mut Option<T>) {
+        self.clone().apply(field);
+    }
+}
+
+/// Declares a body.
+///
+/// ```ignore
+/// body! {
+///     /// What changes of a deal.
+///     #[derive(Clone, Debug)]
+///     pub struct DealPatch as "UpdateDeal" of Deal {
+///         title: Replaced<Name>,
+///         /// `null`: no stage.
+///         stage_id: Clearable<StageId>,
+///     }
+///     check |input| if … { input.problem("stage_id", "…") };
+/// }
+/// ```
+///
+/// becomes
+///
+/// ```ignore
+/// /// What changes of a deal.
+/// #[derive(Clone, Debug)]
+/// pub struct DealPatch {
+///     pub(crate) title: Option<String>,
+///     /// `null`: no stage.
+///     pub(crate) stage_id: Given<StageId>,
+/// }
+///
+/// impl DealPatch {
+///     pub fn parse(body: &Map<String, Value>) -> Result<Self, Problems> {
+///         input::parse(body, Self::fields)
+///     }
+///
+///     fn fields(input: &mut Input<'_>) -> Option<Self> {
+///         let title = Replaced::<Name>::read(input, "title");
+///         let stage_id = Clearable::<StageId>::read(input, "stage_id");
+///         if … { input.problem("stage_id", "…") }
+///         Some(Self { title: title?, stage_id: stage_id? })
+///     }
+///
+///     pub fn over(&self, record: &Deal) -> Deal {
+///         let mut changed = record.clone();
+///         self.title.write_over(&mut changed.title);
+///         self.stage_id.write_over(&mut changed.stage_id);
+///         changed
+///     }
+/// }
+/// ```
+///
+/// and, with the feature `openapi`, a `ToSchema` of the name `UpdateDeal` with the fields in which
+/// the doc comments are descriptions. `of Deal` is left out of bodies that are no patch of a record
+/// with fields of the same names; a field with another name in JSON is written
+/// `field_type as "type": …`. `before` runs ahead of the fields, `check` sees each field as an
+/// option that is `None` when a problem was recorded.
+macro_rules! body {
+    (
+        $(#[doc = $doc:literal])+
+        $(#[derive($($derive:ident),+)])?
+        $vis:vis struct $name:ident as $schema:literal $(of $record:ty)? {
+            $(
+                $(#[doc = $about:literal])*
+                $field:ident $(as $wire:literal)?: $presence:ty,
+            )*
+        }
+        $(before |$early:ident| $before:expr;)?
+        $(check |$late:ident| $check:expr;)?
+    ) => {
+        $(#[doc = $doc])+
+        $(#[derive($($derive),+)])?
+        $vis struct $name {
+            $(
+                $(#[doc = $about])*
+                pub(crate) $field: <$presence as crate::body::Field>::Value,
+            )*
+        }
+
+        impl $name {
+            /// Reads it.
+            ///
+            /// # Errors
+            ///
+            /// Everything that is wrong with the body.
+            $vis fn parse(
+                body: &serde_json::Map<String, serde_json::Value>,
+            ) -> Result<Self, crate::problems::Problems> {
+                crate::input::parse(body, Self::fields)
+            }
+
+            /// `None` means that a problem was recorded.
+            fn fields(input: &mut crate::input::Input<'_>) -> Option<Self> {
+                $({ let $early = &mut *input; $before; })?
+                $(
+                    let $field = <$presence as crate::body::Field>::read(
+                        input,
+                        crate::body::body!(@name $field $($wire)?),
+                    );
+                )*
+                $({ let $late = &mut *input; $check; })?
+                Some(Self { $($field: $field?,)* })
+            }
+        }
+
+        crate::body::body!(@apply [$name] [$($record)?] [$($field)*]);
+
+        #[cfg(feature = "openapi")]
+        impl utoipa::PartialSchema for $name {
+            fn schema() -> crate::openapi::Property {
+                let object = crate::openapi::object(concat!($($doc, "\n",)+));
+                $(
+                    let object = crate::openapi::field::<$presence>(
+                        object,
+                        crate::body::body!(@name $field $($wire)?),
+                        concat!($($about, "\n",)*),
+                    );
+                )*
+                object.into()
+            }
+        }
+
+        #[cfg(feature = "openapi")]
+        impl utoipa::ToSchema for $name {
+            fn name() -> std::borrow::Cow<'static, str> {
+                $schema.into()
+            }
+
+            fn schemas(all: &mut crate::openapi::Components) {
+                $(
+                    <<$presence as crate::body::Field>::Form as crate::form::Form>::components(all);
+                )*
+            }
+        }
+    };
+    (@name $field:ident) => { stringify!($field) };
+    (@name $field:ident $wire:literal) => { $wire };
+    (@apply [$name:ident] [] [$($field:ident)*]) => {};
+    (@apply [$name:ident] [$record:ty] [$($field:ident)*]) => {
+        impl $name {
+            /// The record with what was sent written over it.
+            pub(crate) fn over(&self, record: &$record) -> $record {
+                let mut changed = record.clone();
+                $(crate::body::WriteOver::write_over(&self.$field, &mut changed.$field);)*
+                changed
+            }
+        }
+    };
+}
+
+pub(crate) use body;

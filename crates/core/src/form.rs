@@ -1,0 +1,241 @@
+//! The forms that fields of JSON bodies have: each says how a value is read and how it is
+//! documented, so that the two cannot differ (D8, D9).
+
+use std::collections::HashSet;
+use std::hash::Hash;
+use std::marker::PhantomData;
+
+use serde_json::{Map, Value};
+
+use crate::clock::Timestamp;
+#[cfg(feature = "openapi")]
+use crate::openapi::{self, Components, Property};
+use crate::text;
+
+/// How a field of a body is read and documented.
+pub trait Form {
+    /// What is read.
+    type Value;
+
+    /// Reads a value that is neither null nor blank.
+    ///
+    /// # Errors
+    ///
+    /// Why it is not acceptable.
+    fn read(value: &Value) -> Result<Self::Value, String>;
+
+    /// Whether a value counts as null: a blank text does in most forms (D9).
+    fn is_blank(_value: &Value) -> bool {
+        false
+    }
+
+    /// How it is documented, but for its description and whether it may be null.
+    #[cfg(feature = "openapi")]
+    fn schema() -> Property;
+
+    /// Adds the schemas that [`Form::schema`] refers to.
+    #[cfg(feature = "openapi")]
+    fn components(_all: &mut Components) {}
+}
+
+/// The two documenting functions of a form whose schema is a component of its own.
+macro_rules! component {
+    () => {
+        crate::form::component!(Self);
+    };
+    ($type:ty) => {
+        #[cfg(feature = "openapi")]
+        fn schema() -> crate::openapi::Property {
+            crate::openapi::reference::<$type>()
+        }
+
+        #[cfg(feature = "openapi")]
+        fn components(all: &mut crate::openapi::Components) {
+            crate::openapi::add::<$type>(all);
+        }
+    };
+}
+
+pub(crate) use component;
+
+/// Whether a value is a text without anything but white space.
+pub(crate) fn is_blank_text(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| text.trim().is_empty())
+}
+
+/// A text of at most `MAX` characters, trimmed (D9). A blank one counts as null.
+#[derive(Debug)]
+pub struct Text<const MAX: usize>;
+
+/// A name for people.
+pub type Name = Text<{ text::NAME }>;
+
+/// A short text.
+pub type Short = Text<{ text::SHORT }>;
+
+impl<const MAX: usize> Form for Text<MAX> {
+    type Value = String;
+
+    fn read(value: &Value) -> Result<String, String> {
+        read_text(value, MAX)
+    }
+
+    fn is_blank(value: &Value) -> bool {
+        is_blank_text(value)
+    }
+
+    #[cfg(feature = "openapi")]
+    fn schema() -> Property {
+        openapi::text(|text| text.max_length(Some(MAX)))
+    }
+}
+
+impl Form for bool {
+    type Value = Self;
+
+    fn read(value: &Value) -> Result<Self, String> {
+        read_bool(value)
+    }
+
+    #[cfg(feature = "openapi")]
+    fn schema() -> Property {
+        openapi::boolean()
+    }
+}
+
+impl Form for Timestamp {
+    type Value = Self;
+
+    fn read(value: &Value) -> Result<Self, String> {
+        read_timestamp(value)
+    }
+
+    component!();
+}
+
+/// A whole number from `MIN` to `MAX`.
+#[derive(Debug)]
+pub struct Number<const MIN: u32, const MAX: u32>;
+
+impl<const MIN: u32, const MAX: u32> Form for Number<MIN, MAX> {
+    type Value = u32;
+
+    fn read(value: &Value) -> Result<u32, String> {
+        value
+            .as_u64()
+            .and_then(|number| u32::try_from(number).ok())
+            .filter(|number| (MIN..=MAX).contains(number))
+            .ok_or_else(|| format!("must be a whole number from {MIN} to {MAX}"))
+    }
+
+    #[cfg(feature = "openapi")]
+    fn schema() -> Property {
+        openapi::whole_number(MIN, MAX)
+    }
+}
+
+/// What several of are called.
+pub trait Plural {
+    /// The word.
+    const PLURAL: &'static str;
+}
+
+/// An array of at most `MAX` identifiers; each counts once.
+#[derive(Debug)]
+pub struct Distinct<T, const MAX: usize>(PhantomData<T>);
+
+impl<T, const MAX: usize> Form for Distinct<T, MAX>
+where
+    T: Form<Value = T> + Plural + Copy + Eq + Hash,
+{
+    type Value = Vec<T>;
+
+    fn read(value: &Value) -> Result<Vec<T>, String> {
+        let entries = value.as_array().ok_or("must be an array of UUIDs")?;
+        if entries.len() > MAX {
+            return Err(format!("may name at most {MAX} {}", T::PLURAL));
+        }
+        let mut seen = HashSet::new();
+        let mut ids = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let id = T::read(entry).map_err(|_| "must be an array of UUIDs")?;
+            if seen.insert(id) {
+                ids.push(id);
+            }
+        }
+        Ok(ids)
+    }
+
+    #[cfg(feature = "openapi")]
+    fn schema() -> Property {
+        openapi::array(T::schema(), |array| array.max_items(Some(MAX)))
+    }
+
+    #[cfg(feature = "openapi")]
+    fn components(all: &mut Components) {
+        T::components(all);
+    }
+}
+
+/// An object whose entries somebody else reads.
+#[derive(Debug)]
+pub struct Entries;
+
+impl Form for Entries {
+    type Value = Map<String, Value>;
+
+    fn read(value: &Value) -> Result<Map<String, Value>, String> {
+        value.as_object().cloned().ok_or_else(|| "must be an object".to_owned())
+    }
+
+    #[cfg(feature = "openapi")]
+    fn schema() -> Property {
+        openapi::any_object()
+    }
+}
+
+/// Reads a string, trimmed and within its limit (D9).
+///
+/// # Errors
+///
+/// Why it is not acceptable.
+pub fn read_text(value: &Value, max_chars: usize) -> Result<String, String> {
+    let text = value.as_str().ok_or("must be a string")?;
+    text::clean(text, max_chars).map_err(|error| error.to_string())
+}
+
+/// Reads a boolean.
+///
+/// # Errors
+///
+/// Why it is not acceptable.
+pub fn read_bool(value: &Value) -> Result<bool, String> {
+    value.as_bool().ok_or_else(|| "must be true or false".to_owned())
+}
+
+/// Reads a timestamp in ISO 8601 with an offset.
+///
+/// # Errors
+///
+/// Why it is not acceptable.
+pub fn read_timestamp(value: &Value) -> Result<Timestamp, String> {
+    value
+        .as_str()
+        .and_then(Timestamp::parse)
+        .ok_or_else(|| "must be a timestamp such as 2026-11-20T17:31:36.123Z".to_owned())
+}
+
+/// Reads an identifier by `parse`.
+pub fn read_id<T>(parse: fn(&str) -> Option<T>) -> impl FnOnce(&Value) -> Result<T, String> {
+    move |value| value.as_str().and_then(parse).ok_or_else(|| "must be a UUID".to_owned())
+}
+
+/// Reads one of a fixed set of words.
+pub fn read_word<T>(
+    parse: fn(&str) -> Option<T>,
+    words: &'static [&'static str],
+) -> impl FnOnce(&Value) -> Result<T, String> {
+    move |value| {
+        value.as_str().and_then(parse).ok_or_else(|| format!("must be one of {}", words.join(", ")))
+    }
+}

@@ -1,0 +1,36 @@
+//! The bodies that make, change and fill lists.
+
+use super::List;
+use crate::body::{Optional, Replaced, Required, body};
+use crate::form::{Distinct, Name};
+use crate::ids::ContactId;
+
+/// The most contacts one call may add.
+const MAX_CONTACTS: usize = 10_000;
+
+body! {
+    /// A new list.
+    #[derive(Clone, Debug)]
+    pub struct ListDraft as "CreateList" {
+        name: Required<Name>,
+        /// True by default.
+        is_active: Optional<bool>,
+    }
+}
+
+body! {
+    /// What changes of a list.
+    #[derive(Clone, Debug)]
+    pub struct ListPatch as "UpdateList" of List {
+        name: Replaced<Name>,
+        is_active: Optional<bool>,
+    }
+}
+
+body! {
+    /// Contacts for a list.
+    #[derive(Clone, Debug)]
+    pub struct AddContacts as "AddContacts" {
+        contact_ids: Required<Distinct<ContactId, MAX_CONTACTS>>,
+    }
+}

@@ -1,0 +1,114 @@
+//! The parts that schemas of bodies are put together from.
+
+use utoipa::ToSchema;
+use utoipa::openapi::schema::{
+    Array, ArrayBuilder, KnownFormat, Object, ObjectBuilder, OneOfBuilder, Schema, SchemaFormat,
+    SchemaType, Type,
+};
+use utoipa::openapi::{Ref, RefOr};
+
+use crate::body::Field;
+use crate::form::Form;
+
+/// The schema of a field.
+pub type Property = RefOr<Schema>;
+
+/// Schemas by name.
+pub type Components = Vec<(String, Property)>;
+
+/// A reference to a schema that is a component of its own.
+pub(crate) fn reference<T: ToSchema>() -> Property {
+    RefOr::Ref(Ref::from_schema_name(T::name()))
+}
+
+/// Adds a component with those that it refers to.
+pub(crate) fn add<T: ToSchema>(all: &mut Components) {
+    all.push((T::name().into_owned(), T::schema()));
+    T::schemas(all);
+}
+
+/// A text with what `limits` says of it.
+pub(crate) fn text(limits: impl FnOnce(ObjectBuilder) -> ObjectBuilder) -> Property {
+    limits(ObjectBuilder::new().schema_type(Type::String)).into()
+}
+
+/// True or false.
+pub(crate) fn boolean() -> Property {
+    ObjectBuilder::new().schema_type(Type::Boolean).into()
+}
+
+/// A whole number within bounds.
+pub(crate) fn whole_number(min: u32, max: u32) -> Property {
+    ObjectBuilder::new()
+        .schema_type(Type::Integer)
+        .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int32)))
+        .minimum(Some(min))
+        .maximum(Some(max))
+        .into()
+}
+
+/// An array of `items` with what `limits` says of it.
+pub(crate) fn array(
+    items: Property,
+    limits: impl FnOnce(ArrayBuilder) -> ArrayBuilder,
+) -> Property {
+    limits(ArrayBuilder::new().items(items)).into()
+}
+
+/// An object of which nothing is documented.
+pub(crate) fn any_object() -> Property {
+    ObjectBuilder::new().schema_type(Type::Object).into()
+}
+
+/// What a doc comment says: its lines without the space that each begins with.
+fn said(doc: &str) -> Option<String> {
+    let lines: Vec<&str> = doc.lines().map(str::trim).collect();
+    let text = lines.join("\n");
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+fn described(mut property: Property, doc: &str) -> Property {
+    let Some(text) = said(doc) else { return property };
+    match &mut property {
+        RefOr::Ref(reference) => reference.description = text,
+        RefOr::T(Schema::Object(Object { description, .. }))
+        | RefOr::T(Schema::Array(Array { description, .. })) => *description = Some(text),
+        RefOr::T(_) => {}
+    }
+    property
+}
+
+fn nullable(property: Property) -> Property {
+    let null = |schema_type: &SchemaType| match schema_type {
+        SchemaType::Type(one) => SchemaType::from_iter([one.clone(), Type::Null]),
+        many => many.clone(),
+    };
+    match property {
+        RefOr::T(Schema::Object(mut object)) => {
+            object.schema_type = null(&object.schema_type);
+            object.into()
+        }
+        RefOr::T(Schema::Array(mut array)) => {
+            array.schema_type = null(&array.schema_type);
+            array.into()
+        }
+        other => {
+            let nothing = ObjectBuilder::new().schema_type(Type::Null);
+            OneOfBuilder::new().item(other).item(nothing).into()
+        }
+    }
+}
+
+/// The schema of a body, begun with its doc comment.
+pub(crate) fn object(doc: &str) -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(Type::Object).description(said(doc))
+}
+
+/// Adds a field with its doc comment.
+pub(crate) fn field<F: Field>(object: ObjectBuilder, name: &str, doc: &str) -> ObjectBuilder {
+    let property = described(<F::Form as Form>::schema(), doc);
+    let property = if F::NULLABLE { nullable(property) } else { property };
+    let object = object.property(name, property);
+    if F::REQUIRED { object.required(name) } else { object }
+}

@@ -1,0 +1,34 @@
+//! The bodies that make and change tags and close reasons.
+
+use super::Tag;
+use crate::body::{Optional, Replaced, Required, body};
+use crate::form::{Name, Text};
+
+/// The longest colour that is accepted.
+const COLOR_CHARS: usize = 32;
+
+body! {
+    /// A new tag.
+    #[derive(Clone, Debug)]
+    pub struct TagDraft as "CreateTag" {
+        name: Required<Name>,
+        color: Required<Text<COLOR_CHARS>>,
+    }
+}
+
+body! {
+    /// What changes of a tag.
+    #[derive(Clone, Debug)]
+    pub struct TagPatch as "UpdateTag" of Tag {
+        name: Replaced<Name>,
+        color: Optional<Text<COLOR_CHARS>>,
+    }
+}
+
+body! {
+    /// A new close reason, or its new name.
+    #[derive(Clone, Debug)]
+    pub struct CloseReasonDraft as "NameBody" {
+        name: Required<Name>,
+    }
+}
