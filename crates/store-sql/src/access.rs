@@ -1,0 +1,74 @@
+//! Companies, their keys and members, and secrets of the installation.
+
+use recado_core::access::{
+    ApiKey, Company, Features, KeyHash, Member, Plan, Role, Scope, Scopes, Secret, SecretName,
+};
+use recado_core::contacts::Region;
+use recado_core::secret::SecretBytes;
+
+use crate::cell::{Reader, Writer};
+use crate::field::{Column, bytes, texts, words};
+use crate::record::record;
+
+record! {
+    Company in "companies" key(id) {
+        id,
+        name,
+        plan,
+        features: Features { inbound_contacts, template_dispatch },
+        default_region,
+        created_at,
+        updated_at,
+    }
+}
+
+record! {
+    ApiKey in "api_keys" key(company_id, id) {
+        company("company_id"),
+        id,
+        name,
+        hash,
+        scopes,
+        rate_per_minute,
+        export_rate_per_minute,
+        created_at,
+    }
+}
+
+record! {
+    Member in "members" key(company_id, id) {
+        company("company_id"),
+        id,
+        display_name,
+        role,
+        created_at,
+    }
+}
+
+record! {
+    Secret in "secrets" key(name) {
+        name,
+        bytes,
+    }
+}
+
+words! { Plan, Role, SecretName }
+
+texts! {
+    Region: Region::as_str, Region::parse;
+}
+
+bytes! {
+    KeyHash: |hash| hash.as_bytes(), |bytes| bytes.try_into().ok().map(KeyHash::from_bytes);
+    SecretBytes: SecretBytes::expose, |bytes| Some(SecretBytes::new(bytes));
+}
+
+impl Column for Scopes {
+    fn write<'a, W: Writer<'a>>(&'a self, writer: &mut W) {
+        writer.words(self.iter().map(Scope::as_str).collect());
+    }
+
+    fn read_or_null<R: Reader>(reader: &mut R) -> Result<Option<Self>, R::Error> {
+        Ok(reader.words(Scope::parse)?.map(|scopes| Self::of(&scopes)))
+    }
+}

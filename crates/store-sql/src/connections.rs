@@ -1,0 +1,38 @@
+//! Connections to channels.
+
+use recado_core::connections::{
+    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, Gateway,
+};
+
+use crate::cell::{Reader, Writer};
+use crate::field::{Column, json_of, words};
+use crate::record::record;
+
+record! {
+    Connection in "connections" key(company_id, id) {
+        company("company_id"),
+        id,
+        kind,
+        platform,
+        name,
+        identifier,
+        gateway,
+        settings,
+        is_active,
+        status,
+        created_at,
+        updated_at,
+    }
+}
+
+words! { ConnectionKind, ConnectionStatus, Gateway }
+
+impl Column for ConnectionSettings {
+    fn write<'a, W: Writer<'a>>(&'a self, writer: &mut W) {
+        writer.json(json_of(self.expose()).into());
+    }
+
+    fn read_or_null<R: Reader>(reader: &mut R) -> Result<Option<Self>, R::Error> {
+        Ok(reader.json()?.map(Self::from_stored))
+    }
+}

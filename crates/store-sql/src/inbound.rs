@@ -1,0 +1,40 @@
+//! Inbound endpoints.
+
+use recado_core::inbound::{
+    AuthMode, EndpointSecret, EndpointSlug, InboundEndpoint, VariableMapping,
+};
+
+use crate::cell::{Reader, Writer};
+use crate::field::{Column, json_of, texts, words};
+use crate::record::record;
+
+record! {
+    InboundEndpoint in "inbound_endpoints" key(company_id, id) {
+        company("company_id"),
+        id,
+        slug,
+        mapping("variable_mapping"),
+        auth_mode,
+        secret,
+        is_active,
+        created_at,
+        updated_at,
+    }
+}
+
+words! { AuthMode }
+
+texts! {
+    EndpointSecret: EndpointSecret::expose, |text| Some(EndpointSecret::stored(text.to_owned()));
+    EndpointSlug: EndpointSlug::as_str, EndpointSlug::parse;
+}
+
+impl Column for VariableMapping {
+    fn write<'a, W: Writer<'a>>(&'a self, writer: &mut W) {
+        writer.json(json_of(self.entries()).into());
+    }
+
+    fn read_or_null<R: Reader>(reader: &mut R) -> Result<Option<Self>, R::Error> {
+        Ok(reader.json()?.map(Self::from_stored))
+    }
+}

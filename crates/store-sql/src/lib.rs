@@ -1,0 +1,46 @@
+//! How Recado's records are laid out in SQL tables, said once for the stores of all dialects.
+//!
+//! A record is declared by [`record!`](record): its table, its key and its columns. From that
+//! follow the names of the columns, writing a record and reading it back. How one cell is written
+//! and read is the dialect's: a store implements [`Writer`] and [`Reader`], and makes its
+//! statements from [`TableDef`].
+//!
+//! The files have the names of the features in `recado_core`.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod cell;
+mod field;
+mod record;
+
+mod access;
+mod campaigns;
+mod connections;
+mod contacts;
+mod conversations;
+mod custom_fields;
+mod deals;
+mod deliveries;
+mod dispatches;
+mod documents;
+mod gateway;
+mod groups;
+mod idempotency;
+mod inbound;
+mod jobs;
+mod leads;
+mod links;
+mod lists;
+mod messages;
+mod organizations;
+mod prosas;
+mod tags;
+mod templates;
+mod webhooks;
+mod workers;
+
+pub use cell::{Reader, Writer, signed};
+pub use deliveries::log_text;
+pub use field::{Column, Field};
+pub use record::{Layout, TableDef};

@@ -1,0 +1,32 @@
+//! Tracked links and the clicks on them.
+
+use recado_core::links::{Click, Link, LinkCode};
+
+use crate::field::texts;
+use crate::record::record;
+
+record! {
+    Link in "links" key(company_id, id) {
+        company("company_id"),
+        id,
+        contact("contact_id"),
+        code,
+        url,
+        created_at,
+    }
+}
+
+record! {
+    unversioned Click in "clicks" key(company_id, id) {
+        company("company_id"),
+        id,
+        link("link_id"),
+        contact("contact_id"),
+        at,
+        human,
+    }
+}
+
+texts! {
+    LinkCode: LinkCode::as_str, LinkCode::parse;
+}

@@ -1,0 +1,126 @@
+//! Messages, and what the ids of providers stand for.
+
+use recado_core::Timestamp;
+use recado_core::ids::MessageId;
+use recado_core::messages::{
+    DeliveryCode, Direction, ErrorType, Failure, Media, Message, MessageRef, MessageStatus,
+    MessageType, ProviderMessageId, Quoted, RefTarget, SenderType, StatusReport,
+};
+
+use crate::cell::{Reader, Writer};
+use crate::field::{Field, texts, words, write_or_null};
+use crate::record::record;
+
+record! {
+    Message in "messages" key(company_id, id) {
+        company("company_id"),
+        id,
+        created_at,
+        contact("contact_id"),
+        connection("connection_id"),
+        direction,
+        message_type,
+        sender_type,
+        status,
+        timestamp,
+        is_history,
+        sender("sender_id"),
+        failure("error_type", "error_code", "error_message"),
+        content,
+        media: Media {
+            url("media_url"),
+            source("media_source"),
+            document("media_document_id"),
+            mimetype("media_mimetype"),
+            filename("media_filename"),
+            caption("media_caption"),
+        },
+        provider_id,
+        external_id,
+        quoted: Quoted {
+            message("quoted_message_id"),
+            content("quoted_content"),
+            message_type("quoted_type"),
+        },
+        participant,
+        template_category,
+        prosa("consumption_id", "prosas", "cost", "prosa_scope"),
+        edited_at,
+    }
+}
+
+record! {
+    MessageRef in "message_refs" key(company_id, connection_id, provider_id) {
+        company("company_id"),
+        connection("connection_id"),
+        provider_id,
+        target(
+            "message_id", "status", "error_type", "error_code", "error_message", "expires_at"
+        ),
+    }
+}
+
+words! { DeliveryCode, Direction, ErrorType, MessageStatus, MessageType, SenderType }
+
+texts! {
+    ProviderMessageId: ProviderMessageId::as_str,
+        |text| Some(ProviderMessageId::from_stored(text.to_owned()));
+}
+
+impl Field for Option<Failure> {
+    fn write<'a, W: Writer<'a>>(&'a self, writer: &mut W) {
+        write_failure(self.as_ref(), writer);
+    }
+
+    fn read<R: Reader>(reader: &mut R) -> Result<Self, R::Error> {
+        let error_type: Option<ErrorType> = Field::read(reader)?;
+        let code: Option<DeliveryCode> = Field::read(reader)?;
+        let message = Field::read(reader)?;
+        Ok(error_type.zip(code).map(|(error_type, code)| Failure { error_type, code, message }))
+    }
+}
+
+fn write_failure<'a, W: Writer<'a>>(failure: Option<&'a Failure>, writer: &mut W) {
+    write_or_null(failure.map(|failure| &failure.error_type), writer);
+    write_or_null(failure.map(|failure| &failure.code), writer);
+    write_or_null(failure.and_then(|failure| failure.message.as_ref()), writer);
+}
+
+/// Stands where the status of a report does, in the row of a message that was deleted.
+const FORGOTTEN: &str = "forgotten";
+
+impl Field for RefTarget {
+    fn write<'a, W: Writer<'a>>(&'a self, writer: &mut W) {
+        let (message, report, expires_at) = match self {
+            Self::Message(message) => (Some(message), None, None),
+            Self::Report { report, expires_at } => (None, Some(report), Some(expires_at)),
+            Self::Forgotten { expires_at } => (None, None, Some(expires_at)),
+        };
+        write_or_null(message, writer);
+        match self {
+            Self::Forgotten { .. } => writer.word(FORGOTTEN),
+            _ => write_or_null(report.map(|report| &report.status), writer),
+        }
+        write_failure(report.and_then(|report| report.failure.as_ref()), writer);
+        write_or_null(expires_at, writer);
+    }
+
+    fn read<R: Reader>(reader: &mut R) -> Result<Self, R::Error> {
+        let message: Option<MessageId> = Field::read(reader)?;
+        // A report has a status; what is no word of one is that of a forgotten message.
+        let status = reader.text(|word| match MessageStatus::parse(word) {
+            Some(status) => Some(Some(status)),
+            None => (word == FORGOTTEN).then_some(None),
+        })?;
+        let failure = Field::read(reader)?;
+        let expires_at: Option<Timestamp> = Field::read(reader)?;
+        match (message, status, expires_at) {
+            (Some(message), None, None) => Ok(Self::Message(message)),
+            (None, Some(Some(status)), Some(expires_at)) => {
+                Ok(Self::Report { report: StatusReport { status, failure }, expires_at })
+            }
+            (None, Some(None), Some(expires_at)) => Ok(Self::Forgotten { expires_at }),
+            _ => Err(reader.unreadable::<Self>()),
+        }
+    }
+}

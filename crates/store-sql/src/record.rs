@@ -1,0 +1,225 @@
+//! The declaration of a record.
+
+use crate::cell::{Reader, Writer};
+
+/// How a record is laid out in a table. Declared by [`record!`](crate::record::record).
+pub trait Layout: Sized + Send + 'static {
+    /// Its table.
+    const TABLE: TableDef;
+
+    /// Writes [`TableDef::columns`].
+    fn write<'a, W: Writer<'a>>(&'a self, writer: &mut W);
+
+    /// Writes [`TableDef::derived`].
+    fn write_derived<'a, W: Writer<'a>>(&'a self, writer: &mut W);
+
+    /// Reads [`TableDef::columns`] back.
+    fn read<R: Reader>(reader: &mut R) -> Result<Self, R::Error>;
+}
+
+/// A table, as its statements need to know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableDef {
+    /// Its name.
+    pub name: &'static str,
+    /// How many of the first columns are the primary key.
+    pub key: usize,
+    /// The columns that a record is read from, but for `version`.
+    pub columns: &'static [&'static str],
+    /// Columns that follow from the others. They are written for indexes, behind the others, and
+    /// never read.
+    pub derived: &'static [&'static str],
+    /// Whether rows have a `version`. A row without one is inserted and deleted, but never updated.
+    pub versioned: bool,
+}
+
+/// Declares the table of a record.
+///
+/// The columns come in order, the key first. A field is kept in the column of its name; another
+/// name stands behind it, or several where its type is kept in several. A part with fields of its
+/// own is taken apart where it stands. All fields of the record have to be there.
+///
+/// ```text
+/// record! {
+///     Campaign in "campaigns" key(company_id, id) {
+///         company("company_id"), id, name,
+///         refunded("refunded_prosas", "refunded_cost"),
+///         limits: Limits { per_second, per_day("messages_per_day") },
+///     }
+///     derived { queued_at = |campaign, writer| campaign.queued_at().write(writer) }
+/// }
+/// ```
+///
+/// becomes
+///
+/// ```text
+/// impl Layout for Campaign {
+///     const TABLE: TableDef = TableDef {
+///         name: "campaigns",
+///         key: 2,
+///         columns: &["company_id", "id", "name", "refunded_prosas", "refunded_cost", "per_second",
+///                    "messages_per_day"],
+///         derived: &["queued_at"],
+///         versioned: true,
+///     };
+///
+///     fn write<'a, W: Writer<'a>>(&'a self, writer: &mut W) {
+///         let Campaign { company, id, name, refunded, limits } = self;
+///         Field::write(company, writer);
+///         Field::write(id, writer);
+///         Field::write(name, writer);
+///         Field::write(refunded, writer);
+///         let Limits { per_second, per_day } = limits;
+///         Field::write(per_second, writer);
+///         Field::write(per_day, writer);
+///     }
+///
+///     fn write_derived<'a, W: Writer<'a>>(&'a self, writer: &mut W) {
+///         let write: fn(&'a Campaign, &mut W) = |campaign, writer| …;
+///         write(self, writer);
+///     }
+///
+///     fn read<R: Reader>(reader: &mut R) -> Result<Self, R::Error> {
+///         Ok(Campaign {
+///             company: Field::read(reader)?,
+///             id: Field::read(reader)?,
+///             name: Field::read(reader)?,
+///             refunded: Field::read(reader)?,
+///             limits: Limits { per_second: Field::read(reader)?, per_day: Field::read(reader)? },
+///         })
+///     }
+/// }
+/// ```
+///
+/// `unversioned Campaign in …` declares a table without `version`.
+macro_rules! record {
+    (unversioned $($declaration:tt)+) => {
+        $crate::record::record! { @table false $($declaration)+ }
+    };
+    (@table $versioned:literal
+        $Record:ident in $table:literal key($($key:ident),+) {
+            $(
+                $field:ident
+                $(( $($column:literal),+ ))?
+                $(: $Part:ident { $( $inner:ident $(( $($inner_column:literal),+ ))? ),+ $(,)? })?
+            ),+ $(,)?
+        }
+        $(derived { $( $derived:ident = $write:expr ),+ $(,)? })?
+    ) => {
+        impl $crate::record::Layout for $Record {
+            const TABLE: $crate::record::TableDef = {
+                const KEY: &[&str] = &[$(stringify!($key)),+];
+                const COLUMNS: &[&[&[&str]]] = &[$(
+                    $crate::record::record!(@columns $field
+                        $(( $($column),+ ))? $({ $( $inner $(( $($inner_column),+ ))? ),+ })?)
+                ),+];
+                const FLAT: [&str; $crate::record::count(COLUMNS)] =
+                    $crate::record::flatten(COLUMNS);
+                assert!($crate::record::begins_with(&FLAT, KEY), "the columns of the key come first");
+                $crate::record::TableDef {
+                    name: $table,
+                    key: KEY.len(),
+                    columns: &FLAT,
+                    derived: &[$($(stringify!($derived)),+)?],
+                    versioned: $versioned,
+                }
+            };
+
+            fn write<'a, W: $crate::Writer<'a>>(&'a self, writer: &mut W) {
+                let $Record { $($field),+ } = self;
+                $( $crate::record::record!(@write writer $field $($Part { $($inner),+ })?); )+
+            }
+
+            fn write_derived<'a, W: $crate::Writer<'a>>(&'a self, _writer: &mut W) {
+                $($(
+                    let write: fn(&'a $Record, &mut W) = $write;
+                    write(self, _writer);
+                )+)?
+            }
+
+            fn read<R: $crate::Reader>(reader: &mut R) -> Result<Self, R::Error> {
+                Ok($Record {
+                    $( $field: $crate::record::record!(@read reader $($Part { $($inner),+ })?) ),+
+                })
+            }
+        }
+    };
+
+    (@columns $field:ident) => { &[&[stringify!($field)]] };
+    (@columns $field:ident ($($column:literal),+)) => { &[&[$($column),+]] };
+    (@columns $field:ident { $( $inner:ident $(( $($column:literal),+ ))? ),+ }) => {
+        &[$( $crate::record::record!(@inner $inner $(( $($column),+ ))?) ),+]
+    };
+    (@inner $inner:ident) => { &[stringify!($inner)] };
+    (@inner $inner:ident ($($column:literal),+)) => { &[$($column),+] };
+
+    (@write $writer:ident $field:ident) => { $crate::field::Field::write($field, $writer) };
+    (@write $writer:ident $field:ident $Part:ident { $($inner:ident),+ }) => {{
+        let $Part { $($inner),+ } = $field;
+        $( $crate::field::Field::write($inner, $writer); )+
+    }};
+
+    (@read $reader:ident) => { $crate::field::Field::read($reader)? };
+    (@read $reader:ident $Part:ident { $($inner:ident),+ }) => {
+        $Part { $( $inner: $crate::field::Field::read($reader)? ),+ }
+    };
+
+    ($Record:ident in $($declaration:tt)+) => {
+        $crate::record::record! { @table true $Record in $($declaration)+ }
+    };
+}
+pub(crate) use record;
+
+/// How many columns there are in all.
+pub(crate) const fn count(fields: &[&[&[&str]]]) -> usize {
+    let (mut count, mut field) = (0, 0);
+    while field < fields.len() {
+        let mut part = 0;
+        while part < fields[field].len() {
+            count += fields[field][part].len();
+            part += 1;
+        }
+        field += 1;
+    }
+    count
+}
+
+/// The columns one after the other.
+pub(crate) const fn flatten<const N: usize>(fields: &[&[&[&'static str]]]) -> [&'static str; N] {
+    let mut flat = [""; N];
+    let (mut at, mut field) = (0, 0);
+    while field < fields.len() {
+        let mut part = 0;
+        while part < fields[field].len() {
+            let mut column = 0;
+            while column < fields[field][part].len() {
+                flat[at] = fields[field][part][column];
+                at += 1;
+                column += 1;
+            }
+            part += 1;
+        }
+        field += 1;
+    }
+    flat
+}
+
+/// Whether the first columns are those of the key.
+pub(crate) const fn begins_with(columns: &[&str], key: &[&str]) -> bool {
+    let mut at = 0;
+    while at < key.len() {
+        let (column, key) = (columns[at].as_bytes(), key[at].as_bytes());
+        if column.len() != key.len() {
+            return false;
+        }
+        let mut byte = 0;
+        while byte < key.len() {
+            if column[byte] != key[byte] {
+                return false;
+            }
+            byte += 1;
+        }
+        at += 1;
+    }
+    true
+}

@@ -1,0 +1,26 @@
+//! Templates of messages.
+
+use recado_core::templates::{Template, TemplateCategory, TemplateStatus};
+
+use crate::field::words;
+use crate::record::record;
+
+record! {
+    Template in "templates" key(company_id, id) {
+        company("company_id"),
+        id,
+        name,
+        category,
+        language,
+        body,
+        status,
+        connection("connection_id"),
+        provider_id,
+        is_complex,
+        token,
+        created_at,
+        updated_at,
+    }
+}
+
+words! { TemplateCategory, TemplateStatus }

@@ -1,0 +1,57 @@
+//! Outbound webhooks, and where events go.
+
+use recado_core::Timestamp;
+use recado_core::webhooks::{
+    RotatedSecret, Route, Routes, SigningSecret, SigningSecrets, Topics, Webhook, WebhookState,
+    WebhookUrl,
+};
+
+use crate::cell::{Reader, Writer};
+use crate::field::{Field, json, texts, words, write_or_null};
+use crate::record::record;
+
+record! {
+    Webhook in "webhooks" key(company_id, id) {
+        company("company_id"),
+        id,
+        url,
+        topics,
+        state,
+        standard_headers,
+        secrets: SigningSecrets {
+            current("secret"),
+            previous("previous_secret", "previous_until"),
+        },
+        created_at,
+        updated_at,
+    }
+}
+
+record! {
+    Routes in "routes" key(company_id) {
+        company("company_id"),
+        fires,
+        routes,
+    }
+}
+
+words! { WebhookState }
+
+texts! {
+    SigningSecret: SigningSecret::expose, |text| Some(SigningSecret::stored(text.to_owned()));
+    WebhookUrl: WebhookUrl::as_str, |text| WebhookUrl::parse(text).ok();
+}
+
+json! { Topics, Vec<Route> }
+
+impl Field for Option<RotatedSecret> {
+    fn write<'a, W: Writer<'a>>(&'a self, writer: &mut W) {
+        write_or_null(self.as_ref().map(|rotated| &rotated.secret), writer);
+        write_or_null(self.as_ref().map(|rotated| &rotated.until), writer);
+    }
+
+    fn read<R: Reader>(reader: &mut R) -> Result<Self, R::Error> {
+        let (secret, until) = <(Option<SigningSecret>, Option<Timestamp>)>::read(reader)?;
+        Ok(secret.zip(until).map(|(secret, until)| RotatedSecret { secret, until }))
+    }
+}
