@@ -4,36 +4,8 @@ use recado_core::contacts::{Alias, ChannelKey, Platform};
 use recado_core::ids::{CompanyId, ContactId};
 use rusqlite::Connection;
 
-use crate::cell::{Cell, Columns};
 use crate::error::ReadResult;
-use crate::table::{self, Table, statements};
-
-impl Table for Alias {
-    statements!(
-        unversioned
-        "aliases",
-        ["company_id", "source_platform", "key"],
-        ["contact_id"]
-    );
-
-    fn values(&self) -> Vec<Cell<'_>> {
-        vec![
-            self.company.into(),
-            self.platform.as_str().into(),
-            self.key.as_str().into(),
-            self.contact.into(),
-        ]
-    }
-
-    fn read(columns: &mut Columns<'_, '_>) -> ReadResult<Self> {
-        Ok(Self {
-            company: columns.id(CompanyId::new)?,
-            platform: columns.word(Platform::parse)?,
-            key: ChannelKey::from_stored(columns.text()?),
-            contact: columns.id(ContactId::new)?,
-        })
-    }
-}
+use crate::table::{self};
 
 /// The names of a contact, bytewise.
 pub(crate) fn of_contact(

@@ -2,87 +2,19 @@
 
 use async_trait::async_trait;
 use recado_core::campaigns::{
-    Campaign, CampaignReads, CampaignStatus, PauseReason, Recipient, RecipientCounts,
-    RecipientEntry, RecipientNumber, RecipientStatus,
+    Campaign, CampaignReads, Recipient, RecipientCounts, RecipientEntry, RecipientNumber,
+    RecipientStatus,
 };
-use recado_core::ids::{CampaignId, CompanyId, ConnectionId, ListId, MessageId, TemplateId};
+use recado_core::ids::{CampaignId, CompanyId, MessageId};
 use recado_core::page::{Page, PageRequest};
-use recado_core::prosas::{Brl, Prosas};
 use recado_core::store::{StoreError, Stored};
 
 use crate::SqliteStore;
-use crate::cell::{Cell, Columns, json};
-use crate::error::ReadResult;
 use crate::recipients;
-use crate::table::{self, Table, statements};
+use crate::table::{self};
 
 /// The running campaigns of all companies, as [`table::list`] takes it.
 const RUNNING: &str = "status = 'running' ORDER BY id, company_id";
-
-impl Table for Campaign {
-    statements!(
-        "campaigns",
-        ["company_id", "id"],
-        [
-            "name",
-            "template_id",
-            "list_id",
-            "connection_id",
-            "variables",
-            "prosas",
-            "cost",
-            "messages_per_second",
-            "status",
-            "pause_reason",
-            "created_at",
-            "updated_at",
-            "started_at",
-            "finished_at",
-        ]
-    );
-
-    fn values(&self) -> Vec<Cell<'_>> {
-        vec![
-            self.company.into(),
-            self.id.into(),
-            (&self.name).into(),
-            self.template.into(),
-            self.list.into(),
-            self.connection.into(),
-            json(&self.variables),
-            self.prosas.units().into(),
-            self.cost.units().into(),
-            self.messages_per_second.into(),
-            self.status.as_str().into(),
-            self.pause_reason.map(PauseReason::as_str).into(),
-            self.created_at.into(),
-            self.updated_at.into(),
-            self.started_at.into(),
-            self.finished_at.into(),
-        ]
-    }
-
-    fn read(columns: &mut Columns<'_, '_>) -> ReadResult<Self> {
-        Ok(Self {
-            company: columns.id(CompanyId::new)?,
-            id: columns.id(CampaignId::new)?,
-            name: columns.text()?,
-            template: columns.id(TemplateId::new)?,
-            list: columns.id(ListId::new)?,
-            connection: columns.opt_id(ConnectionId::new)?,
-            variables: columns.json()?,
-            prosas: Prosas::from_units(columns.number()?),
-            cost: Brl::from_units(columns.number()?),
-            messages_per_second: columns.number()?,
-            status: columns.word(CampaignStatus::parse)?,
-            pause_reason: columns.opt_word(PauseReason::parse)?,
-            created_at: columns.time()?,
-            updated_at: columns.time()?,
-            started_at: columns.opt_time()?,
-            finished_at: columns.opt_time()?,
-        })
-    }
-}
 
 #[async_trait]
 impl CampaignReads for SqliteStore {
@@ -170,6 +102,7 @@ impl CampaignReads for SqliteStore {
 mod tests {
     use super::*;
     use crate::plans;
+    use crate::table::Table;
 
     #[test]
     fn campaigns_that_do_not_run_are_not_met_by_those_who_look_for_running_ones() {

@@ -1,8 +1,13 @@
 //! Values on their way into and out of columns.
 
+use std::borrow::Cow;
+
 use recado_core::Timestamp;
+use recado_core::store::{Stored, Version};
+use recado_store_sql::{Field, Layout, Reader, Writer, signed};
 use rusqlite::types::{FromSqlError, ToSqlOutput, Type, ValueRef};
 use rusqlite::{Row as SqlRow, ToSql};
+use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 use crate::error::ReadResult;
@@ -63,7 +68,7 @@ impl From<i64> for Cell<'_> {
 
 impl From<u64> for Cell<'_> {
     fn from(number: u64) -> Self {
-        Self::Int(i64::try_from(number).unwrap_or(i64::MAX))
+        Self::Int(signed(number))
     }
 }
 
@@ -86,7 +91,7 @@ impl<'a, T: Into<Cell<'a>>> From<Option<T>> for Cell<'a> {
 }
 
 macro_rules! cells_of_ids {
-    ($($id:ident),+) => {
+    ($($id:ident)+) => {
         $(impl From<recado_core::ids::$id> for Cell<'_> {
             fn from(id: recado_core::ids::$id) -> Self {
                 Self::from(id.uuid())
@@ -94,39 +99,54 @@ macro_rules! cells_of_ids {
         })+
     };
 }
+recado_core::for_each_id!(cells_of_ids);
 
-cells_of_ids!(
-    CompanyId,
-    KeyId,
-    MemberId,
-    ContactId,
-    CustomFieldId,
-    ListId,
-    TagId,
-    CloseReasonId,
-    PipelineId,
-    StageId,
-    DealId,
-    OrganizationId,
-    DocumentId,
-    LinkId,
-    ClickId,
-    ConnectionId,
-    MessageId,
-    TemplateId,
-    CampaignId,
-    LedgerLineId,
-    WorkerId,
-    EventId,
-    JobId,
-    WebhookId,
-    DeliveryId,
-    InboundEndpointId
-);
+/// Takes the values of a row.
+pub(crate) struct Cells<'a>(pub(crate) Vec<Cell<'a>>);
 
-/// JSON of a value.
-pub(crate) fn json<'a>(value: &impl serde::Serialize) -> Cell<'a> {
-    Cell::Owned(serde_json::to_string(value).expect("rows hold nothing that JSON cannot write"))
+impl<'a> Writer<'a> for Cells<'a> {
+    fn null(&mut self) {
+        self.0.push(Cell::Null);
+    }
+
+    fn bool(&mut self, flag: bool) {
+        self.0.push(flag.into());
+    }
+
+    fn int(&mut self, number: i64) {
+        self.0.push(Cell::Int(number));
+    }
+
+    fn id(&mut self, id: Uuid) {
+        self.0.push(id.into());
+    }
+
+    fn text(&mut self, text: &'a str) {
+        self.0.push(Cell::Text(text));
+    }
+
+    fn owned_text(&mut self, text: String) {
+        self.0.push(Cell::Owned(text));
+    }
+
+    fn word(&mut self, word: &'static str) {
+        self.0.push(Cell::Text(word));
+    }
+
+    fn words(&mut self, words: Vec<&'static str>) {
+        self.0.push(Cell::Owned(words.join(" ")));
+    }
+
+    fn bytes(&mut self, bytes: &'a [u8]) {
+        self.0.push(Cell::Bytes(bytes));
+    }
+
+    fn json(&mut self, text: Cow<'static, str>) {
+        self.0.push(match text {
+            Cow::Borrowed(text) => Cell::Text(text),
+            Cow::Owned(text) => Cell::Owned(text),
+        });
+    }
 }
 
 /// Reads the columns of a row one after the other.
@@ -145,130 +165,73 @@ impl<'r, 's> Columns<'r, 's> {
         Self { row, at }
     }
 
-    /// A value that `read` takes from what is stored; an error says where it was found.
-    fn next<T>(
-        &mut self,
-        read: impl FnOnce(ValueRef<'r>) -> Result<T, FromSqlError>,
-    ) -> ReadResult<T> {
-        let at = self.at;
-        self.at += 1;
-        let value = self.row.get_ref(at)?;
-        let kind = value.data_type();
-        read(value).map_err(|error| unreadable(at, kind, error))
-    }
-
     /// Passes a column by.
     pub(crate) fn skip(&mut self) {
         self.at += 1;
     }
 
-    /// A text.
-    pub(crate) fn text(&mut self) -> ReadResult<String> {
-        self.next(|value| Ok(value.as_str()?.to_owned()))
+    /// The next value, of one column or of several.
+    pub(crate) fn get<T: Field>(&mut self) -> ReadResult<T> {
+        T::read(self)
     }
 
-    /// A text or nothing.
-    pub(crate) fn opt_text(&mut self) -> ReadResult<Option<String>> {
-        self.next(|value| Ok(value.as_str_or_null()?.map(str::to_owned)))
+    /// A record with the version behind its columns.
+    pub(crate) fn stored<T: Layout>(&mut self) -> ReadResult<Stored<T>> {
+        let record = T::read(self)?;
+        Ok(Stored::new(record, Version::new(self.get()?)))
     }
 
-    /// A text that `parse` knows.
-    pub(crate) fn word<T>(&mut self, parse: impl FnOnce(&str) -> Option<T>) -> ReadResult<T> {
-        self.next(|value| parse(value.as_str()?).ok_or(FromSqlError::InvalidType))
-    }
-
-    /// A text that `parse` knows, or nothing.
-    pub(crate) fn opt_word<T>(
+    /// What `read` takes from the next column, unless it is null; an error says where it was found.
+    fn next<T>(
         &mut self,
-        parse: impl FnOnce(&str) -> Option<T>,
+        read: impl FnOnce(ValueRef<'r>) -> Result<T, FromSqlError>,
     ) -> ReadResult<Option<T>> {
-        self.next(|value| {
-            let text = value.as_str_or_null()?;
-            text.map(|text| parse(text).ok_or(FromSqlError::InvalidType)).transpose()
-        })
-    }
-
-    /// A text that is taken back.
-    pub(crate) fn stored<T, E>(
-        &mut self,
-        from_stored: impl FnOnce(String) -> Result<T, E>,
-    ) -> ReadResult<T>
-    where
-        E: std::error::Error + Send + Sync + 'static,
-    {
-        self.next(|value| from_stored(value.as_str()?.to_owned()).map_err(FromSqlError::other))
-    }
-
-    /// A text that is taken back, or nothing.
-    pub(crate) fn opt_stored<T, E>(
-        &mut self,
-        from_stored: impl FnOnce(String) -> Result<T, E>,
-    ) -> ReadResult<Option<T>>
-    where
-        E: std::error::Error + Send + Sync + 'static,
-    {
-        self.next(|value| {
-            let text = value.as_str_or_null()?;
-            text.map(|text| from_stored(text.to_owned()).map_err(FromSqlError::other)).transpose()
-        })
-    }
-
-    /// JSON of a type.
-    pub(crate) fn json<T: for<'de> serde::Deserialize<'de>>(&mut self) -> ReadResult<T> {
-        self.next(|value| serde_json::from_str(value.as_str()?).map_err(FromSqlError::other))
-    }
-
-    /// An identifier.
-    pub(crate) fn id<T>(&mut self, of: impl FnOnce(Uuid) -> T) -> ReadResult<T> {
-        self.next(|value| Ok(of(uuid(value.as_blob()?)?)))
-    }
-
-    /// An identifier or nothing.
-    pub(crate) fn opt_id<T>(&mut self, of: impl FnOnce(Uuid) -> T) -> ReadResult<Option<T>> {
-        self.next(|value| value.as_blob_or_null()?.map(|bytes| Ok(of(uuid(bytes)?))).transpose())
-    }
-
-    /// Bytes of a fixed length.
-    pub(crate) fn bytes<const N: usize>(&mut self) -> ReadResult<[u8; N]> {
-        self.next(|value| value.as_blob()?.try_into().map_err(FromSqlError::other))
-    }
-
-    /// Bytes.
-    pub(crate) fn blob(&mut self) -> ReadResult<Vec<u8>> {
-        self.next(|value| Ok(value.as_blob()?.to_vec()))
-    }
-
-    /// A time.
-    pub(crate) fn time(&mut self) -> ReadResult<Timestamp> {
-        self.next(|value| Ok(Timestamp::from_millis(value.as_i64()?)))
-    }
-
-    /// A time or nothing.
-    pub(crate) fn opt_time(&mut self) -> ReadResult<Option<Timestamp>> {
-        self.next(|value| Ok(value.as_i64_or_null()?.map(Timestamp::from_millis)))
-    }
-
-    /// A truth value.
-    pub(crate) fn flag(&mut self) -> ReadResult<bool> {
-        self.next(|value| Ok(value.as_i64()? != 0))
-    }
-
-    /// A number or nothing.
-    pub(crate) fn opt_number(&mut self) -> ReadResult<Option<i64>> {
-        self.next(|value| value.as_i64_or_null())
-    }
-
-    /// A number that fits.
-    pub(crate) fn number<T: TryFrom<i64>>(&mut self) -> ReadResult<T> {
-        self.next(|value| {
-            let number = value.as_i64()?;
-            T::try_from(number).map_err(|_| FromSqlError::OutOfRange(number))
-        })
+        let at = self.at;
+        self.at += 1;
+        let value = self.row.get_ref(at)?;
+        if value == ValueRef::Null {
+            return Ok(None);
+        }
+        let kind = value.data_type();
+        read(value).map(Some).map_err(|error| unreadable(at, kind, error))
     }
 }
 
-fn uuid(bytes: &[u8]) -> Result<Uuid, FromSqlError> {
-    Uuid::from_slice(bytes).map_err(FromSqlError::other)
+impl Reader for Columns<'_, '_> {
+    type Error = rusqlite::Error;
+
+    fn bool(&mut self) -> ReadResult<Option<bool>> {
+        self.next(|value| Ok(value.as_i64()? != 0))
+    }
+
+    fn int(&mut self) -> ReadResult<Option<i64>> {
+        self.next(|value| value.as_i64())
+    }
+
+    fn id(&mut self) -> ReadResult<Option<Uuid>> {
+        self.next(|value| Uuid::from_slice(value.as_blob()?).map_err(FromSqlError::other))
+    }
+
+    fn text<T>(&mut self, read: impl FnOnce(&str) -> Option<T>) -> ReadResult<Option<T>> {
+        self.next(|value| read(value.as_str()?).ok_or(FromSqlError::InvalidType))
+    }
+
+    fn words<T>(&mut self, parse: fn(&str) -> Option<T>) -> ReadResult<Option<Vec<T>>> {
+        self.text(|words| words.split_ascii_whitespace().map(parse).collect())
+    }
+
+    fn bytes<T>(&mut self, read: impl FnOnce(&[u8]) -> Option<T>) -> ReadResult<Option<T>> {
+        self.next(|value| read(value.as_blob()?).ok_or(FromSqlError::InvalidType))
+    }
+
+    fn json<T: DeserializeOwned>(&mut self) -> ReadResult<Option<T>> {
+        self.next(|value| serde_json::from_str(value.as_str()?).map_err(FromSqlError::other))
+    }
+
+    fn unreadable<T>(&self) -> rusqlite::Error {
+        let what = format!("no {}", std::any::type_name::<T>());
+        unreadable(self.at.saturating_sub(1), Type::Null, FromSqlError::Other(what.into()))
+    }
 }
 
 fn unreadable(at: usize, kind: Type, error: FromSqlError) -> rusqlite::Error {

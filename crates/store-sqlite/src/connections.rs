@@ -1,74 +1,14 @@
 //! Connections.
 
 use async_trait::async_trait;
-use recado_core::connections::{
-    Connection, ConnectionKind, ConnectionReads, ConnectionSettings, ConnectionStatus, Gateway,
-};
-use recado_core::contacts::Platform;
+use recado_core::connections::{Connection, ConnectionReads};
 use recado_core::gateway::UnknownKind;
 use recado_core::ids::{CompanyId, ConnectionId};
 use recado_core::store::{StoreError, Stored};
 
 use crate::SqliteStore;
-use crate::cell::{Cell, Columns};
-use crate::error::ReadResult;
-use crate::table::{self, Table, statements};
+use crate::table::{self};
 use crate::unknown_kinds;
-
-impl Table for Connection {
-    statements!(
-        "connections",
-        ["company_id", "id"],
-        [
-            "kind",
-            "platform",
-            "name",
-            "identifier",
-            "gateway",
-            "settings",
-            "is_active",
-            "status",
-            "created_at",
-            "updated_at",
-        ]
-    );
-
-    fn values(&self) -> Vec<Cell<'_>> {
-        let settings =
-            serde_json::to_string(self.settings.expose()).expect("settings are plain data");
-        vec![
-            self.company.into(),
-            self.id.into(),
-            self.kind.as_str().into(),
-            self.platform.as_str().into(),
-            (&self.name).into(),
-            (&self.identifier).into(),
-            self.gateway.as_str().into(),
-            Cell::Owned(settings),
-            self.is_active.into(),
-            self.status.as_str().into(),
-            self.created_at.into(),
-            self.updated_at.into(),
-        ]
-    }
-
-    fn read(columns: &mut Columns<'_, '_>) -> ReadResult<Self> {
-        Ok(Self {
-            company: columns.id(CompanyId::new)?,
-            id: columns.id(ConnectionId::new)?,
-            kind: columns.word(ConnectionKind::parse)?,
-            platform: columns.word(Platform::parse)?,
-            name: columns.text()?,
-            identifier: columns.text()?,
-            gateway: columns.word(Gateway::parse)?,
-            settings: ConnectionSettings::from_stored(columns.json()?),
-            is_active: columns.flag()?,
-            status: columns.word(ConnectionStatus::parse)?,
-            created_at: columns.time()?,
-            updated_at: columns.time()?,
-        })
-    }
-}
 
 /// Each asks whether something refers to a connection.
 const USES: [&str; 4] = [
@@ -144,6 +84,7 @@ impl ConnectionReads for SqliteStore {
 mod tests {
     use super::*;
     use crate::plans;
+    use crate::table::Table;
 
     #[test]
     fn a_connection_is_found_by_its_id_alone() {

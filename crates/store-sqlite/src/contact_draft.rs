@@ -91,7 +91,7 @@ fn read_holder(conn: &Connection, query: &str, values: &[Cell<'_>]) -> ReadResul
     conn.prepare_cached(query)?
         .query_row(params_from_iter(values), |row| {
             let mut columns = Columns::new(row);
-            Ok((columns.time()?, columns.id(ContactId::new)?))
+            Ok((columns.get()?, columns.get()?))
         })
         .optional()
 }

@@ -1,7 +1,7 @@
 //! How many contacts have each combination of what the exact filters compare.
 
-use recado_core::contacts::{Contact, ContactFilter, CrmStatus, Facets, InboxStatus, Platform};
-use recado_core::ids::{CompanyId, StageId};
+use recado_core::contacts::{Contact, ContactFilter, Facets};
+use recado_core::ids::CompanyId;
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
 
 use crate::cell::{Cell, Columns};
@@ -79,15 +79,15 @@ pub(crate) fn passing(
     let mut passing = Passing { facets: Vec::new(), total: 0, all: true };
     while let Some(row) = rows.next()? {
         let mut columns = Columns::new(row);
-        let id = FacetId(columns.number()?);
-        let contacts: u64 = columns.number()?;
+        let id = FacetId(columns.get()?);
+        let contacts: u64 = columns.get()?;
         let facets = Facets {
-            source_platform: columns.word(Platform::parse)?,
-            inbox_status: columns.word(InboxStatus::parse)?,
-            pipeline_stage_id: columns.opt_id(StageId::new)?,
-            crm_status: columns.word(CrmStatus::parse)?,
-            is_ai_enabled: columns.flag()?,
-            is_group: columns.flag()?,
+            source_platform: columns.get()?,
+            inbox_status: columns.get()?,
+            pipeline_stage_id: columns.get()?,
+            crm_status: columns.get()?,
+            is_ai_enabled: columns.get()?,
+            is_group: columns.get()?,
         };
         if facets.pass(filter) {
             passing.facets.push(id);

@@ -7,7 +7,7 @@ use recado_core::access::Member;
 use recado_core::contacts::{Contact, ContactRecord, ContactSlice, ListBrief, Related};
 use recado_core::custom_fields::CustomField;
 use recado_core::deals::Stage;
-use recado_core::ids::{CompanyId, ContactId, ListId, OrganizationId, StageId};
+use recado_core::ids::{CompanyId, ContactId, OrganizationId, StageId};
 use recado_core::leads::LeadMemory;
 use recado_core::organizations::Organization;
 use recado_core::store::Stored;
@@ -124,7 +124,7 @@ fn lists_of(
     let mut statement = conn.prepare_cached(query)?;
     let lists = statement.query_map(params_from_iter(&key), |row| {
         let mut columns = Columns::new(row);
-        Ok(ListBrief { id: columns.id(ListId::new)?, name: columns.text()? })
+        Ok(ListBrief { id: columns.get()?, name: columns.get()? })
     })?;
     lists.collect()
 }

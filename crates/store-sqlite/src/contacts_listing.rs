@@ -91,7 +91,7 @@ impl Place {
 
     fn read(row: &Row<'_>) -> ReadResult<Self> {
         let mut columns = Columns::new(row);
-        Ok(Self { key: columns.number()?, id: columns.bytes()?, seq: Seq(columns.number()?) })
+        Ok(Self { key: columns.get()?, id: columns.get()?, seq: Seq(columns.get()?) })
     }
 
     fn is_after(self, other: Self) -> bool {
@@ -224,7 +224,7 @@ fn looked_up(
     let mut places = Vec::new();
     for seq in found.iter() {
         let (place, facet) = statement.query_row([seq.0], |row| {
-            Ok((Place::read(row)?, FacetId(Columns::from(row, 3).number()?)))
+            Ok((Place::read(row)?, FacetId(Columns::from(row, 3).get()?)))
         })?;
         if !passing.all && !passing.facets.contains(&facet) {
             continue;
@@ -250,7 +250,7 @@ fn count(conn: &Connection, order: Order, passing: &Passing, found: &Matches) ->
         let values = Scope::Facet(*facet).values(Place::START, u64::MAX, 0);
         let mut rows = statement.query(params_from_iter(values))?;
         while let Some(row) = rows.next()? {
-            total += u64::from(found.contains(Seq(Columns::from(row, 2).number()?)));
+            total += u64::from(found.contains(Seq(Columns::from(row, 2).get()?)));
         }
     }
     Ok(total)

@@ -7,7 +7,7 @@ use recado_core::Timestamp;
 use recado_core::connections;
 use recado_core::contacts::Contact;
 use recado_core::conversations::{ChannelContact, ChannelQuery, Conversation, ConversationReads};
-use recado_core::ids::{CompanyId, ConnectionId, ContactId};
+use recado_core::ids::{CompanyId, ContactId};
 use recado_core::messages::{Direction, SenderType};
 use recado_core::store::{StoreError, Stored};
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
@@ -16,39 +16,7 @@ use crate::SqliteStore;
 use crate::aliases;
 use crate::cell::{Cell, Columns};
 use crate::error::ReadResult;
-use crate::table::{self, Table, statements};
-
-impl Table for Conversation {
-    statements!(
-        "conversations",
-        ["company_id", "contact_id", "connection_id"],
-        ["identifier", "last_message_at", "last_inbound_at", "unread"]
-    );
-
-    fn values(&self) -> Vec<Cell<'_>> {
-        vec![
-            self.company.into(),
-            self.contact.into(),
-            self.connection.into(),
-            (&self.identifier).into(),
-            self.last_message_at.into(),
-            self.last_inbound_at.into(),
-            self.unread.into(),
-        ]
-    }
-
-    fn read(columns: &mut Columns<'_, '_>) -> ReadResult<Self> {
-        Ok(Self {
-            company: columns.id(CompanyId::new)?,
-            contact: columns.id(ContactId::new)?,
-            connection: columns.id(ConnectionId::new)?,
-            identifier: columns.text()?,
-            last_message_at: columns.opt_time()?,
-            last_inbound_at: columns.opt_time()?,
-            unread: columns.number()?,
-        })
-    }
-}
+use crate::table::{self};
 
 /// The conversations of a contact, by connection id.
 fn of_contact(
@@ -96,8 +64,7 @@ fn named(
     let mut add = |condition: &str, value: &str| -> ReadResult<()> {
         let values: [Cell<'_>; 2] = [company.into(), value.into()];
         let mut statement = conn.prepare_cached(&named_query(condition))?;
-        let ids = statement
-            .query_map(params_from_iter(values), |row| Columns::new(row).id(ContactId::new))?;
+        let ids = statement.query_map(params_from_iter(values), |row| Columns::new(row).get())?;
         for id in ids {
             found.insert(id?);
         }
@@ -188,8 +155,7 @@ impl ConversationReads for SqliteStore {
         contact: ContactId,
     ) -> Result<Option<Timestamp>, StoreError> {
         let wanted = (Direction::Inbound, "timestamp");
-        self.read(move |conn| newest(conn, company, contact, wanted, |columns| columns.time()))
-            .await
+        self.read(move |conn| newest(conn, company, contact, wanted, |columns| columns.get())).await
     }
 
     async fn newest_outbound_sender(
@@ -198,7 +164,7 @@ impl ConversationReads for SqliteStore {
         contact: ContactId,
     ) -> Result<Option<SenderType>, StoreError> {
         let wanted = (Direction::Outbound, "sender_type");
-        let read = |columns: &mut Columns<'_, '_>| columns.word(SenderType::parse);
+        let read = |columns: &mut Columns<'_, '_>| columns.get();
         self.read(move |conn| newest(conn, company, contact, wanted, read)).await
     }
 }

@@ -1,46 +1,12 @@
 //! Definitions of custom fields.
 
 use async_trait::async_trait;
-use recado_core::custom_fields::{CustomField, CustomFieldReads, FieldStatus, FieldType};
+use recado_core::custom_fields::{CustomField, CustomFieldReads};
 use recado_core::ids::{CompanyId, CustomFieldId};
 use recado_core::store::{StoreError, Stored};
 
 use crate::SqliteStore;
-use crate::cell::{Cell, Columns};
-use crate::error::ReadResult;
-use crate::table::{self, Table, statements};
-
-impl Table for CustomField {
-    statements!(
-        "custom_fields",
-        ["company_id", "id"],
-        ["slug", "label", "field_type", "status", "created_at"]
-    );
-
-    fn values(&self) -> Vec<Cell<'_>> {
-        vec![
-            self.company.into(),
-            self.id.into(),
-            (&self.slug).into(),
-            (&self.label).into(),
-            self.field_type.as_str().into(),
-            self.status.as_str().into(),
-            self.created_at.into(),
-        ]
-    }
-
-    fn read(columns: &mut Columns<'_, '_>) -> ReadResult<Self> {
-        Ok(Self {
-            company: columns.id(CompanyId::new)?,
-            id: columns.id(CustomFieldId::new)?,
-            slug: columns.text()?,
-            label: columns.text()?,
-            field_type: columns.word(FieldType::parse)?,
-            status: columns.word(FieldStatus::parse)?,
-            created_at: columns.time()?,
-        })
-    }
-}
+use crate::table::{self};
 
 #[async_trait]
 impl CustomFieldReads for SqliteStore {

@@ -1,101 +1,12 @@
 //! Pipelines, stages and deals.
 
 use async_trait::async_trait;
-use recado_core::deals::{Deal, DealReads, DealStatus, Pipeline, Stage};
+use recado_core::deals::{Deal, DealReads, Pipeline, Stage};
 use recado_core::ids::{CompanyId, ContactId, DealId, PipelineId, StageId};
 use recado_core::store::{StoreError, Stored};
 
 use crate::SqliteStore;
-use crate::cell::{Cell, Columns};
-use crate::error::ReadResult;
-use crate::table::{self, Table, statements};
-
-impl Table for Pipeline {
-    statements!("pipelines", ["company_id", "id"], ["name", "created_at"]);
-
-    fn values(&self) -> Vec<Cell<'_>> {
-        vec![self.company.into(), self.id.into(), (&self.name).into(), self.created_at.into()]
-    }
-
-    fn read(columns: &mut Columns<'_, '_>) -> ReadResult<Self> {
-        Ok(Self {
-            company: columns.id(CompanyId::new)?,
-            id: columns.id(PipelineId::new)?,
-            name: columns.text()?,
-            created_at: columns.time()?,
-        })
-    }
-}
-
-impl Table for Stage {
-    statements!("stages", ["company_id", "id"], ["pipeline_id", "name", "color", "display_order"]);
-
-    fn values(&self) -> Vec<Cell<'_>> {
-        vec![
-            self.company.into(),
-            self.id.into(),
-            self.pipeline.into(),
-            (&self.name).into(),
-            (&self.color).into(),
-            self.display_order.into(),
-        ]
-    }
-
-    fn read(columns: &mut Columns<'_, '_>) -> ReadResult<Self> {
-        Ok(Self {
-            company: columns.id(CompanyId::new)?,
-            id: columns.id(StageId::new)?,
-            pipeline: columns.id(PipelineId::new)?,
-            name: columns.text()?,
-            color: columns.text()?,
-            display_order: columns.number()?,
-        })
-    }
-}
-
-impl Table for Deal {
-    statements!(
-        "deals",
-        ["company_id", "id"],
-        [
-            "contact_id",
-            "title",
-            "stage_id",
-            "stage_entered_at",
-            "status",
-            "created_at",
-            "updated_at"
-        ]
-    );
-
-    fn values(&self) -> Vec<Cell<'_>> {
-        vec![
-            self.company.into(),
-            self.id.into(),
-            self.contact_id.into(),
-            (&self.title).into(),
-            self.stage_id.into(),
-            self.stage_entered_at.into(),
-            self.status.as_str().into(),
-            self.created_at.into(),
-            self.updated_at.into(),
-        ]
-    }
-
-    fn read(columns: &mut Columns<'_, '_>) -> ReadResult<Self> {
-        Ok(Self {
-            company: columns.id(CompanyId::new)?,
-            id: columns.id(DealId::new)?,
-            contact_id: columns.id(ContactId::new)?,
-            title: columns.text()?,
-            stage_id: columns.opt_id(StageId::new)?,
-            stage_entered_at: columns.opt_time()?,
-            status: columns.word(DealStatus::parse)?,
-            created_at: columns.time()?,
-            updated_at: columns.time()?,
-        })
-    }
-}
+use crate::table::{self};
 
 #[async_trait]
 impl DealReads for SqliteStore {

@@ -3,91 +3,27 @@
 use std::sync::LazyLock;
 
 use async_trait::async_trait;
-use recado_core::deliveries::{Delivery, DeliveryFilter, DeliveryReads, DeliveryStatus};
-use recado_core::events::EventType;
-use recado_core::ids::{CompanyId, DeliveryId, EventId, WebhookId};
+use recado_core::deliveries::{Delivery, DeliveryFilter, DeliveryReads};
+use recado_core::ids::{CompanyId, DeliveryId, WebhookId};
 use recado_core::page::{Page, PageRequest};
 use recado_core::store::{CommitError, Row, StoreError, Stored, Version};
 use rusqlite::{Connection, params_from_iter};
 
 use crate::SqliteStore;
-use crate::cell::{Cell, Columns, json};
 use crate::deliveries_listing;
-use crate::error::{ReadResult, commit_error};
-use crate::table::{self, Table, statements};
-
-impl Table for Delivery {
-    statements!(
-        "deliveries",
-        ["company_id", "id"],
-        [
-            "webhook_id",
-            "event_id",
-            "event_type",
-            "created_at",
-            "status",
-            "attempts",
-            "tries",
-            "due_at",
-            "queued_at",
-            "delivered_at",
-            "log",
-        ]
-    );
-
-    fn values(&self) -> Vec<Cell<'_>> {
-        vec![
-            self.company.into(),
-            self.id.into(),
-            self.webhook.into(),
-            self.event.into(),
-            self.event_type.as_str().into(),
-            self.created_at.into(),
-            self.status.as_str().into(),
-            self.attempts.into(),
-            self.tries.into(),
-            self.due_at.into(),
-            self.queued_at().into(),
-            self.delivered_at.into(),
-            if self.log.is_empty() { "[]".into() } else { json(&self.log) },
-        ]
-    }
-
-    fn read(columns: &mut Columns<'_, '_>) -> ReadResult<Self> {
-        let (company, id) = (columns.id(CompanyId::new)?, columns.id(DeliveryId::new)?);
-        let (webhook, event) = (columns.id(WebhookId::new)?, columns.id(EventId::new)?);
-        let (event_type, created_at) = (columns.word(EventType::parse)?, columns.time()?);
-        let status = columns.word(DeliveryStatus::parse)?;
-        let (attempts, tries) = (columns.number()?, columns.number()?);
-        let due_at = columns.opt_time()?;
-        columns.skip();
-        Ok(Self {
-            id,
-            company,
-            webhook,
-            event,
-            event_type,
-            status,
-            attempts,
-            tries,
-            due_at,
-            created_at,
-            delivered_at: columns.opt_time()?,
-            log: columns.json()?,
-        })
-    }
-}
+use crate::error::commit_error;
+use crate::table::{self, Table};
 
 /// The columns that an attempt changes come behind the key and what never changes.
 static OUTCOME: LazyLock<String> = LazyLock::new(|| {
-    let Some((fixed, outcome)) = Delivery::statements().columns.split_at_checked(6) else {
+    let Some((fixed, outcome)) = Delivery::statements().written.split_at_checked(6) else {
         return String::new();
     };
     let place = |at: usize, column: &&str| format!("{column} = ?{}", at + 1);
     let (mut by, mut set) = (Vec::new(), Vec::new());
     by.extend(fixed.iter().enumerate().map(|(at, column)| place(at, column)));
     set.extend(outcome.iter().enumerate().map(|(at, column)| place(fixed.len() + at, column)));
-    let version = Delivery::statements().columns.len() + 1;
+    let version = Delivery::statements().written.len() + 1;
     format!(
         "UPDATE deliveries SET {}, version = version + 1 WHERE {} AND version = ?{version}",
         set.join(", "),
@@ -102,7 +38,7 @@ pub(crate) fn update(
     row: &Delivery,
     read_at: Version,
 ) -> Result<(), CommitError> {
-    let mut values = row.values();
+    let mut values = table::values(row);
     values.push(read_at.number().into());
     let changed = conn
         .prepare_cached(&OUTCOME)

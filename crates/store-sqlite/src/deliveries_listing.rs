@@ -48,7 +48,7 @@ fn scopes(
             [company.into(), Cell::Id(*webhook), status.into(), event_type.into()];
         let found = next.query_row(params_from_iter(&values), |row| {
             let mut columns = Columns::new(row);
-            Ok((columns.bytes()?, columns.text()?, columns.text()?))
+            Ok((columns.get()?, columns.get()?, columns.get()?))
         });
         let Some(found) = found.optional()? else { break };
         if filter.webhook.is_some() && found.0 != start {

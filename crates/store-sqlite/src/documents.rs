@@ -1,47 +1,13 @@
 //! Documents of contacts.
 
 use async_trait::async_trait;
-use recado_core::documents::{Document, DocumentReads, DocumentState};
+use recado_core::documents::{Document, DocumentReads};
 use recado_core::ids::{CompanyId, ContactId, DocumentId};
 use recado_core::jobs::Job;
 use recado_core::store::{StoreError, Stored};
 
 use crate::SqliteStore;
-use crate::cell::{Cell, Columns};
-use crate::error::ReadResult;
-use crate::table::{self, Table, statements};
-
-impl Table for Document {
-    statements!(
-        "documents",
-        ["company_id", "id"],
-        ["contact_id", "filename", "size", "state", "created_at"]
-    );
-
-    fn values(&self) -> Vec<Cell<'_>> {
-        vec![
-            self.company.into(),
-            self.id.into(),
-            self.contact_id.into(),
-            (&self.filename).into(),
-            self.size.into(),
-            self.state.as_str().into(),
-            self.created_at.into(),
-        ]
-    }
-
-    fn read(columns: &mut Columns<'_, '_>) -> ReadResult<Self> {
-        Ok(Self {
-            company: columns.id(CompanyId::new)?,
-            id: columns.id(DocumentId::new)?,
-            contact_id: columns.id(ContactId::new)?,
-            filename: columns.text()?,
-            size: columns.number()?,
-            state: columns.word(DocumentState::parse)?,
-            created_at: columns.time()?,
-        })
-    }
-}
+use crate::table::{self};
 
 #[async_trait]
 impl DocumentReads for SqliteStore {

@@ -8,8 +8,7 @@ use recado_core::deliveries::{
     Delivery, DeliverySeq, DueDelivery, DueReads, PendingQueue, QueueKey, QueuePage, QueueRead,
     Signals,
 };
-use recado_core::ids::{CompanyId, ContactId, WebhookId};
-use recado_core::store::{StoreError, Stored, Version};
+use recado_core::store::StoreError;
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
 
 use crate::SqliteStore;
@@ -58,11 +57,9 @@ fn part(
     conn.prepare_cached(query)?
         .query_map(params_from_iter(&values), |row| {
             let mut columns = Columns::new(row);
-            let seq = DeliverySeq(columns.number()?);
-            let (contact, data) = (columns.opt_id(ContactId::new)?, columns.opt_text()?);
-            let delivery = Delivery::read(&mut columns)?;
-            let version = Version::new(columns.number()?);
-            Ok(DueDelivery { seq, delivery: Stored::new(delivery, version), contact, data })
+            let seq = DeliverySeq(columns.get()?);
+            let (contact, data) = (columns.get()?, columns.get()?);
+            Ok(DueDelivery { seq, delivery: columns.stored()?, contact, data })
         })?
         .collect()
 }
@@ -85,9 +82,8 @@ fn pending_queues(
         (conn.prepare_cached(FIRST_QUEUE)?, conn.prepare_cached(NEXT_QUEUE)?);
     let read = |row: &rusqlite::Row<'_>| {
         let mut columns = Columns::new(row);
-        let company = columns.id(CompanyId::new)?;
-        let key = QueueKey { company, webhook: columns.id(WebhookId::new)? };
-        Ok(PendingQueue { key, queued_at: columns.time()? })
+        let key = QueueKey { company: columns.get()?, webhook: columns.get()? };
+        Ok(PendingQueue { key, queued_at: columns.get()? })
     };
     let mut pending = Vec::new();
     while pending.len() < limit as usize {

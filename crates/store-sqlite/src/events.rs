@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use recado_core::events::{Event, EventReads, EventRecord, EventType, JournalPosition};
-use recado_core::ids::{CompanyId, ContactId, EventId};
+use recado_core::ids::{CompanyId, EventId};
 use recado_core::store::{CommitError, StoreError};
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
 
@@ -42,12 +42,12 @@ pub(crate) fn insert(conn: &Connection, event: &Event) -> Result<(), CommitError
 fn read(row: &rusqlite::Row<'_>) -> ReadResult<EventRecord> {
     let mut columns = Columns::new(row);
     Ok(EventRecord {
-        company: columns.id(CompanyId::new)?,
-        id: columns.id(EventId::new)?,
-        event_type: columns.word(EventType::parse)?,
-        contact: columns.opt_id(ContactId::new)?,
-        at: columns.time()?,
-        data: columns.opt_text()?,
+        company: columns.get()?,
+        id: columns.get()?,
+        event_type: columns.get()?,
+        contact: columns.get()?,
+        at: columns.get()?,
+        data: columns.get()?,
     })
 }
 

@@ -5,59 +5,11 @@ use std::sync::LazyLock;
 use async_trait::async_trait;
 use recado_core::access::Company;
 use recado_core::ids::{CompanyId, InboundEndpointId};
-use recado_core::inbound::{
-    AuthMode, EndpointSecret, EndpointSlug, InboundEndpoint, InboundReads, VariableMapping,
-};
+use recado_core::inbound::{EndpointSlug, InboundEndpoint, InboundReads};
 use recado_core::store::{StoreError, Stored};
 
 use crate::SqliteStore;
-use crate::cell::{Cell, Columns, json};
-use crate::error::ReadResult;
-use crate::table::{self, Table, statements};
-
-impl Table for InboundEndpoint {
-    statements!(
-        "inbound_endpoints",
-        ["company_id", "id"],
-        [
-            "slug",
-            "variable_mapping",
-            "auth_mode",
-            "secret",
-            "is_active",
-            "created_at",
-            "updated_at",
-        ]
-    );
-
-    fn values(&self) -> Vec<Cell<'_>> {
-        vec![
-            self.company.into(),
-            self.id.into(),
-            self.slug.as_str().into(),
-            json(self.mapping.entries()),
-            self.auth_mode.as_str().into(),
-            self.secret.expose().into(),
-            self.is_active.into(),
-            self.created_at.into(),
-            self.updated_at.into(),
-        ]
-    }
-
-    fn read(columns: &mut Columns<'_, '_>) -> ReadResult<Self> {
-        Ok(Self {
-            company: columns.id(CompanyId::new)?,
-            id: columns.id(InboundEndpointId::new)?,
-            slug: columns.word(EndpointSlug::parse)?,
-            mapping: VariableMapping::from_stored(columns.json()?),
-            auth_mode: columns.word(AuthMode::parse)?,
-            secret: EndpointSecret::stored(columns.text()?),
-            is_active: columns.flag()?,
-            created_at: columns.time()?,
-            updated_at: columns.time()?,
-        })
-    }
-}
+use crate::table::{self};
 
 static BY_SLUG: LazyLock<String> =
     LazyLock::new(|| table::with_company::<InboundEndpoint>("row.slug = ?1"));

@@ -2,54 +2,15 @@
 
 use async_trait::async_trait;
 use recado_core::Timestamp;
-use recado_core::ids::{CompanyId, JobId};
+use recado_core::ids::CompanyId;
 use recado_core::jobs::{Job, JobKind, JobReads};
 use recado_core::store::{Claims, CommitError, StoreError, Stored};
 use rusqlite::Connection;
 
 use crate::SqliteStore;
-use crate::cell::{Cell, Columns};
 use crate::error::ReadResult;
-use crate::table::{self, Table, statements};
+use crate::table::{self};
 use crate::writer::{Transaction, expect_no_conflict, read_error};
-
-impl Table for Job {
-    statements!(
-        "jobs",
-        ["company_id", "id"],
-        ["kind", "subject", "data", "attempts", "due_at", "leased_until", "created_at"]
-    );
-
-    fn values(&self) -> Vec<Cell<'_>> {
-        let data = serde_json::to_string(&self.kind).expect("a job's kind is plain data");
-        vec![
-            self.company.into(),
-            self.id.into(),
-            self.kind.name().into(),
-            self.kind.subject().into(),
-            Cell::Owned(data),
-            self.attempts.into(),
-            self.due_at.into(),
-            self.leased_until.into(),
-            self.created_at.into(),
-        ]
-    }
-
-    fn read(columns: &mut Columns<'_, '_>) -> ReadResult<Self> {
-        let (company, id) = (columns.id(CompanyId::new)?, columns.id(JobId::new)?);
-        columns.skip();
-        columns.skip();
-        Ok(Self {
-            company,
-            id,
-            kind: columns.json()?,
-            attempts: columns.number()?,
-            due_at: columns.time()?,
-            leased_until: columns.opt_time()?,
-            created_at: columns.time()?,
-        })
-    }
-}
 
 /// Jobs that may be claimed, oldest `due_at` first.
 fn claimable(conn: &Connection, now: Timestamp, limit: u32) -> ReadResult<Vec<Stored<Job>>> {

@@ -2,67 +2,15 @@
 
 use async_trait::async_trait;
 use recado_core::Timestamp;
-use recado_core::ids::{ClickId, CompanyId, ContactId, LinkId};
-use recado_core::links::{Click, Link, LinkClicks, LinkCode, LinkReads};
+use recado_core::ids::{CompanyId, ContactId, LinkId};
+use recado_core::links::{Link, LinkClicks, LinkCode, LinkReads};
 use recado_core::store::{StoreError, Stored};
 use rusqlite::{Connection, params_from_iter};
 
 use crate::SqliteStore;
 use crate::cell::{Cell, Columns};
 use crate::error::ReadResult;
-use crate::table::{self, Table, statements};
-
-impl Table for Link {
-    statements!("links", ["company_id", "id"], ["contact_id", "code", "url", "created_at"]);
-
-    fn values(&self) -> Vec<Cell<'_>> {
-        vec![
-            self.company.into(),
-            self.id.into(),
-            self.contact.into(),
-            self.code.as_str().into(),
-            (&self.url).into(),
-            self.created_at.into(),
-        ]
-    }
-
-    fn read(columns: &mut Columns<'_, '_>) -> ReadResult<Self> {
-        Ok(Self {
-            company: columns.id(CompanyId::new)?,
-            id: columns.id(LinkId::new)?,
-            contact: columns.id(ContactId::new)?,
-            code: columns.word(LinkCode::parse)?,
-            url: columns.text()?,
-            created_at: columns.time()?,
-        })
-    }
-}
-
-impl Table for Click {
-    statements!("clicks", ["company_id", "id"], ["link_id", "contact_id", "at", "human"]);
-
-    fn values(&self) -> Vec<Cell<'_>> {
-        vec![
-            self.company.into(),
-            self.id.into(),
-            self.link.into(),
-            self.contact.into(),
-            self.at.into(),
-            self.human.into(),
-        ]
-    }
-
-    fn read(columns: &mut Columns<'_, '_>) -> ReadResult<Self> {
-        Ok(Self {
-            company: columns.id(CompanyId::new)?,
-            id: columns.id(ClickId::new)?,
-            link: columns.id(LinkId::new)?,
-            contact: columns.id(ContactId::new)?,
-            at: columns.time()?,
-            human: columns.flag()?,
-        })
-    }
-}
+use crate::table::{self};
 
 /// The human clicks on all links of a contact (2.1).
 pub(crate) fn human_clicks(
@@ -75,7 +23,7 @@ pub(crate) fn human_clicks(
     let values: [Cell<'_>; 2] = [company.into(), contact.into()];
     conn.prepare_cached(query)?.query_row(params_from_iter(&values), |row| {
         let mut columns = Columns::new(row);
-        let (total, last_at): (u64, Option<Timestamp>) = (columns.number()?, columns.opt_time()?);
+        let (total, last_at): (u64, Option<Timestamp>) = (columns.get()?, columns.get()?);
         Ok(LinkClicks { total, last_at })
     })
 }

@@ -4,63 +4,22 @@ use std::sync::LazyLock;
 
 use async_trait::async_trait;
 use recado_core::ids::{CompanyId, ContactId, ListId};
-use recado_core::lists::{List, ListCandidates, ListMember, ListReads};
+use recado_core::lists::{List, ListCandidates, ListReads};
 use recado_core::store::{StoreError, Stored};
 use rusqlite::{OptionalExtension, Row, params_from_iter};
 
 use crate::SqliteStore;
 use crate::cell::{Cell, Columns};
 use crate::error::ReadResult;
-use crate::table::{self, Table, read_stored, statements};
-
-impl Table for List {
-    statements!("lists", ["company_id", "id"], ["name", "is_active", "created_at"]);
-
-    fn values(&self) -> Vec<Cell<'_>> {
-        vec![
-            self.company.into(),
-            self.id.into(),
-            (&self.name).into(),
-            self.is_active.into(),
-            self.created_at.into(),
-        ]
-    }
-
-    fn read(columns: &mut Columns<'_, '_>) -> ReadResult<Self> {
-        Ok(Self {
-            company: columns.id(CompanyId::new)?,
-            id: columns.id(ListId::new)?,
-            name: columns.text()?,
-            is_active: columns.flag()?,
-            created_at: columns.time()?,
-        })
-    }
-}
-
-impl Table for ListMember {
-    statements!(unversioned "list_members", ["company_id", "list_id", "contact_id"], []);
-
-    fn values(&self) -> Vec<Cell<'_>> {
-        vec![self.company.into(), self.list.into(), self.contact.into()]
-    }
-
-    fn read(columns: &mut Columns<'_, '_>) -> ReadResult<Self> {
-        Ok(Self {
-            company: columns.id(CompanyId::new)?,
-            list: columns.id(ListId::new)?,
-            contact: columns.id(ContactId::new)?,
-        })
-    }
-}
+use crate::table::{self, Table};
 
 static COUNTED: LazyLock<String> = LazyLock::new(|| {
     format!("SELECT {}, l.contacts FROM lists AS l", List::statements().qualified("l"))
 });
 
 fn read_counted(row: &Row<'_>) -> ReadResult<(Stored<List>, u64)> {
-    let list = read_stored(row)?;
-    let mut count = Columns::from(row, List::statements().columns.len() + 1);
-    Ok((list, count.number()?))
+    let mut columns = Columns::new(row);
+    Ok((columns.stored()?, columns.get()?))
 }
 
 #[async_trait]

@@ -1,7 +1,7 @@
 //! How many messages have each combination of what the listings compare.
 
-use recado_core::ids::{CompanyId, ConnectionId};
-use recado_core::messages::{Direction, Message, MessageFilter, MessageStatus, MessageType};
+use recado_core::ids::CompanyId;
+use recado_core::messages::{Message, MessageFilter};
 use recado_core::store::CommitError;
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
 
@@ -93,12 +93,12 @@ pub(crate) fn passing(
     let mut passing = Passing { facets: Vec::new(), total: 0, all: true };
     while let Some(row) = rows.next()? {
         let mut columns = Columns::new(row);
-        let id = FacetId(columns.number()?);
-        let messages: u64 = columns.number()?;
-        let connection = columns.id(ConnectionId::new)?;
-        let direction = columns.word(Direction::parse)?;
-        let message_type = columns.word(MessageType::parse)?;
-        let status = columns.word(MessageStatus::parse)?;
+        let id = FacetId(columns.get()?);
+        let messages: u64 = columns.get()?;
+        let connection = columns.get()?;
+        let direction = columns.get()?;
+        let message_type = columns.get()?;
+        let status = columns.get()?;
         let passes = filter.connection.is_none_or(|wanted| wanted == connection)
             && filter.direction.is_none_or(|wanted| wanted == direction)
             && filter.message_type.is_none_or(|wanted| wanted == message_type)

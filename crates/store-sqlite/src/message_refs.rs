@@ -1,21 +1,15 @@
 //! What providers' message ids stand for.
 
 use recado_core::Timestamp;
-use recado_core::ids::{CompanyId, ConnectionId, ContactId, MessageId};
-use recado_core::messages::{
-    MessageRef, MessageStatus, ProviderMessageId, RefTarget, Referred, StatusReport,
-};
+use recado_core::ids::{CompanyId, ConnectionId, ContactId};
+use recado_core::messages::{MessageRef, ProviderMessageId, RefTarget, Referred};
 use recado_core::store::CommitError;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, params_from_iter};
 
-use crate::cell::{Cell, Columns};
+use crate::cell::Cell;
 use crate::error::{ReadResult, commit_error};
-use crate::messages::{failure_cells, read_failure};
-use crate::table::{self, Table, statements};
-
-/// Stands where the status of a report does, in the row of a message that was deleted.
-const FORGOTTEN: &str = "forgotten";
+use crate::table::{self};
 
 /// Leaves a trace of each id among the messages of a contact (R145). Where the same id was forgotten
 /// before, the row is there already.
@@ -57,68 +51,6 @@ pub(crate) fn forget(
         .and_then(|mut statement| statement.execute(params_from_iter(&values)))
         .map_err(commit_error)?;
     Ok(())
-}
-
-impl Table for MessageRef {
-    statements!(
-        "message_refs",
-        ["company_id", "connection_id", "provider_id"],
-        ["message_id", "status", "error_type", "error_code", "error_message", "expires_at"]
-    );
-
-    fn values(&self) -> Vec<Cell<'_>> {
-        let (message, report, expires_at) = match &self.target {
-            RefTarget::Message(id) => (Some(*id), None, None),
-            RefTarget::Report { report, expires_at } => (None, Some(report), Some(*expires_at)),
-            RefTarget::Forgotten { expires_at } => (None, None, Some(*expires_at)),
-        };
-        let status = match &self.target {
-            RefTarget::Forgotten { .. } => Some(FORGOTTEN),
-            _ => report.map(|report| report.status.as_str()),
-        };
-        let [error_type, error_code, error_message] =
-            failure_cells(report.and_then(|report| report.failure.as_ref()));
-        vec![
-            self.company.into(),
-            self.connection.into(),
-            self.provider_id.as_str().into(),
-            message.into(),
-            status.into(),
-            error_type,
-            error_code,
-            error_message,
-            expires_at.into(),
-        ]
-    }
-
-    fn read(columns: &mut Columns<'_, '_>) -> ReadResult<Self> {
-        let company = columns.id(CompanyId::new)?;
-        let connection = columns.id(ConnectionId::new)?;
-        let provider_id = ProviderMessageId::from_stored(columns.text()?);
-        let target = match columns.opt_id(MessageId::new)? {
-            Some(message) => {
-                (0..5).for_each(|_| columns.skip());
-                RefTarget::Message(message)
-            }
-            None => {
-                // A report has a status; what is no word of one is that of a forgotten message.
-                let word = |word: &str| match MessageStatus::parse(word) {
-                    Some(status) => Some(Some(status)),
-                    None => (word == FORGOTTEN).then_some(None),
-                };
-                let status = columns.word(word)?;
-                let failure = read_failure(columns)?;
-                let expires_at = columns.time()?;
-                match status {
-                    Some(status) => {
-                        RefTarget::Report { report: StatusReport { status, failure }, expires_at }
-                    }
-                    None => RefTarget::Forgotten { expires_at },
-                }
-            }
-        };
-        Ok(Self { company, connection, provider_id, target })
-    }
 }
 
 /// What these ids stand for on a connection; unknown ones are left out.

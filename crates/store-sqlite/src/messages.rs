@@ -4,181 +4,24 @@ use std::sync::LazyLock;
 
 use async_trait::async_trait;
 use recado_core::Timestamp;
-use recado_core::ids::{
-    CompanyId, ConnectionId, ContactId, DocumentId, LedgerLineId, MessageId, WorkerId,
-};
+use recado_core::ids::{CompanyId, ConnectionId, MessageId, WorkerId};
 use recado_core::messages::{
-    DeliveryCode, Direction, ErrorType, Failure, Media, Message, MessageFilter, MessageReads,
-    MessageRecord, MessageStatus, MessageType, ProviderMessageId, Quoted, Referred, SenderType,
+    Message, MessageFilter, MessageReads, MessageRecord, ProviderMessageId, Referred,
 };
 use recado_core::page::{Page, PageRequest};
-use recado_core::prosas::{Brl, Prosa, ProsaScope, Prosas};
 use recado_core::store::{CommitError, Conflict, RowKey, StoreError, Stored, Version};
-use recado_core::templates::TemplateCategory;
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
 
 use crate::SqliteStore;
 use crate::cell::{Cell, Columns};
 use crate::error::ReadResult;
 use crate::message_facets::{self, FacetId};
-use crate::table::{
-    self, Table, insert_error, placeholders, read_stored, statements, update_changed,
-};
+use crate::table::{self, Table, insert_error, placeholders, read_stored, update_changed, values};
 use crate::writer::read_error;
 use crate::{message_refs, messages_listing};
 
-/// The three columns of a failure.
-pub(crate) fn failure_cells(failure: Option<&Failure>) -> [Cell<'_>; 3] {
-    [
-        failure.map(|failure| failure.error_type.as_str()).into(),
-        failure.map(|failure| failure.code.as_str()).into(),
-        failure.and_then(|failure| failure.message.as_ref()).into(),
-    ]
-}
-
-/// Reads what [`failure_cells`] wrote.
-pub(crate) fn read_failure(columns: &mut Columns<'_, '_>) -> ReadResult<Option<Failure>> {
-    let error_type = columns.opt_word(ErrorType::parse)?;
-    let code = columns.opt_word(DeliveryCode::parse)?;
-    let message = columns.opt_text()?;
-    Ok(error_type.zip(code).map(|(error_type, code)| Failure { error_type, code, message }))
-}
-
-fn read_prosa(columns: &mut Columns<'_, '_>) -> ReadResult<Option<Prosa>> {
-    let consumption_id = columns.opt_id(LedgerLineId::new)?;
-    let (prosas, cost) = (columns.opt_number()?, columns.opt_number()?);
-    let scope = columns.opt_word(ProsaScope::parse)?;
-    Ok(consumption_id.zip(scope).map(|(consumption_id, scope)| Prosa {
-        consumption_id,
-        prosas: Prosas::from_units(prosas.unwrap_or_default()),
-        cost: Brl::from_units(cost.unwrap_or_default()),
-        scope,
-    }))
-}
-
-impl Table for Message {
-    statements!(
-        "messages",
-        ["company_id", "id"],
-        [
-            "created_at",
-            "contact_id",
-            "connection_id",
-            "direction",
-            "message_type",
-            "sender_type",
-            "status",
-            "timestamp",
-            "is_history",
-            "sender_id",
-            "error_type",
-            "error_code",
-            "error_message",
-            "content",
-            "media_url",
-            "media_source",
-            "media_document_id",
-            "media_mimetype",
-            "media_filename",
-            "media_caption",
-            "provider_id",
-            "external_id",
-            "quoted_message_id",
-            "quoted_content",
-            "quoted_type",
-            "participant",
-            "template_category",
-            "consumption_id",
-            "prosas",
-            "cost",
-            "prosa_scope",
-            "edited_at",
-        ]
-    );
-
-    fn values(&self) -> Vec<Cell<'_>> {
-        let [error_type, error_code, error_message] = failure_cells(self.failure.as_ref());
-        let Media { url, source, document, mimetype, filename, caption } = &self.media;
-        let prosa = self.prosa;
-        vec![
-            self.company.into(),
-            self.id.into(),
-            self.created_at.into(),
-            self.contact.into(),
-            self.connection.into(),
-            self.direction.as_str().into(),
-            self.message_type.as_str().into(),
-            self.sender_type.as_str().into(),
-            self.status.as_str().into(),
-            self.timestamp.into(),
-            self.is_history.into(),
-            self.sender.into(),
-            error_type,
-            error_code,
-            error_message,
-            self.content.as_ref().into(),
-            url.as_ref().into(),
-            source.as_ref().into(),
-            (*document).into(),
-            mimetype.as_ref().into(),
-            filename.as_ref().into(),
-            caption.as_ref().into(),
-            self.provider_id.as_ref().map(ProviderMessageId::as_str).into(),
-            self.external_id.as_ref().into(),
-            self.quoted.message.into(),
-            self.quoted.content.as_ref().into(),
-            self.quoted.message_type.map(MessageType::as_str).into(),
-            self.participant.as_ref().into(),
-            self.template_category.map(TemplateCategory::as_str).into(),
-            prosa.map(|prosa| prosa.consumption_id).into(),
-            prosa.map(|prosa| prosa.prosas.units()).into(),
-            prosa.map(|prosa| prosa.cost.units()).into(),
-            prosa.map(|prosa| prosa.scope.as_str()).into(),
-            self.edited_at.into(),
-        ]
-    }
-
-    fn read(columns: &mut Columns<'_, '_>) -> ReadResult<Self> {
-        Ok(Self {
-            company: columns.id(CompanyId::new)?,
-            id: columns.id(MessageId::new)?,
-            created_at: columns.time()?,
-            contact: columns.id(ContactId::new)?,
-            connection: columns.id(ConnectionId::new)?,
-            direction: columns.word(Direction::parse)?,
-            message_type: columns.word(MessageType::parse)?,
-            sender_type: columns.word(SenderType::parse)?,
-            status: columns.word(MessageStatus::parse)?,
-            timestamp: columns.time()?,
-            is_history: columns.flag()?,
-            sender: columns.opt_id(WorkerId::new)?,
-            failure: read_failure(columns)?,
-            content: columns.opt_text()?,
-            media: Media {
-                url: columns.opt_text()?,
-                source: columns.opt_text()?,
-                document: columns.opt_id(DocumentId::new)?,
-                mimetype: columns.opt_text()?,
-                filename: columns.opt_text()?,
-                caption: columns.opt_text()?,
-            },
-            provider_id: columns.opt_text()?.map(ProviderMessageId::from_stored),
-            external_id: columns.opt_text()?,
-            quoted: Quoted {
-                message: columns.opt_id(MessageId::new)?,
-                content: columns.opt_text()?,
-                message_type: columns.opt_word(MessageType::parse)?,
-            },
-            participant: columns.opt_text()?,
-            template_category: columns.opt_word(TemplateCategory::parse)?,
-            prosa: read_prosa(columns)?,
-            edited_at: columns.opt_time()?,
-        })
-    }
-}
-
 static INSERT: LazyLock<String> = LazyLock::new(|| {
-    let columns = &Message::statements().columns;
+    let columns = &Message::statements().written;
     format!(
         "INSERT INTO messages ({}, facet_id, version) VALUES ({}, 1)",
         columns.join(", "),
@@ -189,7 +32,7 @@ static INSERT: LazyLock<String> = LazyLock::new(|| {
 /// Inserts a message and counts it. The trigger of the table counts those that go.
 pub(crate) fn insert(conn: &Connection, message: &Message) -> Result<(), CommitError> {
     let facet = message_facets::add(conn, message)?;
-    let mut values = message.values();
+    let mut values = values(message);
     values.push(Cell::Int(facet.0));
     conn.prepare_cached(&INSERT)
         .and_then(|mut statement| statement.execute(params_from_iter(values)))
@@ -217,9 +60,8 @@ pub(crate) fn update(
         .prepare_cached(&SELECT_WITH_PLACE)
         .and_then(|mut statement| {
             let read = |row: &rusqlite::Row<'_>| {
-                let old = read_stored(row)?;
-                let mut place = Columns::from(row, Message::statements().columns.len() + 1);
-                Ok((old, place.number()?, FacetId(place.number()?)))
+                let mut columns = Columns::new(row);
+                Ok((columns.stored()?, columns.get()?, FacetId(columns.get()?)))
             };
             statement.query_row(params_from_iter(&key), read).optional()
         })
@@ -264,7 +106,7 @@ const LEFT_SENT: &str = "SELECT count(*) FROM messages AS m INDEXED BY messages_
 fn left_sent(conn: &Connection, from: Timestamp, to: Timestamp) -> ReadResult<u64> {
     let values: [Cell<'_>; 2] = [from.into(), to.into()];
     conn.prepare_cached(LEFT_SENT)?
-        .query_row(params_from_iter(values), |row| Columns::new(row).number())
+        .query_row(params_from_iter(values), |row| Columns::new(row).get())
 }
 
 #[async_trait]

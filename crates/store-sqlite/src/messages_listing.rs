@@ -184,10 +184,10 @@ fn brief(conn: &Connection, company: CompanyId, id: ContactId) -> ReadResult<Con
         let mut columns = Columns::new(row);
         Ok(ContactBrief {
             id,
-            phone: columns.text()?,
-            name: columns.text()?,
-            display_name: columns.text()?,
-            source_platform: columns.text()?,
+            phone: columns.get()?,
+            name: columns.get()?,
+            display_name: columns.get()?,
+            source_platform: columns.get()?,
         })
     })
 }

@@ -101,7 +101,7 @@ impl Range {
 
     /// How many rows it has.
     pub(crate) fn count(&self, conn: &Connection) -> ReadResult<u64> {
-        self.aggregate(conn, "count(*)", |columns| columns.number())
+        self.aggregate(conn, "count(*)", |columns| columns.get())
     }
 
     fn query(&self) -> String {
@@ -135,8 +135,8 @@ impl Range {
         conn.prepare_cached(&self.query())?
             .query_map(params_from_iter(values), |row| {
                 let mut columns = Columns::new(row);
-                let (at, id) = (Reverse(columns.number()?), Reverse(columns.bytes()?));
-                Ok(Place { at, id, seq: columns.number()? })
+                let (at, id) = (Reverse(columns.get()?), Reverse(columns.get()?));
+                Ok(Place { at, id, seq: columns.get()? })
             })?
             .collect()
     }

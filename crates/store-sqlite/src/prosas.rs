@@ -3,74 +3,19 @@
 use std::sync::LazyLock;
 
 use async_trait::async_trait;
-use recado_core::ids::{CampaignId, CompanyId, ContactId, LedgerLineId};
+use recado_core::ids::{CompanyId, LedgerLineId};
 use recado_core::page::{Page, PageRequest};
 use recado_core::prosas::{
-    Brl, LedgerFilter, LedgerLine, LedgerPage, LedgerReads, LineKind, ProsaScope, Prosas,
+    Brl, LedgerFilter, LedgerLine, LedgerPage, LedgerReads, LineKind, Prosas,
 };
 use recado_core::store::{StoreError, Stored};
 use rusqlite::Connection;
 
 use crate::SqliteStore;
-use crate::cell::{Cell, Columns};
+use crate::cell::Columns;
 use crate::error::ReadResult;
 use crate::newest_first::{Index, Range, Span, part_of};
-use crate::table::{self, Table, read_stored, statements};
-
-impl Table for LedgerLine {
-    statements!(
-        "ledger_lines",
-        ["company_id", "id"],
-        [
-            "consumption_id",
-            "kind",
-            "scope",
-            "prosas",
-            "cost",
-            "refunded_prosas",
-            "refunded_cost",
-            "contact_id",
-            "campaign_id",
-            "description",
-            "created_at",
-        ]
-    );
-
-    fn values(&self) -> Vec<Cell<'_>> {
-        vec![
-            self.company.into(),
-            self.id.into(),
-            self.consumption_id.into(),
-            self.kind.as_str().into(),
-            self.scope.as_str().into(),
-            self.prosas.units().into(),
-            self.cost.units().into(),
-            self.refunded.0.units().into(),
-            self.refunded.1.units().into(),
-            self.contact.into(),
-            self.campaign.into(),
-            self.description.as_ref().into(),
-            self.created_at.into(),
-        ]
-    }
-
-    fn read(columns: &mut Columns<'_, '_>) -> ReadResult<Self> {
-        Ok(Self {
-            company: columns.id(CompanyId::new)?,
-            id: columns.id(LedgerLineId::new)?,
-            consumption_id: columns.id(LedgerLineId::new)?,
-            kind: columns.word(LineKind::parse)?,
-            scope: columns.word(ProsaScope::parse)?,
-            prosas: Prosas::from_units(columns.number()?),
-            cost: Brl::from_units(columns.number()?),
-            refunded: (Prosas::from_units(columns.number()?), Brl::from_units(columns.number()?)),
-            contact: columns.opt_id(ContactId::new)?,
-            campaign: columns.opt_id(CampaignId::new)?,
-            description: columns.opt_text()?,
-            created_at: columns.time()?,
-        })
-    }
-}
+use crate::table::{self, Table, read_stored};
 
 /// Holds all that is summed.
 pub(crate) static BY_KIND: Index =
@@ -93,10 +38,10 @@ struct Sums {
 impl Sums {
     fn add(&mut self, columns: &mut Columns<'_, '_>) -> ReadResult<()> {
         let whole = |columns: &mut Columns<'_, '_>| -> ReadResult<i128> {
-            let (upper, lower): (i64, i64) = (columns.number()?, columns.number()?);
+            let (upper, lower): (i64, i64) = (columns.get()?, columns.get()?);
             Ok(i128::from(upper) * i128::from(PART) + i128::from(lower))
         };
-        self.lines += columns.number::<u64>()?;
+        self.lines += columns.get::<u64>()?;
         self.prosas += whole(columns)?;
         self.cost += whole(columns)?;
         Ok(())

@@ -3,54 +3,17 @@
 use std::sync::LazyLock;
 
 use recado_core::campaigns::{
-    Campaign, Recipient, RecipientCounts, RecipientEntry, RecipientFault, RecipientNumber,
-    RecipientStatus,
+    Campaign, Recipient, RecipientCounts, RecipientEntry, RecipientNumber, RecipientStatus,
 };
 use recado_core::contacts::{Identifier, Phone};
-use recado_core::ids::{CampaignId, CompanyId, ContactId, LedgerLineId, ListId, MessageId};
+use recado_core::ids::{CampaignId, CompanyId, ListId, MessageId};
 use recado_core::page::{Page, PageRequest};
 use recado_core::store::{CommitError, Conflict, Row, Stored, Version};
 use rusqlite::{Connection, Row as SqlRow, params_from_iter};
 
 use crate::cell::{Cell, Columns};
 use crate::error::{ReadResult, commit_error};
-use crate::table::{self, Table, read_stored, statements};
-
-impl Table for Recipient {
-    statements!(
-        "recipients",
-        ["company_id", "campaign_id", "number"],
-        ["contact_id", "status", "message_id", "debit_id", "fault", "sent_at"]
-    );
-
-    fn values(&self) -> Vec<Cell<'_>> {
-        vec![
-            self.company.into(),
-            self.campaign.into(),
-            self.number.0.into(),
-            self.contact.into(),
-            self.status.as_str().into(),
-            self.message.into(),
-            self.debit.into(),
-            self.fault.map(RecipientFault::as_str).into(),
-            self.sent_at.into(),
-        ]
-    }
-
-    fn read(columns: &mut Columns<'_, '_>) -> ReadResult<Self> {
-        Ok(Self {
-            company: columns.id(CompanyId::new)?,
-            campaign: columns.id(CampaignId::new)?,
-            number: RecipientNumber(columns.number()?),
-            contact: columns.opt_id(ContactId::new)?,
-            status: columns.word(RecipientStatus::parse)?,
-            message: columns.opt_id(MessageId::new)?,
-            debit: columns.opt_id(LedgerLineId::new)?,
-            fault: columns.opt_word(RecipientFault::parse)?,
-            sent_at: columns.opt_time()?,
-        })
-    }
-}
+use crate::table::{self, Table};
 
 /// In the order of the key of `list_members`, so that nothing is sorted.
 const ENROLL: &str = "INSERT INTO recipients \
@@ -89,7 +52,7 @@ pub(crate) fn update(
     row: &Recipient,
     read_at: Version,
 ) -> Result<(), CommitError> {
-    let mut values = row.values();
+    let mut values = table::values(row);
     values.push(read_at.number().into());
     let changed = conn
         .prepare_cached(STEP)
@@ -112,8 +75,7 @@ fn count(
     status: RecipientStatus,
 ) -> ReadResult<u64> {
     let values: [Cell<'_>; 3] = [company.into(), campaign.into(), status.as_str().into()];
-    conn.prepare_cached(COUNT)?
-        .query_row(params_from_iter(&values), |row| Columns::new(row).number())
+    conn.prepare_cached(COUNT)?.query_row(params_from_iter(&values), |row| Columns::new(row).get())
 }
 
 /// How many have which status: the lengths of the ranges that lie side by side in the index.
@@ -184,10 +146,9 @@ static ENTRY: LazyLock<String> = LazyLock::new(|| {
 });
 
 fn read_entry(row: &SqlRow<'_>) -> ReadResult<RecipientEntry> {
-    let recipient: Stored<Recipient> = read_stored(row)?;
-    let mut contact = Columns::from(row, Recipient::statements().columns.len() + 1);
-    let identifier = contact.opt_word(Identifier::parse)?;
-    let phone = contact.opt_stored(Phone::from_stored)?;
+    let mut columns = Columns::new(row);
+    let recipient: Stored<Recipient> = columns.stored()?;
+    let (identifier, phone): (Option<Identifier>, Option<Phone>) = columns.get()?;
     Ok(RecipientEntry {
         recipient: recipient.into_value(),
         contact: identifier.map(|identifier| (phone, identifier)),
@@ -216,7 +177,7 @@ pub(crate) fn page(
     let mut entry = conn.prepare_cached(&ENTRY)?;
     let items = conn
         .prepare_cached(numbers)?
-        .query_map(params_from_iter(values), |row| Columns::new(row).number::<u32>())?
+        .query_map(params_from_iter(values), |row| Columns::new(row).get::<u32>())?
         .map(|number| {
             let key: [Cell<'_>; 3] = [company.into(), campaign.into(), number?.into()];
             entry.query_row(params_from_iter(&key), read_entry)

@@ -1,60 +1,93 @@
 //! What every kind of row has in common: the statements that read and write it.
 
+use std::sync::LazyLock;
+
 use recado_core::access::Company;
 use recado_core::ids::CompanyId;
+use recado_core::links::Click;
 use recado_core::store::{CommitError, Conflict, RowKey, Stored, Version};
+use recado_store_sql::{Layout, TableDef};
 use rusqlite::{Connection, OptionalExtension, Row as SqlRow, params_from_iter};
 
-use crate::cell::{Cell, Columns};
+use crate::cell::{Cell, Cells, Columns};
 use crate::error::{ReadResult, commit_error, identity, store_error};
 
-/// A kind of row. `values` and `read` go through the columns in the order of
-/// [`Statements::columns`].
-pub(crate) trait Table: Sized {
+/// A kind of row with its statements.
+pub(crate) trait Table: Layout {
     /// Its statements, built once.
     fn statements() -> &'static Statements;
-
-    /// The values of its columns.
-    fn values(&self) -> Vec<Cell<'_>>;
-
-    /// Reads the columns back.
-    fn read(columns: &mut Columns<'_, '_>) -> ReadResult<Self>;
 }
 
-/// Implements [`Table::statements`]: the table, the columns of its key, the other columns. A row of
-/// an `unversioned` table is inserted and deleted, but never updated.
-macro_rules! statements {
-    ($name:literal, [$($key:literal),+], [$($column:literal),* $(,)?]) => {
-        fn statements() -> &'static $crate::table::Statements {
-            static STATEMENTS: std::sync::LazyLock<$crate::table::Statements> =
-                std::sync::LazyLock::new(|| {
-                    $crate::table::Statements::of($name, &[$($key),+], &[$($column),*])
-                });
-            &STATEMENTS
-        }
-    };
-    (unversioned $name:literal, [$($key:literal),+], [$($column:literal),* $(,)?]) => {
-        fn statements() -> &'static $crate::table::Statements {
-            static STATEMENTS: std::sync::LazyLock<$crate::table::Statements> =
-                std::sync::LazyLock::new(|| {
-                    $crate::table::Statements::unversioned($name, &[$($key),+], &[$($column),*])
-                });
-            &STATEMENTS
-        }
+macro_rules! tables {
+    ($($Record:ty),+ $(,)?) => {
+        $(impl Table for $Record {
+            fn statements() -> &'static Statements {
+                static STATEMENTS: LazyLock<Statements> =
+                    LazyLock::new(|| Statements::of(<$Record>::TABLE));
+                &STATEMENTS
+            }
+        })+
     };
 }
-pub(crate) use statements;
+
+tables! {
+    recado_core::access::Company,
+    recado_core::access::ApiKey,
+    recado_core::access::Member,
+    recado_core::access::Secret,
+    recado_core::contacts::Contact,
+    recado_core::contacts::ContactTag,
+    recado_core::custom_fields::CustomField,
+    recado_core::lists::List,
+    recado_core::lists::ListMember,
+    recado_core::tags::Tag,
+    recado_core::tags::CloseReason,
+    recado_core::deals::Pipeline,
+    recado_core::deals::Stage,
+    recado_core::deals::Deal,
+    recado_core::organizations::Organization,
+    recado_core::documents::Document,
+    recado_core::links::Link,
+    recado_core::links::Click,
+    recado_core::connections::Connection,
+    recado_core::groups::ConnectionGroup,
+    recado_core::contacts::Alias,
+    recado_core::conversations::Conversation,
+    recado_core::messages::Message,
+    recado_core::messages::MessageRef,
+    recado_core::leads::LeadMemory,
+    recado_core::prosas::LedgerLine,
+    recado_core::idempotency::RememberedCall,
+    recado_core::workers::Worker,
+    recado_core::gateway::UnknownKind,
+    recado_core::templates::Template,
+    recado_core::webhooks::Webhook,
+    recado_core::webhooks::Routes,
+    recado_core::deliveries::Delivery,
+    recado_core::deliveries::Shard,
+    recado_core::inbound::InboundEndpoint,
+    recado_core::dispatches::DispatchWindow,
+    recado_core::campaigns::Campaign,
+    recado_core::campaigns::Recipient,
+    recado_core::jobs::Job,
+}
+
+/// The values of a row's columns, in the order of [`Statements::written`].
+pub(crate) fn values<T: Table>(row: &T) -> Vec<Cell<'_>> {
+    let mut cells = Cells(Vec::with_capacity(T::statements().written.len() + 1));
+    row.write(&mut cells);
+    row.write_derived(&mut cells);
+    cells.0
+}
 
 /// The statements of a table.
 #[derive(Debug)]
 pub(crate) struct Statements {
-    /// Its name.
-    pub(crate) name: &'static str,
-    /// The columns of its key, then the others; without the version.
-    pub(crate) columns: Vec<&'static str>,
+    table: TableDef,
+    /// The columns of its key, then the others, then those that follow from them.
+    pub(crate) written: Vec<&'static str>,
     /// Columns and version, without a condition.
     pub(crate) select: String,
-    key: usize,
     get: String,
     version: String,
     insert: String,
@@ -63,70 +96,45 @@ pub(crate) struct Statements {
 }
 
 impl Statements {
-    pub(crate) fn of(name: &'static str, key: &[&'static str], others: &[&'static str]) -> Self {
-        let columns: Vec<&'static str> = key.iter().chain(others).copied().collect();
-        let by_key = conditions(key);
-        let listed = columns.join(", ");
-        let select = format!("SELECT {listed}, version FROM {name}");
-        let at = columns.len() + 1;
-        let set: Vec<String> = others
-            .iter()
-            .enumerate()
-            .map(|(index, column)| format!("{column} = ?{}", key.len() + index + 1))
+    pub(crate) fn of(mut table: TableDef) -> Self {
+        let TableDef { name, key, columns, derived, .. } = table;
+        // The table keeps a version of its rows, though they never change.
+        table.versioned |= name == Click::TABLE.name;
+        let written = [columns, derived].concat();
+        let by_key = conditions(&columns[..key]);
+        let (column, first, version) = match table.versioned {
+            true => (", version", ", 1", "version"),
+            false => ("", "", "1"),
+        };
+        let select = format!("SELECT {}, {version} FROM {name}", columns.join(", "));
+        let set: Vec<String> = (written.iter().enumerate().skip(key))
+            .map(|(at, column)| format!("{column} = ?{}", at + 1))
             .collect();
+        let update = format!(
+            "UPDATE {name} SET {}, version = version + 1 WHERE {by_key} AND version = ?{}",
+            set.join(", "),
+            written.len() + 1
+        );
         Self {
             get: format!("{select} WHERE {by_key}"),
-            version: format!("SELECT version FROM {name} WHERE {by_key}"),
+            version: format!("SELECT {version} FROM {name} WHERE {by_key}"),
             insert: format!(
-                "INSERT INTO {name} ({listed}, version) VALUES ({}, 1)",
-                placeholders(columns.len())
+                "INSERT INTO {name} ({}{column}) VALUES ({}{first})",
+                written.join(", "),
+                placeholders(written.len())
             ),
-            update: Some(format!(
-                "UPDATE {name} SET {}, version = version + 1 WHERE {by_key} AND version = ?{at}",
-                set.join(", ")
-            )),
-            delete: format!("DELETE FROM {name} WHERE {by_key} AND version = ?{}", key.len() + 1),
-            key: key.len(),
+            update: table.versioned.then_some(update),
+            delete: format!("DELETE FROM {name} WHERE {by_key} AND {version} = ?{}", key + 1),
             select,
-            columns,
-            name,
-        }
-    }
-
-    pub(crate) fn unversioned(
-        name: &'static str,
-        key: &[&'static str],
-        others: &[&'static str],
-    ) -> Self {
-        let columns: Vec<&'static str> = key.iter().chain(others).copied().collect();
-        let by_key = conditions(key);
-        let listed = columns.join(", ");
-        let select = format!("SELECT {listed}, 1 FROM {name}");
-        Self {
-            get: format!("{select} WHERE {by_key}"),
-            version: format!("SELECT 1 FROM {name} WHERE {by_key}"),
-            insert: format!(
-                "INSERT INTO {name} ({listed}) VALUES ({})",
-                placeholders(columns.len())
-            ),
-            update: None,
-            delete: format!("DELETE FROM {name} WHERE {by_key} AND 1 = ?{}", key.len() + 1),
-            key: key.len(),
-            select,
-            columns,
-            name,
+            written,
+            table,
         }
     }
 
     /// The columns and the version as those of `alias`, for joins.
     pub(crate) fn qualified(&self, alias: &str) -> String {
-        let columns: Vec<String> = self
-            .columns
-            .iter()
-            .chain(&["version"])
-            .map(|column| format!("{alias}.{column}"))
-            .collect();
-        columns.join(", ")
+        let columns = self.table.columns.iter().chain(&["version"]);
+        columns.map(|column| format!("{alias}.{column}")).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -147,9 +155,7 @@ pub(crate) fn placeholders(count: usize) -> String {
 
 /// Reads a row with its version behind its columns.
 pub(crate) fn read_stored<T: Table>(row: &SqlRow<'_>) -> ReadResult<Stored<T>> {
-    let mut columns = Columns::new(row);
-    let value = T::read(&mut columns)?;
-    Ok(Stored::new(value, Version::new(columns.number()?)))
+    Columns::new(row).stored()
 }
 
 /// The row of a key.
@@ -177,7 +183,7 @@ pub(crate) fn with_company<T: Table>(condition: &str) -> String {
          WHERE {condition}",
         T::statements().qualified("row"),
         Company::statements().qualified("c"),
-        T::statements().name,
+        T::TABLE.name,
     )
 }
 
@@ -233,7 +239,7 @@ pub(crate) fn version<T: Table>(
 ) -> Result<Option<Version>, CommitError> {
     conn.prepare_cached(&T::statements().version)
         .and_then(|mut statement| {
-            statement.query_row(params_from_iter(key), |row| Columns::new(row).number()).optional()
+            statement.query_row(params_from_iter(key), |row| Columns::new(row).get()).optional()
         })
         .map(|found| found.map(Version::new))
         .map_err(|error| store_error(error).into())
@@ -242,7 +248,7 @@ pub(crate) fn version<T: Table>(
 /// Inserts a row at version 1.
 pub(crate) fn insert<T: Table>(conn: &Connection, row: &T) -> Result<(), CommitError> {
     conn.prepare_cached(&T::statements().insert)
-        .and_then(|mut statement| statement.execute(params_from_iter(row.values())))
+        .and_then(|mut statement| statement.execute(params_from_iter(values(row))))
         .map_err(|error| insert_error(conn, row, error))?;
     Ok(())
 }
@@ -255,11 +261,11 @@ pub(crate) fn insert_error<T: Table>(
     error: rusqlite::Error,
 ) -> CommitError {
     let error = commit_error(error);
-    let key = &row.values()[..T::statements().key];
+    let key = &values(row)[..T::TABLE.key];
     match error {
         CommitError::Conflict(Conflict::Taken(_)) if T::statements().update.is_some() => {
             match version::<T>(conn, key) {
-                Ok(Some(_)) => Conflict::Taken(identity(T::statements().name)).into(),
+                Ok(Some(_)) => Conflict::Taken(identity(T::TABLE.name)).into(),
                 Ok(None) => error,
                 Err(error) => error,
             }
@@ -276,10 +282,10 @@ pub(crate) fn update<T: Table>(
     key: impl FnOnce() -> RowKey,
 ) -> Result<(), CommitError> {
     let Some(update) = &T::statements().update else {
-        let name = T::statements().name;
+        let name = T::TABLE.name;
         return Err(recado_core::store::StoreError::corrupt(format!("{name} is updated")).into());
     };
-    let mut values = row.values();
+    let mut values = values(row);
     values.push(read_at.number().into());
     let changed = conn
         .prepare_cached(update)
@@ -297,13 +303,14 @@ pub(crate) fn update_changed<T: Table>(
     (old, new): (&T, &T),
     derived: Vec<(&'static str, Cell<'_>)>,
 ) -> Result<(), CommitError> {
-    let Statements { name, columns, key, .. } = T::statements();
-    let (old_values, new_values) = (old.values(), new.values());
-    let differing = columns
+    let name = T::TABLE.name;
+    let (old_values, new_values) = (values(old), values(new));
+    let differing = T::statements()
+        .written
         .iter()
         .zip(old_values)
         .zip(new_values)
-        .skip(*key)
+        .skip(T::TABLE.key)
         .filter(|((_, old), new)| old != new)
         .map(|((column, _), new)| (*column, new));
     let mut values = vec![Cell::Int(seq)];

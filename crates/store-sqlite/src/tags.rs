@@ -6,50 +6,7 @@ use recado_core::store::{StoreError, Stored};
 use recado_core::tags::{CloseReason, Tag, TagReads};
 
 use crate::SqliteStore;
-use crate::cell::{Cell, Columns};
-use crate::error::ReadResult;
-use crate::table::{self, Table, statements};
-
-impl Table for Tag {
-    statements!("tags", ["company_id", "id"], ["name", "color", "created_at"]);
-
-    fn values(&self) -> Vec<Cell<'_>> {
-        vec![
-            self.company.into(),
-            self.id.into(),
-            (&self.name).into(),
-            (&self.color).into(),
-            self.created_at.into(),
-        ]
-    }
-
-    fn read(columns: &mut Columns<'_, '_>) -> ReadResult<Self> {
-        Ok(Self {
-            company: columns.id(CompanyId::new)?,
-            id: columns.id(TagId::new)?,
-            name: columns.text()?,
-            color: columns.text()?,
-            created_at: columns.time()?,
-        })
-    }
-}
-
-impl Table for CloseReason {
-    statements!("close_reasons", ["company_id", "id"], ["name", "created_at"]);
-
-    fn values(&self) -> Vec<Cell<'_>> {
-        vec![self.company.into(), self.id.into(), (&self.name).into(), self.created_at.into()]
-    }
-
-    fn read(columns: &mut Columns<'_, '_>) -> ReadResult<Self> {
-        Ok(Self {
-            company: columns.id(CompanyId::new)?,
-            id: columns.id(CloseReasonId::new)?,
-            name: columns.text()?,
-            created_at: columns.time()?,
-        })
-    }
-}
+use crate::table::{self};
 
 #[async_trait]
 impl TagReads for SqliteStore {

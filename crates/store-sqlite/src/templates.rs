@@ -4,71 +4,13 @@ use std::sync::LazyLock;
 
 use async_trait::async_trait;
 use recado_core::access::Company;
-use recado_core::ids::{CompanyId, ConnectionId, TemplateId};
+use recado_core::ids::{CompanyId, TemplateId};
 use recado_core::store::{StoreError, Stored};
-use recado_core::templates::{Template, TemplateCategory, TemplateReads, TemplateStatus};
+use recado_core::templates::{Template, TemplateReads};
 use uuid::Uuid;
 
 use crate::SqliteStore;
-use crate::cell::{Cell, Columns};
-use crate::error::ReadResult;
-use crate::table::{self, Table, statements};
-
-impl Table for Template {
-    statements!(
-        "templates",
-        ["company_id", "id"],
-        [
-            "name",
-            "category",
-            "language",
-            "body",
-            "status",
-            "connection_id",
-            "provider_id",
-            "is_complex",
-            "token",
-            "created_at",
-            "updated_at",
-        ]
-    );
-
-    fn values(&self) -> Vec<Cell<'_>> {
-        vec![
-            self.company.into(),
-            self.id.into(),
-            (&self.name).into(),
-            self.category.as_str().into(),
-            (&self.language).into(),
-            (&self.body).into(),
-            self.status.as_str().into(),
-            self.connection.into(),
-            self.provider_id.as_ref().into(),
-            self.is_complex.into(),
-            self.token.into(),
-            self.created_at.into(),
-            self.updated_at.into(),
-        ]
-    }
-
-    fn read(columns: &mut Columns<'_, '_>) -> ReadResult<Self> {
-        Ok(Self {
-            company: columns.id(CompanyId::new)?,
-            id: columns.id(TemplateId::new)?,
-            name: columns.text()?,
-            category: columns.word(TemplateCategory::parse)?,
-            language: columns.text()?,
-            body: columns.text()?,
-            status: columns.word(TemplateStatus::parse)?,
-            connection: columns.opt_id(ConnectionId::new)?,
-            provider_id: columns.opt_text()?,
-            is_complex: columns.flag()?,
-            token: columns.id(|token| token)?,
-            created_at: columns.time()?,
-            updated_at: columns.time()?,
-        })
-    }
-}
+use crate::table::{self};
 
 static BY_TOKEN: LazyLock<String> =
     LazyLock::new(|| table::with_company::<Template>("row.token = ?1"));

@@ -5,41 +5,8 @@ use recado_core::ids::{CompanyId, ConnectionId};
 use recado_core::store::Stored;
 use rusqlite::Connection;
 
-use crate::cell::{Cell, Columns, json};
 use crate::error::ReadResult;
-use crate::table::{self, Table, statements};
-
-impl Table for UnknownKind {
-    statements!(
-        "unknown_kinds",
-        ["company_id", "connection_id", "kind"],
-        ["shape", "seen", "first_at", "last_at"]
-    );
-
-    fn values(&self) -> Vec<Cell<'_>> {
-        vec![
-            self.company.into(),
-            self.connection.into(),
-            (&self.kind).into(),
-            json(&self.shape),
-            self.seen.into(),
-            self.first_at.into(),
-            self.last_at.into(),
-        ]
-    }
-
-    fn read(columns: &mut Columns<'_, '_>) -> ReadResult<Self> {
-        Ok(Self {
-            company: columns.id(CompanyId::new)?,
-            connection: columns.id(ConnectionId::new)?,
-            kind: columns.text()?,
-            shape: columns.json()?,
-            seen: columns.number()?,
-            first_at: columns.time()?,
-            last_at: columns.time()?,
-        })
-    }
-}
+use crate::table::{self};
 
 /// As [`table::list`] takes it. A connection has few, so that they are sorted.
 const OF_CONNECTION: &str =
@@ -58,6 +25,7 @@ pub(crate) fn of_connection(
 mod tests {
     use super::*;
     use crate::plans;
+    use crate::table::Table;
 
     #[test]
     fn the_kinds_of_a_connection_are_found_by_it() {

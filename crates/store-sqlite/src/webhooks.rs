@@ -3,90 +3,13 @@
 use async_trait::async_trait;
 use recado_core::ids::{CompanyId, WebhookId};
 use recado_core::store::{StoreError, Stored};
-use recado_core::webhooks::{
-    RotatedSecret, Routes, SigningSecret, SigningSecrets, Webhook, WebhookReads, WebhookState,
-    WebhookUrl,
-};
+use recado_core::webhooks::{Routes, Webhook, WebhookReads};
 
 use crate::SqliteStore;
-use crate::cell::{Cell, Columns, json};
-use crate::error::ReadResult;
-use crate::table::{self, Table, statements};
+use crate::table::{self};
 
 /// The webhooks of a company that are not deleted, as [`table::list`] takes it.
 const KEPT: &str = "company_id = ?1 AND state <> 'deleted' ORDER BY created_at, id";
-
-impl Table for Webhook {
-    statements!(
-        "webhooks",
-        ["company_id", "id"],
-        [
-            "url",
-            "topics",
-            "state",
-            "standard_headers",
-            "secret",
-            "previous_secret",
-            "previous_until",
-            "created_at",
-            "updated_at",
-        ]
-    );
-
-    fn values(&self) -> Vec<Cell<'_>> {
-        let previous = self.secrets.previous.as_ref();
-        vec![
-            self.company.into(),
-            self.id.into(),
-            self.url.as_str().into(),
-            json(&self.topics),
-            self.state.as_str().into(),
-            self.standard_headers.into(),
-            self.secrets.current.expose().into(),
-            previous.map(|previous| previous.secret.expose()).into(),
-            previous.map(|previous| previous.until).into(),
-            self.created_at.into(),
-            self.updated_at.into(),
-        ]
-    }
-
-    fn read(columns: &mut Columns<'_, '_>) -> ReadResult<Self> {
-        Ok(Self {
-            company: columns.id(CompanyId::new)?,
-            id: columns.id(WebhookId::new)?,
-            url: columns.stored(|url| WebhookUrl::parse(&url))?,
-            topics: columns.json()?,
-            state: columns.word(WebhookState::parse)?,
-            standard_headers: columns.flag()?,
-            secrets: SigningSecrets {
-                current: SigningSecret::stored(columns.text()?),
-                previous: {
-                    let (secret, until) = (columns.opt_text()?, columns.opt_time()?);
-                    let secret = secret.map(SigningSecret::stored);
-                    secret.zip(until).map(|(secret, until)| RotatedSecret { secret, until })
-                },
-            },
-            created_at: columns.time()?,
-            updated_at: columns.time()?,
-        })
-    }
-}
-
-impl Table for Routes {
-    statements!("routes", ["company_id"], ["fires", "routes"]);
-
-    fn values(&self) -> Vec<Cell<'_>> {
-        vec![self.company.into(), self.fires.into(), json(&self.routes)]
-    }
-
-    fn read(columns: &mut Columns<'_, '_>) -> ReadResult<Self> {
-        Ok(Self {
-            company: columns.id(CompanyId::new)?,
-            fires: columns.flag()?,
-            routes: columns.json()?,
-        })
-    }
-}
 
 #[async_trait]
 impl WebhookReads for SqliteStore {
@@ -111,6 +34,7 @@ impl WebhookReads for SqliteStore {
 mod tests {
     use super::*;
     use crate::plans;
+    use crate::table::Table;
 
     #[test]
     fn the_webhooks_of_a_company_are_listed_in_their_order_without_the_deleted_ones() {

@@ -6,25 +6,7 @@ use recado_core::store::{StoreError, Stored};
 use recado_core::workers::{Worker, WorkerReads};
 
 use crate::SqliteStore;
-use crate::cell::{Cell, Columns};
-use crate::error::ReadResult;
-use crate::table::{self, Table, statements};
-
-impl Table for Worker {
-    statements!("workers", ["id"], ["leased_until", "dispatches"]);
-
-    fn values(&self) -> Vec<Cell<'_>> {
-        vec![self.id.into(), self.leased_until.into(), self.dispatches.into()]
-    }
-
-    fn read(columns: &mut Columns<'_, '_>) -> ReadResult<Self> {
-        Ok(Self {
-            id: columns.id(WorkerId::new)?,
-            leased_until: columns.time()?,
-            dispatches: columns.flag()?,
-        })
-    }
-}
+use crate::table::{self};
 
 #[async_trait]
 impl WorkerReads for SqliteStore {
