@@ -71,7 +71,7 @@ record! {
 }
 
 record! {
-    unversioned Alias in "aliases" key(company_id, source_platform, key) {
+    Alias in "aliases" key(company_id, source_platform, key) {
         company("company_id"),
         platform("source_platform"),
         key,
@@ -80,7 +80,7 @@ record! {
 }
 
 record! {
-    unversioned ContactTag in "contact_tags" key(company_id, contact_id, tag_id) {
+    ContactTag in "contact_tags" key(company_id, contact_id, tag_id) {
         company("company_id"),
         contact("contact_id"),
         tag("tag_id"),

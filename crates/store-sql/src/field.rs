@@ -18,6 +18,9 @@ pub trait Column: Sized {
 
 /// The type of a field of a record, kept in one column or in several that follow each other.
 pub trait Field: Sized {
+    /// In how many columns it is kept.
+    const WIDTH: usize;
+
     /// Writes the cells.
     fn write<'a, W: Writer<'a>>(&'a self, writer: &mut W);
 
@@ -26,6 +29,8 @@ pub trait Field: Sized {
 }
 
 impl<T: Column> Field for T {
+    const WIDTH: usize = 1;
+
     fn write<'a, W: Writer<'a>>(&'a self, writer: &mut W) {
         Column::write(self, writer);
     }
@@ -36,6 +41,8 @@ impl<T: Column> Field for T {
 }
 
 impl<T: Column> Field for Option<T> {
+    const WIDTH: usize = 1;
+
     fn write<'a, W: Writer<'a>>(&'a self, writer: &mut W) {
         write_or_null(self.as_ref(), writer);
     }
@@ -47,6 +54,8 @@ impl<T: Column> Field for Option<T> {
 
 /// Two fields side by side.
 impl<A: Field, B: Field> Field for (A, B) {
+    const WIDTH: usize = A::WIDTH + B::WIDTH;
+
     fn write<'a, W: Writer<'a>>(&'a self, writer: &mut W) {
         self.0.write(writer);
         self.1.write(writer);
@@ -158,7 +167,7 @@ macro_rules! json {
 pub(crate) use json;
 
 macro_rules! ids {
-    ($($Id:ident)+) => {$(
+    ($($(#[$doc:meta])* $Id:ident;)+) => {$(
         impl Column for recado_core::ids::$Id {
             fn write<'a, W: Writer<'a>>(&'a self, writer: &mut W) {
                 writer.id(self.uuid());

@@ -19,6 +19,8 @@ record! {
 }
 
 impl Field for CallKey {
+    const WIDTH: usize = 2;
+
     fn write<'a, W: Writer<'a>>(&'a self, writer: &mut W) {
         self.operation.write(writer);
         self.key.write(writer);
@@ -30,6 +32,8 @@ impl Field for CallKey {
 }
 
 impl Field for CallState {
+    const WIDTH: usize = 2;
+
     fn write<'a, W: Writer<'a>>(&'a self, writer: &mut W) {
         let (worker, answer) = match self {
             Self::InFlight { worker } => (Some(worker), None),

@@ -12,6 +12,7 @@
 
 mod cell;
 mod field;
+mod key;
 mod record;
 
 mod access;
@@ -43,4 +44,5 @@ mod workers;
 pub use cell::{Reader, Writer, signed};
 pub use deliveries::log_text;
 pub use field::{Column, Field};
+pub use key::write_key;
 pub use record::{Layout, TableDef};

@@ -17,7 +17,7 @@ record! {
 }
 
 record! {
-    unversioned Click in "clicks" key(company_id, id) {
+    Click in "clicks" key(company_id, id) {
         company("company_id"),
         id,
         link("link_id"),

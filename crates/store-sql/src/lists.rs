@@ -15,7 +15,7 @@ record! {
 }
 
 record! {
-    unversioned ListMember in "list_members" key(company_id, list_id, contact_id) {
+    ListMember in "list_members" key(company_id, list_id, contact_id) {
         company("company_id"),
         list("list_id"),
         contact("contact_id"),

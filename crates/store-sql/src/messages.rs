@@ -68,6 +68,8 @@ texts! {
 }
 
 impl Field for Option<Failure> {
+    const WIDTH: usize = 3;
+
     fn write<'a, W: Writer<'a>>(&'a self, writer: &mut W) {
         write_failure(self.as_ref(), writer);
     }
@@ -90,6 +92,8 @@ fn write_failure<'a, W: Writer<'a>>(failure: Option<&'a Failure>, writer: &mut W
 const FORGOTTEN: &str = "forgotten";
 
 impl Field for RefTarget {
+    const WIDTH: usize = 6;
+
     fn write<'a, W: Writer<'a>>(&'a self, writer: &mut W) {
         let (message, report, expires_at) = match self {
             Self::Message(message) => (Some(message), None, None),

@@ -33,6 +33,8 @@ numbers! {
 
 /// What a message cost: all four columns, or none.
 impl Field for Option<Prosa> {
+    const WIDTH: usize = 4;
+
     fn write<'a, W: Writer<'a>>(&'a self, writer: &mut W) {
         let prosa = self.as_ref();
         write_or_null(prosa.map(|prosa| &prosa.consumption_id), writer);

@@ -1,9 +1,12 @@
 //! The declaration of a record.
 
+use recado_core::store::Record;
+
 use crate::cell::{Reader, Writer};
+use crate::field::Field;
 
 /// How a record is laid out in a table. Declared by [`record!`](crate::record::record).
-pub trait Layout: Sized + Send + 'static {
+pub trait Layout: Record {
     /// Its table.
     const TABLE: TableDef;
 
@@ -60,7 +63,7 @@ pub struct TableDef {
 ///         columns: &["company_id", "id", "name", "refunded_prosas", "refunded_cost", "per_second",
 ///                    "messages_per_day"],
 ///         derived: &["queued_at"],
-///         versioned: true,
+///         versioned: Campaign::VERSIONED,
 ///     };
 ///
 ///     fn write<'a, W: Writer<'a>>(&'a self, writer: &mut W) {
@@ -91,12 +94,8 @@ pub struct TableDef {
 /// }
 /// ```
 ///
-/// `unversioned Campaign in …` declares a table without `version`.
 macro_rules! record {
-    (unversioned $($declaration:tt)+) => {
-        $crate::record::record! { @table false $($declaration)+ }
-    };
-    (@table $versioned:literal
+    (
         $Record:ident in $table:literal key($($key:ident),+) {
             $(
                 $field:ident
@@ -116,12 +115,14 @@ macro_rules! record {
                 const FLAT: [&str; $crate::record::count(COLUMNS)] =
                     $crate::record::flatten(COLUMNS);
                 assert!($crate::record::begins_with(&FLAT, KEY), "the columns of the key come first");
+                $( $crate::record::record!(@width $Record $field
+                    $(( $($column),+ ))? $({ $( $inner $(( $($inner_column),+ ))? ),+ })?); )+
                 $crate::record::TableDef {
                     name: $table,
                     key: KEY.len(),
                     columns: &FLAT,
                     derived: &[$($(stringify!($derived)),+)?],
-                    versioned: $versioned,
+                    versioned: <$Record as recado_core::store::Record>::VERSIONED,
                 }
             };
 
@@ -153,6 +154,21 @@ macro_rules! record {
     (@inner $inner:ident) => { &[stringify!($inner)] };
     (@inner $inner:ident ($($column:literal),+)) => { &[$($column),+] };
 
+    (@width $Record:ident $field:ident $(( $($column:literal),+ ))?) => {
+        assert!(
+            $crate::record::width(|record: &$Record| &record.$field)
+                == $crate::record::record!(@columns $field $(( $($column),+ ))?)[0].len(),
+            concat!("the columns of `", stringify!($field), "` are not as many as its type needs")
+        )
+    };
+    (@width $Record:ident $field:ident { $( $inner:ident $(( $($column:literal),+ ))? ),+ }) => {
+        $( assert!(
+            $crate::record::width(|record: &$Record| &record.$field.$inner)
+                == $crate::record::record!(@columns $inner $(( $($column),+ ))?)[0].len(),
+            concat!("the columns of `", stringify!($inner), "` are not as many as its type needs")
+        ); )+
+    };
+
     (@write $writer:ident $field:ident) => { $crate::field::Field::write($field, $writer) };
     (@write $writer:ident $field:ident $Part:ident { $($inner:ident),+ }) => {{
         let $Part { $($inner),+ } = $field;
@@ -163,12 +179,13 @@ macro_rules! record {
     (@read $reader:ident $Part:ident { $($inner:ident),+ }) => {
         $Part { $( $inner: $crate::field::Field::read($reader)? ),+ }
     };
-
-    ($Record:ident in $($declaration:tt)+) => {
-        $crate::record::record! { @table true $Record in $($declaration)+ }
-    };
 }
 pub(crate) use record;
+
+/// In how many columns a field is kept.
+pub(crate) const fn width<R, F: Field>(_: fn(&R) -> &F) -> usize {
+    F::WIDTH
+}
 
 /// How many columns there are in all.
 pub(crate) const fn count(fields: &[&[&[&str]]]) -> usize {
@@ -222,4 +239,52 @@ pub(crate) const fn begins_with(columns: &[&str], key: &[&str]) -> bool {
         at += 1;
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use recado_core::campaigns::Recipient;
+    use recado_core::contacts::ContactTag;
+    use recado_core::deliveries::Delivery;
+    use recado_core::idempotency::RememberedCall;
+    use recado_core::match_kind;
+    use recado_core::store::RowKind;
+    use recado_core::webhooks::Webhook;
+
+    use super::*;
+
+    #[test]
+    fn fields_become_columns_in_order() {
+        let columns = ["company_id", "operation", "key", "body_hash", "worker_id", "answer"];
+        assert_eq!(RememberedCall::TABLE.columns[..6], columns);
+        assert_eq!(RememberedCall::TABLE.key, 3);
+        let secrets = ["secret", "previous_secret", "previous_until"];
+        assert_eq!(Webhook::TABLE.columns[6..9], secrets);
+        assert_eq!(Recipient::TABLE.columns[3], "contact_id");
+    }
+
+    #[test]
+    fn what_follows_from_others_is_not_read() {
+        assert_eq!(Delivery::TABLE.derived, ["queued_at"]);
+        assert!(!Delivery::TABLE.columns.contains(&"queued_at"));
+    }
+
+    #[test]
+    fn only_records_that_change_have_a_version() {
+        let versioned = [Delivery::TABLE, ContactTag::TABLE].map(|table| table.versioned);
+        assert_eq!(versioned, [true, false]);
+    }
+
+    #[test]
+    fn no_table_and_no_column_is_there_twice() {
+        let mut tables = BTreeSet::new();
+        for kind in RowKind::ALL {
+            let table = match_kind!(kind, T => T::TABLE);
+            assert!(tables.insert(table.name), "{}", table.name);
+            let columns: BTreeSet<_> = table.columns.iter().chain(table.derived).collect();
+            assert_eq!(columns.len(), table.columns.len() + table.derived.len(), "{}", table.name);
+        }
+    }
 }

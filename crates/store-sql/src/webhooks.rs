@@ -45,6 +45,8 @@ texts! {
 json! { Topics, Vec<Route> }
 
 impl Field for Option<RotatedSecret> {
+    const WIDTH: usize = 2;
+
     fn write<'a, W: Writer<'a>>(&'a self, writer: &mut W) {
         write_or_null(self.as_ref().map(|rotated| &rotated.secret), writer);
         write_or_null(self.as_ref().map(|rotated| &rotated.until), writer);

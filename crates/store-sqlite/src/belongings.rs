@@ -2,7 +2,7 @@
 
 use recado_core::contacts::Contact;
 use recado_core::ids::{CompanyId, ContactId};
-use recado_core::store::{CommitError, Conflict};
+use recado_core::store::{CommitError, Conflict, RowKey};
 use rusqlite::{Connection, params_from_iter};
 
 use crate::cell::Cell;
@@ -75,7 +75,8 @@ pub(crate) fn hand_over(
     if from == into {
         return Ok(());
     }
-    let is_there = table::version::<Contact>(conn, &[company.into(), into.into()])?.is_some();
+    let key = RowKey::Contact { company, id: into };
+    let is_there = table::version::<Contact>(conn, &key)?.is_some();
     let values: [Cell<'_>; 3] = [company.into(), from.into(), into.into()];
     for statement in MOVES {
         let mut statement = conn.prepare_cached(statement).map_err(commit_error)?;

@@ -91,7 +91,7 @@ impl<'a, T: Into<Cell<'a>>> From<Option<T>> for Cell<'a> {
 }
 
 macro_rules! cells_of_ids {
-    ($($id:ident)+) => {
+    ($($(#[$doc:meta])* $id:ident;)+) => {
         $(impl From<recado_core::ids::$id> for Cell<'_> {
             fn from(id: recado_core::ids::$id) -> Self {
                 Self::from(id.uuid())

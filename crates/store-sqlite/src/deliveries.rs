@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use recado_core::deliveries::{Delivery, DeliveryFilter, DeliveryReads};
 use recado_core::ids::{CompanyId, DeliveryId, WebhookId};
 use recado_core::page::{Page, PageRequest};
-use recado_core::store::{CommitError, Row, StoreError, Stored, Version};
+use recado_core::store::{CommitError, StoreError, Stored, Version};
 use rusqlite::{Connection, params_from_iter};
 
 use crate::SqliteStore;
@@ -47,7 +47,7 @@ pub(crate) fn update(
     if changed == 1 {
         return Ok(());
     }
-    table::update(conn, row, read_at, || Row::from(row.clone()).key())
+    table::update(conn, row, read_at)
 }
 
 /// What is pending for a webhook, as [`table::list`] takes it.

@@ -29,8 +29,7 @@ fn claim(
     let mut claimed = Vec::with_capacity(jobs.len());
     for job in jobs {
         let leased = Job { leased_until: Some(leased_until), ..job.value().clone() };
-        let key = || recado_core::store::Row::from(leased.clone()).key();
-        table::update(tx.conn, &leased, job.version(), key)?;
+        table::update(tx.conn, &leased, job.version())?;
         claimed.push(Stored::new(leased, job.version().next()));
     }
     Ok(claimed)

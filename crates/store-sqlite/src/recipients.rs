@@ -8,7 +8,7 @@ use recado_core::campaigns::{
 use recado_core::contacts::{Identifier, Phone};
 use recado_core::ids::{CampaignId, CompanyId, ListId, MessageId};
 use recado_core::page::{Page, PageRequest};
-use recado_core::store::{CommitError, Conflict, Row, Stored, Version};
+use recado_core::store::{CommitError, Conflict, RowKey, Stored, Version};
 use rusqlite::{Connection, Row as SqlRow, params_from_iter};
 
 use crate::cell::{Cell, Columns};
@@ -29,7 +29,8 @@ pub(crate) fn enroll(
     list: ListId,
 ) -> Result<(), CommitError> {
     // A list without contacts would not tell that the campaign is missing.
-    if table::version::<Campaign>(conn, &[company.into(), campaign.into()])?.is_none() {
+    let key = RowKey::Campaign { company, id: campaign };
+    if table::version::<Campaign>(conn, &key)?.is_none() {
         return Err(Conflict::Reference.into());
     }
     let values: [Cell<'_>; 3] = [company.into(), campaign.into(), list.into()];
@@ -61,7 +62,7 @@ pub(crate) fn update(
     if changed == 1 {
         return Ok(());
     }
-    table::update(conn, row, read_at, || Row::from(row.clone()).key())
+    table::update(conn, row, read_at)
 }
 
 const COUNT: &str = "SELECT count(*) FROM recipients INDEXED BY recipients_by_status \

@@ -6,7 +6,7 @@ use recado_core::access::Company;
 use recado_core::ids::CompanyId;
 use recado_core::links::Click;
 use recado_core::store::{CommitError, Conflict, RowKey, Stored, Version};
-use recado_store_sql::{Layout, TableDef};
+use recado_store_sql::{Layout, TableDef, write_key};
 use rusqlite::{Connection, OptionalExtension, Row as SqlRow, params_from_iter};
 
 use crate::cell::{Cell, Cells, Columns};
@@ -19,7 +19,7 @@ pub(crate) trait Table: Layout {
 }
 
 macro_rules! tables {
-    ($($Record:ty),+ $(,)?) => {
+    ($($(#[$doc:meta])* $Name:ident($Record:ty) $key:tt $version:ident;)+) => {
         $(impl Table for $Record {
             fn statements() -> &'static Statements {
                 static STATEMENTS: LazyLock<Statements> =
@@ -29,48 +29,7 @@ macro_rules! tables {
         })+
     };
 }
-
-tables! {
-    recado_core::access::Company,
-    recado_core::access::ApiKey,
-    recado_core::access::Member,
-    recado_core::access::Secret,
-    recado_core::contacts::Contact,
-    recado_core::contacts::ContactTag,
-    recado_core::custom_fields::CustomField,
-    recado_core::lists::List,
-    recado_core::lists::ListMember,
-    recado_core::tags::Tag,
-    recado_core::tags::CloseReason,
-    recado_core::deals::Pipeline,
-    recado_core::deals::Stage,
-    recado_core::deals::Deal,
-    recado_core::organizations::Organization,
-    recado_core::documents::Document,
-    recado_core::links::Link,
-    recado_core::links::Click,
-    recado_core::connections::Connection,
-    recado_core::groups::ConnectionGroup,
-    recado_core::contacts::Alias,
-    recado_core::conversations::Conversation,
-    recado_core::messages::Message,
-    recado_core::messages::MessageRef,
-    recado_core::leads::LeadMemory,
-    recado_core::prosas::LedgerLine,
-    recado_core::idempotency::RememberedCall,
-    recado_core::workers::Worker,
-    recado_core::gateway::UnknownKind,
-    recado_core::templates::Template,
-    recado_core::webhooks::Webhook,
-    recado_core::webhooks::Routes,
-    recado_core::deliveries::Delivery,
-    recado_core::deliveries::Shard,
-    recado_core::inbound::InboundEndpoint,
-    recado_core::dispatches::DispatchWindow,
-    recado_core::campaigns::Campaign,
-    recado_core::campaigns::Recipient,
-    recado_core::jobs::Job,
-}
+recado_core::for_each_row!(tables);
 
 /// The values of a row's columns, in the order of [`Statements::written`].
 pub(crate) fn values<T: Table>(row: &T) -> Vec<Cell<'_>> {
@@ -232,14 +191,22 @@ pub(crate) fn exists(conn: &Connection, query: &str, values: &[Cell<'_>]) -> Rea
     conn.prepare_cached(query)?.exists(params_from_iter(values))
 }
 
-/// The version of the row of a key.
+/// The values of a key.
+fn key_values(key: &RowKey) -> Vec<Cell<'_>> {
+    let mut cells = Cells(Vec::with_capacity(4));
+    write_key(key, &mut cells);
+    cells.0
+}
+
+/// The version of the row of a key, which is of this kind; `None` when it is gone.
 pub(crate) fn version<T: Table>(
     conn: &Connection,
-    key: &[Cell<'_>],
+    key: &RowKey,
 ) -> Result<Option<Version>, CommitError> {
     conn.prepare_cached(&T::statements().version)
         .and_then(|mut statement| {
-            statement.query_row(params_from_iter(key), |row| Columns::new(row).get()).optional()
+            let read = |row: &SqlRow<'_>| Columns::new(row).get();
+            statement.query_row(params_from_iter(key_values(key)), read).optional()
         })
         .map(|found| found.map(Version::new))
         .map_err(|error| store_error(error).into())
@@ -261,10 +228,9 @@ pub(crate) fn insert_error<T: Table>(
     error: rusqlite::Error,
 ) -> CommitError {
     let error = commit_error(error);
-    let key = &values(row)[..T::TABLE.key];
     match error {
         CommitError::Conflict(Conflict::Taken(_)) if T::statements().update.is_some() => {
-            match version::<T>(conn, key) {
+            match version::<T>(conn, &row.row_key()) {
                 Ok(Some(_)) => Conflict::Taken(identity(T::TABLE.name)).into(),
                 Ok(None) => error,
                 Err(error) => error,
@@ -279,7 +245,6 @@ pub(crate) fn update<T: Table>(
     conn: &Connection,
     row: &T,
     read_at: Version,
-    key: impl FnOnce() -> RowKey,
 ) -> Result<(), CommitError> {
     let Some(update) = &T::statements().update else {
         let name = T::TABLE.name;
@@ -291,7 +256,7 @@ pub(crate) fn update<T: Table>(
         .prepare_cached(update)
         .and_then(|mut statement| statement.execute(params_from_iter(values)))
         .map_err(commit_error)?;
-    if changed == 0 { Err(Conflict::Stale(key()).into()) } else { Ok(()) }
+    if changed == 0 { Err(Conflict::Stale(row.row_key()).into()) } else { Ok(()) }
 }
 
 /// Writes those columns of a row that differ, and `derived` ones, under the next version. The row
@@ -325,17 +290,17 @@ pub(crate) fn update_changed<T: Table>(
     Ok(())
 }
 
-/// Deletes a row that still has the version it was read at.
+/// Deletes the row of a key of this kind that still has the version it was read at.
 pub(crate) fn delete<T: Table>(
     conn: &Connection,
-    by: &[Cell<'_>],
+    key: &RowKey,
     read_at: Version,
-    key: impl FnOnce() -> RowKey,
 ) -> Result<(), CommitError> {
-    let at: Cell<'_> = read_at.number().into();
+    let mut values = key_values(key);
+    values.push(read_at.number().into());
     let deleted = conn
         .prepare_cached(&T::statements().delete)
-        .and_then(|mut statement| statement.execute(params_from_iter(by.iter().chain([&at]))))
+        .and_then(|mut statement| statement.execute(params_from_iter(values)))
         .map_err(commit_error)?;
-    if deleted == 0 { Err(Conflict::Stale(key()).into()) } else { Ok(()) }
+    if deleted == 0 { Err(Conflict::Stale(key.clone()).into()) } else { Ok(()) }
 }

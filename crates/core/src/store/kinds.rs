@@ -22,8 +22,8 @@
 /// generic function does the same for every kind.
 #[macro_export]
 macro_rules! for_each_row {
-    ($callback:path $([$($input:tt)*])?) => {
-        $callback! {
+    ($($callback:tt)::+ $([$($input:tt)*])?) => {
+        $($callback)::+! {
             $([$($input)*])?
             /// A company.
             Company($crate::access::Company) { company: $crate::ids::CompanyId = id } versioned;
