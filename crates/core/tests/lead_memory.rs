@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use recado_core::Timestamp;
 use recado_core::ids::{CompanyId, ContactId};
 use recado_core::leads::{
-    Bant, Inferred, KEY_FACTS, LeadMemoryView, Sent, display_authority, group_authority, write,
+    Bant, Inferred, KEY_FACTS, LeadMemory, LeadMemoryView, Sent, display_authority,
+    group_authority, write,
 };
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -129,9 +130,7 @@ fn the_authority_is_shown_from_the_text_and_grouped_by_the_code() {
 
 #[test]
 fn a_put_stores_what_is_given_and_nothing_over_the_caps() {
-    let given = put(
-        json!({ "key_facts": ["a", "A"], "summary": "s", "version": 9, "interaction_count": 7 }),
-    );
+    let given = put(json!({ "key_facts": ["a", "A"], "summary": "s" }));
     assert_eq!((given.key_facts.len(), given.summary.as_str()), (2, "s"));
     for (field, cap) in [("key_facts", 20), ("products_interested", 10), ("objections", 10)] {
         let items = |count: usize| body(json!({ field: vec!["x"; count] }));
@@ -139,6 +138,50 @@ fn a_put_stores_what_is_given_and_nothing_over_the_caps() {
         assert!(Sent::parse_whole(&items(cap)).is_ok());
         assert!(Sent::parse(&items(cap + 1)).is_ok());
     }
+}
+
+#[test]
+fn a_put_stores_the_counters_and_times_that_it_is_given_and_a_merge_does_not() {
+    let key = (CompanyId::new(Uuid::nil()), ContactId::new(Uuid::nil()));
+    let at = Timestamp::from_millis;
+    let known = write(key, None, Inferred::default(), at(1));
+    let next = write(key, Some(&known), Inferred::default(), at(9_000));
+    let sent = json!({
+        "version": 40, "interaction_count": 0,
+        "first_interaction_at": "1970-01-01T00:00:02.000Z",
+        "last_memory_update_at": "1970-01-01T00:00:03.000Z",
+    });
+    let moved = LeadMemory {
+        version: 40,
+        interaction_count: 0,
+        first_interaction_at: at(2_000),
+        last_memory_update_at: at(3_000),
+        ..next.clone()
+    };
+    assert_eq!(Sent::parse_whole(&body(sent.clone())).unwrap().counted(next.clone()), moved);
+    assert_eq!(Sent::parse(&body(sent.clone())).unwrap().counted(next.clone()), next);
+    for (field, given) in sent.as_object().unwrap() {
+        let one = Sent::parse_whole(&body(json!({ field.as_str(): given }))).unwrap();
+        let memory = one.counted(next.clone());
+        let is_given = [
+            memory.version == 40,
+            memory.interaction_count == 0,
+            memory.first_interaction_at == at(2_000),
+            memory.last_memory_update_at == at(3_000),
+        ];
+        assert_eq!(is_given.iter().filter(|given| **given).count(), 1, "{field}: {memory:?}");
+    }
+    let nulls = json!({ "version": null, "last_memory_update_at": null });
+    assert_eq!(Sent::parse_whole(&body(nulls)).unwrap().counted(next.clone()), next);
+    let wrong = json!({
+        "version": 0, "interaction_count": -1, "first_interaction_at": "ontem",
+        "last_memory_update_at": 5,
+    });
+    let mut fields = refused(Sent::parse_whole(&body(wrong.clone())));
+    fields.sort();
+    let all = ["first_interaction_at", "interaction_count", "last_memory_update_at", "version"];
+    assert_eq!(fields, all);
+    assert!(Sent::parse(&body(wrong)).is_ok(), "a merge ignores them");
 }
 
 #[test]

@@ -158,7 +158,7 @@ async fn beyond_the_cap_the_oldest_are_dropped(world: World) {
 }
 
 #[both_stores]
-async fn counters_and_times_are_ours(world: World) {
+async fn counters_and_times_of_a_merge_are_ours(world: World) {
     let contact = world.create_id(json!({"phone": mobile(1)})).await;
     merge(&world, &contact, json!({"summary": "a"})).await;
     let body = json!({
@@ -228,6 +228,23 @@ async fn put_stores_an_old_record_as_it_is(world: World) {
     let shown = memory(&world, &contact).await;
     assert_eq!(shown["summary"], "outra");
     assert_eq!(shown["key_facts"], json!([]), "PUT replaces");
+}
+
+#[both_stores]
+async fn a_memory_that_moves_in_keeps_its_counters_and_times(world: World) {
+    let contact = world.create_id(json!({"phone": mobile(1)})).await;
+    let moved = json!({
+        "version": 7, "interaction_count": 31,
+        "first_interaction_at": "2021-03-04T05:06:07.089Z",
+        "last_memory_update_at": "2022-03-04T05:06:07.089Z",
+    });
+    assert_eq!(put(&world, &contact, moved.clone()).await.status, 200);
+    let shown = memory(&world, &contact).await;
+    for (field, given) in moved.as_object().expect("an object") {
+        assert_eq!(&shown[field], given, "{field}");
+    }
+    let answer = put(&world, &contact, json!({"version": 0})).await;
+    assert_eq!(answer.expect_invalid(), ["version"]);
 }
 
 #[both_stores]

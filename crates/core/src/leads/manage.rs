@@ -46,7 +46,7 @@ impl UseCase for WriteMemory {
         let before = known.as_ref().map(|known| &known.inferred);
         let inferred = if self.merging { self.sent.merged(before) } else { self.sent.as_given() };
         let key = (contact.company, contact.id);
-        let memory = write(key, known.as_deref(), inferred, now);
+        let memory = self.sent.counted(write(key, known.as_deref(), inferred, now));
         let changes = match &known {
             Some(known) => ChangeSet::new().with(known.update(memory.clone())),
             // The contact is written too: a merge that has read that there is no memory must read
@@ -95,8 +95,9 @@ impl Leads<'_> {
         self.write(WriteMemory { company, contact, sent, merging: true }).await
     }
 
-    /// Stores what was inferred as it is given, in place of all there was: for moving memories
-    /// from elsewhere, in the shape of old records too (2.3.2).
+    /// Stores a memory as it is given, in place of all there was, counters and times included: for
+    /// moving memories from elsewhere, in the shape of old records too (2.3.2). Counters and times
+    /// that it lacks are those of one more write (D45).
     ///
     /// # Errors
     ///

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use super::{AUTHORITY_CODES, Bant, Inferred, KEY_FACTS, LeadMemory, OBJECTIONS, PRODUCTS};
-use crate::input::{Given, Input, read_text};
+use crate::Timestamp;
+use crate::input::{Given, Input, read_number, read_text, read_timestamp};
 use crate::problems::Problems;
 use crate::text;
 
@@ -13,8 +14,8 @@ use crate::text;
 const SUMMARY_CHARS: usize = text::OBSERVATION;
 /// Most characters of every other text, and of an item of a list.
 const TEXT_CHARS: usize = 1_000;
-/// The fields that are ours alone; a record that was read may be sent back with them.
-const OURS: [&str; 4] =
+/// Counters and times: a merge makes them itself, a PUT stores those that are given (D45).
+const COUNTED: [&str; 4] =
     ["version", "interaction_count", "first_interaction_at", "last_memory_update_at"];
 
 /// The `bant` object of a body.
@@ -25,6 +26,15 @@ struct SentBant {
     authority_raw: Given<String>,
     need: Given<String>,
     timeline: Given<String>,
+}
+
+/// The counters and times of a memory that was kept elsewhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Counted {
+    version: Option<u32>,
+    interaction_count: Option<u32>,
+    first_interaction_at: Option<Timestamp>,
+    last_memory_update_at: Option<Timestamp>,
 }
 
 /// A body that writes a lead memory.
@@ -39,6 +49,7 @@ pub struct Sent {
     products_interested: Vec<String>,
     objections: Vec<String>,
     last_topic: Given<String>,
+    counted: Counted,
 }
 
 /// A list of texts; blank ones say nothing and are left out.
@@ -68,10 +79,19 @@ fn read_bant(value: &Value) -> Result<SentBant, String> {
     Ok(bant)
 }
 
+fn read_counted(input: &mut Input<'_>) -> Counted {
+    Counted {
+        version: input.given("version", read_number(1, u32::MAX)).value(),
+        interaction_count: input.given("interaction_count", read_number(0, u32::MAX)).value(),
+        first_interaction_at: input.given("first_interaction_at", read_timestamp).value(),
+        last_memory_update_at: input.given("last_memory_update_at", read_timestamp).value(),
+    }
+}
+
 impl Sent {
     /// Reads any of `summary`, `sentiment`, `intent`, `consciousness_level`, `bant`, `key_facts`,
     /// `products_interested`, `objections`, `last_topic`. Counters and times are accepted and
-    /// ignored: they are ours.
+    /// ignored: a merge makes them itself.
     ///
     /// # Errors
     ///
@@ -80,7 +100,8 @@ impl Sent {
         Self::read(body, false)
     }
 
-    /// The same for a body that is stored as it is: no list may be longer than its cap.
+    /// The same for a body that is stored as it is: counters and times are read too, and no list
+    /// may be longer than its cap.
     ///
     /// # Errors
     ///
@@ -89,12 +110,12 @@ impl Sent {
         Self::read(body, true)
     }
 
-    fn read(body: &Map<String, Value>, capped: bool) -> Result<Self, Problems> {
+    fn read(body: &Map<String, Value>, whole: bool) -> Result<Self, Problems> {
         let mut input = Input::new(body);
-        input.ignore(&OURS);
+        input.ignore(&COUNTED);
         let list = |input: &mut Input<'_>, name: &'static str, cap: usize| {
             let items = input.given(name, read_list).value().unwrap_or_default();
-            if capped && items.len() > cap {
+            if whole && items.len() > cap {
                 input.problem(name, format!("must have at most {cap} items"));
             }
             items
@@ -109,6 +130,7 @@ impl Sent {
             consciousness_level: input.given_text("consciousness_level", TEXT_CHARS),
             bant: input.given("bant", read_bant).value().unwrap_or_default(),
             last_topic: input.given_text("last_topic", TEXT_CHARS),
+            counted: if whole { read_counted(&mut input) } else { Counted::default() },
         };
         input.finish().into_result()?;
         Ok(sent)
@@ -134,6 +156,21 @@ impl Sent {
             products_interested: self.products_interested.clone(),
             objections: self.objections.clone(),
             last_topic: text(&self.last_topic),
+        }
+    }
+
+    /// The memory with the counters and times that the body gives in place of ours (D45).
+    #[must_use]
+    pub fn counted(&self, memory: LeadMemory) -> LeadMemory {
+        let given = self.counted;
+        LeadMemory {
+            version: given.version.unwrap_or(memory.version),
+            interaction_count: given.interaction_count.unwrap_or(memory.interaction_count),
+            first_interaction_at: given.first_interaction_at.unwrap_or(memory.first_interaction_at),
+            last_memory_update_at: given
+                .last_memory_update_at
+                .unwrap_or(memory.last_memory_update_at),
+            ..memory
         }
     }
 

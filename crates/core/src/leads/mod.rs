@@ -98,7 +98,8 @@ pub fn group_authority(bant: &Bant) -> Option<&str> {
     bant.authority_raw.as_ref().map(|_| bant.authority.as_str())
 }
 
-/// The memory after one more write: version and interactions grow by one, the times are ours (D45).
+/// The memory after one more write: version and interactions grow by one, the times are those of
+/// the write (D45).
 pub fn write(
     (company, contact): (CompanyId, ContactId),
     known: Option<&LeadMemory>,

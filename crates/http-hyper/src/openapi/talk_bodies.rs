@@ -253,6 +253,18 @@ pub(crate) struct LeadMemoryBody {
     last_topic: Option<String>,
 }
 
+/// A lead memory with its counters and times; those that are left out are those of one more write.
+#[derive(ToSchema)]
+pub(crate) struct WholeLeadMemory {
+    #[serde(flatten)]
+    inferred: LeadMemoryBody,
+    #[schema(minimum = 1)]
+    version: Option<u32>,
+    interaction_count: Option<u32>,
+    first_interaction_at: Option<Timestamp>,
+    last_memory_update_at: Option<Timestamp>,
+}
+
 /// Budget, authority, need and timeline.
 #[derive(ToSchema)]
 pub(crate) struct BantBody {

@@ -40,7 +40,7 @@ pub(crate) const ROUTES: &[Route] = &[
         |c| Box::pin(put(c)),
         |op| {
             op.says("putLeadMemory", "Write the lead memory of a contact as it is given")
-                .body::<bodies::LeadMemoryBody>(
+                .body::<bodies::WholeLeadMemory>(
                     r#"{"summary": "Registro antigo", "bant": {"authority": "o dono decide"}}"#,
                 )
                 .answers::<LeadMemoryView>()

@@ -59,6 +59,29 @@ async fn a_put_takes_the_place_of_all_there_was() {
 }
 
 #[tokio::test]
+async fn a_memory_that_moves_in_keeps_its_counters_and_times() {
+    let kit = Kit::new().await;
+    let contact = create_phone(&kit, "34991230001").await;
+    let moved = json!({
+        "version": 7, "summary": "antiga", "interaction_count": 31,
+        "first_interaction_at": "2021-03-04T05:06:07.089Z",
+        "last_memory_update_at": "2022-03-04T05:06:07.089Z",
+    });
+    for _ in 0..2 {
+        let leads = kit.app.leads();
+        let memory = leads.put(kit.company.id, contact, &body(moved.clone())).await.unwrap();
+        let memory = serde_json::to_value(memory).unwrap();
+        for (field, given) in moved.as_object().unwrap() {
+            assert_eq!(&memory[field], given, "{field}");
+        }
+        assert_eq!(kept(&kit, contact).await, memory);
+    }
+    let grown = merge(&kit, contact, json!({ "intent": "comprar" })).await;
+    assert_eq!((&grown["version"], &grown["interaction_count"]), (&json!(8), &json!(32)));
+    assert_eq!(grown["first_interaction_at"], moved["first_interaction_at"]);
+}
+
+#[tokio::test]
 async fn merges_at_once_lose_nothing() {
     let kit = interleaving().await;
     let contact = create_phone(&kit, "34991230001").await;
