@@ -70,9 +70,10 @@ impl Batch {
         self.events.len()
     }
 
-    /// The same events, each on its own.
-    pub(super) fn singles(&self) -> impl Iterator<Item = Self> + '_ {
-        self.events.iter().map(|event| Self { events: vec![event.clone()], ..self.clone() })
+    /// The same events, each on its own: they are moved, none is copied.
+    pub(super) fn into_singles(mut self) -> impl Iterator<Item = Self> {
+        let events = std::mem::take(&mut self.events);
+        events.into_iter().map(move |event| Self { events: vec![event], ..self.clone() })
     }
 
     pub(super) fn names(&self, message: &GatewayMessage) -> Option<Names> {
@@ -325,5 +326,50 @@ impl UseCase for Batch {
             });
         }
         Ok(Decided::new(workspace.into_changes(), results))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::ids::{EventId, JobId};
+    use crate::secret::SecretBytes;
+
+    fn ids(n: u128) -> EventIds {
+        let id = Uuid::from_u128(n);
+        EventIds {
+            contact: ContactId::new(id),
+            message: MessageId::new(id),
+            job: JobId::new(id),
+            names_job: JobId::new(id),
+            events: [EventId::new(id); 4],
+        }
+    }
+
+    /// Where the text of each event lies in memory, and its number.
+    fn whereabouts(batch: &Batch) -> Vec<(*const u8, u128)> {
+        let place = |(event, ids): &(Incoming, EventIds)| {
+            let text = event.as_ref().expect_err("only texts are taken here");
+            (text.as_ptr(), ids.message.uuid().as_u128())
+        };
+        batch.events.iter().map(place).collect()
+    }
+
+    #[test]
+    fn a_batch_is_taken_apart_in_order_without_a_copy_of_an_event() {
+        let batch = Batch {
+            company: CompanyId::new(Uuid::nil()),
+            connection: ConnectionId::new(Uuid::nil()),
+            events: (0..100).map(|n| (Err(format!("event {n}")), ids(n))).collect(),
+            stop_words: StopWords::default(),
+            group_suffix: "g.us".to_owned(),
+            links: MediaLinks::new("https://example.com", SecretBytes::new(*b"k")),
+        };
+        let before = whereabouts(&batch);
+        let singles: Vec<Batch> = batch.into_singles().collect();
+        assert!(singles.iter().all(|single| single.len() == 1));
+        assert_eq!(singles.iter().flat_map(whereabouts).collect::<Vec<_>>(), before);
     }
 }

@@ -160,7 +160,7 @@ impl Inbox<'_> {
         match self.app.run(&batch).await {
             Err(error) if batch.len() > 1 && may_be_of_one(&error) => {
                 let (mut results, mut first_error) = (Vec::with_capacity(batch.len()), None);
-                for single in batch.singles() {
+                for single in batch.into_singles() {
                     match self.app.run(&single).await {
                         Ok(result) => results.extend(result),
                         // Those behind it are taken all the same; the call comes again for this one.
