@@ -396,10 +396,9 @@ pub trait Provider: Send + Sync {
     }
 
     /// Refuses what is wrong already before a body is read: `webhook` has none yet. What passes is
-    /// not verified by that.
-    fn admit(&self, _connection: &Connection, _webhook: &Webhook) -> Result<(), WebhookRefused> {
-        Ok(())
-    }
+    /// not verified by that. There is no default: an adapter that forgot this would have every
+    /// stranger's body read.
+    fn admit(&self, connection: &Connection, webhook: &Webhook) -> Result<(), WebhookRefused>;
 
     /// Verifies a webhook of the gateway and translates it. Events that the gateway is known to
     /// send and that mean nothing here are left out; unknown ones are

@@ -251,6 +251,14 @@ async fn the_gateway_sees_headers_in_lower_case_and_a_decoded_query() {
             Err(recado_core::gateway::SendFailure::uncertain("nothing is sent here"))
         }
 
+        fn admit(
+            &self,
+            _: &recado_core::connections::Connection,
+            _: &Webhook,
+        ) -> Result<(), WebhookRefused> {
+            Ok(())
+        }
+
         fn receive(
             &self,
             _: &recado_core::connections::Connection,

@@ -7,7 +7,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use recado_core::connections::Connection;
 use recado_core::gateway::{
-    Accepted, GatewayStatus, Outgoing, Provider, ProviderError, SendFailure, SendResult,
+    Accepted, GatewayStatus, Outgoing, Provider, ProviderError, SendFailure, SendResult, Webhook,
+    WebhookRefused,
 };
 use recado_core::messages::{DeliveryCode, Failure, ProviderMessageId};
 use recado_core::transport::Transport;
@@ -111,5 +112,10 @@ impl Provider for Simulated {
     ) -> Result<GatewayStatus, ProviderError> {
         // There is no channel to reach: what the record says holds.
         Ok(GatewayStatus { status: connection.status, detail: None })
+    }
+
+    /// It calls no webhooks; it reports by [`Reports`].
+    fn admit(&self, _connection: &Connection, _webhook: &Webhook) -> Result<(), WebhookRefused> {
+        Err(WebhookRefused::Unsupported)
     }
 }

@@ -9,7 +9,8 @@ use recado_core::Recado;
 use recado_core::connections::ConnectionStatus::{self, Connected, Disconnected};
 use recado_core::connections::{Connection, Gateway, LOOK_AGAIN};
 use recado_core::gateway::{
-    GatewayEvent, GatewayStatus, Outgoing, Provider, ProviderError, Providers, SendResult,
+    GatewayEvent, GatewayStatus, Outgoing, Provider, ProviderError, Providers, SendResult, Webhook,
+    WebhookRefused,
 };
 use recado_core::groups::{Group, GroupList, GroupsError};
 use recado_core::ids::{CompanyId, ConnectionId};
@@ -100,6 +101,10 @@ impl Provider for Overtaken {
         let groups: Vec<Value> = codes.into_iter().map(group).collect();
         let groups = recado_core::groups::read_groups(&groups, "g.us").expect("groups");
         Ok(groups.into())
+    }
+
+    fn admit(&self, _: &Connection, _: &Webhook) -> Result<(), WebhookRefused> {
+        unreachable!("no webhook is called")
     }
 }
 

@@ -52,7 +52,8 @@ mod tests {
     use async_trait::async_trait;
     use recado_core::connections::{Connection, Gateway};
     use recado_core::gateway::{
-        Outgoing, Pairing, PairingCode, Provider, ProviderError, Providers, SendFailure, SendResult,
+        Outgoing, Pairing, PairingCode, Provider, ProviderError, Providers, SendFailure,
+        SendResult, Webhook, WebhookRefused,
     };
     use recado_core::transport::Transport;
     use recado_testkit::Kit;
@@ -80,6 +81,10 @@ mod tests {
                 1 => script[0].clone(),
                 _ => script.pop_front().expect("there is more"),
             }
+        }
+
+        fn admit(&self, _: &Connection, _: &Webhook) -> Result<(), WebhookRefused> {
+            Err(WebhookRefused::Unsupported)
         }
     }
 
