@@ -219,26 +219,48 @@ mod tests {
         assert_eq!(chosen(&[], None, None), Err(NoConnection::Nobody));
     }
 
+    /// A connection that is mostly active, connected and able to carry the message.
+    fn state() -> impl Strategy<Value = [bool; 3]> {
+        std::array::from_fn(|_| prop::bool::weighted(0.8))
+    }
+
     proptest! {
         #[test]
-        fn whatever_is_chosen_can_be_used(
-            states in prop::collection::vec((any::<bool>(), any::<bool>()), 0..5),
+        fn each_choice_and_each_refusal_has_its_reason(
+            states in prop::collection::vec(state(), 0..5),
             wanted in proptest::option::of(0_u128..6),
             last in proptest::option::of(0_u128..6),
         ) {
             let all: Vec<_> = (0_u128..)
                 .zip(&states)
-                .map(|(n, (active, connected))| connection(n, *active, *connected))
+                .map(|(n, [active, connected, _])| connection(n, *active, *connected))
                 .collect();
-            let usable = states.iter().filter(|(active, connected)| *active && *connected).count();
-            match choose_for_person(&all, wanted.map(id), last.map(id), |_| true) {
-                Ok(connection) => {
-                    prop_assert!(connection.is_usable());
-                    prop_assert!(wanted.is_none_or(|wanted| connection.id == id(wanted)));
+            let numbered = (0_u128..).zip(&states);
+            let usable: Vec<_> =
+                numbered.filter(|(_, state)| **state == [true; 3]).map(|(n, _)| id(n)).collect();
+            let (wanted, last) = (wanted.map(id), last.map(id));
+            let fits = |connection: &Connection| {
+                (0_u128..).zip(&states).any(|(n, [_, _, fits])| *fits && id(n) == connection.id)
+            };
+            let last_usable = last.filter(|last| usable.contains(last));
+            let chosen = choose_for_person(&all, wanted, last, fits).map(|chosen| chosen.id);
+            match (chosen, wanted) {
+                (Ok(chosen), Some(wanted)) => {
+                    prop_assert_eq!(chosen, wanted);
+                    prop_assert!(usable.contains(&wanted));
                 }
-                Err(NoConnection::Several) => prop_assert!(wanted.is_none() && usable > 1),
-                Err(NoConnection::Nobody) => prop_assert!(wanted.is_none() && usable == 0),
-                Err(NoConnection::NotUsable) => prop_assert!(wanted.is_some()),
+                (Ok(chosen), None) => match last_usable {
+                    Some(last) => prop_assert_eq!(chosen, last),
+                    None => prop_assert_eq!(&usable, &[chosen]),
+                },
+                (Err(NoConnection::NotUsable), Some(wanted)) => {
+                    prop_assert!(!usable.contains(&wanted));
+                }
+                (Err(NoConnection::Nobody), None) => prop_assert!(usable.is_empty()),
+                (Err(NoConnection::Several), None) => {
+                    prop_assert!(usable.len() > 1 && last_usable.is_none());
+                }
+                (Err(reason), wanted) => prop_assert!(false, "{reason:?} for {wanted:?}"),
             }
         }
     }
