@@ -32,7 +32,7 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::open(
         "/api/openapi.json",
         |call| Box::pin(document(call)),
-        |op| op.says("openapi", "This document").answers_bytes("application/json"),
+        |op| op.says("openapi", "This document").answers_object(),
     ),
 ];
 

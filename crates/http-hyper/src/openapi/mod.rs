@@ -52,6 +52,26 @@ mod tests {
     }
 
     #[test]
+    fn no_json_is_documented_as_a_string_of_bytes() {
+        fn contents(value: &Value, found: &mut Vec<Value>) {
+            match value {
+                Value::Object(object) => {
+                    found.extend(object.get("application/json").cloned());
+                    object.values().for_each(|value| contents(value, found));
+                }
+                Value::Array(values) => values.iter().for_each(|value| contents(value, found)),
+                _ => {}
+            }
+        }
+        let mut found = Vec::new();
+        contents(&document(), &mut found);
+        assert!(!found.is_empty());
+        for content in found {
+            assert_ne!(content["schema"]["format"], "binary", "{content}");
+        }
+    }
+
+    #[test]
     fn the_document_is_openapi_3_1() {
         let parsed: utoipa::openapi::OpenApi =
             serde_json::from_str(&openapi()).expect("an OpenAPI document");

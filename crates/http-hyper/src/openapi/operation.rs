@@ -213,6 +213,11 @@ impl Operation {
         self
     }
 
+    /// 200 with a JSON object of its own, without the envelope.
+    pub(crate) fn answers_object(self) -> Self {
+        self.answer(200, "Done.", json!({"type": "object"}))
+    }
+
     /// An answer without a body.
     pub(crate) fn answers_empty(mut self, status: u16, description: &'static str) -> Self {
         self.answers.insert(status.to_string(), json!({"description": description}));
