@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::backend::{Setup, StoreKind};
 use crate::http::{Answer, Request, text};
-use crate::talk::{mobile, with};
+use crate::messaging::{mobile, with};
 use crate::world::{FromStore, Tenant, World};
 
 /// The public listing of campaigns.

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::backend::{Setup, StoreKind};
 use crate::gateways::GatewayServer;
 use crate::http::text;
-use crate::talk::wamid;
+use crate::messaging::wamid;
 use crate::world::{FromStore, World, eventually};
 
 /// A world whose only connection is a connected one of the official cloud API.

@@ -13,8 +13,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
 use crate::http::{Answer, Request, text};
+use crate::messaging::with;
 use crate::receiver::{Received, read_request};
-use crate::talk::with;
 use crate::world::{Tenant, World, eventually};
 
 /// The longest an answer is really held back; whoever waits for it has lost patience before.

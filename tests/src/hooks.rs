@@ -8,8 +8,8 @@ use tokio::task::JoinHandle;
 
 use crate::backend::{Outside, Setup, StoreKind};
 use crate::http::{Answer, Request, text};
+use crate::messaging::with;
 use crate::receiver::Receiver;
-use crate::talk::with;
 use crate::world::{FromStore, Tenant, World, eventually};
 
 /// A webhook that leads to a path of the receiver.

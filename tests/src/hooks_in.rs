@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::backend::{Setup, StoreKind};
 use crate::http::{Answer, Request, text};
-use crate::talk::{keys, with};
+use crate::messaging::{keys, with};
 use crate::world::{FromStore, Tenant, World};
 
 /// The header that an endpoint's secret comes in.

@@ -9,10 +9,10 @@ pub mod gateways;
 pub mod hooks;
 pub mod hooks_in;
 pub mod http;
+pub mod messaging;
 pub mod outbox;
 pub mod receiver;
 pub mod registry;
-pub mod talk;
 pub mod world;
 
 use std::future::Future;
@@ -25,9 +25,9 @@ pub use gateways::{GatewayServer, webhook_request};
 pub use hooks::{Hook, Hooks};
 pub use hooks_in::{Endpoint, Intake};
 pub use http::{Answer, Request, raw, text};
+pub use messaging::{digits, eight_digits, keys, mobile, steered, wamid, with};
 pub use recado_tests_macros::{both_stores, on_postgres};
 pub use receiver::{Received, Receiver, Reply};
-pub use talk::{digits, eight_digits, keys, mobile, steered, wamid, with};
 pub use world::{FromStore, OPERATOR, SCOPES, Tenant, World, eventually, phone, unknown_id};
 
 /// Runs a test on one store.

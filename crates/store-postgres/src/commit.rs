@@ -20,13 +20,13 @@ use recado_core::store::{
 };
 
 use crate::PostgresStore;
-use crate::belongings::give_all;
 use crate::commit_entry::{enter, relied_on};
 use crate::deliveries_batch::{Batch, emit, sort_updates, update as update_deliveries};
 use crate::error::refused;
 use crate::lists::insert_members;
 use crate::message_refs::forget;
 use crate::place::{Part, Place};
+use crate::reassign::give_all;
 use crate::recipients::enroll;
 use crate::session::{Around, Session, Statement};
 use crate::table::{Param, Sql, Table, params, signed};

@@ -33,8 +33,6 @@
 
 mod access;
 mod aliases;
-mod belongings;
-mod calls;
 mod campaigns;
 mod commit;
 mod commit_entry;
@@ -55,10 +53,10 @@ mod documents;
 mod error;
 mod events;
 mod groups;
+mod idempotency;
 mod inbound;
 mod jobs;
 mod leads;
-mod ledger;
 mod limiter;
 mod links;
 mod lists;
@@ -80,6 +78,8 @@ mod plans_gateways;
 #[cfg(test)]
 mod plans_messages;
 mod pool;
+mod prosas;
+mod reassign;
 mod recipients;
 mod session;
 mod shards;

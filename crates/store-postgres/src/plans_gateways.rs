@@ -3,11 +3,11 @@
 
 use recado_core::gateway::UnknownKind;
 
-use crate::belongings::GIVE;
 use crate::connections::ANYWHERE;
 use crate::message_refs;
 use crate::messages::LEFT_SENT;
 use crate::plans_campaigns::{Case, Prepared};
+use crate::reassign::GIVE;
 use crate::table::Table;
 use crate::unknown_kinds::{FORGET, OF_CONNECTION};
 

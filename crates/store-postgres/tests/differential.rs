@@ -19,7 +19,7 @@ async fn it_answers_as_the_model_does() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn it_answers_conversations_as_the_model_does() {
-    seeds(Mix::Talk, 0..8).await;
+    seeds(Mix::Messaging, 0..8).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -41,7 +41,7 @@ async fn it_keeps_campaigns_and_endpoints_as_the_model_does() {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "takes minutes"]
 async fn it_answers_as_the_model_does_for_many_seeds() {
-    for mix in [Mix::UseCases, Mix::Talk, Mix::Webhooks, Mix::Rows, Mix::Reach] {
+    for mix in [Mix::UseCases, Mix::Messaging, Mix::Webhooks, Mix::Rows, Mix::Reach] {
         seeds(mix, 1000..1100).await;
     }
 }

@@ -6,12 +6,12 @@ use recado_core::store::{
 };
 use recado_core::{match_kind, match_row};
 
-use crate::belongings;
 use crate::contacts::{self, export_frontier};
 use crate::deliveries;
 use crate::events;
 use crate::message_refs;
 use crate::messages;
+use crate::reassign;
 use crate::recipients;
 use crate::table;
 use crate::writer::{Transaction, read_error};
@@ -30,7 +30,7 @@ pub(crate) fn apply(tx: &mut Transaction<'_>, changes: ChangeSet) -> Result<(), 
                 recipients::enroll(tx.conn, company, campaign, list)?;
             }
             ChangeKind::MoveBelongings { company, from, into } => {
-                belongings::hand_over(tx.conn, company, from, into)?;
+                reassign::hand_over(tx.conn, company, from, into)?;
             }
             ChangeKind::ForgetMessages { company, contact, expires_at } => {
                 message_refs::forget(tx.conn, company, contact, expires_at)?;

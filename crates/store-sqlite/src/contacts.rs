@@ -7,7 +7,7 @@ use recado_core::store::{CommitError, Conflict, RowKey, Stored, Version};
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
 
 use crate::cell::{Cell, Columns};
-use crate::contact_facets;
+use crate::contacts_facets;
 use crate::error::{ReadResult, commit_error};
 use crate::table::{Table, insert_error, placeholders, update_changed, values};
 use crate::writer::{Transaction, read_error};
@@ -63,7 +63,7 @@ pub(crate) fn insert(tx: &mut Transaction<'_>, contact: &Contact) -> Result<(), 
     let range = SeqRange::find(tx.conn, contact.company).map_err(read_error)?;
     let Some(range) = range else { return Err(Conflict::Reference.into()) };
     let seq = range.next_free(tx.conn).map_err(read_error)?;
-    let facet = contact_facets::add(tx.conn, contact).map_err(read_error)?;
+    let facet = contacts_facets::add(tx.conn, contact).map_err(read_error)?;
     let mut values = values(contact);
     values.extend([Cell::Int(seq.0), Cell::Int(facet.0), recency(contact)]);
     tx.conn
@@ -86,7 +86,7 @@ static INSERT: std::sync::LazyLock<String> = std::sync::LazyLock::new(|| {
 /// A contact as it is before a change, with what is derived from it.
 struct Before {
     seq: Seq,
-    facet: contact_facets::FacetId,
+    facet: contacts_facets::FacetId,
     contact: Stored<Contact>,
 }
 
@@ -112,7 +112,7 @@ fn before(
                 let mut columns = Columns::new(row);
                 let contact = columns.stored()?;
                 let seq = Seq(columns.get()?);
-                let facet = contact_facets::FacetId(columns.get()?);
+                let facet = contacts_facets::FacetId(columns.get()?);
                 Ok(Before { seq, facet, contact })
             };
             statement.query_row(params_from_iter(&key), read).optional()
@@ -133,8 +133,8 @@ pub(crate) fn update(
     let old = before.contact.value();
     let mut facet = before.facet;
     if old.facets() != contact.facets() {
-        contact_facets::remove(tx.conn, facet).map_err(read_error)?;
-        facet = contact_facets::add(tx.conn, contact).map_err(read_error)?;
+        contacts_facets::remove(tx.conn, facet).map_err(read_error)?;
+        facet = contacts_facets::add(tx.conn, contact).map_err(read_error)?;
     }
 
     let mut derived = Vec::new();
@@ -164,7 +164,7 @@ pub(crate) fn delete(
         .prepare_cached("DELETE FROM contacts WHERE seq = ?1")
         .and_then(|mut statement| statement.execute([before.seq.0]))
         .map_err(commit_error)?;
-    contact_facets::remove(tx.conn, before.facet).map_err(read_error)?;
+    contacts_facets::remove(tx.conn, before.facet).map_err(read_error)?;
     tx.search.removed(before.seq);
     Ok(())
 }

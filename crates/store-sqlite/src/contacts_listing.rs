@@ -9,9 +9,9 @@ use recado_core::ids::CompanyId;
 use rusqlite::{Connection, Row, params_from_iter};
 
 use crate::cell::{Cell, Columns};
-use crate::contact_facets::{FacetId, Passing, passing};
-use crate::contact_search::{Matches, matches};
 use crate::contacts::{Seq, SeqRange};
+use crate::contacts_facets::{FacetId, Passing, passing};
+use crate::contacts_search::{Matches, matches};
 use crate::error::ReadResult;
 use crate::merge::{Merged, Range};
 

@@ -14,10 +14,10 @@ use rusqlite::params_from_iter;
 
 use crate::SqliteStore;
 use crate::cell::Cell;
-use crate::contact_draft;
-use crate::contact_records::{self, Records};
 use crate::contacts::export_frontier;
+use crate::contacts_draft;
 use crate::contacts_listing::{Listed, Order, Part, Place, list};
+use crate::contacts_record::{self, Records};
 use crate::error::commit_error;
 use crate::table;
 use crate::writer::{Transaction, expect_no_conflict};
@@ -60,7 +60,7 @@ impl ContactReads for SqliteStore {
         company: CompanyId,
         id: ContactId,
     ) -> Result<Option<(ContactRecord, Vec<CustomField>)>, StoreError> {
-        self.read(move |conn| contact_records::whole(conn, company, id)).await
+        self.read(move |conn| contacts_record::whole(conn, company, id)).await
     }
 
     async fn contact_by_identifier(
@@ -142,7 +142,7 @@ impl ContactReads for SqliteStore {
         query: &DraftQuery,
     ) -> Result<DraftFacts, StoreError> {
         let query = query.clone();
-        self.read(move |conn| contact_draft::facts(conn, company, &query)).await
+        self.read(move |conn| contacts_draft::facts(conn, company, &query)).await
     }
 
     async fn member_in_use(&self, company: CompanyId, id: MemberId) -> Result<bool, StoreError> {

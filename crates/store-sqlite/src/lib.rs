@@ -17,40 +17,39 @@
 
 mod access;
 mod aliases;
-mod belongings;
-mod calls;
 mod campaigns;
 mod cell;
 mod commit;
-mod connection;
 mod connections;
-mod contact_draft;
-mod contact_facets;
-mod contact_records;
-mod contact_search;
 mod contacts;
+mod contacts_draft;
+mod contacts_facets;
 mod contacts_listing;
 mod contacts_reads;
+mod contacts_record;
+mod contacts_search;
 mod conversations;
 mod custom_fields;
+mod database;
 mod deals;
 mod deliveries;
+mod deliveries_due;
 mod deliveries_listing;
 mod dispatches;
 mod documents;
-mod due;
 mod error;
 mod events;
 mod groups;
+mod idempotency;
 mod inbound;
 mod jobs;
 mod leads;
 mod links;
 mod lists;
 mod merge;
-mod message_facets;
 mod message_refs;
 mod messages;
+mod messages_facets;
 mod messages_listing;
 mod newest_first;
 mod organizations;
@@ -59,6 +58,7 @@ mod outbox;
 mod plans;
 mod prosas;
 mod readers;
+mod reassign;
 mod recipients;
 mod schema;
 mod shards;
@@ -123,7 +123,7 @@ impl SqliteStore {
     /// When the file cannot be used, or was migrated by a newer release or in another form.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, SqliteError> {
         let path = path.as_ref().to_path_buf();
-        let conn = connection::writer(&path)?;
+        let conn = database::writer(&path)?;
         match schema::check(&conn) {
             Ok(()) | Err(SqliteError::Older { .. }) => {}
             Err(error) => return Err(error),
@@ -139,7 +139,7 @@ impl SqliteStore {
     ///
     /// When the database is newer than this release or cannot be written.
     pub fn migrate(&self) -> Result<(), SqliteError> {
-        let mut conn = connection::writer(&self.path)?;
+        let mut conn = database::writer(&self.path)?;
         schema::migrate(&mut conn)
     }
 

@@ -15,7 +15,7 @@ use rusqlite::{Connection, OptionalExtension, params_from_iter};
 use crate::SqliteStore;
 use crate::cell::{Cell, Columns};
 use crate::error::ReadResult;
-use crate::message_facets::{self, FacetId};
+use crate::messages_facets::{self, FacetId};
 use crate::table::{self, Table, insert_error, placeholders, read_stored, update_changed, values};
 use crate::writer::read_error;
 use crate::{message_refs, messages_listing};
@@ -31,7 +31,7 @@ static INSERT: LazyLock<String> = LazyLock::new(|| {
 
 /// Inserts a message and counts it. The trigger of the table counts those that go.
 pub(crate) fn insert(conn: &Connection, message: &Message) -> Result<(), CommitError> {
-    let facet = message_facets::add(conn, message)?;
+    let facet = messages_facets::add(conn, message)?;
     let mut values = values(message);
     values.push(Cell::Int(facet.0));
     conn.prepare_cached(&INSERT)
@@ -70,9 +70,9 @@ pub(crate) fn update(
         return Err(Conflict::Stale(RowKey::Message { company, id }).into());
     };
     let mut derived = Vec::new();
-    if message_facets::differ(&old, message) {
-        message_facets::remove(conn, facet)?;
-        derived.push(("facet_id", Cell::Int(message_facets::add(conn, message)?.0)));
+    if messages_facets::differ(&old, message) {
+        messages_facets::remove(conn, facet)?;
+        derived.push(("facet_id", Cell::Int(messages_facets::add(conn, message)?.0)));
     }
     update_changed(conn, seq, (old.value(), message), derived)
 }

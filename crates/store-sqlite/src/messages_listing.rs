@@ -15,7 +15,7 @@ use rusqlite::{Connection, params_from_iter};
 use crate::cell::{Cell, Columns};
 use crate::error::ReadResult;
 use crate::merge::Merged;
-use crate::message_facets::{FacetId, Passing, passing};
+use crate::messages_facets::{FacetId, Passing, passing};
 use crate::newest_first::{Index, Place, Range, Span, part_of};
 use crate::table::{Table, read_stored};
 

@@ -7,7 +7,7 @@ use recado_core::store::StoreError;
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
-use crate::connection;
+use crate::database;
 use crate::error::{ReadResult, store_error};
 
 /// A few connections; a read that finds all of them busy waits for its turn.
@@ -81,7 +81,7 @@ impl Pool {
     /// A connection that `work` leaves by a panic is not used again.
     fn with_connection<T>(&self, work: impl FnOnce(&Connection) -> ReadResult<T>) -> ReadResult<T> {
         let idle = self.idle().pop();
-        let conn = idle.map_or_else(|| connection::reader(&self.path), Ok)?;
+        let conn = idle.map_or_else(|| database::reader(&self.path), Ok)?;
         let answer = work(&conn);
         if conn.is_autocommit() {
             self.idle().push(conn);

@@ -9,7 +9,7 @@ use recado_core::store::{CommitError, StoreError};
 use rusqlite::{Connection, ErrorCode};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::contact_search::{Pending, SearchIndex};
+use crate::contacts_search::{Pending, SearchIndex};
 use crate::error::{SqliteError, store_error};
 
 /// How many tasks may wait; whoever brings one more waits with it.

@@ -9,7 +9,7 @@ use recado_tests::{
 use serde_json::{Value, json};
 
 /// Lets these contacts write so many messages each, in turn.
-async fn talk(hooks: &Hooks, contacts: std::ops::Range<u32>, messages: u32) {
+async fn messaging(hooks: &Hooks, contacts: std::ops::Range<u32>, messages: u32) {
     let qr = hooks.qr().await;
     let mut events = Vec::new();
     for n in 0..messages {
@@ -45,7 +45,7 @@ fn in_order(messages: u32) -> Vec<String> {
 async fn the_events_of_each_contact_come_in_their_order(hooks: Hooks) {
     hooks.hook("/a", &["*"]).await;
     hooks.receiver.answers("/a", Reply::After(Duration::from_millis(2), 200));
-    talk(&hooks, 0..20, 12).await;
+    messaging(&hooks, 0..20, 12).await;
     hooks.drain().await;
     let told = by_contact(&hooks.receiver.to("/a"));
     assert_eq!(told.len(), 20);
@@ -58,13 +58,13 @@ async fn the_events_of_each_contact_come_in_their_order(hooks: Hooks) {
 #[both_stores]
 async fn the_next_event_of_a_contact_waits_for_the_first_and_other_contacts_do_not(hooks: Hooks) {
     hooks.hook("/a", &["message.received"]).await;
-    talk(&hooks, 0..1, 1).await;
+    messaging(&hooks, 0..1, 1).await;
     hooks.drain().await;
     hooks.receiver.then("/a", Reply::Held(200));
-    talk(&hooks, 0..1, 3).await;
+    messaging(&hooks, 0..1, 3).await;
     let draining = hooks.draining();
     hooks.receiver.reaches("/a", 2).await;
-    talk(&hooks, 1..9, 1).await;
+    messaging(&hooks, 1..9, 1).await;
     let all = hooks.receiver.reaches("/a", 10).await;
     assert_eq!(by_contact(&all).len(), 9);
     assert_eq!(hooks.receiver.in_flight("/a"), 1, "the first contact's next event waits");
@@ -78,7 +78,7 @@ async fn the_next_event_of_a_contact_waits_for_the_first_and_other_contacts_do_n
 async fn a_failed_first_attempt_releases_the_contacts_next_event_at_once(hooks: Hooks) {
     hooks.hook("/a", &["*"]).await;
     hooks.receiver.then("/a", Reply::status(200)).then("/a", Reply::status(500));
-    talk(&hooks, 0..1, 5).await;
+    messaging(&hooks, 0..1, 5).await;
     // No time passes.
     hooks.drain().await;
     let told = by_contact(&hooks.receiver.to("/a"));

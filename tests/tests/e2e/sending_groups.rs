@@ -19,7 +19,7 @@ async fn put(world: &World, connection: &str, groups: Value) {
 }
 
 /// Somebody writes in a group.
-async fn talk(world: &World, connection: &str, code: &str) {
+async fn messaging(world: &World, connection: &str, code: &str) {
     let event = with(world.inbound(code, "oi"), json!({"participant": digits(&mobile(1))}));
     world.stored(connection, event).await;
 }
@@ -112,7 +112,7 @@ async fn of_several_the_last_one_in_which_the_group_talked_is_used(world: World)
     }
     for connection in [&second, &first, &second] {
         world.advance(Duration::from_secs(1));
-        talk(&world, connection, "1@g.us").await;
+        messaging(&world, connection, "1@g.us").await;
         let sent = world.sent("1@g.us", "oi").await;
         assert_eq!(connection_of(&world, &sent).await, connection.as_str());
     }
@@ -143,7 +143,7 @@ async fn a_connection_that_cannot_be_used_is_no_candidate(world: World) {
     for connection in [&first, &second] {
         put(&world, connection, json!([group("1")])).await;
     }
-    talk(&world, &first, "1@g.us").await;
+    messaging(&world, &first, "1@g.us").await;
     let one = format!("C/connections/{first}");
     world.operator("PATCH", &one, json!({"is_active": false})).await.expect(200);
     let sent = world.sent("1@g.us", "oi").await;
@@ -173,7 +173,7 @@ async fn in_an_announce_only_group_only_admins_are_candidates(world: World) {
     let (admin, plain) = (world.qr().await, world.qr().await);
     put(&world, &admin, json!([announce_only("1", true)])).await;
     put(&world, &plain, json!([announce_only("1", false)])).await;
-    talk(&world, &plain, "1@g.us").await;
+    messaging(&world, &plain, "1@g.us").await;
     let sent = world.sent("1@g.us", "oi").await;
     assert_eq!(connection_of(&world, &sent).await, admin.as_str());
     let answer = world.send_through(&plain, "1@g.us").await;

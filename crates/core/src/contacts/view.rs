@@ -316,7 +316,7 @@ impl ContactDetail {
         profile: bool,
     ) -> Self {
         let contact = record.contact.value();
-        let talked = record.related.conversations.iter();
+        let conversations = record.related.conversations.iter();
         let memory = record.related.lead_memory.as_ref();
         Self {
             summary: ContactSummary::updated(contact),
@@ -329,7 +329,7 @@ impl ContactDetail {
             tags: record.related.tags.iter().map(Into::into).collect(),
             assigned_to: record.related.assigned_to.as_ref().map(Into::into),
             custom_fields: active_values(contact, fields),
-            connections: talked
+            connections: conversations
                 .map(|(connection, conversation)| {
                     ContactConnection::new(connection, conversation, contact)
                 })

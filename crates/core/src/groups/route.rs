@@ -116,7 +116,7 @@ pub fn choose_connection(
         several => conversations
             .iter()
             .filter(|conversation| several.contains(&conversation.connection))
-            .filter_map(|talked| Some((talked.last_inbound_at?, talked.connection)))
+            .filter_map(|messaged| Some((messaged.last_inbound_at?, messaged.connection)))
             .max()
             .map(|(_, connection)| connection)
             .ok_or_else(|| ConnectionNeeded::Several.into()),
@@ -188,7 +188,7 @@ mod tests {
         row(connection, Group { announce_only: true, is_admin, ..Group::met(code("1@g.us")) })
     }
 
-    fn talk(connection: u128, inbound: Option<i64>) -> Stored<Conversation> {
+    fn conversation(connection: u128, inbound: Option<i64>) -> Stored<Conversation> {
         stored(Conversation {
             company: company(),
             contact: ContactId::new(Uuid::from_u128(9)),
@@ -204,10 +204,10 @@ mod tests {
         rows: &[Stored<ConnectionGroup>],
         connections: &[Connection],
         wanted: Option<u128>,
-        talks: &[Stored<Conversation>],
+        conversations: &[Stored<Conversation>],
     ) -> Result<ConnectionId, GroupRefusal> {
         let connections: Vec<_> = connections.iter().cloned().map(stored).collect();
-        choose_connection(&code("1@g.us"), rows, &connections, wanted.map(id), talks)
+        choose_connection(&code("1@g.us"), rows, &connections, wanted.map(id), conversations)
     }
 
     #[test]
@@ -224,7 +224,7 @@ mod tests {
     fn a_group_that_only_its_contact_is_left_of_exists_and_has_nobody_in_it() {
         let group = code("1@g.us");
         assert_eq!(resolve_group(&group, &[], true), Ok(group));
-        let answer = choose(&[], &[connection(1)], None, &[talk(1, Some(5))]);
+        let answer = choose(&[], &[connection(1)], None, &[conversation(1, Some(5))]);
         assert_eq!(answer, Err(ConnectionNeeded::Nobody.into()));
     }
 
@@ -264,42 +264,43 @@ mod tests {
     }
 
     #[test]
-    fn the_only_member_is_chosen_without_any_talk() {
+    fn the_only_member_is_chosen_without_any_message() {
         let connections = [connection(1), connection(2)];
         assert_eq!(choose(&[member(2)], &connections, None, &[]), Ok(id(2)));
     }
 
     #[test]
-    fn of_several_members_the_group_last_talked_in_one() {
+    fn of_several_members_the_group_last_wrote_in_one() {
         let connections = [connection(1), connection(2), connection(3)];
         let rows = [member(1), member(2), member(3)];
-        let talks = [talk(1, Some(10)), talk(2, Some(20)), talk(3, None)];
-        assert_eq!(choose(&rows, &connections, None, &talks), Ok(id(2)));
+        let conversations =
+            [conversation(1, Some(10)), conversation(2, Some(20)), conversation(3, None)];
+        assert_eq!(choose(&rows, &connections, None, &conversations), Ok(id(2)));
     }
 
     #[test]
-    fn of_several_members_without_inbound_talk_one_must_be_named() {
+    fn of_several_members_without_inbound_messages_one_must_be_named() {
         let connections = [connection(1), connection(2)];
         let rows = [member(1), member(2)];
-        let answer = choose(&rows, &connections, None, &[talk(1, None)]);
+        let answer = choose(&rows, &connections, None, &[conversation(1, None)]);
         assert_eq!(answer, Err(ConnectionNeeded::Several.into()));
         assert_eq!(choose(&rows, &connections, Some(2), &[]), Ok(id(2)));
     }
 
     #[test]
-    fn talk_in_a_connection_that_cannot_be_used_does_not_count() {
+    fn messages_in_a_connection_that_cannot_be_used_does_not_count() {
         let off = Connection { is_active: false, ..connection(3) };
         let connections = [connection(1), connection(2), off];
         let rows = [member(1), member(2), member(3)];
-        let talks = [talk(1, Some(10)), talk(3, Some(30))];
-        assert_eq!(choose(&rows, &connections, None, &talks), Ok(id(1)));
+        let conversations = [conversation(1, Some(10)), conversation(3, Some(30))];
+        assert_eq!(choose(&rows, &connections, None, &conversations), Ok(id(1)));
     }
 
     #[test]
-    fn a_wanted_connection_is_taken_even_when_the_group_talked_elsewhere() {
+    fn a_wanted_connection_is_taken_even_when_the_group_wrote_elsewhere() {
         let connections = [connection(1), connection(2)];
         let rows = [member(1), member(2)];
-        assert_eq!(choose(&rows, &connections, Some(1), &[talk(2, Some(9))]), Ok(id(1)));
+        assert_eq!(choose(&rows, &connections, Some(1), &[conversation(2, Some(9))]), Ok(id(1)));
     }
 
     #[test]
@@ -336,7 +337,7 @@ mod tests {
     fn where_only_administrators_write_only_their_connections_are_candidates() {
         let connections = [connection(1), connection(2)];
         let rows = [closed(1, false), closed(2, true)];
-        assert_eq!(choose(&rows, &connections, None, &[talk(1, Some(9))]), Ok(id(2)));
+        assert_eq!(choose(&rows, &connections, None, &[conversation(1, Some(9))]), Ok(id(2)));
         assert_eq!(choose(&rows, &connections, Some(1), &[]), Err(GroupRefusal::AnnounceOnly));
         assert_eq!(choose(&rows, &connections, Some(2), &[]), Ok(id(2)));
         assert_eq!(choose(&rows[..1], &connections, None, &[]), Err(GroupRefusal::AnnounceOnly));
@@ -353,7 +354,7 @@ mod tests {
 
     prop_compose! {
         fn view()(active: bool, connected: bool, qr: bool, inside: bool, closed: bool, admin: bool,
-            talked in proptest::option::of(0_i64..4)) -> (Connection, Group, Option<i64>) {
+            messaged in proptest::option::of(0_i64..4)) -> (Connection, Group, Option<i64>) {
             let connection = Connection {
                 is_active: active,
                 status: if connected { ConnectionStatus::Connected }
@@ -363,7 +364,7 @@ mod tests {
             };
             let group = Group { participates: inside, announce_only: closed, is_admin: admin,
                 ..Group::met(code("1@g.us")) };
-            (connection, group, talked)
+            (connection, group, messaged)
         }
     }
 
@@ -379,7 +380,7 @@ mod tests {
                 .collect();
             let rows: Vec<_> =
                 numbered().map(|((_, group, _), n)| row(n, group.clone())).collect();
-            let talks: Vec<_> = numbered().map(|((.., talked), n)| talk(n, *talked)).collect();
+            let conversations: Vec<_> = numbered().map(|((.., messaged), n)| conversation(n, *messaged)).collect();
             let able: Vec<ConnectionId> = numbered()
                 .filter(|((connection, group, _), _)| {
                     connection.is_usable()
@@ -389,7 +390,7 @@ mod tests {
                 })
                 .map(|(_, n)| id(n))
                 .collect();
-            match choose(&rows, &connections, wanted, &talks) {
+            match choose(&rows, &connections, wanted, &conversations) {
                 Ok(chosen) => {
                     prop_assert!(able.contains(&chosen));
                     prop_assert!(wanted.is_none_or(|wanted| id(wanted) == chosen));

@@ -18,7 +18,7 @@ fn stores(changes: &ChangeSet, id: &str) -> bool {
 }
 
 async fn ids(scene: &Scene) -> Vec<String> {
-    let messages = scene.talk.messages().await;
+    let messages = scene.messaging.messages().await;
     let mut ids: Vec<_> =
         messages.iter().map(|message| message["wamid"].as_str().unwrap().to_owned()).collect();
     ids.sort();
@@ -60,7 +60,7 @@ async fn a_conversation_that_only_a_history_makes_relies_on_its_contact() {
     for id in ["h1", "h2"] {
         let mut message = text(id, PEER, "Oi");
         message.history = true;
-        scene.talk.receive(vec![Ok(GatewayEvent::Message(message))]).await;
+        scene.messaging.receive(vec![Ok(GatewayEvent::Message(message))]).await;
     }
     // The second finds the conversation, which whoever merges or deletes the contact would see.
     assert_eq!(*relied.lock().unwrap(), [1, 0]);

@@ -156,7 +156,7 @@ async fn what_surely_failed_is_given_back_once_though_its_campaign_is_gone() {
             assert_eq!((scene.shop.ledger().await.len(), scene.shop.calls()), (1 + refunds, 1));
             if !contact_goes_too {
                 let status = if failure.is_none() { "sent" } else { "failed" };
-                assert_eq!(scene.shop.talk.newest().await["status"], status);
+                assert_eq!(scene.shop.messaging.newest().await["status"], status);
             }
         }
     }

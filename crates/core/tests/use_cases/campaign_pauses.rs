@@ -100,14 +100,14 @@ async fn without_a_usable_connection_a_campaign_is_paused_and_nobody_fails() {
     let scene = Scene::with(Shop::new().await, 4, json!({ "messages_per_second": 1 })).await;
     scene.start().await;
     scene.shop.app().campaigns().drain().await;
-    scene.shop.talk.set_connected(false).await;
+    scene.shop.messaging.set_connected(false).await;
     scene.shop.connection("waha", true).await;
     scene.shop.advance(SECOND);
     scene.shop.app().campaigns().drain().await;
     assert_eq!(scene.status().await, ("paused".to_owned(), Some("connection".to_owned())));
     assert_eq!(scene.statuses().await.get("waiting"), Some(&3));
     assert_eq!(scene.shop.ledger().await.len(), 1);
-    scene.shop.talk.set_connected(true).await;
+    scene.shop.messaging.set_connected(true).await;
     scene.start().await;
     pass_drains(&scene).await;
     assert_eq!(scene.counts().await["sent"], 4);
@@ -129,11 +129,11 @@ async fn a_campaign_sends_through_its_own_connection_and_pauses_when_that_is_los
     assert_eq!(scene.status().await, ("paused".to_owned(), Some("connection".to_owned())));
     assert_eq!(scene.shop.calls(), 1);
     // Named or not, the contacts may still go through another one.
-    scene.change(json!({ "connection_id": scene.shop.talk.connection })).await;
+    scene.change(json!({ "connection_id": scene.shop.messaging.connection })).await;
     scene.start().await;
     pass_drains(&scene).await;
     let sent = scene.shop.kit().provider.sent();
-    assert!(sent[1..].iter().all(|sent| sent.connection == scene.shop.talk.connection));
+    assert!(sent[1..].iter().all(|sent| sent.connection == scene.shop.messaging.connection));
     assert_eq!(sent.len(), 3);
 }
 
@@ -143,9 +143,9 @@ async fn of_several_connections_each_contact_is_met_on_its_last_one_and_stranger
     let second = shop.connection("cloud_api", true).await;
     let scene = Scene::with(shop, 3, json!({})).await;
     let from = super::shop::phone(0);
-    scene.shop.talk.hear("in", from.trim_start_matches('+'), "Oi").await;
+    scene.shop.messaging.hear("in", from.trim_start_matches('+'), "Oi").await;
     let met = shown(scene.shop.kit(), scene.contacts[0]).await["last_connection_id"].clone();
-    assert_eq!(met, json!(scene.shop.talk.connection));
+    assert_eq!(met, json!(scene.shop.messaging.connection));
     scene.start().await;
     pass_drains(&scene).await;
     assert_eq!(scene.of_contact(scene.contacts[0]).await, ("sent".to_owned(), Value::Null));
@@ -154,7 +154,7 @@ async fn of_several_connections_each_contact_is_met_on_its_last_one_and_stranger
         assert_eq!(told, ("failed".to_owned(), json!("CONNECTION_REQUIRED")));
     }
     let sent = scene.shop.kit().provider.sent();
-    assert_eq!((sent.len(), sent[0].connection), (1, scene.shop.talk.connection));
+    assert_eq!((sent.len(), sent[0].connection), (1, scene.shop.messaging.connection));
     assert_ne!(sent[0].connection, second);
     assert_eq!((scene.status().await.0.as_str(), scene.shop.ledger().await.len()), ("finished", 1));
     scene.check().await;

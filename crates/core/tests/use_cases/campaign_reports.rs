@@ -16,16 +16,17 @@ async fn a_recipient_follows_what_is_reported_of_its_message() {
     let scene = Scene::of(4).await;
     scene.start().await;
     scene.drain().await;
-    let talk = &scene.shop.talk;
+    let messaging = &scene.shop.messaging;
     let id = |n| ScriptedProvider::id(n).as_str().to_owned();
-    talk.status(&id(1), "delivered").await;
-    talk.status(&id(2), "delivered").await;
-    talk.status(&id(2), "read").await;
-    talk.tell(json!({
-        "kind": "status", "provider_message_id": id(3), "status": "failed",
-        "error": { "code": 131_026, "message": "not there" },
-    }))
-    .await;
+    messaging.status(&id(1), "delivered").await;
+    messaging.status(&id(2), "delivered").await;
+    messaging.status(&id(2), "read").await;
+    messaging
+        .tell(json!({
+            "kind": "status", "provider_message_id": id(3), "status": "failed",
+            "error": { "code": 131_026, "message": "not there" },
+        }))
+        .await;
     assert_eq!(
         scene.counts().await,
         json!({ "total": 4, "sent": 1, "delivered": 1, "read": 1, "failed": 1, "skipped": 0 })
@@ -35,7 +36,7 @@ async fn a_recipient_follows_what_is_reported_of_its_message() {
     assert_eq!(json!(failed.error_code), "RECIPIENT_UNREACHABLE");
     assert!(failed.sent_at.is_some(), "the gateway had accepted it");
     // Late reports move nobody back.
-    talk.status(&id(2), "delivered").await;
+    messaging.status(&id(2), "delivered").await;
     assert_eq!(scene.counts().await["read"], 1);
     assert_eq!(scene.refunds().await, 0, "it was sent");
     scene.check().await;
@@ -59,7 +60,7 @@ async fn an_uncertain_message_that_is_proved_sent_moves_its_recipient_on() {
             failure: None,
             timestamp: None,
         };
-        scene.shop.talk.receive(vec![Ok(GatewayEvent::Status(report))]).await;
+        scene.shop.messaging.receive(vec![Ok(GatewayEvent::Status(report))]).await;
         let all = scene.recipients().await;
         let proved = all.iter().find(|known| known.message_id == Some(id)).unwrap();
         assert_eq!((proved.status.as_str(), proved.error_code), (count, None));
@@ -77,7 +78,7 @@ async fn a_report_that_comes_before_the_answer_moves_the_recipient_too() {
     let gate = scene.shop.kit().provider.hold();
     let report = async {
         gate.reached(1).await;
-        scene.shop.talk.status(ScriptedProvider::id(1).as_str(), "read").await;
+        scene.shop.messaging.status(ScriptedProvider::id(1).as_str(), "read").await;
         gate.open();
     };
     tokio::join!(scene.drain(), report);
@@ -91,7 +92,7 @@ async fn a_reply_to_a_campaign_opts_out_as_a_campaign_reply() {
     scene.start().await;
     scene.drain().await;
     let from = phone(0);
-    scene.shop.talk.hear("in", from.trim_start_matches('+'), "sair").await;
+    scene.shop.messaging.hear("in", from.trim_start_matches('+'), "sair").await;
     let events = scene.shop.model.events(scene.shop.kit().company.id);
     let told =
         events.iter().find(|event| event.event_type.as_str() == "contact.opted_out").unwrap();
@@ -176,8 +177,8 @@ async fn a_campaign_is_deleted_with_its_recipients_unless_it_runs() {
     campaigns.drain().await;
     assert_eq!((scene.shop.calls(), scene.shop.ledger().await.len()), (1, 1));
     // What is reported of its message finds no recipient, and that is no trouble.
-    scene.shop.talk.status(ScriptedProvider::id(1).as_str(), "read").await;
-    assert_eq!(scene.shop.talk.newest().await["status"], "read");
+    scene.shop.messaging.status(ScriptedProvider::id(1).as_str(), "read").await;
+    assert_eq!(scene.shop.messaging.newest().await["status"], "read");
 }
 
 #[tokio::test]
@@ -193,5 +194,5 @@ async fn a_campaign_that_is_deleted_while_its_message_is_sent_is_no_trouble() {
         gate.open();
     };
     tokio::join!(async { scene.shop.app().campaigns().drain().await }, delete);
-    assert_eq!(scene.shop.talk.newest().await["status"], "sent");
+    assert_eq!(scene.shop.messaging.newest().await["status"], "sent");
 }

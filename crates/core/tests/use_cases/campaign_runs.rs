@@ -177,10 +177,10 @@ async fn after_a_change_was_answered_nothing_begins_to_be_sent_as_it_was_before(
         }
         scene.change(json!({ "variables": { "1": "Ana" } })).await;
         let before: Vec<Value> =
-            scene.shop.talk.messages().await.iter().map(|known| known["id"].clone()).collect();
+            scene.shop.messaging.messages().await.iter().map(|known| known["id"].clone()).collect();
         gate.open();
         pass_until_it_ends(&scene, Duration::from_millis(100)).await;
-        let messages = scene.shop.talk.messages().await;
+        let messages = scene.shop.messaging.messages().await;
         assert_eq!((messages.len(), scene.shop.calls()), (60, 60));
         for message in messages {
             let is_new = !before.contains(&message["id"]);

@@ -163,7 +163,7 @@ impl World {
                 });
                 let event = recado_core::inbox::parse_event(&event, "g.us");
                 let inbox = kit.app.inbox();
-                let _ = inbox.receive(company, shop.talk.connection, vec![event]).await;
+                let _ = inbox.receive(company, shop.messaging.connection, vec![event]).await;
             }
         }
     }

@@ -25,7 +25,7 @@ async fn a_campaign_writes_to_every_contact_of_its_list_once_and_finishes() {
     assert!(shown["started_at"].is_string() && shown["finished_at"].is_string());
     scene.check().await;
     assert_eq!(scene.shop.ledger().await.len(), 30);
-    let message = scene.shop.talk.newest().await;
+    let message = scene.shop.messaging.newest().await;
     assert_eq!(
         (&message["sender_type"], &message["type"]),
         (&json!("campaign"), &json!("template"))
@@ -50,7 +50,7 @@ async fn a_recipient_tells_of_its_contact_and_its_message() {
     );
     let at = scene.shop.now();
     scene.drain().await;
-    let message = scene.shop.talk.newest().await;
+    let message = scene.shop.messaging.newest().await;
     assert_eq!(
         json!(scene.recipients().await),
         json!([{
@@ -265,7 +265,7 @@ async fn the_price_and_rate_and_text_that_are_changed_count_for_what_follows() {
     scene.shop.advance(std::time::Duration::from_secs(1));
     scene.shop.app().campaigns().drain().await;
     assert_eq!(scene.shop.calls(), 2);
-    assert_eq!(scene.shop.talk.newest().await["content"], "Olá Ana");
+    assert_eq!(scene.shop.messaging.newest().await["content"], "Olá Ana");
     let prosas: Vec<Value> =
         scene.shop.ledger().await.iter().map(|line| line["prosas"].clone()).collect();
     assert_eq!(prosas.iter().filter(|value| value.as_f64() == Some(7.0)).count(), 1, "{prosas:?}");

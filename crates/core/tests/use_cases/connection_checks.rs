@@ -62,7 +62,7 @@ async fn a_gateway_is_asked_every_five_minutes_and_every_minute_while_it_is_off(
 async fn a_gateway_without_an_answer_leaves_the_state_as_it_is() {
     for status in [CONNECTED, DISCONNECTED] {
         let scene = scene("evolution").await;
-        scene.talk.set_connected(status == CONNECTED).await;
+        scene.messaging.set_connected(status == CONNECTED).await;
         scene.kit.provider.set_status(fails());
         assert!(asked_within(&scene, 600).await > 1);
         assert_eq!(scene.status().await, status);
@@ -107,7 +107,7 @@ async fn a_doubtful_state_is_asked_for_at_once_and_only_once() {
 async fn a_word_that_the_phone_is_there_is_checked_half_a_minute_later() {
     let scene = scene("waha").await;
     scene.kit.provider.set_status(tells(DISCONNECTED));
-    scene.talk.set_connected(false).await;
+    scene.messaging.set_connected(false).await;
     scene.work().await;
     let before = scene.kit.provider.asked().status;
     scene.call(here([Ok(GatewayEvent::Connection(CONNECTED))])).await.unwrap();
@@ -124,11 +124,11 @@ async fn a_send_that_finds_the_connection_at_fault_has_it_looked_at() {
     scene.kit.provider.set_status(tells(DISCONNECTED));
     let failure = Failure::new(DeliveryCode::ConnectionOffline, "session is not ready".to_owned());
     scene.kit.provider.then(Err(SendFailure::Connection(failure)));
-    scene.talk.send(PHONE, "Oi").await.unwrap_err();
+    scene.messaging.send(PHONE, "Oi").await.unwrap_err();
     assert_eq!(doubtful(&scene), 1);
     scene.work().await;
     assert_eq!((scene.status().await, doubtful(&scene)), (DISCONNECTED, 0));
-    let refused = scene.talk.send(PHONE, "Oi").await.unwrap_err();
+    let refused = scene.messaging.send(PHONE, "Oi").await.unwrap_err();
     assert!(
         matches!(refused, Error::Rejected(error) if error.code().as_str() == "CONNECTION_REQUIRED")
     );
@@ -163,7 +163,7 @@ async fn looks_end_with_their_connection() {
 #[tokio::test]
 async fn a_phone_is_paired_with_the_code_of_the_gateway() {
     let scene = scene("waha").await;
-    scene.talk.set_connected(false).await;
+    scene.messaging.set_connected(false).await;
     let connections = scene.kit.app.connections();
     let code_of = async |id| connections.pairing_code(scene.kit.company.id, id).await;
     let own = scene.connection();

@@ -230,13 +230,13 @@ async fn a_change_during_an_outage_hides_nothing_of_it() {
     let scene = scene("waha").await;
     scene.kit.provider.set_missed(Ok(Default::default()));
     scene.after(15 * 60).await;
-    scene.talk.set_connected(false).await;
+    scene.messaging.set_connected(false).await;
     scene.kit.clock.advance(Duration::from_secs(40 * 60));
     let renamed = body(json!({ "name": "Filial" }));
     let connections = scene.kit.app.connections();
     connections.change(scene.kit.company.id, scene.connection(), &renamed).await.unwrap();
     scene.kit.clock.advance(Duration::from_secs(60));
-    scene.talk.set_connected(true).await;
+    scene.messaging.set_connected(true).await;
     let before = scene.kit.provider.pulled().len();
     scene.work().await;
     let known = TestClock::START.plus(Duration::from_secs(5 * 60));
@@ -249,14 +249,14 @@ async fn a_connection_that_is_up_again_waits_for_no_earlier_try() {
     let scene = scene("waha").await;
     let fails = ProviderError::Failed("starting".to_owned());
     scene.kit.provider.set_groups(Err::<Vec<Group>, _>(fails));
-    scene.talk.set_connected(false).await;
-    scene.talk.set_connected(true).await;
+    scene.messaging.set_connected(false).await;
+    scene.messaging.set_connected(true).await;
     for wait in [0, 15, 60] {
         scene.after(wait).await;
     }
     // The next try is five minutes away.
-    scene.talk.set_connected(false).await;
-    scene.talk.set_connected(true).await;
+    scene.messaging.set_connected(false).await;
+    scene.messaging.set_connected(true).await;
     let before = scene.kit.provider.asked().groups;
     scene.work().await;
     assert_eq!(scene.kit.provider.asked().groups, before + 1);

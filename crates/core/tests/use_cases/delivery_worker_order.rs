@@ -8,8 +8,8 @@ use serde_json::Value;
 use tokio::task::JoinHandle;
 
 use super::create_phone;
+use super::messaging::Messaging;
 use super::outbound::{OTHER_URL, Outbound, URL};
-use super::talk::Talk;
 
 /// Lets everything happen that can happen without anybody's doing.
 pub(super) async fn quiet() {
@@ -38,11 +38,11 @@ pub(super) fn texts(bodies: &[String]) -> BTreeMap<String, Vec<String>> {
 async fn written(people: usize, each: usize) -> Outbound {
     let outbound = Outbound::new().await;
     outbound.webhook(URL, &["message.received"]).await;
-    let talk = Talk::on(outbound.kit.clone()).await;
+    let messaging = Messaging::on(outbound.kit.clone()).await;
     for n in 0..each {
         for who in 0..people {
             let from = format!("55349912300{who:02}");
-            talk.hear(&format!("m{who}-{n}"), &from, &n.to_string()).await;
+            messaging.hear(&format!("m{who}-{n}"), &from, &n.to_string()).await;
         }
     }
     outbound
@@ -93,8 +93,8 @@ async fn a_retry_in_flight_holds_up_no_first_attempt() {
     receiver.hold();
     let draining = drain(&outbound);
     receiver.has_got(2).await;
-    let talk = Talk::on(outbound.kit.clone()).await;
-    talk.hear("late", "5534991230000", "later").await;
+    let messaging = Messaging::on(outbound.kit.clone()).await;
+    messaging.hear("late", "5534991230000", "later").await;
     receiver.has_got(3).await;
     receiver.open();
     draining.await.unwrap();
@@ -178,9 +178,9 @@ async fn deliveries_due_again_are_not_starved_by_new_ones() {
     receiver.then(status_answer(500));
     outbound.drain().await;
     outbound.advance(30);
-    let talk = Talk::on(outbound.kit.clone()).await;
+    let messaging = Messaging::on(outbound.kit.clone()).await;
     for n in 0..60 {
-        talk.hear(&format!("n{n}"), &format!("55349914300{n:02}"), "new").await;
+        messaging.hear(&format!("n{n}"), &format!("55349914300{n:02}"), "new").await;
     }
     outbound.drain().await;
     let bodies = receiver.bodies();

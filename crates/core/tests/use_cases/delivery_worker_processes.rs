@@ -13,8 +13,8 @@ use tokio::task::JoinHandle;
 
 use super::create_phone;
 use super::delivery_worker_order::{quiet, texts};
+use super::messaging::Messaging;
 use super::outbound::{OTHER_URL, Outbound, URL};
-use super::talk::Talk;
 
 /// A process whose dispatcher runs.
 struct Process {
@@ -359,14 +359,14 @@ async fn bounds_and_order_hold_over_all_processes() {
         processes.push(Process::start(&outbound, seed).await);
     }
     pass(&outbound, 5).await;
-    let talk = Talk::on(outbound.kit.clone()).await;
+    let messaging = Messaging::on(outbound.kit.clone()).await;
     for receiver in [URL, OTHER_URL] {
         outbound.receiver(receiver).hold();
     }
     for n in 0..10 {
         for who in 0..20 {
             let from = format!("55349912300{who:02}");
-            talk.hear(&format!("m{who}-{n}"), &from, &n.to_string()).await;
+            messaging.hear(&format!("m{who}-{n}"), &from, &n.to_string()).await;
         }
     }
     quiet().await;

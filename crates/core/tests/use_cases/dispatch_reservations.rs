@@ -51,7 +51,7 @@ async fn what_a_dead_process_reserved_lapses_after_exactly_sixty_seconds() {
         desk.shop.app().sending().recover().await.unwrap();
         assert_eq!(existing(desk.send("Ana").await), None, "{millis}");
     }
-    assert_eq!(desk.shop.talk.newest().await["error_type"], "delivery_uncertain");
+    assert_eq!(desk.shop.messaging.newest().await["error_type"], "delivery_uncertain");
     desk.shop.kit().clock.set(at.plus(RESERVATION - MILLISECOND));
     assert_eq!(existing(desk.send("Ana").await), None);
     desk.shop.kit().clock.set(at.plus(RESERVATION));
@@ -72,7 +72,7 @@ async fn a_dispatch_that_is_dropped_at_any_step_stands_in_the_way_for_sixty_seco
         reached = desk.shop.calls() == 1;
         drop(_gate);
         desk.shop.app().sending().recover().await.unwrap();
-        let messages = desk.shop.talk.messages().await;
+        let messages = desk.shop.messaging.messages().await;
         assert!(messages.iter().all(|message| message["status"] == "failed"), "{messages:?}");
         desk.shop.advance(RESERVATION - MILLISECOND);
         if !messages.is_empty() {
@@ -156,12 +156,12 @@ async fn an_answer_that_comes_after_the_message_was_given_up_gives_back_or_opens
             // Its process was cut off for as long as its lease, and lives.
             desk.shop.advance(LEASE);
             desk.shop.other.sending().recover().await.unwrap();
-            assert_eq!(desk.shop.talk.newest().await["error_type"], "delivery_uncertain");
+            assert_eq!(desk.shop.messaging.newest().await["error_type"], "delivery_uncertain");
             gate.open();
         };
         let (first, ()) = tokio::join!(desk.send("Ana"), give_up);
         assert_eq!(first.is_ok(), failure.is_none());
-        let message = desk.shop.talk.newest().await;
+        let message = desk.shop.messaging.newest().await;
         let shown = if failure.is_none() { "sent" } else { "failed" };
         assert_eq!(message["status"], shown);
         if failure.is_some() {
@@ -200,7 +200,7 @@ async fn a_dispatch_that_took_too_long_to_be_stored_is_not_sent_and_frees_its_wi
         }
         assert_eq!(code(outcome), "SEND_FAILED", "{took}");
         assert_eq!(desk.shop.calls(), 0, "{took}");
-        let message = desk.shop.talk.newest().await;
+        let message = desk.shop.messaging.newest().await;
         assert_eq!(
             (&message["status"], &message["error_type"]),
             (&json!("failed"), &json!("unknown"))
@@ -220,7 +220,7 @@ async fn a_dispatch_that_lands_after_its_connection_broke_is_never_sent() {
     desk.shop.app().sending().recover().await.unwrap();
     assert_eq!(desk.shop.store.land().await.unwrap(), 1);
     assert_eq!(existing(desk.send("Ana").await), None, "it holds its reservation");
-    assert_eq!(desk.shop.talk.newest().await["status"], "failed");
+    assert_eq!(desk.shop.messaging.newest().await["status"], "failed");
     desk.shop.advance(RESERVATION);
     desk.send("Ana").await.unwrap();
     assert_eq!(desk.shop.calls(), 1);

@@ -42,7 +42,7 @@ impl Counter {
     }
 
     async fn said(&self, sent: Dispatched) -> Value {
-        let message = self.shop.talk.newest().await;
+        let message = self.shop.messaging.newest().await;
         assert_eq!(message["id"], json!(sent.message_id));
         message["content"].clone()
     }
@@ -65,7 +65,7 @@ async fn newline_and_tab_pass() {
     let counter = Counter::with("Olá {{1}}").await;
     for outcome in counter.both("Ana\n\tLima").await {
         outcome.unwrap();
-        assert_eq!(counter.shop.talk.newest().await["content"], "Olá Ana\n\tLima");
+        assert_eq!(counter.shop.messaging.newest().await["content"], "Olá Ana\n\tLima");
     }
 }
 

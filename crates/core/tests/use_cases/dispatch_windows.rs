@@ -206,7 +206,7 @@ async fn an_uncertain_send_opens_a_window() {
     desk.shop.kit().provider.then(Err(uncertain()));
     let at = desk.shop.now();
     assert_eq!(code(desk.send("Ana").await), "SEND_FAILED");
-    let message = desk.shop.talk.newest().await;
+    let message = desk.shop.messaging.newest().await;
     let existing = existing(desk.send("Ana").await).expect("it is known");
     assert_eq!(json!(existing.message_id), message["id"]);
     assert_eq!((existing.sent_at, existing.next_eligible_at), (at, at.plus(TEN_MINUTES)));

@@ -68,7 +68,7 @@ async fn a_dispatch_sends_the_filled_in_template_and_tells_of_it() {
     let desk = Desk::new().await;
     let sent = desk.send("34 99123-0001", "Ana").await.unwrap();
     assert_eq!((sent.action, sent.wamid.as_deref()), (DispatchAction::Created, Some("fake.1")));
-    let message = desk.shop.talk.newest().await;
+    let message = desk.shop.messaging.newest().await;
     assert_eq!(message["id"], json!(sent.message_id));
     assert_eq!(message["contact_id"], json!(sent.contact_id));
     assert_eq!((&message["type"], &message["sender_type"]), (&json!("template"), &json!("system")));
@@ -100,7 +100,7 @@ async fn the_answer_tells_whether_the_contact_was_made() {
 async fn a_dispatch_may_come_in_the_query_alone() {
     let desk = Desk::new().await;
     let sent = desk.raw(json!({}), &[("phone", PHONE), ("v1", "Ana"), ("v2", "?")]).await.unwrap();
-    assert_eq!(desk.shop.talk.newest().await["content"], "Olá Ana");
+    assert_eq!(desk.shop.messaging.newest().await["content"], "Olá Ana");
     assert!(sent.wamid.is_some());
 }
 
@@ -194,11 +194,11 @@ async fn of_everything_that_is_wrong_the_first_is_told() {
     desk.shop.act(contact, ActionName::OptIn, json!({})).await;
     assert_eq!(code(desk.send(PHONE, "Ana").await), "CONTACT_BLOCKED");
     desk.shop.act(contact, ActionName::Unblock, json!({})).await;
-    desk.shop.talk.set_connected(false).await;
+    desk.shop.messaging.set_connected(false).await;
     assert_eq!(code(desk.send(PHONE, "Ana").await), "DUPLICATE_SEND");
     assert_eq!(desk.shop.calls(), calls, "nothing of this was sent");
     assert_eq!(code(desk.send(PHONE, "Bia").await), "SEND_FAILED");
-    desk.shop.talk.set_connected(true).await;
+    desk.shop.messaging.set_connected(true).await;
     assert_eq!(code(desk.send(PHONE, "Bia").await), "SEND_FAILED");
     assert_eq!(desk.shop.calls(), calls + 1);
 }
@@ -229,7 +229,7 @@ async fn a_tag_that_nobody_filled_in_is_refused() {
 #[tokio::test]
 async fn without_a_usable_connection_nothing_is_left() {
     let desk = Desk::new().await;
-    desk.shop.talk.set_connected(false).await;
+    desk.shop.messaging.set_connected(false).await;
     let rows = desk.shop.model.row_count();
     assert_eq!(code(desk.send(PHONE, "Ana").await), "SEND_FAILED");
     // A gateway without templates cannot carry one.
@@ -239,7 +239,7 @@ async fn without_a_usable_connection_nothing_is_left() {
     assert_eq!(code(desk.send(PHONE, "Ana").await), "SEND_FAILED");
     assert_eq!((desk.shop.model.row_count(), desk.shop.calls()), (rows, 0));
     assert_eq!(desk.shop.events(), Vec::<String>::new());
-    desk.shop.talk.set_connected(true).await;
+    desk.shop.messaging.set_connected(true).await;
     desk.send(PHONE, "Ana").await.unwrap();
 }
 
@@ -248,10 +248,10 @@ async fn of_several_connections_the_contacts_last_one_or_the_templates_own_is_us
     let desk = Desk::new().await;
     let second = desk.shop.connection("cloud_api", true).await;
     assert_eq!(code(desk.send(PHONE, "Ana").await), "SEND_FAILED");
-    desk.shop.talk.hear("in", "5534991230001", "Oi").await;
+    desk.shop.messaging.hear("in", "5534991230001", "Oi").await;
     desk.send(PHONE, "Ana").await.unwrap();
     let sent = desk.shop.kit().provider.sent();
-    assert_eq!(sent.last().unwrap().connection, desk.shop.talk.connection);
+    assert_eq!(sent.last().unwrap().connection, desk.shop.messaging.connection);
     let mut bound = utility();
     bound["connection_id"] = json!(second);
     let bound = desk.shop.template(bound).await;
@@ -316,9 +316,9 @@ async fn a_send_that_surely_failed_is_told_of_as_failed_and_its_message_is_kept(
         let refused = desk.send(&super::shop::phone(n), "Ana").await;
         let Err(Error::Rejected(error)) = refused else { panic!("not refused") };
         assert_eq!((error.code().as_str(), error.extra()), ("SEND_FAILED", None));
-        assert_eq!(desk.shop.talk.newest().await["status"], "failed");
+        assert_eq!(desk.shop.messaging.newest().await["status"], "failed");
     }
-    assert_eq!(desk.shop.talk.messages().await.len(), 5);
+    assert_eq!(desk.shop.messaging.messages().await.len(), 5);
 }
 
 #[tokio::test]

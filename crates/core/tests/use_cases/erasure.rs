@@ -91,10 +91,10 @@ async fn what_is_still_pending_is_delivered_whole_and_then_erased() {
 #[tokio::test]
 async fn an_erasure_of_many_events_takes_several_steps() {
     let outbound = Outbound::new().await;
-    let talk = super::talk::Talk::on(outbound.kit.clone()).await;
+    let messaging = super::messaging::Messaging::on(outbound.kit.clone()).await;
     let contact = create_phone(&outbound.kit, PHONE).await;
     for n in 0..700 {
-        talk.hear(&format!("m{n}"), "5534991230001", "Oi").await;
+        messaging.hear(&format!("m{n}"), "5534991230001", "Oi").await;
     }
     outbound.kit.app.contacts().delete(&outbound.kit.caller, contact).await.unwrap();
     work(&outbound).await;
@@ -162,9 +162,9 @@ async fn what_is_older_than_the_retention_is_swept_and_what_is_pending_stays() {
 async fn a_sweep_of_many_goes_in_steps_that_say_when_they_are_done() {
     let outbound = Outbound::new().await;
     outbound.webhook(URL, &["*"]).await;
-    let talk = super::talk::Talk::on(outbound.kit.clone()).await;
+    let messaging = super::messaging::Messaging::on(outbound.kit.clone()).await;
     for n in 0..600 {
-        talk.hear(&format!("m{n}"), "5534991230001", "Oi").await;
+        messaging.hear(&format!("m{n}"), "5534991230001", "Oi").await;
     }
     outbound.drain().await;
     outbound.advance(31 * 24 * 3600);

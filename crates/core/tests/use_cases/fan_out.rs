@@ -11,8 +11,8 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::create_phone;
+use super::messaging::Messaging;
 use super::outbound::{OTHER_URL, Outbound, URL};
-use super::talk::Talk;
 
 const NONE: &[&str] = &[];
 
@@ -32,11 +32,11 @@ async fn each_event_goes_to_each_webhook_that_is_subscribed_to_it() {
     }
     let all = outbound.webhook(URL, &["*"]).await;
     let two = outbound.webhook(URL, &["message.sent", "contact.opted_out"]).await;
-    let talk = Talk::on(outbound.kit.clone()).await;
-    talk.hear("m1", "5534991230001", "Oi").await;
-    let sent = talk.send("+5534991230001", "Olá").await.unwrap();
-    talk.status(sent.wamid.as_deref().unwrap(), "read").await;
-    talk.hear("m2", "5534991230001", "parar").await;
+    let messaging = Messaging::on(outbound.kit.clone()).await;
+    messaging.hear("m1", "5534991230001", "Oi").await;
+    let sent = messaging.send("+5534991230001", "Olá").await.unwrap();
+    messaging.status(sent.wamid.as_deref().unwrap(), "read").await;
+    messaging.hear("m2", "5534991230001", "parar").await;
     let events_of_all = outbound.types_for(all).await;
     let mut seen = events_of_all.clone();
     seen.sort_unstable();

@@ -78,7 +78,7 @@ async fn a_gateway_that_fails_proves_nothing_and_is_asked_again() {
 async fn the_id_of_another_message_proves_nothing() {
     let scene = scene("waha").await;
     scene.kit.provider.then_accept("w1");
-    let other = scene.talk.send(PHONE, "Oi").await.unwrap().message_id;
+    let other = scene.messaging.send(PHONE, "Oi").await.unwrap().message_id;
     scene.kit.provider.find(proof("w1"));
     let id = scene.send_uncertainly("Oi").await;
     scene.after(5).await;
@@ -135,9 +135,9 @@ async fn what_surely_failed_or_was_sent_is_not_looked_for() {
     use recado_core::gateway::SendFailure;
     use recado_core::messages::DeliveryCode;
     let scene = scene("waha").await;
-    scene.talk.send(PHONE, "Oi").await.unwrap();
+    scene.messaging.send(PHONE, "Oi").await.unwrap();
     scene.kit.provider.then(Err(SendFailure::refused(DeliveryCode::Payment, "pague")));
-    scene.talk.send(PHONE, "Oi").await.unwrap_err();
+    scene.messaging.send(PHONE, "Oi").await.unwrap_err();
     assert_eq!(looks(&scene), 0);
 }
 
@@ -146,7 +146,7 @@ async fn what_a_dead_process_left_is_looked_for_by_another() {
     let scene = scene("waha").await;
     scene.kit.provider.find(proof("w1"));
     let gate = scene.kit.provider.hold();
-    assert!(run_until_it_hangs(scene.talk.send(PHONE, "Oi")).is_none());
+    assert!(run_until_it_hangs(scene.messaging.send(PHONE, "Oi")).is_none());
     let id = scene.kit.provider.sent()[0].outgoing.reference;
     scene.kit.clock.advance(LEASE + Duration::from_secs(1));
     let store = Arc::new(scene.model.clone());

@@ -22,12 +22,12 @@ fn echo(id: &str, peer: &str) -> Incoming {
 }
 
 async fn tell(scene: &Scene, event: Incoming) -> EventResult {
-    scene.talk.receive(vec![event]).await.remove(0)
+    scene.messaging.receive(vec![event]).await.remove(0)
 }
 
 /// The contact of the only messages that there are.
 async fn contact(scene: &Scene) -> Option<ContactId> {
-    let messages = scene.talk.messages().await;
+    let messages = scene.messaging.messages().await;
     messages.first().map(|shown| ContactId::parse(shown["contact_id"].as_str().unwrap()).unwrap())
 }
 
@@ -98,14 +98,14 @@ async fn a_new_message_of_a_deleted_contact_makes_a_new_contact_that_quotes_noth
     let result = tell(&scene, Ok(GatewayEvent::Message(new))).await;
     assert_eq!(result.result, EventOutcome::Stored);
     assert!(contact(&scene).await.is_some_and(|new| Some(new) != old));
-    let messages = scene.talk.messages().await;
+    let messages = scene.messaging.messages().await;
     assert_eq!((messages.len(), &messages[0]["quoted_message_id"]), (1, &Value::Null));
     assert_eq!(told(&scene)[..2], [2, 2]);
     // A repetition of either is one.
     for id in ["m1", "m2"] {
         assert_eq!(tell(&scene, heard(id, PEER)).await.result, EventOutcome::Duplicate);
     }
-    assert_eq!(scene.talk.messages().await.len(), 1);
+    assert_eq!(scene.messaging.messages().await.len(), 1);
 }
 
 #[tokio::test]
@@ -129,7 +129,7 @@ async fn a_pull_does_not_bring_a_deleted_contact_back() {
     let missed = vec![heard("m1", PEER), heard("m2", "553491230002")];
     scene.kit.provider.set_missed(Ok(Missed { events: missed, more_from: None }));
     scene.after(PULL_AGAIN.as_secs()).await;
-    let messages = scene.talk.messages().await;
+    let messages = scene.messaging.messages().await;
     assert_eq!(messages.iter().map(|shown| &shown["wamid"]).collect::<Vec<_>>(), ["m2"]);
     assert_eq!(told(&scene), [before[0] + 1, before[1] + 1, before[2], before[3]]);
 }

@@ -27,7 +27,7 @@ async fn total(scene: &Scene) -> u64 {
 #[tokio::test]
 async fn what_a_call_tells_is_taken_in_its_order() {
     let scene = scene("waha").await;
-    let sent = scene.talk.send(PHONE, "Oi").await.unwrap();
+    let sent = scene.messaging.send(PHONE, "Oi").await.unwrap();
     let events = vec![
         heard("m1", PEER),
         reported(sent.wamid.as_deref().unwrap(), MessageStatus::Delivered),
@@ -100,7 +100,7 @@ async fn numbered(scene: &Scene, number: &str, secret: &str) -> String {
 
 /// The connection of each message, oldest first.
 async fn through(scene: &Scene) -> Vec<(Value, Value)> {
-    let messages = scene.talk.messages().await.into_iter().rev();
+    let messages = scene.messaging.messages().await.into_iter().rev();
     messages.map(|message| (message["wamid"].clone(), message["connection_id"].clone())).collect()
 }
 
@@ -158,7 +158,7 @@ async fn hundreds_of_events_are_taken_whatever_is_among_them() {
     let taken = scene.call(events).await.unwrap();
     assert_eq!((taken.stored, taken.refused_in_all, taken.refused.len()), (225, 25, 20));
     assert_eq!(total(&scene).await, 224);
-    let newest = scene.talk.messages().await;
+    let newest = scene.messaging.messages().await;
     let ids: Vec<&str> = newest.iter().take(3).map(|m| m["wamid"].as_str().unwrap()).collect();
     assert_eq!(ids, ["m249", "m248", "m247"]);
 }

@@ -30,7 +30,7 @@ async fn picture() -> Scene {
 }
 
 async fn link(scene: &Scene) -> Value {
-    scene.talk.newest().await["media_url"].clone()
+    scene.messaging.newest().await["media_url"].clone()
 }
 
 fn fetches(scene: &Scene) -> usize {
@@ -96,7 +96,7 @@ async fn a_file_that_is_too_large_is_left_with_the_gateway() {
 async fn a_file_goes_to_whom_its_message_belongs_to_when_it_is_fetched() {
     let scene = picture().await;
     let company = scene.kit.company.id;
-    let goes = scene.talk.newest().await["contact_id"].as_str().unwrap().to_owned();
+    let goes = scene.messaging.newest().await["contact_id"].as_str().unwrap().to_owned();
     let goes = recado_core::ids::ContactId::parse(&goes).unwrap();
     let keeps = super::create_phone(&scene.kit, "+5534991230009").await;
     scene.kit.app.contacts().merge(company, keeps, goes).await.unwrap();

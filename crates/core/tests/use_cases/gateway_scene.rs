@@ -16,14 +16,14 @@ use recado_testkit::kit::body;
 use recado_testkit::{FaultyStore, Kit, MemoryStore};
 use serde_json::{Value, json};
 
-use super::talk::Talk;
+use super::messaging::Messaging;
 
 pub(super) const PHONE: &str = "+5534991230001";
 /// The same number, as channels write it.
 pub(super) const PEER: &str = "553491230001";
 
 pub(super) struct Scene {
-    pub(super) talk: Talk,
+    pub(super) messaging: Messaging,
     pub(super) kit: Kit,
     pub(super) model: MemoryStore,
     pub(super) store: FaultyStore,
@@ -59,7 +59,7 @@ pub(super) async fn scene(gateway: &str) -> Scene {
     let store = FaultyStore::new(Arc::new(model.clone()));
     let kit = Kit::builder().store(Arc::new(store.clone())).build().await;
     let connection = connect(&kit, gateway, json!({})).await;
-    Scene { talk: Talk { kit: kit.clone(), connection }, kit, model, store }
+    Scene { messaging: Messaging { kit: kit.clone(), connection }, kit, model, store }
 }
 
 pub(super) fn wamid(id: &str) -> ProviderMessageId {
@@ -116,7 +116,7 @@ pub(super) fn webhook() -> Webhook {
 
 impl Scene {
     pub(super) const fn connection(&self) -> ConnectionId {
-        self.talk.connection
+        self.messaging.connection
     }
 
     /// Has the gateway call a connection's address with what the script reads out of it.
@@ -172,13 +172,13 @@ impl Scene {
     /// Sends a text of which nobody knows whether it arrived, and answers its id.
     pub(super) async fn send_uncertainly(&self, text: &str) -> MessageId {
         self.kit.provider.then(Err(SendFailure::uncertain("timed out")));
-        self.talk.send(PHONE, text).await.unwrap_err();
+        self.messaging.send(PHONE, text).await.unwrap_err();
         self.kit.provider.sent().last().unwrap().outgoing.reference
     }
 
     /// A message as listings show it.
     pub(super) async fn message(&self, id: MessageId) -> Value {
-        let messages = self.talk.messages().await;
+        let messages = self.messaging.messages().await;
         messages.into_iter().find(|shown| shown["id"] == id.to_string()).unwrap()
     }
 

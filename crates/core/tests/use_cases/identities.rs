@@ -13,17 +13,17 @@ const LID: &str = "123456@lid";
 async fn names(scene: &Scene, peer: &str, aliases: &[&str]) -> EventResult {
     let aliases = aliases.iter().map(|alias| (*alias).to_owned()).collect();
     let report = NamesReport { peer: peer.to_owned(), aliases };
-    scene.talk.receive(vec![Ok(GatewayEvent::Names(report))]).await.remove(0)
+    scene.messaging.receive(vec![Ok(GatewayEvent::Names(report))]).await.remove(0)
 }
 
 /// The contact of the newest message.
 async fn newest_contact(scene: &Scene) -> String {
-    scene.talk.newest().await["contact_id"].as_str().unwrap().to_owned()
+    scene.messaging.newest().await["contact_id"].as_str().unwrap().to_owned()
 }
 
 /// Whom the phone of the scene stands for, as a send by phone is refused for.
 async fn ambiguous(scene: &Scene) -> Option<Vec<String>> {
-    match scene.talk.send(PHONE, "Oi").await {
+    match scene.messaging.send(PHONE, "Oi").await {
         Err(Error::Rejected(error)) if error.code().as_str() == "AMBIGUOUS_CONTACT" => {
             let details = json!(error.details());
             let ids = details["contact_ids"].as_array().unwrap().iter();
@@ -37,7 +37,7 @@ async fn ambiguous(scene: &Scene) -> Option<Vec<String>> {
 #[tokio::test]
 async fn a_contact_known_by_lid_gets_the_phone_that_is_learnt_later() {
     let scene = scene("waha").await;
-    scene.talk.hear("m1", LID, "Oi").await;
+    scene.messaging.hear("m1", LID, "Oi").await;
     let contact = newest_contact(&scene).await;
     assert_eq!(names(&scene, LID, &[PEER]).await.result, EventOutcome::Stored);
     let id = recado_core::ids::ContactId::parse(&contact).unwrap();
@@ -46,11 +46,11 @@ async fn a_contact_known_by_lid_gets_the_phone_that_is_learnt_later() {
     assert_eq!(names(&scene, LID, &[PEER]).await.result, EventOutcome::Duplicate);
     assert_eq!(names(&scene, PEER, &[LID]).await.result, EventOutcome::Duplicate);
     // By phone it is written to as the channel knows it, and heard by any of its names.
-    let sent = scene.talk.send(PHONE, "Olá").await.unwrap();
+    let sent = scene.messaging.send(PHONE, "Olá").await.unwrap();
     assert_eq!(sent.contact_id, id);
     assert_eq!(scene.kit.provider.sent()[0].outgoing.recipient, LID);
     for (message, peer) in [("m2", PEER), ("m3", "5534991230001"), ("m4", LID)] {
-        scene.talk.hear(message, peer, "Oi").await;
+        scene.messaging.hear(message, peer, "Oi").await;
         assert_eq!(newest_contact(&scene).await, contact);
     }
     assert_eq!(scene.told("contact.created").len(), 1);
@@ -61,7 +61,7 @@ async fn a_contact_known_by_phone_is_found_by_the_lid_that_is_learnt_later() {
     let scene = scene("waha").await;
     let contact = create_phone(&scene.kit, PHONE).await;
     assert_eq!(names(&scene, LID, &[PEER]).await.result, EventOutcome::Stored);
-    scene.talk.hear("m1", LID, "Oi").await;
+    scene.messaging.hear("m1", LID, "Oi").await;
     assert_eq!(newest_contact(&scene).await, contact.to_string());
     assert_eq!(shown(&scene.kit, contact).await["identifier"], "5534991230001");
 }
@@ -81,7 +81,7 @@ async fn names_of_nobody_make_nobody() {
 async fn two_contacts_that_turn_out_to_be_one_person_are_told_apart_by_the_operator() {
     let scene = scene("waha").await;
     let by_phone = create_phone(&scene.kit, PHONE).await.to_string();
-    scene.talk.hear("m1", LID, "Oi").await;
+    scene.messaging.hear("m1", LID, "Oi").await;
     let by_lid = newest_contact(&scene).await;
     assert_eq!(ambiguous(&scene).await, None);
     assert_eq!(names(&scene, LID, &[PEER]).await.result, EventOutcome::Stored);
@@ -91,27 +91,27 @@ async fn two_contacts_that_turn_out_to_be_one_person_are_told_apart_by_the_opera
     both.sort();
     assert_eq!(found, both);
     // What comes in goes on to whom the channel names, and nothing is lost.
-    scene.talk.hear("m2", LID, "Oi").await;
+    scene.messaging.hear("m2", LID, "Oi").await;
     assert_eq!(newest_contact(&scene).await, by_lid);
-    scene.talk.hear("m3", PEER, "Oi").await;
+    scene.messaging.hear("m3", PEER, "Oi").await;
     assert_eq!(newest_contact(&scene).await, by_phone);
     assert_eq!(names(&scene, LID, &[PEER]).await.result, EventOutcome::Duplicate);
 
     let [keeps, goes] =
         [&by_phone, &by_lid].map(|id| recado_core::ids::ContactId::parse(id).unwrap());
     scene.kit.app.contacts().merge(scene.kit.company.id, keeps, goes).await.unwrap();
-    let sent = scene.talk.send(PHONE, "Oi").await.unwrap();
+    let sent = scene.messaging.send(PHONE, "Oi").await.unwrap();
     assert_eq!(sent.contact_id, keeps);
-    scene.talk.hear("m4", LID, "Oi").await;
+    scene.messaging.hear("m4", LID, "Oi").await;
     assert_eq!(newest_contact(&scene).await, by_phone);
-    assert!(scene.talk.messages().await.iter().all(|m| m["contact_id"] == json!(keeps)));
+    assert!(scene.messaging.messages().await.iter().all(|m| m["contact_id"] == json!(keeps)));
 }
 
 #[tokio::test]
 async fn a_message_teaches_names_as_a_report_of_them_does() {
     let scene = scene("evolution").await;
     let by_phone = create_phone(&scene.kit, PHONE).await.to_string();
-    scene.talk.hear("m1", LID, "Oi").await;
+    scene.messaging.hear("m1", LID, "Oi").await;
     let by_lid = newest_contact(&scene).await;
     let told = GatewayMessage { aliases: vec![PEER.to_owned()], ..text("m2", LID, "Oi") };
     scene.call(here([Ok(GatewayEvent::Message(told))])).await.unwrap();
@@ -130,14 +130,14 @@ async fn a_phone_that_a_contact_has_is_not_replaced() {
     names(&scene, LID, &[PEER]).await;
     names(&scene, LID, &["5511987654321"]).await;
     assert_eq!(shown(&scene.kit, contact).await["phone"], PHONE);
-    scene.talk.hear("m1", "5511987654321", "mudei de número").await;
+    scene.messaging.hear("m1", "5511987654321", "mudei de número").await;
     assert_eq!(newest_contact(&scene).await, contact.to_string());
 }
 
 #[tokio::test]
 async fn names_that_are_learnt_at_once_are_learnt_once() {
     let scene = scene("waha").await;
-    scene.talk.hear("m1", LID, "Oi").await;
+    scene.messaging.hear("m1", LID, "Oi").await;
     let reports = (0..20).map(|_| names(&scene, LID, &[PEER]));
     let results = futures_util::future::join_all(reports).await;
     let stored = results.iter().filter(|r| r.result == EventOutcome::Stored).count();
@@ -160,6 +160,6 @@ async fn groups_learn_no_phone() {
     assert_eq!(group["is_group"], true);
     assert_ne!(group["phone"], json!(PHONE));
     assert_ne!(group["phone"], Value::Null, "a group is shown by its identifier");
-    let sent = scene.talk.send(PHONE, "Oi").await.unwrap();
+    let sent = scene.messaging.send(PHONE, "Oi").await.unwrap();
     assert_ne!(sent.contact_id, id);
 }

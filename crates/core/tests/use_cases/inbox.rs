@@ -9,17 +9,17 @@ use recado_testkit::kit::body;
 use recado_testkit::{FaultyStore, Kit, MemoryStore};
 use serde_json::{Value, json};
 
-use super::talk::Talk;
+use super::messaging::Messaging;
 use super::{create_phone, shown};
 
-async fn talk() -> (Talk, MemoryStore) {
+async fn messaging() -> (Messaging, MemoryStore) {
     let model = MemoryStore::new();
-    (Talk::on(Kit::on(Arc::new(model.clone())).await).await, model)
+    (Messaging::on(Kit::on(Arc::new(model.clone())).await).await, model)
 }
 
-fn told(model: &MemoryStore, talk: &Talk, event: &str) -> Vec<Value> {
+fn told(model: &MemoryStore, messaging: &Messaging, event: &str) -> Vec<Value> {
     model
-        .events(talk.kit.company.id)
+        .events(messaging.kit.company.id)
         .iter()
         .filter(|known| known.event_type.as_str() == event)
         .map(|known| serde_json::from_str(&known.data).unwrap())
@@ -28,20 +28,20 @@ fn told(model: &MemoryStore, talk: &Talk, event: &str) -> Vec<Value> {
 
 #[tokio::test]
 async fn a_message_told_a_hundred_times_at_once_is_one_message_one_reopening_one_event() {
-    let (talk, model) = talk().await;
-    let contact = create_phone(&talk.kit, "+5534991230001").await;
-    let conversations = talk.kit.app.conversations();
+    let (messaging, model) = messaging().await;
+    let contact = create_phone(&messaging.kit, "+5534991230001").await;
+    let conversations = messaging.kit.app.conversations();
     let close = recado_core::conversations::ActionName::Close;
-    conversations.act(talk.kit.company.id, contact, close, &body(json!({}))).await.unwrap();
-    let tellings = (0..100).map(|_| talk.hear("m1", "553491230001", "Oi"));
+    conversations.act(messaging.kit.company.id, contact, close, &body(json!({}))).await.unwrap();
+    let tellings = (0..100).map(|_| messaging.hear("m1", "553491230001", "Oi"));
     let results = futures_util::future::join_all(tellings).await;
     let stored = results.iter().filter(|r| r.result == EventOutcome::Stored).count();
     let known = results.iter().filter(|r| r.result == EventOutcome::Duplicate).count();
     assert_eq!((stored, known), (1, 99));
     assert!(results.iter().all(|r| r.message_id == results[0].message_id));
-    assert_eq!(talk.messages().await.len(), 1);
-    assert_eq!(told(&model, &talk, "message.received").len(), 1);
-    let contact = shown(&talk.kit, contact).await;
+    assert_eq!(messaging.messages().await.len(), 1);
+    assert_eq!(told(&model, &messaging, "message.received").len(), 1);
+    let contact = shown(&messaging.kit, contact).await;
     assert_eq!(contact["inbox_status"], "open");
     assert_eq!(
         (&contact["is_ai_enabled"], &contact["connections"][0]["unread_count"]),
@@ -51,63 +51,64 @@ async fn a_message_told_a_hundred_times_at_once_is_one_message_one_reopening_one
 
 #[tokio::test]
 async fn either_form_of_a_brazilian_mobile_is_the_one_contact() {
-    let (talk, _) = talk().await;
-    let contact = create_phone(&talk.kit, "+5534991230001").await;
+    let (messaging, _) = messaging().await;
+    let contact = create_phone(&messaging.kit, "+5534991230001").await;
     for (n, from) in ["5534991230001", "553491230001", "553491230001@c.us"].iter().enumerate() {
-        talk.hear(&format!("m{n}"), from, "Oi").await;
+        messaging.hear(&format!("m{n}"), from, "Oi").await;
     }
-    let messages = talk.messages().await;
+    let messages = messaging.messages().await;
     assert!(messages.iter().all(|m| m["contact_id"] == contact.to_string()), "{messages:?}");
-    let shown = shown(&talk.kit, contact).await;
+    let shown = shown(&messaging.kit, contact).await;
     assert_eq!(shown["identifier"], "5534991230001");
     assert_eq!(shown["connections"][0]["identifier"], "553491230001@c.us");
 }
 
 #[tokio::test]
 async fn first_messages_of_one_person_under_two_names_at_once_make_one_contact() {
-    let (talk, model) = talk().await;
+    let (messaging, model) = messaging().await;
     let (one, other) = tokio::join!(
-        talk.hear("m1", "5534991230001", "Oi"),
-        talk.hear("m2", "553491230001", "Olá"),
+        messaging.hear("m1", "5534991230001", "Oi"),
+        messaging.hear("m2", "553491230001", "Olá"),
     );
     assert_eq!((one.result, other.result), (EventOutcome::Stored, EventOutcome::Stored));
-    assert_eq!(told(&model, &talk, "contact.created").len(), 1);
+    assert_eq!(told(&model, &messaging, "contact.created").len(), 1);
 }
 
 #[tokio::test]
 async fn a_phone_learnt_of_a_contact_known_by_lid_finds_it_from_then_on() {
-    let (talk, model) = talk().await;
-    talk.hear("m1", "123456@lid", "Oi").await;
+    let (messaging, model) = messaging().await;
+    messaging.hear("m1", "123456@lid", "Oi").await;
     let event = json!({
         "kind": "message", "provider_message_id": "m2", "from": "123456@lid",
         "aliases": ["553491230001"], "type": "text", "content": "de novo",
     });
-    talk.tell(event).await;
-    talk.hear("m3", "5534991230001", "agora pelo número").await;
-    assert_eq!(told(&model, &talk, "contact.created").len(), 1);
-    let message = talk.newest().await;
+    messaging.tell(event).await;
+    messaging.hear("m3", "5534991230001", "agora pelo número").await;
+    assert_eq!(told(&model, &messaging, "contact.created").len(), 1);
+    let message = messaging.newest().await;
     assert_eq!(message["contacts"]["phone"], "+5534991230001");
 }
 
 #[tokio::test]
 async fn an_alias_of_another_contact_leaves_both_as_they_are() {
-    let (talk, _) = talk().await;
-    let ana = create_phone(&talk.kit, "+5534991230001").await;
-    talk.hear("m1", "777@lid", "Oi").await;
-    talk.tell(json!({
-        "kind": "message", "provider_message_id": "m2", "from": "777@lid",
-        "aliases": ["5534991230001"], "type": "text", "content": "Oi",
-    }))
-    .await;
-    talk.hear("m3", "5534991230001", "Sou a Ana").await;
-    let messages = talk.messages().await;
+    let (messaging, _) = messaging().await;
+    let ana = create_phone(&messaging.kit, "+5534991230001").await;
+    messaging.hear("m1", "777@lid", "Oi").await;
+    messaging
+        .tell(json!({
+            "kind": "message", "provider_message_id": "m2", "from": "777@lid",
+            "aliases": ["5534991230001"], "type": "text", "content": "Oi",
+        }))
+        .await;
+    messaging.hear("m3", "5534991230001", "Sou a Ana").await;
+    let messages = messaging.messages().await;
     assert_eq!(messages[0]["contact_id"], ana.to_string());
     assert_ne!(messages[1]["contact_id"], ana.to_string());
 }
 
 #[tokio::test]
 async fn one_bad_event_loses_none_of_the_others() {
-    let (talk, _) = talk().await;
+    let (messaging, _) = messaging().await;
     let events: Vec<Incoming> = (0..50)
         .map(|n| match n {
             20 => json!({ "kind": "message", "from": "5534991230001" }),
@@ -119,7 +120,7 @@ async fn one_bad_event_loses_none_of_the_others() {
         })
         .map(|event| parse_event(&event, "g.us"))
         .collect();
-    let results = talk.receive(events).await;
+    let results = messaging.receive(events).await;
     let refused: Vec<usize> = results
         .iter()
         .enumerate()
@@ -127,12 +128,12 @@ async fn one_bad_event_loses_none_of_the_others() {
         .map(|(n, _)| n)
         .collect();
     assert_eq!(refused, [20, 30]);
-    assert_eq!(talk.messages().await.len(), 48);
+    assert_eq!(messaging.messages().await.len(), 48);
 }
 
 #[tokio::test]
 async fn a_message_and_its_reaction_and_edit_in_one_call_know_of_each_other() {
-    let (talk, _) = talk().await;
+    let (messaging, _) = messaging().await;
     let events = [
         json!({ "kind": "message", "provider_message_id": "m1", "from": "5534991230001",
                 "type": "text", "content": "Oi" }),
@@ -140,8 +141,8 @@ async fn a_message_and_its_reaction_and_edit_in_one_call_know_of_each_other() {
                 "type": "reaction", "content": "👍", "quoted_provider_message_id": "m1" }),
         json!({ "kind": "edit", "provider_message_id": "m1", "content": "Olá" }),
     ];
-    talk.receive(events.iter().map(|event| parse_event(event, "g.us")).collect()).await;
-    let messages = talk.messages().await;
+    messaging.receive(events.iter().map(|event| parse_event(event, "g.us")).collect()).await;
+    let messages = messaging.messages().await;
     let (text, reaction) = (&messages[1], &messages[0]);
     assert_eq!((&text["content"], &text["is_edited"]), (&json!("Olá"), &json!(true)));
     assert_eq!(reaction["quoted_message_id"], text["id"]);
@@ -149,18 +150,19 @@ async fn a_message_and_its_reaction_and_edit_in_one_call_know_of_each_other() {
 
 #[tokio::test]
 async fn a_quoted_picture_is_told_by_its_caption() {
-    let (talk, _) = talk().await;
-    talk.tell(json!({
+    let (messaging, _) = messaging().await;
+    messaging.tell(json!({
         "kind": "message", "provider_message_id": "p1", "from": "5534991230001", "type": "image",
         "media": { "caption": "o bolo" },
     }))
     .await;
-    talk.tell(json!({
-        "kind": "message", "provider_message_id": "p2", "from": "5534991230001", "type": "text",
-        "content": "este", "quoted_provider_message_id": "p1",
-    }))
-    .await;
-    let message = talk.newest().await;
+    messaging
+        .tell(json!({
+            "kind": "message", "provider_message_id": "p2", "from": "5534991230001", "type": "text",
+            "content": "este", "quoted_provider_message_id": "p1",
+        }))
+        .await;
+    let message = messaging.newest().await;
     assert_eq!(
         (&message["quoted_type"], &message["quoted_content"]),
         (&json!("image"), &json!("o bolo"))
@@ -174,14 +176,14 @@ async fn reports_in_any_order_end_in_the_same_state_with_one_event_for_each_chan
         ["read", "delivered", "sent"],
         ["delivered", "read", "sent"],
     ] {
-        let (talk, model) = talk().await;
-        let sent = talk.send("+5534991230001", "Oi").await.unwrap();
+        let (messaging, model) = messaging().await;
+        let sent = messaging.send("+5534991230001", "Oi").await.unwrap();
         for status in order {
-            talk.status(sent.wamid.as_deref().unwrap(), status).await;
-            talk.status(sent.wamid.as_deref().unwrap(), status).await;
+            messaging.status(sent.wamid.as_deref().unwrap(), status).await;
+            messaging.status(sent.wamid.as_deref().unwrap(), status).await;
         }
-        assert_eq!(talk.newest().await["status"], "read");
-        let updates = told(&model, &talk, "message.status_updated");
+        assert_eq!(messaging.newest().await["status"], "read");
+        let updates = told(&model, &messaging, "message.status_updated");
         let mut steps = updates.iter().map(|u| (u["previous_status"].clone(), u["status"].clone()));
         let mut last = json!("sent");
         assert!(steps.all(|(from, to)| from == std::mem::replace(&mut last, to)), "{updates:?}");
@@ -190,37 +192,37 @@ async fn reports_in_any_order_end_in_the_same_state_with_one_event_for_each_chan
 
 #[tokio::test]
 async fn history_moves_nothing_but_an_opt_out() {
-    let (talk, model) = talk().await;
-    let contact = create_phone(&talk.kit, "+5534991230001").await;
-    let before = shown(&talk.kit, contact).await;
+    let (messaging, model) = messaging().await;
+    let contact = create_phone(&messaging.kit, "+5534991230001").await;
+    let before = shown(&messaging.kit, contact).await;
     for (id, text) in [("h1", "Oi"), ("h2", "sair")] {
-        talk.tell(json!({
+        messaging.tell(json!({
             "kind": "message", "provider_message_id": id, "from": "5534991230001", "type": "text",
             "content": text, "history": true, "timestamp": "2026-01-01T00:00:00.000Z",
         }))
         .await;
     }
-    let after = shown(&talk.kit, contact).await;
+    let after = shown(&messaging.kit, contact).await;
     for field in ["last_message_at", "last_inbound_at", "inbox_status", "last_connection_id"] {
         assert_eq!(before[field], after[field], "{field}");
     }
     assert_eq!(after["opted_out_at"], "2026-01-01T00:00:00.000Z");
-    assert_eq!(told(&model, &talk, "message.received"), Vec::<Value>::new());
-    assert_eq!(told(&model, &talk, "contact.opted_out")[0]["source"], "qr_inbound");
+    assert_eq!(told(&model, &messaging, "message.received"), Vec::<Value>::new());
+    assert_eq!(told(&model, &messaging, "contact.opted_out")[0]["source"], "qr_inbound");
 }
 
 #[tokio::test]
 async fn a_request_to_stop_that_follows_a_campaign_is_a_reply_to_it() {
-    let (talk, model) = talk().await;
-    let contact = create_phone(&talk.kit, "+5534991230001").await;
+    let (messaging, model) = messaging().await;
+    let contact = create_phone(&messaging.kit, "+5534991230001").await;
     let import = body(json!({
-        "contact_id": contact, "connection_id": talk.connection, "direction": "outbound",
+        "contact_id": contact, "connection_id": messaging.connection, "direction": "outbound",
         "sender_type": "campaign", "content": "Promoção",
     }));
-    talk.kit.app.messages().import(talk.kit.company.id, &import).await.unwrap();
-    talk.kit.clock.advance(Duration::from_secs(1));
-    talk.hear("m1", "5534991230001", "Parar!").await;
-    let told = told(&model, &talk, "contact.opted_out");
+    messaging.kit.app.messages().import(messaging.kit.company.id, &import).await.unwrap();
+    messaging.kit.clock.advance(Duration::from_secs(1));
+    messaging.hear("m1", "5534991230001", "Parar!").await;
+    let told = told(&model, &messaging, "contact.opted_out");
     assert_eq!((told.len(), &told[0]["source"]), (1, &json!("campaign_reply")));
 }
 
@@ -228,12 +230,13 @@ async fn a_request_to_stop_that_follows_a_campaign_is_a_reply_to_it() {
 async fn reports_are_told_with_both_ais_on_while_contacts_cannot_be_read() {
     let model = MemoryStore::new();
     let store = FaultyStore::new(Arc::new(model.clone()));
-    let talk = Talk::on(Kit::builder().store(Arc::new(store.clone())).build().await).await;
-    let sent = talk.send("+5534991230001", "Oi").await.unwrap();
+    let messaging =
+        Messaging::on(Kit::builder().store(Arc::new(store.clone())).build().await).await;
+    let sent = messaging.send("+5534991230001", "Oi").await.unwrap();
     store.fail_contact_reads();
-    talk.status(sent.wamid.as_deref().unwrap(), "delivered").await;
+    messaging.status(sent.wamid.as_deref().unwrap(), "delivered").await;
     store.heal();
-    let update = told(&model, &talk, "message.status_updated").pop().unwrap();
+    let update = told(&model, &messaging, "message.status_updated").pop().unwrap();
     assert_eq!(update["contact"]["is_ai_enabled"], true);
     assert_eq!(update["contact"]["external_ai_enabled"], true);
     assert_eq!(update["contact"]["id"], sent.contact_id.to_string());
@@ -241,17 +244,18 @@ async fn reports_are_told_with_both_ais_on_while_contacts_cannot_be_read() {
 
 #[tokio::test]
 async fn a_group_message_is_the_groups_and_lets_it_be_answered() {
-    let (talk, _) = talk().await;
-    talk.tell(json!({
-        "kind": "message", "provider_message_id": "g1", "from": "120363041234567890@g.us",
-        "participant": "5534991230001", "push_name": "Ana", "type": "text", "content": "sair",
-    }))
-    .await;
-    let message = talk.newest().await;
+    let (messaging, _) = messaging().await;
+    messaging
+        .tell(json!({
+            "kind": "message", "provider_message_id": "g1", "from": "120363041234567890@g.us",
+            "participant": "5534991230001", "push_name": "Ana", "type": "text", "content": "sair",
+        }))
+        .await;
+    let message = messaging.newest().await;
     assert_eq!(message["contacts"]["phone"], "120363041234567890@g.us");
-    let sent = talk.send("120363041234567890@g.us", "Oi, grupo").await.unwrap();
+    let sent = messaging.send("120363041234567890@g.us", "Oi, grupo").await.unwrap();
     assert_eq!(sent.group_jid.as_deref(), Some("120363041234567890@g.us"));
-    let group = shown(&talk.kit, sent.contact_id).await;
+    let group = shown(&messaging.kit, sent.contact_id).await;
     assert_eq!((&group["is_group"], &group["opted_out_at"]), (&json!(true), &Value::Null));
     assert_eq!(group["wa_push_name"], Value::Null);
 }
@@ -260,8 +264,9 @@ async fn a_group_message_is_the_groups_and_lets_it_be_answered() {
 async fn calls_that_come_at_once_share_their_commits_and_each_gets_its_own_results() {
     let model = MemoryStore::new();
     let store = FaultyStore::new(Arc::new(model.clone()));
-    let talk = Talk::on(Kit::builder().store(Arc::new(store.clone())).build().await).await;
-    talk.hear("m0", "5534991230000", "Oi").await;
+    let messaging =
+        Messaging::on(Kit::builder().store(Arc::new(store.clone())).build().await).await;
+    messaging.hear("m0", "5534991230000", "Oi").await;
     let commits = Arc::new(std::sync::atomic::AtomicU32::new(0));
     let counted = commits.clone();
     store.plan(move |op| {
@@ -272,11 +277,11 @@ async fn calls_that_come_at_once_share_their_commits_and_each_gets_its_own_resul
     let ids: Vec<String> = (1..=60).map(|n| format!("m{n}")).collect();
     let hear = |id: &String| {
         let (id, from) = (id.clone(), format!("55349912300{:02}", id[1..].parse::<u32>().unwrap()));
-        let talk = &talk;
-        async move { talk.hear(&id, &from, &id).await }
+        let messaging = &messaging;
+        async move { messaging.hear(&id, &from, &id).await }
     };
     let results = futures_util::future::join_all(ids.iter().map(hear)).await;
-    let messages = talk.messages().await;
+    let messages = messaging.messages().await;
     for (id, result) in ids.iter().zip(&results) {
         let message = messages.iter().find(|message| message["content"] == json!(id)).unwrap();
         assert_eq!(json!(result.message_id), message["id"]);
@@ -287,11 +292,11 @@ async fn calls_that_come_at_once_share_their_commits_and_each_gets_its_own_resul
 #[tokio::test]
 async fn a_call_that_is_given_up_half_way_holds_up_nobody() {
     let kit = super::interleaving().await;
-    let talk = Talk::on(kit).await;
-    talk.hear("m0", "5534991230000", "Oi").await;
+    let messaging = Messaging::on(kit).await;
+    messaging.hear("m0", "5534991230000", "Oi").await;
     for steps in 0..100 {
         let (one, other) = (format!("a{steps}"), format!("b{steps}"));
-        let mut given_up = Box::pin(talk.hear(&one, "5534991230001", "Oi"));
+        let mut given_up = Box::pin(messaging.hear(&one, "5534991230001", "Oi"));
         for _ in 0..steps {
             let waker = std::task::Waker::noop();
             let mut context = std::task::Context::from_waker(waker);
@@ -299,7 +304,7 @@ async fn a_call_that_is_given_up_half_way_holds_up_nobody() {
                 return;
             }
         }
-        let (result, ()) = tokio::join!(talk.hear(&other, "5534991230002", "Oi"), async {
+        let (result, ()) = tokio::join!(messaging.hear(&other, "5534991230002", "Oi"), async {
             tokio::task::yield_now().await;
             drop(given_up);
         });

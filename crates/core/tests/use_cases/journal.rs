@@ -7,8 +7,8 @@ use recado_core::{Error, Recado};
 use recado_testkit::kit::body;
 use serde_json::{Value, json};
 
+use super::messaging::Messaging;
 use super::outbound::{Outbound, URL};
-use super::talk::Talk;
 use super::{create_phone, refused};
 
 fn request(params: &[(&str, &str)]) -> JournalRequest {
@@ -94,9 +94,9 @@ async fn an_empty_journal_has_a_position_to_begin_with() {
 #[tokio::test]
 async fn the_journal_can_be_narrowed_to_one_event() {
     let outbound = Outbound::new().await;
-    let talk = Talk::on(outbound.kit.clone()).await;
-    talk.hear("m1", "5534991230001", "Oi").await;
-    talk.hear("m2", "5534991230001", "Tudo bem?").await;
+    let messaging = Messaging::on(outbound.kit.clone()).await;
+    messaging.hear("m1", "5534991230001", "Oi").await;
+    messaging.hear("m2", "5534991230001", "Tudo bem?").await;
     let (app, caller) = (&outbound.kit.app, &outbound.kit.caller);
     let all = read(app, caller, &[]).await;
     assert!(all.entries.len() > 2);

@@ -29,11 +29,11 @@ async fn wants(scene: &Scene, preference: Preference, at: Timestamp) -> EventOut
         preference,
         timestamp: Some(at),
     };
-    scene.talk.receive(vec![Ok(GatewayEvent::Preference(report))]).await.remove(0).result
+    scene.messaging.receive(vec![Ok(GatewayEvent::Preference(report))]).await.remove(0).result
 }
 
 async fn is_blocked(scene: &Scene) -> bool {
-    let sent = scene.talk.send(PHONE, "Oi").await;
+    let sent = scene.messaging.send(PHONE, "Oi").await;
     sent.is_err() && code(sent) == "CONTACT_OPTED_OUT"
 }
 
@@ -77,7 +77,7 @@ async fn a_request_to_stop_counts_when_it_comes_however_old_it_says_it_is() {
     assert!(!is_blocked(&scene).await);
     let told = scene.told("contact.opted_out").len();
     let late = GatewayMessage { timestamp: Some(first), ..text("m1", PEER, "parar") };
-    scene.talk.receive(vec![Ok(GatewayEvent::Message(late))]).await;
+    scene.messaging.receive(vec![Ok(GatewayEvent::Message(late))]).await;
     assert!(is_blocked(&scene).await, "only one from a history may be settled (D70)");
     assert_eq!(scene.told("contact.opted_out").len(), told + 1);
 }
@@ -88,16 +88,16 @@ async fn a_late_echo_leaves_unread_what_came_after_it() {
     let now = scene.kit.clock.now();
     let minutes = |n: u64| Some(now.plus(Duration::from_secs(60 * n)));
     let newer = GatewayMessage { timestamp: minutes(30), ..text("m1", PEER, "Oi?") };
-    scene.talk.receive(vec![Ok(GatewayEvent::Message(newer))]).await;
+    scene.messaging.receive(vec![Ok(GatewayEvent::Message(newer))]).await;
     let echo = |id: &str, n| GatewayMessage { timestamp: minutes(n), ..text(id, PEER, "Já vai") };
-    scene.talk.receive(vec![Ok(GatewayEvent::Echo(echo("e1", 0)))]).await;
+    scene.messaging.receive(vec![Ok(GatewayEvent::Echo(echo("e1", 0)))]).await;
     assert_eq!(unread(&scene).await, 1);
-    scene.talk.receive(vec![Ok(GatewayEvent::Echo(echo("e2", 31)))]).await;
+    scene.messaging.receive(vec![Ok(GatewayEvent::Echo(echo("e2", 31)))]).await;
     assert_eq!(unread(&scene).await, 0);
 }
 
 async fn unread(scene: &Scene) -> u64 {
-    let message = scene.talk.newest().await;
+    let message = scene.messaging.newest().await;
     let id = message["contact_id"].as_str().and_then(ContactId::parse).unwrap();
     shown(&scene.kit, id).await["connections"][0]["unread_count"].as_u64().unwrap()
 }

@@ -27,7 +27,7 @@ fn event(status: StatusEvent) -> Incoming {
 }
 
 async fn tell(scene: &Scene, status: StatusEvent) -> EventOutcome {
-    scene.talk.receive(vec![event(status)]).await.remove(0).result
+    scene.messaging.receive(vec![event(status)]).await.remove(0).result
 }
 
 async fn act(scene: &Scene, contact: ContactId, action: ActionName) {
@@ -36,7 +36,7 @@ async fn act(scene: &Scene, contact: ContactId, action: ActionName) {
 }
 
 async fn is_blocked(scene: &Scene) -> bool {
-    let sent = scene.talk.send(PHONE, "Oi").await;
+    let sent = scene.messaging.send(PHONE, "Oi").await;
     sent.is_err() && code(sent) == "CONTACT_OPTED_OUT"
 }
 
@@ -73,9 +73,9 @@ async fn a_refusal_because_the_recipient_wants_none_opts_them_out() {
     let scene = scene("cloud_api").await;
     let refused = || SendFailure::refused(DeliveryCode::RecipientOptedOut, "131050");
     scene.kit.provider.then(Err(refused()));
-    assert_eq!(code(scene.talk.send(PHONE, "Oi").await), "PROVIDER_ERROR");
+    assert_eq!(code(scene.messaging.send(PHONE, "Oi").await), "PROVIDER_ERROR");
     let told = scene.told("contact.opted_out");
-    let contact = scene.talk.newest().await["contact_id"].clone();
+    let contact = scene.messaging.newest().await["contact_id"].clone();
     assert_eq!(told.len(), 1);
     assert_eq!(told[0]["source"], "official_cloud_inbound");
     assert_eq!((&told[0]["contact_id"], &told[0]["phone"]), (&contact, &json!(PHONE)));
@@ -92,9 +92,9 @@ async fn a_refusal_because_the_recipient_wants_none_opts_them_out() {
     act(&scene, contact, ActionName::OptIn).await;
     act(&scene, contact, ActionName::EnableExternalAi).await;
     scene.kit.provider.then(Err(refused()));
-    scene.talk.send(PHONE, "Oi").await.unwrap_err();
+    scene.messaging.send(PHONE, "Oi").await.unwrap_err();
     assert_eq!(scene.told("contact.opted_out").len(), 2);
-    let sent = scene.talk.newest().await["id"].as_str().and_then(MessageId::parse).unwrap();
+    let sent = scene.messaging.newest().await["id"].as_str().and_then(MessageId::parse).unwrap();
     let same = status("w9", Some(sent), Some(DeliveryCode::RecipientOptedOut));
     assert_ne!(tell(&scene, same).await, EventOutcome::Stored);
     assert_eq!(scene.told("contact.opted_out").len(), 2);
@@ -108,7 +108,7 @@ async fn a_report_that_the_recipient_wants_none_opts_them_out_once_per_block() {
         let (one, two) = (format!("w{n}.1"), format!("w{n}.2"));
         for id in [&one, &two] {
             scene.kit.provider.then_accept(id);
-            contact = Some(scene.talk.send(PHONE, "Oi").await.unwrap().contact_id);
+            contact = Some(scene.messaging.send(PHONE, "Oi").await.unwrap().contact_id);
         }
         for id in [&one, &two, &one] {
             tell(&scene, status(id, None, Some(DeliveryCode::RecipientOptedOut))).await;
@@ -135,9 +135,9 @@ async fn a_report_that_overtakes_the_answer_opts_out_too() {
         assert_eq!(tell(&scene, failed).await, EventOutcome::Stored);
         gate.open();
     };
-    let (sent, ()) = tokio::join!(scene.talk.send(PHONE, "Oi"), overtake);
+    let (sent, ()) = tokio::join!(scene.messaging.send(PHONE, "Oi"), overtake);
     sent.unwrap();
-    assert_eq!(scene.talk.newest().await["status"], "failed");
+    assert_eq!(scene.messaging.newest().await["status"], "failed");
     assert!(is_blocked(&scene).await);
     let events = scene.model.events(scene.kit.company.id);
     let events: Vec<&str> = events.iter().map(|event| event.event_type.as_str()).collect();
@@ -150,7 +150,7 @@ async fn a_report_that_overtakes_the_answer_opts_out_too() {
 async fn a_report_that_the_recipient_wants_none_is_not_taken_while_contacts_cannot_be_read() {
     let scene = scene("cloud_api").await;
     scene.kit.provider.then_accept("w1");
-    scene.talk.send(PHONE, "Oi").await.unwrap();
+    scene.messaging.send(PHONE, "Oi").await.unwrap();
     let failed = || here([event(status("w1", None, Some(DeliveryCode::RecipientOptedOut)))]);
     scene.store.fail_contact_reads();
     scene.call(failed()).await.unwrap_err();
@@ -163,9 +163,9 @@ async fn a_report_that_the_recipient_wants_none_is_not_taken_while_contacts_cann
 async fn on_a_paired_phone_such_a_failure_is_just_one() {
     let scene = scene("waha").await;
     scene.kit.provider.then(Err(SendFailure::refused(DeliveryCode::RecipientOptedOut, "no")));
-    scene.talk.send(PHONE, "Oi").await.unwrap_err();
+    scene.messaging.send(PHONE, "Oi").await.unwrap_err();
     scene.kit.provider.then_accept("w1");
-    scene.talk.send(PHONE, "Oi").await.unwrap();
+    scene.messaging.send(PHONE, "Oi").await.unwrap();
     tell(&scene, status("w1", None, Some(DeliveryCode::RecipientOptedOut))).await;
     assert!(!is_blocked(&scene).await);
     assert_eq!(scene.told("contact.opted_out"), Vec::<Value>::new());

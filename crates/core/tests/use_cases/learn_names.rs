@@ -31,7 +31,7 @@ fn fails(scene: &Scene) {
 
 /// The contact of the newest message.
 async fn newest_contact(scene: &Scene) -> ContactId {
-    ContactId::parse(scene.talk.newest().await["contact_id"].as_str().unwrap()).unwrap()
+    ContactId::parse(scene.messaging.newest().await["contact_id"].as_str().unwrap()).unwrap()
 }
 
 async fn phone_of(scene: &Scene, contact: ContactId) -> Value {
@@ -42,18 +42,18 @@ async fn phone_of(scene: &Scene, contact: ContactId) -> Value {
 async fn the_phone_of_somebody_who_wrote_by_lid_is_asked_for_and_kept() {
     let scene = scene("waha").await;
     knows(&scene, &[PEER]);
-    scene.talk.hear("m1", LID, "Oi").await;
+    scene.messaging.hear("m1", LID, "Oi").await;
     let contact = newest_contact(&scene).await;
     // The message does not wait for the answer.
     assert_eq!((asked(&scene), waits(&scene)), (0, 1));
     scene.work().await;
     assert_eq!(scene.kit.provider.asked_names(), [LID]);
     assert_eq!(phone_of(&scene, contact).await, PHONE);
-    let sent = scene.talk.send(PHONE, "Olá").await.unwrap();
+    let sent = scene.messaging.send(PHONE, "Olá").await.unwrap();
     assert_eq!(sent.contact_id, contact);
     assert_eq!(scene.kit.provider.sent()[0].outgoing.recipient, LID);
     // What is known is not asked for again.
-    scene.talk.hear("m2", LID, "Oi").await;
+    scene.messaging.hear("m2", LID, "Oi").await;
     scene.after(9_999).await;
     assert_eq!((asked(&scene), waits(&scene)), (1, 0));
 }
@@ -63,32 +63,32 @@ async fn a_phone_that_another_contact_has_makes_a_send_by_it_ambiguous() {
     let scene = scene("waha").await;
     knows(&scene, &[PEER]);
     let by_phone = create_phone(&scene.kit, PHONE).await;
-    scene.talk.hear("m1", LID, "Oi").await;
+    scene.messaging.hear("m1", LID, "Oi").await;
     let by_lid = newest_contact(&scene).await;
     assert_ne!(by_phone, by_lid);
     scene.work().await;
     assert_eq!(phone_of(&scene, by_lid).await, PHONE);
     assert_eq!(phone_of(&scene, by_phone).await, PHONE);
-    match scene.talk.send(PHONE, "Oi").await {
+    match scene.messaging.send(PHONE, "Oi").await {
         Err(Error::Rejected(error)) => {
             assert_eq!(recado_core::Rejection::code(&error).as_str(), "AMBIGUOUS_CONTACT");
         }
         other => panic!("{other:?}"),
     }
     scene.kit.app.contacts().merge(scene.kit.company.id, by_phone, by_lid).await.unwrap();
-    assert_eq!(scene.talk.send(PHONE, "Oi").await.unwrap().contact_id, by_phone);
+    assert_eq!(scene.messaging.send(PHONE, "Oi").await.unwrap().contact_id, by_phone);
 }
 
 #[tokio::test]
 async fn a_gateway_that_knows_no_phone_is_asked_again_with_the_next_message() {
     let scene = scene("waha").await;
     knows(&scene, &[]);
-    scene.talk.hear("m1", LID, "Oi").await;
+    scene.messaging.hear("m1", LID, "Oi").await;
     scene.after(9_999).await;
     assert_eq!((asked(&scene), waits(&scene)), (1, 0));
     assert_eq!(phone_of(&scene, newest_contact(&scene).await).await, LID);
     knows(&scene, &[PEER]);
-    scene.talk.hear("m2", LID, "Oi").await;
+    scene.messaging.hear("m2", LID, "Oi").await;
     scene.work().await;
     assert_eq!(phone_of(&scene, newest_contact(&scene).await).await, PHONE);
 }
@@ -97,7 +97,7 @@ async fn a_gateway_that_knows_no_phone_is_asked_again_with_the_next_message() {
 async fn a_gateway_that_fails_is_asked_again_and_given_up_in_the_end() {
     let scene = scene("waha").await;
     fails(&scene);
-    scene.talk.hear("m1", LID, "Oi").await;
+    scene.messaging.hear("m1", LID, "Oi").await;
     scene.work().await;
     let steps =
         [(4, 1), (1, 2), (59, 2), (1, 3), (599, 3), (1, 4), (3_599, 4), (1, 5), (99_999, 5)];
@@ -107,7 +107,7 @@ async fn a_gateway_that_fails_is_asked_again_and_given_up_in_the_end() {
     }
     assert_eq!(waits(&scene), 0);
 
-    scene.talk.hear("m2", LID, "Oi").await;
+    scene.messaging.hear("m2", LID, "Oi").await;
     scene.work().await;
     knows(&scene, &[PEER]);
     scene.after(5).await;
@@ -121,14 +121,14 @@ async fn nobody_is_asked_where_the_event_tells_the_phone_or_there_is_none() {
     knows(&scene, &[PEER]);
     let told = GatewayMessage { aliases: vec![PEER.to_owned()], ..text("m1", LID, "Oi") };
     scene.call(here([Ok(GatewayEvent::Message(told))])).await.unwrap();
-    scene.talk.hear("m2", "5511987654321", "Oi").await;
+    scene.messaging.hear("m2", "5511987654321", "Oi").await;
     let in_group =
         GatewayMessage { participant: Some("99@lid".to_owned()), ..text("m3", "1203@g.us", "Oi") };
     scene.call(here([Ok(GatewayEvent::Message(in_group))])).await.unwrap();
     assert_eq!(waits(&scene), 0);
     // A gateway that knows no such names is never asked.
     let other = super::gateway_scene::scene("evolution").await;
-    other.talk.hear("m1", LID, "Oi").await;
+    other.messaging.hear("m1", LID, "Oi").await;
     assert_eq!(waits(&other), 0);
 }
 
@@ -152,12 +152,12 @@ async fn of_what_comes_at_once_one_person_is_asked_for_once_and_an_echo_too() {
 async fn a_contact_that_is_gone_or_has_a_phone_by_then_is_not_asked_for() {
     let scene = scene("waha").await;
     knows(&scene, &[PEER]);
-    scene.talk.hear("m1", LID, "Oi").await;
+    scene.messaging.hear("m1", LID, "Oi").await;
     let gone = newest_contact(&scene).await;
     scene.kit.app.contacts().delete(&scene.kit.caller, gone).await.unwrap();
     let told =
         GatewayMessage { aliases: vec!["5511987654321".to_owned()], ..text("m3", "9@lid", "a") };
-    scene.talk.hear("m2", "9@lid", "Oi").await;
+    scene.messaging.hear("m2", "9@lid", "Oi").await;
     scene.call(here([Ok(GatewayEvent::Message(told))])).await.unwrap();
     scene.work().await;
     assert_eq!((asked(&scene), waits(&scene)), (0, 0));
@@ -171,7 +171,7 @@ async fn a_failing_store_loses_neither_question_nor_answer() {
             let scene = scene("waha").await;
             knows(&scene, &[PEER]);
             scene.work().await;
-            scene.talk.hear("m1", LID, "Oi").await;
+            scene.messaging.hear("m1", LID, "Oi").await;
             let contact = newest_contact(&scene).await;
             scene.store.fail_nth(StoreOp::Commit, failing, failure);
             assert!(scene.kit.app.jobs().run_one().await.is_err(), "{failing} {failure:?}");

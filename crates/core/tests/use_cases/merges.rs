@@ -32,14 +32,14 @@ async fn merge(scene: &Scene, id: ContactId, other: ContactId) -> ManageResult<(
 
 /// The contact of the newest message.
 async fn newest_contact(scene: &Scene) -> ContactId {
-    let newest = scene.talk.newest().await;
+    let newest = scene.messaging.newest().await;
     ContactId::parse(newest["contact_id"].as_str().unwrap()).unwrap()
 }
 
 /// A contact known by phone, and one known by LID that has written.
 async fn two(scene: &Scene) -> (ContactId, ContactId) {
     let keeps = create_phone(&scene.kit, PHONE).await;
-    scene.talk.hear("m1", LID, "Oi").await;
+    scene.messaging.hear("m1", LID, "Oi").await;
     (keeps, newest_contact(scene).await)
 }
 
@@ -103,13 +103,13 @@ async fn everything_of_the_other_contact_is_the_ones_that_stays() {
     assert_eq!(links[0]["contact_id"], json!(keeps));
     let memory = serde_json::to_value(app.leads().get(company, keeps).await.unwrap()).unwrap();
     assert_eq!(memory["key_facts"], json!(["Tem loja"]));
-    assert_eq!(scene.talk.ledger().await[0]["contact_id"], json!(keeps));
+    assert_eq!(scene.messaging.ledger().await[0]["contact_id"], json!(keeps));
     // It is heard and written to by every name of both.
     for (n, peer) in [LID, PEER, "5534991230001"].into_iter().enumerate() {
-        scene.talk.hear(&format!("h{n}"), peer, "Oi").await;
+        scene.messaging.hear(&format!("h{n}"), peer, "Oi").await;
         assert_eq!(newest_contact(&scene).await, keeps, "{peer}");
     }
-    assert_eq!(scene.talk.send(PHONE, "Oi").await.unwrap().contact_id, keeps);
+    assert_eq!(scene.messaging.send(PHONE, "Oi").await.unwrap().contact_id, keeps);
     assert_eq!(contacts(&scene).await, 1);
 }
 
@@ -130,7 +130,7 @@ async fn what_the_contact_lacks_is_filled_in_and_what_it_has_stays() {
     assert_eq!(now["email"], "ana@x.example");
     assert_eq!((&now["city"], &now["state"]), (&json!("Uberlândia"), &json!("MG")));
     // The other phone is a name of it: whoever writes from there is known.
-    scene.talk.hear("m1", "5534991230009", "Oi").await;
+    scene.messaging.hear("m1", "5534991230009", "Oi").await;
     assert_eq!(newest_contact(&scene).await, keeps);
     let again = body(json!({ "phone": "+5534991230009" }));
     let taken = scene.kit.app.contacts().create(&scene.kit.caller, &again).await;
@@ -158,7 +158,7 @@ async fn a_request_to_stop_and_a_block_outlive_the_merge() {
         assert_eq!(now["opted_out_at"], before["opted_out_at"]);
         assert_ne!(now["opted_out_at"], Value::Null);
         assert_eq!(now["is_blocked"], true);
-        let refused = scene.talk.send(PHONE, "Oi").await;
+        let refused = scene.messaging.send(PHONE, "Oi").await;
         assert!(["CONTACT_OPTED_OUT", "CONTACT_BLOCKED"].contains(&code(refused).as_str()));
         // Nobody stopped anything by being merged.
         assert_eq!(scene.told("contact.opted_out").len(), told);
@@ -178,7 +178,7 @@ async fn nobody_is_told_of_a_merge() {
 async fn what_cannot_be_merged_is_left_alone() {
     let scene = scene("waha").await;
     let (keeps, goes) = two(&scene).await;
-    scene.talk.hear("m2", "120363@g.us", "Oi").await;
+    scene.messaging.hear("m2", "120363@g.us", "Oi").await;
     let group = newest_contact(&scene).await;
     let import = body(json!({ "identifier": "@ana", "source_platform": "telegram" }));
     let (telegram, _) = scene.kit.app.contacts().import(&scene.kit.company, &import).await.unwrap();
@@ -220,7 +220,7 @@ async fn a_merge_both_ways_at_once_keeps_one_of_them() {
     let outcomes = tokio::join!(merge(&scene, one, other), merge(&scene, other, one));
     assert!(outcomes.0.is_ok() != outcomes.1.is_ok(), "{outcomes:?}");
     assert_eq!(contacts(&scene).await, 1);
-    assert_eq!(scene.talk.messages().await.len(), 1);
+    assert_eq!(scene.messaging.messages().await.len(), 1);
 }
 
 #[tokio::test]
@@ -237,7 +237,7 @@ async fn a_message_on_its_way_is_settled_on_the_contact_that_stays() {
         let goes = create_phone(&scene.kit, PHONE).await;
         let gate = scene.kit.provider.hold();
         scene.kit.provider.then(answer.clone());
-        let send = scene.talk.send(PHONE, "Oi");
+        let send = scene.messaging.send(PHONE, "Oi");
         let meanwhile = async {
             gate.reached(1).await;
             merge(&scene, keeps, goes).await.unwrap();
@@ -255,7 +255,7 @@ async fn a_message_on_its_way_is_settled_on_the_contact_that_stays() {
         assert!(is_gone(&scene, goes).await);
         if answer.is_ok() {
             assert_eq!(sent.unwrap().contact_id, keeps);
-            scene.talk.hear("m1", "777@lid", "Oi").await;
+            scene.messaging.hear("m1", "777@lid", "Oi").await;
             assert_eq!(newest_contact(&scene).await, keeps);
         }
     }
@@ -267,7 +267,7 @@ async fn a_message_whose_process_died_is_settled_on_the_contact_that_stays() {
     let keeps = create_phone(&scene.kit, "+5534991230009").await;
     let goes = create_phone(&scene.kit, PHONE).await;
     let gate = scene.kit.provider.hold();
-    assert!(run_until_it_hangs(scene.talk.send(PHONE, "Oi")).is_none());
+    assert!(run_until_it_hangs(scene.messaging.send(PHONE, "Oi")).is_none());
     merge(&scene, keeps, goes).await.unwrap();
     scene.kit.clock.advance(recado_core::workers::LEASE + std::time::Duration::from_secs(1));
     while scene.kit.app.sending().recover().await.unwrap() {}
@@ -284,21 +284,22 @@ async fn messages_that_come_meanwhile_are_all_there() {
         let store = FaultyStore::new(Arc::new(model.clone()));
         let kit = Kit::builder().store(Arc::new(store.clone())).build().await;
         let connection = connect(&kit, "waha", json!({})).await;
-        let talk = super::talk::Talk { kit: kit.clone(), connection };
-        let scene = Scene { talk, kit, model, store };
+        let messaging = super::messaging::Messaging { kit: kit.clone(), connection };
+        let scene = Scene { messaging, kit, model, store };
         let (keeps, goes) = two(&scene).await;
         let heard = async |n: usize| {
             let peer = [LID, PEER][n % 2];
-            scene.talk.hear(&format!("c{n}"), peer, "Oi").await
+            scene.messaging.hear(&format!("c{n}"), peer, "Oi").await
         };
         let hears = futures_util::future::join_all((0..30).map(heard));
-        let sends = futures_util::future::join_all((0..5).map(|_| scene.talk.send(PHONE, "Oi")));
+        let sends =
+            futures_util::future::join_all((0..5).map(|_| scene.messaging.send(PHONE, "Oi")));
         let (merged, _, sent) = tokio::join!(merge(&scene, keeps, goes), hears, sends);
         merged.unwrap();
         assert!(sent.iter().all(Result::is_ok), "{sent:?}");
-        assert_eq!(scene.talk.messages().await.len(), 36);
+        assert_eq!(scene.messaging.messages().await.len(), 36);
         // Whoever came by a name that nobody had any more would be a new contact.
-        let all = scene.talk.messages().await;
+        let all = scene.messaging.messages().await;
         assert!(all.iter().all(|message| message["contact_id"] == json!(keeps)));
         assert_eq!(contacts(&scene).await, 1);
         let unread = &shown(&scene.kit, keeps).await["connections"][0]["unread_count"];

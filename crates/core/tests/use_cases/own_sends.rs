@@ -23,21 +23,21 @@ fn sent(id: &str, text: &str) -> OwnSend {
 }
 
 async fn tell(scene: &Scene, sent: OwnSend) -> EventResult {
-    scene.talk.receive(vec![Ok(GatewayEvent::OwnSend(sent))]).await.remove(0)
+    scene.messaging.receive(vec![Ok(GatewayEvent::OwnSend(sent))]).await.remove(0)
 }
 
 async fn total(scene: &Scene) -> usize {
-    scene.talk.messages().await.len()
+    scene.messaging.messages().await.len()
 }
 
 #[tokio::test]
 async fn a_message_that_is_known_by_its_id_is_no_news() {
     let scene = scene("waha").await;
     scene.kit.provider.then_accept("w1");
-    let known = scene.talk.send(PHONE, "Oi").await.unwrap().message_id;
+    let known = scene.messaging.send(PHONE, "Oi").await.unwrap().message_id;
     let told = tell(&scene, sent("w1", "Oi")).await;
     assert_eq!((told.result, told.message_id), (EventOutcome::Duplicate, Some(known)));
-    scene.talk.status("w1", "read").await;
+    scene.messaging.status("w1", "read").await;
     tell(&scene, sent("w1", "Oi")).await;
     assert_eq!((scene.fate(known).await.0.as_str(), total(&scene).await), ("read", 1));
 }
@@ -177,7 +177,7 @@ async fn between_a_message_on_its_way_and_an_uncertain_one_nothing_is_guessed() 
     let old = scene.send_uncertainly("Oi").await;
     let gate = scene.kit.provider.hold();
     scene.kit.provider.then_accept("w2");
-    let send = scene.talk.send(PHONE, "Oi");
+    let send = scene.messaging.send(PHONE, "Oi");
     let proof = async {
         gate.reached(2).await;
         tell(&scene, sent("w2", "Oi")).await;
@@ -195,7 +195,7 @@ async fn proved_on_its_way(answer: recado_core::gateway::SendResult) -> (Scene, 
     let scene = scene("evolution").await;
     let gate = scene.kit.provider.hold();
     scene.kit.provider.then(answer);
-    let send = scene.talk.send(PHONE, "Oi");
+    let send = scene.messaging.send(PHONE, "Oi");
     let proof = async {
         gate.reached(1).await;
         tell(&scene, sent("w1", "Oi")).await;
@@ -237,7 +237,7 @@ async fn an_answer_after_the_proof_is_no_news() {
 async fn a_process_that_dies_after_the_proof_leaves_a_sent_message() {
     let scene = scene("evolution").await;
     let gate = scene.kit.provider.hold();
-    assert!(super::run_until_it_hangs(scene.talk.send(PHONE, "Oi")).is_none());
+    assert!(super::run_until_it_hangs(scene.messaging.send(PHONE, "Oi")).is_none());
     tell(&scene, sent("w1", "Oi")).await;
     let id = scene.kit.provider.sent()[0].outgoing.reference;
     scene.kit.clock.advance(recado_core::workers::LEASE + Duration::from_secs(1));
@@ -255,7 +255,7 @@ async fn what_another_program_sent_makes_no_message_and_no_contact() {
     assert_eq!(scene.told("contact.created").len(), 0);
     // A send of ours that is answered with this id is known to be sent, and no further.
     scene.kit.provider.then_accept("w1");
-    let id = scene.talk.send(PHONE, "Oi").await.unwrap().message_id;
+    let id = scene.messaging.send(PHONE, "Oi").await.unwrap().message_id;
     assert_eq!(scene.fate(id).await.0, "sent");
 }
 
@@ -263,7 +263,7 @@ async fn what_another_program_sent_makes_no_message_and_no_contact() {
 async fn a_message_that_surely_failed_is_not_what_was_sent() {
     let scene = scene("waha").await;
     scene.kit.provider.then(Err(SendFailure::refused(DeliveryCode::Payment, "pague")));
-    scene.talk.send(PHONE, "Oi").await.unwrap_err();
+    scene.messaging.send(PHONE, "Oi").await.unwrap_err();
     let id = scene.kit.provider.sent()[0].outgoing.reference;
     tell(&scene, sent("w1", "Oi")).await;
     let (status, why, provider_id) = scene.fate(id).await;

@@ -38,7 +38,7 @@ fn pulled(scene: &Scene) -> Vec<i64> {
 }
 
 async fn ids(scene: &Scene) -> Vec<String> {
-    let messages = scene.talk.messages().await;
+    let messages = scene.messaging.messages().await;
     let mut ids: Vec<String> =
         messages.iter().map(|message| message["wamid"].as_str().unwrap().to_owned()).collect();
     ids.sort();
@@ -70,11 +70,11 @@ async fn a_connection_that_comes_back_is_asked_once_what_it_missed() {
     let scene = scene("evolution").await;
     scene.after(20 * MINUTE).await;
     scene.kit.provider.set_missed(tells(vec![heard("m1", PEER), heard("m2", PEER)]));
-    scene.talk.set_connected(false).await;
+    scene.messaging.set_connected(false).await;
     scene.kit.clock.advance(Duration::from_secs(30 * MINUTE));
-    scene.talk.set_connected(true).await;
-    scene.talk.set_connected(false).await;
-    scene.talk.set_connected(true).await;
+    scene.messaging.set_connected(true).await;
+    scene.messaging.set_connected(false).await;
+    scene.messaging.set_connected(true).await;
     assert_eq!(once(&scene), 1);
     scene.work().await;
     // Since ten minutes before it went away, as the regular one does that is due too.
@@ -133,8 +133,8 @@ async fn a_gateway_that_fails_is_asked_for_the_same_again() {
 async fn the_pull_after_a_connect_is_tried_four_times() {
     let scene = scene("waha").await;
     scene.kit.provider.set_missed(fails());
-    scene.talk.set_connected(false).await;
-    scene.talk.set_connected(true).await;
+    scene.messaging.set_connected(false).await;
+    scene.messaging.set_connected(true).await;
     for (wait, asked) in [(0, 1), (14, 1), (1, 2), (60, 3), (300, 4), (400, 4)] {
         scene.after(wait).await;
         assert_eq!(pulled(&scene).len(), asked, "{wait}");
@@ -159,8 +159,8 @@ async fn a_connection_that_is_off_is_not_asked() {
 async fn a_gateway_that_cannot_tell_is_never_asked() {
     for gateway in ["cloud_api", "simulated"] {
         let scene = scene(gateway).await;
-        scene.talk.set_connected(false).await;
-        scene.talk.set_connected(true).await;
+        scene.messaging.set_connected(false).await;
+        scene.messaging.set_connected(true).await;
         scene.after(2 * PULL_AGAIN.as_secs()).await;
         assert_eq!(pulled(&scene), [0_i64; 0], "{gateway}");
     }

@@ -30,13 +30,13 @@ async fn reply(scene: &Scene, contact: ContactId) {
 }
 
 async fn newest_contact(scene: &Scene) -> ContactId {
-    let message = scene.talk.newest().await;
+    let message = scene.messaging.newest().await;
     message["contact_id"].as_str().and_then(ContactId::parse).unwrap()
 }
 
 /// The contact that somebody who writes is.
 async fn writes(scene: &Scene, id: &str, peer: &str) -> ContactId {
-    scene.talk.hear(id, peer, "Oi").await;
+    scene.messaging.hear(id, peer, "Oi").await;
     newest_contact(scene).await
 }
 
@@ -47,7 +47,7 @@ fn addressed(scene: &Scene) -> String {
 
 /// The contacts that a send by phone finds.
 async fn ambiguous(scene: &Scene, phone: &str) -> Vec<ContactId> {
-    let (code, details) = refused(scene.talk.send(phone, "Oi").await);
+    let (code, details) = refused(scene.messaging.send(phone, "Oi").await);
     assert_eq!(code, "AMBIGUOUS_CONTACT");
     let ids = details["contact_ids"].as_array().unwrap().iter();
     let mut ids: Vec<_> = ids.map(|id| id.as_str().and_then(ContactId::parse).unwrap()).collect();
@@ -67,7 +67,7 @@ async fn a_phone_that_an_answer_tells_goes_to_the_contact_that_has_none() {
         assert_eq!(addressed(&scene), LID, "nothing else was known");
         assert_eq!(shown(&scene.kit, contact).await["phone"], PHONE);
         assert_eq!(scene.told("message.sent")[0]["contact"]["phone"], PHONE);
-        let sent = scene.talk.send(PHONE, "Olá").await.unwrap();
+        let sent = scene.messaging.send(PHONE, "Olá").await.unwrap();
         assert_eq!(sent.contact_id, contact);
         assert_eq!(addressed(&scene), recipient.unwrap_or(LID), "as the channel calls it");
         assert_eq!(writes(&scene, "m2", PEER).await, contact);
@@ -83,7 +83,7 @@ async fn a_hidden_id_in_an_answer_that_is_another_contacts_gives_that_one_the_ph
         let scene = scene("waha").await;
         let by_lid = writes(&scene, "m1", LID).await;
         scene.kit.provider.then(Ok(named("w1", recipient, &aliases)));
-        let by_phone = scene.talk.send(PHONE, "Oi").await.unwrap().contact_id;
+        let by_phone = scene.messaging.send(PHONE, "Oi").await.unwrap().contact_id;
         assert_ne!(by_phone, by_lid);
         assert_eq!(shown(&scene.kit, by_lid).await["phone"], PHONE);
         let mut both = vec![by_lid, by_phone];
@@ -108,7 +108,7 @@ async fn what_an_answer_teaches_is_learnt_once_by_sends_at_once() {
         scene.kit.provider.then(Ok(named(&format!("w{n}"), Some(LID), &[PEER])));
     }
     let gate = scene.kit.provider.hold();
-    let sends = futures_util::future::join_all((0..10).map(|_| scene.talk.send(PHONE, "Oi")));
+    let sends = futures_util::future::join_all((0..10).map(|_| scene.messaging.send(PHONE, "Oi")));
     let open = async {
         gate.reached(10).await;
         gate.open();
@@ -116,7 +116,7 @@ async fn what_an_answer_teaches_is_learnt_once_by_sends_at_once() {
     let (sent, ()) = tokio::join!(sends, open);
     assert!(sent.into_iter().all(|sent| sent.unwrap().contact_id == by_phone));
     assert_eq!(shown(&scene.kit, by_lid).await["phone"], PHONE);
-    assert!(scene.talk.messages().await[..10].iter().all(|m| m["status"] == "sent"));
+    assert!(scene.messaging.messages().await[..10].iter().all(|m| m["status"] == "sent"));
 }
 
 #[tokio::test]
@@ -133,7 +133,7 @@ async fn one_constant_number_in_all_answers_redirects_nothing() {
         for (n, phone) in phones.iter().enumerate() {
             let id = format!("w{round}.{n}");
             scene.kit.provider.then(Ok(named(&id, Some(PEER), &[])));
-            assert_eq!(scene.talk.send(phone, "Oi").await.unwrap().contact_id, contacts[n]);
+            assert_eq!(scene.messaging.send(phone, "Oi").await.unwrap().contact_id, contacts[n]);
             let first_or_own = phone.trim_start_matches('+');
             let expected = if n == 1 && round > 0 { PEER } else { first_or_own };
             assert_eq!(addressed(&scene), expected, "round {round}");
@@ -147,9 +147,9 @@ async fn one_constant_number_in_all_answers_redirects_nothing() {
 async fn a_strangers_number_in_an_answer_is_not_taken_from_them() {
     let scene = scene("cloud_api").await;
     scene.kit.provider.then(Ok(named("w1", Some(PEER), &[])));
-    let other = scene.talk.send(OTHER, "Oi").await.unwrap().contact_id;
+    let other = scene.messaging.send(OTHER, "Oi").await.unwrap().contact_id;
     assert_ne!(writes(&scene, "m1", PEER).await, other);
-    scene.talk.send(OTHER, "Oi").await.unwrap();
+    scene.messaging.send(OTHER, "Oi").await.unwrap();
     assert_eq!(addressed(&scene), "5511987654321");
 }
 
@@ -158,8 +158,8 @@ async fn another_form_of_the_number_is_learnt_and_used() {
     let scene = scene("cloud_api").await;
     let (phone, told) = ("+525512345678", "5215512345678");
     scene.kit.provider.then(Ok(named("w1", Some(told), &[SCOPED])));
-    let contact = scene.talk.send(phone, "Hola").await.unwrap().contact_id;
-    scene.talk.send(phone, "Hola").await.unwrap();
+    let contact = scene.messaging.send(phone, "Hola").await.unwrap().contact_id;
+    scene.messaging.send(phone, "Hola").await.unwrap();
     assert_eq!(addressed(&scene), told);
     for (id, peer) in [("m1", told), ("m2", "525512345678"), ("m3", SCOPED)] {
         assert_eq!(writes(&scene, id, peer).await, contact, "{peer}");
@@ -174,11 +174,11 @@ async fn a_scoped_id_does_not_replace_a_number_as_address() {
     scene.call(here([Ok(GatewayEvent::Message(both))])).await.unwrap();
     let contact = newest_contact(&scene).await;
     assert_eq!(writes(&scene, "m2", SCOPED).await, contact);
-    scene.talk.send(PHONE, "Olá").await.unwrap();
+    scene.messaging.send(PHONE, "Olá").await.unwrap();
     assert_eq!(addressed(&scene), PEER);
     scene.kit.provider.then(Ok(named("w1", Some(SCOPED), &[])));
     reply(&scene, contact).await;
-    scene.talk.send(PHONE, "Olá").await.unwrap();
+    scene.messaging.send(PHONE, "Olá").await.unwrap();
     assert_eq!(addressed(&scene), PEER);
 }
 

@@ -34,7 +34,7 @@ async fn a_template_is_sent_by_name_or_id_and_the_answer_names_it() {
         said["template"] = json!(name);
         let sent = serde_json::to_value(send(&shop, said).await.unwrap()).unwrap();
         assert_eq!(sent["template_id"], json!(made.id));
-        let message = shop.talk.newest().await;
+        let message = shop.messaging.newest().await;
         assert_eq!(sent["message_id"], message["id"]);
         assert_eq!((&message["content"], &message["status"]), (&json!("Olá Ana"), &json!("sent")));
         assert_eq!(message["type"], "template");
@@ -50,7 +50,7 @@ async fn of_everything_that_is_wrong_the_first_is_told() {
     let contact = create_phone(shop.kit(), PHONE).await;
     shop.opt_out(contact).await;
     shop.block(contact).await;
-    shop.talk.set_connected(false).await;
+    shop.messaging.set_connected(false).await;
     let nobody = uuid::Uuid::from_u128(7).to_string();
     let mut said = json!({ "to": "123", "connection_id": nobody, "variables": { "1": 5 } });
     let (missing, details) = refused(send(&shop, said.clone()).await);
@@ -61,7 +61,7 @@ async fn of_everything_that_is_wrong_the_first_is_told() {
     assert_eq!(code(send(&shop, said.clone()).await), "INVALID_PHONE");
     said["to"] = json!(PHONE);
     assert_eq!(code(send(&shop, said.clone()).await), "NOT_FOUND");
-    said["connection_id"] = json!(shop.talk.connection);
+    said["connection_id"] = json!(shop.messaging.connection);
     assert_eq!(code(send(&shop, said.clone()).await), "TEMPLATE_NOT_FOUND");
     said["template"] = json!("hello");
     assert_eq!(code(send(&shop, said.clone()).await), "TEMPLATE_NOT_APPROVED");
@@ -84,7 +84,7 @@ async fn of_everything_that_is_wrong_the_first_is_told() {
     shop.act(contact, ActionName::Unblock, json!({})).await;
     assert_eq!(code(send(&shop, said.clone()).await), "CONNECTION_REQUIRED");
     assert_eq!(shop.calls(), 0);
-    shop.talk.set_connected(true).await;
+    shop.messaging.set_connected(true).await;
     send(&shop, said).await.unwrap();
 }
 
@@ -92,7 +92,7 @@ async fn of_everything_that_is_wrong_the_first_is_told() {
 async fn a_refusal_leaves_neither_contact_nor_message() {
     let shop = Shop::new().await;
     shop.template(hello()).await;
-    shop.talk.set_connected(false).await;
+    shop.messaging.set_connected(false).await;
     let rows = shop.model.row_count();
     assert_eq!(code(send(&shop, to_ana()).await), "CONNECTION_REQUIRED");
     assert_eq!(
@@ -146,7 +146,7 @@ async fn a_template_that_is_bound_to_a_connection_is_sent_through_no_other() {
     send(&shop, said.clone()).await.unwrap();
     let sent = shop.kit().provider.sent();
     assert!(sent.iter().all(|sent| sent.connection == own), "{sent:?}");
-    said["connection_id"] = json!(shop.talk.connection);
+    said["connection_id"] = json!(shop.messaging.connection);
     assert_eq!(code(send(&shop, said).await), "TEMPLATE_NOT_FOUND");
     let off = recado_core::connections::ConnectionStatus::Disconnected;
     shop.app().connections().set_status(shop.kit().company.id, own, off).await.unwrap();
@@ -160,11 +160,11 @@ async fn only_connections_whose_gateway_has_templates_count() {
     shop.template(hello()).await;
     let waha = shop.connection("waha", true).await;
     send(&shop, to_ana()).await.unwrap();
-    assert_eq!(shop.kit().provider.sent()[0].connection, shop.talk.connection);
+    assert_eq!(shop.kit().provider.sent()[0].connection, shop.messaging.connection);
     let mut said = to_ana();
     said["connection_id"] = json!(waha);
     assert_eq!(code(send(&shop, said).await), "CONNECTION_REQUIRED");
-    shop.talk.set_connected(false).await;
+    shop.messaging.set_connected(false).await;
     assert_eq!(code(send(&shop, to_ana()).await), "CONNECTION_REQUIRED");
 }
 
@@ -199,7 +199,7 @@ async fn a_contact_whose_external_ai_is_off_gets_templates_and_no_free_text() {
     shop.template(hello()).await;
     let contact = create_phone(shop.kit(), PHONE).await;
     shop.act(contact, ActionName::Handoff, json!({})).await;
-    assert_eq!(code(shop.talk.send(PHONE, "Oi").await), "EXTERNAL_AI_DISABLED");
+    assert_eq!(code(shop.messaging.send(PHONE, "Oi").await), "EXTERNAL_AI_DISABLED");
     send(&shop, to_ana()).await.unwrap();
     assert_eq!(shown(shop.kit(), contact).await["external_ai_enabled"], false);
 }
@@ -216,7 +216,7 @@ async fn only_an_accepted_template_reopens_the_conversation() {
             panic!("not refused")
         };
         assert_eq!(error.code().as_str(), told);
-        assert_eq!(error.details().unwrap()["message_id"], shop.talk.newest().await["id"]);
+        assert_eq!(error.details().unwrap()["message_id"], shop.messaging.newest().await["id"]);
         assert_eq!(shown(shop.kit(), contact).await["inbox_status"], "resolved");
     }
     send(&shop, to_ana()).await.unwrap();

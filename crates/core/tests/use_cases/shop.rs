@@ -17,12 +17,12 @@ use recado_testkit::kit::body;
 use recado_testkit::{FaultyStore, Kit, MemoryStore, SeededIds};
 use serde_json::{Value, json};
 
-use super::talk::Talk;
+use super::messaging::Messaging;
 
 /// The first process is `talk.kit.app`, the second one `other`. Both give way to others between
 /// reads and commits, as with a real database.
 pub(super) struct Shop {
-    pub(super) talk: Talk,
+    pub(super) messaging: Messaging,
     pub(super) model: MemoryStore,
     /// What is between the first process and the data.
     pub(super) store: FaultyStore,
@@ -51,21 +51,21 @@ impl Shop {
         let features = json!({ "inbound_contacts": true, "template_dispatch": true });
         let change = body(json!({ "features": features }));
         kit.app.access().change_company(kit.company.id, &change).await.unwrap();
-        let talk = Talk::on(kit).await;
+        let messaging = Messaging::on(kit).await;
         // The first send of a process registers it, and the first of all makes the media key.
-        talk.set_connected(false).await;
-        talk.send("+5534991239999", "Oi").await.unwrap_err();
-        talk.set_connected(true).await;
-        let other = process(&talk.kit, &model, &limiter, seed + 1_000).await;
-        Self { talk, model, store, other, limiter }
+        messaging.set_connected(false).await;
+        messaging.send("+5534991239999", "Oi").await.unwrap_err();
+        messaging.set_connected(true).await;
+        let other = process(&messaging.kit, &model, &limiter, seed + 1_000).await;
+        Self { messaging, model, store, other, limiter }
     }
 
     pub(super) fn kit(&self) -> &Kit {
-        &self.talk.kit
+        &self.messaging.kit
     }
 
     pub(super) fn app(&self) -> &Recado {
-        &self.talk.kit.app
+        &self.messaging.kit.app
     }
 
     /// Both processes.

@@ -202,7 +202,7 @@ async fn what_the_gateway_tells_of_a_template_is_followed() {
     let scene = scene("cloud_api").await;
     sync(&scene, vec![listed("promo", "Olá")]).await;
     let tell = async |report: TemplateReport| {
-        scene.talk.receive(vec![Ok(GatewayEvent::Template(report))]).await.remove(0).result
+        scene.messaging.receive(vec![Ok(GatewayEvent::Template(report))]).await.remove(0).result
     };
     let paused = report("promo", Some(TemplateStatus::Paused));
     assert_eq!(tell(paused.clone()).await, EventOutcome::Stored);
@@ -230,7 +230,7 @@ async fn a_template_of_which_only_the_id_is_told_is_found_by_it() {
     let other = ProviderTemplate { provider_id: Some("78".to_owned()), ..listed("aviso", "Oi") };
     sync(&scene, vec![known, other]).await;
     let tell = async |report: TemplateReport| {
-        scene.talk.receive(vec![Ok(GatewayEvent::Template(report))]).await.remove(0).result
+        scene.messaging.receive(vec![Ok(GatewayEvent::Template(report))]).await.remove(0).result
     };
     let paused = |provider_id: Option<&str>, name: Option<&str>| TemplateReport {
         provider_id: provider_id.map(str::to_owned),

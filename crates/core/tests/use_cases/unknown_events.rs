@@ -41,7 +41,7 @@ async fn kinds_are_counted_with_the_shape_of_the_newest() {
     assert_eq!((kept[0].first_at, kept[0].last_at), (first, scene.kit.clock.now()));
     assert_eq!(kept[0].shape, json!({ "who": "xxx" }));
     assert_eq!(kept[1].shape, json!([{ "name": "xxxxxxx xxx" }]));
-    assert_eq!(scene.talk.messages().await.len(), 1);
+    assert_eq!(scene.messaging.messages().await.len(), 1);
 }
 
 #[tokio::test]

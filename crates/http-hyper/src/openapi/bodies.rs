@@ -10,7 +10,7 @@ use recado_core::ids::{CloseReasonId, ConnectionId, ListId, MemberId, Organizati
 use utoipa::ToSchema;
 
 pub(crate) use super::hook_bodies::*;
-pub(crate) use super::talk_bodies::*;
+pub(crate) use super::messaging_bodies::*;
 pub(crate) use super::webhook_bodies::*;
 
 /// A new contact. Read-only fields of the contact are ignored, any other field is refused.

@@ -4,8 +4,8 @@
 pub(crate) mod bodies;
 mod document;
 mod hook_bodies;
+mod messaging_bodies;
 mod operation;
-mod talk_bodies;
 mod webhook_bodies;
 
 use std::sync::LazyLock;

@@ -104,7 +104,7 @@ fn people(of: CompanyId) -> ChangeSet {
     (0..3).fold(connections, |changes, n| changes.insert(contact(of, n, "Ana")))
 }
 
-fn talk(of: CompanyId) -> ChangeSet {
+fn messaging(of: CompanyId) -> ChangeSet {
     (0..MESSAGES).fold(people(of), |changes, n| changes.insert(message(of, n)).insert(line(of, n)))
 }
 
@@ -113,9 +113,9 @@ async fn scene() -> (Scene, MemoryStore) {
     model.commit(ChangeSet::new().insert(company(1))).await.expect("new rows");
     // Messages of a neighbour must not appear anywhere.
     scene.store.commit(ChangeSet::new().insert(company(2))).await.expect("new rows");
-    scene.store.commit(talk(company(2).id)).await.expect("new rows");
+    scene.store.commit(messaging(company(2).id)).await.expect("new rows");
     for store in [&*scene.store as &dyn Store, &model] {
-        store.commit(talk(scene.company)).await.expect("new rows");
+        store.commit(messaging(scene.company)).await.expect("new rows");
     }
     (scene, model)
 }

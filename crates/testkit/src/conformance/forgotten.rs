@@ -18,7 +18,7 @@ fn known(scene: &Scene, contact: &Contact, connection: &Connection, id: &str) ->
 }
 
 /// A contact that is stored, with a message of each of these ids.
-async fn talked(scene: &Scene, connection: &Connection, ids: &[&str]) -> Contact {
+async fn with_messages(scene: &Scene, connection: &Connection, ids: &[&str]) -> Contact {
     let contact = scene.contact();
     scene.add(contact.clone()).await;
     for id in ids {
@@ -65,10 +65,10 @@ pub async fn a_deleted_contacts_messages_leave_traces_of_their_ids(harness: &dyn
     let scene = Scene::of(harness).await;
     let (one, two) = (scene.connection(), scene.connection());
     scene.add_all([one.clone(), two.clone()]).await;
-    let gone = talked(&scene, &one, &["w1", "w2"]).await;
+    let gone = with_messages(&scene, &one, &["w1", "w2"]).await;
     scene.add_all(known(&scene, &gone, &two, "w1")).await;
     scene.add(scene.inbound(&gone, &one, 0)).await;
-    talked(&scene, &one, &["w3"]).await;
+    with_messages(&scene, &one, &["w3"]).await;
     delete(&scene, gone, at(9)).await;
     for (connection, id) in [(&one, "w1"), (&one, "w2"), (&two, "w1")] {
         assert_eq!(by_id(&scene, connection, id).await, []);
@@ -85,9 +85,9 @@ pub async fn an_id_that_is_forgotten_again_is_so_for_longer(harness: &dyn Harnes
     let scene = Scene::of(harness).await;
     let connection = scene.connection();
     scene.add(connection.clone()).await;
-    let gone = talked(&scene, &connection, &["w1"]).await;
+    let gone = with_messages(&scene, &connection, &["w1"]).await;
     delete(&scene, gone, at(9)).await;
-    let again = talked(&scene, &connection, &["w1", "w2"]).await;
+    let again = with_messages(&scene, &connection, &["w1", "w2"]).await;
     // A provider that gives an id twice.
     let message = scene.inbound(&again, &connection, 1);
     scene.add(Message { provider_id: Some(wamid("w1")), ..message }).await;
@@ -102,7 +102,7 @@ pub async fn a_deletion_that_fails_leaves_no_trace(harness: &dyn Harness) {
     let other = scene.another_company().await;
     let connection = scene.connection();
     scene.add(connection.clone()).await;
-    let stays = talked(&scene, &connection, &["w1"]).await;
+    let stays = with_messages(&scene, &connection, &["w1"]).await;
     let stale = Stored::new(stays.clone(), Version::new(2));
     assert_stale(scene.store.commit(deletion(&scene, &stale, at(9))).await);
     scene.apply(Change::forget_messages(other.company, stays.id, at(9))).await;
@@ -115,7 +115,8 @@ pub async fn traces_go_when_they_expire_and_with_their_connection(harness: &dyn 
     let scene = Scene::of(harness).await;
     let (one, two) = (scene.connection(), scene.connection());
     scene.add_all([one.clone(), two.clone()]).await;
-    let (early, late) = (talked(&scene, &one, &["w1"]).await, talked(&scene, &one, &["w2"]).await);
+    let (early, late) =
+        (with_messages(&scene, &one, &["w1"]).await, with_messages(&scene, &one, &["w2"]).await);
     scene.add_all(known(&scene, &late, &two, "w2")).await;
     delete(&scene, early, at(10)).await;
     delete(&scene, late, at(11)).await;

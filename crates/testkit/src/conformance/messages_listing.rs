@@ -24,7 +24,7 @@ async fn listed(scene: &Scene, filter: &MessageFilter) -> Vec<Message> {
 }
 
 /// Two contacts on two connections with messages of every sort; several share a moment.
-async fn talk(scene: &Scene) -> (Vec<Message>, [Contact; 2], [Connection; 2]) {
+async fn messaging(scene: &Scene) -> (Vec<Message>, [Contact; 2], [Connection; 2]) {
     let contacts = [scene.contact(), scene.contact()];
     let connections = [scene.connection(), scene.connection()];
     scene.add_all(contacts.clone()).await;
@@ -57,7 +57,7 @@ async fn talk(scene: &Scene) -> (Vec<Message>, [Contact; 2], [Connection; 2]) {
 /// D29.
 pub async fn messages_come_newest_first_then_by_id(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
-    let (messages, contacts, _) = talk(&scene).await;
+    let (messages, contacts, _) = messaging(&scene).await;
     assert!(listed(&scene, &MessageFilter::default()).await == messages);
     let filter = MessageFilter { contact: Some(contacts[1].id), ..MessageFilter::default() };
     let theirs: Vec<_> = messages.iter().filter(|m| m.contact == contacts[1].id).cloned().collect();
@@ -67,7 +67,7 @@ pub async fn messages_come_newest_first_then_by_id(harness: &dyn Harness) {
 /// Every page is a part of the whole, with the same total.
 pub async fn pages_of_messages_partition_the_listing(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
-    let (messages, ..) = talk(&scene).await;
+    let (messages, ..) = messaging(&scene).await;
     let everything = MessageFilter::default();
     for limit in [1, 7, 45, 89, 90, 100] {
         let mut met = Vec::new();
@@ -94,7 +94,7 @@ fn options<T: Copy>(values: &[T]) -> Vec<Option<T>> {
 /// Every part that is given must match; both ends of a time span belong to it.
 pub async fn every_combination_of_message_filters_is_exact(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
-    let (messages, contacts, connections) = talk(&scene).await;
+    let (messages, contacts, connections) = messaging(&scene).await;
     let holds = |message: &Message, filter: &MessageFilter| {
         [
             filter.contact.is_none_or(|wanted| message.contact == wanted),

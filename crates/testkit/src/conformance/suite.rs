@@ -111,7 +111,7 @@ macro_rules! conformance_suite {
             a_created_contact_is_visible_to_the_very_next_export_call,
             an_export_under_concurrent_creation_neither_skips_nor_repeats,
         );
-        $crate::conformance_topic!($fresh, draft_facts:
+        $crate::conformance_topic!($fresh, contacts_draft:
             an_empty_query_answers_nothing,
             the_holder_has_the_phone_or_an_identifier_on_any_channel,
             the_oldest_holder_is_named,
@@ -204,7 +204,7 @@ macro_rules! conformance_suite {
             a_listing_of_messages_follows_every_change,
             a_total_of_messages_is_of_the_same_state_as_its_items,
         );
-        $crate::conformance_topic!($fresh, ledger:
+        $crate::conformance_topic!($fresh, prosas:
             pages_of_the_ledger_partition_it_and_sum_up_all,
             every_combination_of_ledger_filters_is_exact,
             sums_of_the_ledger_are_exact_at_the_extremes,
@@ -251,7 +251,7 @@ macro_rules! conformance_suite {
             traces_go_when_they_expire_and_with_their_connection,
             what_comes_meanwhile_leaves_a_trace_or_is_refused,
         );
-        $crate::conformance_topic!($fresh, belongings:
+        $crate::conformance_topic!($fresh, reassign:
             everything_of_a_contact_becomes_anothers,
             belongings_need_somebody_to_go_to,
             belongings_move_in_their_turn,
@@ -263,7 +263,7 @@ macro_rules! conformance_suite {
             a_long_history_moves_in_one_step,
             nothing_that_comes_meanwhile_is_lost,
         );
-        $crate::conformance_topic!($fresh, belongings_doubled:
+        $crate::conformance_topic!($fresh, reassign_duplicates:
             of_two_places_on_a_campaign_the_one_whose_turn_came_stays,
             the_window_that_was_sent_or_ends_later_stays,
             what_both_contacts_have_stays_as_the_taker_has_it,
@@ -317,7 +317,7 @@ macro_rules! conformance_suite {
             an_inbound_endpoint_needs_its_company,
             a_template_is_found_by_its_token_whatever_the_company,
         );
-        $crate::conformance_topic!($fresh, dispatch_windows:
+        $crate::conformance_topic!($fresh, dispatches:
             every_field_of_a_dispatch_window_is_read_back,
             dispatch_windows_are_told_apart_by_contact_and_key,
             the_reserved_windows_of_a_contact_are_listed_by_key,
@@ -372,7 +372,7 @@ macro_rules! conformance_suite {
             of_many_claims_of_one_recipient_one_wins,
             a_total_of_recipients_is_of_the_same_state_as_its_items,
         );
-        $crate::conformance_topic!($fresh, queues:
+        $crate::conformance_topic!($fresh, deliveries_due:
             queues_with_something_pending_are_named,
             a_queue_follows_what_happens_to_its_deliveries,
             queues_come_by_company_and_webhook_in_pages,

@@ -111,7 +111,7 @@ const REACH_WEIGHTS: &[(u32, Verb)] = &[
 ];
 
 /// How often each verb comes where people talk, by comparison.
-const TALK_WEIGHTS: &[(u32, Verb)] = &[
+const MESSAGING_WEIGHTS: &[(u32, Verb)] = &[
     (6, Verb::CreateContact),
     (6, Verb::ImportContact),
     (2, Verb::PatchContact),
@@ -243,7 +243,7 @@ pub enum Mix {
     /// Use cases around contacts.
     UseCases,
     /// Use cases around conversations and messages.
-    Talk,
+    Messaging,
     /// Use cases around webhooks, their deliveries and the journal.
     Webhooks,
     /// Single rows of conversations, messages and their kin, whatever the core makes of them.
@@ -256,7 +256,7 @@ pub enum Mix {
 pub fn command(mix: Mix) -> impl Strategy<Value = Command> {
     let weights = match mix {
         Mix::UseCases => WEIGHTS,
-        Mix::Talk => TALK_WEIGHTS,
+        Mix::Messaging => MESSAGING_WEIGHTS,
         Mix::Webhooks => WEBHOOK_WEIGHTS,
         Mix::Rows => ROW_WEIGHTS,
         Mix::Reach => REACH_WEIGHTS,

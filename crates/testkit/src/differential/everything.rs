@@ -35,7 +35,7 @@ impl Side<'_> {
         let mut everything = Vec::new();
         for (company, caller) in &self.companies {
             everything.extend(self.records(company).await);
-            everything.extend(self.all_talk(company.id, world).await);
+            everything.extend(self.all_messaging(company.id, world).await);
             everything.extend(self.all_outbound(company.id, caller).await);
             let (filter, all) = (ContactFilter::default(), PageRequest { page: 1, limit: 100 });
             let page = self.app.contacts().page(caller, &filter, all, true).await;

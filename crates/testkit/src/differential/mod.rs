@@ -4,12 +4,12 @@
 mod bodies;
 mod command;
 mod everything;
+mod messaging;
+mod messaging_bodies;
 mod outbound;
 mod pools;
 mod rows;
 mod side;
-mod talk;
-mod talk_bodies;
 mod world;
 
 use std::fmt::Write as _;
@@ -129,8 +129,8 @@ macro_rules! differential_suite {
             }
 
             #[tokio::test(flavor = "multi_thread")]
-            async fn random_talk_is_answered_as_the_model_does() {
-                let (name, mix) = (module_path!(), Mix::Talk);
+            async fn random_messaging_is_answered_as_the_model_does() {
+                let (name, mix) = (module_path!(), Mix::Messaging);
                 differential_over_seeds(name, super::$fresh, mix, 0..5, 350).await;
             }
 
@@ -195,8 +195,8 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_commands_of_the_seeds_succeed_where_people_talk() {
-        let (successes, _) = successes(Mix::Talk, 350).await;
+    async fn the_commands_of_the_seeds_succeed_of_messaging() {
+        let (successes, _) = successes(Mix::Messaging, 350).await;
         assert!(successes.values().all(|count| *count > 1), "{successes:#?}");
     }
 

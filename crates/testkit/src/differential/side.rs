@@ -141,7 +141,7 @@ impl<'a> Side<'a> {
             | Verb::Infer
             | Verb::CreateTemplate
             | Verb::DeleteTemplate
-            | Verb::ListMessages => self.talk(command, world).await,
+            | Verb::ListMessages => self.messaging(command, world).await,
             Verb::CreateWebhook
             | Verb::ChangeWebhook
             | Verb::DeleteWebhook

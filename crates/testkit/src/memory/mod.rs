@@ -4,7 +4,6 @@
 //! as code allows. It is meant to be obviously right, not fast: most reads look at every row of
 //! their kind.
 
-mod belongings;
 mod campaigns;
 mod channels;
 mod contacts;
@@ -13,6 +12,7 @@ mod events;
 mod forgotten;
 mod inbound;
 mod messages;
+mod reassign;
 mod records;
 mod rows;
 mod rules;

@@ -35,8 +35,8 @@ pub(super) async fn to_try(
         Some((contact.id, phone.as_str().to_owned()))
     });
     if let (Some(connection), Some((contact, phone))) = (connections.first(), partner) {
-        let talk = Talk { company: company.id, connection: connection.id, contact, phone };
-        all.extend(lines.talk(&talk, recado.now()));
+        let exchange = Exchange { company: company.id, connection: connection.id, contact, phone };
+        all.extend(lines.exchange(&exchange, recado.now()));
     }
     all.extend(automation::lines(recado, &lines, company.id).await?);
     all.extend(lines.events(company.id));
@@ -45,7 +45,7 @@ pub(super) async fn to_try(
 }
 
 /// Who is talked to, and how.
-struct Talk {
+struct Exchange {
     company: CompanyId,
     connection: ConnectionId,
     contact: ContactId,
@@ -72,8 +72,8 @@ impl Lines<'_> {
     }
 
     /// A conversation: there, back, resolved, and open again.
-    fn talk(&self, talk: &Talk, now: Timestamp) -> Vec<String> {
-        let Talk { company, connection, contact, phone } = talk;
+    fn exchange(&self, exchange: &Exchange, now: Timestamp) -> Vec<String> {
+        let Exchange { company, connection, contact, phone } = exchange;
         let mut lines = Vec::new();
         let mut add = |what: &str, line: String| lines.push(format!("# {what}\n{line}"));
         add(

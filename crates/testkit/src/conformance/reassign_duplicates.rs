@@ -7,7 +7,7 @@ use recado_core::page::PageRequest;
 use recado_core::store::{ChangeSet, Row, Stored};
 
 use super::Harness;
-use super::belongings::move_to;
+use super::reassign::move_to;
 use super::scene::{Scene, assert_stale, at, first};
 
 /// Where nothing else speaks for the other one, that of the contact who takes stays as it is; the

@@ -12,8 +12,8 @@ use rusqlite::{Connection, OptionalExtension, params_from_iter};
 
 use crate::aliases;
 use crate::cell::{Cell, Columns};
-use crate::contact_records::tags_of;
 use crate::contacts::export_frontier;
+use crate::contacts_record::tags_of;
 use crate::error::ReadResult;
 use crate::table::{self, Table, exists, get};
 

@@ -157,14 +157,14 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::{connection, schema};
+    use crate::{database, schema};
 
     #[test]
     fn a_join_is_planned_once_whatever_is_bound_to_it() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("recado.db");
-        schema::migrate(&mut connection::writer(&path).unwrap()).unwrap();
-        let conn = connection::reader(&path).unwrap();
+        schema::migrate(&mut database::writer(&path).unwrap()).unwrap();
+        let conn = database::reader(&path).unwrap();
         let company = CompanyId::new(Uuid::from_u128(1));
         for contact in 0..3 {
             let contact = ContactId::new(Uuid::from_u128(contact));

@@ -13,12 +13,12 @@ use recado_testkit::Kit;
 use recado_testkit::kit::body;
 use serde_json::{Value, json};
 
-pub(super) struct Talk {
+pub(super) struct Messaging {
     pub(super) kit: Kit,
     pub(super) connection: ConnectionId,
 }
 
-impl Talk {
+impl Messaging {
     /// A company with a QR-code connection.
     pub(super) async fn on(kit: Kit) -> Self {
         Self::of_kind(kit, "qr").await

@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::command::{Command, Verb};
+use super::messaging_bodies as bodies;
 use super::side::{Side, show};
-use super::talk_bodies as bodies;
 use super::world::World;
 use crate::kit::body;
 
@@ -25,7 +25,7 @@ fn listing<T: Serialize>(page: MessagePage<T>) -> Value {
 
 impl Side<'_> {
     /// Runs a command about conversations and shows its answer.
-    pub(super) async fn talk(&self, command: &Command, world: &World) -> Value {
+    pub(super) async fn messaging(&self, command: &Command, world: &World) -> Value {
         let (company, caller) = self.company(command);
         let (app, now, company) = (&self.app, self.clock.now(), company.id);
         let id = |kind: &str| Uuid::parse_str(&world.id(kind, command, 0)).unwrap_or(Uuid::nil());
@@ -112,7 +112,7 @@ impl Side<'_> {
     }
 
     /// All that can be read about the conversations of a company.
-    pub(super) async fn all_talk(&self, company: CompanyId, world: &World) -> Vec<Value> {
+    pub(super) async fn all_messaging(&self, company: CompanyId, world: &World) -> Vec<Value> {
         let app = &self.app;
         let page = PageRequest { page: 1, limit: 100 };
         let params = Params::new(vec![("limit".to_owned(), "100".to_owned())]);
