@@ -257,7 +257,7 @@ impl TestServer {
     }
 
     /// Does all background work that is due now.
-    pub async fn settle_jobs(&self) {
+    pub async fn run_due_jobs(&self) {
         let recado = &self.running.as_ref().expect("it runs").recado;
         while recado.jobs().run_one().await.expect("the store works") {}
     }

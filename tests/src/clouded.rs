@@ -90,7 +90,7 @@ impl Clouded {
     }
 
     /// Lets somebody write a text and returns the id of the contact.
-    pub async fn meets(&self, from: &str) -> String {
+    pub async fn receives_from(&self, from: &str) -> String {
         text(&self.says(from, "oi").await["contact_id"])
     }
 

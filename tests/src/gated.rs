@@ -94,7 +94,7 @@ impl<F: Fake> Gated<F> {
 
     /// Does what is due in the background.
     pub async fn jobs(&self) {
-        self.server.settle_jobs().await;
+        self.server.run_due_jobs().await;
     }
 
     /// Lets time pass, and does what is due then.

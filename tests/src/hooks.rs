@@ -123,7 +123,7 @@ impl Hooks {
     }
 
     /// Waits until a delivery is settled, and returns it.
-    pub async fn settled(&self, id: &str) -> Value {
+    pub async fn finished(&self, id: &str) -> Value {
         eventually("the delivery is settled", || async {
             let found = self.delivery(id).await;
             (found["status"] != "pending").then_some(found)

@@ -50,7 +50,7 @@ pub fn dispatching(token: &str) -> String {
 }
 
 /// A client's address that no other caller of this test run has.
-pub fn stranger() -> String {
+pub fn unknown_client() -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let n = COUNT.fetch_add(1, Ordering::Relaxed);
     format!("100.{}.{}.{}", 1 + n / 62_500, n / 250 % 250, 1 + n % 250)
@@ -138,7 +138,7 @@ impl Intake {
 
     /// Makes a call, which comes from a new address.
     pub async fn knock(&self, request: Request) -> Answer {
-        self.send(request.header(FORWARDED, stranger())).await
+        self.send(request.header(FORWARDED, unknown_client())).await
     }
 
     /// Posts to an endpoint with its secret.

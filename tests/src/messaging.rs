@@ -159,7 +159,7 @@ impl World {
     }
 
     /// Lets someone new write a text and returns the id of the contact.
-    pub async fn meet(&self, connection: &str, phone: &str) -> String {
+    pub async fn contact_by_message(&self, connection: &str, phone: &str) -> String {
         let message = self.receive(connection, &digits(phone), "oi").await;
         text(&self.message(&message).await["contact_id"])
     }

@@ -33,7 +33,7 @@ use crate::lists::Lists;
 use crate::messages::{MediaLinks, Messages};
 use crate::prosas::ProsaLedger;
 use crate::secret::SecretBytes;
-use crate::sending::{Sending, Unsettled};
+use crate::sending::{Sending, Unrecorded};
 use crate::store::{ChangeSet, CommitError, Decided, Reads, Store, StoreError};
 use crate::tags::Tags;
 use crate::templates::Templates;
@@ -142,7 +142,7 @@ struct Inner {
     cursor_key: OnceLock<CursorKey>,
     media_links: OnceLock<MediaLinks>,
     worker: OwnLease,
-    unsettled: Unsettled,
+    unrecorded: Unrecorded,
     gather: Deciding,
     lookups: Lookups,
     fan_out: FanOut,
@@ -176,7 +176,7 @@ impl Recado {
         let limiter = parts.limiter.clone().unwrap_or_else(|| Arc::new(MemoryLimiter::new()));
         let worker = OwnLease::new(WorkerId::new(parts.ids.uuid_v7(parts.clock.now())));
         let (cursor_key, media_links) = (OnceLock::new(), OnceLock::new());
-        let (unsettled, gather) = (Unsettled::default(), Deciding::default());
+        let (unrecorded, gather) = (Unrecorded::default(), Deciding::default());
         let lookups = Lookups::default();
         let fan_out = FanOut::default();
         Self(Arc::new(Inner {
@@ -184,7 +184,7 @@ impl Recado {
             cursor_key,
             media_links,
             worker,
-            unsettled,
+            unrecorded,
             gather,
             lookups,
             fan_out,
@@ -373,8 +373,8 @@ impl Recado {
         &self.0.fan_out
     }
 
-    pub(crate) fn unsettled(&self) -> &Unsettled {
-        &self.0.unsettled
+    pub(crate) fn unrecorded(&self) -> &Unrecorded {
+        &self.0.unrecorded
     }
 
     pub(crate) async fn cursor_key(&self) -> Result<&CursorKey, StoreError> {
@@ -420,7 +420,7 @@ impl Recado {
             let now = attempts.next()?;
             let loaded = use_case.load(self.store()).await?;
             let decided = use_case.decide(loaded, now).map_err(Error::Rejected)?;
-            if let Some(output) = self.settle(decided).await? {
+            if let Some(output) = self.try_commit(decided).await? {
                 return Ok(output);
             }
         }
@@ -432,7 +432,7 @@ impl Recado {
     }
 
     /// Commits a decision: its answer, or `None` after a conflict.
-    pub(crate) async fn settle<T>(&self, decided: Decided<T>) -> Result<Option<T>, StoreError> {
+    pub(crate) async fn try_commit<T>(&self, decided: Decided<T>) -> Result<Option<T>, StoreError> {
         if decided.changes.is_empty() {
             return Ok(Some(decided.output));
         }

@@ -16,7 +16,7 @@
 //! 3. Say what it writes: rows that exist, or a new variant of [`store::Row`].
 //! 4. Write the use case: `load`, `decide`. Relied on but not written? A
 //!    [`Precondition`](store::Precondition).
-//! 5. Teach the memory store first, then the databases; add the bullet's test to the conformance
+//! 5. Extend the memory store first, then the databases; add the bullet's test to the conformance
 //!    suite.
 #![forbid(unsafe_code)]
 

@@ -71,7 +71,7 @@ impl Recado {
     /// Stores new rows that nothing else can collide with.
     pub(crate) async fn insert_all<T>(&self, changes: ChangeSet, made: T) -> ManageResult<T> {
         // Only a company that is gone, or an id made twice, can be in the way.
-        self.settle(Decided::new(changes, made)).await?.ok_or(NOT_FOUND)
+        self.try_commit(Decided::new(changes, made)).await?.ok_or(NOT_FOUND)
     }
 
     /// Replaces a row by what `change` makes of it, again after a conflict.
@@ -92,7 +92,7 @@ impl Recado {
                 return Ok(changed);
             }
             let changes = ChangeSet::new().with(stored.update(changed.clone()));
-            if let Some(changed) = self.settle(Decided::new(changes, changed)).await? {
+            if let Some(changed) = self.try_commit(Decided::new(changes, changed)).await? {
                 return Ok(changed);
             }
         }
@@ -116,7 +116,7 @@ impl Recado {
                 return Err(IN_USE);
             }
             let changes = ChangeSet::new().with(stored.delete());
-            if self.settle(Decided::new(changes, ())).await?.is_some() {
+            if self.try_commit(Decided::new(changes, ())).await?.is_some() {
                 return Ok(());
             }
         }

@@ -119,7 +119,7 @@ pub async fn serve_with(
     stop.send_replace(true);
     let drained = async {
         while connections.join_next().await.is_some() {}
-        service.writes_settled().await;
+        service.writes_finished().await;
     };
     match tokio::time::timeout(options.drain_timeout, drained).await {
         Ok(()) => Drained::Whole,

@@ -65,7 +65,7 @@ impl RecadoHttp {
     }
 
     /// Waits until no request that changes something is under way.
-    pub async fn writes_settled(&self) {
+    pub async fn writes_finished(&self) {
         self.0.writes.closed().await;
     }
 

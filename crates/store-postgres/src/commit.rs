@@ -26,7 +26,7 @@ use crate::error::refused;
 use crate::lists::insert_members;
 use crate::message_refs::forget;
 use crate::place::{Part, Place};
-use crate::reassign::give_all;
+use crate::reassign::reassign_all;
 use crate::recipients::enroll;
 use crate::session::{Around, Session, Statement};
 use crate::table::{Param, Sql, Table, params, signed};
@@ -160,7 +160,7 @@ fn lock_rows(steps: &mut Vec<Step>, changes: &ChangeSet) {
             ChangeKind::Update { row, .. } => (vec![row.key()], false, false),
             ChangeKind::Delete { key, .. } => (vec![key.clone()], true, false),
             // Nobody may begin to refer to either of them meanwhile.
-            ChangeKind::MoveBelongings { company, from, into } => {
+            ChangeKind::Reassign { company, from, into } => {
                 let contact = |id| RowKey::Contact { company: *company, id };
                 (vec![contact(*from), contact(*into)], true, true)
             }
@@ -337,8 +337,8 @@ fn apply_changes(
             Some(ChangeKind::Enroll { company, campaign, list }) => {
                 steps.extend(enroll(company, campaign, list));
             }
-            Some(ChangeKind::MoveBelongings { company, from, into }) => {
-                steps.extend(give_all(company, from, into));
+            Some(ChangeKind::Reassign { company, from, into }) => {
+                steps.extend(reassign_all(company, from, into));
             }
             Some(ChangeKind::ForgetMessages { company, contact, expires_at }) => {
                 steps.extend(forget(company, contact, expires_at));

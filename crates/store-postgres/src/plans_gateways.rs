@@ -7,7 +7,7 @@ use crate::connections::ANYWHERE;
 use crate::message_refs;
 use crate::messages::LEFT_SENT;
 use crate::plans_campaigns::{Case, Prepared};
-use crate::reassign::GIVE;
+use crate::reassign::REASSIGN;
 use crate::table::Table;
 use crate::unknown_kinds::{FORGET, OF_CONNECTION};
 
@@ -77,14 +77,14 @@ fn cases() -> Vec<Case> {
         case("unknown kinds", of_connection, "md5('c2')::uuid, md5('p2')::uuid", (3.0, 10.0)),
         case("old unknown kinds", format!("{FORGET} RETURNING 1"), "2, 10", (20.0, 100.0)),
     ];
-    for give in GIVE.iter() {
+    for reassign in REASSIGN.iter() {
         // Each begins with what there is: only those that look for doubles can meet one.
-        let meets = give.contains("IS TRUE") || give.contains("IN ($2, $3)");
+        let meets = reassign.contains("IS TRUE") || reassign.contains("IN ($2, $3)");
         let takes = if meets { "into" } else { "nobody" };
         let contacts = format!("md5('c2')::uuid, md5('from')::uuid, md5('{takes}')::uuid");
         // What is moved is compared with what is there already, and written to each index. A plan
         // for an empty table may read all of the company.
-        cases.push(case("a merge", give.clone(), &contacts, (9_100.0, 60.0 * 3_000.0)));
+        cases.push(case("a merge", reassign.clone(), &contacts, (9_100.0, 60.0 * 3_000.0)));
     }
     let forget = message_refs::FORGET.to_owned();
     let contact = "md5('c2')::uuid, md5('from')::uuid, 9";

@@ -1,7 +1,7 @@
 //! Everything of one contact becomes another's, in a few statements however much it is.
 //!
 //! Both contacts are locked against all that would refer to them before anything moves: what names
-//! the one that gives either is there by then, or finds that it is too late. Rows are written in the
+//! the first of them either is there by then, or finds that it is too late. Rows are written in the
 //! order in which other commits lock theirs.
 
 use std::sync::LazyLock;
@@ -12,9 +12,9 @@ use crate::commit::Step;
 use crate::recipients::TAKE_LONG;
 use crate::table::params;
 
-/// Gives the rows of `$2` in a table to `$3`. It looks nothing up by key: of a plan that was made
+/// Reassigns the rows of `$2` in a table to `$3`. It looks nothing up by key: of a plan that was made
 /// while the table was empty, each look-up might read all of the company.
-fn give(table: &str, set: &str) -> String {
+fn reassign(table: &str, set: &str) -> String {
     format!("UPDATE {table} t SET {set} WHERE t.company_id = $1 AND t.contact_id = $2")
 }
 
@@ -63,9 +63,9 @@ fn drop_doubles(table: &str, column: &str) -> String {
 const MOVED: &str = "contact_id = $3";
 const MOVED_ON: &str = "contact_id = $3, version = t.version + 1";
 
-/// Gives the events whose data passes `condition`, each by an index of its own. Events refer to
+/// Reassigns the events whose data passes `condition`, each by an index of its own. Events refer to
 /// nobody: if there is nobody to take them, a row that would have to is missed.
-fn give_events(condition: &str) -> String {
+fn reassign_events(condition: &str) -> String {
     format!(
         "WITH moved AS (UPDATE events SET contact_id = $3 \
          WHERE company_id = $1 AND contact_id = $2 AND {condition} RETURNING 1) \
@@ -77,44 +77,44 @@ fn give_events(condition: &str) -> String {
 }
 
 /// All of it, in order. A recipient that `$3` is already, and stays, has nobody any more.
-pub(crate) static GIVE: LazyLock<[String; 22]> = LazyLock::new(|| {
+pub(crate) static REASSIGN: LazyLock<[String; 22]> = LazyLock::new(|| {
     let recipient = format!(
         "contact_id = CASE WHEN {} THEN NULL ELSE $3 END, version = t.version + 1",
         has("recipients", "campaign_id")
     );
     [
-        give("aliases", MOVED),
-        give("clicks", MOVED),
+        reassign("aliases", MOVED),
+        reassign("clicks", MOVED),
         drop_doubles("contact_tags", "tag_id"),
-        give("contact_tags", MOVED),
-        give("deals", MOVED_ON),
+        reassign("contact_tags", MOVED),
+        reassign("deals", MOVED_ON),
         DROP_WORSE.to_owned(),
         drop_doubles("dispatch_windows", "key"),
-        give("dispatch_windows", MOVED_ON),
-        give("documents", MOVED_ON),
-        give_events("data IS NOT NULL"),
-        give_events("data IS NULL"),
+        reassign("dispatch_windows", MOVED_ON),
+        reassign("documents", MOVED_ON),
+        reassign_events("data IS NOT NULL"),
+        reassign_events("data IS NULL"),
         lock("ledger_lines", "= $2", "id"),
-        give("ledger_lines", MOVED_ON),
-        give("links", MOVED_ON),
+        reassign("ledger_lines", MOVED_ON),
+        reassign("links", MOVED_ON),
         drop_doubles("list_members", "list_id"),
-        give("list_members", MOVED),
+        reassign("list_members", MOVED),
         lock("messages", "= $2", "id"),
-        give("messages", MOVED_ON),
+        reassign("messages", MOVED_ON),
         lock("recipients", "IN ($2, $3)", "campaign_id, number"),
         STOP_WAITING.to_owned(),
-        give("recipients", &recipient),
-        give("remembered_calls", MOVED_ON),
+        reassign("recipients", &recipient),
+        reassign("remembered_calls", MOVED_ON),
     ]
 });
 
-/// The steps that give everything of `from` to `into`.
-pub(crate) fn give_all(company: CompanyId, from: ContactId, into: ContactId) -> Vec<Step> {
+/// The steps that reassign everything of `from` to `into`.
+pub(crate) fn reassign_all(company: CompanyId, from: ContactId, into: ContactId) -> Vec<Step> {
     if from == into {
         return Vec::new();
     }
     let mut steps = vec![Step::new(TAKE_LONG, Vec::new(), None)];
-    for statement in GIVE.iter() {
+    for statement in REASSIGN.iter() {
         let params = params![company.uuid(), from.uuid(), into.uuid()];
         steps.push(Step::new(statement, params, None));
     }

@@ -56,7 +56,7 @@ async fn with_deliveries(count: u128) -> (Database, Vec<Stored<Delivery>>) {
     (database, all)
 }
 
-fn settle(all: &[Stored<Delivery>]) -> ChangeSet {
+fn finish(all: &[Stored<Delivery>]) -> ChangeSet {
     all.iter().fold(ChangeSet::new(), |changes, one| changes.with(one.update(cancelled(one))))
 }
 
@@ -65,15 +65,15 @@ async fn many_outcomes_are_written_together_or_not_at_all() {
     let (database, all) = with_deliveries(256).await;
     let (gone, store) = (&all[200], &database.store);
     store.commit(ChangeSet::new().with(gone.delete())).await.expect("the store works");
-    let refused = store.commit(settle(&all)).await;
+    let refused = store.commit(finish(&all)).await;
     let stale = Conflict::Stale(key(gone));
     assert!(matches!(refused, Err(CommitError::Conflict(found)) if found == stale));
     assert_eq!(pending(store, 1).await.len(), 255);
     let left: Vec<_> = all.iter().filter(|one| one.id != gone.id).cloned().collect();
-    store.commit(settle(&left)).await.expect("the store works");
+    store.commit(finish(&left)).await.expect("the store works");
     assert_eq!(pending(store, 1).await, []);
-    let settled = store.delivery(company(), left[0].id).await.expect("the store works").unwrap();
-    assert_eq!(settled, Stored::new(cancelled(&left[0]), Version::FIRST.next()));
+    let finished = store.delivery(company(), left[0].id).await.expect("the store works").unwrap();
+    assert_eq!(finished, Stored::new(cancelled(&left[0]), Version::FIRST.next()));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -99,7 +99,7 @@ async fn number(client: &Client, sql: &str) -> i64 {
 async fn merge(store: &PostgresStore, from: u32, into: u32) -> Result<(), CommitError> {
     let gives = store.contact(company(), contact(from)).await.expect("it works");
     let takes = store.contact(company(), contact(into)).await.expect("it works");
-    let moved = Change::move_belongings(company(), contact(from), contact(into));
+    let moved = Change::reassign(company(), contact(from), contact(into));
     let mut changes = ChangeSet::new().with(moved);
     changes = changes.with(gives.expect("it is there").delete());
     let takes = takes.expect("it is there");
@@ -189,7 +189,7 @@ async fn nobody_takes_what_there_is_and_anybody_nothing() {
     let (database, client) = seeded().await;
     let store = &database.store;
     let nobody = ContactId::new(Uuid::from_u128(9));
-    let moved = |from, into| ChangeSet::new().with(Change::move_belongings(company(), from, into));
+    let moved = |from, into| ChangeSet::new().with(Change::reassign(company(), from, into));
     let refused = store.commit(moved(contact(1), nobody)).await;
     assert!(matches!(refused, Err(CommitError::Conflict(Conflict::Reference))), "{refused:?}");
     store.commit(moved(nobody, contact(1))).await.unwrap();
@@ -279,7 +279,7 @@ async fn merges_and_batches_of_reports_never_deadlock() {
     assert_eq!(ids.len(), 20);
     let store = &database.store;
     let moved = |from, into| {
-        let moved = Change::move_belongings(company(), contact(from), contact(into));
+        let moved = Change::reassign(company(), contact(from), contact(into));
         store.commit(ChangeSet::new().with(moved))
     };
     for _ in 0..30 {

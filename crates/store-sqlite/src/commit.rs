@@ -29,8 +29,8 @@ pub(crate) fn apply(tx: &mut Transaction<'_>, changes: ChangeSet) -> Result<(), 
             ChangeKind::Enroll { company, campaign, list } => {
                 recipients::enroll(tx.conn, company, campaign, list)?;
             }
-            ChangeKind::MoveBelongings { company, from, into } => {
-                reassign::hand_over(tx.conn, company, from, into)?;
+            ChangeKind::Reassign { company, from, into } => {
+                reassign::reassign(tx.conn, company, from, into)?;
             }
             ChangeKind::ForgetMessages { company, contact, expires_at } => {
                 message_refs::forget(tx.conn, company, contact, expires_at)?;

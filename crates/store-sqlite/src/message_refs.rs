@@ -22,7 +22,7 @@ const FORGET: &str = "INSERT INTO message_refs \
      status = excluded.status, error_type = NULL, error_code = NULL, error_message = NULL, \
      expires_at = excluded.expires_at, version = message_refs.version + 1";
 
-/// Teaches a connection what [`FORGET`] needs.
+/// Adds to a connection the function that [`FORGET`] needs.
 pub(crate) fn add_trace(conn: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8
         | FunctionFlags::SQLITE_DETERMINISTIC

@@ -24,7 +24,7 @@ const ERASE: &str = "UPDATE events SET data = NULL WHERE seq IN (\
 const TELLS: &str = "SELECT 1 FROM events INDEXED BY events_about_contact \
      WHERE company_id = ?1 AND contact_id = ?2 AND data IS NOT NULL";
 
-const SETTLED: &str = "SELECT seq FROM deliveries INDEXED BY deliveries_settled \
+const FINISHED: &str = "SELECT seq FROM deliveries INDEXED BY deliveries_settled \
      WHERE queued_at IS NULL AND created_at < ?1 ORDER BY created_at, seq LIMIT ?2";
 /// Newest first: behind them lie those that something pending still needs.
 const OLD_EVENTS: &str = "SELECT seq, company_id, id FROM events INDEXED BY events_by_time \
@@ -47,7 +47,7 @@ struct Old {
 /// Looks for what is old; events count whose deliveries all go now.
 fn look(conn: &Connection, before: Timestamp, limit: u32) -> ReadResult<Old> {
     let deliveries: Vec<i64> = conn
-        .prepare_cached(SETTLED)?
+        .prepare_cached(FINISHED)?
         .query_map(params![before.millis(), limit], |row| row.get(0))?
         .collect::<ReadResult<_>>()?;
     let going: HashSet<i64> = deliveries.iter().copied().collect();
@@ -138,7 +138,7 @@ mod tests {
             (ERASE, "events_about_contact (company_id=? AND contact_id=?)"),
             (ERASE, "deliveries_by_event (company_id=? AND event_id=?)"),
             (TELLS, "events_about_contact (company_id=? AND contact_id=?)"),
-            (SETTLED, "deliveries_settled (created_at<?)"),
+            (FINISHED, "deliveries_settled (created_at<?)"),
             (OLD_EVENTS, "events_by_time (at<?)"),
             (OF_EVENT, "deliveries_by_event (company_id=? AND event_id=?)"),
             (DROP_DELIVERY, "USING INTEGER PRIMARY KEY (rowid=?)"),

@@ -66,7 +66,7 @@ const MOVES: [&str; 20] = [
 /// # Errors
 ///
 /// [`Conflict::Reference`] when there is something to move and nobody to take it.
-pub(crate) fn hand_over(
+pub(crate) fn reassign(
     conn: &Connection,
     company: CompanyId,
     from: ContactId,

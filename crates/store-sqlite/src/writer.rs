@@ -34,7 +34,7 @@ trait Task: Send {
     fn apply(&mut self, tx: &mut Transaction<'_>) -> Result<(), CommitError>;
 
     /// Tells the outcome.
-    fn settle(self: Box<Self>, outcome: Result<(), CommitError>);
+    fn answer(self: Box<Self>, outcome: Result<(), CommitError>);
 }
 
 struct Write<T, F> {
@@ -55,7 +55,7 @@ where
         Ok(())
     }
 
-    fn settle(self: Box<Self>, outcome: Result<(), CommitError>) {
+    fn answer(self: Box<Self>, outcome: Result<(), CommitError>) {
         let answer = match (outcome, self.output) {
             (Ok(()), Some(output)) => Ok(output),
             (Ok(()), None) => Err(StoreError::corrupt("a task was not run").into()),
@@ -155,7 +155,7 @@ fn write_batch(
             written.transactions.fetch_add(1, Ordering::Relaxed);
             let applied = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
             written.tasks.fetch_add(applied as u64, Ordering::Relaxed);
-            batch.drain(..).zip(outcomes).for_each(|(task, outcome)| task.settle(outcome));
+            batch.drain(..).zip(outcomes).for_each(|(task, outcome)| task.answer(outcome));
         }
         Err(failure) => {
             index.rolled_back();
@@ -170,7 +170,7 @@ fn write_batch(
                 } else {
                     StoreError::unavailable(message.clone())
                 };
-                task.settle(Err(error.into()));
+                task.answer(Err(error.into()));
             };
             batch.drain(..).for_each(outcome);
         }

@@ -26,7 +26,7 @@ use crate::{metrics, qr_picture, wiring};
 /// How long what is in flight may take once a stop has begun.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(27);
 /// How long settling what is left may take after that; together they stay within 30 seconds.
-const SETTLE_TIMEOUT: Duration = Duration::from_secs(2);
+const FINISH_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Puts something else around a store.
 pub type WrapStore = Box<dyn FnOnce(Arc<dyn Store>) -> Arc<dyn Store> + Send>;
@@ -139,14 +139,14 @@ impl Running {
         if tokio::time::timeout(self.drain_timeout, finished).await.is_err() {
             tracing::warn!("stopped before everything in flight was finished");
         }
-        let settled = async {
+        let finished = async {
             // The lease must not be renewed any more once it is given up.
             self.support.stop().await;
             let abandoned = self.recado.sending().abandon_own().await;
             let released = self.recado.workers().release().await;
             abandoned.and(released)
         };
-        match tokio::time::timeout(SETTLE_TIMEOUT, settled).await {
+        match tokio::time::timeout(FINISH_TIMEOUT, finished).await {
             Ok(Ok(())) => {}
             // What is left is found by the next process once the lease has lapsed.
             Ok(Err(error)) => tracing::warn!(error = causes(&error), "the lease was not given up"),

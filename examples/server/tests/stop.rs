@@ -131,7 +131,7 @@ fn a_message_in_flight_is_finished_and_the_lease_is_given_up() {
 }
 
 #[test]
-fn a_message_whose_answer_never_comes_is_settled_as_uncertain_before_the_end() {
+fn a_message_whose_answer_never_comes_is_finished_as_uncertain_before_the_end() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let options = Options {

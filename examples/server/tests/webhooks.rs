@@ -54,7 +54,7 @@ impl Operator {
     }
 
     /// The delivery once it is no longer pending.
-    fn settled(&self, delivery: &str) -> Value {
+    fn finished(&self, delivery: &str) -> Value {
         until(|| {
             let delivery = self.call("GET", delivery, "");
             (delivery["status"] != "pending").then_some(delivery)
@@ -182,8 +182,8 @@ fn an_attempt_that_outlasts_the_stop_is_not_counted_and_made_again() {
     let server = Server::start(folder.path(), &SERVE, "listening");
     operator.addr = server.addr();
     answer(arrived(&requests), "200 OK");
-    let settled = operator.settled(&delivery);
-    assert_eq!((&settled["status"], &settled["attempts"]), (&"delivered".into(), &1.into()));
+    let finished = operator.finished(&delivery);
+    assert_eq!((&finished["status"], &finished["attempts"]), (&"delivered".into(), &1.into()));
     server.stop();
 }
 
@@ -194,7 +194,7 @@ fn the_waits_and_the_timeout_are_those_of_the_options_and_attempts_are_counted()
     let server = Server::start(folder.path(), &[&SERVE[..], &options].concat(), "listening");
     let operator = Operator::new(server.addr());
     let (silent, _requests) = receiver();
-    let failed = operator.settled(&operator.test(&silent));
+    let failed = operator.finished(&operator.test(&silent));
     assert_eq!((&failed["status"], &failed["attempts"]), (&"failed".into(), &5.into()));
     for attempt in failed["attempt_log"].as_array().expect("a log") {
         assert_eq!(attempt["status_code"], Value::Null);
@@ -203,7 +203,7 @@ fn the_waits_and_the_timeout_are_those_of_the_options_and_attempts_are_counted()
     let (url, requests) = receiver();
     let delivery = operator.test(&url);
     answer(arrived(&requests), "204 No Content");
-    assert_eq!(operator.settled(&delivery)["status"], "delivered");
+    assert_eq!(operator.finished(&delivery)["status"], "delivered");
 
     let metrics = get(&server.addr(), "/metrics").body;
     for line in [
@@ -224,7 +224,7 @@ fn what_is_older_than_the_retention_is_removed() {
     let (url, requests) = receiver();
     let delivery = operator.test(&url);
     answer(arrived(&requests), "200 OK");
-    assert_eq!(operator.settled(&delivery)["status"], "delivered");
+    assert_eq!(operator.finished(&delivery)["status"], "delivered");
     server.stop();
 
     let retention = [&SERVE[..], &["--retention", "1ms"]].concat();

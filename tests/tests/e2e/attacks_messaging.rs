@@ -143,7 +143,7 @@ async fn a_send_body_over_the_limit_is_413(world: World) {
 #[both_stores]
 async fn filters_do_not_reach_the_database_as_code(world: World) {
     let qr = world.qr().await;
-    world.meet(&qr, &mobile(1)).await;
+    world.contact_by_message(&qr, &mobile(1)).await;
     for query in [
         "contact_id=%27%20OR%201%3D1--",
         "connection_id=*",

@@ -116,14 +116,14 @@ fn count(record: &Value, names: &[&str]) -> usize {
     usize::try_from(names.iter().map(of).sum::<u64>()).expect("a small number")
 }
 
-const SETTLED: [&str; 5] = ["sent", "delivered", "read", "failed", "skipped"];
+const FINISHED: [&str; 5] = ["sent", "delivered", "read", "failed", "skipped"];
 
 /// Waits until so many had their turn or the campaign is over, and returns how it is then.
-async fn reaches(addr: SocketAddr, us: &Tenant, campaign: &str, settled: usize) -> Value {
+async fn reaches(addr: SocketAddr, us: &Tenant, campaign: &str, finished: usize) -> Value {
     let began = Instant::now();
     loop {
         let now = record(addr, us, campaign).await;
-        if count(&now, &SETTLED) >= settled || now["status"] == "finished" {
+        if count(&now, &FINISHED) >= finished || now["status"] == "finished" {
             return now;
         }
         assert_eq!(now["status"], "running", "{now}");
@@ -276,8 +276,8 @@ async fn killed_five_times_a_campaign_writes_to_nobody_twice_and_counts_exactly(
     let all: BTreeSet<String> = export_at(addr, &us.key, 100).await.into_iter().collect();
     assert_eq!(distinct(&recipients, "contact_id"), all, "each contact is a recipient once");
     assert_eq!(count(&ended, &["total"]), total);
-    assert_eq!(count(&ended, &SETTLED), total, "nobody waits: {ended}");
-    for status in SETTLED {
+    assert_eq!(count(&ended, &FINISHED), total, "nobody waits: {ended}");
+    for status in FINISHED {
         let found = recipients.iter().filter(|one| one["status"] == status).count();
         assert_eq!(count(&ended, &[status]), found, "{status}");
     }

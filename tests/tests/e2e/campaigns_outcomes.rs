@@ -58,7 +58,7 @@ async fn its_message_cannot_be_debited_again(world: Campaigning) {
 
 #[both_stores]
 async fn it_reopens_a_resolved_conversation(world: Campaigning) {
-    let contact = world.meet(&world.connection, &mobile(1)).await;
+    let contact = world.contact_by_message(&world.connection, &mobile(1)).await;
     let reason = text(&world.make("C/close-reasons", json!({"name": "r"})).await["id"]);
     world.act(&contact, "close", json!({"close_reason_id": reason})).await.expect(200);
     let closed = world.full(&contact).await;

@@ -468,8 +468,8 @@ async fn a_connection_that_is_switched_off_or_gone_pauses_it(world: Campaigning)
 async fn each_contact_is_written_to_over_the_connection_it_was_last_met_on(world: Campaigning) {
     let other = world.silent("official_cloud").await;
     let met = [
-        (world.meet(&world.connection, &mobile(1)).await, world.connection.clone()),
-        (world.meet(&other, &mobile(2)).await, other.clone()),
+        (world.contact_by_message(&world.connection, &mobile(1)).await, world.connection.clone()),
+        (world.contact_by_message(&other, &mobile(2)).await, other.clone()),
     ];
     let list = world.list_of(&[met[0].0.clone(), met[1].0.clone()]).await;
     let id = world.campaign(&list, json!({})).await;

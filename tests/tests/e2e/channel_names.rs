@@ -108,8 +108,8 @@ async fn somebody_known_by_an_alias_only_gains_the_phone_as_another_name(world: 
 #[both_stores]
 async fn an_alias_of_another_contact_leaves_both_as_they_are(world: World) {
     let qr = world.qr().await;
-    let first = world.meet(&qr, &mobile(1)).await;
-    let second = world.meet(&qr, &mobile(2)).await;
+    let first = world.contact_by_message(&qr, &mobile(1)).await;
+    let second = world.contact_by_message(&qr, &mobile(2)).await;
     let event =
         with(world.inbound(&digits(&mobile(1)), "oi"), json!({"aliases": [digits(&mobile(2))]}));
     let message = world.stored(&qr, event).await;
@@ -123,7 +123,7 @@ async fn an_alias_of_another_contact_leaves_both_as_they_are(world: World) {
 async fn an_alias_belongs_to_one_company(world: World) {
     let other = world.tenant("Other").await;
     let (ours, theirs) = (world.qr().await, world.connection_of(&other, "qr", json!({})).await);
-    world.meet(&ours, &mobile(1)).await;
+    world.contact_by_message(&ours, &mobile(1)).await;
     let path = format!("C/connections/{theirs}/events");
     let event = world.inbound(&digits(&mobile(1)), "oi");
     let body = json!({"events": [event]});

@@ -197,7 +197,7 @@ async fn a_contact_shows_each_connection_it_has_talked_on(world: World) {
     let (qr, cloud) = (world.qr().await, world.cloud().await);
     world.qr().await;
     let channel_id = eight_digits(&mobile(1));
-    let contact = world.meet(&cloud, &mobile(1)).await;
+    let contact = world.contact_by_message(&cloud, &mobile(1)).await;
     world.advance(Duration::from_secs(1));
     world.receive(&qr, &channel_id, "oi").await;
     let shown = on(&world, &contact).await;
@@ -238,7 +238,7 @@ async fn a_contact_shows_each_connection_it_has_talked_on(world: World) {
 #[both_stores]
 async fn unread_counts_inbound_messages_until_an_agent_replies(world: World) {
     let qr = world.qr().await;
-    let contact = world.meet(&qr, &mobile(1)).await;
+    let contact = world.contact_by_message(&qr, &mobile(1)).await;
     world.receive(&qr, &digits(&mobile(1)), "alô").await;
     assert_eq!(unread(&world, &contact).await, 2);
     world.sent(&mobile(1), "automatic").await;
@@ -251,7 +251,7 @@ async fn unread_counts_inbound_messages_until_an_agent_replies(world: World) {
 #[both_stores]
 async fn unread_counts_begin_again_after_the_operator_has_read(world: World) {
     let qr = world.qr().await;
-    let contact = world.meet(&qr, &mobile(1)).await;
+    let contact = world.contact_by_message(&qr, &mobile(1)).await;
     world.advance(Duration::from_secs(3));
     world.act(&contact, "read", Value::Null).await.expect(200);
     assert_eq!(unread(&world, &contact).await, 0);
@@ -263,7 +263,7 @@ async fn unread_counts_begin_again_after_the_operator_has_read(world: World) {
 #[both_stores]
 async fn unread_counts_begin_again_after_an_echo(world: World) {
     let qr = world.qr().await;
-    let contact = world.meet(&qr, &mobile(1)).await;
+    let contact = world.contact_by_message(&qr, &mobile(1)).await;
     world.stored(&qr, world.echo(&digits(&mobile(1)), "pois não")).await;
     assert_eq!(unread(&world, &contact).await, 0);
 }
@@ -271,7 +271,7 @@ async fn unread_counts_begin_again_after_an_echo(world: World) {
 #[both_stores]
 async fn unread_is_counted_for_each_connection(world: World) {
     let (qr, cloud) = (world.qr().await, world.cloud().await);
-    let contact = world.meet(&qr, &mobile(1)).await;
+    let contact = world.contact_by_message(&qr, &mobile(1)).await;
     for _ in 0..3 {
         world.receive(&cloud, &digits(&mobile(1)), "alô").await;
     }
@@ -289,7 +289,7 @@ async fn unread_is_counted_for_each_connection(world: World) {
 #[both_stores]
 async fn connections_of_a_contact_follow_a_closing(world: World) {
     let qr = world.qr().await;
-    let contact = world.meet(&qr, &mobile(1)).await;
+    let contact = world.contact_by_message(&qr, &mobile(1)).await;
     world.close(&contact).await;
     assert_eq!(on(&world, &contact).await[0]["inbox_status"], "resolved");
 }

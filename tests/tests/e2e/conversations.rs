@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 /// A contact with an open conversation on a QR-code connection, both AIs on, assigned to somebody.
 async fn talking(world: &World) -> (String, String, String) {
     let qr = world.qr().await;
-    let contact = world.meet(&qr, &mobile(1)).await;
+    let contact = world.contact_by_message(&qr, &mobile(1)).await;
     let member = world.member("Bia").await;
     world.act(&contact, "assign", json!({"member_id": member})).await.expect(200);
     (qr, contact, member)
@@ -250,7 +250,7 @@ async fn an_operator_may_reply_to_a_contact_that_opted_out(world: World) {
 async fn a_reply_that_the_provider_refuses_answers_as_a_send_does(world: World) {
     let qr = world.qr().await;
     let phone = recado_tests::steered(1);
-    let contact = world.meet(&qr, &phone).await;
+    let contact = world.contact_by_message(&qr, &phone).await;
     let answer = world.act(&contact, "reply", json!({"message": "oi"})).await;
     answer.expect_error(502, "PROVIDER_ERROR");
     assert_eq!(world.messages_of(&contact).await[0]["status"], "failed");
@@ -396,7 +396,7 @@ async fn an_ai_turn_is_refused_as_a_send_is(world: World) {
 #[both_stores]
 async fn the_debit_of_a_turn_stands_only_if_a_bubble_was_accepted(world: World) {
     let qr = world.qr().await;
-    let contact = world.meet(&qr, &recado_tests::steered(1)).await;
+    let contact = world.contact_by_message(&qr, &recado_tests::steered(1)).await;
     let turn = json!({"messages": ["um", "dois"], "prosas": 1, "cost_brl": 0.02});
     world.act(&contact, "ai-turn", turn).await.expect_error(502, "PROVIDER_ERROR");
     let ledger = world.get("/api/v1/prosas/consumption").await.json();

@@ -104,7 +104,7 @@ async fn an_attempt_under_way_is_not_joined_by_a_second_one_however_long_it_take
     let of_it = hooks.receiver.to("/a").iter().filter(|one| one.delivery() == held).count();
     assert_eq!(of_it, 1);
     hooks.receiver.release();
-    let delivery = hooks.settled(&held).await;
+    let delivery = hooks.finished(&held).await;
     assert_eq!((&delivery["status"], &delivery["attempts"]), (&json!("delivered"), &json!(1)));
 }
 

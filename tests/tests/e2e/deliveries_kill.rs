@@ -127,7 +127,7 @@ async fn pending(addr: SocketAddr, us: &Tenant) -> u64 {
 }
 
 /// Waits until nothing is pending: what a dead process held is taken over first.
-async fn settled(addr: SocketAddr, us: &Tenant) {
+async fn finished(addr: SocketAddr, us: &Tenant) {
     eventually("everything is settled", || async { (pending(addr, us).await == 0).then_some(()) })
         .await;
 }
@@ -165,7 +165,7 @@ async fn killed_at_any_moment_a_process_tells_of_what_happened_and_of_nothing_el
         // Mostly the process dispatches when it is killed; sometimes it is killed again before
         // it has taken over what its predecessor left.
         if round % 5 != 1 {
-            settled(process.addr, &us).await;
+            finished(process.addr, &us).await;
         }
         let done = run(process, &us, &qr, round).await;
         assert!(!done.contacts.is_empty() && !done.messages.is_empty(), "there was a load");
@@ -173,7 +173,7 @@ async fn killed_at_any_moment_a_process_tells_of_what_happened_and_of_nothing_el
         all.messages.extend(done.messages);
         process = serve(&database).await;
     }
-    settled(process.addr, &us).await;
+    finished(process.addr, &us).await;
     let existing: BTreeSet<String> =
         export_at(process.addr, &us.key, 100).await.into_iter().collect();
     for path in ["/a", "/b", "/fails"] {

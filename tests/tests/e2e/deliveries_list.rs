@@ -85,7 +85,7 @@ async fn the_listing_is_filtered_by_status_webhook_and_event(hooks: Hooks) {
     end_series(&hooks).await;
     hooks.receiver.answers("/b", Reply::status(500));
     let qr = hooks.qr().await;
-    hooks.meet(&qr, &mobile(1)).await;
+    hooks.contact_by_message(&qr, &mobile(1)).await;
     hooks.drain().await;
     let gone = hooks.hook("/gone", &["*"]).await;
     create(&hooks, 2).await;

@@ -63,7 +63,7 @@ async fn an_outcome_that_cannot_be_recorded_is_recorded_later_and_the_receiver_a
         .await;
         hooks.server.store.heal();
         hooks.advance(Duration::from_secs(1));
-        let delivery = hooks.settled(&id).await;
+        let delivery = hooks.finished(&id).await;
         assert_eq!(delivery["status"], "delivered", "{failure:?}");
         assert_eq!(delivery["attempts"], 1, "{failure:?}");
         assert_eq!(hooks.receiver.count("/a"), n as usize, "{failure:?}");
@@ -94,7 +94,7 @@ async fn deliveries_go_on_after_the_store_was_away(kind: StoreKind) {
     .await;
     hooks.server.store.heal();
     hooks.advance(Duration::from_secs(2));
-    assert_eq!(hooks.settled(&id).await["attempts"], 2);
+    assert_eq!(hooks.finished(&id).await["attempts"], 2);
     hooks.create(json!({"phone": phone(2)})).await;
     hooks.receiver.reaches("/a", 3).await;
 }

@@ -33,7 +33,7 @@ async fn remove(hooks: &Hooks, contact: &str) {
 }
 
 #[both_stores]
-async fn settled_deliveries_and_events_go_after_30_days(hooks: Hooks) {
+async fn finished_deliveries_and_events_go_after_30_days(hooks: Hooks) {
     let key = hooks.journal_key().await;
     hooks.hook("/a", &["*"]).await;
     hooks.receiver.then("/a", Reply::status(500));
@@ -100,7 +100,7 @@ async fn the_operator_sets_another_retention_and_a_running_server_sweeps(kind: S
     create(&hooks, 1).await;
     hooks.receiver.reaches("/a", 1).await;
     let id = text(&hooks.deliveries("").await[0]["id"]);
-    hooks.settled(&id).await;
+    hooks.finished(&id).await;
     hooks.advance(Duration::from_secs(3_599));
     create(&hooks, 2).await;
     hooks.receiver.reaches("/a", 2).await;
@@ -150,7 +150,7 @@ async fn deleting_a_contact_erases_what_was_told_of_it(hooks: Hooks) {
     };
     let (of_gone, of_left) = (of(&gone), of(&left));
     remove(&hooks, &gone).await;
-    hooks.server.settle_jobs().await;
+    hooks.server.run_due_jobs().await;
     let erased = hooks.delivery(&of_gone).await;
     assert_eq!(erased["body"], Value::Null);
     assert_eq!(erased["status"], "delivered");
@@ -173,7 +173,7 @@ async fn what_is_pending_of_a_deleted_contact_is_told_before_it_is_erased(hooks:
     let contact = create(&hooks, 1).await;
     hooks.drain().await;
     remove(&hooks, &contact).await;
-    hooks.server.settle_jobs().await;
+    hooks.server.run_due_jobs().await;
     let pending = hooks.only_delivery().await;
     assert_eq!(pending["status"], "pending");
     assert!(pending["body"].is_string(), "it is still needed");
@@ -182,7 +182,7 @@ async fn what_is_pending_of_a_deleted_contact_is_told_before_it_is_erased(hooks:
     assert_eq!(all.len(), 2);
     assert_eq!(all[0].body, all[1].body);
     hooks.advance(Duration::from_secs(600));
-    hooks.server.settle_jobs().await;
+    hooks.server.run_due_jobs().await;
     let erased = hooks.only_delivery().await;
     assert_eq!(erased["status"], "delivered");
     assert_eq!(erased["body"], Value::Null);
@@ -201,7 +201,7 @@ async fn everything_that_was_told_of_a_deleted_contact_is_erased(hooks: Hooks) {
     hooks.drain().await;
     let contact = text(&hooks.receiver.to("/a")[0].data()["id"]);
     remove(&hooks, &contact).await;
-    hooks.server.settle_jobs().await;
+    hooks.server.run_due_jobs().await;
     let mut query = "limit=100".to_owned();
     let mut seen = 0;
     loop {

@@ -49,7 +49,9 @@ async fn someone_known_is_an_existing_contact(world: Intake) {
     assert_eq!(done["action"], "existing");
     assert_eq!(done["contact_id"], id.as_str());
     assert_eq!(world.events_of("contact.created").await.len(), 1, "that of the API call");
-    let met = world.meet(&world.silent("qr").await, &recado_tests::eight_digits(&mobile(2))).await;
+    let met = world
+        .contact_by_message(&world.silent("qr").await, &recado_tests::eight_digits(&mobile(2)))
+        .await;
     let path = format!("C/contacts/{met}");
     let cloud = world.cloud().await;
     world.operator("PATCH", &path, json!({"last_connection_id": cloud})).await.expect(200);

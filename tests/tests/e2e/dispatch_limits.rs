@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use recado_tests::backend::TestServer;
-use recado_tests::hooks_in::{FORWARDED, dispatching, incoming, stranger};
+use recado_tests::hooks_in::{FORWARDED, dispatching, incoming, unknown_client};
 use recado_tests::{
     Answer, Intake, Request, Setup, both_stores, join_all, on_postgres, unknown_id,
 };
@@ -33,7 +33,7 @@ async fn burst(world: &Intake, client: &str, token: &str) -> (usize, u64) {
 /// How many calls of as many clients in a row are let in, and how long the next has to wait.
 async fn crowd(world: &Intake, token: &str) -> (usize, u64) {
     for n in 0.. {
-        let answer = from(world, &stranger(), token).await;
+        let answer = from(world, &unknown_client(), token).await;
         if answer.status == 429 {
             return (n, answer.expect_limited());
         }
@@ -46,7 +46,7 @@ async fn crowd(world: &Intake, token: &str) -> (usize, u64) {
 async fn a_client_has_10_calls_a_minute(world: Intake) {
     let token = world.token("ola", "UTILITY", "Olá").await;
     let other = world.token("other", "UTILITY", "Olá").await;
-    let client = stranger();
+    let client = unknown_client();
     assert_eq!(burst(&world, &client, &token).await, (10, 6));
     from(&world, &client, &other).await.expect_limited();
     world.advance(Duration::from_millis(5_999));
@@ -62,7 +62,7 @@ async fn a_token_has_60_calls_a_minute_however_it_is_written(world: Intake) {
     let token = world.token("ola", "UTILITY", "Olá").await;
     let other = world.token("other", "UTILITY", "Olá").await;
     assert_eq!(crowd(&world, &token).await, (60, 1));
-    from(&world, &stranger(), &token.to_uppercase()).await.expect_limited();
+    from(&world, &unknown_client(), &token.to_uppercase()).await.expect_limited();
     assert_eq!(crowd(&world, &other).await.0, 60);
     world.advance(Duration::from_secs(1));
     assert_eq!(crowd(&world, &token).await.0, 1);
@@ -71,7 +71,7 @@ async fn a_token_has_60_calls_a_minute_however_it_is_written(world: Intake) {
 #[both_stores]
 async fn the_limit_of_a_client_is_told_before_the_token_and_the_feature(world: Intake) {
     let token = world.token("ola", "UTILITY", "Olá").await;
-    let client = stranger();
+    let client = unknown_client();
     for _ in 0..10 {
         let answer = from(&world, &client, &unknown_id()).await;
         answer.expect_hook_error(404, "TEMPLATE_NOT_FOUND");
@@ -90,7 +90,7 @@ async fn the_limit_of_a_token_is_told_after_the_feature_and_before_the_body(worl
     let token = world.token("ola", "UTILITY", "Olá").await;
     world.features(&world.us, false, false).await;
     for _ in 0..70 {
-        let answer = from(&world, &stranger(), &token).await;
+        let answer = from(&world, &unknown_client(), &token).await;
         answer.expect_hook_error(403, "FEATURE_DISABLED");
     }
     world.features(&world.us, true, true).await;
@@ -99,7 +99,7 @@ async fn the_limit_of_a_token_is_told_after_the_feature_and_before_the_body(worl
     world.knock(huge).await.expect_limited();
     world.knock(Request::new("POST", dispatching(&token)).body("[]")).await.expect_limited();
     world.features(&world.us, false, false).await;
-    from(&world, &stranger(), &token).await.expect_hook_error(403, "FEATURE_DISABLED");
+    from(&world, &unknown_client(), &token).await.expect_hook_error(403, "FEATURE_DISABLED");
 }
 
 #[both_stores]
@@ -107,7 +107,7 @@ async fn a_call_that_was_limited_is_not_charged(world: Intake) {
     let token = world.token("ola", "UTILITY", "Olá").await;
     let other = world.token("other", "UTILITY", "Olá").await;
     crowd(&world, &token).await;
-    let client = stranger();
+    let client = unknown_client();
     for _ in 0..20 {
         from(&world, &client, &token).await.expect_limited();
     }
@@ -121,7 +121,7 @@ async fn a_call_that_was_limited_is_not_charged(world: Intake) {
 #[both_stores]
 async fn the_counters_of_the_contact_webhook_are_others(world: Intake) {
     let token = world.token("ola", "UTILITY", "Olá").await;
-    let client = stranger();
+    let client = unknown_client();
     burst(&world, &client, &token).await;
     let contact = Request::new("POST", incoming("nobody-has-this")).header(FORWARDED, &client);
     for _ in 0..10 {
@@ -133,12 +133,12 @@ async fn the_counters_of_the_contact_webhook_are_others(world: Intake) {
 #[both_stores]
 async fn simultaneous_calls_never_exceed_an_allowance(world: Intake) {
     let token = world.token("ola", "UTILITY", "Olá").await;
-    let client = stranger();
+    let client = unknown_client();
     let answers = join_all((0..30).map(|_| from(&world, &client, &token)).collect()).await;
     assert_eq!(answers.iter().filter(|answer| answer.status == 400).count(), 10);
     assert_eq!(answers.iter().filter(|answer| answer.status == 429).count(), 20);
     world.advance(Duration::from_secs(60));
-    let clients: Vec<String> = (0..80).map(|_| stranger()).collect();
+    let clients: Vec<String> = (0..80).map(|_| unknown_client()).collect();
     let answers = join_all(clients.iter().map(|one| from(&world, one, &token)).collect()).await;
     assert_eq!(answers.iter().filter(|answer| answer.status == 400).count(), 60);
     assert_eq!(answers.iter().filter(|answer| answer.status == 429).count(), 20);
@@ -154,12 +154,12 @@ async fn two_processes_share_the_allowances(world: Intake) {
     let second = TestServer::start(&world.database, setup).await;
     let addrs = [world.addr, second.addr];
     let token = world.token("ola", "UTILITY", "Olá").await;
-    let client = stranger();
+    let client = unknown_client();
     let calls = (0..30).map(|n| call(&token, &client).send(addrs[n % 2])).collect();
     let answers = join_all(calls).await;
     assert_eq!(answers.iter().filter(|answer| answer.status == 400).count(), 10);
     world.advance(Duration::from_secs(60));
-    let calls = (0..80).map(|n| call(&token, &stranger()).send(addrs[n % 2])).collect();
+    let calls = (0..80).map(|n| call(&token, &unknown_client()).send(addrs[n % 2])).collect();
     let answers = join_all(calls).await;
     assert_eq!(answers.iter().filter(|answer| answer.status == 400).count(), 60);
     assert_eq!(answers.iter().filter(|answer| answer.status == 429).count(), 20);

@@ -7,7 +7,7 @@ use recado_core::Timestamp;
 use recado_testkit::store::{StoreFailure, StoreOp};
 use recado_tests::backend::{Database, HandClock, TestServer};
 use recado_tests::binary::Process;
-use recado_tests::hooks_in::{FORWARDED, dispatching, stranger};
+use recado_tests::hooks_in::{FORWARDED, dispatching, unknown_client};
 use recado_tests::world::{Tenant, operator_at, tenant_at};
 use recado_tests::{
     Answer, Intake, Request, Setup, StoreKind, both_stores, eventually, join_all, mobile,
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 /// A dispatch to a phone by someone new.
 fn call(token: &str, phone: &str) -> Request {
-    let request = Request::new("POST", dispatching(token)).header(FORWARDED, stranger());
+    let request = Request::new("POST", dispatching(token)).header(FORWARDED, unknown_client());
     request.json(&json!({"phone_number": phone}))
 }
 

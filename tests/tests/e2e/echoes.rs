@@ -13,7 +13,7 @@ async fn external(world: &World, contact: &str) -> Value {
 #[both_stores]
 async fn an_echo_is_stored_as_an_agents_message_that_was_sent(world: World) {
     let qr = world.qr().await;
-    let contact = world.meet(&qr, &mobile(1)).await;
+    let contact = world.contact_by_message(&qr, &mobile(1)).await;
     let echo = world.echo(&digits(&mobile(1)), "pois não");
     let id = world.stored(&qr, echo.clone()).await;
     let shown = world.message(&id).await;
@@ -64,7 +64,7 @@ async fn an_echo_counts_as_a_reply_only_between_5_seconds_and_10_minutes(world: 
         (6, 600_000, false),
         (7, 600_001, false),
     ] {
-        let contact = world.meet(&qr, &mobile(n)).await;
+        let contact = world.contact_by_message(&qr, &mobile(n)).await;
         let later = json!({"timestamp": world.time_in(millis)});
         world.stored(&qr, with(world.echo(&digits(&mobile(n)), "oi"), later)).await;
         assert_eq!(external(&world, &contact).await, !is_reply, "{millis} ms");
@@ -74,7 +74,7 @@ async fn an_echo_counts_as_a_reply_only_between_5_seconds_and_10_minutes(world: 
 #[both_stores]
 async fn an_echo_is_measured_by_the_providers_time_and_not_by_ours(world: World) {
     let qr = world.qr().await;
-    let contact = world.meet(&qr, &mobile(1)).await;
+    let contact = world.contact_by_message(&qr, &mobile(1)).await;
     let at = json!({"timestamp": world.time_in(60_000)});
     // It arrives an hour late.
     world.advance(Duration::from_secs(3_600));
@@ -85,7 +85,7 @@ async fn an_echo_is_measured_by_the_providers_time_and_not_by_ours(world: World)
 #[both_stores]
 async fn an_echo_is_measured_against_the_newest_message_that_is_no_history(world: World) {
     let qr = world.qr().await;
-    let contact = world.meet(&qr, &mobile(1)).await;
+    let contact = world.contact_by_message(&qr, &mobile(1)).await;
     world.advance(Duration::from_secs(3_600));
     let history = with(world.inbound(&digits(&mobile(1)), "velha"), json!({"history": true}));
     world.stored(&qr, history).await;
@@ -110,7 +110,7 @@ async fn an_echo_to_someone_who_never_wrote_is_no_reply(world: World) {
 #[both_stores]
 async fn an_echo_that_is_a_reply_switches_the_services_ai_as_an_agents_reply_does(world: World) {
     let qr = world.qr().await;
-    let contact = world.meet(&qr, &mobile(1)).await;
+    let contact = world.contact_by_message(&qr, &mobile(1)).await;
     world.advance(Duration::from_secs(60));
     world.stored(&qr, world.echo(&digits(&mobile(1)), "oi")).await;
     assert_eq!(world.detail(&contact).await["is_ai_enabled"], false);
@@ -119,7 +119,7 @@ async fn an_echo_that_is_a_reply_switches_the_services_ai_as_an_agents_reply_doe
 #[both_stores]
 async fn an_echo_reopens_the_conversation_and_keeps_its_assignee(world: World) {
     let qr = world.qr().await;
-    let contact = world.meet(&qr, &mobile(1)).await;
+    let contact = world.contact_by_message(&qr, &mobile(1)).await;
     let member = world.member("Bia").await;
     world.act(&contact, "close", json!({"member_id": member})).await.expect(200);
     world.stored(&qr, world.echo(&digits(&mobile(1)), "oi")).await;
@@ -131,7 +131,7 @@ async fn an_echo_reopens_the_conversation_and_keeps_its_assignee(world: World) {
 #[both_stores]
 async fn an_echo_moves_the_last_message_and_the_last_connection(world: World) {
     let (qr, other) = (world.qr().await, world.qr().await);
-    let contact = world.meet(&qr, &mobile(1)).await;
+    let contact = world.contact_by_message(&qr, &mobile(1)).await;
     let first = world.time();
     world.advance(Duration::from_secs(60));
     world.stored(&other, world.echo(&digits(&mobile(1)), "oi")).await;
@@ -144,7 +144,7 @@ async fn an_echo_moves_the_last_message_and_the_last_connection(world: World) {
 #[both_stores]
 async fn an_echo_of_a_message_that_we_sent_is_neither_stored_nor_a_reply(world: World) {
     let qr = world.silent("qr").await;
-    let contact = world.meet(&qr, &mobile(1)).await;
+    let contact = world.contact_by_message(&qr, &mobile(1)).await;
     let sent = world.sent(&mobile(1), "oi").await;
     world.advance(Duration::from_secs(60));
     let echo =
@@ -169,7 +169,7 @@ async fn an_echo_in_a_group_belongs_to_the_group(world: World) {
 #[both_stores]
 async fn an_echo_of_the_history_changes_nothing_of_the_contact(world: World) {
     let qr = world.qr().await;
-    let contact = world.meet(&qr, &mobile(1)).await;
+    let contact = world.contact_by_message(&qr, &mobile(1)).await;
     world.close(&contact).await;
     world.advance(Duration::from_secs(60));
     let (before, events) = (world.full(&contact).await, world.events().await.len());

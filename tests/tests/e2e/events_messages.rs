@@ -99,7 +99,7 @@ async fn message_received_tells_what_media_came(hooks: Hooks) {
 async fn message_received_shows_the_contact_after_the_message(hooks: Hooks) {
     hooks.hook("/a", &["message.received"]).await;
     let qr = hooks.qr().await;
-    let contact = hooks.meet(&qr, &mobile(1)).await;
+    let contact = hooks.contact_by_message(&qr, &mobile(1)).await;
     hooks.close(&contact).await;
     hooks.receive(&qr, &digits(&mobile(1)), "voltei").await;
     hooks.receive(&qr, &digits(&mobile(1)), "parar").await;
@@ -151,7 +151,7 @@ async fn message_sent_tells_the_message_as_the_channel_took_it(hooks: Hooks) {
 async fn message_sent_tells_who_wrote(hooks: Hooks) {
     hooks.hook("/a", &["message.sent"]).await;
     let qr = hooks.silent("qr").await;
-    let contact = hooks.meet(&qr, &mobile(1)).await;
+    let contact = hooks.contact_by_message(&qr, &mobile(1)).await;
     hooks.sent(&mobile(1), "do sistema").await;
     hooks
         .act(
@@ -270,7 +270,7 @@ async fn every_way_to_a_new_contact_tells_contact_created_once(hooks: Hooks) {
     hooks.hook("/a", &["contact.created"]).await;
     let qr = hooks.silent("qr").await;
     let created = hooks.create(json!({"phone": phone(1)})).await;
-    hooks.meet(&qr, &mobile(2)).await;
+    hooks.contact_by_message(&qr, &mobile(2)).await;
     hooks.receive(&qr, &digits(&mobile(2)), "de novo").await;
     hooks.sent(&mobile(3), "oi").await;
     hooks.sent(&mobile(3), "oi de novo").await;

@@ -48,8 +48,8 @@ async fn a_request_on_the_official_cloud_is_told_with_the_time_of_the_request(ho
 async fn a_button_and_a_preference_are_told_as_requests_of_the_official_cloud(hooks: Hooks) {
     subscribed(&hooks).await;
     let cloud = hooks.cloud().await;
-    hooks.meet(&cloud, &mobile(1)).await;
-    hooks.meet(&cloud, &mobile(2)).await;
+    hooks.contact_by_message(&cloud, &mobile(1)).await;
+    hooks.contact_by_message(&cloud, &mobile(2)).await;
     let button = json!({
         "kind": "message", "provider_message_id": wamid(), "timestamp": hooks.time(),
         "from": digits(&mobile(1)), "type": "interactive",
@@ -71,7 +71,7 @@ async fn a_request_on_a_qr_connection_is_told_from_a_message_and_from_the_histor
     let qr = hooks.qr().await;
     says(&hooks, &qr, 1, json!({})).await;
     let old = hooks.time_ago(86_400_000);
-    hooks.meet(&qr, &mobile(2)).await;
+    hooks.contact_by_message(&qr, &mobile(2)).await;
     says(&hooks, &qr, 2, json!({"history": true, "timestamp": old})).await;
     hooks.drain().await;
     assert_eq!(sources(&hooks), ["qr_inbound", "qr_inbound"]);
@@ -85,7 +85,7 @@ async fn a_request_on_a_qr_connection_is_told_from_a_message_and_from_the_histor
 async fn a_reply_to_a_campaign_is_told_as_one(hooks: Hooks) {
     subscribed(&hooks).await;
     let cloud = hooks.cloud().await;
-    let contact = hooks.meet(&cloud, &mobile(1)).await;
+    let contact = hooks.contact_by_message(&cloud, &mobile(1)).await;
     hooks
         .import_message(json!({
             "contact_id": contact, "connection_id": cloud, "direction": "outbound",
@@ -106,7 +106,7 @@ async fn a_backfill_is_told_once_per_block_with_the_original_date(hooks: Hooks) 
     let body = json!({"source": "backfill", "opted_out_at": original});
     let blocked = hooks.import(json!({"phone": mobile(1), "opted_out_at": original})).await;
     let cloud = hooks.cloud().await;
-    let free = hooks.meet(&cloud, &mobile(2)).await;
+    let free = hooks.contact_by_message(&cloud, &mobile(2)).await;
     for contact in [&blocked, &blocked, &free, &free] {
         hooks.act(contact, "opt-out", body.clone()).await.expect(200);
     }
@@ -132,7 +132,7 @@ async fn a_backfill_is_told_once_per_block_with_the_original_date(hooks: Hooks) 
 async fn a_block_is_told_once_and_a_new_block_again(hooks: Hooks) {
     subscribed(&hooks).await;
     let qr = hooks.qr().await;
-    let contact = hooks.meet(&qr, &mobile(1)).await;
+    let contact = hooks.contact_by_message(&qr, &mobile(1)).await;
     for _ in 0..3 {
         says(&hooks, &qr, 1, json!({})).await;
     }
@@ -164,7 +164,7 @@ async fn a_receiver_that_fails_never_undoes_the_block(hooks: Hooks) {
     subscribed(&hooks).await;
     hooks.receiver.answers("/a", recado_tests::Reply::status(500));
     let qr = hooks.qr().await;
-    let contact = hooks.meet(&qr, &mobile(1)).await;
+    let contact = hooks.contact_by_message(&qr, &mobile(1)).await;
     says(&hooks, &qr, 1, json!({})).await;
     let since = hooks.full(&contact).await["opted_out_at"].clone();
     for _ in 0..5 {

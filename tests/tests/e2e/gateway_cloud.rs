@@ -85,7 +85,7 @@ async fn a_given_status_holds(world: World) {
         let settings = fake.settings(&gateway.url());
         let connection =
             world.gateway_connection("official_cloud", "cloud_api", settings, told).await;
-        world.server.settle_jobs().await;
+        world.server.run_due_jobs().await;
         assert_eq!(world.connection_view(&connection).await["status"], status);
     }
     assert_eq!(fake.requests(), 0);
@@ -200,7 +200,7 @@ async fn the_channels_form_of_a_number_is_learnt_and_used_from_then_on(world: Cl
     let shown = world.detail(&contact).await["connections"][0].clone();
     assert_eq!(shown["identifier"], eight_digits(OLD).as_str());
     // An answer comes from the channel's form, and is the same contact's.
-    assert_eq!(world.meets(&eight_digits(OLD)).await, contact);
+    assert_eq!(world.receives_from(&eight_digits(OLD)).await, contact);
     world.well_behaved();
 }
 
@@ -265,7 +265,7 @@ async fn an_answer_later_than_the_timeout_is_uncertain_and_never_sent_again(kind
     world.fake.script([Behaviour::AcceptLate(Duration::from_secs(5))]);
     world.send_text(&mobile(1), "oi").await.expect_error(502, "DELIVERY_UNCERTAIN");
     world.advance(Duration::from_secs(3600));
-    world.server.settle_jobs().await;
+    world.server.run_due_jobs().await;
     world.server.recover_sends().await;
     assert_eq!(world.fake.accepted().len(), 1);
     let message = world.all_messages().await.remove(0);

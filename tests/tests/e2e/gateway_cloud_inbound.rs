@@ -158,7 +158,7 @@ async fn a_file_that_is_gone_leaves_the_message(world: Clouded) {
     let message = world.writes(&digits(&mobile(1)), content).await;
     for _ in 0..6 {
         world.advance(Duration::from_secs(3600));
-        world.server.settle_jobs().await;
+        world.server.run_due_jobs().await;
     }
     assert_eq!(world.message(&text(&message["id"])).await["media_url"], Value::Null);
     world.well_behaved();
@@ -223,7 +223,7 @@ async fn a_phone_that_is_told_later_is_the_phone_of_the_contact(world: Clouded) 
     let both = json!({"from_user_id": SCOPED, "from": eight_digits(&mobile(1))});
     assert_eq!(writes_as(&world, both, &wamid()).await, contact);
     assert_eq!(world.detail(&contact).await["phone"], mobile(1));
-    assert_eq!(world.meets(&digits(&mobile(1))).await, contact);
+    assert_eq!(world.receives_from(&digits(&mobile(1))).await, contact);
     assert_eq!(world.list_ids("limit=100").await.len(), 1);
     let sent = world.sent(&mobile(1), "oi").await;
     assert_eq!(sent["contact_id"], contact.as_str());
@@ -232,15 +232,15 @@ async fn a_phone_that_is_told_later_is_the_phone_of_the_contact(world: Clouded) 
 
 #[both_stores]
 async fn a_number_change_adds_a_name(world: Clouded) {
-    let contact = world.meets(&digits(&mobile(1))).await;
+    let contact = world.receives_from(&digits(&mobile(1))).await;
     let system = json!({"type": "system", "system": {
         "body": "User changed", "wa_id": digits(&mobile(2)), "type": "user_changed_number"}});
     let mut change = world.fake.message(&digits(&mobile(1)), &wamid(), &system, world.now());
     change.as_object_mut().expect("a value").remove("contacts");
     world.changes(&[("messages", change)]).await;
     assert_eq!(world.all_messages().await.len(), 1, "no message of anybody");
-    assert_eq!(world.meets(&digits(&mobile(2))).await, contact);
-    assert_eq!(world.meets(&digits(&mobile(1))).await, contact);
+    assert_eq!(world.receives_from(&digits(&mobile(2))).await, contact);
+    assert_eq!(world.receives_from(&digits(&mobile(1))).await, contact);
     let full = world.full(&contact).await;
     assert_eq!(full["phone"], mobile(1));
     assert_eq!(full["identifier"], digits(&mobile(1)).as_str());
@@ -280,7 +280,7 @@ async fn a_word_or_a_block_button_opts_out(world: Clouded) {
 #[both_stores]
 async fn a_preference_stops_and_resumes(world: Clouded) {
     let from = eight_digits(&mobile(1));
-    let contact = world.meets(&from).await;
+    let contact = world.receives_from(&from).await;
     let at = world.now();
     world.takes(&world.fake.webhook_preference(&from, "stop", at)).await;
     let stopped = world.full(&contact).await;
@@ -307,7 +307,7 @@ async fn a_preference_stops_and_resumes(world: Clouded) {
 
 #[both_stores]
 async fn what_the_operator_writes_on_the_phone_is_an_agents_message(world: Clouded) {
-    let contact = world.meets(&eight_digits(&mobile(1))).await;
+    let contact = world.receives_from(&eight_digits(&mobile(1))).await;
     world.act(&contact, "enable-external-ai", json!({})).await.expect(200);
     world.advance(Duration::from_secs(60));
     let call = world.fake.webhook_echo(
@@ -400,7 +400,7 @@ async fn a_webhook_repeated_after_a_deletion_does_not_bring_the_contact_back(wor
     assert_eq!(world.events().await.len(), told + 2, "a contact and a message");
     assert_eq!(world.list_ids("").await.len(), 1);
     // A new message is no repetition.
-    let again = world.meets(&from).await;
+    let again = world.receives_from(&from).await;
     assert_ne!(again, contact);
 }
 

@@ -29,7 +29,7 @@ async fn phone(waha: &Waha, contact: &str) -> String {
 async fn who_wrote_by_lid_is_asked_for_and_written_to_by_phone(kind: StoreKind) {
     for engine in WahaEngine::ALL {
         let waha = Waha::on(kind, engine).await;
-        waha.fake.set_lid(&digits(&mobile(1)), LID).set_tells_names(false);
+        waha.fake.set_lid(&digits(&mobile(1)), LID).set_reports_names(false);
         let contact = writes(&waha).await;
         assert_eq!(phone(&waha, &contact).await, LID, "{engine:?}");
         waha.jobs().await;
@@ -46,7 +46,7 @@ async fn who_wrote_by_lid_is_asked_for_and_written_to_by_phone(kind: StoreKind) 
 
 #[both_stores]
 async fn a_phone_of_another_contact_makes_a_send_by_it_409_until_they_are_merged(waha: Waha) {
-    waha.fake.set_lid(&digits(&mobile(1)), LID).set_tells_names(false);
+    waha.fake.set_lid(&digits(&mobile(1)), LID).set_reports_names(false);
     let by_phone = waha.create_id(json!({"phone": mobile(1), "name": "Ana"})).await;
     let by_lid = writes(&waha).await;
     waha.jobs().await;
@@ -64,7 +64,7 @@ async fn a_phone_of_another_contact_makes_a_send_by_it_409_until_they_are_merged
 
 #[both_stores]
 async fn an_outage_and_a_restart_lose_no_question(mut waha: Waha) {
-    waha.fake.set_lid(&digits(&mobile(1)), LID).set_tells_names(false);
+    waha.fake.set_lid(&digits(&mobile(1)), LID).set_reports_names(false);
     waha.gateway.stop().await;
     let contact = writes(&waha).await;
     waha.world.restart().await;

@@ -233,12 +233,12 @@ async fn a_caller_who_hangs_up_changes_nothing(waha: Waha) {
         _ = waha.send_text(&to, "oi") => panic!("it answers later"),
         _ = eventually("it is taken", || async { waha.fake.accepted().pop() }) => {}
     }
-    let settled = eventually("it is settled", || async {
+    let finished = eventually("it is settled", || async {
         let all = waha.all_messages().await;
         (all.len() == 1 && all[0]["status"] == "sent").then(|| all[0].clone())
     })
     .await;
-    assert_eq!(settled["wamid"], waha.fake.accepted()[0].raw_id.as_str());
+    assert_eq!(finished["wamid"], waha.fake.accepted()[0].raw_id.as_str());
     assert_eq!(sends(&waha), 1);
 }
 

@@ -76,7 +76,7 @@ async fn contact_created_carries_the_contact_as_post_shows_it(world: World) {
     let created = world.create(json!({"phone": mobile(1), "name": "Ana"})).await;
     assert_eq!(world.events_of("contact.created").await, [created.clone()]);
     let qr = world.qr().await;
-    world.meet(&qr, &mobile(2)).await;
+    world.contact_by_message(&qr, &mobile(2)).await;
     let events = world.events_of("contact.created").await;
     assert_eq!(keys(&events[1]), keys(&created));
     assert_eq!(events[1]["phone"], mobile(2));
@@ -86,7 +86,7 @@ async fn contact_created_carries_the_contact_as_post_shows_it(world: World) {
 async fn a_known_contact_is_not_made_twice(world: World) {
     let qr = world.qr().await;
     let id = world.create_id(json!({"phone": mobile(1), "name": "Ana"})).await;
-    assert_eq!(world.meet(&qr, &mobile(1)).await, id);
+    assert_eq!(world.contact_by_message(&qr, &mobile(1)).await, id);
     assert_eq!(world.list_ids("").await, [id.clone()]);
     assert_eq!(world.detail(&id).await["name"], "Ana");
     assert_eq!(world.events_of("contact.created").await.len(), 1);
@@ -95,7 +95,7 @@ async fn a_known_contact_is_not_made_twice(world: World) {
 #[both_stores]
 async fn the_times_of_a_contact_follow_its_messages(world: World) {
     let qr = world.qr().await;
-    let id = world.meet(&qr, &mobile(1)).await;
+    let id = world.contact_by_message(&qr, &mobile(1)).await;
     let first = world.time();
     world.advance(Duration::from_secs(60));
     world.receive(&qr, &digits(&mobile(1)), "alô").await;
@@ -112,7 +112,7 @@ async fn the_times_of_a_contact_follow_its_messages(world: World) {
 #[both_stores]
 async fn the_last_connection_follows_every_inbound_message(world: World) {
     let (qr, cloud) = (world.qr().await, world.cloud().await);
-    let id = world.meet(&qr, &mobile(1)).await;
+    let id = world.contact_by_message(&qr, &mobile(1)).await;
     for connection in [&cloud, &qr, &cloud] {
         world.receive(connection, &digits(&mobile(1)), "oi").await;
         assert_eq!(world.detail(&id).await["last_connection_id"], connection.as_str());
@@ -140,7 +140,7 @@ async fn a_repeated_message_is_a_duplicate_and_changes_nothing(world: World) {
 #[both_stores]
 async fn a_message_repeated_100_times_at_once_is_one_message_one_reopening_one_event(world: World) {
     let qr = world.qr().await;
-    let contact = world.meet(&qr, &mobile(1)).await;
+    let contact = world.contact_by_message(&qr, &mobile(1)).await;
     let member = world.member("Bia").await;
     world.act(&contact, "close", json!({"member_id": member})).await.expect(200);
     let event = world.inbound(&digits(&mobile(1)), "voltei");
@@ -432,7 +432,7 @@ async fn message_received_carries_the_message_the_contact_and_the_connection(wor
 #[both_stores]
 async fn message_received_shows_the_state_after_the_change_that_it_made(world: World) {
     let cloud = world.cloud().await;
-    let contact = world.meet(&cloud, &mobile(1)).await;
+    let contact = world.contact_by_message(&cloud, &mobile(1)).await;
     world.close(&contact).await;
     world.receive(&cloud, &digits(&mobile(1)), "voltei").await;
     world.receive(&cloud, &digits(&mobile(1)), "sair").await;
@@ -449,7 +449,7 @@ async fn message_received_shows_the_state_after_the_change_that_it_made(world: W
 #[both_stores]
 async fn a_message_of_the_history_is_stored_without_events_reopening_or_unread(world: World) {
     let qr = world.qr().await;
-    let contact = world.meet(&qr, &mobile(1)).await;
+    let contact = world.contact_by_message(&qr, &mobile(1)).await;
     world.close(&contact).await;
     let (before, events) = (world.detail(&contact).await, world.events().await.len());
     world.advance(Duration::from_secs(60));

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use recado_tests::hooks_in::{FORWARDED, SECRET, dispatching, plain, stranger};
+use recado_tests::hooks_in::{FORWARDED, SECRET, dispatching, plain, unknown_client};
 use recado_tests::{Answer, Intake, Request, both_stores, mobile, raw};
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ fn sized(body: &Value, length: usize) -> Vec<u8> {
 /// The head of a call on a raw connection.
 fn head(path: &str, secret: &str, more: &str) -> Vec<u8> {
     let mut head = format!("POST {path} HTTP/1.1\r\nhost: recado\r\n");
-    write!(head, "{FORWARDED}: {}\r\n", stranger()).expect("text");
+    write!(head, "{FORWARDED}: {}\r\n", unknown_client()).expect("text");
     if !secret.is_empty() {
         write!(head, "{SECRET}: {secret}\r\n").expect("text");
     }

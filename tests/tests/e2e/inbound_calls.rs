@@ -84,8 +84,8 @@ async fn a_deactivated_endpoint_is_410_until_it_is_active_again(world: Intake) {
     let site = world.endpoint("site-leads", plain()).await;
     world.change_endpoint(&site, json!({"is_active": false})).await;
     world.hand_in(&site, &ana()).await.expect_hook_error(410, "ENDPOINT_INACTIVE");
-    let stranger = world.knock(Request::new("POST", site.path()).json(&ana())).await;
-    stranger.expect_hook_error(410, "ENDPOINT_INACTIVE");
+    let unknown_client = world.knock(Request::new("POST", site.path()).json(&ana())).await;
+    unknown_client.expect_hook_error(410, "ENDPOINT_INACTIVE");
     world.change_endpoint(&site, json!({"is_active": true})).await;
     world.taken(&site, ana()).await;
 }

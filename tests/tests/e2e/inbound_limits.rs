@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use recado_tests::backend::TestServer;
-use recado_tests::hooks_in::{Endpoint, FORWARDED, SECRET, incoming, plain, stranger};
+use recado_tests::hooks_in::{Endpoint, FORWARDED, SECRET, incoming, plain, unknown_client};
 use recado_tests::{Answer, Intake, Request, Setup, both_stores, join_all, mobile, on_postgres};
 use serde_json::{Value, json};
 
@@ -43,7 +43,7 @@ async fn crowd(world: &Intake, endpoint: &Endpoint) -> (usize, u64) {
 #[both_stores]
 async fn a_client_has_10_calls_a_minute(world: Intake) {
     let site = world.endpoint("site-leads", plain()).await;
-    let client = stranger();
+    let client = unknown_client();
     assert_eq!(burst(&world, &client, &site).await, (10, 6));
     world.advance(Duration::from_millis(5_999));
     assert_eq!(burst(&world, &client, &site).await, (0, 1));
@@ -53,13 +53,13 @@ async fn a_client_has_10_calls_a_minute(world: Intake) {
     assert_eq!(burst(&world, &client, &site).await.0, 5);
     world.advance(Duration::from_secs(600));
     assert_eq!(burst(&world, &client, &site).await, (10, 6), "never more than a minute's");
-    assert_eq!(burst(&world, &stranger(), &site).await.0, 10, "each client has its own");
+    assert_eq!(burst(&world, &unknown_client(), &site).await.0, 10, "each client has its own");
 }
 
 #[both_stores]
 async fn a_client_has_5_calls_a_minute_to_a_public_endpoint(world: Intake) {
     let open = world.public("site-open").await;
-    let client = stranger();
+    let client = unknown_client();
     assert_eq!(burst(&world, &client, &open).await, (5, 12));
     world.advance(Duration::from_secs(12));
     assert_eq!(burst(&world, &client, &open).await.0, 1);
@@ -101,7 +101,7 @@ async fn one_counter_of_a_client_counts_the_calls_to_all_endpoints(world: Intake
     let theirs = world.neighbour("Other").await;
     let other = world.endpoint_of(&theirs, "other-leads", plain(), json!({})).await;
     let open = world.public("site-open").await;
-    let client = stranger();
+    let client = unknown_client();
     for n in 0..10 {
         from(&world, &client, if n % 2 == 0 { &site } else { &other }).await.expect_ok();
     }
@@ -113,7 +113,7 @@ async fn one_counter_of_a_client_counts_the_calls_to_all_endpoints(world: Intake
 #[both_stores]
 async fn calls_that_lead_nowhere_count_for_the_client(world: Intake) {
     let site = world.endpoint("site-leads", plain()).await;
-    let client = stranger();
+    let client = unknown_client();
     let unknown = || Request::new("POST", incoming("nobody-has-this")).header(FORWARDED, &client);
     for _ in 0..10 {
         world.send(unknown()).await.expect_hook_error(404, "ENDPOINT_NOT_FOUND");
@@ -125,7 +125,7 @@ async fn calls_that_lead_nowhere_count_for_the_client(world: Intake) {
 #[both_stores]
 async fn the_limit_of_a_client_is_told_before_anything_else(world: Intake) {
     let site = world.endpoint("site-leads", plain()).await;
-    let client = stranger();
+    let client = unknown_client();
     let wrong = || {
         let request = Request::new("POST", site.path()).header(FORWARDED, &client);
         request.header(SECRET, "wrong").body(vec![b'x'; 200_000])
@@ -149,7 +149,7 @@ async fn the_limit_of_a_client_is_told_before_anything_else(world: Intake) {
 #[both_stores]
 async fn a_call_that_was_limited_is_not_charged(world: Intake) {
     let site = world.endpoint("site-leads", plain()).await;
-    let client = stranger();
+    let client = unknown_client();
     burst(&world, &client, &site).await;
     for _ in 0..20 {
         from(&world, &client, &site).await.expect_limited();
@@ -187,7 +187,7 @@ async fn a_client_is_not_charged_for_a_full_endpoint_nor_the_endpoint_for_a_busy
     let (site, other) =
         (world.endpoint("site-leads", plain()).await, world.endpoint("other-leads", plain()).await);
     crowd(&world, &site).await;
-    let client = stranger();
+    let client = unknown_client();
     for _ in 0..15 {
         from(&world, &client, &site).await.expect_limited();
     }
@@ -211,7 +211,7 @@ async fn refusals_of_the_body_are_charged(world: Intake) {
 #[both_stores]
 async fn simultaneous_calls_never_exceed_an_allowance(world: Intake) {
     let site = world.endpoint("site-leads", plain()).await;
-    let client = stranger();
+    let client = unknown_client();
     let calls = (0..30).map(|_| from(&world, &client, &site)).collect();
     let answers = join_all(calls).await;
     assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 10);
@@ -234,7 +234,7 @@ async fn two_processes_share_the_allowances(world: Intake) {
     let second = TestServer::start(&world.database, setup).await;
     let site = world.endpoint("site-leads", plain()).await;
     let addrs = [world.addr, second.addr];
-    let client = stranger();
+    let client = unknown_client();
     let calls = (0..30)
         .map(|n| site.request().header(FORWARDED, &client).json(&ana()).send(addrs[n % 2]))
         .collect();
@@ -242,7 +242,7 @@ async fn two_processes_share_the_allowances(world: Intake) {
     assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 10);
     world.advance(Duration::from_secs(60));
     let calls = (0..80)
-        .map(|n| site.request().header(FORWARDED, stranger()).json(&ana()).send(addrs[n % 2]))
+        .map(|n| site.request().header(FORWARDED, unknown_client()).json(&ana()).send(addrs[n % 2]))
         .collect();
     let answers = join_all(calls).await;
     assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 60);

@@ -107,7 +107,7 @@ async fn a_national_number_is_read_in_the_region_of_the_company(world: Intake) {
 
 #[both_stores]
 async fn someone_known_by_the_name_of_a_channel_is_found(world: Intake) {
-    let met = world.meet(&world.silent("qr").await, &eight_digits(&mobile(1))).await;
+    let met = world.contact_by_message(&world.silent("qr").await, &eight_digits(&mobile(1))).await;
     let site = world.endpoint("site-leads", plain()).await;
     let taken = world.taken(&site, json!({"phone": mobile(1), "name": "Ana"})).await;
     assert_eq!(taken["action"], "updated");

@@ -257,7 +257,7 @@ async fn what_changes_at_one_process_holds_at_the_other_at_once(world: Intake) {
     let second = TestServer::start(&world.database, setup).await;
     let site = world.endpoint("site-leads", plain()).await;
     let there = |secret: String| {
-        let from = recado_tests::hooks_in::stranger();
+        let from = recado_tests::hooks_in::unknown_client();
         let request = Request::new("POST", site.path()).header(SECRET, secret);
         let request = request.header(recado_tests::hooks_in::FORWARDED, from);
         request.json(&json!({"phone": mobile(1), "tel": mobile(2)})).send(second.addr)

@@ -2,7 +2,7 @@
 
 use recado_tests::backend::Database;
 use recado_tests::binary::Process;
-use recado_tests::hooks_in::{FORWARDED, SECRET, dispatching, incoming, stranger};
+use recado_tests::hooks_in::{FORWARDED, SECRET, dispatching, incoming, unknown_client};
 use recado_tests::world::{operator_at, tenant_at};
 use recado_tests::{Request, StoreKind, World, both_stores, mobile, text};
 use serde_json::json;
@@ -39,7 +39,7 @@ async fn no_log_line_and_no_metric_shows_secrets_tokens_or_what_was_posted(kind:
     });
     let made = operator_at(addr, &us.id, "POST", "C/templates", body).await.expect(201);
     let token = text(&made["token"]);
-    let post = |path: String| Request::new("POST", path).header(FORWARDED, stranger());
+    let post = |path: String| Request::new("POST", path).header(FORWARDED, unknown_client());
     let lead = json!({
         "fone": "+5511987654321", "nome": "Fulana Sigilosa", "plano": "segredo-do-plano",
         "mail": "segredo@example.com", "resto": "segredo-do-resto",

@@ -45,7 +45,7 @@ fn ids(entries: &[Value]) -> Vec<String> {
 async fn life(world: &World) {
     let qr = world.silent("qr").await;
     world.create(json!({"phone": phone(1), "name": "Zé 🦜"})).await;
-    world.meet(&qr, &mobile(1)).await;
+    world.contact_by_message(&qr, &mobile(1)).await;
     let sent = world.sent(&mobile(1), "olá").await;
     world.advance(Duration::from_secs(1));
     for status in ["delivered", "read"] {

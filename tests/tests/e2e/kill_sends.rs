@@ -23,7 +23,7 @@ const CALLS: u32 = 500;
 /// The same before a release.
 const CALLS_BEFORE_A_RELEASE: u32 = 1_000;
 /// How long after a restart a message of the dead process may be pending.
-const SETTLED_WITHIN: Duration = Duration::from_secs(16);
+const RECORDED_WITHIN: Duration = Duration::from_secs(16);
 
 /// Rounds and calls of each.
 fn load() -> (u32, u32) {
@@ -172,7 +172,7 @@ async fn a_killed_process_loses_no_message_sends_none_twice_and_leaves_none_pend
         process = Process::serve(&database, &["--log", "info"]).await;
         let restarted = Instant::now();
         while pending(process.addr, &us).await > 0 {
-            assert!(restarted.elapsed() < SETTLED_WITHIN, "messages stay pending");
+            assert!(restarted.elapsed() < RECORDED_WITHIN, "messages stay pending");
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
         let all = messages(process.addr, &us).await;
@@ -281,7 +281,7 @@ async fn a_graceful_stop_finishes_a_slow_send(kind: StoreKind) {
 }
 
 #[both_stores]
-async fn a_send_whose_caller_hung_up_is_settled_before_a_graceful_stop_ends(kind: StoreKind) {
+async fn a_send_whose_caller_hung_up_is_finished_before_a_graceful_stop_ends(kind: StoreKind) {
     let database = Database::migrated(kind);
     let process = Process::serve(&database, &[]).await;
     let us = tenant_at(process.addr, "Acme", "enterprise").await;

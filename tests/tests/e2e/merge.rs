@@ -327,7 +327,7 @@ async fn messages_that_come_during_merges_are_never_lost(world: World) {
 }
 
 #[both_stores]
-async fn a_message_that_is_being_sent_to_the_other_is_settled_on_the_one_that_stays(world: World) {
+async fn a_message_that_is_being_sent_to_the_other_is_finished_on_the_one_that_stays(world: World) {
     let qr = world.connection("qr", json!({"settings": {"delay_ms": 1}})).await;
     let slow = recado_tests::steered(5);
     let gone = world.create_id(json!({"phone": slow})).await;
@@ -341,8 +341,8 @@ async fn a_message_that_is_being_sent_to_the_other_is_settled_on_the_one_that_st
         merge(&world, &kept, &gone).await.expect(200);
     });
     let id = text(&answer.expect(200)["message_id"]);
-    let settled = world.reaches(&id, "read").await;
-    assert_eq!(settled["contact_id"], kept.as_str());
+    let finished = world.reaches(&id, "read").await;
+    assert_eq!(finished["contact_id"], kept.as_str());
     let events = world.events_of("message.sent").await;
     assert_eq!(events.len(), 1);
     assert_eq!(events[0]["contact"]["id"], kept.as_str());

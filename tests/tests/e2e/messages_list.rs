@@ -91,8 +91,8 @@ async fn the_general_listing_shows_contact_and_external_id(world: World) {
 #[both_stores]
 async fn the_listing_of_a_contact_omits_contact_and_external_id(world: World) {
     let qr = world.qr().await;
-    let contact = world.meet(&qr, &mobile(1)).await;
-    world.meet(&qr, &mobile(2)).await;
+    let contact = world.contact_by_message(&qr, &mobile(1)).await;
+    world.contact_by_message(&qr, &mobile(2)).await;
     let shown = world.messages_of(&contact).await;
     assert_eq!(shown.len(), 1);
     assert_eq!(keys(&shown[0]), common());
@@ -160,8 +160,8 @@ async fn nothing_is_a_page_without_pages(world: World) {
 #[both_stores]
 async fn contact_and_connection_and_direction_filter(world: World) {
     let (qr, cloud) = (world.qr().await, world.silent("official_cloud").await);
-    let ana = world.meet(&qr, &mobile(1)).await;
-    let bia = world.meet(&cloud, &mobile(2)).await;
+    let ana = world.contact_by_message(&qr, &mobile(1)).await;
+    let bia = world.contact_by_message(&cloud, &mobile(2)).await;
     let sent = world.send_through(&cloud, &mobile(1)).await.expect(200);
     let sent = text(&sent["message_id"]);
     let of = |query: String| {
@@ -189,7 +189,7 @@ async fn contact_and_connection_and_direction_filter(world: World) {
 async fn type_and_status_filter_the_general_listing(world: World) {
     let qr = world.qr().await;
     let cloud = world.silent("official_cloud").await;
-    let ana = world.meet(&qr, &mobile(1)).await;
+    let ana = world.contact_by_message(&qr, &mobile(1)).await;
     let image = with(world.inbound(&digits(&mobile(1)), ""), json!({"type": "image"}));
     let image = world.stored(&qr, image).await;
     let sent = text(&world.send_through(&cloud, &mobile(1)).await.expect(200)["message_id"]);
@@ -347,7 +347,7 @@ async fn a_value_out_of_range_or_form_is_named(world: World) {
 #[both_stores]
 async fn unknown_parameters_are_ignored(world: World) {
     let qr = world.qr().await;
-    let contact = world.meet(&qr, &mobile(1)).await;
+    let contact = world.contact_by_message(&qr, &mobile(1)).await;
     let path = format!("/api/v1/contacts/{contact}/messages?nope=1&contact_id={}", unknown_id());
     assert_eq!(world.get(&path).await.items().len(), 1);
     assert_eq!(world.message_ids("nope=1&cursor=x&order_by=y").await.len(), 1);

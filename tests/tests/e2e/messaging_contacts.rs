@@ -50,8 +50,8 @@ async fn messages_arriving_at_once_keep_lists_and_totals_right(world: World) {
 #[both_stores]
 async fn the_status_of_a_conversation_filters_the_list(world: World) {
     let qr = world.qr().await;
-    let open = world.meet(&qr, &mobile(1)).await;
-    let closed = world.meet(&qr, &mobile(2)).await;
+    let open = world.contact_by_message(&qr, &mobile(1)).await;
+    let closed = world.contact_by_message(&qr, &mobile(2)).await;
     world.close(&closed).await;
     assert_eq!(world.list_ids("inbox_status=open").await, [open.clone()]);
     assert_eq!(world.list_ids("inbox_status=resolved").await, [closed.clone()]);
@@ -63,7 +63,7 @@ async fn the_status_of_a_conversation_filters_the_list(world: World) {
 #[both_stores]
 async fn the_detail_of_a_contact_that_talked_goes_back_unchanged_in_a_patch(world: World) {
     let qr = world.qr().await;
-    let id = world.meet(&qr, &mobile(1)).await;
+    let id = world.contact_by_message(&qr, &mobile(1)).await;
     world.close(&id).await;
     let before = world.detail(&id).await;
     world.advance(Duration::from_secs(60));

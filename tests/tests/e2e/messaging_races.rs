@@ -26,7 +26,7 @@ async fn a_contact_deleted_while_a_message_is_sent_to_it_stays_deleted(world: Wo
 async fn a_deletion_and_a_message_at_once_leave_a_whole_contact_or_none(world: World) {
     let qr = world.silent("qr").await;
     for n in 0..15 {
-        let id = world.meet(&qr, &mobile(n)).await;
+        let id = world.contact_by_message(&qr, &mobile(n)).await;
         let path = format!("/api/v1/contacts/{id}");
         let event = world.inbound(&digits(&mobile(n)), "ainda aqui");
         let (deleted, result) = tokio::join!(world.delete(&path), world.gateway_one(&qr, event));
@@ -51,7 +51,7 @@ async fn a_deletion_and_a_message_at_once_leave_a_whole_contact_or_none(world: W
 #[both_stores]
 async fn actions_of_many_agents_at_once_end_in_one_of_their_states(world: World) {
     let qr = world.silent("qr").await;
-    let contact = world.meet(&qr, &mobile(1)).await;
+    let contact = world.contact_by_message(&qr, &mobile(1)).await;
     let mut members = Vec::new();
     for n in 0..6 {
         members.push(world.member(&format!("m{n}")).await);
@@ -70,7 +70,7 @@ async fn actions_of_many_agents_at_once_end_in_one_of_their_states(world: World)
 #[both_stores]
 async fn messages_closings_and_sends_at_once_lose_nothing(world: World) {
     let qr = world.silent("qr").await;
-    let contact = world.meet(&qr, &mobile(1)).await;
+    let contact = world.contact_by_message(&qr, &mobile(1)).await;
     let (from, to) = (digits(&mobile(1)), mobile(1));
     let received = async {
         let calls = (0..20).map(|n| world.gateway_one(&qr, world.inbound(&from, &format!("{n}"))));
@@ -105,7 +105,7 @@ async fn messages_closings_and_sends_at_once_lose_nothing(world: World) {
 async fn a_request_to_stop_is_obeyed_by_every_send_that_comes_after_it(world: World) {
     let qr = world.silent("qr").await;
     for n in 0..10 {
-        let contact = world.meet(&qr, &mobile(n)).await;
+        let contact = world.contact_by_message(&qr, &mobile(n)).await;
         let to = mobile(n);
         let event = world.inbound(&digits(&to), "sair");
         let (result, answer) =

@@ -86,7 +86,7 @@ async fn nothing_of_a_deleted_contact_stays_in_the_messages(world: World) {
     world.delete(&format!("/api/v1/contacts/{contact}")).await.expect_deleted();
     assert!(world.all_messages().await.is_empty());
     // The same person is somebody new.
-    let again = world.meet(&qr, &mobile(1)).await;
+    let again = world.contact_by_message(&qr, &mobile(1)).await;
     assert_ne!(again, contact);
     assert_eq!(world.messages_of(&again).await.len(), 1);
     assert_eq!(world.detail(&again).await["connections"][0]["unread_count"], 1);

@@ -18,7 +18,7 @@ async fn second(world: &World) -> TestServer {
 async fn a_message_repeated_at_both_at_once_is_one(world: World) {
     let other = second(&world).await;
     let qr = world.qr().await;
-    let contact = world.meet(&qr, &mobile(1)).await;
+    let contact = world.contact_by_message(&qr, &mobile(1)).await;
     world.close(&contact).await;
     let event = world.inbound(&digits(&mobile(1)), "voltei");
     let path = format!("C/connections/{qr}/events");
@@ -53,7 +53,7 @@ async fn a_key_used_at_both_at_once_sends_once(world: World) {
 }
 
 #[on_postgres]
-async fn a_living_process_settles_what_a_dead_one_left_pending(kind: StoreKind) {
+async fn a_living_process_finishes_what_a_dead_one_left_pending(kind: StoreKind) {
     let database = Database::migrated(kind);
     let (dying, living) =
         (Process::serve(&database, &[]).await, Process::serve(&database, &[]).await);

@@ -68,7 +68,7 @@ async fn every_stop_word_blocks_in_any_dress(world: World) {
             format!("{}.", word.replace("nao", "Não")),
         ];
         for (m, said) in (0..).zip(dressed) {
-            let contact = world.meet(&cloud, &mobile(n * 10 + m)).await;
+            let contact = world.contact_by_message(&cloud, &mobile(n * 10 + m)).await;
             world.receive(&cloud, &digits(&mobile(n * 10 + m)), &said).await;
             assert_eq!(blocked_since(&world, &contact).await, world.time(), "{said:?}");
         }
@@ -79,7 +79,7 @@ async fn every_stop_word_blocks_in_any_dress(world: World) {
 #[both_stores]
 async fn a_word_inside_a_longer_message_does_not_block(world: World) {
     let cloud = world.cloud().await;
-    let contact = world.meet(&cloud, &mobile(1)).await;
+    let contact = world.contact_by_message(&cloud, &mobile(1)).await;
     for said in ["quero sair com você", "não pare", "sairei", "stop it", "s a i r", "?", "sim"] {
         world.receive(&cloud, &digits(&mobile(1)), said).await;
         assert_eq!(blocked_since(&world, &contact).await, Value::Null, "{said}");
@@ -90,7 +90,7 @@ async fn a_word_inside_a_longer_message_does_not_block(world: World) {
 #[both_stores]
 async fn a_caption_does_not_block(world: World) {
     let cloud = world.cloud().await;
-    let contact = world.meet(&cloud, &mobile(1)).await;
+    let contact = world.contact_by_message(&cloud, &mobile(1)).await;
     let media = json!({"mimetype": "image/jpeg", "caption": "sair"});
     let event = json!({
         "kind": "message", "provider_message_id": wamid(), "timestamp": world.time(),
@@ -126,7 +126,7 @@ async fn the_event_tells_who_where_when_and_how(world: World) {
 #[both_stores]
 async fn opting_out_switches_the_external_ai_off_only(world: World) {
     let qr = world.qr().await;
-    let contact = world.meet(&qr, &mobile(1)).await;
+    let contact = world.contact_by_message(&qr, &mobile(1)).await;
     world.receive(&qr, &digits(&mobile(1)), "parar").await;
     let full = world.full(&contact).await;
     assert_eq!(full["external_ai_enabled"], false);
@@ -138,7 +138,7 @@ async fn opting_out_switches_the_external_ai_off_only(world: World) {
 #[both_stores]
 async fn asking_again_changes_nothing(world: World) {
     let qr = world.qr().await;
-    let contact = world.meet(&qr, &mobile(1)).await;
+    let contact = world.contact_by_message(&qr, &mobile(1)).await;
     world.receive(&qr, &digits(&mobile(1)), "parar").await;
     let since = world.time();
     world.act(&contact, "enable-external-ai", Value::Null).await.expect(200);
@@ -155,7 +155,7 @@ async fn asking_again_changes_nothing(world: World) {
 #[both_stores]
 async fn a_request_repeated_at_once_is_one_block(world: World) {
     let qr = world.qr().await;
-    world.meet(&qr, &mobile(1)).await;
+    world.contact_by_message(&qr, &mobile(1)).await;
     let calls = (0..20)
         .map(|_| world.gateway_one(&qr, world.inbound(&digits(&mobile(1)), "parar")))
         .collect();
@@ -180,7 +180,7 @@ async fn a_button_blocks_by_its_id_payload_or_title_on_every_kind(world: World) 
             json!({"title": "Stop promotions"}),
         ] {
             n += 1;
-            let contact = world.meet(&connection, &mobile(n)).await;
+            let contact = world.contact_by_message(&connection, &mobile(n)).await;
             world.stored(&connection, pressed(&world, &mobile(n), button.clone())).await;
             assert_eq!(blocked_since(&world, &contact).await, world.time(), "{kind} {button}");
         }
@@ -190,7 +190,7 @@ async fn a_button_blocks_by_its_id_payload_or_title_on_every_kind(world: World) 
 #[both_stores]
 async fn another_button_does_not_block(world: World) {
     let cloud = world.cloud().await;
-    let contact = world.meet(&cloud, &mobile(1)).await;
+    let contact = world.contact_by_message(&cloud, &mobile(1)).await;
     let button = json!({"id": "yes", "payload": "yes", "title": "Quero promoções"});
     world.stored(&cloud, pressed(&world, &mobile(1), button)).await;
     assert_eq!(blocked_since(&world, &contact).await, Value::Null);
@@ -199,7 +199,7 @@ async fn another_button_does_not_block(world: World) {
 #[both_stores]
 async fn a_block_button_as_mere_text_does_not_block(world: World) {
     let cloud = world.cloud().await;
-    let contact = world.meet(&cloud, &mobile(1)).await;
+    let contact = world.contact_by_message(&cloud, &mobile(1)).await;
     world.receive(&cloud, &digits(&mobile(1)), "parar promoções").await;
     assert_eq!(blocked_since(&world, &contact).await, Value::Null);
 }
@@ -221,7 +221,7 @@ async fn a_group_never_opts_out_by_a_message(world: World) {
 #[both_stores]
 async fn the_preference_stop_blocks_on_the_official_cloud(world: World) {
     let cloud = world.cloud().await;
-    let contact = world.meet(&cloud, &mobile(1)).await;
+    let contact = world.contact_by_message(&cloud, &mobile(1)).await;
     let result = world.gateway_one(&cloud, prefers(&world, &mobile(1), "stop")).await;
     assert_eq!(result["result"], "stored", "{result}");
     assert_eq!(blocked_since(&world, &contact).await, world.time());
@@ -234,7 +234,7 @@ async fn the_preference_stop_blocks_on_the_official_cloud(world: World) {
 #[both_stores]
 async fn a_preference_is_ignored_on_a_qr_connection(world: World) {
     let qr = world.qr().await;
-    let contact = world.meet(&qr, &mobile(1)).await;
+    let contact = world.contact_by_message(&qr, &mobile(1)).await;
     let result = world.gateway_one(&qr, prefers(&world, &mobile(1), "stop")).await;
     assert_eq!(result["result"], "ignored", "{result}");
     assert_eq!(blocked_since(&world, &contact).await, Value::Null);
@@ -243,7 +243,7 @@ async fn a_preference_is_ignored_on_a_qr_connection(world: World) {
 #[both_stores]
 async fn the_preference_resume_lifts_the_block_and_a_later_request_is_a_new_one(world: World) {
     let cloud = world.cloud().await;
-    let contact = world.meet(&cloud, &mobile(1)).await;
+    let contact = world.contact_by_message(&cloud, &mobile(1)).await;
     world.gateway_one(&cloud, prefers(&world, &mobile(1), "stop")).await;
     world.advance(Duration::from_secs(60));
     world.gateway_one(&cloud, prefers(&world, &mobile(1), "resume")).await;
@@ -262,7 +262,7 @@ async fn the_preference_resume_lifts_the_block_and_a_later_request_is_a_new_one(
 #[both_stores]
 async fn a_request_after_a_campaign_is_a_reply_to_it(world: World) {
     let cloud = world.cloud().await;
-    let contact = world.meet(&cloud, &mobile(1)).await;
+    let contact = world.contact_by_message(&cloud, &mobile(1)).await;
     campaign_message(&world, &contact, &cloud).await;
     world.advance(Duration::from_secs(60));
     world.receive(&cloud, &digits(&mobile(1)), "sair").await;
@@ -272,7 +272,7 @@ async fn a_request_after_a_campaign_is_a_reply_to_it(world: World) {
 #[both_stores]
 async fn a_request_after_something_newer_than_the_campaign_is_no_reply_to_it(world: World) {
     let cloud = world.cloud().await;
-    let contact = world.meet(&cloud, &mobile(1)).await;
+    let contact = world.contact_by_message(&cloud, &mobile(1)).await;
     campaign_message(&world, &contact, &cloud).await;
     world.advance(Duration::from_secs(60));
     world.sent(&mobile(1), "mais uma coisa").await;
@@ -284,7 +284,7 @@ async fn a_request_after_something_newer_than_the_campaign_is_no_reply_to_it(wor
 #[both_stores]
 async fn a_request_that_quotes_the_campaign_is_a_reply_to_it_whatever_came_since(world: World) {
     let qr = world.qr().await;
-    let contact = world.meet(&qr, &mobile(1)).await;
+    let contact = world.contact_by_message(&qr, &mobile(1)).await;
     let campaign = campaign_message(&world, &contact, &qr).await;
     world.advance(Duration::from_secs(60));
     world.sent(&mobile(1), "mais uma coisa").await;
@@ -298,7 +298,7 @@ async fn a_request_that_quotes_the_campaign_is_a_reply_to_it_whatever_came_since
 #[both_stores]
 async fn a_request_found_in_the_history_blocks_with_its_event(world: World) {
     let qr = world.qr().await;
-    let contact = world.meet(&qr, &mobile(1)).await;
+    let contact = world.contact_by_message(&qr, &mobile(1)).await;
     campaign_message(&world, &contact, &qr).await;
     let at = world.time_ago(86_400_000);
     let old = json!({"history": true, "timestamp": at});
@@ -311,7 +311,7 @@ async fn a_request_found_in_the_history_blocks_with_its_event(world: World) {
 #[both_stores]
 async fn a_request_of_the_history_that_quotes_a_campaign_is_a_reply_to_it(world: World) {
     let qr = world.qr().await;
-    let contact = world.meet(&qr, &mobile(1)).await;
+    let contact = world.contact_by_message(&qr, &mobile(1)).await;
     let campaign = campaign_message(&world, &contact, &qr).await;
     let old = json!({"history": true, "quoted_provider_message_id": campaign});
     world.stored(&qr, with(world.inbound(&digits(&mobile(1)), "sair"), old)).await;
@@ -321,7 +321,7 @@ async fn a_request_of_the_history_that_quotes_a_campaign_is_a_reply_to_it(world:
 #[both_stores]
 async fn a_request_of_the_history_from_before_the_last_opt_in_does_not_block_again(world: World) {
     let qr = world.qr().await;
-    let contact = world.meet(&qr, &mobile(1)).await;
+    let contact = world.contact_by_message(&qr, &mobile(1)).await;
     let before = world.time_ago(60_000);
     world.receive(&qr, &digits(&mobile(1)), "sair").await;
     world.act(&contact, "opt-in", Value::Null).await.expect(200);
@@ -340,7 +340,7 @@ async fn a_request_of_the_history_from_before_the_last_opt_in_does_not_block_aga
 #[both_stores]
 async fn a_backfill_blocks_with_the_original_date(world: World) {
     let cloud = world.cloud().await;
-    let contact = world.meet(&cloud, &mobile(1)).await;
+    let contact = world.contact_by_message(&cloud, &mobile(1)).await;
     let original = "2024-05-06T07:08:09.000Z";
     let body = json!({"source": "backfill", "opted_out_at": original});
     let full = world.act(&contact, "opt-out", body.clone()).await.expect(200);
@@ -403,7 +403,7 @@ async fn an_opt_out_without_its_date_or_with_another_source_is_refused(world: Wo
 #[both_stores]
 async fn an_operator_lifts_the_block_and_leaves_the_external_ai_off(world: World) {
     let qr = world.qr().await;
-    let contact = world.meet(&qr, &mobile(1)).await;
+    let contact = world.contact_by_message(&qr, &mobile(1)).await;
     world.receive(&qr, &digits(&mobile(1)), "sair").await;
     let full = world.act(&contact, "opt-in", Value::Null).await.expect(200);
     assert_eq!(full["opted_out_at"], Value::Null);

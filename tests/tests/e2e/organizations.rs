@@ -112,15 +112,15 @@ async fn a_registry_that_is_down_is_asked_again_after_growing_waits(kind: StoreK
         .then(json_answer(200, &json!("not an object")))
         .then_json(200, &json!({"razao_social": "EMPRESA LTDA", "nome_fantasia": "E"}));
     let id = world.create_id(json!({"phone": phone(1), "cnpj": CNPJ})).await;
-    world.server.settle_jobs().await;
+    world.server.run_due_jobs().await;
     for (n, wait) in [(1, 5), (2, 30), (3, 120), (4, 600)] {
         assert_eq!(transport.requests().len(), n);
         world.advance(Duration::from_secs(wait) - Duration::from_millis(1));
-        world.server.settle_jobs().await;
+        world.server.run_due_jobs().await;
         assert_eq!(transport.requests().len(), n, "not before {wait} s");
         assert!(organization(&world, &id).await["enriched_at"].is_null());
         world.advance(Duration::from_millis(1));
-        world.server.settle_jobs().await;
+        world.server.run_due_jobs().await;
     }
     assert_eq!(transport.requests().len(), 5);
     assert_eq!(organization(&world, &id).await["name"], "E");
@@ -130,13 +130,13 @@ async fn a_registry_that_is_down_is_asked_again_after_growing_waits(kind: StoreK
 async fn the_wait_grows_to_six_hours_and_stays_there(kind: StoreKind) {
     let world = stepped(kind).await;
     world.create(json!({"phone": phone(1), "cnpj": CNPJ})).await;
-    world.server.settle_jobs().await;
+    world.server.run_due_jobs().await;
     for (n, wait) in [5, 30, 120, 600, 3_600, 21_600, 21_600, 21_600].into_iter().enumerate() {
         world.advance(Duration::from_secs(wait) - Duration::from_millis(1));
-        world.server.settle_jobs().await;
+        world.server.run_due_jobs().await;
         assert_eq!(world.server.transport.requests().len(), n + 1, "not before {wait} s");
         world.advance(Duration::from_millis(1));
-        world.server.settle_jobs().await;
+        world.server.run_due_jobs().await;
         assert_eq!(world.server.transport.requests().len(), n + 2, "after {wait} s");
     }
 }
@@ -147,9 +147,9 @@ async fn an_answer_400_or_404_ends_the_asking(kind: StoreKind) {
     for (n, (cnpj, status)) in (0..).zip([(CNPJ, 404), ("11222333000181", 400)]) {
         world.server.transport.then_json(status, &json!({"message": "no"}));
         let id = world.create_id(json!({"phone": phone(n), "cnpj": cnpj})).await;
-        world.server.settle_jobs().await;
+        world.server.run_due_jobs().await;
         world.advance(Duration::from_secs(7 * 24 * 3600));
-        world.server.settle_jobs().await;
+        world.server.run_due_jobs().await;
         assert_eq!(world.server.transport.requests().len(), n as usize + 1, "{status}");
         assert_eq!(organization(&world, &id).await["name"], cnpj);
     }
@@ -161,7 +161,7 @@ async fn an_enriched_organization_is_not_asked_about_again(world: World) {
     let id = world.create_id(json!({"phone": phone(1), "cnpj": CNPJ})).await;
     enriched(&world, &id).await;
     world.create(json!({"phone": phone(2), "cnpj": CNPJ})).await;
-    world.server.settle_jobs().await;
+    world.server.run_due_jobs().await;
     assert_eq!(world.server.transport.requests().len(), 1);
 }
 

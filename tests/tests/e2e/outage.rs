@@ -191,7 +191,7 @@ async fn a_database_that_fails_at_any_step_of_a_delete_leaves_the_contact_whole_
                         }
                     }
                     world.advance(std::time::Duration::from_secs(600));
-                    world.server.settle_jobs().await;
+                    world.server.run_due_jobs().await;
                     found = world.get(&path).await.status;
                 }
                 if found == 200 {

@@ -555,9 +555,9 @@ async fn events_of_a_number_of_another_company_go_nowhere(world: Clouded) {
 
 #[both_stores]
 async fn events_of_an_unknown_number_go_nowhere_and_lose_no_others(world: Clouded) {
-    let stranger = FakeCloud::numbered("999", "551140020000");
+    let unknown_client = FakeCloud::numbered("999", "551140020000");
     let content = json!({"type": "text", "text": {"body": "oi"}});
-    let lost = stranger.message(&digits(&mobile(1)), "wamid.lost", &content, world.now());
+    let lost = unknown_client.message(&digits(&mobile(1)), "wamid.lost", &content, world.now());
     let kept = world.fake.message(&digits(&mobile(2)), "wamid.kept", &content, world.now());
     world.changes(&[("messages", lost), ("messages", kept)]).await;
     let all = world.all_messages().await;
@@ -577,7 +577,7 @@ async fn the_address_of_a_connection_is_told_to_the_operator(world: Clouded) {
 
 #[both_stores]
 async fn no_secret_of_a_connection_is_in_any_answer(world: Clouded) {
-    world.meets(&digits(&mobile(1))).await;
+    world.receives_from(&digits(&mobile(1))).await;
     let secrets = ["app-secret", "verify-token", "EAA-token-of-106540352242922"];
     let one = format!("C/connections/{}", world.connection);
     let mut shown = Vec::new();

@@ -189,7 +189,7 @@ async fn an_uncertain_message_moves_on_when_a_report_proves_it_sent(world: World
 #[both_stores]
 async fn a_report_that_comes_before_its_message_is_applied_to_it(world: World) {
     let connection = world.silent("qr").await;
-    world.meet(&connection, &mobile(1)).await;
+    world.contact_by_message(&connection, &mobile(1)).await;
     for (early, expected) in [
         (vec!["delivered"], "delivered"),
         (vec!["read", "delivered"], "read"),
@@ -212,7 +212,7 @@ async fn a_report_that_comes_before_its_message_is_applied_to_it(world: World) {
 #[both_stores]
 async fn an_early_report_is_kept_for_ten_minutes_only(world: World) {
     let connection = world.silent("qr").await;
-    world.meet(&connection, &mobile(1)).await;
+    world.contact_by_message(&connection, &mobile(1)).await;
     let echo = world.echo(&digits(&mobile(1)), "do telefone");
     let provider_id = text(&echo["provider_message_id"]);
     world.gateway_one(&connection, world.report(&provider_id, "read")).await;

@@ -218,7 +218,7 @@ async fn a_last_connection_that_the_operator_sets_is_used(world: World) {
 async fn a_contact_whose_state_cannot_be_read_is_503_and_nothing_is_sent(kind: StoreKind) {
     // Nobody else reads, so that the n-th read is the send's.
     let world = World::with(kind, Setup { no_background: true, ..Setup::default() }).await;
-    let contact = world.meet(&world.silent("official_cloud").await, &mobile(1)).await;
+    let contact = world.contact_by_message(&world.silent("official_cloud").await, &mobile(1)).await;
     // A process says that it lives before its first send only.
     world.sent(&mobile(2), "oi").await;
     let mut told = Vec::new();

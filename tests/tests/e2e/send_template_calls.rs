@@ -167,7 +167,7 @@ async fn a_number_of_any_country_is_taken_and_a_national_one_is_of_the_company(w
 async fn someone_known_to_the_channel_is_found(world: World) {
     let cloud = world.silent("official_cloud").await;
     ola(&world).await;
-    let met = world.meet(&cloud, &eight_digits(&mobile(1))).await;
+    let met = world.contact_by_message(&cloud, &eight_digits(&mobile(1))).await;
     let data = send(&world, to(&digits(&mobile(1)))).await.expect(200);
     assert_eq!(data["contact_id"], met.as_str());
 }

@@ -97,7 +97,7 @@ pub(crate) async fn make(order: &Order) -> Result<(), AnyError> {
     };
     store.upkeep(now()).await?;
     drop(store);
-    stores::settle(&order.database).await?;
+    stores::finish(&order.database).await?;
     eprintln!("made in {:.1} s", started.elapsed().as_secs_f64());
     let manifest = Manifest {
         database: order.database.clone(),

@@ -64,7 +64,7 @@ pub(crate) async fn open(url: &str) -> Result<Arc<dyn Store>, AnyError> {
 /// # Errors
 ///
 /// When the database fails.
-pub(crate) async fn settle(url: &str) -> Result<(), AnyError> {
+pub(crate) async fn finish(url: &str) -> Result<(), AnyError> {
     match Database::parse(url)? {
         Database::Sqlite(path) => {
             let connection = rusqlite::Connection::open(path)?;

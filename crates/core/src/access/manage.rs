@@ -109,7 +109,7 @@ impl Access<'_> {
             let company = self.app.store().company(id).await?.ok_or(NOT_FOUND)?;
             let routes = self.app.store().routes(id).await?;
             let decided = change_company(&company, routes.as_ref(), &patch, now);
-            if let Some(changed) = self.app.settle(decided).await? {
+            if let Some(changed) = self.app.try_commit(decided).await? {
                 return Ok(changed);
             }
         }

@@ -9,7 +9,7 @@ use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 
 use super::line::{CHUNK, Line, Next, POLL, Step};
-use super::send::{Turn, fault_of};
+use super::send::{SlotOutcome, fault_of};
 use super::start::{Finish, FinishCampaign};
 use super::{Campaign, Campaigns, PauseReason, RecipientNumber, RecipientStatus};
 use crate::access::{Gcra, RateCheck, RateDecision, RateKey};
@@ -31,7 +31,7 @@ enum Done {
     Looked(Result<Vec<Stored<Campaign>>, StoreError>),
     Read(At, Result<Chunk, StoreError>),
     Asked(At, Result<RateDecision, StoreError>),
-    Taken(At, RecipientNumber, Result<Turn, StoreError>),
+    Taken(At, RecipientNumber, Result<SlotOutcome, StoreError>),
     Finished(At, Result<Finish, StoreError>),
     Paused,
     Slept(Timestamp),
@@ -141,15 +141,15 @@ impl<'a> Runner<'a> {
                 Err(error) => self.failed(at, &error, now),
             },
             Done::Asked(at, decision) => match decision {
-                Ok(RateDecision::Allowed) => self.begin_turn(at),
+                Ok(RateDecision::Allowed) => self.begin_slot(at),
                 Ok(RateDecision::Limited { retry_after }) => {
                     self.with(at, |line| line.paced(now.plus(up_to_millis(retry_after)), now));
                 }
                 Err(error) => self.failed(at, &error, now),
             },
-            Done::Taken(at, number, turn) => {
+            Done::Taken(at, number, slot) => {
                 self.taking -= 1;
-                self.turn_ended(at, number, turn, now);
+                self.slot_ended(at, number, slot, now);
             }
             Done::Finished(at, finish) => match finish {
                 Ok(Finish::Over) => {
@@ -201,7 +201,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    fn begin_turn(&mut self, at: At) {
+    fn begin_slot(&mut self, at: At) {
         let Some(line) = self.lines.get_mut(&at.campaign) else { return };
         if self.stopping || line.round() != at.round {
             return;
@@ -211,33 +211,33 @@ impl<'a> Runner<'a> {
         self.working += 1;
         let (app, campaign) = (self.app, line.campaign.clone());
         self.running.push(Box::pin(async move {
-            let turn = app.campaigns().take_turn(&campaign, next.number, next.contact).await;
-            Done::Taken(at, next.number, turn)
+            let slot = app.campaigns().use_slot(&campaign, next.number, next.contact).await;
+            Done::Taken(at, next.number, slot)
         }));
     }
 
-    fn turn_ended(
+    fn slot_ended(
         &mut self,
         at: At,
         number: RecipientNumber,
-        turn: Result<Turn, StoreError>,
+        slot: Result<SlotOutcome, StoreError>,
         now: Timestamp,
     ) {
         // Whatever the round: its recipient is served no longer.
         let Some(line) = self.lines.get_mut(&at.campaign) else { return };
-        match turn {
-            Ok(Turn::Sent) => {
+        match slot {
+            Ok(SlotOutcome::Sent) => {
                 line.took(number, false);
                 line.passed(now);
             }
-            Ok(Turn::Taken) => {
+            Ok(SlotOutcome::Taken) => {
                 line.took(number, false);
             }
-            Ok(Turn::Limited) => {
+            Ok(SlotOutcome::Limited) => {
                 line.took(number, false);
                 line.limited(now);
             }
-            Ok(Turn::Unreached) => {
+            Ok(SlotOutcome::Unreached) => {
                 if line.took(number, true) {
                     let (company, id) = (line.campaign.company, at.campaign);
                     self.lines.remove(&id);
@@ -252,7 +252,7 @@ impl<'a> Runner<'a> {
                     }));
                 }
             }
-            Ok(Turn::Outdated | Turn::TemplateLost) => {
+            Ok(SlotOutcome::Outdated | SlotOutcome::TemplateLost) => {
                 line.not_taken(number);
                 self.with(at, |line| line.outdated(now));
                 self.look();

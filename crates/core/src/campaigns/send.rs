@@ -19,7 +19,7 @@ use crate::templates::{Composed, TemplateStatus, compose};
 
 /// How a recipient's turn ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(super) enum SlotOutcome {
     /// Its message was accepted.
     Sent,
     /// It was taken, by whomever; whatever became of it tells nothing of the others.
@@ -36,18 +36,18 @@ pub(super) enum Turn {
 
 /// What a message that surely was not sent says of the campaign's other messages, which go through
 /// the same connection and say the same (D66, R92, R140, R141).
-pub(super) fn turn_of(failure: &Failure, fault: Fault) -> Turn {
+pub(super) fn slot_outcome(failure: &Failure, fault: Fault) -> SlotOutcome {
     let unreached = matches!(
         failure.error_type,
         ErrorType::Network | ErrorType::ConnectionOffline | ErrorType::Config
     );
     match (fault, failure.code) {
-        (Fault::Connection, _) => Turn::Unreached,
+        (Fault::Connection, _) => SlotOutcome::Unreached,
         // Some gateways answer alike to wrong settings and to a wrong request.
-        _ if unreached => Turn::Unreached,
-        (_, DeliveryCode::TemplateRejected) => Turn::TemplateLost,
-        (Fault::Moment, DeliveryCode::RateLimitedByProvider) => Turn::Limited,
-        (Fault::Message | Fault::Moment, _) => Turn::Taken,
+        _ if unreached => SlotOutcome::Unreached,
+        (_, DeliveryCode::TemplateRejected) => SlotOutcome::TemplateLost,
+        (Fault::Moment, DeliveryCode::RateLimitedByProvider) => SlotOutcome::Limited,
+        (Fault::Message | Fault::Moment, _) => SlotOutcome::Taken,
     }
 }
 
@@ -119,21 +119,21 @@ impl Campaigns<'_> {
     /// where its template or connection is lost. At most one message a recipient, whoever else does
     /// the same at the same time; an error leaves the recipient waiting, or its message to
     /// [`Sending::recover`](crate::sending::Sending::recover).
-    pub(super) async fn take_turn(
+    pub(super) async fn use_slot(
         &self,
         campaign: &Stored<Campaign>,
         number: RecipientNumber,
         contact: Option<ContactId>,
-    ) -> Result<Turn, StoreError> {
+    ) -> Result<SlotOutcome, StoreError> {
         let Some(contact) = contact else {
             self.pass_over(campaign, number, None).await?;
-            return Ok(Turn::Taken);
+            return Ok(SlotOutcome::Taken);
         };
         let composed = match self.compose(campaign).await? {
             Ok(composed) => composed,
             Err(reason) => {
                 self.pause_for(campaign.company, campaign.id, reason).await?;
-                return Ok(Turn::Outdated);
+                return Ok(SlotOutcome::Outdated);
             }
         };
         let text = Order::template(campaign.company, Target::Contact(contact), composed);
@@ -149,26 +149,26 @@ impl Campaigns<'_> {
             ..text
         };
         match self.app.sending().deliver(order).await {
-            Ok(_) => Ok(Turn::Sent),
-            Err(Error::Rejected(SendError::Uncertain { .. })) => Ok(Turn::Taken),
+            Ok(_) => Ok(SlotOutcome::Sent),
+            Err(Error::Rejected(SendError::Uncertain { .. })) => Ok(SlotOutcome::Taken),
             Err(Error::Rejected(SendError::Provider { failure, fault, .. })) => {
-                let turn = turn_of(&failure, fault);
-                if turn == Turn::TemplateLost {
+                let slot = slot_outcome(&failure, fault);
+                if slot == SlotOutcome::TemplateLost {
                     let reason = PauseReason::TemplateNotApproved;
                     self.pause_for(campaign.company, campaign.id, reason).await?;
                 }
-                Ok(turn)
+                Ok(slot)
             }
-            Err(Error::Rejected(SendError::NotItsTurn)) => Ok(Turn::Outdated),
+            Err(Error::Rejected(SendError::ClaimLost)) => Ok(SlotOutcome::Outdated),
             Err(Error::Rejected(SendError::ConnectionRequired(NoConnection::Several))) => {
                 self.pass_over(campaign, number, Some(ContactFault::NoConnection)).await?;
-                Ok(Turn::Taken)
+                Ok(SlotOutcome::Taken)
             }
             Err(Error::Rejected(
                 SendError::ConnectionRequired(_) | SendError::ConnectionNotFound,
             )) => {
                 self.pause_for(campaign.company, campaign.id, PauseReason::Connection).await?;
-                Ok(Turn::Outdated)
+                Ok(SlotOutcome::Outdated)
             }
             Err(
                 Error::Rejected(SendError::ContactStateUnavailable | SendError::NotStored(_))
@@ -176,7 +176,7 @@ impl Campaigns<'_> {
             ) => Err(StoreError::Unavailable(None)),
             Err(Error::Rejected(_) | Error::Denied(_)) => {
                 self.pass_over(campaign, number, None).await?;
-                Ok(Turn::Taken)
+                Ok(SlotOutcome::Taken)
             }
             Err(Error::Store(error)) => Err(error),
         }
@@ -217,16 +217,16 @@ mod tests {
     use super::*;
     use crate::gateway::SendFailure;
 
-    fn turn(class: fn(Failure) -> SendFailure, code: DeliveryCode) -> Turn {
+    fn slot(class: fn(Failure) -> SendFailure, code: DeliveryCode) -> SlotOutcome {
         let failure = class(Failure::new(code, None));
-        turn_of(failure.failure(), failure.fault())
+        slot_outcome(failure.failure(), failure.fault())
     }
 
     #[test]
     fn a_message_that_fails_for_the_sake_of_the_connection_is_unreached_whatever_its_code() {
         for code in DeliveryCode::ALL {
-            assert_eq!(turn(SendFailure::Connection, *code), Turn::Unreached);
-            assert_eq!(turn(SendFailure::Unreachable, *code), Turn::Unreached);
+            assert_eq!(slot(SendFailure::Connection, *code), SlotOutcome::Unreached);
+            assert_eq!(slot(SendFailure::Unreachable, *code), SlotOutcome::Unreached);
         }
     }
 
@@ -234,17 +234,17 @@ mod tests {
     fn a_refusal_says_something_of_the_others_only_where_it_blames_what_they_share() {
         for code in DeliveryCode::ALL {
             let expected = match code {
-                DeliveryCode::TemplateRejected => Turn::TemplateLost,
+                DeliveryCode::TemplateRejected => SlotOutcome::TemplateLost,
                 DeliveryCode::Configuration
                 | DeliveryCode::ConnectionOffline
-                | DeliveryCode::Network => Turn::Unreached,
-                _ => Turn::Taken,
+                | DeliveryCode::Network => SlotOutcome::Unreached,
+                _ => SlotOutcome::Taken,
             };
-            assert_eq!(turn(SendFailure::Refused, *code), expected);
+            assert_eq!(slot(SendFailure::Refused, *code), expected);
         }
         let limit = DeliveryCode::RateLimitedByProvider;
-        assert_eq!(turn(SendFailure::TryLater, limit), Turn::Limited);
-        assert_eq!(turn(SendFailure::RecipientLimited, limit), Turn::Taken);
-        assert_eq!(turn(SendFailure::TryLater, DeliveryCode::Unknown), Turn::Taken);
+        assert_eq!(slot(SendFailure::TryLater, limit), SlotOutcome::Limited);
+        assert_eq!(slot(SendFailure::RecipientLimited, limit), SlotOutcome::Taken);
+        assert_eq!(slot(SendFailure::TryLater, DeliveryCode::Unknown), SlotOutcome::Taken);
     }
 }

@@ -49,7 +49,7 @@ impl Connections<'_> {
     }
 
     async fn ask(&self, connection: &Connection) -> Option<GatewayStatus> {
-        if !connection.gateway.tells_state() {
+        if !connection.gateway.reports_state() {
             return None;
         }
         let provider = self.app.provider(connection.gateway)?;
@@ -76,7 +76,7 @@ impl Connections<'_> {
         wait: Duration,
     ) -> Result<bool, StoreError> {
         let connection = self.app.store().connection(company, id).await?;
-        if !connection.is_some_and(|found| found.gateway.tells_state()) {
+        if !connection.is_some_and(|found| found.gateway.reports_state()) {
             return Ok(false);
         }
         let kind = JobKind::CheckConnectionOnce { connection: id };

@@ -78,7 +78,7 @@ impl ConnectionDraft {
     }
 
     /// Whether the body says if the gateway reaches the channel.
-    pub const fn tells_status(&self) -> bool {
+    pub const fn reports_status(&self) -> bool {
         self.told
     }
 

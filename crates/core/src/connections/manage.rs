@@ -56,7 +56,7 @@ impl Connections<'_> {
         body: &Map<String, Value>,
     ) -> ManageResult<ConnectionView> {
         let draft = ConnectionDraft::parse(body).map_err(invalid)?;
-        let told = draft.tells_status();
+        let told = draft.reports_status();
         let now = self.app.now();
         let connection = draft.connection(ConnectionId::new(self.app.uuid(now)), company, now);
         let view = self.view(&connection);
@@ -85,7 +85,7 @@ impl Connections<'_> {
         let patch = ConnectionPatch::parse(body);
         let change = |connection: &Connection, now| patch.apply(connection, now);
         let (connection, changed) = self.write(company, id, change).await?;
-        if changed && connection.gateway.tells_state() && patch.makes_doubtful() {
+        if changed && connection.gateway.reports_state() && patch.makes_doubtful() {
             self.check_soon(company, id).await?;
         }
         Ok(self.view(&connection))
@@ -249,7 +249,7 @@ fn wanted(before: &Connection, after: &Connection) -> [Option<JobKind>; 2] {
     let news = was_off || before.settings != after.settings;
     let (connection, gateway, usable) = (after.id, after.gateway, after.is_usable());
     let groups = gateway.lists_groups() && usable && news;
-    let missed = gateway.tells_missed() && usable && was_off;
+    let missed = gateway.reports_missed() && usable && was_off;
     [
         groups.then_some(JobKind::SyncGroupsOnce { connection }),
         missed.then(|| after_outage(connection, before.updated_at)),

@@ -80,12 +80,12 @@ impl Gateway {
     }
 
     /// Whether it can be asked if it reaches the channel.
-    pub const fn tells_state(self) -> bool {
+    pub const fn reports_state(self) -> bool {
         !matches!(self, Self::Simulated)
     }
 
     /// Whether it can be asked what happened while nobody listened.
-    pub const fn tells_missed(self) -> bool {
+    pub const fn reports_missed(self) -> bool {
         matches!(self, Self::Waha | Self::Evolution)
     }
 
@@ -95,7 +95,7 @@ impl Gateway {
     }
 
     /// Whether it can be asked for the phone of somebody who is known by another name.
-    pub const fn tells_names(self) -> bool {
+    pub const fn reports_names(self) -> bool {
         matches!(self, Self::Waha)
     }
 

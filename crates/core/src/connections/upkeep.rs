@@ -15,8 +15,8 @@ pub(super) fn regular_jobs(connection: &Connection, now: Timestamp) -> Vec<JobKi
     let (id, gateway) = (connection.id, connection.gateway);
     let jobs = [
         (gateway.lists_groups(), JobKind::SyncGroups { connection: id }),
-        (gateway.tells_state(), JobKind::CheckConnection { connection: id }),
-        (gateway.tells_missed(), JobKind::PullMissed { connection: id, since: now }),
+        (gateway.reports_state(), JobKind::CheckConnection { connection: id }),
+        (gateway.reports_missed(), JobKind::PullMissed { connection: id, since: now }),
     ];
     jobs.into_iter().filter(|(wanted, _)| *wanted).map(|(_, kind)| kind).collect()
 }

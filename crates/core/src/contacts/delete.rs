@@ -119,7 +119,7 @@ impl Contacts<'_> {
                 if left.leased_until.is_some_and(|until| until > now) {
                     return Err(Error::Busy);
                 }
-                if !settle_purge(self.app, &left).await? {
+                if !finish_purge(self.app, &left).await? {
                     // The document store still fails: so would this call.
                     return Err(Error::Rejected(DeleteContactError::PurgeFailed));
                 }
@@ -128,7 +128,7 @@ impl Contacts<'_> {
             let documents = store.documents(company, id).await?;
             let forget = self.forget_events(company, id);
             let decided = begin_purge(&contact, &documents, job_id, forget, now);
-            if let Some(purge) = self.app.settle(decided).await? {
+            if let Some(purge) = self.app.try_commit(decided).await? {
                 return Ok(purge);
             }
         }
@@ -336,7 +336,7 @@ async fn close<E>(app: &Recado, job: &Stored<Job>, done: bool) -> Result<(), Err
 
 /// Settles a purge that was left behind: undoes it while the contact is whole, else finishes it.
 /// Tells whether it is settled.
-pub(crate) async fn settle_purge<E>(app: &Recado, job: &Stored<Job>) -> Result<bool, Error<E>> {
+pub(crate) async fn finish_purge<E>(app: &Recado, job: &Stored<Job>) -> Result<bool, Error<E>> {
     match &job.kind {
         JobKind::Purge { documents, stage: PurgeStage::Removing, .. } => {
             undo(app, job.company, job, documents).await

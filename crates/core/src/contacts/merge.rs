@@ -266,7 +266,7 @@ impl UseCase for MergeContacts {
         }
         let contact = merged(&own.contact, &other.contact, &facts.deals, now);
         let mut changes =
-            ChangeSet::new().with(Change::move_belongings(self.company, self.other, self.id));
+            ChangeSet::new().with(Change::reassign(self.company, self.other, self.id));
         for change in self.conversations(own, other) {
             changes = changes.with(change);
         }

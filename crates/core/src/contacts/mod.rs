@@ -35,7 +35,7 @@ pub(crate) use create::contact_created;
 pub use create::{CreateContact, CreateContactError, Created, creation_stamp};
 pub use cursor::{CursorKey, ExportPosition};
 pub use delete::DeleteContactError;
-pub(crate) use delete::settle_purge;
+pub(crate) use delete::finish_purge;
 pub use draft::{ContactDraft, DraftMode};
 pub use email::{Email, EmailError};
 pub use facets::{FacetKey, Facets};

@@ -83,7 +83,7 @@ impl CustomFields<'_> {
                 created_at: now,
             };
             let decided = Decided::new(ChangeSet::new().insert(field.clone()), field);
-            if let Some(field) = self.app.settle(decided).await? {
+            if let Some(field) = self.app.try_commit(decided).await? {
                 return Ok(field);
             }
         }

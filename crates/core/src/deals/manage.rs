@@ -326,7 +326,7 @@ impl Deals<'_> {
                 .iter()
                 .fold(ChangeSet::new(), |changes, stage| changes.with(stage.delete()))
                 .with(pipeline.delete());
-            if self.app.settle(Decided::new(changes, ())).await?.is_some() {
+            if self.app.try_commit(Decided::new(changes, ())).await?.is_some() {
                 return Ok(());
             }
         }

@@ -82,7 +82,7 @@ impl Dispatches<'_> {
         }
         let order = order(admitted, Target::AnyWithPhone(phone), composed);
         // What an earlier dispatch came to may not be recorded yet.
-        self.app.sending().settle_leftovers().await?;
+        self.app.sending().record_leftovers().await?;
         let sent = self.app.sending().deliver(order).await;
         let sent = sent.map_err(|error| error.map(DispatchError::from))?;
         Ok(Dispatched {

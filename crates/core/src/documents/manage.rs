@@ -94,7 +94,7 @@ impl Documents<'_> {
             attempts.next::<AttachError>()?;
             let stored = Document { state: DocumentState::Stored, ..announced.value().clone() };
             let changes = ChangeSet::new().with(announced.update(stored.clone()));
-            if self.app.settle(Decided::new(changes, ())).await?.is_some() {
+            if self.app.try_commit(Decided::new(changes, ())).await?.is_some() {
                 return Ok(stored);
             }
             match self.app.store().document(company, announced.id).await? {
@@ -157,7 +157,7 @@ impl Documents<'_> {
             let changes =
                 ChangeSet::new().insert(document.clone()).with(owner.update(owner.value().clone()));
             let announced = Stored::new(document, Version::FIRST);
-            if let Some(announced) = self.app.settle(Decided::new(changes, announced)).await? {
+            if let Some(announced) = self.app.try_commit(Decided::new(changes, announced)).await? {
                 return Ok(announced);
             }
         }

@@ -189,7 +189,7 @@ mod tests {
     }
 
     fn group(n: u32, subject: &str) -> Group {
-        Group { subject: Some(subject.to_owned()), ..Group::met(code(n)) }
+        Group { subject: Some(subject.to_owned()), ..Group::seen(code(n)) }
     }
 
     /// What a store would hold after the changes that were applied to it.
@@ -341,7 +341,7 @@ mod tests {
     #[test]
     fn the_first_subject_names_a_group_that_only_a_message_told_of() {
         let mut world = World::default();
-        world.write(&[Group::met(code(1))], GroupsMode::Merge, NOW);
+        world.write(&[Group::seen(code(1))], GroupsMode::Merge, NOW);
         assert_eq!(world.contact(1).display_name, "1@g.us");
         world.write(&[group(1, "Obra")], GroupsMode::Merge, LATER);
         assert_eq!(world.contact(1).display_name, "Obra");
@@ -351,7 +351,7 @@ mod tests {
     fn a_subject_that_is_not_told_stays() {
         let mut world = World::default();
         world.write(&[group(1, "Obra")], GroupsMode::Merge, NOW);
-        world.write(&[Group::met(code(1))], GroupsMode::Replace, LATER);
+        world.write(&[Group::seen(code(1))], GroupsMode::Replace, LATER);
         assert!(world.last.is_empty(), "{:?}", world.last);
         assert_eq!(world.contact(1).name, "Obra");
     }

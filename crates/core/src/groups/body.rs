@@ -121,7 +121,7 @@ fn read_group(input: &mut Input<'_>, suffix: &str, subject: Subject) -> Option<G
         announce_only: flag("announce_only", false),
         participates: flag("participates", true),
         is_admin: flag("is_admin", false),
-        ..Group::met(GroupCode::from_stored(String::new()))
+        ..Group::seen(GroupCode::from_stored(String::new()))
     };
     group.code = code?;
     Some(group)
@@ -154,7 +154,7 @@ mod tests {
     fn flags_default_to_false_and_participation_to_true() {
         let groups = read(json!([{"code": "12-3@g.us", "subject": " Obra "}])).expect("acceptable");
         let code = GroupCode::from_stored("12-3@g.us".to_owned());
-        assert_eq!(groups, [Group { subject: Some("Obra".to_owned()), ..Group::met(code) }]);
+        assert_eq!(groups, [Group { subject: Some("Obra".to_owned()), ..Group::seen(code) }]);
     }
 
     #[test]
@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn an_event_passes_over_unknown_fields_and_missing_subjects() {
         let groups = parse(json!([{"code": "1@g.us", "size": 7}])).expect("acceptable");
-        assert_eq!(groups, [Group::met(GroupCode::from_stored("1@g.us".to_owned()))]);
+        assert_eq!(groups, [Group::seen(GroupCode::from_stored("1@g.us".to_owned()))]);
     }
 
     #[test]

@@ -65,7 +65,7 @@ mod tests {
         // With a search for each of them this would take minutes.
         const MANY: usize = 60_000;
         let code = |n: usize| GroupCode::from_stored(format!("{n}@g.us"));
-        let group = |n: usize| Group { is_admin: n.is_multiple_of(2), ..Group::met(code(n)) };
+        let group = |n: usize| Group { is_admin: n.is_multiple_of(2), ..Group::seen(code(n)) };
         let row = |n| ConnectionGroup {
             company: CompanyId::new(Uuid::from_u128(1)),
             connection: ConnectionId::new(Uuid::from_u128(2)),
@@ -73,7 +73,7 @@ mod tests {
         };
         let known: Vec<_> = (0..MANY).map(|n| Stored::new(row(n), Version::FIRST)).collect();
         let list = GroupList {
-            groups: (0..MANY).map(|n| Group::met(code(n))).collect(),
+            groups: (0..MANY).map(|n| Group::seen(code(n))).collect(),
             is_whole: true,
             without_role: (1..MANY).map(code).collect(),
         };

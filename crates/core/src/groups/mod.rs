@@ -88,7 +88,7 @@ pub struct Group {
 
 impl Group {
     /// What a message in an unknown group tells of it: that the number is in it.
-    pub const fn met(code: GroupCode) -> Self {
+    pub const fn seen(code: GroupCode) -> Self {
         Self {
             code,
             subject: None,

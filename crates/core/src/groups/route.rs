@@ -181,11 +181,11 @@ mod tests {
     }
 
     fn member(connection: u128) -> Stored<ConnectionGroup> {
-        row(connection, Group::met(code("1@g.us")))
+        row(connection, Group::seen(code("1@g.us")))
     }
 
     fn closed(connection: u128, is_admin: bool) -> Stored<ConnectionGroup> {
-        row(connection, Group { announce_only: true, is_admin, ..Group::met(code("1@g.us")) })
+        row(connection, Group { announce_only: true, is_admin, ..Group::seen(code("1@g.us")) })
     }
 
     fn conversation(connection: u128, inbound: Option<i64>) -> Stored<Conversation> {
@@ -215,7 +215,7 @@ mod tests {
         let group = code("1@g.us");
         assert_eq!(resolve_group(&group, &[member(1)], false), Ok(group.clone()));
         assert_eq!(resolve_group(&group, &[], false), Err(GroupUnknown));
-        assert_eq!(resolve_group(&group, &[row(1, Group::met(code("2@g.us")))], false), {
+        assert_eq!(resolve_group(&group, &[row(1, Group::seen(code("2@g.us")))], false), {
             Err(GroupUnknown)
         });
     }
@@ -229,12 +229,12 @@ mod tests {
     }
 
     fn community(connection: u128) -> Stored<ConnectionGroup> {
-        row(connection, Group { is_community: true, ..Group::met(code("9@g.us")) })
+        row(connection, Group { is_community: true, ..Group::seen(code("9@g.us")) })
     }
 
     fn of_community(group: &str, is_announcement: bool) -> Group {
         let community_code = Some(code("9@g.us"));
-        Group { community_code, is_announcement, ..Group::met(code(group)) }
+        Group { community_code, is_announcement, ..Group::seen(code(group)) }
     }
 
     #[test]
@@ -305,7 +305,7 @@ mod tests {
 
     #[test]
     fn a_wanted_connection_outside_the_group_is_refused() {
-        let left = row(1, Group { participates: false, ..Group::met(code("1@g.us")) });
+        let left = row(1, Group { participates: false, ..Group::seen(code("1@g.us")) });
         let connections = [connection(1), connection(2)];
         for rows in [vec![member(2)], vec![left, member(2)]] {
             let answer = choose(&rows, &connections, Some(1), &[]);
@@ -363,7 +363,7 @@ mod tests {
                 ..connection(0)
             };
             let group = Group { participates: inside, announce_only: closed, is_admin: admin,
-                ..Group::met(code("1@g.us")) };
+                ..Group::seen(code("1@g.us")) };
             (connection, group, messaged)
         }
     }

@@ -31,7 +31,7 @@ pub(crate) async fn sync_groups_job(
         return app.close_job(ChangeSet::new().with(job.delete())).await;
     };
     if !connection.is_usable() {
-        return settle(app, job, true).await;
+        return finish_job(app, job, true).await;
     }
     let lease = connection.settings.timeout() + LEASE;
     let Some(job) = app.hold_job(job, lease).await? else { return Ok(()) };
@@ -40,10 +40,10 @@ pub(crate) async fn sync_groups_job(
         Err(Error::Rejected(GroupsError::Provider(_)) | Error::Denied(_) | Error::Busy) => false,
         Err(Error::Store(error)) => return Err(error),
     };
-    settle(app, &job, done).await
+    finish_job(app, &job, done).await
 }
 
-async fn settle(app: &Recado, job: &Stored<Job>, done: bool) -> Result<(), StoreError> {
+async fn finish_job(app: &Recado, job: &Stored<Job>, done: bool) -> Result<(), StoreError> {
     let change = match next(job, done, app.now()) {
         Some(next) => job.update(next),
         None => job.delete(),

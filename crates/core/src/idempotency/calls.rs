@@ -146,7 +146,7 @@ impl Calls<'_> {
             };
             let ticket = Ticket { call: Stored::new(call, version) };
             let decided = Decided::new(ChangeSet::new().with(change), ticket);
-            if let Some(ticket) = self.app.settle(decided).await? {
+            if let Some(ticket) = self.app.try_commit(decided).await? {
                 return Ok(Begun::Fresh(ticket));
             }
         }

@@ -72,7 +72,7 @@ impl Inbound<'_> {
             let endpoint = draft.clone().into_endpoint(company, id, random, now);
             let view = EndpointSecretView::new(&endpoint);
             let decided = Decided::new(ChangeSet::new().insert(endpoint), view);
-            if let Some(view) = self.app.settle(decided).await? {
+            if let Some(view) = self.app.try_commit(decided).await? {
                 return Ok(view);
             }
         }
@@ -103,7 +103,7 @@ impl Inbound<'_> {
             }
             let view = EndpointView::new(&changed);
             let decided = Decided::new(ChangeSet::new().with(known.update(changed)), view);
-            if let Some(view) = self.app.settle(decided).await? {
+            if let Some(view) = self.app.try_commit(decided).await? {
                 return Ok(view);
             }
         }

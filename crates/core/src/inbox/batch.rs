@@ -278,11 +278,11 @@ impl UseCase for Batch {
         facts.groups = self.groups(store).await?;
         let unexplained = self.unexplained(store, &facts).await?;
         facts.messages.extend(unexplained);
-        let strangers = facts.people.as_ref().is_some_and(|people| {
-            let met = |names: &Names| people.iter().any(|person| names.fits(person));
-            self.everybody().iter().any(|names| !met(names))
+        let unknown = facts.people.as_ref().is_some_and(|people| {
+            let matches = |names: &Names| people.iter().any(|person| names.fits(person));
+            self.everybody().iter().any(|names| !matches(names))
         });
-        if strangers {
+        if unknown {
             let frontier = store.draft_facts(self.company, &DraftQuery::default()).await?;
             facts.export_frontier = frontier.export_frontier;
         }

@@ -1,5 +1,5 @@
 //! Gathering what arrives at once: while one call is at it, the calls that come meanwhile for the
-//! same place wait, and the next one takes all of them together. A gateway that sends each event in
+//! same key wait, and the next one takes all of them together. A gateway that sends each event in
 //! a call of its own, many at a time, then costs about what one that sends batches does. A call that
 //! comes alone waits for nobody.
 //!
@@ -15,116 +15,115 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use futures_channel::oneshot;
 
-/// What a waiting call is told.
+/// The signal to a waiting call.
 #[derive(Debug)]
 pub(super) enum Signal<A> {
     /// What it asked for was done; this is its answer.
     Taken(A),
-    /// It is its turn to take what waits, its own question first.
+    /// It leads now: it takes what waits, its own question first.
     Lead,
 }
 
 /// A call that waits.
 pub(super) struct Waiting<Q, A> {
     pub(super) question: Q,
-    tell: oneshot::Sender<Signal<A>>,
+    reply: oneshot::Sender<Signal<A>>,
 }
 
 impl<Q, A> Waiting<Q, A> {
-    /// Hands the answer to the call. A call that nobody waits for any more is let go.
+    /// Sends the answer to the call, unless it was dropped meanwhile.
     pub(super) fn taken(self, answer: A) {
-        let _ = self.tell.send(Signal::Taken(answer));
+        let _ = self.reply.send(Signal::Taken(answer));
     }
 }
 
-type Places<P, Q, A> = HashMap<P, VecDeque<Waiting<Q, A>>>;
+type Queues<K, Q, A> = HashMap<K, VecDeque<Waiting<Q, A>>>;
 
-/// The calls that wait, by place. A place has an entry while somebody leads.
-pub(crate) struct Gather<P, Q, A>(Mutex<Places<P, Q, A>>);
+/// The calls that wait, by key. A key has an entry while a call leads.
+pub(crate) struct Gather<K, Q, A>(Mutex<Queues<K, Q, A>>);
 
-impl<P, Q, A> Default for Gather<P, Q, A> {
+impl<K, Q, A> Default for Gather<K, Q, A> {
     fn default() -> Self {
         Self(Mutex::default())
     }
 }
 
-impl<P, Q, A> fmt::Debug for Gather<P, Q, A> {
+impl<K, Q, A> fmt::Debug for Gather<K, Q, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Gather")
     }
 }
 
 /// How a call begins.
-pub(super) enum Entered<'a, P: Copy + Eq + Hash, Q, A> {
-    /// Nobody is at it: this call leads.
-    Leads(Turn<'a, P, Q, A>),
-    /// Somebody is: wait for the signal.
-    Waits(Told<'a, P, Q, A>),
+pub(super) enum Entered<'a, K: Copy + Eq + Hash, Q, A> {
+    /// No other call is under way: this call leads.
+    Leads(Leader<'a, K, Q, A>),
+    /// Another call leads: wait for the signal.
+    Waits(Waiter<'a, K, Q, A>),
 }
 
-impl<P: Copy + Eq + Hash, Q, A> Gather<P, Q, A> {
-    fn places(&self) -> MutexGuard<'_, Places<P, Q, A>> {
+impl<K: Copy + Eq + Hash, Q, A> Gather<K, Q, A> {
+    fn queues(&self) -> MutexGuard<'_, Queues<K, Q, A>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Leads, or leaves the question to whoever leads next.
-    pub(super) fn enter(&self, place: P, question: impl FnOnce() -> Q) -> Entered<'_, P, Q, A> {
-        let mut places = self.places();
-        match places.get_mut(&place) {
+    /// Leads, or leaves the question to the next leader.
+    pub(super) fn enter(&self, key: K, question: impl FnOnce() -> Q) -> Entered<'_, K, Q, A> {
+        let mut queues = self.queues();
+        match queues.get_mut(&key) {
             None => {
-                places.insert(place, VecDeque::new());
-                Entered::Leads(Turn { gather: self, place })
+                queues.insert(key, VecDeque::new());
+                Entered::Leads(Leader { gather: self, key })
             }
             Some(queue) => {
-                let (tell, told) = oneshot::channel();
-                queue.push_back(Waiting { question: question(), tell });
-                Entered::Waits(Told { gather: self, place, told })
+                let (reply, signal) = oneshot::channel();
+                queue.push_back(Waiting { question: question(), reply });
+                Entered::Waits(Waiter { gather: self, key, signal })
             }
         }
     }
 
-    /// The turn of a call that was told to lead.
-    pub(super) const fn lead(&self, place: P) -> Turn<'_, P, Q, A> {
-        Turn { gather: self, place }
+    /// The leader, after the signal to lead.
+    pub(super) const fn lead(&self, key: K) -> Leader<'_, K, Q, A> {
+        Leader { gather: self, key }
     }
 }
 
-/// Where a waiting call hears what is next for it. Given up, it passes on the lead that it was told
-/// of and did not take.
-pub(super) struct Told<'a, P: Copy + Eq + Hash, Q, A> {
-    gather: &'a Gather<P, Q, A>,
-    place: P,
-    told: oneshot::Receiver<Signal<A>>,
+/// A waiting call. Dropped, it passes on a signal to lead that it did not follow.
+pub(super) struct Waiter<'a, K: Copy + Eq + Hash, Q, A> {
+    gather: &'a Gather<K, Q, A>,
+    key: K,
+    signal: oneshot::Receiver<Signal<A>>,
 }
 
-impl<P: Copy + Eq + Hash, Q, A> Told<'_, P, Q, A> {
-    /// What the call is told; `None` when its leader was dropped half-way.
+impl<K: Copy + Eq + Hash, Q, A> Waiter<'_, K, Q, A> {
+    /// The signal; `None` when the leader was dropped half-way.
     pub(super) async fn signal(&mut self) -> Option<Signal<A>> {
-        (&mut self.told).await.ok()
+        (&mut self.signal).await.ok()
     }
 }
 
-impl<P: Copy + Eq + Hash, Q, A> Drop for Told<'_, P, Q, A> {
+impl<K: Copy + Eq + Hash, Q, A> Drop for Waiter<'_, K, Q, A> {
     fn drop(&mut self) {
-        self.told.close();
-        if let Ok(Some(Signal::Lead)) = self.told.try_recv() {
-            drop(self.gather.lead(self.place));
+        self.signal.close();
+        if let Ok(Some(Signal::Lead)) = self.signal.try_recv() {
+            drop(self.gather.lead(self.key));
         }
     }
 }
 
 /// The right to take what waits. Passed on when it is dropped, by an end or by a cancellation.
-pub(super) struct Turn<'a, P: Copy + Eq + Hash, Q, A> {
-    gather: &'a Gather<P, Q, A>,
-    place: P,
+pub(super) struct Leader<'a, K: Copy + Eq + Hash, Q, A> {
+    gather: &'a Gather<K, Q, A>,
+    key: K,
 }
 
-impl<P: Copy + Eq + Hash, Q, A> Turn<'_, P, Q, A> {
+impl<K: Copy + Eq + Hash, Q, A> Leader<'_, K, Q, A> {
     /// Takes waiting calls, the first ones first, as long as `fits` says yes.
     pub(super) fn take(&self, mut fits: impl FnMut(&Q) -> bool) -> Vec<Waiting<Q, A>> {
-        let mut places = self.gather.places();
+        let mut queues = self.gather.queues();
         let mut taken = Vec::new();
-        let Some(queue) = places.get_mut(&self.place) else { return taken };
+        let Some(queue) = queues.get_mut(&self.key) else { return taken };
         while queue.front().is_some_and(|waiting| fits(&waiting.question)) {
             taken.extend(queue.pop_front());
         }
@@ -132,16 +131,16 @@ impl<P: Copy + Eq + Hash, Q, A> Turn<'_, P, Q, A> {
     }
 }
 
-impl<P: Copy + Eq + Hash, Q, A> Drop for Turn<'_, P, Q, A> {
+impl<K: Copy + Eq + Hash, Q, A> Drop for Leader<'_, K, Q, A> {
     fn drop(&mut self) {
-        let mut places = self.gather.places();
-        let Some(queue) = places.get_mut(&self.place) else { return };
+        let mut queues = self.gather.queues();
+        let Some(queue) = queues.get_mut(&self.key) else { return };
         while let Some(next) = queue.pop_front() {
-            if next.tell.send(Signal::Lead).is_ok() {
+            if next.reply.send(Signal::Lead).is_ok() {
                 return;
             }
         }
-        places.remove(&self.place);
+        queues.remove(&self.key);
     }
 }
 
@@ -151,7 +150,7 @@ mod tests {
 
     type Sizes = Gather<u8, usize, ()>;
 
-    const PLACE: u8 = 1;
+    const KEY: u8 = 1;
 
     /// Takes calls of at most so much together.
     fn up_to(mut room: usize) -> impl FnMut(&usize) -> bool {
@@ -162,72 +161,72 @@ mod tests {
         }
     }
 
-    fn leads(gather: &Sizes) -> Turn<'_, u8, usize, ()> {
-        match gather.enter(PLACE, || 1) {
-            Entered::Leads(turn) => turn,
+    fn leads(gather: &Sizes) -> Leader<'_, u8, usize, ()> {
+        match gather.enter(KEY, || 1) {
+            Entered::Leads(leader) => leader,
             Entered::Waits(_) => panic!("somebody else leads"),
         }
     }
 
-    fn waits(gather: &Sizes, size: usize) -> Told<'_, u8, usize, ()> {
-        match gather.enter(PLACE, || size) {
+    fn waits(gather: &Sizes, size: usize) -> Waiter<'_, u8, usize, ()> {
+        match gather.enter(KEY, || size) {
             Entered::Leads(_) => panic!("nobody leads"),
-            Entered::Waits(told) => told,
+            Entered::Waits(waiter) => waiter,
         }
     }
 
     #[test]
     fn the_first_call_leads_and_those_that_come_meanwhile_are_taken_by_the_next() {
         let gather = Sizes::default();
-        let turn = leads(&gather);
+        let leader = leads(&gather);
         let (mut one, mut two) = (waits(&gather, 1), waits(&gather, 1));
-        drop(turn);
-        assert!(matches!(one.told.try_recv(), Ok(Some(Signal::Lead))));
-        let turn = gather.lead(PLACE);
-        let taken = turn.take(up_to(10));
+        drop(leader);
+        assert!(matches!(one.signal.try_recv(), Ok(Some(Signal::Lead))));
+        let leader = gather.lead(KEY);
+        let taken = leader.take(up_to(10));
         assert_eq!(taken.len(), 1);
         taken.into_iter().for_each(|waiting| waiting.taken(()));
-        assert!(matches!(two.told.try_recv(), Ok(Some(Signal::Taken(_)))));
+        assert!(matches!(two.signal.try_recv(), Ok(Some(Signal::Taken(_)))));
     }
 
     #[test]
     fn no_more_events_are_taken_than_there_is_room_for() {
         let gather = Sizes::default();
-        let turn = leads(&gather);
+        let leader = leads(&gather);
         let _waiting = [waits(&gather, 3), waits(&gather, 3), waits(&gather, 1)];
-        assert_eq!(turn.take(up_to(5)).len(), 1);
-        assert_eq!(turn.take(up_to(4)).len(), 2);
+        assert_eq!(leader.take(up_to(5)).len(), 1);
+        assert_eq!(leader.take(up_to(4)).len(), 2);
     }
 
     #[test]
     fn a_leader_that_is_dropped_leaves_those_it_took_without_a_signal_and_the_others_a_leader() {
         let gather = Sizes::default();
-        let turn = leads(&gather);
+        let leader = leads(&gather);
         let (mut taken, mut next) = (waits(&gather, 1), waits(&gather, 1));
-        drop(turn.take(up_to(1)));
-        drop(turn);
-        assert!(taken.told.try_recv().is_err());
-        assert!(matches!(next.told.try_recv(), Ok(Some(Signal::Lead))));
+        drop(leader.take(up_to(1)));
+        drop(leader);
+        assert!(taken.signal.try_recv().is_err());
+        assert!(matches!(next.signal.try_recv(), Ok(Some(Signal::Lead))));
     }
 
     #[test]
     fn calls_that_were_given_up_are_passed_over_and_the_last_one_clears_the_place() {
         let gather = Sizes::default();
-        let turn = leads(&gather);
+        let leader = leads(&gather);
         drop(waits(&gather, 1));
-        drop(turn);
+        drop(leader);
         drop(leads(&gather));
-        assert!(gather.places().is_empty());
+        assert!(gather.queues().is_empty());
     }
     #[test]
     fn a_call_that_is_given_up_after_it_was_told_to_lead_passes_the_lead_on() {
         let gather = Sizes::default();
-        let turn = leads(&gather);
-        let (told, mut next) = (waits(&gather, 1), waits(&gather, 1));
-        drop(turn);
-        drop(told);
-        assert!(matches!(next.told.try_recv(), Ok(Some(Signal::Lead))));
-        drop(gather.lead(PLACE));
-        assert!(gather.places().is_empty());
+        let leader = leads(&gather);
+        let (waiter, mut next) = (waits(&gather, 1), waits(&gather, 1));
+        drop(leader);
+        drop(waiter);
+        assert!(matches!(next.signal.try_recv(), Ok(Some(Signal::Lead))));
+        drop(gather.lead(KEY));
+        assert!(gather.queues().is_empty());
     }
 }

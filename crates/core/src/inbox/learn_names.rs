@@ -31,7 +31,7 @@ impl Workspace<'_> {
     /// Has the gateway asked for the phone of whom a message was exchanged with, where the event
     /// did not tell it; of several messages of a batch once.
     pub(super) fn ask_names(&mut self, index: usize, peer: &str, message: &Message, id: JobId) {
-        let hidden = peer.ends_with(LID) && self.connection.gateway.tells_names();
+        let hidden = peer.ends_with(LID) && self.connection.gateway.reports_names();
         let person = self.people.as_ref().and_then(|people| people.get(index));
         let unknown = person.is_some_and(|person| person.contact.now.phone.is_none());
         if !hidden || !unknown || self.is_asking(message.contact) {

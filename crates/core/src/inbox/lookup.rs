@@ -17,15 +17,15 @@ impl Inbox<'_> {
         id: ConnectionId,
     ) -> Result<Option<Stored<Connection>>, StoreError> {
         let lookups = self.app.lookups();
-        let turn = match lookups.enter(id, || ()) {
-            Entered::Leads(turn) => turn,
-            Entered::Waits(mut told) => match told.signal().await {
+        let leader = match lookups.enter(id, || ()) {
+            Entered::Leads(leader) => leader,
+            Entered::Waits(mut waiter) => match waiter.signal().await {
                 Some(Signal::Taken(found)) => return Ok(found),
                 Some(Signal::Lead) => lookups.lead(id),
                 None => return self.app.store().connection_anywhere(id).await,
             },
         };
-        let others = turn.take(|()| true);
+        let others = leader.take(|()| true);
         // A failure drops the others, and each of them asks for itself.
         let found = self.app.store().connection_anywhere(id).await?;
         for other in others {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::people::{Meeting, Names};
+use super::people::{Matched, Names};
 use super::workspace::Workspace;
 use super::{Batch, EventIds, EventOutcome, EventResult};
 use crate::Timestamp;
@@ -39,17 +39,17 @@ impl Workspace<'_> {
         let Some(names) = batch.names(event) else {
             return EventResult::refused("from is not a name of a contact");
         };
-        let Some(meeting) = self.meet(&names, ids, !event.history) else {
+        let Some(matched) = self.match_or_create(&names, ids, !event.history) else {
             return EventResult::refused(UNREADABLE);
         };
         if let Some(group) = &names.group {
             self.meet_group(group.clone());
         }
-        let index = meeting.index();
+        let index = matched.index();
         let message = self.compose(event, ids, index, Direction::Inbound);
         self.record(index, &names, &message);
         if !event.history {
-            self.welcome(index, event, &message, names.group.is_some());
+            self.apply_inbound(index, event, &message, names.group.is_some());
         }
         let stops = names.group.is_none()
             && asks_to_stop(
@@ -59,7 +59,7 @@ impl Workspace<'_> {
                 &batch.stop_words,
             );
         let announced = stops && self.opt_out(index, event, &message);
-        self.tell_received(batch, meeting, &message, ids, event.history, announced);
+        self.tell_received(batch, matched, &message, ids, event.history, announced);
         if wants_fetch(&message) {
             self.work(fetch_job(ids.job, &message, self.now));
         }
@@ -82,10 +82,10 @@ impl Workspace<'_> {
         let Some(names) = batch.names(event) else {
             return EventResult::refused("to is not a name of a contact");
         };
-        let Some(meeting) = self.meet(&names, ids, !event.history) else {
+        let Some(matched) = self.match_or_create(&names, ids, !event.history) else {
             return EventResult::refused(UNREADABLE);
         };
-        let index = meeting.index();
+        let index = matched.index();
         let message = self.compose(event, ids, index, Direction::Outbound);
         self.record(index, &names, &message);
         if !event.history {
@@ -172,8 +172,8 @@ impl Workspace<'_> {
         let index = match (known, event.preference) {
             (Some(index), _) => index,
             (None, Preference::Resume) => return EventResult::ignored("no such contact"),
-            (None, Preference::Stop) => match self.meet(&names, ids, true) {
-                Some(meeting) => meeting.index(),
+            (None, Preference::Stop) => match self.match_or_create(&names, ids, true) {
+                Some(matched) => matched.index(),
                 None => return EventResult::refused(UNREADABLE),
             },
         };
@@ -283,7 +283,13 @@ impl Workspace<'_> {
     }
 
     /// What a new message of the contact moves beside the times (3.1).
-    fn welcome(&mut self, index: usize, event: &GatewayMessage, message: &Message, group: bool) {
+    fn apply_inbound(
+        &mut self,
+        index: usize,
+        event: &GatewayMessage,
+        message: &Message,
+        group: bool,
+    ) {
         let (now, connection) = (self.now, self.connection.id);
         let Some(person) = self.people.as_mut().and_then(|people| people.get_mut(index)) else {
             return;
@@ -321,13 +327,13 @@ impl Workspace<'_> {
     fn tell_received(
         &mut self,
         batch: &Batch,
-        meeting: Meeting,
+        matched: Matched,
         message: &Message,
         ids: &EventIds,
         history: bool,
         opted_out: bool,
     ) {
-        let Some(person) = self.people.as_ref().and_then(|people| people.get(meeting.index()))
+        let Some(person) = self.people.as_ref().and_then(|people| people.get(matched.index()))
         else {
             return;
         };

@@ -109,17 +109,17 @@ impl Inbox<'_> {
         }
         let events = std::mem::take(waiting);
         let gather = self.app.gather();
-        let place = (company, connection);
-        let turn = match gather.enter(place, || events.clone()) {
-            Entered::Leads(turn) => turn,
-            Entered::Waits(mut told) => match told.signal().await {
+        let key = (company, connection);
+        let leader = match gather.enter(key, || events.clone()) {
+            Entered::Leads(leader) => leader,
+            Entered::Waits(mut waiter) => match waiter.signal().await {
                 Some(Signal::Taken(results)) => return Ok(results),
-                Some(Signal::Lead) => gather.lead(place),
+                Some(Signal::Lead) => gather.lead(key),
                 None => return self.take(company, connection, events).await,
             },
         };
         let mut room = BATCH.saturating_sub(events.len());
-        let others = turn.take(|other: &Vec<Incoming>| {
+        let others = leader.take(|other: &Vec<Incoming>| {
             let fits = other.len() <= room;
             room -= if fits { other.len() } else { 0 };
             fits

@@ -93,14 +93,14 @@ fn forms(key: &ChannelKey) -> Vec<String> {
 
 /// Whether a contact had to be made for an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Meeting {
+pub(super) enum Matched {
     /// It was there.
     Known(usize),
     /// It was made.
     New(usize),
 }
 
-impl Meeting {
+impl Matched {
     pub(super) const fn index(self) -> usize {
         match self {
             Self::Known(index) | Self::New(index) => index,
@@ -119,27 +119,27 @@ impl Workspace<'_> {
         ranked.min().map(|(_, index)| index)
     }
 
-    /// The contact that is named, made if it is not known, with everything the event teaches of
-    /// its names. `None` when contacts could not be read.
-    pub(super) fn meet(
+    /// The contact that is named, made if it is not known, with all names that the event
+    /// brings. `None` when contacts could not be read.
+    pub(super) fn match_or_create(
         &mut self,
         names: &Names,
         ids: &EventIds,
         announce: bool,
-    ) -> Option<Meeting> {
+    ) -> Option<Matched> {
         let found = self.find(names);
         self.people.as_ref()?;
-        let meeting = match found {
-            Some(index) => Meeting::Known(index),
-            None => Meeting::New(self.make(names, ids)?),
+        let matched = match found {
+            Some(index) => Matched::Known(index),
+            None => Matched::New(self.make(names, ids)?),
         };
-        self.learn(names, meeting.index());
-        if let (Meeting::New(index), true) = (meeting, announce) {
+        self.learn(names, matched.index());
+        if let (Matched::New(index), true) = (matched, announce) {
             let person = &self.people.as_ref()?[index];
             let event = contact_created(ids.events[0], &person.contact.now);
             self.emit(event);
         }
-        Some(meeting)
+        Some(matched)
     }
 
     fn make(&mut self, names: &Names, ids: &EventIds) -> Option<usize> {

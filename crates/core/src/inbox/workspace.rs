@@ -269,7 +269,7 @@ impl<'a> Workspace<'a> {
         }
         let connection = self.connection.id;
         let groups = self.new_groups.into_iter().map(|code| {
-            let group = crate::groups::Group::met(code);
+            let group = crate::groups::Group::seen(code);
             Change::insert(ConnectionGroup { company, connection, group })
         });
         let mut refs: Vec<_> = self.refs.into_iter().collect();

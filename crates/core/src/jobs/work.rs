@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{Job, JobKind};
 use crate::connections::{check_connection_job, pull_missed_job};
-use crate::contacts::settle_purge;
+use crate::contacts::finish_purge;
 use crate::error::{Error, NotFound};
 use crate::events::erase_events_job;
 use crate::groups::sync_groups_job;
@@ -49,7 +49,7 @@ impl Jobs<'_> {
         let Some(job) = claimed.into_iter().next() else { return Ok(false) };
         match &job.kind {
             JobKind::Enrich { organization } => enrich(self.app, &job, *organization).await?,
-            JobKind::Purge { .. } => match settle_purge::<NotFound>(self.app, &job).await {
+            JobKind::Purge { .. } => match finish_purge::<NotFound>(self.app, &job).await {
                 Ok(_) | Err(Error::Rejected(_) | Error::Denied(_) | Error::Busy) => {}
                 Err(Error::Store(error)) => return Err(error),
             },

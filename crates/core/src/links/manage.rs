@@ -120,7 +120,7 @@ impl Links<'_> {
             };
             let view = self.view(&link);
             let decided = Decided::new(ChangeSet::new().insert(link), view);
-            if let Some(view) = self.app.settle(decided).await? {
+            if let Some(view) = self.app.try_commit(decided).await? {
                 return Ok(view);
             }
         }
@@ -182,7 +182,7 @@ impl Links<'_> {
                 human,
             };
             let decided = Decided::new(ChangeSet::new().insert(click), link.url);
-            if let Some(url) = self.app.settle(decided).await? {
+            if let Some(url) = self.app.try_commit(decided).await? {
                 return Ok(url);
             }
         }

@@ -41,7 +41,7 @@ pub fn fetch_job(id: JobId, message: &Message, now: Timestamp) -> Job {
 }
 
 /// What to do about a job after an attempt.
-enum Outcome {
+enum FetchOutcome {
     /// The file is a document now.
     Attached(DocumentId),
     /// It may work later.
@@ -67,9 +67,9 @@ pub(crate) async fn fetch_media_job(
         return app.close_job(ChangeSet::new().with(job.delete())).await;
     };
     match fetch(app, &message).await? {
-        Outcome::Attached(document) => settle(app, &job, message, document).await,
-        Outcome::GiveUp => app.close_job(ChangeSet::new().with(job.delete())).await,
-        Outcome::TryLater => {
+        FetchOutcome::Attached(document) => attach(app, &job, message, document).await,
+        FetchOutcome::GiveUp => app.close_job(ChangeSet::new().with(job.delete())).await,
+        FetchOutcome::TryLater => {
             let changes = match postponed(&job, app.now()) {
                 Some(later) => ChangeSet::new().with(job.update(later)),
                 None => ChangeSet::new().with(job.delete()),
@@ -86,27 +86,29 @@ fn postponed(job: &Job, now: Timestamp) -> Option<Job> {
     Some(Job { attempts, due_at: now.plus(*wait), leased_until: None, ..job.clone() })
 }
 
-async fn fetch(app: &Recado, message: &Message) -> Result<Outcome, StoreError> {
-    let Some(source) = &message.media.source else { return Ok(Outcome::GiveUp) };
+async fn fetch(app: &Recado, message: &Message) -> Result<FetchOutcome, StoreError> {
+    let Some(source) = &message.media.source else { return Ok(FetchOutcome::GiveUp) };
     let bytes = match locate(app, message, source).await? {
         Ok(MediaFile::Bytes(bytes)) => bytes,
         Ok(MediaFile::At(address)) => match download(app, &address).await {
             Some(bytes) => bytes,
-            None => return Ok(Outcome::TryLater),
+            None => return Ok(FetchOutcome::TryLater),
         },
-        Ok(MediaFile::Gone) => return Ok(Outcome::GiveUp),
-        Err(ProviderError::Unsupported | ProviderError::Failed(_)) => return Ok(Outcome::TryLater),
+        Ok(MediaFile::Gone) => return Ok(FetchOutcome::GiveUp),
+        Err(ProviderError::Unsupported | ProviderError::Failed(_)) => {
+            return Ok(FetchOutcome::TryLater);
+        }
     };
     let filename = filename(message);
     let attached = app.documents().attach(message.company, message.contact, &filename, bytes).await;
     match attached {
-        Ok(document) => Ok(Outcome::Attached(document.id)),
+        Ok(document) => Ok(FetchOutcome::Attached(document.id)),
         // Its contact may have become part of another one, whose message it is by the next try; of a
         // contact that was deleted the message is gone then.
         Err(Error::Rejected(AttachError::Files(_) | AttachError::NotFound) | Error::Busy) => {
-            Ok(Outcome::TryLater)
+            Ok(FetchOutcome::TryLater)
         }
-        Err(Error::Rejected(_) | Error::Denied(_)) => Ok(Outcome::GiveUp),
+        Err(Error::Rejected(_) | Error::Denied(_)) => Ok(FetchOutcome::GiveUp),
         Err(Error::Store(error)) => Err(error),
     }
 }
@@ -139,7 +141,7 @@ async fn download(app: &Recado, address: &str) -> Option<Vec<u8>> {
 }
 
 /// Names the document in the message and ends the job, again after a conflict.
-async fn settle(
+async fn attach(
     app: &Recado,
     job: &Stored<Job>,
     mut message: Stored<Message>,

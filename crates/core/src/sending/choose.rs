@@ -143,7 +143,7 @@ mod tests {
         Stored::new(connection, Version::FIRST)
     }
 
-    fn met(n: u128, identifier: &str, at: i64) -> Stored<Conversation> {
+    fn conversation(n: u128, identifier: &str, at: i64) -> Stored<Conversation> {
         let conversation = Conversation {
             company: company(),
             contact: ContactId::new(Uuid::from_u128(9)),
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn the_name_learnt_on_the_connection_is_used_there() {
-        let known = [met(1, "553491234567", 1), met(2, "123@lid", 2)];
+        let known = [conversation(1, "553491234567", 1), conversation(2, "123@lid", 2)];
         assert_eq!(recipient_on(&contact(), &[], &known, id(1)), "553491234567");
         assert_eq!(recipient_on(&contact(), &[], &known, id(2)), "123@lid");
     }
@@ -178,10 +178,10 @@ mod tests {
     #[test]
     fn digits_come_before_a_scoped_id_but_not_before_a_lid_once_the_channel_knows_the_phone() {
         let aliases = [ChannelKey::from_stored("5534991234567".to_owned())];
-        let known = [met(1, "553491234567", 1), met(2, "BR.77", 2)];
+        let known = [conversation(1, "553491234567", 1), conversation(2, "BR.77", 2)];
         assert_eq!(recipient_on(&contact(), &aliases, &known, id(2)), "553491234567");
         assert_eq!(recipient_on(&contact(), &aliases, &known[1..], id(2)), "5534991234567");
-        let lid = [met(1, "553491234567", 1), met(2, "123@lid", 2)];
+        let lid = [conversation(1, "553491234567", 1), conversation(2, "123@lid", 2)];
         assert_eq!(recipient_on(&contact(), &aliases, &lid, id(2)), "123@lid");
         let hidden = Contact { phone: None, ..contact() };
         assert_eq!(recipient_on(&hidden, &aliases, &known, id(2)), "BR.77");
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn elsewhere_digits_that_the_channel_wrote_are_used_and_lids_are_not() {
-        let known = [met(1, "553491234567", 1), met(2, "123@lid", 2)];
+        let known = [conversation(1, "553491234567", 1), conversation(2, "123@lid", 2)];
         assert_eq!(recipient_on(&contact(), &[], &known, id(3)), "553491234567");
         assert_eq!(recipient_on(&contact(), &[], &known[1..], id(3)), "5534991234567");
     }

@@ -119,7 +119,7 @@ impl Claim {
                 if !facts.campaign.as_ref().is_some_and(runs)
                     || !facts.recipient.as_ref().is_some_and(waits)
                 {
-                    return Err(SendError::NotItsTurn);
+                    return Err(SendError::ClaimLost);
                 }
                 if contact.is_some_and(|contact| contact.is_group) {
                     return Err(SendError::IsGroup);
@@ -243,7 +243,7 @@ impl Claimed {
     /// What has to be written when the outcome of `message` is: an opened window or one that is
     /// given back, the recipient as far as its message is, and the refund of a message that surely
     /// was not sent, once (D50, D66).
-    pub(super) fn settle(
+    pub(super) fn changes(
         &self,
         message: &Message,
         ended: Ended,

@@ -3,7 +3,7 @@
 use super::error::{Cause, SendError};
 use super::in_flight::InFlight;
 use super::intent::{Intended, Intent, IntentIds};
-use super::settle::{Outcome, Settle, SettleFacts, SettleIds};
+use super::record_outcome::{OutcomeFacts, OutcomeIds, RecordOutcome, SendOutcome};
 use super::{Delivered, Order, Sending};
 use crate::app::UseCase;
 use crate::connections::ConnectionKind;
@@ -44,16 +44,17 @@ impl Sending<'_> {
         };
         let blames = matches!(&result, Err(SendFailure::Connection(_)));
         let fault = result.as_ref().err().map_or(Fault::Message, SendFailure::fault);
-        let outcome = Outcome::from(result);
+        let outcome = SendOutcome::from(result);
         let message = intended.message.clone();
-        let settle = Settle::of_order(&order, message, outcome.clone(), self.settle_ids(), links);
-        in_flight.settling(settle);
-        let recorded = match in_flight.settle() {
-            Some(settle) => self.record_now(settle, &intended).await,
+        let record =
+            RecordOutcome::of_order(&order, message, outcome.clone(), self.outcome_ids(), links);
+        in_flight.record(record);
+        let recorded = match in_flight.recording() {
+            Some(record) => self.record_now(record, &intended).await,
             None => Err(Error::Busy),
         };
         let Intended { message, connection, group, is_new_contact, .. } = intended;
-        if blames && connection.gateway.tells_state() {
+        if blames && connection.gateway.reports_state() {
             // Without it the regular look finds out.
             let _ = self.app.connections().check_soon(order.company, connection.id).await;
         }
@@ -66,13 +67,13 @@ impl Sending<'_> {
             Err(Error::Rejected(_)) => {
                 in_flight.end();
                 match outcome {
-                    Outcome::Accepted(accepted) => {
+                    SendOutcome::Accepted(accepted) => {
                         let provider_id = Some(accepted.provider_id);
                         let status = MessageStatus::Sent;
                         let message = Message { provider_id, status, ..message };
                         answer(message, connection.kind, group, is_new_contact, fault)
                     }
-                    Outcome::Failed(failure) => {
+                    SendOutcome::Failed(failure) => {
                         Err(refusal(&message, connection.kind, failure, fault))
                     }
                 }
@@ -91,23 +92,23 @@ impl Sending<'_> {
     /// the provider did cannot be asked for a second time.
     async fn record_now(
         &self,
-        settle: &Settle,
+        record: &RecordOutcome,
         intended: &Intended,
     ) -> Result<Message, Error<NotFound>> {
-        if settle.turn.is_none() && !settle.teaches(&intended.contact) {
-            let facts = SettleFacts::untouched(intended);
-            let decided = settle.decide(facts, self.app.now()).map_err(Error::Rejected)?;
-            if let Ok(Some(message)) = self.app.settle(decided).await {
+        if record.turn.is_none() && !record.brings_news(&intended.contact) {
+            let facts = OutcomeFacts::untouched(intended);
+            let decided = record.decide(facts, self.app.now()).map_err(Error::Rejected)?;
+            if let Ok(Some(message)) = self.app.try_commit(decided).await {
                 return Ok(message);
             }
         }
         for _ in 1..RECORD_TRIES {
-            match self.app.run(settle).await {
+            match self.app.run(record).await {
                 Err(Error::Busy | Error::Store(_)) => {}
                 answer => return answer,
             }
         }
-        self.app.run(settle).await
+        self.app.run(record).await
     }
 
     async fn intend(
@@ -142,7 +143,7 @@ impl Sending<'_> {
                 Ok(decided) => decided,
                 Err(refused) => return (Err(Error::Rejected(refused)), false),
             };
-            match self.app.settle(decided).await {
+            match self.app.try_commit(decided).await {
                 Ok(Some(intended)) => return (Ok(intended), false),
                 Ok(None) => {}
                 Err(error) => {
@@ -181,9 +182,9 @@ impl Sending<'_> {
         sent.map_err(|failure| failure.with_text(masked))
     }
 
-    pub(super) fn settle_ids(&self) -> SettleIds {
+    pub(super) fn outcome_ids(&self) -> OutcomeIds {
         let now = self.app.now();
-        SettleIds {
+        OutcomeIds {
             refund: LedgerLineId::new(self.app.uuid(now)),
             events: [(); 3].map(|()| EventId::new(self.app.uuid(now))),
             find: JobId::new(self.app.uuid(now)),

@@ -89,7 +89,7 @@ pub enum SendError {
     NotStored(#[source] Cause),
     /// The campaign does not run, or the recipient had its turn.
     #[error("it is not the recipient's turn")]
-    NotItsTurn,
+    ClaimLost,
     /// Campaigns do not write to groups.
     #[error("the contact is a group")]
     IsGroup,
@@ -175,7 +175,7 @@ impl Rejection for SendError {
             Self::GroupAnnounceOnly => Code::GroupAnnounceOnly,
             Self::TemplateNotFound => Code::TemplateNotFound,
             Self::TemplateNotApproved => Code::TemplateNotApproved,
-            Self::Duplicate(_) | Self::NotItsTurn => Code::DuplicateSend,
+            Self::Duplicate(_) | Self::ClaimLost => Code::DuplicateSend,
             Self::IsGroup => Code::InvalidPhone,
             Self::NotStored(_) => Code::Unavailable,
             Self::Provider { .. } => Code::ProviderError,
@@ -191,7 +191,7 @@ impl Rejection for SendError {
             | Self::ConnectionNotFound
             | Self::GroupNotFound
             | Self::TemplateNotFound => Kind::NotFound,
-            Self::AmbiguousContact(_) | Self::Duplicate(_) | Self::NotItsTurn => Kind::Conflict,
+            Self::AmbiguousContact(_) | Self::Duplicate(_) | Self::ClaimLost => Kind::Conflict,
             Self::ContactStateUnavailable | Self::NotStored(_) => Kind::Unavailable,
             Self::OptedOut
             | Self::Blocked

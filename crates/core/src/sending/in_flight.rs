@@ -2,8 +2,8 @@
 //! [`Sending::recover`](super::Sending::recover) and does not stay pending as long as the process
 //! lives.
 
+use super::record_outcome::RecordOutcome;
 use super::recover::Leftover;
-use super::settle::Settle;
 use crate::Recado;
 use crate::ids::{CompanyId, MessageId};
 
@@ -14,7 +14,7 @@ enum Stage {
     /// Its provider is being called.
     Calling,
     /// The provider has answered.
-    Settling(Box<Settle>),
+    Recording(Box<RecordOutcome>),
     /// Nothing is left to be done.
     Ended,
 }
@@ -39,14 +39,14 @@ impl<'a> InFlight<'a> {
     }
 
     /// The provider has answered; `settle` is what has to be recorded.
-    pub(super) fn settling(&mut self, settle: Settle) {
-        self.stage = Stage::Settling(Box::new(settle));
+    pub(super) fn record(&mut self, recording: RecordOutcome) {
+        self.stage = Stage::Recording(Box::new(recording));
     }
 
     /// What has to be recorded, once the provider has answered.
-    pub(super) fn settle(&self) -> Option<&Settle> {
+    pub(super) fn recording(&self) -> Option<&RecordOutcome> {
         match &self.stage {
-            Stage::Settling(settle) => Some(settle),
+            Stage::Recording(recording) => Some(recording),
             Stage::Intending | Stage::Calling | Stage::Ended => None,
         }
     }
@@ -66,9 +66,9 @@ impl Drop for InFlight<'_> {
                 Leftover::NeverSent { company, message, since }
             }
             Stage::Calling => Leftover::Interrupted { company, message },
-            Stage::Settling(settle) => Leftover::Outcome(settle),
+            Stage::Recording(recording) => Leftover::Outcome(recording),
             Stage::Ended => return,
         };
-        self.app.unsettled().push(leftover);
+        self.app.unrecorded().push(leftover);
     }
 }

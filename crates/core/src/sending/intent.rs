@@ -136,7 +136,7 @@ impl Intent<'_> {
     }
 
     /// The contact for a phone or group that nobody has yet.
-    fn stranger(
+    fn new_contact(
         &self,
         platform: &Platform,
         group: Option<&GroupCode>,
@@ -274,7 +274,7 @@ impl UseCase for Intent<'_> {
 
         let contact = match found {
             Some(found) => found.contact.value().clone(),
-            None => self.stranger(&connection.platform, group.as_ref(), &facts, now)?,
+            None => self.new_contact(&connection.platform, group.as_ref(), &facts, now)?,
         };
         let message = self.message(&contact, connection, now);
         let conversations = found.map_or(&[][..], |found| &found.conversations);

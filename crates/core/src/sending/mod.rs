@@ -15,8 +15,8 @@ mod in_flight;
 mod intent;
 mod names;
 mod order;
+mod record_outcome;
 mod recover;
-mod settle;
 mod template;
 
 pub(crate) use choose::keeps_number;
@@ -27,8 +27,8 @@ pub(crate) use draft::{read_message, require};
 pub use error::{Cause, SendError};
 pub(crate) use find::find_sent_job;
 pub use order::{Delivered, Order, SendRules, Target, TurnDebit};
-pub(crate) use recover::Unsettled;
-pub(crate) use settle::asks_to_stop;
+pub(crate) use record_outcome::asks_to_stop;
+pub(crate) use recover::Unrecorded;
 pub use template::{TemplateDraft, TemplateSentView, read_variables};
 
 use serde::Serialize;

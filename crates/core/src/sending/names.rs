@@ -1,4 +1,4 @@
-//! What the answer to a send teaches of its recipient's names (D15, D62, D67, R138).
+//! Names of the recipient that the answer to a send brings (D15, D62, D67, R138).
 
 use super::keeps_number;
 use crate::Timestamp;
@@ -12,20 +12,20 @@ use crate::store::Change;
 const TAIL: usize = 8;
 
 /// Every name that an answer tells, believed or not.
-pub(super) fn told(accepted: &Accepted) -> Vec<ChannelKey> {
+pub(super) fn reported_names(accepted: &Accepted) -> Vec<ChannelKey> {
     let names = accepted.recipient.iter().chain(&accepted.aliases);
     names.filter_map(|name| ChannelKey::parse(name)).collect()
 }
 
 /// The names of the recipient that an answer tells.
 #[derive(Debug)]
-pub(super) struct Taught<'a> {
+pub(super) struct LearntNames<'a> {
     keys: Vec<ChannelKey>,
     /// What the channel calls the recipient, where that is one of the names.
     name: Option<&'a str>,
 }
 
-impl<'a> Taught<'a> {
+impl<'a> LearntNames<'a> {
     /// What is believed of an answer to a message to `own`. A number is, where it is a form of one
     /// that the contact has, or where it has none: of anybody else's number the gateway says
     /// nothing that could be used. Groups learn nothing.
@@ -38,7 +38,7 @@ impl<'a> Taught<'a> {
                     || number.is_none_or(|told| numbers.iter().any(|known| is_same(known, told))))
         };
         let mut keys: Vec<ChannelKey> = Vec::new();
-        for key in told(accepted).into_iter().filter(is_its) {
+        for key in reported_names(accepted).into_iter().filter(is_its) {
             if !keys.contains(&key) {
                 keys.push(key);
             }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::settle::{Outcome, Settle, SettleIds};
+use super::record_outcome::{OutcomeIds, RecordOutcome, SendOutcome};
 use super::{Claim, Sending};
 use crate::Timestamp;
 use crate::error::Error;
@@ -22,7 +22,7 @@ const SWEEP: u32 = 100;
 #[derive(Debug)]
 pub(crate) enum Leftover {
     /// The provider answered; the store did not.
-    Outcome(Box<Settle>),
+    Outcome(Box<RecordOutcome>),
     /// Nobody knows whether the message was stored; its provider was not called.
     NeverSent {
         /// Its company.
@@ -43,9 +43,9 @@ pub(crate) enum Leftover {
 
 /// The sends of this process that could not be settled, to be tried again.
 #[derive(Debug, Default)]
-pub(crate) struct Unsettled(Mutex<VecDeque<Leftover>>);
+pub(crate) struct Unrecorded(Mutex<VecDeque<Leftover>>);
 
-impl Unsettled {
+impl Unrecorded {
     pub(super) fn push(&self, leftover: Leftover) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push_back(leftover);
     }
@@ -62,20 +62,20 @@ impl Unsettled {
 /// A leftover that is being settled: put back unless that came to its end, also when whoever
 /// settles it is dropped.
 struct Taken<'a> {
-    unsettled: &'a Unsettled,
+    unrecorded: &'a Unrecorded,
     leftover: Option<Leftover>,
 }
 
 impl<'a> Taken<'a> {
-    fn of(unsettled: &'a Unsettled) -> Option<Self> {
-        unsettled.pop().map(|leftover| Self { unsettled, leftover: Some(leftover) })
+    fn of(unrecorded: &'a Unrecorded) -> Option<Self> {
+        unrecorded.pop().map(|leftover| Self { unrecorded, leftover: Some(leftover) })
     }
 }
 
 impl Drop for Taken<'_> {
     fn drop(&mut self) {
         if let Some(leftover) = self.leftover.take() {
-            self.unsettled.push(leftover);
+            self.unrecorded.push(leftover);
         }
     }
 }
@@ -89,7 +89,7 @@ impl Sending<'_> {
     ///
     /// When the store fails; what is left is taken up by the next call.
     pub async fn recover(&self) -> Result<bool, StoreError> {
-        self.settle_leftovers().await?;
+        self.record_leftovers().await?;
         let now = self.app.now();
         let abandoned = self.app.store().abandoned_messages(now, SWEEP).await?;
         let more = abandoned.len() == SWEEP as usize;
@@ -106,7 +106,7 @@ impl Sending<'_> {
     ///
     /// When the store fails; another process, or the next one, settles them.
     pub async fn abandon_own(&self) -> Result<(), StoreError> {
-        self.settle_leftovers().await?;
+        self.record_leftovers().await?;
         loop {
             let own = self.app.workers().own_id();
             let in_flight = self.app.store().messages_in_flight(own, SWEEP).await?;
@@ -120,20 +120,20 @@ impl Sending<'_> {
     }
 
     /// Settles what this process could not settle before, if there is anything.
-    pub(crate) async fn settle_leftovers(&self) -> Result<(), StoreError> {
-        for _ in 0..self.app.unsettled().len() {
-            let Some(mut taken) = Taken::of(self.app.unsettled()) else { break };
+    pub(crate) async fn record_leftovers(&self) -> Result<(), StoreError> {
+        for _ in 0..self.app.unrecorded().len() {
+            let Some(mut taken) = Taken::of(self.app.unrecorded()) else { break };
             if let Some(leftover) = &taken.leftover {
-                self.settle_leftover(leftover).await?;
+                self.record_leftover(leftover).await?;
             }
             taken.leftover = None;
         }
         Ok(())
     }
 
-    async fn settle_leftover(&self, leftover: &Leftover) -> Result<(), StoreError> {
+    async fn record_leftover(&self, leftover: &Leftover) -> Result<(), StoreError> {
         match leftover {
-            Leftover::Outcome(settle) => self.record(settle).await,
+            Leftover::Outcome(recording) => self.record(recording).await,
             Leftover::NeverSent { company, message, since } => {
                 let text = "the message was not handed to its provider".to_owned();
                 let failure = Failure::new(DeliveryCode::Unknown, text);
@@ -142,7 +142,7 @@ impl Sending<'_> {
                 if !is_stored && may_come {
                     let (company, message, since) = (*company, *message, *since);
                     let leftover = Leftover::NeverSent { company, message, since };
-                    self.app.unsettled().push(leftover);
+                    self.app.unrecorded().push(leftover);
                 }
                 Ok(())
             }
@@ -176,10 +176,10 @@ impl Sending<'_> {
         if message.status != MessageStatus::Pending {
             return Ok(());
         }
-        let SettleIds { refund, events, find } = self.settle_ids();
-        let settle = Settle {
+        let OutcomeIds { refund, events, find } = self.outcome_ids();
+        let recording = RecordOutcome {
             message: message.into_value(),
-            outcome: Outcome::Failed(failure),
+            outcome: SendOutcome::Failed(failure),
             act: None,
             turn: None,
             claim: Claim::Nothing,
@@ -188,11 +188,11 @@ impl Sending<'_> {
             find,
             links: self.app.media_links().await?.clone(),
         };
-        self.record(&settle).await
+        self.record(&recording).await
     }
 
-    async fn record(&self, settle: &Settle) -> Result<(), StoreError> {
-        match self.app.run(settle).await {
+    async fn record(&self, recording: &RecordOutcome) -> Result<(), StoreError> {
+        match self.app.run(recording).await {
             // Gone with its contact: there is nothing to record.
             Ok(_) | Err(Error::Rejected(_) | Error::Denied(_)) => Ok(()),
             Err(Error::Busy) => Err(StoreError::Unavailable(None)),

@@ -52,10 +52,10 @@ pub enum ChangeKind {
     /// any more, which is why one that waits is passed over. Every row that becomes somebody else's,
     /// or nobody's, and has a version gets the next one. Contacts themselves, their conversations
     /// and lead memories are written by changes of their own, as is the deletion of `from`.
-    MoveBelongings {
+    Reassign {
         /// The company of both.
         company: CompanyId,
-        /// Who gives.
+        /// The contact that the rows belong to.
         from: ContactId,
         /// Who takes.
         into: ContactId,
@@ -89,8 +89,8 @@ impl Change {
     }
 
     /// Everything of one contact becomes another's, in one step however much it is.
-    pub const fn move_belongings(company: CompanyId, from: ContactId, into: ContactId) -> Self {
-        Self(ChangeKind::MoveBelongings { company, from, into })
+    pub const fn reassign(company: CompanyId, from: ContactId, into: ContactId) -> Self {
+        Self(ChangeKind::Reassign { company, from, into })
     }
 
     /// The ids of a contact's messages are remembered as forgotten, in one step however many it has.

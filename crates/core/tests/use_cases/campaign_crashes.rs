@@ -132,7 +132,7 @@ async fn a_store_that_is_away_for_a_while_delays_a_campaign_and_loses_nothing() 
 }
 
 #[tokio::test]
-async fn an_intent_of_unknown_fate_is_settled_without_a_send_and_given_back() {
+async fn an_intent_of_unknown_fate_is_finished_without_a_send_and_given_back() {
     let scene = Scene::of(2).await;
     scene.start().await;
     scene.shop.store.fail_nth(StoreOp::Commit, 0, StoreFailure::UnknownAfter);

@@ -50,7 +50,7 @@ async fn names(kit: &Kit) -> Vec<(String, String)> {
 fn told(subjects: &[(&str, &str)]) -> Vec<Group> {
     let group = |(code, subject): &(&str, &str)| Group {
         subject: Some((*subject).to_owned()),
-        ..Group::met(GroupCode::parse(code, "g.us").unwrap())
+        ..Group::seen(GroupCode::parse(code, "g.us").unwrap())
     };
     subjects.iter().map(group).collect()
 }

@@ -108,7 +108,7 @@ async fn two_contacts_that_turn_out_to_be_one_person_are_told_apart_by_the_opera
 }
 
 #[tokio::test]
-async fn a_message_teaches_names_as_a_report_of_them_does() {
+async fn a_message_brings_names_as_a_report_of_them_does() {
     let scene = scene("evolution").await;
     let by_phone = create_phone(&scene.kit, PHONE).await.to_string();
     scene.messaging.hear("m1", LID, "Oi").await;

@@ -41,7 +41,7 @@ async fn is_blocked(scene: &Scene) -> bool {
 }
 
 #[tokio::test]
-async fn a_sure_failure_settles_an_uncertain_message_whatever_comes_after() {
+async fn a_sure_failure_finishes_an_uncertain_message_whatever_comes_after() {
     let scene = scene("cloud_api").await;
     let id = scene.send_uncertainly("Oi").await;
     let told = scene.told("message.status_updated").len();

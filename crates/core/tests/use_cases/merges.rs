@@ -224,7 +224,7 @@ async fn a_merge_both_ways_at_once_keeps_one_of_them() {
 }
 
 #[tokio::test]
-async fn a_message_on_its_way_is_settled_on_the_contact_that_stays() {
+async fn a_message_on_its_way_is_finished_on_the_contact_that_stays() {
     let accepted = recado_core::gateway::Accepted {
         provider_id: wamid("w1"),
         recipient: Some("553491230009".to_owned()),
@@ -262,7 +262,7 @@ async fn a_message_on_its_way_is_settled_on_the_contact_that_stays() {
 }
 
 #[tokio::test]
-async fn a_message_whose_process_died_is_settled_on_the_contact_that_stays() {
+async fn a_message_whose_process_died_is_finished_on_the_contact_that_stays() {
     let scene = scene("waha").await;
     let keeps = create_phone(&scene.kit, "+5534991230009").await;
     let goes = create_phone(&scene.kit, PHONE).await;

@@ -56,7 +56,7 @@ impl Case {
     }
 
     /// Works off all jobs, later and later.
-    pub(super) async fn settle(&self) {
+    pub(super) async fn finish(&self) {
         for _ in 0..8 {
             self.kit.clock.advance(Duration::from_secs(121));
             while self.kit.app.jobs().run_one().await.unwrap() {}
@@ -79,7 +79,7 @@ impl Case {
         let store = self.kit.app.store();
         let rows = store.documents(self.kit.company.id, self.contact).await.unwrap();
         assert_eq!(rows, [], "{when}");
-        self.settle().await;
+        self.finish().await;
         assert_eq!(self.disk.keys(), Vec::<String>::new(), "{when}: files were left");
     }
 
@@ -94,7 +94,7 @@ impl Case {
             Err(Error::Rejected(DeleteContactError::PurgeFailed)) => {
                 self.files.heal();
                 self.assert_whole(when).await;
-                self.settle().await;
+                self.finish().await;
                 self.assert_whole(when).await;
                 self.assert_files_in_place(when);
                 self.delete().await.expect("the document store is well again");
@@ -171,7 +171,7 @@ async fn while_only_one_kind_of_operation_fails_every_document_stays_readable() 
                 case.assert_whole(&when).await;
             }
             case.files.heal();
-            case.settle().await;
+            case.finish().await;
             case.assert_whole(&when).await;
             case.assert_files_in_place(&when);
             case.delete().await.unwrap();

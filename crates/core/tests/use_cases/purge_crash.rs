@@ -88,7 +88,7 @@ async fn a_purge_whose_process_dies_is_undone_or_finished_once_its_lease_has_lap
                 assert!(!case.kit.app.jobs().run_one().await.unwrap(), "{when}: leased");
                 assert!(matches!(case.delete().await, Err(Error::Busy)), "{when}");
             }
-            case.settle().await;
+            case.finish().await;
             if whole {
                 case.assert_whole(&when).await;
                 case.assert_files_in_place(&when);
@@ -123,7 +123,7 @@ async fn nothing_is_attached_while_a_contact_is_being_deleted() {
     let documents = case.kit.app.documents();
     let busy = documents.attach(case.kit.company.id, case.contact, "b.pdf", vec![1]).await;
     assert!(matches!(busy, Err(Error::Busy)), "{busy:?}");
-    case.settle().await;
+    case.finish().await;
     documents.attach(case.kit.company.id, case.contact, "b.pdf", vec![1]).await.unwrap();
 }
 
@@ -171,7 +171,7 @@ async fn attaching_while_deleting_leaves_no_file_behind() {
         match outcome {
             Ok(()) => case.assert_gone("attached meanwhile").await,
             Err(Error::Busy) => {
-                case.settle().await;
+                case.finish().await;
                 case.delete().await.unwrap();
                 case.assert_gone("attached meanwhile").await;
             }

@@ -29,7 +29,7 @@ async fn no_merge_decides_without_seeing_that_one_of_both_is_being_deleted() {
         assert!(matches!(refused, Err(Error::Busy)), "{refused:?}");
     }
     case.files.heal();
-    case.settle().await;
+    case.finish().await;
     case.assert_whole("after it was undone").await;
     case.kit.app.contacts().merge(company, other, case.contact).await.unwrap();
     let documents = case.kit.app.documents().list(company, other).await.unwrap();
@@ -56,7 +56,7 @@ impl Files for Meddling {
 
     async fn copy(&self, from: &str, to: &str) -> Result<bool, FileError> {
         if let Some((company, from, into)) = self.gives.get() {
-            let given = Change::move_belongings(*company, *from, *into);
+            let given = Change::reassign(*company, *from, *into);
             self.store.commit(ChangeSet::new().with(given)).await.unwrap();
         }
         self.inner.copy(from, to).await

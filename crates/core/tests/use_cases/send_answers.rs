@@ -1,4 +1,4 @@
-//! What the answers to sends teach of people's names, and what they must not change (D15, D62,
+//! What the answers to sends bring of people's names, and what they must not change (D15, D62,
 //! D67).
 
 use recado_core::gateway::{Accepted, GatewayEvent, GatewayMessage};
@@ -100,7 +100,7 @@ async fn a_hidden_id_in_an_answer_that_is_another_contacts_gives_that_one_the_ph
 }
 
 #[tokio::test]
-async fn what_an_answer_teaches_is_learnt_once_by_sends_at_once() {
+async fn what_an_answer_brings_is_learnt_once_by_sends_at_once() {
     let scene = scene("waha").await;
     let by_lid = writes(&scene, "m1", LID).await;
     let by_phone = create_phone(&scene.kit, PHONE).await;
@@ -198,7 +198,7 @@ async fn somebody_without_a_phone_is_reached_by_their_hidden_id() {
 }
 
 #[tokio::test]
-async fn a_proof_teaches_what_the_answer_would_have() {
+async fn a_proof_brings_what_the_answer_would_have() {
     let scene = scene("waha").await;
     let by_lid = writes(&scene, "m1", LID).await;
     scene.kit.provider.find(Ok(Some(named("w1", Some(LID), &[]))));

@@ -171,7 +171,7 @@ async fn a_send_that_is_dropped_at_any_step_does_not_stay_pending() {
 }
 
 #[tokio::test]
-async fn a_process_that_ends_settles_what_it_still_has_in_flight() {
+async fn a_process_that_ends_finishes_what_it_still_has_in_flight() {
     let (messaging, _, _) = kit().await;
     let gate = messaging.kit.provider.hold();
     let send = messaging.send(PHONE, "Oi");

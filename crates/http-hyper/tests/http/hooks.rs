@@ -365,7 +365,7 @@ async fn a_dispatch_whose_caller_hangs_up_is_carried_to_its_end() {
     gate.reached(1).await;
     asking.abort();
     gate.open();
-    service.writes_settled().await;
+    service.writes_finished().await;
     let again = ask().await.expect("infallible");
     let body = again.into_body().collect().await.expect("infallible").to_bytes();
     let body: Value = serde_json::from_slice(&body).expect("JSON");

@@ -444,6 +444,6 @@ async fn a_call_whose_gateway_hangs_up_is_carried_to_its_end() {
     // Begun and given up at once.
     assert!((&mut asking).now_or_never().is_none());
     drop(asking);
-    service.writes_settled().await;
+    service.writes_finished().await;
     assert_eq!(contacts(&site).await, 1);
 }

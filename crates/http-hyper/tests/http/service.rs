@@ -71,7 +71,7 @@ async fn a_write_whose_caller_hangs_up_is_carried_to_its_end() {
     // Begun, and given up at once.
     assert!(futures_util::FutureExt::now_or_never(&mut answer).is_none());
     drop(answer);
-    service.writes_settled().await;
+    service.writes_finished().await;
     let filter = recado_core::contacts::ContactFilter::default();
     let first = recado_core::page::PageRequest::FIRST;
     let page = kit.app.contacts().page(&kit.caller, &filter, first, false).await;

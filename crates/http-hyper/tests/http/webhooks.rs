@@ -313,7 +313,7 @@ async fn a_parameter_of_the_listing_that_is_not_known_is_named() {
 }
 
 #[tokio::test]
-async fn only_a_settled_delivery_of_a_webhook_that_is_there_is_redelivered() {
+async fn only_a_finished_delivery_of_a_webhook_that_is_there_is_redelivered() {
     let site = Site::new().await;
     let at = webhook(&site).await;
     let delivery = tested(&site, &at).await;

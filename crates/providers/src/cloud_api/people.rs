@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_contact_that_is_somebody_else_teaches_nothing() {
+    fn a_contact_that_is_somebody_else_brings_no_name() {
         let contacts = [json!({"wa_id": "2", "user_id": "BR.2", "profile": {"name": "Ana"}})];
         let person = Person::of(&json!({"from": "+1"}), &["from"], &contacts);
         assert_eq!(person, Person { names: vec!["1".to_owned()], push_name: None });

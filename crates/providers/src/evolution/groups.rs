@@ -119,7 +119,7 @@ fn group(names: Names<'_>, entry: &Value) -> Option<Group> {
         is_announcement: flag("isCommunityAnnounce"),
         announce_only: flag("announce"),
         is_admin: array(entry, "participants").iter().any(|member| is_own_admin(names, member)),
-        ..Group::met(names.group(text(entry, "id")?)?)
+        ..Group::seen(names.group(text(entry, "id")?)?)
     })
 }
 

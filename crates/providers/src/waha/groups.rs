@@ -131,7 +131,7 @@ fn read(named: Option<&str>, entry: &Value, own: &Own, suffix: &str) -> Option<R
         announce_only: flag(&["announce", "IsAnnounce"]),
         is_admin: own_entry.is_some_and(administers),
         community_code: parent.map(|parent| code_of(&parent, suffix)),
-        ..Group::met(code_of(&id, suffix))
+        ..Group::seen(code_of(&id, suffix))
     };
     Some(Read { id, group, is_member: own_entry.is_some() })
 }

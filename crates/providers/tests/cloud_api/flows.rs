@@ -27,7 +27,7 @@ fn statuses(connection: &Connection, webhook: &SignedWebhook) -> Vec<StatusEvent
 }
 
 #[tokio::test]
-async fn a_send_teaches_the_name_without_the_ninth_digit() {
+async fn a_send_brings_the_name_without_the_ninth_digit() {
     let (fake, connection) = setup();
     for (to, wa_id) in [("5534991234567", "553491234567"), ("5511987654321", "5511987654321")] {
         let accepted = send(&InProcess(fake.clone()), &connection, &text(to)).await;

@@ -93,7 +93,7 @@ fn a_contact_who_stopped_marketing_is_told_besides() {
 }
 
 #[test]
-fn a_status_teaches_the_recipients_names_where_there_is_more_than_a_phone() {
+fn a_status_brings_the_recipients_names_where_there_is_more_than_a_phone() {
     let names = |told: Vec<GatewayEvent>| match told.as_slice() {
         [GatewayEvent::Status(_)] => None,
         [GatewayEvent::Status(_), GatewayEvent::Names(NamesReport { peer, aliases })] => {

@@ -55,7 +55,7 @@ async fn a_community_and_its_announcement_group_are_told_apart() {
     announcements["isCommunityAnnounce"] = json!(true);
     announcements["announce"] = json!(true);
     let told = read(vec![parent, announcements]).await;
-    let named = |id: &str| Group { subject: Some("Clientes".to_owned()), ..Group::met(code(id)) };
+    let named = |id: &str| Group { subject: Some("Clientes".to_owned()), ..Group::seen(code(id)) };
     let expected = [
         Group { is_community: true, ..named("120363099999999999@grupos.example") },
         Group {
@@ -94,7 +94,7 @@ async fn the_own_role_is_found_under_either_form_of_the_number() {
 async fn a_group_without_a_name_is_one() {
     let mut nameless = group("2@g.us", json!([]));
     nameless["subject"] = json!(" ");
-    assert_eq!(read(vec![nameless]).await, [Group::met(code("2@grupos.example"))]);
+    assert_eq!(read(vec![nameless]).await, [Group::seen(code("2@grupos.example"))]);
     assert_eq!(read(Vec::new()).await, []);
 }
 

@@ -38,7 +38,7 @@ async fn groups_communities_and_announcement_groups_are_read_on_every_engine() {
         ]);
         let group = |id: &str, subject: &str| Group {
             subject: Some(subject.to_owned()),
-            ..Group::met(code(id))
+            ..Group::seen(code(id))
         };
         let expected = [
             Group { is_admin: true, ..group("100", "Obra") },
@@ -119,7 +119,7 @@ async fn groups_that_are_named_by_their_key_alone_are_read() {
     let told = answered(&[page, json!([])]).await.expect("it answers");
     let group = |id: &str, subject: &str| Group {
         subject: Some(subject.to_owned()),
-        ..Group::met(code(id))
+        ..Group::seen(code(id))
     };
     assert_eq!(
         told,
@@ -131,7 +131,7 @@ async fn groups_that_are_named_by_their_key_alone_are_read() {
 async fn a_list_without_members_has_the_gateway_asked_who_may_write() {
     for engine in WahaEngine::ALL {
         let scene = Scene::new(engine);
-        scene.waha.set_tells_members(false);
+        scene.waha.set_reports_members(false);
         let closed = |id: &str| WahaGroup { announce_only: true, ..WahaGroup::new(id, "Avisos") };
         scene.waha.set_groups(vec![
             WahaGroup::new("100@g.us", "Obra"),
@@ -168,7 +168,7 @@ async fn a_gateway_that_does_not_tell_who_may_write_is_asked_once() {
 #[tokio::test]
 async fn who_may_write_is_asked_for_few_groups_of_one_reading() {
     let scene = Scene::new(WahaEngine::Gows);
-    scene.waha.set_tells_members(false);
+    scene.waha.set_reports_members(false);
     let closed = |n| WahaGroup { announce_only: true, ..WahaGroup::new(&format!("{n}@g.us"), "A") };
     scene.waha.set_groups((0..50).map(closed).collect());
     assert_eq!(read(&scene).await.expect("it answers").len(), 50);

@@ -15,7 +15,7 @@ async fn names(scene: &Scene, name: &str) -> Result<Vec<String>, ProviderError> 
 async fn the_gateway_is_asked_for_the_phone_of_a_lid() {
     for engine in WahaEngine::ALL {
         let scene = Scene::new(engine);
-        scene.waha.set_lid("553491234567", "123@lid").set_tells_names(false);
+        scene.waha.set_lid("553491234567", "123@lid").set_reports_names(false);
         let told = scene.waha.receive("123@lid", "Maria", "Oi");
         let message = scene.message(&told);
         assert_eq!((message.peer.as_str(), message.aliases.len()), ("123@lid", 0), "{engine:?}");
@@ -51,7 +51,7 @@ async fn a_gateway_that_wants_the_bare_number_is_asked_for_that() {
 }
 
 #[tokio::test]
-async fn what_is_no_phone_teaches_nothing_and_trouble_is_told() {
+async fn what_is_no_phone_brings_no_name_and_trouble_is_told() {
     for body in [
         json!({"lid": "123@lid", "pn": null}),
         json!({"lid": "123@lid"}),

@@ -273,7 +273,7 @@ async fn questions_that_are_answered_at_once_leave_the_send_all_of_its_time() {
 async fn a_session_that_does_not_name_its_engine_is_tried() {
     for engine in WahaEngine::ALL {
         let scene = Scene::new(engine);
-        scene.waha.set_tells_engine(false);
+        scene.waha.set_reports_engine(false);
         for n in 1..=2 {
             let accepted = scene.send(n, LISBON).await.expect("accepted");
             let is_ours = accepted.provider_id.as_str() == raw_id(n);

@@ -196,14 +196,14 @@ async fn an_update_replaces_all_of_a_delivery_at_the_version_that_was_read() {
     let first = fresh(scene.company, 1);
     scene.store.commit(ChangeSet::new().insert(first.clone())).await.unwrap();
     let known = read(&scene, 1).await;
-    let settled = delivered(&first);
-    scene.store.commit(ChangeSet::new().with(known.update(settled.clone()))).await.unwrap();
+    let finished = delivered(&first);
+    scene.store.commit(ChangeSet::new().with(known.update(finished.clone()))).await.unwrap();
     let outcome = read(&scene, 1).await;
-    assert_eq!((outcome.value(), outcome.version()), (&settled, Version::new(2)));
-    let again = scene.store.commit(ChangeSet::new().with(known.update(settled.clone()))).await;
+    assert_eq!((outcome.value(), outcome.version()), (&finished, Version::new(2)));
+    let again = scene.store.commit(ChangeSet::new().with(known.update(finished.clone()))).await;
     assert!(matches!(again, Err(CommitError::Conflict(Conflict::Stale(_)))));
     // What no use case changes.
-    let other = Delivery { webhook: webhook(9), event: event_id(9), created_at: at(9), ..settled };
+    let other = Delivery { webhook: webhook(9), event: event_id(9), created_at: at(9), ..finished };
     scene.store.commit(ChangeSet::new().with(outcome.update(other.clone()))).await.unwrap();
     assert_eq!(read(&scene, 1).await.value(), &other);
 }
@@ -237,8 +237,8 @@ async fn the_sweep_goes_around_what_is_pending_and_never_gives_a_place_twice() {
     // Everything goes, and still the next event comes after the last that was read.
     for n in (0..100).filter(|n| waits(*n)) {
         let pending = read(&scene, n).await;
-        let settled = pending.update(delivered(pending.value()));
-        scene.store.commit(ChangeSet::new().with(settled)).await.unwrap();
+        let finished = pending.update(delivered(pending.value()));
+        scene.store.commit(ChangeSet::new().with(finished)).await.unwrap();
     }
     while scene.store.sweep_outbox(at(5000), 500).await.unwrap() > 0 {}
     assert!(scene.store.events(of).await.unwrap().is_empty());
@@ -257,8 +257,8 @@ async fn the_sweep_goes_around_what_is_pending_and_never_gives_a_place_twice() {
 async fn a_delivery_that_is_started_anew_is_not_swept() {
     let scene = Scene::new().await;
     let of = scene.company;
-    let settled = delivered(&fresh(of, 1));
-    scene.store.commit(ChangeSet::new().insert(settled).emit(event(of, 1))).await.unwrap();
+    let finished = delivered(&fresh(of, 1));
+    scene.store.commit(ChangeSet::new().insert(finished).emit(event(of, 1))).await.unwrap();
     let known = read(&scene, 1).await;
     let again =
         Delivery { status: DeliveryStatus::Pending, due_at: Some(at(1)), ..known.value().clone() };

@@ -165,9 +165,8 @@ async fn every_page_is_that_of_the_model_after_a_contact_handed_over_what_it_had
     let (scene, model) = scene().await;
     let id = |n| ContactId::new(Uuid::from_u128(n));
     let from = Stored::new(contact(scene.company, 0, "Ana"), Version::FIRST);
-    let changes = ChangeSet::new()
-        .with(Change::move_belongings(scene.company, from.id, id(1)))
-        .with(from.delete());
+    let changes =
+        ChangeSet::new().with(Change::reassign(scene.company, from.id, id(1))).with(from.delete());
     for store in [&*scene.store as &dyn Store, &model] {
         store.commit(changes.clone()).await.unwrap();
     }

@@ -83,7 +83,7 @@ impl Scene {
     }
 
     pub(super) fn group(&self, connection: &Connection, id: &str) -> ConnectionGroup {
-        let group = Group::met(code(id));
+        let group = Group::seen(code(id));
         ConnectionGroup { company: self.company, connection: connection.id, group }
     }
 

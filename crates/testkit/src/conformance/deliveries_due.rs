@@ -26,15 +26,15 @@ pub async fn queues_with_something_pending_are_named(harness: &dyn Harness) {
     assert_eq!(pending(&scene, None, ALL).await, []);
     let other = scene.another_company().await;
     let event = scene.told(EventType::ContactCreated, 0);
-    let (fresh, again, settled, theirs) =
+    let (fresh, again, finished, theirs) =
         (scene.queue(), scene.queue(), scene.queue(), other.queue());
     scene.add(scene.tried(fresh, -5)).await;
     scene.add(scene.fresh_at(fresh, 50)).await;
     for due in [30, 10, 20] {
         scene.add(scene.tried(again, due)).await;
     }
-    scene.add(scene.delivered(settled, &event)).await;
-    scene.add(cancelled(&scene.tried(settled, 1))).await;
+    scene.add(scene.delivered(finished, &event)).await;
+    scene.add(cancelled(&scene.tried(finished, 1))).await;
     other.add(other.tried(theirs, 7)).await;
     let mut expected = vec![
         PendingQueue { key: fresh, queued_at: Timestamp::MIN },
@@ -66,10 +66,10 @@ pub async fn a_queue_follows_what_happens_to_its_deliveries(harness: &dyn Harnes
     assert_eq!(queued().await, Some(at(30)));
     becomes(&Delivery { attempts: 2, due_at: Some(at(20)), ..tried.clone() }).await;
     assert_eq!(queued().await, Some(at(20)));
-    let settled = cancelled(&tried);
-    becomes(&settled).await;
+    let finished = cancelled(&tried);
+    becomes(&finished).await;
     assert_eq!(queued().await, None);
-    becomes(&redelivered(&settled, at(40))).await;
+    becomes(&redelivered(&finished, at(40))).await;
     assert_eq!(queued().await, Some(at(40)), "a fresh series is not a first attempt");
     // Given up before it was tried, and redelivered: it is as fresh as it was.
     becomes(&redelivered(&cancelled(&new), at(50))).await;
@@ -212,11 +212,11 @@ pub async fn a_queue_tells_that_data_was_erased(harness: &dyn Harness) {
     let key = scene.queue();
     let contact = ContactId::new(scene.uuid());
     let event = scene.told_of(contact, 1);
-    let settled = scene.delivered(key, &event);
-    scene.tell(std::slice::from_ref(&event), std::slice::from_ref(&settled)).await;
+    let finished = scene.delivered(key, &event);
+    scene.tell(std::slice::from_ref(&event), std::slice::from_ref(&finished)).await;
     let erased = scene.store.erase_events(scene.company, contact, ALL).await.expect("works");
     assert_eq!((erased.events, erased.left), (1, false));
-    scene.apply(first(settled.clone()).update(redelivered(&settled, at(9)))).await;
+    scene.apply(first(finished.clone()).update(redelivered(&finished, at(9)))).await;
     let again = scene.read_queue(whole(key)).await.again;
     assert_eq!((again[0].contact, &again[0].data), (Some(contact), &None));
 }

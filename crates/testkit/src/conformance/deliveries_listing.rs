@@ -104,17 +104,17 @@ pub async fn a_listing_of_deliveries_follows_every_change(harness: &dyn Harness)
     let scene = Scene::of(harness).await;
     let new = scene.fresh_at(scene.queue(), 0);
     scene.add(new.clone()).await;
-    let settled = Delivery { status: DeliveryStatus::Failed, due_at: None, ..new.clone() };
+    let finished = Delivery { status: DeliveryStatus::Failed, due_at: None, ..new.clone() };
     let count = async |status| {
         let filter = DeliveryFilter { status: Some(status), ..DeliveryFilter::default() };
         listed(&scene, &filter, 1, 10).await.total
     };
     assert_eq!(count(DeliveryStatus::Pending).await, 1);
-    scene.apply(first(new.clone()).update(settled.clone())).await;
+    scene.apply(first(new.clone()).update(finished.clone())).await;
     assert_eq!(count(DeliveryStatus::Pending).await, 0);
     assert_eq!(count(DeliveryStatus::Failed).await, 1);
     let page = listed(&scene, &DeliveryFilter::default(), 1, 10).await;
-    assert_eq!(page.items, [settled]);
+    assert_eq!(page.items, [finished]);
 }
 
 /// Promise 8.

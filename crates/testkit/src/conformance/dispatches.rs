@@ -79,8 +79,8 @@ pub async fn the_reserved_windows_of_a_contact_are_listed_by_key(harness: &dyn H
     assert_eq!(listed(ana.id).await.expect("works"), reserved.clone().map(first));
     let other = scene.another_company().await.company;
     assert_eq!(scene.store.reserved_windows(other, ana.id).await.expect("works"), []);
-    let settled = DispatchWindow { state: WindowState::Sent, ..reserved[0].clone() };
-    scene.apply(first(reserved[0].clone()).update(settled)).await;
+    let finished = DispatchWindow { state: WindowState::Sent, ..reserved[0].clone() };
+    scene.apply(first(reserved[0].clone()).update(finished)).await;
     scene.apply(first(reserved[1].clone()).delete()).await;
     assert_eq!(listed(ana.id).await.expect("works"), []);
 }

@@ -81,9 +81,9 @@ pub async fn messages_of_silent_and_unknown_processes_are_abandoned(harness: &dy
     let of_alive = scene.pending(&contact, &connection, alive.id);
     let of_silent = scene.pending(&contact, &connection, silent.id);
     let of_unknown = other.pending(&theirs.0, &theirs.1, unknown.id);
-    let mut settled = scene.pending(&contact, &connection, unknown.id);
-    (settled.status, settled.sender) = (MessageStatus::Failed, None);
-    scene.add_all([of_alive.clone(), of_silent.clone(), of_unknown.clone(), settled]).await;
+    let mut finished = scene.pending(&contact, &connection, unknown.id);
+    (finished.status, finished.sender) = (MessageStatus::Failed, None);
+    scene.add_all([of_alive.clone(), of_silent.clone(), of_unknown.clone(), finished]).await;
     scene.add(scene.inbound(&contact, &connection, 0)).await;
 
     let (alive_one, silent_one, lost) = (of_alive.id, of_silent.id, of_unknown.id);

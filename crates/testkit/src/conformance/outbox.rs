@@ -38,12 +38,12 @@ pub async fn the_data_of_a_contacts_events_is_erased(harness: &dyn Harness) {
         scene.told_of(gone, 3),
     ];
     let key = scene.queue();
-    let settled = [
+    let finished = [
         scene.delivered(key, &events[0]),
         cancelled(&scene.fresh(key, &events[3])),
         scene.fresh(key, &events[1]),
     ];
-    scene.tell(&events, &settled).await;
+    scene.tell(&events, &finished).await;
     let other = scene.another_company().await;
     assert_eq!(erase(&other, gone, ALL).await, (0, false), "nothing of another company");
     assert_eq!(erase(&scene, ContactId::new(scene.uuid()), ALL).await, (0, false));
@@ -54,7 +54,7 @@ pub async fn the_data_of_a_contacts_events_is_erased(harness: &dyn Harness) {
     assert_eq!(journal.len(), 4, "the events are still in the journal");
     assert_eq!((&journal[0].1.data, &journal[3].1.data), (&None, &None));
     assert_eq!(erase(&scene, gone, ALL).await, (0, false), "once is enough");
-    assert_eq!(scene.delivery_now(settled[0].id).await, Some(first(settled[0].clone())));
+    assert_eq!(scene.delivery_now(finished[0].id).await, Some(first(finished[0].clone())));
 }
 
 /// As long as a delivery of it is pending, an event keeps what the delivery carries.
@@ -107,7 +107,7 @@ async fn sweep_all(scene: &Scene, before: i64, limit: u32) -> u32 {
 }
 
 /// What is settled and old goes with its events; what is young stays.
-pub async fn settled_deliveries_and_their_events_are_swept(harness: &dyn Harness) {
+pub async fn finished_deliveries_and_their_events_are_swept(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let key = scene.queue();
     let events: Vec<Event> = (0..6).map(|n| scene.told(EventType::MessageSent, n * 10)).collect();
@@ -150,14 +150,14 @@ pub async fn the_sweep_goes_over_all_companies(harness: &dyn Harness) {
 pub async fn what_is_pending_is_never_swept(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let event = scene.told(EventType::MessageSent, 0);
-    let (settled, fresh) =
+    let (finished, fresh) =
         (scene.delivered(scene.queue(), &event), scene.fresh(scene.queue(), &event));
     let again = Delivery { attempts: 4, tries: 4, ..scene.fresh(scene.queue(), &event) };
     scene
-        .tell(std::slice::from_ref(&event), &[settled.clone(), fresh.clone(), again.clone()])
+        .tell(std::slice::from_ref(&event), &[finished.clone(), fresh.clone(), again.clone()])
         .await;
     assert_eq!(sweep_all(&scene, 1_000_000, ALL).await, 1);
-    assert_eq!(scene.delivery_now(settled.id).await, None);
+    assert_eq!(scene.delivery_now(finished.id).await, None);
     assert_eq!(scene.delivery_now(fresh.id).await, Some(first(fresh.clone())));
     assert_eq!(scene.delivery_now(again.id).await, Some(first(again.clone())));
     assert_eq!(scene.event_now(event.id).await, Some(record(&event)));

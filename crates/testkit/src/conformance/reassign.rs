@@ -25,7 +25,7 @@ use super::outbound_scene::{ALL, whole};
 use super::scene::{Scene, applied, assert_reference, assert_stale, at, conflict, first};
 
 /// One of everything that a contact can have.
-struct Belongings {
+struct Owned {
     message: Message,
     deal: Deal,
     document: Document,
@@ -42,13 +42,13 @@ struct Belongings {
 }
 
 /// Stores one of everything for a contact that is there.
-async fn belongings(scene: &Scene, contact: &Contact, name: &str) -> Belongings {
+async fn owned(scene: &Scene, contact: &Contact, name: &str) -> Owned {
     let connection = scene.connection();
     let link = scene.link(contact);
     let message = scene.outbound(contact, &connection, 5);
     let enrolled = scene.enrolled(0).await;
     let list = scene.list();
-    let made = Belongings {
+    let made = Owned {
         deal: scene.deal(contact, None),
         document: scene.document(contact),
         tag: scene.tag(),
@@ -91,7 +91,7 @@ async fn belongings(scene: &Scene, contact: &Contact, name: &str) -> Belongings 
     made
 }
 
-/// Two contacts that are stored: who gives, and who takes.
+/// Two contacts that are stored: from which to which rows are reassigned.
 async fn two(scene: &Scene) -> (Contact, Contact) {
     let (from, into) = (scene.contact(), scene.contact_with_phone("+5534991234567"));
     scene.add_all([from.clone(), into.clone()]).await;
@@ -99,7 +99,7 @@ async fn two(scene: &Scene) -> (Contact, Contact) {
 }
 
 pub(super) fn move_to(scene: &Scene, from: &Contact, into: &Contact) -> Change {
-    Change::move_belongings(scene.company, from.id, into.id)
+    Change::reassign(scene.company, from.id, into.id)
 }
 
 /// The number of a version.
@@ -107,8 +107,8 @@ fn version<T>(row: &Stored<T>) -> u64 {
     row.version().number()
 }
 
-/// Checks that everything is the belonging of this contact, at this version.
-async fn assert_belongs(scene: &Scene, made: &Belongings, name: &str, to: &Contact, at: u64) {
+/// Checks that everything belongs to this contact, at this version.
+async fn assert_belongs(scene: &Scene, made: &Owned, name: &str, to: &Contact, at: u64) {
     let (store, company, id) = (&scene.store, scene.company, to.id);
     let message = scene.message_now(made.message.id).await.expect("the message is there");
     assert_eq!(*message.value(), Message { contact: id, ..made.message.clone() });
@@ -154,7 +154,7 @@ async fn assert_belongs(scene: &Scene, made: &Belongings, name: &str, to: &Conta
 }
 
 /// Checks what listings show of the contact that everything belongs to.
-async fn assert_shown(scene: &Scene, made: &Belongings, name: &str, to: &Contact) {
+async fn assert_shown(scene: &Scene, made: &Owned, name: &str, to: &Contact) {
     let (store, company) = (&scene.store, scene.company);
     let (record, _) = store.contact_record(company, to.id).await.expect("works").expect("there");
     assert_eq!(record.related.tags, std::slice::from_ref(&made.tag));
@@ -200,7 +200,7 @@ async fn conversations(scene: &Scene, contact: ContactId) -> Vec<Stored<Conversa
 pub async fn everything_of_a_contact_becomes_anothers(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (from, into) = two(&scene).await;
-    let made = belongings(&scene, &from, "lid").await;
+    let made = owned(&scene, &from, "lid").await;
     assert_belongs(&scene, &made, "lid", &from, 1).await;
     scene.apply(move_to(&scene, &from, &into)).await;
     assert_belongs(&scene, &made, "lid", &into, 2).await;
@@ -228,8 +228,8 @@ pub async fn everything_of_a_contact_becomes_anothers(harness: &dyn Harness) {
     assert_belongs(&scene, &made, "lid", &into, 2).await;
 }
 
-/// Nothing can be given to nobody; who has nothing gives nothing.
-pub async fn belongings_need_somebody_to_go_to(harness: &dyn Harness) {
+/// Rows can only be reassigned to a contact that exists; from a contact without rows nothing moves.
+pub async fn a_reassignment_needs_its_contact(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
     let (from, into) = two(&scene).await;
@@ -271,7 +271,7 @@ pub async fn belongings_need_somebody_to_go_to(harness: &dyn Harness) {
 
 /// It is a change like others: what the set wrote before it moves, what it writes afterwards does
 /// not.
-pub async fn belongings_move_in_their_turn(harness: &dyn Harness) {
+pub async fn rows_are_reassigned_in_the_order_of_the_changes(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let connection = scene.connection();
     scene.add(connection.clone()).await;
@@ -305,7 +305,7 @@ pub async fn belongings_move_in_their_turn(harness: &dyn Harness) {
 pub async fn a_change_set_that_fails_moves_nothing(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (from, into) = two(&scene).await;
-    let made = belongings(&scene, &from, "lid").await;
+    let made = owned(&scene, &from, "lid").await;
     let stale = Stored::new(into.clone(), first(()).version().next());
     let changes = ChangeSet::new()
         .with(move_to(&scene, &from, &into))
@@ -320,7 +320,7 @@ pub async fn a_change_set_that_fails_moves_nothing(harness: &dyn Harness) {
     assert_belongs_still(&scene, &made, &from).await;
 }
 
-async fn assert_belongs_still(scene: &Scene, made: &Belongings, from: &Contact) {
+async fn assert_belongs_still(scene: &Scene, made: &Owned, from: &Contact) {
     assert_belongs(scene, made, "lid", from, 1).await;
 }
 
@@ -328,7 +328,7 @@ async fn assert_belongs_still(scene: &Scene, made: &Belongings, from: &Contact) 
 pub async fn the_deletion_of_who_gave_takes_nothing_along(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (from, into) = two(&scene).await;
-    let made = belongings(&scene, &from, "lid").await;
+    let made = owned(&scene, &from, "lid").await;
     let changes =
         ChangeSet::new().with(move_to(&scene, &from, &into)).with(first(from.clone()).delete());
     scene.store.commit(changes).await.expect("nothing of it stands in the way");
@@ -352,7 +352,7 @@ pub async fn the_deletion_of_who_gave_takes_nothing_along(harness: &dyn Harness)
 pub async fn what_was_read_before_it_moved_is_stale(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (from, into) = two(&scene).await;
-    let made = belongings(&scene, &from, "lid").await;
+    let made = owned(&scene, &from, "lid").await;
     let read = scene.message_now(made.message.id).await.expect("there");
     scene.apply(move_to(&scene, &from, &into)).await;
     assert_stale(scene.try_apply(read.update(made.message.clone())).await);
@@ -367,13 +367,13 @@ pub async fn what_was_read_before_it_moved_is_stale(harness: &dyn Harness) {
 }
 
 /// Promise 8.
-pub async fn belongings_move_within_one_company(harness: &dyn Harness) {
+pub async fn rows_are_reassigned_within_one_company(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
     let (from, into) = two(&scene).await;
     let theirs = other.contact();
     other.add(theirs.clone()).await;
-    let made = belongings(&scene, &from, "lid").await;
+    let made = owned(&scene, &from, "lid").await;
     for taker in [&into, &theirs] {
         other.apply(move_to(&other, &from, taker)).await;
     }

@@ -1,4 +1,4 @@
-//! What two contacts both have when the belongings of one become the other's (D62): which of the two
+//! What two contacts both have when what belongs to one is reassigned to the other (D62): which of the two
 //! stays.
 
 use recado_core::campaigns::{Recipient, RecipientNumber, RecipientStatus};

@@ -116,11 +116,11 @@ struct State {
     /// The LIDs of people, by the digits of their phones.
     lids: BTreeMap<String, String>,
     /// Whether messages tell the other name of whom they are from or to.
-    tells_names: bool,
+    reports_names: bool,
     /// Whether the session names its engine.
-    tells_engine: bool,
+    reports_engine: bool,
     /// Whether the list of groups tells their members.
-    tells_members: bool,
+    reports_members: bool,
     groups: Vec<WahaGroup>,
     files: BTreeMap<String, Vec<u8>>,
     /// The files of messages that are fetched when they are asked for.
@@ -159,9 +159,9 @@ impl FakeWaha {
             messages: Vec::new(),
             numbers: BTreeMap::new(),
             lids: BTreeMap::new(),
-            tells_names: true,
-            tells_engine: true,
-            tells_members: true,
+            reports_names: true,
+            reports_engine: true,
+            reports_members: true,
             groups: Vec::new(),
             files: BTreeMap::new(),
             attached: BTreeMap::new(),
@@ -227,18 +227,18 @@ impl FakeWaha {
     }
 
     /// Whether messages tell both names of people; if not, it has to be asked for the other one.
-    pub fn set_tells_names(&self, tells: bool) -> &Self {
-        self.with(|state| state.tells_names = tells)
+    pub fn set_reports_names(&self, tells: bool) -> &Self {
+        self.with(|state| state.reports_names = tells)
     }
 
     /// Whether the session names its engine.
-    pub fn set_tells_engine(&self, tells: bool) -> &Self {
-        self.with(|state| state.tells_engine = tells)
+    pub fn set_reports_engine(&self, tells: bool) -> &Self {
+        self.with(|state| state.reports_engine = tells)
     }
 
     /// Whether the list of groups tells who is in them.
-    pub fn set_tells_members(&self, tells: bool) -> &Self {
-        self.with(|state| state.tells_members = tells)
+    pub fn set_reports_members(&self, tells: bool) -> &Self {
+        self.with(|state| state.reports_members = tells)
     }
 
     /// The groups that the session is in.

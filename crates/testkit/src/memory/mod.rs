@@ -136,8 +136,8 @@ impl State {
                 ChangeKind::Enroll { company, campaign, list } => {
                     self.enroll(company, campaign, list)?;
                 }
-                ChangeKind::MoveBelongings { company, from, into } => {
-                    self.move_belongings(company, from, into)?;
+                ChangeKind::Reassign { company, from, into } => {
+                    self.reassign(company, from, into)?;
                 }
                 ChangeKind::ForgetMessages { company, contact, expires_at } => {
                     self.forget_messages(company, contact, expires_at);

@@ -1,4 +1,4 @@
-//! How the belongings of one contact become another's.
+//! How what belongs to one contact is reassigned to another.
 
 use recado_core::campaigns::{Recipient, RecipientStatus};
 use recado_core::dispatches::{DispatchWindow, WindowState};
@@ -8,7 +8,7 @@ use recado_core::store::{Conflict, Row, RowKey};
 use super::State;
 use super::rows::Entry;
 
-/// What becomes of a row of the contact that gives.
+/// What becomes of a row of the contact `from`.
 enum Move {
     /// Like this, at the next version.
     Next(Row),
@@ -75,8 +75,8 @@ fn moved(row: &Row, company: CompanyId, from: ContactId, into: ContactId) -> Opt
 }
 
 impl State {
-    /// Makes everything of `from` that moves a belonging of `into`.
-    pub(super) fn move_belongings(
+    /// Reassigns everything of `from` that moves to `into`.
+    pub(super) fn reassign(
         &mut self,
         company: CompanyId,
         from: ContactId,

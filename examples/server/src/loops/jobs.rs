@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
-use super::{Outcome, backoff, outcome};
+use super::{RoundOutcome, backoff, outcome};
 
 const NAME: &str = "jobs";
 /// How many jobs are worked on at once.
@@ -35,13 +35,13 @@ where
                 next_look = Instant::now() + IDLE;
             }
             Some(ended) = steps.join_next() => match outcome(NAME, ended, &mut failures) {
-                Outcome::More => {
+                RoundOutcome::More => {
                     // Where there was one job there may be many: two look for more.
                     begin(&mut steps, &step);
                     begin(&mut steps, &step);
                 }
-                Outcome::Idle => {}
-                Outcome::Failed => next_look = Instant::now() + backoff(IDLE, failures),
+                RoundOutcome::Idle => {}
+                RoundOutcome::Failed => next_look = Instant::now() + backoff(IDLE, failures),
             },
         }
     }

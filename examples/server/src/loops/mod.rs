@@ -79,9 +79,9 @@ impl Loops {
             async move { recado.campaigns().run(&timer, runner::stopping(stop)).await }
         };
         loops.tasks.spawn(runner::run(CAMPAIGNS, campaigns, loops.stop.subscribe()));
-        let settled = recado.clone();
+        let deliveries = recado.clone();
         loops.add("retention", RETENTION, move || {
-            let recado = settled.clone();
+            let recado = deliveries.clone();
             async move { recado.deliveries().sweep().await }
         });
         let store = recado.clone();
@@ -141,9 +141,9 @@ impl Loops {
                 // A task of its own, so that a panic fails one step and not the loop.
                 let ended = tokio::spawn(step()).await;
                 let wait = match outcome(name, ended, &mut failures) {
-                    Outcome::More => Duration::ZERO,
-                    Outcome::Idle => idle,
-                    Outcome::Failed => backoff(idle, failures),
+                    RoundOutcome::More => Duration::ZERO,
+                    RoundOutcome::Idle => idle,
+                    RoundOutcome::Failed => backoff(idle, failures),
                 };
                 tokio::select! {
                     _ = stop.changed() => {}
@@ -167,7 +167,7 @@ fn backoff(idle: Duration, failures: u32) -> Duration {
 
 /// What a step showed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Outcome {
+enum RoundOutcome {
     /// There may be more to do.
     More,
     /// There is not.
@@ -181,25 +181,25 @@ fn outcome(
     task: &'static str,
     ended: Result<Result<bool, StoreError>, JoinError>,
     failures: &mut u32,
-) -> Outcome {
+) -> RoundOutcome {
     match ended {
         Ok(Ok(more)) => {
             if *failures > 0 {
                 tracing::info!(task, "works again");
             }
             *failures = 0;
-            if more { Outcome::More } else { Outcome::Idle }
+            if more { RoundOutcome::More } else { RoundOutcome::Idle }
         }
         Ok(Err(error)) => {
             let error = causes(&error);
             tracing::warn!(task, failures, error, "failed");
             *failures += 1;
-            Outcome::Failed
+            RoundOutcome::Failed
         }
         Err(_) => {
             tracing::error!(task, failures, "panicked");
             *failures += 1;
-            Outcome::Failed
+            RoundOutcome::Failed
         }
     }
 }

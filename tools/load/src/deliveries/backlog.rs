@@ -14,7 +14,7 @@ use serde_json::json;
 use super::rates::PEOPLE;
 use super::receivers::Receivers;
 use super::stage::{self, Company, Hook};
-use super::{Order, settled};
+use super::{Order, finished};
 use crate::baseline::cpu::Meter;
 use crate::clock::micros;
 use crate::dataset::company::uuid;
@@ -63,7 +63,7 @@ async fn drain(order: &Order, webhooks: u16) -> Result<Drained, AnyError> {
     let mut maker = Maker { company: &company, now: now(), random: fastrand::Rng::new() };
     write(&*store, "events", events, |index, changes| maker.event(index, events, changes)).await?;
     drop((hooks, store));
-    stores::settle(&order.database).await?;
+    stores::finish(&order.database).await?;
 
     let deliveries = events * webhooks;
     let (started, received_before) = (micros(), receivers.cpu()?);
@@ -71,7 +71,7 @@ async fn drain(order: &Order, webhooks: u16) -> Result<Drained, AnyError> {
     let meter = Meter::new(server.id()?, &order.database)?;
     let before = meter.used()?;
     receivers.wait_for(deliveries).await?;
-    settled(&server, &company).await?;
+    finished(&server, &company).await?;
     let (took, received) = (meter.used()? - before, receivers.cpu()? - received_before);
     let peak = server.memory()?.peak;
     server.stop().await?;

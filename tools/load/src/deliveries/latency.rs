@@ -11,7 +11,7 @@ use super::drive::{Kind, Marks, Sent, drive};
 use super::rates::PEOPLE;
 use super::receivers::Receivers;
 use super::stage::{self, Hook};
-use super::{Order, settled};
+use super::{Order, finished};
 use crate::baseline::cpu::Meter;
 use crate::receiver::{self, Arrival};
 use crate::report::millis;
@@ -115,7 +115,7 @@ pub(super) async fn measure(order: &Order) -> Result<Latency, AnyError> {
     let effort = Effort { measured: order.duration() * 2, ..effort };
     let driven = drive(&server, &companies, Kind::Messages(1), effort, &marks).await?;
     receivers.wait_for(driven.events).await?;
-    settled(&server, &companies[0]).await?;
+    finished(&server, &companies[0]).await?;
     let took = meter.used()? - before;
     let resident = server.memory()?.resident;
     server.stop().await?;

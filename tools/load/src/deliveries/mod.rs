@@ -145,7 +145,7 @@ async fn pending(operator: &mut Client, company: &stage::Company) -> Result<u64,
 /// # Errors
 ///
 /// When it does not in time.
-async fn settled(server: &Server, company: &stage::Company) -> Result<(), AnyError> {
+async fn finished(server: &Server, company: &stage::Company) -> Result<(), AnyError> {
     let mut operator = Client::new(server.target(), server.token());
     for _ in 0..200 {
         if pending(&mut operator, company).await? == 0 {

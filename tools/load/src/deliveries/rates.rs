@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::drive::{Driven, Kind, Marks, drive};
 use super::receivers::Receivers;
 use super::stage::{self, Hook};
-use super::{Order, settled};
+use super::{Order, finished};
 use crate::baseline::cpu::Meter;
 use crate::receiver;
 use crate::report::millis;
@@ -127,7 +127,7 @@ async fn measure(
     let effort = Effort { connections: clients, warmup: WARMUP, measured: WARMUP, rate: None };
     let warmed = drive(&server, &companies, kind, effort, &marks).await?;
     receivers.wait_for(warmed.events * copies).await?;
-    settled(&server, &companies[0]).await?;
+    finished(&server, &companies[0]).await?;
     receivers.take().await?;
 
     let meter = Meter::new(server.id()?, &order.database)?;
@@ -137,7 +137,7 @@ async fn measure(
     let driven = drive(&server, &companies, kind, effort, &marks).await?;
     receivers.wait_for(driven.events * copies).await?;
     let clients_took = own.used()? - before.2;
-    settled(&server, &companies[0]).await?;
+    finished(&server, &companies[0]).await?;
     let (server_took, receiver_took) = (meter.used()? - before.0, receivers.cpu()? - before.1);
     let resident = server.memory()?.resident;
     server.stop().await?;

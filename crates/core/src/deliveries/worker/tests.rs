@@ -231,7 +231,7 @@ proptest! {
     /// or against a row that has moved on, the bounds hold, a contact's first attempts keep their
     /// order, and everything is settled in the end with every attempt recorded.
     #[test]
-    fn everything_is_settled_in_order_and_within_bounds(seed in any::<u64>(), deliveries in 1_usize..80, queues in 1_u128..5, contacts in 1_usize..6) {
+    fn everything_is_finished_in_order_and_within_bounds(seed in any::<u64>(), deliveries in 1_usize..80, queues in 1_u128..5, contacts in 1_usize..6) {
         let (mut world, mut chance) = (World::new(), Chance(seed));
         let mut left = deliveries;
         for step in 0..20_000 {

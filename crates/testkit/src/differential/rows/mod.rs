@@ -80,7 +80,7 @@ impl Rows {
             }
             Verb::ReadRows => json!({ "found": self.read(&maker).await }),
             Verb::ReadReach => json!({ "found": self.read_reach(&maker).await }),
-            Verb::MoveRows | Verb::MoveReach => self.move_belongings(&maker).await,
+            Verb::MoveRows | Verb::MoveReach => self.reassign(&maker).await,
             Verb::Claim => self.claim(&maker).await,
             _ => {
                 let Some(found) = self.find(kind, &maker).await else {
@@ -111,14 +111,14 @@ impl Rows {
         }
     }
 
-    /// Makes the belongings of one contact another's, who is missing now and then; at times the one
+    /// Reassigns what belongs to one contact to another, who is missing now and then; at times the one
     /// who gave goes in the same set.
-    async fn move_belongings(&self, maker: &Maker<'_>) -> Value {
+    async fn reassign(&self, maker: &Maker<'_>) -> Value {
         let (from, into) = (maker.contact_id(1), maker.contact_id(2));
         if from == into {
             return json!({ "outcome": "skipped" });
         }
-        let mut changes = ChangeSet::new().with(Change::move_belongings(self.company, from, into));
+        let mut changes = ChangeSet::new().with(Change::reassign(self.company, from, into));
         let given = self.store.contact(self.company, from).await.expect("works");
         if let Some(given) = given.filter(|_| maker.command.once_in(3, 4)) {
             changes = changes.with(given.delete());

@@ -104,7 +104,7 @@ impl State {
         let is_paired = self.status == "WORKING";
         let info = json!({"name": self.session, "status": self.status, "config": {},
             "me": if is_paired { me } else { Value::Null },
-            "engine": if self.tells_engine { json!({"engine": self.engine.name()}) } else { json!({}) },
+            "engine": if self.reports_engine { json!({"engine": self.engine.name()}) } else { json!({}) },
             "presence": null,
             "timestamps": {"activity": self.now.millis()}});
         Reply::json(200, &info)

@@ -16,7 +16,7 @@ impl State {
 
     /// The other name of a chat: the LID of a phone, the phone of a LID.
     fn alternative(&self, chat: &str) -> Option<String> {
-        if !self.tells_names {
+        if !self.reports_names {
             return None;
         }
         match chat.strip_suffix("@c.us") {
@@ -128,7 +128,7 @@ impl State {
                         {"id": {"_serialized": self.me.0}, "isAdmin": group.is_admin,
                             "isSuperAdmin": false}]}}),
         };
-        if !self.tells_members {
+        if !self.reports_members {
             for name in ["participants", "Participants", "groupMetadata"] {
                 told.as_object_mut().map(|told| told.remove(name));
             }

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use super::claim::{Claim, Claimed, Ended};
 use super::find::{can_be_found, find_job};
 use super::intent::{Intended, written};
-use super::names::{Taught, told};
+use super::names::{LearntNames, reported_names};
 use super::{Order, TurnDebit};
 use crate::Timestamp;
 use crate::app::UseCase;
@@ -26,11 +26,11 @@ use crate::store::{Change, ChangeSet, Decided, Reads, StoreError, Stored, Versio
 
 /// Records the outcome of a send. Idempotent: an outcome that is recorded already changes nothing.
 #[derive(Clone, Debug)]
-pub(crate) struct Settle {
+pub(crate) struct RecordOutcome {
     /// The message as it was stored before the call.
     pub(crate) message: Message,
     /// How the call ended.
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: SendOutcome,
     /// What an accepted message, or one that may have arrived, does to the conversation.
     pub(crate) act: Option<Act>,
     /// The turn it is a bubble of.
@@ -48,7 +48,7 @@ pub(crate) struct Settle {
 
 /// Ids for what settling may make; made once, so that deciding again decides the same.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SettleIds {
+pub(crate) struct OutcomeIds {
     pub(crate) refund: LedgerLineId,
     pub(crate) events: [EventId; 3],
     pub(crate) find: JobId,
@@ -56,14 +56,14 @@ pub(crate) struct SettleIds {
 
 /// How a send ended, as far as the message is concerned.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum SendOutcome {
     /// The provider took it.
     Accepted(Accepted),
     /// It was not sent, or nobody knows.
     Failed(Failure),
 }
 
-impl From<SendResult> for Outcome {
+impl From<SendResult> for SendOutcome {
     fn from(result: SendResult) -> Self {
         match result {
             Ok(accepted) => Self::Accepted(accepted),
@@ -74,7 +74,7 @@ impl From<SendResult> for Outcome {
 
 /// What settling reads.
 #[derive(Debug)]
-pub(crate) struct SettleFacts {
+pub(crate) struct OutcomeFacts {
     message: Option<Stored<Message>>,
     connection: Option<Stored<Connection>>,
     referred: Option<Referred>,
@@ -84,7 +84,7 @@ pub(crate) struct SettleFacts {
     claimed: Claimed,
 }
 
-impl SettleFacts {
+impl OutcomeFacts {
     /// What the intent left in the store, if nothing has happened since: every version is known, so
     /// that a commit tells whether that is so without a read.
     pub(super) fn untouched(intended: &Intended) -> Self {
@@ -99,59 +99,59 @@ impl SettleFacts {
     }
 }
 
-impl Settle {
+impl RecordOutcome {
     pub(crate) fn of_order(
         order: &Order,
         message: Message,
-        outcome: Outcome,
-        ids: SettleIds,
+        outcome: SendOutcome,
+        ids: OutcomeIds,
         links: MediaLinks,
     ) -> Self {
         let (act, turn, claim) = (order.act, order.turn, order.claim);
-        let SettleIds { refund, events, find } = ids;
+        let OutcomeIds { refund, events, find } = ids;
         Self { message, outcome, act, turn, claim, refund, events, find, links }
     }
 
     fn keys(&self) -> Vec<ChannelKey> {
         match &self.outcome {
-            Outcome::Accepted(accepted) => told(accepted),
-            Outcome::Failed(_) => Vec::new(),
+            SendOutcome::Accepted(accepted) => reported_names(accepted),
+            SendOutcome::Failed(_) => Vec::new(),
         }
     }
 
-    fn taught(&self, own: &ChannelContact) -> Option<Taught<'_>> {
+    fn learnt(&self, own: &ChannelContact) -> Option<LearntNames<'_>> {
         match &self.outcome {
-            Outcome::Accepted(accepted) => Some(Taught::of(accepted, own)),
-            Outcome::Failed(_) => None,
+            SendOutcome::Accepted(accepted) => Some(LearntNames::of(accepted, own)),
+            SendOutcome::Failed(_) => None,
         }
     }
 
     /// Whether the answer tells names of the recipient that it is not known by, so that others have
     /// to be looked at.
-    pub(super) fn teaches(&self, own: &ChannelContact) -> bool {
-        self.taught(own).is_some_and(|taught| taught.is_news(own))
+    pub(super) fn brings_news(&self, own: &ChannelContact) -> bool {
+        self.learnt(own).is_some_and(|learnt| learnt.is_news(own))
     }
 
     /// Whether the message counts as sent for what follows from it.
     fn may_have_arrived(&self) -> bool {
         match &self.outcome {
-            Outcome::Accepted(_) => true,
-            Outcome::Failed(failure) => failure.is_uncertain(),
+            SendOutcome::Accepted(_) => true,
+            SendOutcome::Failed(failure) => failure.is_uncertain(),
         }
     }
 
     /// Whether it is known if the message was sent.
     fn is_known(&self) -> bool {
         match &self.outcome {
-            Outcome::Accepted(_) => true,
-            Outcome::Failed(failure) => !failure.is_uncertain(),
+            SendOutcome::Accepted(_) => true,
+            SendOutcome::Failed(failure) => !failure.is_uncertain(),
         }
     }
 
     fn report(&self) -> StatusReport {
         match &self.outcome {
-            Outcome::Accepted(_) => StatusReport { status: MessageStatus::Sent, failure: None },
-            Outcome::Failed(failure) => {
+            SendOutcome::Accepted(_) => StatusReport { status: MessageStatus::Sent, failure: None },
+            SendOutcome::Failed(failure) => {
                 StatusReport { status: MessageStatus::Failed, failure: Some(failure.clone()) }
             }
         }
@@ -159,20 +159,20 @@ impl Settle {
 
     /// What is left to record of a message that went with its contact: how far its recipient is,
     /// and what is given back.
-    fn without_message(&self, facts: &SettleFacts, now: Timestamp) -> Decided<Message> {
+    fn without_message(&self, facts: &OutcomeFacts, now: Timestamp) -> Decided<Message> {
         let mut message = Message { sender: None, ..self.message.clone() };
         match &self.outcome {
-            Outcome::Accepted(accepted) => {
+            SendOutcome::Accepted(accepted) => {
                 message.provider_id = Some(accepted.provider_id.clone());
                 message.status = MessageStatus::Sent;
             }
-            Outcome::Failed(failure) => {
+            SendOutcome::Failed(failure) => {
                 message.failure = Some(failure.clone());
                 message.status = MessageStatus::Failed;
             }
         }
         let ended = Ended { may_have_arrived: self.may_have_arrived(), is_news: true };
-        let changes = facts.claimed.settle(&message, ended, self.refund, now);
+        let changes = facts.claimed.changes(&message, ended, self.refund, now);
         let changes = changes.into_iter().fold(ChangeSet::new(), ChangeSet::with);
         Decided::new(changes, message)
     }
@@ -180,11 +180,11 @@ impl Settle {
     /// The contact after the outcome.
     fn contact_after(&self, own: &ChannelContact, now: Timestamp) -> Contact {
         let contact = own.contact.value();
-        let mut after = match self.taught(own) {
-            Some(taught) => taught.learnt_by(contact, now),
+        let mut after = match self.learnt(own) {
+            Some(learnt) => learnt.learnt_by(contact, now),
             None => contact.clone(),
         };
-        let accepted = matches!(self.outcome, Outcome::Accepted(_));
+        let accepted = matches!(self.outcome, SendOutcome::Accepted(_));
         // D51: only an accepted template reopens; what a person did, they did all the same.
         let counts = |act: &Act| match act {
             Act::TemplateSent => accepted,
@@ -203,7 +203,7 @@ impl Settle {
     /// What the channel told of the recipient's names, and what a person's answer clears.
     fn contact_changes(
         &self,
-        facts: &SettleFacts,
+        facts: &OutcomeFacts,
         before: &ChannelContact,
         after: &Contact,
         now: Timestamp,
@@ -212,7 +212,7 @@ impl Settle {
         if after != before.contact.value() {
             changes.push(before.contact.update(after.clone()));
         }
-        let taught = self.taught(before);
+        let learnt = self.learnt(before);
         let everybody = facts.contacts.as_deref().unwrap_or_default();
         let clears = self.message.sender_type == SenderType::Agent && self.may_have_arrived();
         for known in &before.conversations {
@@ -220,8 +220,8 @@ impl Settle {
             if clears {
                 conversation.unread = 0;
             }
-            if let (Some(taught), true) = (&taught, known.connection == self.message.connection)
-                && let Some(name) = taught.address(before, known, everybody)
+            if let (Some(learnt), true) = (&learnt, known.connection == self.message.connection)
+                && let Some(name) = learnt.address(before, known, everybody)
             {
                 conversation.identifier = name;
             }
@@ -229,9 +229,9 @@ impl Settle {
                 changes.push(written(Some(known), conversation));
             }
         }
-        if let Some(taught) = taught {
-            changes.extend(taught.others(before, everybody, now));
-            changes.extend(taught.aliases(before, everybody));
+        if let Some(learnt) = learnt {
+            changes.extend(learnt.others(before, everybody, now));
+            changes.extend(learnt.aliases(before, everybody));
         }
         changes
     }
@@ -256,7 +256,7 @@ impl Settle {
     /// The reference of an accepted message, and what was reported of it before.
     fn reference(
         &self,
-        facts: &SettleFacts,
+        facts: &OutcomeFacts,
         accepted: &Accepted,
         now: Timestamp,
     ) -> (Vec<Change>, Option<StatusReport>) {
@@ -295,8 +295,8 @@ impl Settle {
     }
 
     /// The debit of the turn, booked with its first bubble that the provider accepted.
-    fn debit(&self, facts: &SettleFacts, now: Timestamp) -> Option<(LedgerLine, bool)> {
-        let turn = self.turn.filter(|_| matches!(self.outcome, Outcome::Accepted(_)))?;
+    fn debit(&self, facts: &OutcomeFacts, now: Timestamp) -> Option<(LedgerLine, bool)> {
+        let turn = self.turn.filter(|_| matches!(self.outcome, SendOutcome::Accepted(_)))?;
         if let Some(booked) = &facts.debit {
             return Some((booked.value().clone(), false));
         }
@@ -314,21 +314,21 @@ impl Settle {
 }
 
 #[async_trait]
-impl UseCase for Settle {
-    type Loaded = SettleFacts;
+impl UseCase for RecordOutcome {
+    type Loaded = OutcomeFacts;
     type Output = Message;
     type Error = NotFound;
 
-    async fn load(&self, store: &dyn Reads) -> Result<SettleFacts, StoreError> {
+    async fn load(&self, store: &dyn Reads) -> Result<OutcomeFacts, StoreError> {
         let company = self.message.company;
         let message = store.messages(company, &[self.message.id]).await?.pop();
         let connection = store.connection(company, self.message.connection).await?;
         let referred = match &self.outcome {
-            Outcome::Accepted(accepted) => {
+            SendOutcome::Accepted(accepted) => {
                 let ids = std::slice::from_ref(&accepted.provider_id);
                 store.referred(company, self.message.connection, ids).await?.pop()
             }
-            Outcome::Failed(_) => None,
+            SendOutcome::Failed(_) => None,
         };
         // Not always whom it was sent to: contacts may have been merged meanwhile.
         let contact = message.as_ref().map_or(self.message.contact, |message| message.contact);
@@ -350,10 +350,10 @@ impl UseCase for Settle {
         };
         let current = message.as_ref().map_or(&self.message, Stored::value);
         let claimed = Claimed::load(store, current, self.claim).await?;
-        Ok(SettleFacts { message, connection, referred, contacts, debit, claimed })
+        Ok(OutcomeFacts { message, connection, referred, contacts, debit, claimed })
     }
 
-    fn decide(&self, facts: SettleFacts, now: Timestamp) -> Result<Decided<Message>, NotFound> {
+    fn decide(&self, facts: OutcomeFacts, now: Timestamp) -> Result<Decided<Message>, NotFound> {
         let Some(stored) = facts.message.as_ref() else {
             return Ok(self.without_message(&facts, now));
         };
@@ -365,7 +365,7 @@ impl UseCase for Settle {
         let is_news = self.is_known() || stored.status == MessageStatus::Pending;
         let mut reports: Vec<_> = is_news.then(|| self.report()).into_iter().collect();
         let mut references = Vec::new();
-        if let Outcome::Accepted(accepted) = &self.outcome {
+        if let SendOutcome::Accepted(accepted) = &self.outcome {
             message.provider_id = Some(accepted.provider_id.clone());
             let (written, reported) = self.reference(&facts, accepted, now);
             references = written;
@@ -435,7 +435,7 @@ impl UseCase for Settle {
             // Others may have given it up before its outcome was known here.
             is_news: stored.failure.as_ref().is_none_or(Failure::is_uncertain),
         };
-        for change in facts.claimed.settle(&message, ended, self.refund, now) {
+        for change in facts.claimed.changes(&message, ended, self.refund, now) {
             changes = changes.with(change);
         }
         Ok(Decided::new(changes, message))
