@@ -47,9 +47,9 @@ impl Clouded {
         let fake = FakeCloud::new();
         let gateway = GatewayServer::start(fake.clone()).await;
         let settings = fake.settings(&gateway.url());
-        let told = json!({"status": "connected"});
+        let reported = json!({"status": "connected"});
         let connection =
-            world.gateway_connection("official_cloud", "cloud_api", settings, told).await;
+            world.gateway_connection("official_cloud", "cloud_api", settings, reported).await;
         Self { world, fake, gateway, connection }
     }
 
@@ -130,9 +130,9 @@ impl Clouded {
         let settings = world.impatient(Duration::from_millis(500));
         let path = format!("C/connections/{}", world.connection);
         world.operator("DELETE", &path, Value::Null).await;
-        let told = json!({"status": "connected"});
+        let reported = json!({"status": "connected"});
         world.connection =
-            world.gateway_connection("official_cloud", "cloud_api", settings, told).await;
+            world.gateway_connection("official_cloud", "cloud_api", settings, reported).await;
         world
     }
 }

@@ -244,7 +244,7 @@ fn with_causes(error: &dyn std::error::Error) -> String {
 
 impl Fault {
     /// The status and what it says.
-    fn told(self) -> (StatusCode, String) {
+    fn reported(self) -> (StatusCode, String) {
         match self {
             Self::TooLarge(limit) => {
                 let message = format!("the body may have at most {limit} bytes");
@@ -267,7 +267,7 @@ impl Fault {
 
     /// The refusal of a hook: but for its encoding, every fault of a body is the payload's (7.2).
     pub(crate) fn of_payload(self) -> Failure {
-        let (status, message) = self.told();
+        let (status, message) = self.reported();
         match self {
             Self::Encoded | Self::NoRoom => self.into(),
             Self::TooLarge(_) => Failure::invalid_payload(status, message),
@@ -288,7 +288,7 @@ impl Fault {
 
 impl From<Fault> for Failure {
     fn from(fault: Fault) -> Self {
-        let (status, message) = fault.told();
+        let (status, message) = fault.reported();
         let code = match fault {
             Fault::TooLarge(_) => Code::PayloadTooLarge,
             Fault::Encoded => Code::UnsupportedMediaType,

@@ -109,11 +109,11 @@ mod tests {
     }
 
     #[test]
-    fn every_parameter_is_told_in_order_whatever_it_holds() {
-        let told = Query::lossy(Some("hub.mode=a%20b&&x=1&x=%ff+&y"));
-        let told: Vec<(&str, &str)> =
-            told.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        assert_eq!(told, [("hub.mode", "a b"), ("x", "1"), ("x", "\u{fffd} "), ("y", "")]);
+    fn every_parameter_is_reported_in_order_whatever_it_holds() {
+        let reported = Query::lossy(Some("hub.mode=a%20b&&x=1&x=%ff+&y"));
+        let reported: Vec<(&str, &str)> =
+            reported.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        assert_eq!(reported, [("hub.mode", "a b"), ("x", "1"), ("x", "\u{fffd} "), ("y", "")]);
         assert!(Query::lossy(None).is_empty());
     }
 

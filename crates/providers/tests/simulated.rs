@@ -315,7 +315,7 @@ async fn the_channel_is_reached_as_the_record_says() {
     let mut connection = scene.connection(json!({}));
     for status in [ConnectionStatus::Connected, ConnectionStatus::Disconnected] {
         connection.status = status;
-        let told = scene.gateway.status(&NoNetwork, &connection).await.expect("told");
-        assert_eq!(told.status, status);
+        let reported = scene.gateway.status(&NoNetwork, &connection).await.expect("told");
+        assert_eq!(reported.status, status);
     }
 }

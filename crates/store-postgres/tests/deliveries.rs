@@ -121,13 +121,13 @@ async fn places_follow_the_order_of_the_set_across_many_events() {
     let page = database.store.read_queue(read).await.expect("the store works");
     let placed: Vec<DeliveryId> = page.fresh.iter().map(|due| due.delivery.id).collect();
     assert_eq!(placed, made.iter().map(|made| made.id).collect::<Vec<_>>());
-    let told = database
+    let reported = database
         .store
         .events_after(company(), &[EventType::MessageSent], JournalPosition(0), 100)
         .await
         .unwrap();
-    let told: Vec<EventId> = told.into_iter().map(|(_, event)| event.id).collect();
-    assert_eq!(told, events.iter().map(|event| event.id).collect::<Vec<_>>());
+    let reported: Vec<EventId> = reported.into_iter().map(|(_, event)| event.id).collect();
+    assert_eq!(reported, events.iter().map(|event| event.id).collect::<Vec<_>>());
 }
 
 /// How many connections of the database wait for a lock of this kind.
@@ -139,11 +139,11 @@ async fn waiting(database: &Database, kind: &str) -> i64 {
 
 async fn journal(store: &PostgresStore) -> Vec<EventId> {
     let types = [EventType::MessageSent];
-    let told = store
+    let reported = store
         .events_after(company(), &types, JournalPosition(0), 100)
         .await
         .expect("the store works");
-    told.into_iter().map(|(_, event)| event.id).collect()
+    reported.into_iter().map(|(_, event)| event.id).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_cause_is_told_once_and_details_of_rows_are_not() {
+    fn every_cause_is_reported_once_and_details_of_rows_are_not() {
         let error = StoreError::unavailable("refused\nDETAIL: Key (phone)=(+5511990001001) exists");
         assert_eq!(causes(&error), "the store is unavailable: refused");
     }

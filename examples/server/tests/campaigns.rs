@@ -99,7 +99,7 @@ fn a_message_of_a_campaign_in_flight_is_finished_by_a_stop_and_the_next_process_
 }
 
 #[test]
-fn clients_behind_trusted_proxies_are_told_apart() {
+fn clients_behind_trusted_proxies_are_distinguished() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let calls = |server: &Server| -> Vec<u16> {
         let call = |client: u8| {

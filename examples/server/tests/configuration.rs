@@ -62,7 +62,7 @@ fn a_wrong_variable_is_named_and_answers_2() {
 }
 
 #[test]
-fn every_mistake_is_told_at_once() {
+fn every_mistake_is_reported_at_once() {
     let output = recado()
         .args(["serve", "--listen", "nowhere"])
         .env("RECADO_RETENTION", "long")

@@ -90,9 +90,9 @@ fn a_gateway_at_a_private_address_is_called_without_further_ado() {
     let server = Server::start(folder.path(), &SERVE, "listening");
     let (company, connection) = loja(&server.addr(), &url);
     let check = format!("/{company}/connections/{connection}/check");
-    let told = operator(&server.addr(), "POST", &check, &Value::Null);
+    let reported = operator(&server.addr(), "POST", &check, &Value::Null);
     assert_eq!(
-        (&told["answered"], &told["connection"]["status"]),
+        (&reported["answered"], &reported["connection"]["status"]),
         (&true.into(), &"connected".into())
     );
     assert_eq!(paths.recv_timeout(Duration::from_secs(60)).expect("a call"), "/api/sessions/loja1");

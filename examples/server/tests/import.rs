@@ -187,7 +187,7 @@ fn messages_come_from_json_lines_and_are_recognized_whatever_identifies_them() {
 }
 
 #[test]
-fn a_progress_of_nothing_and_unknown_files_are_told() {
+fn a_progress_of_nothing_and_unknown_files_are_reported() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let folder = folder.path();
     let company = company(folder);

@@ -299,7 +299,7 @@ async fn a_price_that_is_changed_holds_for_the_messages_after_it(world: Campaign
 // Events and answers.
 
 #[both_stores]
-async fn its_message_is_told_of_once_when_it_was_sent(kind: StoreKind) {
+async fn its_message_is_reported_of_once_when_it_was_sent(kind: StoreKind) {
     let outside = Outside::Open;
     let setup = Setup { no_background: true, outside, ..Setup::default() };
     let world = Campaigning::with(kind, setup).await;
@@ -355,7 +355,7 @@ async fn who_asks_to_stop_in_answer_to_it_did_so_in_reply_to_a_campaign(world: C
     );
     world.stored(&world.connection, quoting).await;
     world.receive(&world.connection, &digits(&mobile(2)), "stop").await;
-    let told: Vec<(String, String)> = world
+    let reported: Vec<(String, String)> = world
         .events_of("contact.opted_out")
         .await
         .iter()
@@ -366,7 +366,7 @@ async fn who_asks_to_stop_in_answer_to_it_did_so_in_reply_to_a_campaign(world: C
         (contacts[1].clone(), "campaign_reply".to_owned()),
         (contacts[2].clone(), "official_cloud_inbound".to_owned()),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(reported, expected);
     for contact in &contacts {
         assert_eq!(world.full(contact).await["opted_out_at"], world.time());
     }

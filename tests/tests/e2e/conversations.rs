@@ -177,7 +177,7 @@ async fn the_assignee_is_shown_by_name(world: World) {
 }
 
 #[both_stores]
-async fn a_handoff_opens_switches_both_ais_off_and_assigns_if_told(world: World) {
+async fn a_handoff_opens_switches_both_ais_off_and_assigns_if_reported(world: World) {
     let (_, contact, member) = talking(&world).await;
     world.close(&contact).await;
     let full = world.act(&contact, "handoff", Value::Null).await.expect(200);

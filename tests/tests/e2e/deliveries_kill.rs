@@ -133,14 +133,14 @@ async fn finished(addr: SocketAddr, us: &Tenant) {
 }
 
 /// The ids of contacts and the contents of messages that a path was told of, by event.
-fn told(requests: &[Received]) -> BTreeMap<String, BTreeSet<String>> {
-    let mut told: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+fn reported(requests: &[Received]) -> BTreeMap<String, BTreeSet<String>> {
+    let mut reported: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for request in requests {
         let (event, data) = (request.event(), request.data());
         let what = if event == "contact.created" { &data["id"] } else { &data["content"] };
-        told.entry(event).or_default().insert(text(what));
+        reported.entry(event).or_default().insert(text(what));
     }
-    told
+    reported
 }
 
 #[both_stores]
@@ -178,8 +178,8 @@ async fn killed_at_any_moment_a_process_tells_of_what_happened_and_of_nothing_el
         export_at(process.addr, &us.key, 100).await.into_iter().collect();
     for path in ["/a", "/b", "/fails"] {
         let requests = receiver.to(path);
-        let told = told(&requests);
-        let (contacts, messages) = (&told["contact.created"], &told["message.received"]);
+        let reported = reported(&requests);
+        let (contacts, messages) = (&reported["contact.created"], &reported["message.received"]);
         for id in &all.contacts {
             assert!(contacts.contains(id), "{path}: {id} was acknowledged and not told of");
         }

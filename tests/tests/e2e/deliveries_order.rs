@@ -25,16 +25,16 @@ async fn messaging(hooks: &Hooks, contacts: std::ops::Range<u32>, messages: u32)
 /// What was told of each contact, in the order in which it came first.
 fn by_contact(requests: &[Received]) -> BTreeMap<String, Vec<String>> {
     let mut seen = std::collections::BTreeSet::new();
-    let mut told: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut reported: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for request in requests.iter().filter(|request| seen.insert(request.delivery())) {
         let data = request.data();
         let (contact, what) = match request.event().as_str() {
             "contact.created" => (text(&data["id"]), "created".to_owned()),
             _ => (text(&data["contact"]["id"]), text(&data["content"])),
         };
-        told.entry(contact).or_default().push(what);
+        reported.entry(contact).or_default().push(what);
     }
-    told
+    reported
 }
 
 fn in_order(messages: u32) -> Vec<String> {
@@ -47,10 +47,10 @@ async fn the_events_of_each_contact_come_in_their_order(hooks: Hooks) {
     hooks.receiver.answers("/a", Reply::After(Duration::from_millis(2), 200));
     messaging(&hooks, 0..20, 12).await;
     hooks.drain().await;
-    let told = by_contact(&hooks.receiver.to("/a"));
-    assert_eq!(told.len(), 20);
-    for (contact, told) in told {
-        assert_eq!(told, in_order(12), "{contact}");
+    let reported = by_contact(&hooks.receiver.to("/a"));
+    assert_eq!(reported.len(), 20);
+    for (contact, reported) in reported {
+        assert_eq!(reported, in_order(12), "{contact}");
     }
     assert!(hooks.receiver.most_in_flight("/a") > 1, "contacts do not wait for each other");
 }
@@ -81,8 +81,8 @@ async fn a_failed_first_attempt_releases_the_contacts_next_event_at_once(hooks: 
     messaging(&hooks, 0..1, 5).await;
     // No time passes.
     hooks.drain().await;
-    let told = by_contact(&hooks.receiver.to("/a"));
-    assert_eq!(told.into_values().next(), Some(in_order(5)));
+    let reported = by_contact(&hooks.receiver.to("/a"));
+    assert_eq!(reported.into_values().next(), Some(in_order(5)));
     let pending = hooks.deliveries("status=pending").await;
     assert_eq!(pending.len(), 1);
     assert_eq!(pending[0]["next_attempt_at"], hooks.time_in(30_000));

@@ -30,10 +30,10 @@ async fn a_change_and_its_event_are_stored_together_or_not_at_all(hooks: Hooks) 
     hooks.drain().await;
     let existing: BTreeSet<String> = hooks.export(100).await.into_iter().collect();
     assert_eq!(existing.len(), 1, "the one whose answer alone was lost");
-    let told: Vec<String> =
+    let reported: Vec<String> =
         hooks.receiver.to("/a").iter().map(|one| text(&one.data()["id"])).collect();
-    assert_eq!(told.iter().cloned().collect::<BTreeSet<_>>(), existing);
-    assert_eq!(told.len(), 1);
+    assert_eq!(reported.iter().cloned().collect::<BTreeSet<_>>(), existing);
+    assert_eq!(reported.len(), 1);
     let entries = hooks.journal(&key, "").await.items();
     assert_eq!(entries.len(), 1);
 }

@@ -24,7 +24,7 @@ async fn count(hooks: &Hooks, query: &str) -> u64 {
 }
 
 /// The entries of the whole journal.
-async fn told(hooks: &Hooks, key: &str) -> Vec<Value> {
+async fn reported(hooks: &Hooks, key: &str) -> Vec<Value> {
     part(&hooks.journal(key, "limit=100").await).0
 }
 
@@ -54,11 +54,11 @@ async fn finished_deliveries_and_events_go_after_30_days(hooks: Hooks) {
     hooks.advance(DAY * 30 - elapsed);
     sweep(&hooks).await;
     assert_eq!(count(&hooks, "").await, 2, "thirty days are not over");
-    assert_eq!(told(&hooks, &key).await.len(), 2);
+    assert_eq!(reported(&hooks, &key).await.len(), 2);
     hooks.advance(MILLI);
     sweep(&hooks).await;
     assert_eq!(count(&hooks, "").await, 0);
-    assert!(told(&hooks, &key).await.is_empty());
+    assert!(reported(&hooks, &key).await.is_empty());
     for id in ids {
         let path = format!("C/deliveries/{id}");
         hooks.operator("GET", &path, Value::Null).await.expect_error(404, "NOT_FOUND");
@@ -81,7 +81,7 @@ async fn what_is_pending_is_kept_however_old_and_is_delivered_in_the_end(hooks: 
     for delivery in hooks.deliveries("").await {
         assert!(hooks.delivery(&text(&delivery["id"])).await["body"].is_string());
     }
-    assert_eq!(told(&hooks, &key).await.len(), 2, "what a delivery needs is kept");
+    assert_eq!(reported(&hooks, &key).await.len(), 2, "what a delivery needs is kept");
     hooks.change_hook(&hook, json!({"is_active": true})).await;
     hooks.drain().await;
     assert_eq!(count(&hooks, "status=delivered").await, 2);
@@ -112,10 +112,10 @@ async fn the_operator_sets_another_retention_and_a_running_server_sweeps(kind: S
         hooks.deliveries("").await[0]["webhook_id"]
     );
     eventually("its event is gone", || async {
-        (told(&hooks, &key).await.len() == 1).then_some(())
+        (reported(&hooks, &key).await.len() == 1).then_some(())
     })
     .await;
-    assert_eq!(told(&hooks, &key).await[0]["data"]["name"], "c2");
+    assert_eq!(reported(&hooks, &key).await[0]["data"]["name"], "c2");
 }
 
 #[both_stores]
@@ -135,11 +135,11 @@ async fn a_large_number_goes_in_small_steps_and_wholly(hooks: Hooks) {
     hooks.advance(DAY * 31);
     sweep(&hooks).await;
     assert_eq!(count(&hooks, "").await, 0);
-    assert!(told(&hooks, &key).await.is_empty());
+    assert!(reported(&hooks, &key).await.is_empty());
 }
 
 #[both_stores]
-async fn deleting_a_contact_erases_what_was_told_of_it(hooks: Hooks) {
+async fn deleting_a_contact_erases_what_was_reported_of_it(hooks: Hooks) {
     let key = hooks.journal_key().await;
     hooks.hook("/a", &["*"]).await;
     let (gone, left) = (create(&hooks, 1).await, create(&hooks, 2).await);
@@ -159,15 +159,15 @@ async fn deleting_a_contact_erases_what_was_told_of_it(hooks: Hooks) {
     let kept = hooks.delivery(&of_left).await;
     assert!(text(&kept["body"]).contains("c2"));
     hooks.redeliver(&of_left).await.expect(200);
-    let told = told(&hooks, &key).await;
-    assert_eq!(told.len(), 2, "the journal keeps that something happened");
-    assert_eq!(told[0]["event"], "contact.created");
-    assert_eq!(told[0]["data"], Value::Null);
-    assert_eq!(told[1]["data"]["name"], "c2");
+    let reported = reported(&hooks, &key).await;
+    assert_eq!(reported.len(), 2, "the journal keeps that something happened");
+    assert_eq!(reported[0]["event"], "contact.created");
+    assert_eq!(reported[0]["data"], Value::Null);
+    assert_eq!(reported[1]["data"]["name"], "c2");
 }
 
 #[both_stores]
-async fn what_is_pending_of_a_deleted_contact_is_told_before_it_is_erased(hooks: Hooks) {
+async fn what_is_pending_of_a_deleted_contact_is_reported_before_it_is_erased(hooks: Hooks) {
     hooks.hook("/a", &["*"]).await;
     hooks.receiver.then("/a", Reply::status(500));
     let contact = create(&hooks, 1).await;
@@ -190,7 +190,7 @@ async fn what_is_pending_of_a_deleted_contact_is_told_before_it_is_erased(hooks:
 }
 
 #[both_stores]
-async fn everything_that_was_told_of_a_deleted_contact_is_erased(hooks: Hooks) {
+async fn everything_that_was_reported_of_a_deleted_contact_is_erased(hooks: Hooks) {
     let key = hooks.journal_key().await;
     hooks.hook("/a", &["*"]).await;
     let qr = hooks.qr().await;

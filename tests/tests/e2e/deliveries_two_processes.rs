@@ -70,14 +70,14 @@ async fn total(addr: SocketAddr, us: &Tenant, query: &str) -> usize {
 }
 
 /// Waits until every webhook was told of so many contacts, and returns how long it took since.
-async fn told(receiver: &Receiver, contacts: usize, since: Instant) -> Duration {
+async fn reported(receiver: &Receiver, contacts: usize, since: Instant) -> Duration {
     eventually("every webhook is told of everything", || async {
-        let is_told = |path: String| {
+        let is_reported = |path: String| {
             let requests = receiver.to(&path);
             let ids: BTreeSet<String> = requests.iter().map(Received::delivery).collect();
             ids.len() >= contacts
         };
-        paths().all(is_told).then_some(())
+        paths().all(is_reported).then_some(())
     })
     .await;
     since.elapsed()
@@ -92,7 +92,7 @@ async fn the_webhooks_of_a_killed_process_are_taken_over_within_15_seconds(kind:
     let us = tenant_at(living.addr, "Acme", "enterprise").await;
     hooks(living.addr, &us, &receiver).await;
     create(living.addr, &us, 0).await;
-    told(&receiver, 1, Instant::now()).await;
+    reported(&receiver, 1, Instant::now()).await;
     // Attempts of both are under way when one is killed.
     for path in paths() {
         receiver.then(&path, Reply::Held(200));
@@ -105,7 +105,7 @@ async fn the_webhooks_of_a_killed_process_are_taken_over_within_15_seconds(kind:
     let killed = Instant::now();
     create(living.addr, &us, 2).await;
     receiver.release();
-    let took = told(&receiver, 3, killed).await;
+    let took = reported(&receiver, 3, killed).await;
     assert!(took < TAKEN_OVER_WITHIN, "{took:?}");
     eventually("everything is recorded", || async {
         (total(living.addr, &us, "status=delivered").await == 3 * HOOKS).then_some(())
@@ -137,7 +137,7 @@ async fn a_process_that_stops_hands_its_webhooks_over_at_once_and_loses_nothing(
     let us = tenant_at(living.addr, "Acme", "enterprise").await;
     hooks(living.addr, &us, &receiver).await;
     create(living.addr, &us, 0).await;
-    told(&receiver, 1, Instant::now()).await;
+    reported(&receiver, 1, Instant::now()).await;
     let (addr, load) = (living.addr, 30);
     let creating = async {
         for n in 1..=load {
@@ -155,7 +155,7 @@ async fn a_process_that_stops_hands_its_webhooks_over_at_once_and_loses_nothing(
     let ((), stopped) = tokio::join!(creating, stop);
     create(addr, &us, load + 1).await;
     let created = Instant::now();
-    let took = told(&receiver, load as usize + 2, stopped.max(created)).await;
+    let took = reported(&receiver, load as usize + 2, stopped.max(created)).await;
     assert!(took < HANDED_OVER_WITHIN, "{took:?}");
     let (status, output) = stopping.ended().await;
     assert_eq!(status.code(), Some(0), "{output}");
@@ -246,6 +246,6 @@ async fn an_event_of_one_process_is_sent_by_whichever_serves_the_webhook(kind: S
         create(addr, &us, n)
     });
     join_all(calls.collect()).await;
-    told(&receiver, 40, Instant::now()).await;
+    reported(&receiver, 40, Instant::now()).await;
     assert!(paths().all(|path| receiver.count(&path) == 40), "each came once");
 }

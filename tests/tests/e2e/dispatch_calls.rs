@@ -121,7 +121,7 @@ async fn only_an_approved_template_is_sent(world: Intake) {
 }
 
 #[both_stores]
-async fn opted_out_is_told_before_blocked_and_the_external_ai_does_not_matter(world: Intake) {
+async fn opted_out_is_reported_before_blocked_and_the_external_ai_does_not_matter(world: Intake) {
     let token = world.token("ola", "UTILITY", "Olá").await;
     let contact = world
         .import(json!({
@@ -129,14 +129,14 @@ async fn opted_out_is_told_before_blocked_and_the_external_ai_does_not_matter(wo
             "external_ai_enabled": false,
         }))
         .await;
-    let told = |code| {
+    let reported = |code| {
         let (world, token) = (&world, &token);
         async move { world.dispatch_to(token, &mobile(1)).await.expect_hook_error(403, code) }
     };
     // No connection is usable: that would only be told after them.
-    told("CONTACT_OPTED_OUT").await;
+    reported("CONTACT_OPTED_OUT").await;
     world.act(&contact, "opt-in", Value::Null).await.expect(200);
-    told("CONTACT_BLOCKED").await;
+    reported("CONTACT_BLOCKED").await;
     world.act(&contact, "unblock", Value::Null).await.expect(200);
     assert!(world.all_messages().await.is_empty(), "a refusal leaves nothing");
     world.silent("official_cloud").await;
@@ -145,13 +145,13 @@ async fn opted_out_is_told_before_blocked_and_the_external_ai_does_not_matter(wo
 }
 
 #[both_stores]
-async fn the_first_of_several_refusals_is_told(world: Intake) {
+async fn the_first_of_several_refusals_is_reported(world: Intake) {
     let made = world.template("ola", "UTILITY", "Olá {{1}} {{2}}").await;
     let token = text(&made["token"]);
     set_status(&world, &made, "PAUSED").await;
     let contact = json!({"phone": mobile(1), "opted_out_at": world.time(), "is_blocked": true});
     world.import(contact).await;
-    let told = |body: Value, status, code| {
+    let reported = |body: Value, status, code| {
         let (world, token) = (&world, &token);
         async move {
             let answer = world.dispatch(token, &body).await;
@@ -159,17 +159,17 @@ async fn the_first_of_several_refusals_is_told(world: Intake) {
             answer.expect_hook_error(status, code);
         }
     };
-    told(json!(["x".repeat(52_000)]), 413, "INVALID_PAYLOAD").await;
-    told(json!([1]), 400, "INVALID_PAYLOAD").await;
-    told(json!({"variables": {"1": "{{nome}}", "2": "x"}}), 400, "INVALID_PAYLOAD").await;
-    told(json!({"variables": {"1": "x"}}), 400, "INVALID_PAYLOAD").await;
+    reported(json!(["x".repeat(52_000)]), 413, "INVALID_PAYLOAD").await;
+    reported(json!([1]), 400, "INVALID_PAYLOAD").await;
+    reported(json!({"variables": {"1": "{{nome}}", "2": "x"}}), 400, "INVALID_PAYLOAD").await;
+    reported(json!({"variables": {"1": "x"}}), 400, "INVALID_PAYLOAD").await;
     let filled = json!({"variables": {"1": "x", "2": "y"}});
-    told(filled.clone(), 400, "MISSING_PHONE").await;
-    told(with(filled.clone(), json!({"phone_number": "12"})), 400, "INVALID_PHONE").await;
+    reported(filled.clone(), 400, "MISSING_PHONE").await;
+    reported(with(filled.clone(), json!({"phone_number": "12"})), 400, "INVALID_PHONE").await;
     let whole = with(filled, json!({"phone_number": mobile(1)}));
-    told(whole.clone(), 403, "TEMPLATE_NOT_APPROVED").await;
+    reported(whole.clone(), 403, "TEMPLATE_NOT_APPROVED").await;
     set_status(&world, &made, "APPROVED").await;
-    told(whole, 403, "CONTACT_OPTED_OUT").await;
+    reported(whole, 403, "CONTACT_OPTED_OUT").await;
 }
 
 #[both_stores]

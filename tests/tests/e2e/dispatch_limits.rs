@@ -69,7 +69,7 @@ async fn a_token_has_60_calls_a_minute_however_it_is_written(world: Intake) {
 }
 
 #[both_stores]
-async fn the_limit_of_a_client_is_told_before_the_token_and_the_feature(world: Intake) {
+async fn the_limit_of_a_client_is_reported_before_the_token_and_the_feature(world: Intake) {
     let token = world.token("ola", "UTILITY", "Olá").await;
     let client = unknown_client();
     for _ in 0..10 {
@@ -86,7 +86,7 @@ async fn the_limit_of_a_client_is_told_before_the_token_and_the_feature(world: I
 }
 
 #[both_stores]
-async fn the_limit_of_a_token_is_told_after_the_feature_and_before_the_body(world: Intake) {
+async fn the_limit_of_a_token_is_reported_after_the_feature_and_before_the_body(world: Intake) {
     let token = world.token("ola", "UTILITY", "Olá").await;
     world.features(&world.us, false, false).await;
     for _ in 0..70 {

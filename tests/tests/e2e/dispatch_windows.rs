@@ -251,7 +251,7 @@ async fn a_report_that_a_dispatch_failed_later_leaves_its_window(world: Intake) 
 }
 
 #[both_stores]
-async fn the_contacts_state_is_told_before_the_window(world: Intake) {
+async fn the_contacts_state_is_reported_before_the_window(world: Intake) {
     world_with_cloud(&world).await;
     let token = world.token("promo", "MARKETING", "Olá").await;
     let contact = text(&world.dispatched(&token, &mobile(1)).await["contact_id"]);
@@ -262,7 +262,7 @@ async fn the_contacts_state_is_told_before_the_window(world: Intake) {
 }
 
 #[both_stores]
-async fn the_window_is_told_before_the_connection(world: Intake) {
+async fn the_window_is_reported_before_the_connection(world: Intake) {
     let cloud = world.silent("official_cloud").await;
     let token = world.token("promo", "MARKETING", "Olá").await;
     world.dispatched(&token, &mobile(1)).await;

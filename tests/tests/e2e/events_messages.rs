@@ -166,15 +166,16 @@ async fn message_sent_tells_who_wrote(hooks: Hooks) {
     hooks.act(&contact, "reply", json!({"message": "do atendente"})).await.expect(200);
     hooks.stored(&qr, hooks.echo(&digits(&mobile(1)), "do celular")).await;
     hooks.drain().await;
-    let told: Vec<(String, String)> = hooks
+    let reported: Vec<(String, String)> = hooks
         .receiver
         .to("/a")
         .iter()
         .map(|one| (text(&one.data()["content"]), text(&one.data()["sender_type"])))
         .collect();
-    let told: Vec<(&str, &str)> = told.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+    let reported: Vec<(&str, &str)> =
+        reported.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
     assert_eq!(
-        told,
+        reported,
         [
             ("do sistema", "system"),
             ("da IA", "ai"),
@@ -277,11 +278,11 @@ async fn every_way_to_a_new_contact_tells_contact_created_once(hooks: Hooks) {
     hooks.post_contact(json!({"phone": phone(1)})).await.expect_error(409, "CONTACT_EXISTS");
     hooks.post_contact(json!({"phone": "x"})).await.expect_invalid();
     hooks.drain().await;
-    let told: Vec<Value> = hooks.receiver.to("/a").iter().map(Received::data).collect();
-    let mut phones: Vec<String> = told.iter().map(|one| text(&one["phone"])).collect();
+    let reported: Vec<Value> = hooks.receiver.to("/a").iter().map(Received::data).collect();
+    let mut phones: Vec<String> = reported.iter().map(|one| text(&one["phone"])).collect();
     phones.sort();
     assert_eq!(phones, [phone(1), mobile(2), mobile(3)]);
-    for one in &told {
+    for one in &reported {
         assert_eq!(keys(one), keys(&created), "the same form, whichever way");
     }
 }
@@ -307,7 +308,7 @@ async fn imports_and_history_tell_nothing(hooks: Hooks) {
 }
 
 #[both_stores]
-async fn a_message_repeated_by_the_channel_is_told_once(hooks: Hooks) {
+async fn a_message_repeated_by_the_channel_is_reported_once(hooks: Hooks) {
     hooks.hook("/a", &["*"]).await;
     let qr = hooks.qr().await;
     let event = hooks.inbound(&digits(&mobile(1)), "oi");

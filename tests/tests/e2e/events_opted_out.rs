@@ -6,12 +6,12 @@ use recado_tests::{Hooks, Received, both_stores, digits, mobile, text, wamid, wi
 use serde_json::{Value, json};
 
 /// The `data` of everything that was told so far.
-fn told(hooks: &Hooks) -> Vec<Value> {
+fn reported(hooks: &Hooks) -> Vec<Value> {
     hooks.receiver.to("/a").iter().map(Received::data).collect()
 }
 
 fn sources(hooks: &Hooks) -> Vec<String> {
-    told(hooks).iter().map(|data| text(&data["source"])).collect()
+    reported(hooks).iter().map(|data| text(&data["source"])).collect()
 }
 
 async fn subscribed(hooks: &Hooks) {
@@ -24,7 +24,7 @@ async fn says(hooks: &Hooks, connection: &str, n: u32, more: Value) {
 }
 
 #[both_stores]
-async fn a_request_on_the_official_cloud_is_told_with_the_time_of_the_request(hooks: Hooks) {
+async fn a_request_on_the_official_cloud_is_reported_with_the_time_of_the_request(hooks: Hooks) {
     subscribed(&hooks).await;
     let cloud = hooks.cloud().await;
     let contact = hooks.create_id(json!({"phone": mobile(1), "name": "Zé"})).await;
@@ -45,7 +45,7 @@ async fn a_request_on_the_official_cloud_is_told_with_the_time_of_the_request(ho
 }
 
 #[both_stores]
-async fn a_button_and_a_preference_are_told_as_requests_of_the_official_cloud(hooks: Hooks) {
+async fn a_button_and_a_preference_are_reported_as_requests_of_the_official_cloud(hooks: Hooks) {
     subscribed(&hooks).await;
     let cloud = hooks.cloud().await;
     hooks.contact_by_message(&cloud, &mobile(1)).await;
@@ -66,7 +66,9 @@ async fn a_button_and_a_preference_are_told_as_requests_of_the_official_cloud(ho
 }
 
 #[both_stores]
-async fn a_request_on_a_qr_connection_is_told_from_a_message_and_from_the_history(hooks: Hooks) {
+async fn a_request_on_a_qr_connection_is_reported_from_a_message_and_from_the_history(
+    hooks: Hooks,
+) {
     subscribed(&hooks).await;
     let qr = hooks.qr().await;
     says(&hooks, &qr, 1, json!({})).await;
@@ -75,14 +77,14 @@ async fn a_request_on_a_qr_connection_is_told_from_a_message_and_from_the_histor
     says(&hooks, &qr, 2, json!({"history": true, "timestamp": old})).await;
     hooks.drain().await;
     assert_eq!(sources(&hooks), ["qr_inbound", "qr_inbound"]);
-    let told = told(&hooks);
-    let found = told.iter().find(|data| data["phone"] == mobile(2)).expect("it is told");
+    let reported = reported(&hooks);
+    let found = reported.iter().find(|data| data["phone"] == mobile(2)).expect("it is told");
     assert_eq!(found["opted_out_at"], old);
     assert_eq!(found["connection_id"], qr.as_str());
 }
 
 #[both_stores]
-async fn a_reply_to_a_campaign_is_told_as_one(hooks: Hooks) {
+async fn a_reply_to_a_campaign_is_reported_as_one(hooks: Hooks) {
     subscribed(&hooks).await;
     let cloud = hooks.cloud().await;
     let contact = hooks.contact_by_message(&cloud, &mobile(1)).await;
@@ -100,7 +102,7 @@ async fn a_reply_to_a_campaign_is_told_as_one(hooks: Hooks) {
 }
 
 #[both_stores]
-async fn a_backfill_is_told_once_per_block_with_the_original_date(hooks: Hooks) {
+async fn a_backfill_is_reported_once_per_block_with_the_original_date(hooks: Hooks) {
     subscribed(&hooks).await;
     let original = "2024-05-06T07:08:09.000Z";
     let body = json!({"source": "backfill", "opted_out_at": original});
@@ -111,10 +113,14 @@ async fn a_backfill_is_told_once_per_block_with_the_original_date(hooks: Hooks) 
         hooks.act(contact, "opt-out", body.clone()).await.expect(200);
     }
     hooks.drain().await;
-    let told = told(&hooks);
-    assert_eq!(told.len(), 2, "a second backfill of the same block tells nothing: {told:?}");
+    let reported = reported(&hooks);
+    assert_eq!(
+        reported.len(),
+        2,
+        "a second backfill of the same block tells nothing: {reported:?}"
+    );
     let of = |contact: &str| {
-        told.iter().find(|data| data["contact_id"] == contact).expect("it is told").clone()
+        reported.iter().find(|data| data["contact_id"] == contact).expect("it is told").clone()
     };
     assert_eq!(
         of(&blocked),
@@ -129,7 +135,7 @@ async fn a_backfill_is_told_once_per_block_with_the_original_date(hooks: Hooks) 
 }
 
 #[both_stores]
-async fn a_block_is_told_once_and_a_new_block_again(hooks: Hooks) {
+async fn a_block_is_reported_once_and_a_new_block_again(hooks: Hooks) {
     subscribed(&hooks).await;
     let qr = hooks.qr().await;
     let contact = hooks.contact_by_message(&qr, &mobile(1)).await;
@@ -139,24 +145,24 @@ async fn a_block_is_told_once_and_a_new_block_again(hooks: Hooks) {
     let at_once = (0..10).map(|_| says(&hooks, &qr, 2, json!({})));
     recado_tests::join_all(at_once.collect()).await;
     hooks.drain().await;
-    assert_eq!(told(&hooks).len(), 2);
+    assert_eq!(reported(&hooks).len(), 2);
     hooks.act(&contact, "opt-in", Value::Null).await.expect(200);
     hooks.advance(Duration::from_secs(60));
     says(&hooks, &qr, 1, json!({})).await;
     hooks.drain().await;
-    let told = told(&hooks);
-    assert_eq!(told.len(), 3);
-    assert_eq!(told[2]["opted_out_at"], hooks.time());
+    let reported = reported(&hooks);
+    assert_eq!(reported.len(), 3);
+    assert_eq!(reported[2]["opted_out_at"], hooks.time());
 }
 
 #[both_stores]
-async fn where_no_phone_is_stored_the_identifier_is_told(hooks: Hooks) {
+async fn where_no_phone_is_stored_the_identifier_is_reported(hooks: Hooks) {
     subscribed(&hooks).await;
     let contact = hooks.import(json!({"identifier": "lid-7788", "name": "Sem fone"})).await;
     let body = json!({"source": "backfill", "opted_out_at": hooks.time()});
     hooks.act(&contact, "opt-out", body).await.expect(200);
     hooks.drain().await;
-    assert_eq!(told(&hooks)[0]["phone"], "lid-7788");
+    assert_eq!(reported(&hooks)[0]["phone"], "lid-7788");
 }
 
 #[both_stores]

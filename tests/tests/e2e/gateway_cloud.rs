@@ -81,10 +81,10 @@ async fn a_given_status_holds(world: World) {
     let gateway = GatewayServer::start(fake.clone()).await;
     gateway.stop().await;
     for status in ["connected", "disconnected"] {
-        let told = json!({"status": status});
+        let reported = json!({"status": status});
         let settings = fake.settings(&gateway.url());
         let connection =
-            world.gateway_connection("official_cloud", "cloud_api", settings, told).await;
+            world.gateway_connection("official_cloud", "cloud_api", settings, reported).await;
         world.server.run_due_jobs().await;
         assert_eq!(world.connection_view(&connection).await["status"], status);
     }
@@ -318,11 +318,11 @@ async fn a_report_before_the_answer_is_not_lost(world: Clouded) {
     });
     let id = text(&answer.expect(200)["message_id"]);
     world.reaches(&id, "delivered").await;
-    let told: Vec<String> = world.events().await.into_iter().map(|one| one.event).collect();
-    let sent = told.iter().position(|event| event == "message.sent").expect("it was sent");
-    let updated = told.iter().position(|event| event == "message.status_updated");
-    assert!(updated.is_some_and(|updated| sent < updated), "{told:?}");
-    assert_eq!(told.iter().filter(|event| *event == "message.sent").count(), 1);
+    let reported: Vec<String> = world.events().await.into_iter().map(|one| one.event).collect();
+    let sent = reported.iter().position(|event| event == "message.sent").expect("it was sent");
+    let updated = reported.iter().position(|event| event == "message.status_updated");
+    assert!(updated.is_some_and(|updated| sent < updated), "{reported:?}");
+    assert_eq!(reported.iter().filter(|event| *event == "message.sent").count(), 1);
 }
 
 #[both_stores]
@@ -366,8 +366,8 @@ async fn a_message_may_fail_after_it_was_accepted(world: Clouded) {
     let id = text(&data["message_id"]);
     let sent = world.only_send().await;
     world.advance(Duration::from_secs(3600));
-    let told = "Message failed to send because more than 24 hours have passed";
-    world.takes(&world.fake.webhook_failed(&sent, 131_047, told, world.now())).await;
+    let reported = "Message failed to send because more than 24 hours have passed";
+    world.takes(&world.fake.webhook_failed(&sent, 131_047, reported, world.now())).await;
     let message = world.message(&id).await;
     assert_eq!(message["status"], "failed");
     assert_eq!(message["error_type"], "provider");
@@ -383,8 +383,8 @@ async fn a_recipient_who_stopped_marketing_is_opted_out_by_the_failure(world: Cl
     world.template("ola", "MARKETING", "Olá {{1}}").await;
     let data = send_template(&world, &mobile(1)).await;
     let sent = world.only_send().await;
-    let told = "User stopped marketing messages";
-    world.takes(&world.fake.webhook_failed(&sent, 131_050, told, world.now())).await;
+    let reported = "User stopped marketing messages";
+    world.takes(&world.fake.webhook_failed(&sent, 131_050, reported, world.now())).await;
     let message = world.message(&text(&data["message_id"])).await;
     assert_eq!(message["status"], "failed");
     assert_eq!(message["delivery_error"]["code"], "RECIPIENT_OPTED_OUT");
@@ -412,9 +412,9 @@ async fn a_report_whose_reference_is_another_companys_message_changes_nothing(wo
     let them = world.tenant("Rival").await;
     let second = FakeCloud::numbered("222222222222", "551140020000");
     let gateway = GatewayServer::start(second.clone()).await;
-    let told = json!({"status": "connected"});
+    let reported = json!({"status": "connected"});
     let settings = second.settings(&gateway.url());
-    world.gateway_connection_of(&them, "official_cloud", "cloud_api", settings, told).await;
+    world.gateway_connection_of(&them, "official_cloud", "cloud_api", settings, reported).await;
     second.script([Behaviour::AcceptThenDrop]);
     let body = json!({"to": mobile(1), "message": "oi"});
     world

@@ -201,7 +201,9 @@ async fn an_edit_changes_the_text_and_a_deletion_nothing(world: Clouded) {
 // Names.
 
 #[both_stores]
-async fn somebody_whose_phone_is_not_told_is_known_and_answered_by_the_scoped_id(world: Clouded) {
+async fn somebody_whose_phone_is_not_reported_is_known_and_answered_by_the_scoped_id(
+    world: Clouded,
+) {
     let names = json!({"from_user_id": SCOPED});
     let contact = writes_as(&world, names.clone(), &wamid()).await;
     assert_eq!(world.detail(&contact).await["phone"], SCOPED);
@@ -218,7 +220,7 @@ async fn somebody_whose_phone_is_not_told_is_known_and_answered_by_the_scoped_id
 }
 
 #[both_stores]
-async fn a_phone_that_is_told_later_is_the_phone_of_the_contact(world: Clouded) {
+async fn a_phone_that_is_reported_later_is_the_phone_of_the_contact(world: Clouded) {
     let contact = writes_as(&world, json!({"from_user_id": SCOPED}), &wamid()).await;
     let both = json!({"from_user_id": SCOPED, "from": eight_digits(&mobile(1))});
     assert_eq!(writes_as(&world, both, &wamid()).await, contact);
@@ -388,7 +390,7 @@ async fn a_webhook_repeated_after_a_deletion_does_not_bring_the_contact_back(wor
     world.takes(&webhook).await;
     let contact = text(&world.message_with("wamid.A").await["contact_id"]);
     world.delete(&format!("/api/v1/contacts/{contact}")).await.expect_deleted();
-    let told = world.events().await.len();
+    let reported = world.events().await.len();
     for _ in 0..2 {
         world.takes(&webhook).await;
     }
@@ -397,7 +399,7 @@ async fn a_webhook_repeated_after_a_deletion_does_not_bring_the_contact_back(wor
     world.changes(&[("messages", change), ("messages", new)]).await;
     let all = world.all_messages().await;
     assert_eq!(all.iter().map(|one| text(&one["wamid"])).collect::<Vec<_>>(), ["wamid.B"]);
-    assert_eq!(world.events().await.len(), told + 2, "a contact and a message");
+    assert_eq!(world.events().await.len(), reported + 2, "a contact and a message");
     assert_eq!(world.list_ids("").await.len(), 1);
     // A new message is no repetition.
     let again = world.receives_from(&from).await;
@@ -406,7 +408,7 @@ async fn a_webhook_repeated_after_a_deletion_does_not_bring_the_contact_back(wor
 
 #[both_stores]
 async fn a_refused_history_is_taken_in_silence(world: Clouded) {
-    let told = json!({"history": [{"errors": [{"code": 2_593_109, "title": "declined"}]}]});
-    world.changes(&[("history", world.fake.value(told))]).await;
+    let reported = json!({"history": [{"errors": [{"code": 2_593_109, "title": "declined"}]}]});
+    world.changes(&[("history", world.fake.value(reported))]).await;
     assert!(world.all_messages().await.is_empty());
 }

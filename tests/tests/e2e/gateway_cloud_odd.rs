@@ -92,9 +92,9 @@ async fn a_very_long_text_is_kept_or_refused_alone(world: Clouded) {
 #[both_stores]
 async fn the_same_id_on_two_connections_is_two_messages(world: Clouded) {
     let second = FakeCloud::numbered("222222222222", "551140020000");
-    let told = json!({"status": "connected"});
+    let reported = json!({"status": "connected"});
     let settings = second.settings(&world.gateway.url());
-    let other = world.gateway_connection("official_cloud", "cloud_api", settings, told).await;
+    let other = world.gateway_connection("official_cloud", "cloud_api", settings, reported).await;
     let from = digits(&mobile(1));
     world.takes(&world.fake.webhook_text(&from, "wamid.same", "um", world.now())).await;
     world.hooked(&other, &second.webhook_text(&from, "wamid.same", "dois", world.now())).await;

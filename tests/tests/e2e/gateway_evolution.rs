@@ -109,17 +109,17 @@ async fn the_operator_can_have_it_looked_at_now(world: Evolution) {
         [("close", "disconnected"), ("open", "connected"), ("connecting", "disconnected")]
     {
         world.fake.set_state(state);
-        let told = world.asks("check").await.expect(200);
-        assert_eq!(told["answered"], true);
-        assert_eq!(told["connection"]["status"], status, "{state}");
-        assert_eq!(told["detail"]["state"], state);
+        let reported = world.asks("check").await.expect(200);
+        assert_eq!(reported["answered"], true);
+        assert_eq!(reported["connection"]["status"], status, "{state}");
+        assert_eq!(reported["detail"]["state"], state);
     }
     world.fake.set_state("open");
     world.asks("check").await.expect(200);
     world.fake.remove_instance();
-    let told = world.asks("check").await.expect(200);
+    let reported = world.asks("check").await.expect(200);
     assert_eq!(
-        (&told["answered"], &told["connection"]["status"]),
+        (&reported["answered"], &reported["connection"]["status"]),
         (&json!(true), &json!("disconnected"))
     );
     world.well_behaved();
@@ -128,8 +128,8 @@ async fn the_operator_can_have_it_looked_at_now(world: Evolution) {
 #[both_stores]
 async fn a_gateway_that_cannot_be_reached_changes_nothing(world: Evolution) {
     world.gateway.stop().await;
-    let told = world.asks("check").await.expect(200);
-    assert_eq!((&told["answered"], &told["detail"]), (&json!(false), &Value::Null));
+    let reported = world.asks("check").await.expect(200);
+    assert_eq!((&reported["answered"], &reported["detail"]), (&json!(false), &Value::Null));
     for _ in 0..12 {
         world.later(MINUTE).await;
     }
@@ -230,7 +230,7 @@ async fn the_number_that_the_gateway_found_is_learnt_and_used(world: Evolution) 
 }
 
 #[both_stores]
-async fn trouble_of_the_connection_is_told_as_such(world: Evolution) {
+async fn trouble_of_the_connection_is_reported_as_such(world: Evolution) {
     world.set(json!({"api_key": "another"})).await;
     refused(&world, &mobile(1), "config", "CONFIGURATION").await;
     world.set(json!({"api_key": "T-1", "instance": "loja9"})).await;
@@ -242,9 +242,9 @@ async fn trouble_of_the_connection_is_told_as_such(world: Evolution) {
     world.sent(&mobile(1), "oi").await;
     world.fake.lose_license();
     refused(&world, &mobile(2), "config", "CONFIGURATION").await;
-    let told = world.asks("check").await.expect(200);
-    assert_eq!(told["connection"]["status"], "disconnected");
-    assert!(told["detail"].to_string().contains("LICENSE_REQUIRED"), "{told}");
+    let reported = world.asks("check").await.expect(200);
+    assert_eq!(reported["connection"]["status"], "disconnected");
+    assert!(reported["detail"].to_string().contains("LICENSE_REQUIRED"), "{reported}");
     assert_eq!(world.fake.accepted().len(), 1);
     world.well_behaved();
 }
@@ -259,17 +259,17 @@ async fn a_refused_connection_is_the_networks_fault(world: Evolution) {
 }
 
 #[both_stores]
-async fn a_refusal_is_told_as_such(world: Evolution) {
+async fn a_refusal_is_reported_as_such(world: Evolution) {
     world.fake.remove_number(&digits(&mobile(1)));
     refused(&world, &mobile(1), "provider", "RECIPIENT_UNREACHABLE").await;
-    let told = |status: u16, message: Value| {
+    let reported = |status: u16, message: Value| {
         Behaviour::Error(status, FakeEvolution::error(status, &message))
     };
     let invalid = json!([["instance requires property \"number\""]]);
     for (behaviour, code) in [
-        (told(400, invalid), "CONTENT_REJECTED"),
-        (told(413, json!("Payload Too Large")), "CONTENT_REJECTED"),
-        (told(429, json!("Too Many Requests")), "RATE_LIMITED_BY_PROVIDER"),
+        (reported(400, invalid), "CONTENT_REJECTED"),
+        (reported(413, json!("Payload Too Large")), "CONTENT_REJECTED"),
+        (reported(429, json!("Too Many Requests")), "RATE_LIMITED_BY_PROVIDER"),
     ] {
         world.fake.script([behaviour]);
         refused(&world, &mobile(2), "provider", code).await;

@@ -144,8 +144,8 @@ async fn a_group_that_the_gateway_has_not_is_refused(world: Evolution) {
 #[both_stores]
 async fn members_write_in_a_group_and_nobody_opts_out_there(kind: StoreKind) {
     for version in [EvolutionVersion::V2_3_6, EvolutionVersion::V2_3_7, EvolutionVersion::V2_4] {
-        let told = json!({"status": "connected"});
-        let world = Evolution::with(kind, Setup::default(), told).await;
+        let reported = json!({"status": "connected"});
+        let world = Evolution::with(kind, Setup::default(), reported).await;
         world.fake.version(version);
         world.fake.add_lid(&digits(&mobile(2)), "55@lid");
         add_all(&world, &Value::Null);

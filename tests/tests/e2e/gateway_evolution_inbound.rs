@@ -43,7 +43,7 @@ async fn opted_out(world: &Evolution, contact: &Value) -> Value {
 }
 
 #[both_stores]
-async fn a_message_is_stored_once_and_told(world: Evolution) {
+async fn a_message_is_stored_once_and_reported(world: Evolution) {
     let record = world.fake.incoming(&digits(&mobile(1)), "Oi, tudo bem? 🙂");
     world.pass(SECOND * 90);
     let message = world.brings(&record).await;
@@ -154,9 +154,9 @@ async fn acks_in_any_order_never_move_a_message_back(world: Evolution) {
         let message = world.known(&sent).await;
         assert_eq!(message["status"], "read", "{order:?}");
         assert_eq!(message["content"], "oi");
-        let told = world.announced(&text(&message["id"])).await;
-        assert_eq!(told.last().map(String::as_str), Some("read"), "{order:?}");
-        assert!(told.len() <= 2, "{told:?}");
+        let reported = world.announced(&text(&message["id"])).await;
+        assert_eq!(reported.last().map(String::as_str), Some("read"), "{order:?}");
+        assert!(reported.len() <= 2, "{reported:?}");
     }
     let sent = world.sends(&mobile(1), "oi").await;
     world.takes(&world.fake.acknowledge(&sent, "ERROR")).await;
@@ -249,7 +249,7 @@ async fn a_file_is_fetched_with_the_key_and_read_by_a_link_of_ours(world: Evolut
 }
 
 #[both_stores]
-async fn kinds_of_messages_are_told_apart_and_new_ones_kept(world: Evolution) {
+async fn kinds_of_messages_are_distinguished_and_new_ones_kept(world: Evolution) {
     let from = digits(&mobile(1));
     for (kind, message, expected, content) in [
         ("conversation", json!({"extendedTextMessage": {"text": "oi"}}), "text", json!("oi")),
@@ -322,9 +322,9 @@ async fn a_request_to_stop_by_words_or_button_opts_out(world: Evolution) {
     }
     let other = world.hears(&mobile(9), "quero sair com você").await;
     assert_eq!(opted_out(&world, &other["contact_id"]).await, Value::Null);
-    let told = world.events_of("contact.opted_out").await;
-    assert_eq!(told.len(), 4);
-    assert!(told.iter().all(|data| data["source"] == "qr_inbound"), "{told:?}");
+    let reported = world.events_of("contact.opted_out").await;
+    assert_eq!(reported.len(), 4);
+    assert!(reported.iter().all(|data| data["source"] == "qr_inbound"), "{reported:?}");
     assert!(world.fake.accepted().is_empty());
 }
 
@@ -347,10 +347,10 @@ async fn history_makes_no_events_but_is_checked_for_opt_out(world: Evolution) {
     for event in ["message.received", "message.sent", "contact.created"] {
         assert!(world.events_of(event).await.is_empty(), "{event}");
     }
-    let told = world.events_of("contact.opted_out").await;
-    assert_eq!(told.len(), 1);
+    let reported = world.events_of("contact.opted_out").await;
+    assert_eq!(reported.len(), 1);
     assert_eq!(
-        (&told[0]["phone"], &told[0]["source"], &told[0]["opted_out_at"]),
+        (&reported[0]["phone"], &reported[0]["source"], &reported[0]["opted_out_at"]),
         (&json!(mobile(2)), &json!("qr_inbound"), &json!(world.time_ago(86_400_000)),)
     );
     let contact = world.detail(&text(&message["contact_id"])).await;

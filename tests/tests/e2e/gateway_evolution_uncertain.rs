@@ -61,8 +61,8 @@ fn taken() -> Vec<Behaviour> {
 #[both_stores]
 async fn whatever_decides_nothing_is_uncertain_and_found_in_the_history(kind: StoreKind) {
     for behaviour in taken() {
-        let told = json!({"status": "connected"});
-        let world = Evolution::with(kind, Setup::default(), told).await;
+        let reported = json!({"status": "connected"});
+        let world = Evolution::with(kind, Setup::default(), reported).await;
         let id = lost(&world, &mobile(1), "chegou?", behaviour.clone()).await;
         world.later(SECOND * 4).await;
         assert_uncertain(&world, &id).await;
@@ -84,8 +84,8 @@ async fn it_is_found_in_the_history_of_every_version(kind: StoreKind) {
         EvolutionVersion::V2_3_7,
         EvolutionVersion::V2_4,
     ] {
-        let told = json!({"status": "connected"});
-        let world = Evolution::with(kind, Setup::default(), told).await;
+        let reported = json!({"status": "connected"});
+        let world = Evolution::with(kind, Setup::default(), reported).await;
         world.fake.version(version);
         // Others got the same words at the same time.
         world.sent(&mobile(2), "chegou?").await;
@@ -103,8 +103,8 @@ async fn it_is_found_in_the_history_of_every_version(kind: StoreKind) {
 #[both_stores]
 async fn what_the_gateway_has_not_stays_uncertain(world: Evolution) {
     let first = lost(&world, &mobile(1), "a", Behaviour::Broken(500)).await;
-    let told = FakeEvolution::error(400, &json!(["Error: Connection Closed"]));
-    let second = lost(&world, &mobile(2), "b", Behaviour::Error(400, told)).await;
+    let reported = FakeEvolution::error(400, &json!(["Error: Connection Closed"]));
+    let second = lost(&world, &mobile(2), "b", Behaviour::Error(400, reported)).await;
     look_four_times(&world).await;
     world.later(SECOND * 3_600).await;
     assert_uncertain(&world, &first).await;
@@ -120,8 +120,8 @@ async fn the_same_words_sent_much_later_are_another_message(world: Evolution) {
     look_four_times(&world).await;
     assert_uncertain(&world, &id).await;
     let sent = world.fake.accepted()[0].id.clone();
-    let told = world.fake.webhook_sent(&sent);
-    world.takes(&told).await;
+    let reported = world.fake.webhook_sent(&sent);
+    world.takes(&reported).await;
     assert_uncertain(&world, &id).await;
 }
 
@@ -190,15 +190,15 @@ async fn two_lost_texts_with_the_same_words_need_two_proofs(world: Evolution) {
 }
 
 #[both_stores]
-async fn what_is_told_before_the_answer_is_no_second_message(world: Evolution) {
+async fn what_is_reported_before_the_answer_is_no_second_message(world: Evolution) {
     world.fake.script([Behaviour::AcceptLate(Duration::from_millis(600))]);
     let to = mobile(1);
-    let told = async {
+    let reported = async {
         let sent = eventually("it is taken", || async { world.fake.accepted().pop() }).await;
         world.takes(&world.fake.webhook_sent(&sent.id)).await;
         world.takes(&world.fake.acknowledge(&sent.id, "READ")).await;
     };
-    let (data, ()) = tokio::join!(world.sent(&to, "oi"), told);
+    let (data, ()) = tokio::join!(world.sent(&to, "oi"), reported);
     let message = world.message(&text(&data["message_id"])).await;
     assert_eq!(message["status"], "read", "{message}");
     assert_eq!(world.all_messages().await.len(), 1);
@@ -242,10 +242,10 @@ async fn a_repeated_call_gets_the_same_answer_and_sends_nothing(world: Evolution
     let body = json!({"to": mobile(1), "message": "oi"});
     world.fake.script([Behaviour::AcceptThenDrop]);
     let first = world.world.send(world.keyed("/api/v1/send/message", "k1", &body)).await;
-    let told = first.expect_error(502, "PROVIDER_ERROR");
-    assert_eq!(told["error_type"], "delivery_uncertain");
+    let reported = first.expect_error(502, "PROVIDER_ERROR");
+    assert_eq!(reported["error_type"], "delivery_uncertain");
     let second = world.world.send(world.keyed("/api/v1/send/message", "k1", &body)).await;
-    assert_eq!(second.expect_error(502, "PROVIDER_ERROR"), told);
+    assert_eq!(second.expect_error(502, "PROVIDER_ERROR"), reported);
     assert_eq!((world.fake.accepted().len(), world.all_messages().await.len()), (1, 1));
 }
 
@@ -254,8 +254,8 @@ async fn an_agents_lost_reply_is_never_sent_again(world: Evolution) {
     let contact = text(&world.hears(&mobile(1), "oi").await["contact_id"]);
     world.fake.script([Behaviour::AcceptThenDrop]);
     let answer = world.act(&contact, "reply", json!({"message": "olá"})).await;
-    let told = answer.expect_error(502, "PROVIDER_ERROR");
-    assert_eq!(told["error_type"], "delivery_uncertain", "{}", answer.show());
+    let reported = answer.expect_error(502, "PROVIDER_ERROR");
+    assert_eq!(reported["error_type"], "delivery_uncertain", "{}", answer.show());
     world.later(SECOND * 5).await;
     let sent = world.fake.accepted();
     assert_eq!(sent.len(), 1);

@@ -141,10 +141,10 @@ async fn what_was_missed_is_brought_after_a_reconnect_and_not_twice(world: Evolu
     world.jobs().await;
     let mut late = Vec::new();
     outage(&world, |world| {
-        let told = world.fake.incoming(&digits(&mobile(1)), "alô?");
+        let reported = world.fake.incoming(&digits(&mobile(1)), "alô?");
         let typed = world.fake.typed(&digits(&mobile(2)), "já volto");
         let stop = world.fake.incoming(&digits(&mobile(3)), "parar");
-        late = [told, typed, stop].iter().map(|one| world.fake.webhook_message(one)).collect();
+        late = [reported, typed, stop].iter().map(|one| world.fake.webhook_message(one)).collect();
     })
     .await;
     let all = world.all_messages().await;

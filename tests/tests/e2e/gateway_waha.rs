@@ -37,15 +37,15 @@ impl FromStore for Waha {
 impl Waha {
     /// A connection that the operator calls connected, to a session on this engine.
     pub(crate) async fn on(kind: StoreKind, engine: WahaEngine) -> Self {
-        Self::told(kind, engine, json!({"status": "connected"})).await
+        Self::reported(kind, engine, json!({"status": "connected"})).await
     }
 
     /// A connection that nobody has said anything about yet.
     pub(crate) async fn unknown(kind: StoreKind) -> Self {
-        Self::told(kind, WahaEngine::Gows, json!({})).await
+        Self::reported(kind, WahaEngine::Gows, json!({})).await
     }
 
-    async fn told(kind: StoreKind, engine: WahaEngine, more: Value) -> Self {
+    async fn reported(kind: StoreKind, engine: WahaEngine, more: Value) -> Self {
         Self::with(kind, engine, Setup::default(), more).await
     }
 
@@ -112,20 +112,20 @@ async fn a_new_connection_is_disconnected_until_its_session_is_looked_at(kind: S
 #[both_stores]
 async fn the_operator_can_have_it_looked_at_now(kind: StoreKind) {
     let waha = Waha::unknown(kind).await;
-    let told = waha.asks("check").await.expect(200);
-    assert_eq!(told["connection"]["status"], "connected");
-    assert_eq!(told["answered"], true);
-    assert_eq!(told["detail"]["status"], "WORKING");
+    let reported = waha.asks("check").await.expect(200);
+    assert_eq!(reported["connection"]["status"], "connected");
+    assert_eq!(reported["answered"], true);
+    assert_eq!(reported["detail"]["status"], "WORKING");
     for word in ["STOPPED", "STARTING", "SCAN_QR_CODE", "FAILED", "PASSKEY_REQUIRED"] {
         waha.fake.set_status(word);
-        let told = waha.asks("check").await.expect(200);
-        assert_eq!(told["connection"]["status"], "disconnected", "{word}");
-        assert_eq!(told["detail"]["status"], word);
+        let reported = waha.asks("check").await.expect(200);
+        assert_eq!(reported["connection"]["status"], "disconnected", "{word}");
+        assert_eq!(reported["detail"]["status"], word);
     }
     waha.fake.set_session_there(false);
-    let told = waha.asks("check").await.expect(200);
+    let reported = waha.asks("check").await.expect(200);
     assert_eq!(
-        (&told["answered"], &told["connection"]["status"]),
+        (&reported["answered"], &reported["connection"]["status"]),
         (&json!(true), &json!("disconnected"))
     );
     waha.well_behaved();
@@ -134,10 +134,10 @@ async fn the_operator_can_have_it_looked_at_now(kind: StoreKind) {
 #[both_stores]
 async fn a_gateway_that_cannot_be_reached_changes_nothing(waha: Waha) {
     waha.gateway.stop().await;
-    let told = waha.asks("check").await.expect(200);
-    assert_eq!(told["answered"], false);
-    assert_eq!(told["detail"], Value::Null);
-    assert_eq!(told["connection"]["status"], "connected");
+    let reported = waha.asks("check").await.expect(200);
+    assert_eq!(reported["answered"], false);
+    assert_eq!(reported["detail"], Value::Null);
+    assert_eq!(reported["connection"]["status"], "connected");
     for _ in 0..12 {
         waha.later(MINUTE).await;
     }
@@ -157,9 +157,9 @@ async fn a_gateway_that_cannot_be_reached_changes_nothing(waha: Waha) {
 #[both_stores]
 async fn a_wrong_key_is_no_connection(waha: Waha) {
     waha.set(json!({"api_key": "another"})).await;
-    let told = waha.asks("check").await.expect(200);
+    let reported = waha.asks("check").await.expect(200);
     assert_eq!(
-        (&told["answered"], &told["connection"]["status"]),
+        (&reported["answered"], &reported["connection"]["status"]),
         (&json!(true), &json!("disconnected"))
     );
     waha.set(json!({"api_key": "waha-api-key"})).await;

@@ -177,8 +177,8 @@ async fn members_write_in_a_group_and_nobody_opts_out_there(kind: StoreKind) {
         waha.asks("sync-groups").await.expect(200);
         let contact = waha.group_contact(CLUB).await;
         for (member, words) in [(chat(&mobile(1)), "bom dia"), ("55@lid".to_owned(), "sair")] {
-            let told = waha.fake.receive_in_group(CLUB, &member, "Ana", words);
-            let message = waha.brings(&told).await;
+            let reported = waha.fake.receive_in_group(CLUB, &member, "Ana", words);
+            let message = waha.brings(&reported).await;
             assert_eq!(message["contact_id"], contact["id"], "{engine:?}");
             assert_eq!(message["content"], words);
         }
@@ -204,8 +204,8 @@ async fn what_is_typed_in_a_group_is_an_echo_there(waha: Waha) {
 #[both_stores]
 async fn another_suffix_is_ours_alone(kind: StoreKind) {
     let setup = Setup { group_suffix: Some("grupo"), ..Setup::default() };
-    let told = json!({"status": "connected"});
-    let waha = Waha::with(kind, WahaEngine::Gows, setup, told).await;
+    let reported = json!({"status": "connected"});
+    let waha = Waha::with(kind, WahaEngine::Gows, setup, reported).await;
     waha.fake.set_groups(all());
     waha.asks("sync-groups").await.expect(200);
     let ours = |code: &str| code.replace("@g.us", "@grupo");
@@ -215,8 +215,8 @@ async fn another_suffix_is_ours_alone(kind: StoreKind) {
     assert_eq!(last_chat(&waha), CLUB);
     waha.sent(&ours(COMMUNITY), "oi").await;
     assert_eq!(last_chat(&waha), NEWS);
-    let told = waha.fake.receive_in_group(CLUB, &chat(&mobile(1)), "Ana", "bom dia");
-    let message = waha.brings(&told).await;
+    let reported = waha.fake.receive_in_group(CLUB, &chat(&mobile(1)), "Ana", "bom dia");
+    let message = waha.brings(&reported).await;
     let contact = waha.group_contact(&ours(CLUB)).await;
     assert_eq!(message["contact_id"], contact["id"]);
     waha.brings(&waha.fake.type_on_phone(CLUB, "oi gente")).await;

@@ -29,12 +29,12 @@ async fn external(waha: &Waha, contact: &str) -> Value {
 }
 
 #[both_stores]
-async fn a_message_is_stored_and_told_on_every_engine(kind: StoreKind) {
+async fn a_message_is_stored_and_reported_on_every_engine(kind: StoreKind) {
     for engine in WahaEngine::ALL {
         let waha = Waha::on(kind, engine).await;
-        let told = waha.fake.receive(&chat(&mobile(1)), "Maria Souza", "Oi, tudo bem? 🙂");
+        let reported = waha.fake.receive(&chat(&mobile(1)), "Maria Souza", "Oi, tudo bem? 🙂");
         waha.pass(SECOND * 90);
-        let message = waha.brings(&told).await;
+        let message = waha.brings(&reported).await;
         assert_eq!(message["direction"], "inbound");
         assert_eq!(message["status"], "received");
         assert_eq!(message["type"], "text");
@@ -62,14 +62,14 @@ async fn a_message_is_stored_and_told_on_every_engine(kind: StoreKind) {
 
 #[both_stores]
 async fn a_repeated_webhook_changes_nothing(waha: Waha) {
-    let told = waha.fake.receive(&chat(&mobile(1)), "Maria", "oi");
-    let webhook = waha.fake.webhook_message(&told);
+    let reported = waha.fake.receive(&chat(&mobile(1)), "Maria", "oi");
+    let webhook = waha.fake.webhook_message(&reported);
     for _ in 0..3 {
         waha.takes(&webhook).await;
     }
     // Another event, of the same message: by `message` beside `message.any`.
-    waha.takes(&waha.fake.webhook("message", &told)).await;
-    waha.known(&raw(&told)).await;
+    waha.takes(&waha.fake.webhook("message", &reported)).await;
+    waha.known(&raw(&reported)).await;
     assert_eq!(waha.all_messages().await.len(), 1);
     assert_eq!(waha.events_of("message.received").await.len(), 1);
     let contact = text(&waha.all_messages().await[0]["contact_id"]);
@@ -121,9 +121,9 @@ async fn acks_in_any_order_never_move_a_message_back(waha: Waha) {
             assert_eq!(waha.known(&id).await["status"], expected, "{ack} of {order:?}");
         }
         let message = text(&waha.known(&id).await["id"]);
-        let told = waha.announced(&message).await;
-        assert!(told.len() <= 2, "each change is told once: {told:?}");
-        assert_eq!(told.last().map(String::as_str), Some("read"), "{order:?}");
+        let reported = waha.announced(&message).await;
+        assert!(reported.len() <= 2, "each change is told once: {reported:?}");
+        assert_eq!(reported.last().map(String::as_str), Some("read"), "{order:?}");
     }
     waha.well_behaved();
 }
@@ -168,20 +168,20 @@ async fn an_ack_of_one_member_of_a_group_is_not_the_groups(waha: Waha) {
 
 #[both_stores]
 async fn an_edit_changes_the_text_and_a_revoke_does_not(waha: Waha) {
-    let told = waha.fake.receive(&chat(&mobile(1)), "Maria", "preço?");
-    waha.brings(&told).await;
+    let reported = waha.fake.receive(&chat(&mobile(1)), "Maria", "preço?");
+    waha.brings(&reported).await;
     waha.pass(SECOND * 20);
     let edit = with(
         waha.fake.receive(&chat(&mobile(1)), "Maria", "qual o preço?"),
-        json!({"editedMessageId": raw(&told)}),
+        json!({"editedMessageId": raw(&reported)}),
     );
     waha.takes(&waha.fake.webhook("message.edited", &edit)).await;
-    let message = waha.known(&raw(&told)).await;
+    let message = waha.known(&raw(&reported)).await;
     assert_eq!(message["content"], "qual o preço?");
     assert_eq!(message["is_edited"], true);
-    let revoke = json!({"after": told, "before": null, "revokedMessageId": raw(&told)});
+    let revoke = json!({"after": reported, "before": null, "revokedMessageId": raw(&reported)});
     waha.takes(&waha.fake.webhook("message.revoked", &revoke)).await;
-    assert_eq!(waha.known(&raw(&told)).await["content"], "qual o preço?");
+    assert_eq!(waha.known(&raw(&reported)).await["content"], "qual o preço?");
     assert_eq!(waha.all_messages().await.len(), 1);
 }
 
@@ -250,9 +250,9 @@ async fn a_file_is_fetched_with_the_key_and_read_by_a_link_of_ours(waha: Waha) {
 #[both_stores]
 async fn a_file_that_is_gone_leaves_its_message(waha: Waha) {
     let url = waha.fake.add_file("x.jpg", b"a photo");
-    let told = photo(&waha, &url);
+    let reported = photo(&waha, &url);
     waha.fake.expire_files();
-    let message = waha.brings(&told).await;
+    let message = waha.brings(&reported).await;
     for _ in 0..5 {
         waha.later(SECOND * 600).await;
     }
@@ -267,13 +267,13 @@ async fn a_file_that_is_gone_leaves_its_message(waha: Waha) {
 async fn a_file_that_the_gateway_had_not_loaded_is_asked_for_by_its_message(waha: Waha) {
     let message = waha.fake.receive(&chat(&mobile(1)), "Maria", "");
     waha.fake.attach_file(&text(&message["id"]), "late.jpg", b"late");
-    let told = with(
+    let reported = with(
         message,
         json!({"hasMedia": true, "media": null,
         "_data": {"Info": {"PushName": "Maria"},
             "Message": {"imageMessage": {"mimetype": "image/jpeg"}}}}),
     );
-    let stored = waha.brings(&told).await;
+    let stored = waha.brings(&reported).await;
     assert_eq!(stored["type"], "image");
     waha.jobs().await;
     let shown = waha.message(&text(&stored["id"])).await;
@@ -333,8 +333,8 @@ async fn a_request_to_stop_in_any_form_opts_out(waha: Waha) {
         let contact = text(&heard["contact_id"]);
         assert_eq!(waha.full(&contact).await["opted_out_at"], heard["timestamp"], "{words}");
     }
-    let told = waha.hears(&chat(&mobile(4)), "quero sair com você").await;
-    assert_eq!(waha.full(&text(&told["contact_id"])).await["opted_out_at"], Value::Null);
+    let reported = waha.hears(&chat(&mobile(4)), "quero sair com você").await;
+    assert_eq!(waha.full(&text(&reported["contact_id"])).await["opted_out_at"], Value::Null);
     let sources: Vec<Value> = waha
         .events_of("contact.opted_out")
         .await
@@ -355,17 +355,17 @@ async fn a_block_button_opts_out(waha: Waha) {
     let heard = waha.brings(&pressed).await;
     assert_eq!(heard["type"], "interactive");
     assert_eq!(heard["content"], "Bloquear mensagens");
-    let told = waha.events_of("contact.opted_out").await;
-    assert_eq!(told.len(), 1);
-    assert_eq!(told[0]["source"], "qr_inbound");
+    let reported = waha.events_of("contact.opted_out").await;
+    assert_eq!(reported.len(), 1);
+    assert_eq!(reported[0]["source"], "qr_inbound");
     waha.send_text(&mobile(1), "oi").await.expect_error(403, "CONTACT_OPTED_OUT");
 }
 
 #[both_stores]
 async fn stories_channels_and_broadcasts_are_left_out(waha: Waha) {
     for from in ["status@broadcast", "120363@newsletter", "123@broadcast"] {
-        let told = waha.fake.receive(from, "Maria", "promo");
-        waha.takes(&waha.fake.webhook_message(&told)).await;
+        let reported = waha.fake.receive(from, "Maria", "promo");
+        waha.takes(&waha.fake.webhook_message(&reported)).await;
     }
     for event in ["presence.update", "call.received", "label.upsert", "chat.archive"] {
         waha.takes(&waha.fake.webhook(event, &json!({"id": chat(&mobile(1))}))).await;

@@ -48,9 +48,9 @@ async fn what_was_missed_is_brought_after_a_reconnect(kind: StoreKind) {
 async fn a_webhook_that_comes_after_the_pull_is_no_second_message(waha: Waha) {
     let mut late = Vec::new();
     outage(&waha, |waha| {
-        let told = waha.fake.receive(&chat(&mobile(1)), "Maria", "alô?");
+        let reported = waha.fake.receive(&chat(&mobile(1)), "Maria", "alô?");
         let typed = waha.fake.type_on_phone(&chat(&mobile(1)), "oi");
-        late = [told, typed].iter().map(|one| waha.fake.webhook_message(one)).collect();
+        late = [reported, typed].iter().map(|one| waha.fake.webhook_message(one)).collect();
     })
     .await;
     assert_eq!(waha.all_messages().await.len(), 2);
@@ -64,8 +64,8 @@ async fn a_webhook_that_comes_after_the_pull_is_no_second_message(waha: Waha) {
 #[both_stores]
 async fn a_pull_after_a_deletion_does_not_bring_the_contact_back(waha: Waha) {
     waha.jobs().await;
-    let told = waha.fake.receive(&chat(&mobile(1)), "Maria", "segredo");
-    let message = waha.brings(&told).await;
+    let reported = waha.fake.receive(&chat(&mobile(1)), "Maria", "segredo");
+    let message = waha.brings(&reported).await;
     let contact = format!("/api/v1/contacts/{}", text(&message["contact_id"]));
     waha.delete(&contact).await.expect_deleted();
     // The regular question overlaps, the one after an outage begins before it, and the gateway
@@ -75,7 +75,7 @@ async fn a_pull_after_a_deletion_does_not_bring_the_contact_back(waha: Waha) {
         waha.fake.receive(&chat(&mobile(2)), "João", "alô?");
     })
     .await;
-    waha.takes(&waha.fake.webhook_message(&told)).await;
+    waha.takes(&waha.fake.webhook_message(&reported)).await;
     let all = waha.all_messages().await;
     assert_eq!(all.iter().map(|one| text(&one["content"])).collect::<Vec<_>>(), ["alô?"]);
     assert_eq!(waha.events_of("contact.created").await.len(), 2);
@@ -87,13 +87,13 @@ async fn a_pull_after_a_deletion_does_not_bring_the_contact_back(waha: Waha) {
 #[both_stores]
 async fn a_webhook_and_a_pull_at_once_store_a_message_once(waha: Waha) {
     waha.jobs().await;
-    let told: Vec<Value> =
+    let reported: Vec<Value> =
         (0..5).map(|n| waha.fake.receive(&chat(&mobile(n)), "Maria", "oi")).collect();
     waha.pass(MINUTE * 15);
-    let hooks: Vec<_> = told.iter().map(|one| waha.fake.webhook_message(one)).collect();
+    let hooks: Vec<_> = reported.iter().map(|one| waha.fake.webhook_message(one)).collect();
     let posted = join_all(hooks.iter().map(|webhook| waha.takes(webhook)).collect());
     tokio::join!(posted, waha.jobs(), waha.jobs());
-    for message in &told {
+    for message in &reported {
         waha.known(&raw(message)).await;
     }
     assert_eq!(waha.all_messages().await.len(), 5);
@@ -101,7 +101,7 @@ async fn a_webhook_and_a_pull_at_once_store_a_message_once(waha: Waha) {
 }
 
 #[both_stores]
-async fn what_a_lost_webhook_told_is_brought_by_the_next_regular_pull(waha: Waha) {
+async fn what_a_lost_webhook_reported_is_brought_by_the_next_regular_pull(waha: Waha) {
     waha.jobs().await;
     waha.pass(MINUTE);
     waha.fake.receive(&chat(&mobile(1)), "Maria", "alguém?");

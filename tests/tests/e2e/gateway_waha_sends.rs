@@ -137,7 +137,7 @@ async fn a_lid_and_its_phone_are_one_person_on_both_engines_that_tell(kind: Stor
 }
 
 #[both_stores]
-async fn trouble_of_the_connection_is_told_as_such(waha: Waha) {
+async fn trouble_of_the_connection_is_reported_as_such(waha: Waha) {
     waha.fake.set_status("SCAN_QR_CODE");
     refused(&waha, &mobile(1), "connection_offline", "CONNECTION_OFFLINE").await;
     waha.jobs().await;
@@ -165,7 +165,7 @@ async fn a_refused_connection_is_the_networks_fault(waha: Waha) {
 }
 
 #[both_stores]
-async fn a_refusal_is_told_as_such(waha: Waha) {
+async fn a_refusal_is_reported_as_such(waha: Waha) {
     let nest = |status: u16| json!({"statusCode": status, "message": "no", "error": "Bad"});
     for (status, code) in [
         (400, "CONTENT_REJECTED"),
@@ -216,10 +216,10 @@ async fn a_person_who_opted_out_is_not_sent_to(waha: Waha) {
     let contact = text(&heard["contact_id"]);
     waha.send_text(&mobile(1), "oi").await.expect_error(403, "CONTACT_OPTED_OUT");
     assert!(waha.fake.accepted().is_empty());
-    let told = waha.events_of("contact.opted_out").await;
-    assert_eq!(told.len(), 1);
-    assert_eq!(told[0]["contact_id"], contact.as_str());
-    assert_eq!(told[0]["source"], "qr_inbound");
+    let reported = waha.events_of("contact.opted_out").await;
+    assert_eq!(reported.len(), 1);
+    assert_eq!(reported[0]["contact_id"], contact.as_str());
+    assert_eq!(reported[0]["source"], "qr_inbound");
     let second = waha.hears(&chat(&mobile(1)), "PARAR").await;
     assert_eq!(second["contact_id"], contact.as_str());
     assert_eq!(waha.events_of("contact.opted_out").await.len(), 1);

@@ -159,7 +159,7 @@ async fn the_same_words_typed_on_the_phone_prove_nothing(kind: StoreKind) {
 }
 
 #[both_stores]
-async fn two_lost_texts_with_the_same_words_are_told_apart_by_their_ids(waha: Waha) {
+async fn two_lost_texts_with_the_same_words_are_distinguished_by_their_ids(waha: Waha) {
     let first = lost(&waha, &mobile(1), Behaviour::Broken(500)).await;
     let second = lost(&waha, &mobile(1), Behaviour::AcceptThenDrop).await;
     look_four_times(&waha).await;
@@ -268,9 +268,9 @@ async fn a_repeated_call_gets_the_same_answer_and_sends_nothing(waha: Waha) {
     let body = json!({"to": mobile(1), "message": "oi"});
     waha.fake.script([Behaviour::AcceptThenDrop]);
     let first = waha.world.send(waha.keyed("/api/v1/send/message", "k1", &body)).await;
-    let told = first.expect_error(502, "PROVIDER_ERROR");
-    assert_eq!(told["error_type"], "delivery_uncertain");
+    let reported = first.expect_error(502, "PROVIDER_ERROR");
+    assert_eq!(reported["error_type"], "delivery_uncertain");
     let second = waha.world.send(waha.keyed("/api/v1/send/message", "k1", &body)).await;
-    assert_eq!(second.expect_error(502, "PROVIDER_ERROR"), told);
+    assert_eq!(second.expect_error(502, "PROVIDER_ERROR"), reported);
     assert_eq!((sends(&waha), waha.all_messages().await.len()), (1, 1));
 }

@@ -163,11 +163,11 @@ async fn no_answer_and_no_log_line_shows_a_secret(kind: StoreKind) {
     })
     .await;
     let url = fake.add_file("x.jpg", b"segredo-da-foto");
-    let told = recado_tests::with(
+    let reported = recado_tests::with(
         fake.receive(&chat(&mobile(1)), "Fulana Sigilosa", "segredo-recebido"),
         json!({"hasMedia": true, "media": {"url": url, "mimetype": "image/jpeg"}}),
     );
-    let good = fake.webhook_message(&told);
+    let good = fake.webhook_message(&reported);
     let bad = good.clone().with_header(SIGNATURE, &"0".repeat(128));
     for webhook in [&good, &bad] {
         shown.push_str(&webhook_request(&connection, "", webhook).send(addr).await.show());

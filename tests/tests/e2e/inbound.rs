@@ -9,7 +9,7 @@ use recado_tests::{
 use serde_json::{Value, json};
 
 #[both_stores]
-async fn a_text_is_stored_as_the_gateway_told_it(world: World) {
+async fn a_text_is_stored_as_the_gateway_reported_it(world: World) {
     let qr = world.qr().await;
     let event = with(
         world.inbound(&digits(&mobile(1)), "Olá, tudo bem?"),

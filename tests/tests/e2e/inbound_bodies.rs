@@ -32,7 +32,7 @@ fn head(path: &str, secret: &str, more: &str) -> Vec<u8> {
 }
 
 /// What is answered to these bytes while the connection stays open.
-async fn told(world: &Intake, bytes: &[u8]) -> Answer {
+async fn reported(world: &Intake, bytes: &[u8]) -> Answer {
     raw(world.addr, bytes).await.expect("an answer")
 }
 
@@ -74,24 +74,24 @@ async fn a_length_that_is_too_much_is_refused_without_the_body(world: Intake) {
     let token = world.token("ola", "UTILITY", "Olá").await;
     for length in ["102401", "5000000000"] {
         let head = head(&site.path(), &site.secret, &format!("content-length: {length}"));
-        told(&world, &head).await.expect_hook_error(413, "INVALID_PAYLOAD");
+        reported(&world, &head).await.expect_hook_error(413, "INVALID_PAYLOAD");
     }
     for length in ["51201", "102400"] {
         let head = head(&dispatching(&token), "", &format!("content-length: {length}"));
-        told(&world, &head).await.expect_hook_error(413, "INVALID_PAYLOAD");
+        reported(&world, &head).await.expect_hook_error(413, "INVALID_PAYLOAD");
     }
 }
 
 #[both_stores]
-async fn a_caller_that_asks_before_it_sends_is_not_told_to_go_on(world: Intake) {
+async fn a_caller_that_asks_before_it_sends_is_not_asked_to_go_on(world: Intake) {
     let site = world.endpoint("site-leads", plain()).await;
     let more = "expect: 100-continue\r\ncontent-length: 102401";
     let huge = head(&site.path(), &site.secret, more);
-    told(&world, &huge).await.expect_hook_error(413, "INVALID_PAYLOAD");
+    reported(&world, &huge).await.expect_hook_error(413, "INVALID_PAYLOAD");
     let wrong = head(&site.path(), "wrong", "expect: 100-continue\r\ncontent-length: 50");
-    told(&world, &wrong).await.expect_hook_error(401, "INVALID_SECRET");
+    reported(&world, &wrong).await.expect_hook_error(401, "INVALID_SECRET");
     let fine = head(&site.path(), &site.secret, "expect: 100-continue\r\ncontent-length: 50");
-    assert_eq!(told(&world, &fine).await.status, 100);
+    assert_eq!(reported(&world, &fine).await.status, 100);
 }
 
 #[both_stores]
@@ -99,17 +99,17 @@ async fn a_refused_caller_is_answered_without_the_body(world: Intake) {
     let site = world.endpoint("site-leads", plain()).await;
     let length = "content-length: 500";
     let wrong = head(&site.path(), "wrong", length);
-    told(&world, &wrong).await.expect_hook_error(401, "INVALID_SECRET");
+    reported(&world, &wrong).await.expect_hook_error(401, "INVALID_SECRET");
     let unknown = head("/api/webhooks/incoming/nobody-has-this", "", length);
-    told(&world, &unknown).await.expect_hook_error(404, "ENDPOINT_NOT_FOUND");
+    reported(&world, &unknown).await.expect_hook_error(404, "ENDPOINT_NOT_FOUND");
     let unknown = head(&dispatching("x"), "", length);
-    told(&world, &unknown).await.expect_hook_error(404, "TEMPLATE_NOT_FOUND");
+    reported(&world, &unknown).await.expect_hook_error(404, "TEMPLATE_NOT_FOUND");
     world.change_endpoint(&site, json!({"is_active": false})).await;
     let off = head(&site.path(), &site.secret, length);
-    told(&world, &off).await.expect_hook_error(410, "ENDPOINT_INACTIVE");
+    reported(&world, &off).await.expect_hook_error(410, "ENDPOINT_INACTIVE");
     world.features(&world.us, false, false).await;
     let off = head(&site.path(), &site.secret, length);
-    told(&world, &off).await.expect_hook_error(403, "FEATURE_DISABLED");
+    reported(&world, &off).await.expect_hook_error(403, "FEATURE_DISABLED");
 }
 
 #[both_stores]
@@ -127,12 +127,12 @@ async fn a_body_of_unknown_length_has_the_same_bound(world: Intake) {
             // Neither the last chunk nor the end of the connection ever comes.
             let mut bytes = head(&path, secret, "transfer-encoding: chunked");
             bytes.extend(chunks(&sized(&body, limit + 1), size));
-            told(&world, &bytes).await.expect_hook_error(413, "INVALID_PAYLOAD");
+            reported(&world, &bytes).await.expect_hook_error(413, "INVALID_PAYLOAD");
         }
         let mut bytes = head(&path, secret, "transfer-encoding: chunked");
         bytes.extend(chunks(&sized(&body, limit), 999));
         bytes.extend_from_slice(b"0\r\n\r\n");
-        told(&world, &bytes).await.expect_ok();
+        reported(&world, &bytes).await.expect_ok();
     }
 }
 

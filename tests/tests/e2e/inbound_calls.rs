@@ -137,20 +137,20 @@ async fn the_mode_can_be_changed(world: Intake) {
 }
 
 #[both_stores]
-async fn the_first_of_several_refusals_is_told(world: Intake) {
+async fn the_first_of_several_refusals_is_reported(world: Intake) {
     let site = world.endpoint("site-leads", plain()).await;
     let bad = || Request::new("POST", site.path()).header(SECRET, WRONG).body(vec![b'x'; 200_000]);
-    let told = |status, code| {
+    let reported = |status, code| {
         let (world, request) = (&world, bad());
         async move { world.knock(request).await.expect_hook_error(status, code) }
     };
     world.change_endpoint(&site, json!({"is_active": false})).await;
     world.features(&world.us, false, false).await;
-    told(403, "FEATURE_DISABLED").await;
+    reported(403, "FEATURE_DISABLED").await;
     world.features(&world.us, true, false).await;
-    told(410, "ENDPOINT_INACTIVE").await;
+    reported(410, "ENDPOINT_INACTIVE").await;
     world.change_endpoint(&site, json!({"is_active": true})).await;
-    told(401, "INVALID_SECRET").await;
+    reported(401, "INVALID_SECRET").await;
     let huge = site.request().body(vec![b'x'; 200_000]);
     world.knock(huge).await.expect_hook_error(413, "INVALID_PAYLOAD");
     let packed = || Request::new("POST", site.path()).header("content-encoding", "gzip").body("x");

@@ -123,7 +123,7 @@ async fn calls_that_lead_nowhere_count_for_the_client(world: Intake) {
 }
 
 #[both_stores]
-async fn the_limit_of_a_client_is_told_before_anything_else(world: Intake) {
+async fn the_limit_of_a_client_is_reported_before_anything_else(world: Intake) {
     let site = world.endpoint("site-leads", plain()).await;
     let client = unknown_client();
     let wrong = || {
@@ -169,7 +169,7 @@ async fn a_stranger_cannot_use_up_the_allowance_of_an_endpoint(world: Intake) {
 }
 
 #[both_stores]
-async fn the_limit_of_the_endpoint_is_told_after_the_secret_and_before_the_size(world: Intake) {
+async fn the_limit_of_the_endpoint_is_reported_after_the_secret_and_before_the_size(world: Intake) {
     let site = world.endpoint("site-leads", plain()).await;
     crowd(&world, &site).await;
     let wrong = Request::new("POST", site.path()).header(SECRET, "wrong").json(&ana());

@@ -18,7 +18,7 @@ async fn register(world: &Intake, more: Value) -> recado_tests::Answer {
 }
 
 #[both_stores]
-async fn an_endpoint_needs_a_secret_and_is_active_unless_told_otherwise(world: Intake) {
+async fn an_endpoint_needs_a_secret_and_is_active_unless_reported_otherwise(world: Intake) {
     let made = register(&world, json!({})).await.expect(201);
     assert_eq!(made["slug"], "site-leads");
     assert_eq!(made["variable_mapping"], plain());

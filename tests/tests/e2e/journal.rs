@@ -77,17 +77,17 @@ async fn read_while_they_write(world: &World, servers: &[SocketAddr]) {
     let reader = |server: SocketAddr, limit: usize| {
         let (key, writing) = (&key, &writing);
         async move {
-            let mut told = Vec::new();
+            let mut reported = Vec::new();
             let mut after = String::new();
             loop {
                 let last = !writing.load(Ordering::SeqCst);
                 let answer = journal(server, key, &format!("limit={limit}{after}")).await;
                 let (entries, position) = part(&answer);
                 let done = last && answer.json()["pagination"]["has_more"] == false;
-                told.extend(entries.iter().map(|entry| text(&entry["data"]["id"])));
+                reported.extend(entries.iter().map(|entry| text(&entry["data"]["id"])));
                 after = format!("&after={position}");
                 if done {
-                    return told;
+                    return reported;
                 }
             }
         }
@@ -102,8 +102,8 @@ async fn read_while_they_write(world: &World, servers: &[SocketAddr]) {
     let again = whole(servers[0], &key, 100, "").await;
     let order: Vec<String> = again.iter().map(|entry| text(&entry["data"]["id"])).collect();
     assert_eq!(made.len(), (WRITERS * EACH) as usize);
-    for told in [some, many] {
-        assert_eq!(told, order, "the order stays, and nothing is skipped or repeated");
+    for reported in [some, many] {
+        assert_eq!(reported, order, "the order stays, and nothing is skipped or repeated");
     }
     let distinct: BTreeSet<&String> = order.iter().collect();
     assert_eq!(distinct.len(), order.len());
@@ -142,11 +142,11 @@ async fn the_journal_tells_every_event_oldest_first_as_deliveries_do(hooks: Hook
     }
     for entry in &entries {
         assert_eq!(keys(entry), ["company_id", "data", "event", "event_id", "timestamp"]);
-        let mut told = entry.clone();
-        told.as_object_mut().expect("an object").remove("event_id");
+        let mut reported = entry.clone();
+        reported.as_object_mut().expect("an object").remove("event_id");
         assert!(
-            delivered.values().any(|body| *body == told),
-            "no delivery tells what the journal does: {told}"
+            delivered.values().any(|body| *body == reported),
+            "no delivery tells what the journal does: {reported}"
         );
     }
     assert_eq!(delivered.len(), 8);

@@ -44,8 +44,8 @@ async fn nothing_was_kept(world: &World) {
 async fn another(world: &Clouded, fake: &FakeCloud, app_secret: &str) -> String {
     let mut settings = fake.settings(&world.gateway.url());
     settings.insert("app_secret".to_owned(), json!(app_secret));
-    let told = json!({"status": "connected"});
-    world.gateway_connection("official_cloud", "cloud_api", settings, told).await
+    let reported = json!({"status": "connected"});
+    world.gateway_connection("official_cloud", "cloud_api", settings, reported).await
 }
 
 #[both_stores]
@@ -163,9 +163,9 @@ async fn a_call_signed_by_another_company_is_401(world: Clouded) {
     let them = world.tenant("Rival").await;
     let mut settings = world.fake.settings(&world.gateway.url());
     settings.insert("app_secret".to_owned(), json!("their secret"));
-    let told = json!({"status": "connected"});
+    let reported = json!({"status": "connected"});
     let theirs =
-        world.gateway_connection_of(&them, "official_cloud", "cloud_api", settings, told).await;
+        world.gateway_connection_of(&them, "official_cloud", "cloud_api", settings, reported).await;
     let answer = world.webhook(&theirs, &hello(&world, 1)).await;
     answer.expect_hook_error(401, "UNAUTHORIZED");
     nothing_was_kept(&world).await;
@@ -333,8 +333,8 @@ async fn whatever_commit_fails_the_repetition_leaves_every_message_once(world: C
             expected += 3;
             let what = format!("{failure:?} at commit {nth}");
             assert_eq!(world.all_messages().await.len(), expected as usize, "{what}");
-            let told = world.events_of("message.received").await.len();
-            assert_eq!(told, expected as usize, "{what}");
+            let reported = world.events_of("message.received").await.len();
+            assert_eq!(reported, expected as usize, "{what}");
         }
     }
 }
@@ -401,9 +401,9 @@ async fn a_killed_process_loses_no_acknowledged_call(kind: StoreKind) {
         let times = stored.iter().filter(|known| *known == id).count();
         assert_eq!(times, 1, "{id} was acknowledged");
     }
-    let told = database.events(&us.id).await;
-    let told = told.iter().filter(|event| event.event == "message.received").count();
-    assert_eq!(told, stored.len(), "each has its event, and one only");
+    let reported = database.events(&us.id).await;
+    let reported = reported.iter().filter(|event| event.event == "message.received").count();
+    assert_eq!(reported, stored.len(), "each has its event, and one only");
 }
 
 #[both_stores]
@@ -473,19 +473,19 @@ async fn a_bad_time_or_name_does_not_lose_a_message(world: Clouded) {
     ]) {
         let id = format!("wamid.odd.{n}");
         let content = json!({"type": "text", "text": {"body": "oi"}});
-        let mut told = world.fake.message(&digits(&mobile(n)), &id, &content, world.now());
-        let message = told["messages"][0].as_object_mut().expect("a message");
+        let mut reported = world.fake.message(&digits(&mobile(n)), &id, &content, world.now());
+        let message = reported["messages"][0].as_object_mut().expect("a message");
         message.extend(change.as_object().expect("a change").clone());
-        world.changes(&[("messages", told)]).await;
+        world.changes(&[("messages", reported)]).await;
         assert_eq!(world.message_with(&id).await["content"], "oi", "{change}");
     }
 }
 
 #[both_stores]
 async fn an_unknown_field_is_kept_by_its_kind_without_what_it_said(world: Clouded) {
-    let told = json!({"mood": "secret words", "count": 7, "who": ["5511987654321"]});
+    let reported = json!({"mood": "secret words", "count": 7, "who": ["5511987654321"]});
     for _ in 0..3 {
-        world.changes(&[("brand_new_field", world.fake.value(told.clone()))]).await;
+        world.changes(&[("brand_new_field", world.fake.value(reported.clone()))]).await;
     }
     let path = format!("C/connections/{}/unknown-events", world.connection);
     let kinds = world.operator_get(&path).await;
@@ -542,9 +542,9 @@ async fn events_of_a_number_with_another_app_secret_go_nowhere(world: Clouded) {
 async fn events_of_a_number_of_another_company_go_nowhere(world: Clouded) {
     let them = world.tenant("Rival").await;
     let second = FakeCloud::numbered("222222222222", "551140020000");
-    let told = json!({"status": "connected"});
+    let reported = json!({"status": "connected"});
     let settings = second.settings(&world.gateway.url());
-    world.gateway_connection_of(&them, "official_cloud", "cloud_api", settings, told).await;
+    world.gateway_connection_of(&them, "official_cloud", "cloud_api", settings, reported).await;
     let call = second.webhook_text(&digits(&mobile(1)), "wamid.x", "oi", world.now());
     let answer = world.webhook(&world.connection, &call).await;
     assert_eq!(answer.status, 200, "{}", answer.show());
@@ -566,7 +566,7 @@ async fn events_of_an_unknown_number_go_nowhere_and_lose_no_others(world: Cloude
 }
 
 #[both_stores]
-async fn the_address_of_a_connection_is_told_to_the_operator(world: Clouded) {
+async fn the_address_of_a_connection_is_asked_to_the_operator(world: Clouded) {
     let view = world.connection_view(&world.connection).await;
     let url = text(&view["webhook_url"]);
     let path = url.split_once("://").and_then(|(_, rest)| rest.find('/').map(|at| &rest[at..]));

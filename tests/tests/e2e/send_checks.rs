@@ -32,7 +32,7 @@ async fn to_and_message_are_needed(world: World) {
 }
 
 #[both_stores]
-async fn a_missing_field_is_told_before_a_wrong_one(world: World) {
+async fn a_missing_field_is_reported_before_a_wrong_one(world: World) {
     for body in [
         json!({"to": 5}),
         json!({"message": ["x"]}),
@@ -44,7 +44,7 @@ async fn a_missing_field_is_told_before_a_wrong_one(world: World) {
 }
 
 #[both_stores]
-async fn wrong_types_unknown_keys_and_too_long_texts_are_told_all_at_once(world: World) {
+async fn wrong_types_unknown_keys_and_too_long_texts_are_reported_all_at_once(world: World) {
     let body = json!({"to": 5, "message": ["x"], "connection_id": 7, "nope": 1});
     let refused = world.post_send(body).await.expect_invalid();
     assert_eq!(refused, ["connection_id", "message", "nope", "to"]);
@@ -119,7 +119,7 @@ async fn a_connection_that_is_not_ours_is_404_before_the_contact_is_looked_at(wo
 }
 
 #[both_stores]
-async fn opted_out_is_told_before_blocked_and_blocked_before_the_external_ai(world: World) {
+async fn opted_out_is_reported_before_blocked_and_blocked_before_the_external_ai(world: World) {
     // No connection is usable: that would only be told after them.
     let contact = world
         .import(json!({
@@ -221,7 +221,7 @@ async fn a_contact_whose_state_cannot_be_read_is_503_and_nothing_is_sent(kind: S
     let contact = world.contact_by_message(&world.silent("official_cloud").await, &mobile(1)).await;
     // A process says that it lives before its first send only.
     world.sent(&mobile(2), "oi").await;
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for n in 0..40 {
         world.server.store.fail_nth(StoreOp::Read, n, StoreFailure::Unavailable);
         let answer = world.send_text(&mobile(1), "oi").await;
@@ -239,11 +239,11 @@ async fn a_contact_whose_state_cannot_be_read_is_503_and_nothing_is_sent(kind: S
             assert_eq!(code, "UNAVAILABLE");
             assert!(wait >= 1);
         }
-        told.push(code);
-        assert_eq!(world.messages_of(&contact).await.len(), 1, "after read {n}: {told:?}");
+        reported.push(code);
+        assert_eq!(world.messages_of(&contact).await.len(), 1, "after read {n}: {reported:?}");
     }
-    assert!(told.contains(&"CONTACT_STATE_UNAVAILABLE".to_owned()), "{told:?}");
-    assert_eq!(world.messages_of(&contact).await.len(), 2, "the one that worked: {told:?}");
+    assert!(reported.contains(&"CONTACT_STATE_UNAVAILABLE".to_owned()), "{reported:?}");
+    assert_eq!(world.messages_of(&contact).await.len(), 2, "the one that worked: {reported:?}");
 }
 
 #[both_stores]
@@ -315,7 +315,7 @@ async fn a_send_whose_intent_cannot_be_stored_is_503_and_calls_nobody(world: Wor
 // A stranger's tricks.
 
 #[both_stores]
-async fn refusals_are_told_in_the_documented_order(world: World) {
+async fn refusals_are_reported_in_the_documented_order(world: World) {
     // Each step mends one thing; the next refusal is the next check.
     let qr = world.connection("qr", json!({"status": "disconnected"})).await;
     let code = |body: Value| {

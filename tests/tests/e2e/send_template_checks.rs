@@ -42,7 +42,7 @@ async fn to_and_template_are_needed(world: World) {
 }
 
 #[both_stores]
-async fn wrong_types_and_unknown_keys_are_told_all_at_once(world: World) {
+async fn wrong_types_and_unknown_keys_are_reported_all_at_once(world: World) {
     let body = json!({
         "to": 5, "template": ["ola"], "language": 7, "variables": "x", "connection_id": "x",
         "nope": 1,
@@ -173,7 +173,7 @@ async fn a_phone_of_several_contacts_is_ambiguous(world: World) {
 }
 
 #[both_stores]
-async fn opted_out_is_told_before_blocked_and_both_before_the_connection(world: World) {
+async fn opted_out_is_reported_before_blocked_and_both_before_the_connection(world: World) {
     ola(&world).await;
     let contact = world
         .import(json!({
@@ -292,7 +292,7 @@ async fn of_templates_of_one_name_that_of_the_given_connection_is_sent(world: Wo
 }
 
 #[both_stores]
-async fn a_failure_of_the_provider_is_told_as_for_a_text(world: World) {
+async fn a_failure_of_the_provider_is_reported_as_for_a_text(world: World) {
     let cloud = world.silent("official_cloud").await;
     let qr = world.silent("qr").await;
     ola(&world).await;

@@ -169,7 +169,7 @@ async fn an_uncertain_send_has_its_own_code_on_the_official_cloud_only(world: Wo
 }
 
 #[both_stores]
-async fn a_lost_connection_is_502_and_told_in_the_message(world: World) {
+async fn a_lost_connection_is_502_and_reported_in_the_message(world: World) {
     world.qr().await;
     world.send_text(&steered(3), "oi").await.expect_error(502, "PROVIDER_ERROR");
     let shown = only(&world).await;
@@ -191,7 +191,7 @@ async fn a_message_that_fails_later_is_accepted_first(world: World) {
 }
 
 #[both_stores]
-async fn a_failure_reported_before_the_answer_is_recorded_is_told_after_it(world: World) {
+async fn a_failure_reported_before_the_answer_is_recorded_is_reported_after_it(world: World) {
     // The report comes at once, and often before the outcome of the call is stored.
     world.connection("official_cloud", json!({"settings": {"delay_ms": 0}})).await;
     let to = steered(4);
@@ -199,14 +199,14 @@ async fn a_failure_reported_before_the_answer_is_recorded_is_told_after_it(world
     for answer in join_all(calls).await {
         world.reaches(&text(&answer.expect(200)["message_id"]), "failed").await;
     }
-    let mut told = std::collections::BTreeMap::<String, Vec<String>>::new();
+    let mut reported = std::collections::BTreeMap::<String, Vec<String>>::new();
     for one in world.events().await {
         if one.event != "contact.created" {
-            told.entry(text(&one.data["message_id"])).or_default().push(one.event);
+            reported.entry(text(&one.data["message_id"])).or_default().push(one.event);
         }
     }
-    assert_eq!(told.len(), 20);
-    for (id, events) in told {
+    assert_eq!(reported.len(), 20);
+    for (id, events) in reported {
         assert_eq!(events, ["message.sent", "message.status_updated"], "{id}");
     }
 }

@@ -43,9 +43,9 @@ impl Connections<'_> {
     ) -> Result<Option<GatewayStatus>, Error<NotFound>> {
         let connection = self.app.store().connection(company, id).await?;
         let connection = connection.ok_or(Error::Rejected(NotFound))?;
-        let Some(told) = self.ask(&connection).await else { return Ok(None) };
-        self.set_answered_status(&connection, told.status).await?;
-        Ok(Some(told))
+        let Some(reported) = self.ask(&connection).await else { return Ok(None) };
+        self.set_answered_status(&connection, reported.status).await?;
+        Ok(Some(reported))
     }
 
     async fn ask(&self, connection: &Connection) -> Option<GatewayStatus> {
@@ -85,8 +85,8 @@ impl Connections<'_> {
 }
 
 /// The first regular look at a new connection: at once, unless the operator has told its state.
-pub(super) fn first_look(told: bool, now: Timestamp) -> Timestamp {
-    if told { now.plus(LOOK_AGAIN_DISCONNECTED) } else { now }
+pub(super) fn first_look(reported: bool, now: Timestamp) -> Timestamp {
+    if reported { now.plus(LOOK_AGAIN_DISCONNECTED) } else { now }
 }
 
 /// Looks at a connection and settles the job.
@@ -104,18 +104,18 @@ pub(crate) async fn check_connection_job(
     };
     let lease = connection.settings.timeout() + LEASE;
     let Some(job) = app.hold_job(job, lease).await? else { return Ok(()) };
-    let told = match connection.is_active {
+    let reported = match connection.is_active {
         true => app.connections().check(job.company, id).await,
         // Whoever deactivates a connection may have taken its gateway down.
         false => Ok(None),
     };
-    let told = match told {
-        Ok(told) => told,
+    let reported = match reported {
+        Ok(reported) => reported,
         Err(Error::Rejected(_) | Error::Denied(_) | Error::Busy) => None,
         Err(Error::Store(error)) => return Err(error),
     };
-    let status = told.as_ref().map_or(connection.status, |told| told.status);
-    let change = match next(&job, told.is_some(), status, app.now()) {
+    let status = reported.as_ref().map_or(connection.status, |reported| reported.status);
+    let change = match next(&job, reported.is_some(), status, app.now()) {
         Some(next) => job.update(next),
         None => job.delete(),
     };
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_that_the_operator_told_is_not_asked_for_at_once() {
+    fn a_state_that_the_operator_reported_is_not_asked_for_at_once() {
         assert_eq!(first_look(false, NOW), NOW);
         assert!(first_look(true, NOW) > NOW);
     }

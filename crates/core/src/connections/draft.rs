@@ -21,7 +21,7 @@ pub struct ConnectionDraft {
     is_active: bool,
     status: ConnectionStatus,
     /// Whether the body says so.
-    told: bool,
+    reported: bool,
 }
 
 impl ConnectionDraft {
@@ -73,13 +73,13 @@ impl ConnectionDraft {
             settings: settings.unwrap_or_default(),
             is_active,
             status: status.unwrap_or(at_first),
-            told: status.is_some(),
+            reported: status.is_some(),
         })
     }
 
     /// Whether the body says if the gateway reaches the channel.
     pub const fn reports_status(&self) -> bool {
-        self.told
+        self.reported
     }
 
     /// The connection.

@@ -56,14 +56,14 @@ impl Connections<'_> {
         body: &Map<String, Value>,
     ) -> ManageResult<ConnectionView> {
         let draft = ConnectionDraft::parse(body).map_err(invalid)?;
-        let told = draft.reports_status();
+        let reported = draft.reports_status();
         let now = self.app.now();
         let connection = draft.connection(ConnectionId::new(self.app.uuid(now)), company, now);
         let view = self.view(&connection);
         let jobs = regular_jobs(&connection, now);
         let mut changes = ChangeSet::new().insert(connection);
         for kind in jobs {
-            let due_at = first_due(&kind, first_look(told, now), now);
+            let due_at = first_due(&kind, first_look(reported, now), now);
             let job = Job::due_now(JobId::new(self.app.uuid(now)), company, kind, now);
             changes = changes.insert(Job { due_at, ..job });
         }

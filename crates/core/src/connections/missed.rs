@@ -58,13 +58,13 @@ impl Connections<'_> {
         let connection = connection.ok_or(Error::Rejected(NotFound))?;
         let now = self.app.now();
         let from = reach(since, now);
-        let told = match self.app.provider(connection.gateway) {
+        let reported = match self.app.provider(connection.gateway) {
             Some(provider) => {
                 provider.missed(self.app.gateway_transport(), &connection, from, now).await
             }
             None => Err(ProviderError::Unsupported),
         };
-        match told {
+        match reported {
             Ok(Missed { events, more_from }) => {
                 let inbox = self.app.inbox();
                 let taken = inbox.receive(company, id, inbox.asked_for(events)).await;

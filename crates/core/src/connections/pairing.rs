@@ -71,11 +71,11 @@ impl Connections<'_> {
     ) -> Result<crate::gateway::PairingCode, Error<PairingError>> {
         let connection = self.app.store().connection(company, id).await?;
         let connection = connection.ok_or(Error::Rejected(PairingError::NotFound))?;
-        let told = match self.app.provider(connection.gateway) {
+        let reported = match self.app.provider(connection.gateway) {
             Some(provider) => provider.pairing(self.app.gateway_transport(), &connection).await,
             None => Err(ProviderError::Unsupported),
         };
-        match told {
+        match reported {
             Ok(Pairing::Code(code)) => Ok(code),
             Ok(Pairing::Preparing) => Err(Error::Rejected(PairingError::Preparing)),
             Ok(Pairing::Paired) => {

@@ -247,8 +247,8 @@ mod tests {
 
     #[test]
     fn a_secret_that_a_gateway_repeats_is_masked() {
-        let told = "loja-centro: bad key key-123 (key-123)";
-        assert_eq!(waha().masked(Gateway::Waha, told), "loja-centro: bad key *** (***)");
+        let reported = "loja-centro: bad key key-123 (key-123)";
+        assert_eq!(waha().masked(Gateway::Waha, reported), "loja-centro: bad key *** (***)");
     }
 
     #[test]

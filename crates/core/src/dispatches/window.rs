@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn advertising_is_told_by_its_name_alone() {
+    fn advertising_is_reported_by_its_name_alone() {
         let key = |name, language, rendered| {
             window_rule(TemplateCategory::Marketing, name, language, rendered).key
         };
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_is_told_by_name_language_and_text() {
+    fn everything_else_is_reported_by_name_language_and_text() {
         for category in [TemplateCategory::Utility, TemplateCategory::Authentication] {
             let key = |name, language, text| window_rule(category, name, language, text).key;
             let one = key("a", "pt_BR", "Olá Ana");

@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_subject_names_a_group_that_only_a_message_told_of() {
+    fn the_first_subject_names_a_group_that_only_a_message_named() {
         let mut world = World::default();
         world.write(&[Group::seen(code(1))], GroupsMode::Merge, NOW);
         assert_eq!(world.contact(1).display_name, "1@g.us");
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_subject_that_is_not_told_stays() {
+    fn a_subject_that_is_not_reported_stays() {
         let mut world = World::default();
         world.write(&[group(1, "Obra")], GroupsMode::Merge, NOW);
         world.write(&[Group::seen(code(1))], GroupsMode::Replace, LATER);

@@ -41,10 +41,10 @@ impl GroupList {
 
     /// The groups with the roles that are known and not told anew.
     pub(super) fn with_known_roles(&self, known: &[Stored<ConnectionGroup>]) -> Vec<Group> {
-        let untold: HashSet<&GroupCode> = self.without_role.iter().collect();
+        let unreported: HashSet<&GroupCode> = self.without_role.iter().collect();
         let led: HashSet<&GroupCode> =
             known.iter().filter(|row| row.group.is_admin).map(|row| &row.group.code).collect();
-        let role = |group: &Group| match untold.contains(&group.code) {
+        let role = |group: &Group| match unreported.contains(&group.code) {
             true => led.contains(&group.code),
             false => group.is_admin,
         };

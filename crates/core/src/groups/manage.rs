@@ -238,11 +238,11 @@ impl Groups<'_> {
 
     async fn sync_once(&self, company: CompanyId, id: ConnectionId) -> GroupsResult<GroupsWritten> {
         let connection = self.connection(company, id).await?;
-        let told = match self.app.provider(connection.gateway) {
+        let reported = match self.app.provider(connection.gateway) {
             Some(provider) => provider.groups(self.app.gateway_transport(), &connection).await,
             None => Err(ProviderError::Unsupported),
         };
-        match told {
+        match reported {
             Ok(groups) => {
                 let groups = groups.tidied();
                 let mode = groups.mode();

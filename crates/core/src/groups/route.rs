@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_community_is_its_announcement_group_whichever_connection_told_of_either() {
+    fn a_community_is_its_announcement_group_whichever_connection_reported_either() {
         let rows = [
             community(1),
             row(2, of_community("3@g.us", false)),

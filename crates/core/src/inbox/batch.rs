@@ -85,7 +85,7 @@ impl Batch {
     }
 
     /// Messages and echoes.
-    fn told(&self) -> impl Iterator<Item = &GatewayMessage> {
+    fn reported(&self) -> impl Iterator<Item = &GatewayMessage> {
         self.readable().filter_map(|event| match event {
             GatewayEvent::Message(message) | GatewayEvent::Echo(message) => Some(message),
             _ => None,
@@ -158,7 +158,7 @@ impl Batch {
 
     async fn groups(&self, store: &dyn Reads) -> Result<Vec<GroupCode>, StoreError> {
         let codes: BTreeSet<GroupCode> =
-            self.told().filter_map(|m| GroupCode::parse(&m.peer, &self.group_suffix)).collect();
+            self.reported().filter_map(|m| GroupCode::parse(&m.peer, &self.group_suffix)).collect();
         if codes.is_empty() {
             return Ok(Vec::new());
         }

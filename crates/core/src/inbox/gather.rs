@@ -219,7 +219,7 @@ mod tests {
         assert!(gather.queues().is_empty());
     }
     #[test]
-    fn a_call_that_is_given_up_after_it_was_told_to_lead_passes_the_lead_on() {
+    fn a_call_that_is_given_up_after_it_was_asked_to_lead_passes_the_lead_on() {
         let gather = Sizes::default();
         let leader = leads(&gather);
         let (waiter, mut next) = (waits(&gather, 1), waits(&gather, 1));

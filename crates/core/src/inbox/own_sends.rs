@@ -34,14 +34,14 @@ fn is_open(message: &Message) -> bool {
 
 /// When the gateway sent something, if the time that it tells can be one of something told now:
 /// there are gateways that tell constant or wrong ones.
-fn told_time(sent: &OwnSend, now: Timestamp) -> Option<Timestamp> {
+fn reported_time(sent: &OwnSend, now: Timestamp) -> Option<Timestamp> {
     sent.timestamp.filter(|at| at.plus(TOLD_WITHIN) > now && *at < now.plus(AHEAD))
 }
 
 /// Whether an event would prove something by having come now.
 fn proves_by_arrival(event: &Incoming, now: Timestamp) -> bool {
     matches!(event, Ok(GatewayEvent::OwnSend(sent))
-        if sent.reference.is_none() && told_time(sent, now).is_none())
+        if sent.reference.is_none() && reported_time(sent, now).is_none())
 }
 
 /// Whether what the gateway sent may be this message.
@@ -52,7 +52,7 @@ fn may_be(
     connection: ConnectionId,
     now: Timestamp,
 ) -> bool {
-    let at = told_time(sent, now).unwrap_or(now);
+    let at = reported_time(sent, now).unwrap_or(now);
     let in_time = message.created_at <= at.plus(EARLIER) && at <= message.created_at.plus(LATER);
     is_open(message)
         && message.contact == contact

@@ -119,14 +119,14 @@ impl Workspace<'_> {
         let stopped = self.follow_up(&message, &step, at);
         for (step, event) in steps(step).into_iter().zip(events) {
             message = step.apply(&message);
-            if !step.is_told() {
+            if !step.is_reported() {
                 continue;
             }
             let person = self.person(message.contact);
             let contact = person.map_or(EventContact::Unreadable(message.contact), |person| {
                 EventContact::Known(&person.contact.now)
             });
-            let told = if (step.previous, step.status)
+            let reported = if (step.previous, step.status)
                 == (MessageStatus::Pending, MessageStatus::Sent)
             {
                 message_sent(event, &message, contact, self.connection, self.now, &batch.links)
@@ -135,14 +135,14 @@ impl Workspace<'_> {
             };
             // D65: how far something of the past had come is no news.
             if !message.is_history {
-                self.emit(told);
+                self.emit(reported);
             }
         }
         if let (Some(person), true) = (self.person(message.contact), stopped) {
             let (contact, source) = (&person.contact.now, OptOutSource::OfficialCloudInbound);
             let through = Some(self.connection.id);
-            let told = contact_opted_out(ids.events[3], contact, through, source, self.now);
-            self.emit(told);
+            let reported = contact_opted_out(ids.events[3], contact, through, source, self.now);
+            self.emit(reported);
         }
         self.replace_message(message);
         true

@@ -57,74 +57,74 @@ pub(crate) fn tidy_group(group: Group) -> Group {
 /// Why it cannot be.
 pub(super) fn tidy(event: GatewayEvent) -> Incoming {
     Ok(match event {
-        GatewayEvent::Message(told) => GatewayEvent::Message(message(told)?),
-        GatewayEvent::Echo(told) => GatewayEvent::Echo(message(told)?),
+        GatewayEvent::Message(reported) => GatewayEvent::Message(message(reported)?),
+        GatewayEvent::Echo(reported) => GatewayEvent::Echo(message(reported)?),
         GatewayEvent::Edit { provider_id: id, content, timestamp } => GatewayEvent::Edit {
             provider_id: provider_id(&id)?,
             content: tidied(&content, MAX_CONTENT),
             timestamp,
         },
-        GatewayEvent::Status(told) => GatewayEvent::Status(status(told)?),
-        GatewayEvent::Preference(told) => GatewayEvent::Preference(PreferenceReport {
-            peer: peer(told.peer)?,
-            aliases: aliases(told.aliases),
-            ..told
+        GatewayEvent::Status(reported) => GatewayEvent::Status(status(reported)?),
+        GatewayEvent::Preference(reported) => GatewayEvent::Preference(PreferenceReport {
+            peer: peer(reported.peer)?,
+            aliases: aliases(reported.aliases),
+            ..reported
         }),
-        GatewayEvent::OwnSend(told) => GatewayEvent::OwnSend(OwnSend {
-            provider_id: provider_id(&told.provider_id)?,
-            peer: peer(told.peer)?,
-            aliases: aliases(told.aliases),
-            ..told
+        GatewayEvent::OwnSend(reported) => GatewayEvent::OwnSend(OwnSend {
+            provider_id: provider_id(&reported.provider_id)?,
+            peer: peer(reported.peer)?,
+            aliases: aliases(reported.aliases),
+            ..reported
         }),
-        GatewayEvent::Names(told) => GatewayEvent::Names(NamesReport {
-            peer: peer(told.peer)?,
-            aliases: aliases(told.aliases),
+        GatewayEvent::Names(reported) => GatewayEvent::Names(NamesReport {
+            peer: peer(reported.peer)?,
+            aliases: aliases(reported.aliases),
         }),
         GatewayEvent::Groups(groups) => GatewayEvent::Groups(groups.tidied()),
         event => event,
     })
 }
 
-fn message(told: GatewayMessage) -> Result<GatewayMessage, String> {
-    let mut button = told.button;
+fn message(reported: GatewayMessage) -> Result<GatewayMessage, String> {
+    let mut button = reported.button;
     if let Some(button) = &mut button {
         for part in [&mut button.id, &mut button.payload, &mut button.title] {
             *part = optional(part.take(), MAX_CONTENT);
         }
     }
     Ok(GatewayMessage {
-        provider_id: provider_id(&told.provider_id)?,
-        peer: peer(told.peer)?,
-        aliases: aliases(told.aliases),
-        participant: told.participant.filter(|name| is_name(name)),
-        push_name: optional(told.push_name, text::SHORT).map(|name| name.trim().to_owned()),
-        content: told.content.map(|content| tidied(&content, MAX_CONTENT)),
-        media: told.media.map(media),
-        quoted: told.quoted.filter(|id| ProviderMessageId::parse(id.as_str()).is_some()),
-        quoted_content: optional(told.quoted_content, MAX_CONTENT),
+        provider_id: provider_id(&reported.provider_id)?,
+        peer: peer(reported.peer)?,
+        aliases: aliases(reported.aliases),
+        participant: reported.participant.filter(|name| is_name(name)),
+        push_name: optional(reported.push_name, text::SHORT).map(|name| name.trim().to_owned()),
+        content: reported.content.map(|content| tidied(&content, MAX_CONTENT)),
+        media: reported.media.map(media),
+        quoted: reported.quoted.filter(|id| ProviderMessageId::parse(id.as_str()).is_some()),
+        quoted_content: optional(reported.quoted_content, MAX_CONTENT),
         button,
-        ..told
+        ..reported
     })
 }
 
-fn media(told: EventMedia) -> EventMedia {
+fn media(reported: EventMedia) -> EventMedia {
     let is_address = |url: &String| {
         url.chars().count() <= MAX_URL && !url.chars().any(char::is_control) && !url.is_empty()
     };
     EventMedia {
-        url: told.url.filter(is_address),
-        mimetype: optional(told.mimetype, text::SHORT),
-        filename: optional(told.filename, text::SHORT),
-        caption: optional(told.caption, MAX_CONTENT),
+        url: reported.url.filter(is_address),
+        mimetype: optional(reported.mimetype, text::SHORT),
+        filename: optional(reported.filename, text::SHORT),
+        caption: optional(reported.caption, MAX_CONTENT),
     }
 }
 
-fn status(told: StatusEvent) -> Result<StatusEvent, String> {
-    let mut failure = told.failure;
+fn status(reported: StatusEvent) -> Result<StatusEvent, String> {
+    let mut failure = reported.failure;
     if let Some(failure) = &mut failure {
         failure.message = optional(failure.message.take(), text::MESSAGE);
     }
-    Ok(StatusEvent { provider_id: provider_id(&told.provider_id)?, failure, ..told })
+    Ok(StatusEvent { provider_id: provider_id(&reported.provider_id)?, failure, ..reported })
 }
 
 #[cfg(test)]
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
     use crate::messages::MessageType;
 
-    fn told(peer: &str, content: &str) -> GatewayMessage {
+    fn reported(peer: &str, content: &str) -> GatewayMessage {
         GatewayMessage {
             provider_id: ProviderMessageId::from_stored("3A0F".to_owned()),
             peer: peer.to_owned(),
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn a_text_that_holds_what_no_store_takes_is_kept_without_it() {
         let Ok(GatewayEvent::Message(message)) =
-            tidy(GatewayEvent::Message(told("5511987654321", "a\u{0}b\r\nc\u{7f}")))
+            tidy(GatewayEvent::Message(reported("5511987654321", "a\u{0}b\r\nc\u{7f}")))
         else {
             panic!("it is taken")
         };
@@ -167,11 +167,11 @@ mod tests {
     #[test]
     fn what_names_nobody_or_has_no_id_is_refused() {
         for peer in ["", "  ", "a\u{0}", &"9".repeat(201)] {
-            assert!(tidy(GatewayEvent::Message(told(peer, "oi"))).is_err(), "{peer:?}");
+            assert!(tidy(GatewayEvent::Message(reported(peer, "oi"))).is_err(), "{peer:?}");
         }
         let nameless = GatewayMessage {
             provider_id: ProviderMessageId::from_stored(String::new()),
-            ..told("5511987654321", "oi")
+            ..reported("5511987654321", "oi")
         };
         assert!(tidy(GatewayEvent::Echo(nameless)).is_err());
     }
@@ -179,7 +179,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_text_is_within_limits_and_tidying_twice_changes_nothing(text in ".{0,300}") {
-            let Ok(once) = tidy(GatewayEvent::Message(told("5511987654321", &text))) else {
+            let Ok(once) = tidy(GatewayEvent::Message(reported("5511987654321", &text))) else {
                 return Err(TestCaseError::fail("a text is no reason to refuse"));
             };
             let GatewayEvent::Message(message) = &once else { unreachable!("a message") };

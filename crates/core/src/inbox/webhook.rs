@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_of_an_account_that_none_names_is_for_the_called_one() {
+    fn what_is_reported_of_an_account_that_none_names_is_for_the_called_one() {
         let all = [
             connection(1, "s", "11", Some("a")),
             connection(2, "s", "22", Some("b")),
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_that_names_no_account_takes_what_it_is_told_of_any() {
+    fn a_connection_that_names_no_account_takes_what_is_reported_of_any() {
         let all = [connection(1, "s", "11", None), connection(2, "s", "22", None)];
         assert_eq!(routed(&all, &Addressee::Account("a".to_owned())), [1]);
     }

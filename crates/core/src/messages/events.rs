@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_received_message_is_told_with_its_contact_and_connection() {
+    fn a_received_message_is_reported_with_its_contact_and_connection() {
         let message = message(Direction::Inbound, at(0));
         let (contact, connection) = (contact(), connection());
         let contact = EventContact::Known(&contact);
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sent_message_is_told_with_the_providers_id_too() {
+    fn a_sent_message_is_reported_with_the_providers_id_too() {
         let mut message = message(Direction::Outbound, at(0));
         message.status = MessageStatus::Sent;
         message.provider_id = ProviderMessageId::parse("wamid.1");
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_status_is_told_with_the_one_before_and_the_reason() {
+    fn a_changed_status_is_reported_with_the_one_before_and_the_reason() {
         let mut message = message(Direction::Outbound, at(0));
         message.status = MessageStatus::Failed;
         message.failure = Some(Failure::new(DeliveryCode::Network, None));
@@ -359,16 +359,16 @@ mod tests {
     }
 
     #[test]
-    fn a_block_is_told_with_the_connection_it_came_through_or_the_last_one() {
+    fn a_block_is_reported_with_the_connection_it_came_through_or_the_last_one() {
         let mut contact = contact();
         contact.opted_out_at = Some(at(4));
         let other = ConnectionId::new(Uuid::from_u128(30));
-        let told = |contact: &Contact, connection| {
+        let reported = |contact: &Contact, connection| {
             let source = OptOutSource::QrInbound;
             data(&contact_opted_out(event_id(), contact, connection, source, at(5)))
         };
         assert_eq!(
-            told(&contact, Some(other)),
+            reported(&contact, Some(other)),
             json!({
                 "contact_id": "00000000-0000-0000-0000-000000000002",
                 "phone": "+5511987654321",
@@ -379,14 +379,14 @@ mod tests {
                 "source": "qr_inbound",
             })
         );
-        assert_eq!(told(&contact, None)["connection_id"], Value::Null);
+        assert_eq!(reported(&contact, None)["connection_id"], Value::Null);
         contact.last_connection_id = Some(connection().id);
-        assert_eq!(told(&contact, None)["connection_id"], json!(connection().id));
-        assert_eq!(told(&contact, Some(other))["connection_id"], json!(other));
+        assert_eq!(reported(&contact, None)["connection_id"], json!(connection().id));
+        assert_eq!(reported(&contact, Some(other))["connection_id"], json!(other));
     }
 
     #[test]
-    fn a_contact_without_a_phone_is_told_by_its_identifier() {
+    fn a_contact_without_a_phone_is_reported_by_its_identifier() {
         let contact = Contact { phone: None, ..contact() };
         let source = OptOutSource::Backfill;
         let event = contact_opted_out(event_id(), &contact, None, source, at(0));

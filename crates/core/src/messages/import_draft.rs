@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_told_follows_from_the_direction() {
+    fn what_is_not_reported_follows_from_the_direction() {
         let outbound = parse(json!({}));
         assert!(outbound.problems.is_empty(), "{:?}", outbound.problems);
         assert_eq!(

@@ -27,7 +27,7 @@ impl Step {
 
     /// Whether the status is another one, which `message.status_updated` tells (6). Only why a
     /// message failed may change without it.
-    pub fn is_told(&self) -> bool {
+    pub fn is_reported(&self) -> bool {
         self.previous != self.status
     }
 }
@@ -187,7 +187,7 @@ mod tests {
         let failed = report(MessageStatus::Failed);
         let step = advance(unsure.0, unsure.1.as_ref(), &failed).expect("the reason changes");
         assert_eq!((step.status, &step.failure), (MessageStatus::Failed, &failed.failure));
-        assert!(!step.is_told(), "its status is what it was");
+        assert!(!step.is_reported(), "its status is what it was");
         let bare = StatusReport { status: MessageStatus::Failed, failure: None };
         let unknown = Some(Failure::new(DeliveryCode::Unknown, None));
         assert_eq!(after(unsure.clone(), &bare), (MessageStatus::Failed, unknown));

@@ -67,8 +67,14 @@ fn is_number(name: &str) -> bool {
 
 /// Whether a contact goes on being addressed as `known` although it is called `told` now: a number
 /// gives way to no LID or business-scoped id, which come and go, as long as it is the contact's.
-pub(crate) fn keeps_number(known: &str, told: &str, is_its: impl Fn(&ChannelKey) -> bool) -> bool {
-    is_number(known) && !is_number(told) && ChannelKey::parse(known).is_some_and(|key| is_its(&key))
+pub(crate) fn keeps_number(
+    known: &str,
+    reported: &str,
+    is_its: impl Fn(&ChannelKey) -> bool,
+) -> bool {
+    is_number(known)
+        && !is_number(reported)
+        && ChannelKey::parse(known).is_some_and(|key| is_its(&key))
 }
 
 /// What the channel calls a contact on a connection: the name learnt there; else the digits under

@@ -35,7 +35,9 @@ impl<'a> LearntNames<'a> {
             let number = number(key);
             !own.contact.is_group
                 && (numbers.is_empty()
-                    || number.is_none_or(|told| numbers.iter().any(|known| is_same(known, told))))
+                    || number.is_none_or(|reported| {
+                        numbers.iter().any(|known| is_same(known, reported))
+                    }))
         };
         let mut keys: Vec<ChannelKey> = Vec::new();
         for key in reported_names(accepted).into_iter().filter(is_its) {
@@ -169,9 +171,9 @@ fn numbers(contact: &ChannelContact) -> Vec<String> {
 }
 
 /// Whether two numbers are forms of one.
-fn is_same(known: &str, told: &str) -> bool {
+fn is_same(known: &str, reported: &str) -> bool {
     let tail = |number: &str| number.len().checked_sub(TAIL).map(|at| number[at..].to_owned());
-    known == told || tail(known).is_some_and(|known| tail(told) == Some(known))
+    known == reported || tail(known).is_some_and(|known| tail(reported) == Some(known))
 }
 
 #[cfg(test)]
@@ -180,7 +182,7 @@ mod tests {
 
     #[test]
     fn numbers_are_one_in_whatever_form_a_country_writes_them() {
-        for (known, told, same) in [
+        for (known, reported, same) in [
             ("5534991234567", "553491234567", true),
             ("525512345678", "5215512345678", true),
             ("541112345678", "5491112345678", true),
@@ -189,8 +191,8 @@ mod tests {
             ("123", "1123", false),
             ("1234567", "551234567", false),
         ] {
-            assert_eq!(is_same(known, told), same, "{known} {told}");
-            assert_eq!(is_same(told, known), same, "{told} {known}");
+            assert_eq!(is_same(known, reported), same, "{known} {reported}");
+            assert_eq!(is_same(reported, known), same, "{reported} {known}");
         }
     }
 }

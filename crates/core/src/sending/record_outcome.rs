@@ -403,8 +403,8 @@ impl UseCase for RecordOutcome {
             changes = changes.insert(line);
         }
         let [first, second, block] = self.events;
-        let told = moves.iter().filter(|(step, _)| step.is_told());
-        for ((step, message), id) in told.zip([first, second]) {
+        let reported = moves.iter().filter(|(step, _)| step.is_reported());
+        for ((step, message), id) in reported.zip([first, second]) {
             let contact = after
                 .as_ref()
                 .map_or(EventContact::Unreadable(message.contact), EventContact::Known);

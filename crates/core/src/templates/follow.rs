@@ -168,7 +168,8 @@ fn kept_body(template: ProviderTemplate) -> ProviderTemplate {
 /// Whether a report is about this template. Its id is asked only where not both of name and
 /// language were told: a template that was made anew has another one.
 fn is_meant(template: &Template, report: &TemplateReport) -> bool {
-    let agrees = |told: &Option<String>, known: &str| told.as_deref().is_none_or(|t| t == known);
+    let agrees =
+        |reported: &Option<String>, known: &str| reported.as_deref().is_none_or(|t| t == known);
     let is_named = report.name.is_some() && report.language.is_some();
     let has_id = report.provider_id.is_some() && report.provider_id == template.provider_id;
     (is_named || has_id)

@@ -96,8 +96,8 @@ async fn a_turn_that_is_dropped_at_any_step_is_never_taken_twice() {
         pass_drains(&scene).await;
         assert_eq!(scene.status().await.0, "finished", "after {steps} steps");
         if reached {
-            let told = scene.of_contact(scene.contacts[0]).await;
-            assert_eq!(told, ("failed".to_owned(), json!("DELIVERY_UNCERTAIN")));
+            let reported = scene.of_contact(scene.contacts[0]).await;
+            assert_eq!(reported, ("failed".to_owned(), json!("DELIVERY_UNCERTAIN")));
         }
         scene.check().await;
         if reached {
@@ -142,11 +142,11 @@ async fn an_intent_of_unknown_fate_is_finished_without_a_send_and_given_back() {
     pass_drains(&scene).await;
     assert_eq!((scene.shop.calls(), scene.refunds().await), (1, 1));
     assert_eq!(scene.status().await.0, "finished");
-    let mut told: BTreeMap<String, usize> = BTreeMap::new();
+    let mut reported: BTreeMap<String, usize> = BTreeMap::new();
     for recipient in scene.recipients().await {
-        *told.entry(json!(recipient.error_code).to_string()).or_default() += 1;
+        *reported.entry(json!(recipient.error_code).to_string()).or_default() += 1;
     }
-    assert_eq!(told.get("\"UNKNOWN\""), Some(&1), "{told:?}");
+    assert_eq!(reported.get("\"UNKNOWN\""), Some(&1), "{reported:?}");
     scene.check().await;
 }
 
@@ -176,8 +176,8 @@ async fn an_answer_that_comes_after_the_message_was_given_up_still_counts() {
         for app in scene.shop.apps() {
             app.sending().recover().await.unwrap();
         }
-        let told = scene.of_contact(scene.contacts[0]).await;
-        assert_eq!(told, (status.to_owned(), fault), "{failure:?}");
+        let reported = scene.of_contact(scene.contacts[0]).await;
+        assert_eq!(reported, (status.to_owned(), fault), "{failure:?}");
         assert_eq!((scene.refunds().await, scene.shop.calls()), (refunds, 1), "{failure:?}");
         scene.check().await;
     }

@@ -35,7 +35,7 @@ async fn delete_contact(scene: &Scene) {
 }
 
 /// What is shown of the only recipient.
-async fn told(scene: &Scene) -> (String, Value, bool) {
+async fn reported(scene: &Scene) -> (String, Value, bool) {
     let recipient = scene.recipients().await.pop().unwrap();
     assert_eq!((recipient.contact_id, recipient.phone), (None, None));
     assert!(recipient.message_id.is_some());
@@ -50,7 +50,7 @@ async fn the_answer_counts_and_is_given_back_once_though_the_contact_is_gone() {
         scene.start().await;
         held(&scene, async || delete_contact(&scene).await).await;
         let expected = (status.to_owned(), fault, status == "sent");
-        assert_eq!(told(&scene).await, expected, "{failure:?}");
+        assert_eq!(reported(&scene).await, expected, "{failure:?}");
         assert_eq!(scene.refunds().await, refunds, "{failure:?}");
         let counts = scene.counts().await;
         assert_eq!(counts["sent"], usize::from(status == "sent"));
@@ -59,7 +59,7 @@ async fn the_answer_counts_and_is_given_back_once_though_the_contact_is_gone() {
             app.sending().recover().await.unwrap();
         }
         pass_drains(&scene).await;
-        assert_eq!(told(&scene).await, expected, "{failure:?}");
+        assert_eq!(reported(&scene).await, expected, "{failure:?}");
         assert_eq!((scene.refunds().await, scene.shop.calls()), (refunds, 1), "{failure:?}");
         assert_eq!(scene.status().await.0, "finished");
         scene.check().await;
@@ -78,7 +78,7 @@ async fn a_paused_campaign_records_what_became_of_a_contact_that_is_gone() {
         })
         .await;
         let expected = (status.to_owned(), fault, status == "sent");
-        assert_eq!(told(&scene).await, expected, "{failure:?}");
+        assert_eq!(reported(&scene).await, expected, "{failure:?}");
         assert_eq!(scene.refunds().await, refunds, "{failure:?}");
         assert_eq!(scene.status().await.0, "paused");
         scene.check().await;
@@ -100,11 +100,11 @@ async fn the_answer_counts_though_the_recipient_was_given_up_before_it_came() {
             }
             assert_eq!(scene.status().await.0, "finished");
             let early = ("failed".to_owned(), json!("CONTACT_DELETED"), false);
-            assert_eq!(told(&scene).await, early);
+            assert_eq!(reported(&scene).await, early);
         })
         .await;
         let expected = (status.to_owned(), fault, status == "sent");
-        assert_eq!(told(&scene).await, expected, "{failure:?}");
+        assert_eq!(reported(&scene).await, expected, "{failure:?}");
         assert_eq!(scene.refunds().await, refunds, "{failure:?}");
         scene.check().await;
     }
@@ -126,7 +126,7 @@ async fn an_answer_that_could_not_be_recorded_is_recorded_later_though_the_conta
         for _ in 0..2 {
             scene.shop.app().sending().recover().await.unwrap();
             let expected = (status.to_owned(), fault.clone(), status == "sent");
-            assert_eq!(told(&scene).await, expected, "{failure:?}");
+            assert_eq!(reported(&scene).await, expected, "{failure:?}");
             assert_eq!(scene.refunds().await, refunds, "{failure:?}");
         }
         scene.check().await;

@@ -150,8 +150,8 @@ async fn of_several_connections_each_contact_is_met_on_its_last_one_and_stranger
     pass_drains(&scene).await;
     assert_eq!(scene.of_contact(scene.contacts[0]).await, ("sent".to_owned(), Value::Null));
     for stranger in &scene.contacts[1..] {
-        let told = scene.of_contact(*stranger).await;
-        assert_eq!(told, ("failed".to_owned(), json!("CONNECTION_REQUIRED")));
+        let reported = scene.of_contact(*stranger).await;
+        assert_eq!(reported, ("failed".to_owned(), json!("CONNECTION_REQUIRED")));
     }
     let sent = scene.shop.kit().provider.sent();
     assert_eq!((sent.len(), sent[0].connection), (1, scene.shop.messaging.connection));

@@ -94,10 +94,10 @@ async fn a_reply_to_a_campaign_opts_out_as_a_campaign_reply() {
     let from = phone(0);
     scene.shop.messaging.hear("in", from.trim_start_matches('+'), "sair").await;
     let events = scene.shop.model.events(scene.shop.kit().company.id);
-    let told =
+    let reported =
         events.iter().find(|event| event.event_type.as_str() == "contact.opted_out").unwrap();
-    let data: Value = serde_json::from_str(&told.data).unwrap();
-    assert!(told.data.contains("campaign_reply"), "{data}");
+    let data: Value = serde_json::from_str(&reported.data).unwrap();
+    assert!(reported.data.contains("campaign_reply"), "{data}");
 }
 
 #[tokio::test]

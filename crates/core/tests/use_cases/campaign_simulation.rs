@@ -213,14 +213,14 @@ impl World {
                 (RecipientStatus::Failed, Some(Err(failure))) => {
                     let code = failure.failure().code.as_str();
                     // Another process may have given it up before its answer was recorded.
-                    let told = [Some(code), Some("DELIVERY_UNCERTAIN")];
-                    assert!(told.contains(&fault), "{recipient:?}: {failure:?}");
+                    let reported = [Some(code), Some("DELIVERY_UNCERTAIN")];
+                    assert!(reported.contains(&fault), "{recipient:?}: {failure:?}");
                     sure += usize::from(!failure.failure().is_uncertain());
                 }
                 (RecipientStatus::Failed, None) => {
                     // Its process was cut off before it handed the message over.
-                    let told = ["UNKNOWN", "DELIVERY_UNCERTAIN", "CONTACT_DELETED"];
-                    assert!(fault.is_some_and(|fault| told.contains(&fault)), "{recipient:?}");
+                    let reported = ["UNKNOWN", "DELIVERY_UNCERTAIN", "CONTACT_DELETED"];
+                    assert!(fault.is_some_and(|fault| reported.contains(&fault)), "{recipient:?}");
                     sure += usize::from(fault == Some("UNKNOWN"));
                 }
             }

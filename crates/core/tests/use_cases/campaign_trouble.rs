@@ -119,7 +119,7 @@ async fn long_row() -> Scene {
 }
 
 #[tokio::test]
-async fn a_process_that_is_told_to_stop_in_a_long_row_ends_within_it() {
+async fn a_process_that_is_asked_to_stop_in_a_long_row_ends_within_it() {
     let scene = long_row().await;
     let mut process = Process::run(scene.shop.app(), &scene.shop.kit().clock);
     let passed = count(&scene, StoreOp::Commit);

@@ -278,7 +278,7 @@ async fn a_failure_that_is_reported_at_once_by_a_refusing_provider_names_its_cod
     scene.shop.kit().provider.then(Err(recado_core::gateway::SendFailure::Refused(failure)));
     scene.start().await;
     scene.drain().await;
-    let told = scene.of_contact(scene.contacts[0]).await;
-    assert_eq!(told, ("failed".to_owned(), json!("MARKETING_LIMITED")));
+    let reported = scene.of_contact(scene.contacts[0]).await;
+    assert_eq!(reported, ("failed".to_owned(), json!("MARKETING_LIMITED")));
     assert_eq!(scene.status().await, ("finished".to_owned(), None));
 }

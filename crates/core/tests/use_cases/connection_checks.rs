@@ -67,8 +67,8 @@ async fn a_gateway_without_an_answer_leaves_the_state_as_it_is() {
         assert!(asked_within(&scene, 600).await > 1);
         assert_eq!(scene.status().await, status);
         let connections = scene.kit.app.connections();
-        let told = connections.check(scene.kit.company.id, scene.connection());
-        assert_eq!(told.await.unwrap(), None);
+        let reported = connections.check(scene.kit.company.id, scene.connection());
+        assert_eq!(reported.await.unwrap(), None);
     }
 }
 
@@ -76,10 +76,10 @@ async fn a_gateway_without_an_answer_leaves_the_state_as_it_is() {
 async fn an_operator_learns_the_state_at_once() {
     let scene = scene("waha").await;
     let detail = Some(json!({ "engine": "NOWEB" }));
-    let told = GatewayStatus { status: DISCONNECTED, detail };
-    scene.kit.provider.set_status(Ok(told.clone()));
+    let reported = GatewayStatus { status: DISCONNECTED, detail };
+    scene.kit.provider.set_status(Ok(reported.clone()));
     let check = async |id| scene.kit.app.connections().check(scene.kit.company.id, id).await;
-    assert_eq!(check(scene.connection()).await.unwrap(), Some(told));
+    assert_eq!(check(scene.connection()).await.unwrap(), Some(reported));
     assert_eq!(scene.status().await, DISCONNECTED);
     assert_eq!(code(check(ConnectionId::new(Uuid::from_u128(1))).await), "NOT_FOUND");
     let simulated = connect(&scene.kit, "simulated", json!({})).await;

@@ -76,8 +76,8 @@ impl Overtaken {
                 app.groups().replace(*company, *id, groups).await.unwrap();
             }
         }
-        let told = self.0.tells.lock().unwrap().pop_front();
-        told.ok_or_else(|| ProviderError::Failed("nothing to tell".to_owned()))
+        let reported = self.0.tells.lock().unwrap().pop_front();
+        reported.ok_or_else(|| ProviderError::Failed("nothing to tell".to_owned()))
     }
 }
 
@@ -123,20 +123,24 @@ async fn state(kit: &Kit, id: ConnectionId) -> ConnectionStatus {
 }
 
 #[tokio::test]
-async fn a_look_that_is_answered_late_does_not_undo_what_the_gateway_told_since() {
-    for (before, meanwhile, told) in [
+async fn a_look_that_is_answered_late_does_not_undo_what_the_gateway_reported_since() {
+    for (before, meanwhile, reported) in [
         ("disconnected", Connected, Disconnected),
         ("connected", Disconnected, Connected),
         ("disconnected", Connected, Connected),
     ] {
         let (kit, id, gateway) = overtaken(before).await;
-        gateway.then(Meanwhile::State(meanwhile), Ok(told));
+        gateway.then(Meanwhile::State(meanwhile), Ok(reported));
         let answer = kit.app.connections().check(kit.company.id, id).await.unwrap();
-        assert_eq!(answer.map(|answer| answer.status), Some(told), "the answer is the gateway's");
+        assert_eq!(
+            answer.map(|answer| answer.status),
+            Some(reported),
+            "the answer is the gateway's"
+        );
         assert_eq!(state(&kit, id).await, meanwhile);
-        gateway.then(Meanwhile::Nothing, Ok(told));
+        gateway.then(Meanwhile::Nothing, Ok(reported));
         kit.app.connections().check(kit.company.id, id).await.unwrap();
-        assert_eq!(state(&kit, id).await, told, "the next look counts");
+        assert_eq!(state(&kit, id).await, reported, "the next look counts");
     }
 }
 

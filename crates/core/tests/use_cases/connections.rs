@@ -79,8 +79,8 @@ async fn a_connection_of_another_company_is_not_there() {
     assert_eq!(code(connections.get(other.id, id).await), "NOT_FOUND");
     assert_eq!(code(connections.change(other.id, id, &body(json!({}))).await), "NOT_FOUND");
     assert_eq!(code(connections.delete(other.id, id).await), "NOT_FOUND");
-    let told = connections.set_status(other.id, id, ConnectionStatus::Disconnected).await;
-    assert_eq!(code(told), "NOT_FOUND");
+    let reported = connections.set_status(other.id, id, ConnectionStatus::Disconnected).await;
+    assert_eq!(code(reported), "NOT_FOUND");
     assert_eq!(connections.all(other.id).await.unwrap(), []);
     assert_eq!(connection(&kit, id).await["status"], "connected");
 }

@@ -164,7 +164,7 @@ async fn the_client_comes_before_the_token_the_token_before_the_feature_and_that
 }
 
 #[tokio::test]
-async fn of_everything_that_is_wrong_the_first_is_told() {
+async fn of_everything_that_is_wrong_the_first_is_reported() {
     let desk = Desk::new().await;
     let contact = create_phone(desk.shop.kit(), PHONE).await;
     desk.send(PHONE, "Ana").await.unwrap();
@@ -302,7 +302,7 @@ async fn of_several_contacts_with_the_phone_the_whatsapp_one_is_meant_else_the_o
 }
 
 #[tokio::test]
-async fn a_send_that_surely_failed_is_told_of_as_failed_and_its_message_is_kept() {
+async fn a_send_that_surely_failed_is_reported_of_as_failed_and_its_message_is_kept() {
     let desk = Desk::new().await;
     let failures = [
         refusal(),

@@ -25,14 +25,14 @@ fn erasures(outbound: &Outbound) -> usize {
 }
 
 /// Whether what was told first is still in the journal with its data.
-async fn is_told(outbound: &Outbound) -> bool {
+async fn is_reported(outbound: &Outbound) -> bool {
     let request = JournalRequest::parse(&Params::new(Vec::new())).unwrap();
     let events = outbound.kit.app.events();
     events.journal(&outbound.kit.caller, &request).await.unwrap().entries[0].data.is_some()
 }
 
 #[tokio::test]
-async fn what_was_told_of_a_deleted_contact_is_erased() {
+async fn what_was_reported_of_a_deleted_contact_is_erased() {
     let outbound = Outbound::new().await;
     outbound.webhook(URL, &["*"]).await;
     let contact = create_phone(&outbound.kit, PHONE).await;
@@ -52,7 +52,7 @@ async fn what_was_told_of_a_deleted_contact_is_erased() {
     assert_eq!(code(deliveries.redeliver(company, gone.id).await), "BODY_ERASED");
     assert!(outbound.detail(stays.id).await.body.is_some());
     deliveries.redeliver(company, stays.id).await.unwrap();
-    assert!(!is_told(&outbound).await);
+    assert!(!is_reported(&outbound).await);
     let request = JournalRequest::parse(&Params::new(Vec::new())).unwrap();
     let journal = outbound.kit.app.events().journal(&outbound.kit.caller, &request).await.unwrap();
     assert_eq!(journal.entries.len(), 2, "an erased event stays in the journal");
@@ -70,7 +70,7 @@ async fn what_is_still_pending_is_delivered_whole_and_then_erased() {
     outbound.drain().await;
     outbound.kit.app.contacts().delete(&outbound.kit.caller, contact).await.unwrap();
     work(&outbound).await;
-    assert!(is_told(&outbound).await);
+    assert!(is_reported(&outbound).await);
     assert_eq!(erasures(&outbound), 1, "it waits");
     outbound.advance(30);
     outbound.drain().await;
@@ -85,7 +85,7 @@ async fn what_is_still_pending_is_delivered_whole_and_then_erased() {
         waited += 10;
         assert!(waited <= 600, "the job never comes back");
     }
-    assert!(!is_told(&outbound).await);
+    assert!(!is_reported(&outbound).await);
 }
 
 #[tokio::test]
@@ -124,7 +124,7 @@ async fn an_erasure_that_fails_is_done_later() {
     faulty.heal();
     while app.jobs().run_one().await.unwrap() {}
     assert_eq!(erasures(&outbound), 0);
-    assert!(!is_told(&outbound).await);
+    assert!(!is_reported(&outbound).await);
 }
 
 #[tokio::test]

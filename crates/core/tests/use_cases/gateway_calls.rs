@@ -40,7 +40,7 @@ async fn what_a_call_tells_is_taken_in_its_order() {
     assert_eq!(taken.refused, ["a message without an id"]);
     assert_eq!(scene.message(sent.message_id).await["status"], "delivered");
     assert_eq!(scene.status().await, ConnectionStatus::Disconnected);
-    assert_eq!(scene.told("message.received").len(), 1);
+    assert_eq!(scene.reported("message.received").len(), 1);
 }
 
 #[tokio::test]
@@ -177,8 +177,8 @@ async fn a_call_that_the_store_fails_is_answered_as_failed_and_taken_whole_when_
             let taken = scene.call(many(250)).await.unwrap();
             assert_eq!(taken.passed_over as u64, before, "{failure:?} {nth}");
             assert_eq!(total(&scene).await, 250);
-            assert_eq!(scene.told("message.received").len(), 250);
-            assert_eq!(scene.told("contact.created").len(), 1);
+            assert_eq!(scene.reported("message.received").len(), 250);
+            assert_eq!(scene.reported("contact.created").len(), 1);
         }
     }
 }
@@ -216,7 +216,7 @@ async fn calls_that_come_at_once_with_the_same_are_taken_once() {
     let taken = futures_util::future::join_all(calls).await;
     let stored: usize = taken.iter().map(|taken| taken.as_ref().unwrap().stored).sum();
     assert_eq!((stored, total(&scene).await), (120, 120));
-    assert_eq!(scene.told("message.received").len(), 120);
+    assert_eq!(scene.reported("message.received").len(), 120);
 }
 
 #[tokio::test]

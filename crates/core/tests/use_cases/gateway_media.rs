@@ -19,13 +19,13 @@ async fn picture() -> Scene {
         mimetype: Some("image/jpeg".to_owned()),
         ..EventMedia::default()
     };
-    let told = GatewayMessage {
+    let reported = GatewayMessage {
         message_type: MessageType::Image,
         content: None,
         media: Some(media),
         ..text("m1", PEER, "")
     };
-    scene.call(here([Ok(GatewayEvent::Message(told))])).await.unwrap();
+    scene.call(here([Ok(GatewayEvent::Message(reported))])).await.unwrap();
     scene
 }
 

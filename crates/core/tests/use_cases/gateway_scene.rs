@@ -163,7 +163,7 @@ impl Scene {
     }
 
     /// Everything that was told of this kind.
-    pub(super) fn told(&self, event: &str) -> Vec<Value> {
+    pub(super) fn reported(&self, event: &str) -> Vec<Value> {
         let events = self.model.events(self.kit.company.id);
         let events = events.iter().filter(|known| known.event_type.as_str() == event);
         events.map(|known| serde_json::from_str(&known.data).unwrap()).collect()

@@ -47,7 +47,7 @@ async fn names(kit: &Kit) -> Vec<(String, String)> {
     names
 }
 
-fn told(subjects: &[(&str, &str)]) -> Vec<Group> {
+fn reported(subjects: &[(&str, &str)]) -> Vec<Group> {
     let group = |(code, subject): &(&str, &str)| Group {
         subject: Some((*subject).to_owned()),
         ..Group::seen(GroupCode::parse(code, "g.us").unwrap())
@@ -191,7 +191,7 @@ async fn a_synchronization_replaces_the_set_by_what_the_gateway_tells() {
     let kit = Kit::new().await;
     let id = connect(&kit, "waha", json!({ "status": "connected" })).await;
     set(&kit, id, json!([{ "code": "1@g.us", "subject": "A" }])).await;
-    kit.provider.set_groups(Ok(told(&[("2@g.us", "B"), ("2@g.us", "B")])));
+    kit.provider.set_groups(Ok(reported(&[("2@g.us", "B"), ("2@g.us", "B")])));
     let answer = kit.app.groups().sync(kit.company.id, id).await.unwrap();
     assert_eq!(answer.len(), 1);
     assert_eq!(codes(&kit, id).await, ["2@g.us"]);
@@ -214,7 +214,7 @@ async fn a_list_that_is_not_whole_removes_no_group() {
     let kit = Kit::new().await;
     let id = connect(&kit, "evolution", json!({ "status": "connected" })).await;
     set(&kit, id, json!([{ "code": "1@g.us", "subject": "A" }])).await;
-    let groups = told(&[("2@g.us", "B"), ("2@g.us", "B2")]);
+    let groups = reported(&[("2@g.us", "B"), ("2@g.us", "B2")]);
     let list = GroupList { is_whole: false, ..GroupList::from(groups) };
     kit.provider.set_group_list(Ok(list));
     let answer = kit.app.groups().sync(kit.company.id, id).await.unwrap();
@@ -223,13 +223,13 @@ async fn a_list_that_is_not_whole_removes_no_group() {
 }
 
 #[tokio::test]
-async fn a_role_that_is_not_told_stays_as_it_is_known() {
+async fn a_role_that_is_not_reported_stays_as_it_is_known() {
     let kit = Kit::new().await;
     let id = connect(&kit, "evolution", json!({ "status": "connected" })).await;
     let known = json!([{ "code": "1@g.us", "subject": "A", "is_admin": true },
         { "code": "2@g.us", "subject": "B", "is_admin": true }]);
     set(&kit, id, known).await;
-    let groups = told(&[("1@g.us", "A2"), ("2@g.us", "B"), ("3@g.us", "C")]);
+    let groups = reported(&[("1@g.us", "A2"), ("2@g.us", "B"), ("3@g.us", "C")]);
     let without_role = ["1@g.us", "3@g.us"].map(|code| GroupCode::parse(code, "g.us").unwrap());
     let list = GroupList { without_role: without_role.to_vec(), ..GroupList::from(groups) };
     let roles = async || {
@@ -267,11 +267,11 @@ const HOUR: Duration = Duration::from_secs(60 * 60);
 #[tokio::test]
 async fn groups_are_read_at_once_and_then_every_hour() {
     let kit = Kit::new().await;
-    kit.provider.set_groups(Ok(told(&[("1@g.us", "A")])));
+    kit.provider.set_groups(Ok(reported(&[("1@g.us", "A")])));
     let id = connect(&kit, "waha", json!({ "status": "connected" })).await;
     assert_eq!(read(&kit).await, 1);
     assert_eq!(codes(&kit, id).await, ["1@g.us"]);
-    kit.provider.set_groups(Ok(told(&[("2@g.us", "B")])));
+    kit.provider.set_groups(Ok(reported(&[("2@g.us", "B")])));
     kit.clock.advance(HOUR - Duration::from_secs(1));
     assert_eq!(read(&kit).await, 0);
     kit.clock.advance(Duration::from_secs(1));
@@ -283,14 +283,14 @@ async fn groups_are_read_at_once_and_then_every_hour() {
 async fn a_connect_has_groups_read_at_once_and_a_failure_tried_again() {
     let kit = Kit::new().await;
     let id = connect(&kit, "waha", json!({})).await;
-    kit.provider.set_groups(Ok(told(&[("1@g.us", "A")])));
+    kit.provider.set_groups(Ok(reported(&[("1@g.us", "A")])));
     assert_eq!(read(&kit).await, 0, "a disconnected gateway is not asked");
     assert!(codes(&kit, id).await.is_empty());
     kit.provider.set_groups(Err(ProviderError::Failed("starting".to_owned())));
     let on = body(json!({ "status": "connected" }));
     kit.app.connections().change(kit.company.id, id, &on).await.unwrap();
     assert_eq!(read(&kit).await, 1);
-    kit.provider.set_groups(Ok(told(&[("1@g.us", "A")])));
+    kit.provider.set_groups(Ok(reported(&[("1@g.us", "A")])));
     kit.clock.advance(Duration::from_secs(15));
     assert_eq!(read(&kit).await, 1);
     assert_eq!(codes(&kit, id).await, ["1@g.us"]);

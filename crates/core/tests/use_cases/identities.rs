@@ -53,7 +53,7 @@ async fn a_contact_known_by_lid_gets_the_phone_that_is_learnt_later() {
         scene.messaging.hear(message, peer, "Oi").await;
         assert_eq!(newest_contact(&scene).await, contact);
     }
-    assert_eq!(scene.told("contact.created").len(), 1);
+    assert_eq!(scene.reported("contact.created").len(), 1);
 }
 
 #[tokio::test]
@@ -78,7 +78,7 @@ async fn names_of_nobody_make_nobody() {
 }
 
 #[tokio::test]
-async fn two_contacts_that_turn_out_to_be_one_person_are_told_apart_by_the_operator() {
+async fn two_contacts_that_turn_out_to_be_one_person_are_distinguished_by_the_operator() {
     let scene = scene("waha").await;
     let by_phone = create_phone(&scene.kit, PHONE).await.to_string();
     scene.messaging.hear("m1", LID, "Oi").await;
@@ -113,8 +113,8 @@ async fn a_message_brings_names_as_a_report_of_them_does() {
     let by_phone = create_phone(&scene.kit, PHONE).await.to_string();
     scene.messaging.hear("m1", LID, "Oi").await;
     let by_lid = newest_contact(&scene).await;
-    let told = GatewayMessage { aliases: vec![PEER.to_owned()], ..text("m2", LID, "Oi") };
-    scene.call(here([Ok(GatewayEvent::Message(told))])).await.unwrap();
+    let reported = GatewayMessage { aliases: vec![PEER.to_owned()], ..text("m2", LID, "Oi") };
+    scene.call(here([Ok(GatewayEvent::Message(reported))])).await.unwrap();
     assert_eq!(newest_contact(&scene).await, by_lid);
     let mut found = ambiguous(&scene).await.expect("both have the phone");
     found.sort();
@@ -148,12 +148,12 @@ async fn names_that_are_learnt_at_once_are_learnt_once() {
 #[tokio::test]
 async fn groups_learn_no_phone() {
     let scene = scene("waha").await;
-    let told = GatewayMessage {
+    let reported = GatewayMessage {
         participant: Some(PEER.to_owned()),
         aliases: vec![PEER.to_owned()],
         ..text("m1", "120363@g.us", "Oi")
     };
-    scene.call(here([Ok(GatewayEvent::Message(told))])).await.unwrap();
+    scene.call(here([Ok(GatewayEvent::Message(reported))])).await.unwrap();
     let contact = newest_contact(&scene).await;
     let id = recado_core::ids::ContactId::parse(&contact).unwrap();
     let group = shown(&scene.kit, id).await;

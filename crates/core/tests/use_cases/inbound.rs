@@ -388,7 +388,7 @@ async fn a_body_that_cannot_be_used_is_refused_and_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn an_unreadable_contact_is_told_apart_from_a_store_that_is_away() {
+async fn an_unreadable_contact_is_distinguished_from_a_store_that_is_away() {
     let hook = Hook::new().await;
     hook.shop.store.fail_contact_reads();
     let said = json!({ "phone": PHONE });

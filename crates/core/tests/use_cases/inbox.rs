@@ -17,7 +17,7 @@ async fn messaging() -> (Messaging, MemoryStore) {
     (Messaging::on(Kit::on(Arc::new(model.clone())).await).await, model)
 }
 
-fn told(model: &MemoryStore, messaging: &Messaging, event: &str) -> Vec<Value> {
+fn reported(model: &MemoryStore, messaging: &Messaging, event: &str) -> Vec<Value> {
     model
         .events(messaging.kit.company.id)
         .iter()
@@ -27,7 +27,7 @@ fn told(model: &MemoryStore, messaging: &Messaging, event: &str) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn a_message_told_a_hundred_times_at_once_is_one_message_one_reopening_one_event() {
+async fn a_message_reported_a_hundred_times_at_once_is_one_message_one_reopening_one_event() {
     let (messaging, model) = messaging().await;
     let contact = create_phone(&messaging.kit, "+5534991230001").await;
     let conversations = messaging.kit.app.conversations();
@@ -40,7 +40,7 @@ async fn a_message_told_a_hundred_times_at_once_is_one_message_one_reopening_one
     assert_eq!((stored, known), (1, 99));
     assert!(results.iter().all(|r| r.message_id == results[0].message_id));
     assert_eq!(messaging.messages().await.len(), 1);
-    assert_eq!(told(&model, &messaging, "message.received").len(), 1);
+    assert_eq!(reported(&model, &messaging, "message.received").len(), 1);
     let contact = shown(&messaging.kit, contact).await;
     assert_eq!(contact["inbox_status"], "open");
     assert_eq!(
@@ -71,7 +71,7 @@ async fn first_messages_of_one_person_under_two_names_at_once_make_one_contact()
         messaging.hear("m2", "553491230001", "Olá"),
     );
     assert_eq!((one.result, other.result), (EventOutcome::Stored, EventOutcome::Stored));
-    assert_eq!(told(&model, &messaging, "contact.created").len(), 1);
+    assert_eq!(reported(&model, &messaging, "contact.created").len(), 1);
 }
 
 #[tokio::test]
@@ -84,7 +84,7 @@ async fn a_phone_learnt_of_a_contact_known_by_lid_finds_it_from_then_on() {
     });
     messaging.tell(event).await;
     messaging.hear("m3", "5534991230001", "agora pelo número").await;
-    assert_eq!(told(&model, &messaging, "contact.created").len(), 1);
+    assert_eq!(reported(&model, &messaging, "contact.created").len(), 1);
     let message = messaging.newest().await;
     assert_eq!(message["contacts"]["phone"], "+5534991230001");
 }
@@ -149,7 +149,7 @@ async fn a_message_and_its_reaction_and_edit_in_one_call_know_of_each_other() {
 }
 
 #[tokio::test]
-async fn a_quoted_picture_is_told_by_its_caption() {
+async fn a_quoted_picture_is_reported_by_its_caption() {
     let (messaging, _) = messaging().await;
     messaging.tell(json!({
         "kind": "message", "provider_message_id": "p1", "from": "5534991230001", "type": "image",
@@ -183,7 +183,7 @@ async fn reports_in_any_order_end_in_the_same_state_with_one_event_for_each_chan
             messaging.status(sent.wamid.as_deref().unwrap(), status).await;
         }
         assert_eq!(messaging.newest().await["status"], "read");
-        let updates = told(&model, &messaging, "message.status_updated");
+        let updates = reported(&model, &messaging, "message.status_updated");
         let mut steps = updates.iter().map(|u| (u["previous_status"].clone(), u["status"].clone()));
         let mut last = json!("sent");
         assert!(steps.all(|(from, to)| from == std::mem::replace(&mut last, to)), "{updates:?}");
@@ -207,8 +207,8 @@ async fn history_moves_nothing_but_an_opt_out() {
         assert_eq!(before[field], after[field], "{field}");
     }
     assert_eq!(after["opted_out_at"], "2026-01-01T00:00:00.000Z");
-    assert_eq!(told(&model, &messaging, "message.received"), Vec::<Value>::new());
-    assert_eq!(told(&model, &messaging, "contact.opted_out")[0]["source"], "qr_inbound");
+    assert_eq!(reported(&model, &messaging, "message.received"), Vec::<Value>::new());
+    assert_eq!(reported(&model, &messaging, "contact.opted_out")[0]["source"], "qr_inbound");
 }
 
 #[tokio::test]
@@ -222,12 +222,12 @@ async fn a_request_to_stop_that_follows_a_campaign_is_a_reply_to_it() {
     messaging.kit.app.messages().import(messaging.kit.company.id, &import).await.unwrap();
     messaging.kit.clock.advance(Duration::from_secs(1));
     messaging.hear("m1", "5534991230001", "Parar!").await;
-    let told = told(&model, &messaging, "contact.opted_out");
-    assert_eq!((told.len(), &told[0]["source"]), (1, &json!("campaign_reply")));
+    let reported = reported(&model, &messaging, "contact.opted_out");
+    assert_eq!((reported.len(), &reported[0]["source"]), (1, &json!("campaign_reply")));
 }
 
 #[tokio::test]
-async fn reports_are_told_with_both_ais_on_while_contacts_cannot_be_read() {
+async fn reports_are_reported_with_both_ais_on_while_contacts_cannot_be_read() {
     let model = MemoryStore::new();
     let store = FaultyStore::new(Arc::new(model.clone()));
     let messaging =
@@ -236,7 +236,7 @@ async fn reports_are_told_with_both_ais_on_while_contacts_cannot_be_read() {
     store.fail_contact_reads();
     messaging.status(sent.wamid.as_deref().unwrap(), "delivered").await;
     store.heal();
-    let update = told(&model, &messaging, "message.status_updated").pop().unwrap();
+    let update = reported(&model, &messaging, "message.status_updated").pop().unwrap();
     assert_eq!(update["contact"]["is_ai_enabled"], true);
     assert_eq!(update["contact"]["external_ai_enabled"], true);
     assert_eq!(update["contact"]["id"], sent.contact_id.to_string());

@@ -166,7 +166,7 @@ async fn the_journal_needs_its_scope() {
 }
 
 #[tokio::test]
-async fn another_companys_events_are_not_told() {
+async fn another_companys_events_are_not_reported() {
     let outbound = five().await;
     let (_, other) = outbound.kit.another_company("Outra").await;
     assert_eq!(read(&outbound.kit.app, &other, &[]).await.entries.len(), 0);

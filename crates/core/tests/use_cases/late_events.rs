@@ -75,11 +75,11 @@ async fn a_request_to_stop_counts_when_it_comes_however_old_it_says_it_is() {
     wants(&scene, Preference::Stop, first).await;
     wants(&scene, Preference::Resume, first.plus(Duration::from_secs(3600))).await;
     assert!(!is_blocked(&scene).await);
-    let told = scene.told("contact.opted_out").len();
+    let reported = scene.reported("contact.opted_out").len();
     let late = GatewayMessage { timestamp: Some(first), ..text("m1", PEER, "parar") };
     scene.messaging.receive(vec![Ok(GatewayEvent::Message(late))]).await;
     assert!(is_blocked(&scene).await, "only one from a history may be settled (D70)");
-    assert_eq!(scene.told("contact.opted_out").len(), told + 1);
+    assert_eq!(scene.reported("contact.opted_out").len(), reported + 1);
 }
 
 #[tokio::test]

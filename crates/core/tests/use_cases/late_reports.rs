@@ -44,7 +44,7 @@ async fn is_blocked(scene: &Scene) -> bool {
 async fn a_sure_failure_finishes_an_uncertain_message_whatever_comes_after() {
     let scene = scene("cloud_api").await;
     let id = scene.send_uncertainly("Oi").await;
-    let told = scene.told("message.status_updated").len();
+    let reported = scene.reported("message.status_updated").len();
     let failed = status("w1", Some(id), Some(DeliveryCode::RecipientUnreachable));
     assert_eq!(tell(&scene, failed.clone()).await, EventOutcome::Stored);
     let fate = ("failed".to_owned(), Some("provider".to_owned()), Some("w1".to_owned()));
@@ -53,7 +53,7 @@ async fn a_sure_failure_finishes_an_uncertain_message_whatever_comes_after() {
     assert_eq!(tell(&scene, failed).await, EventOutcome::Duplicate);
     assert_eq!(tell(&scene, status("w1", Some(id), None)).await, EventOutcome::Ignored);
     assert_eq!(scene.fate(id).await, fate);
-    assert_eq!(scene.told("message.status_updated").len(), told, "it was failed all along");
+    assert_eq!(scene.reported("message.status_updated").len(), reported, "it was failed all along");
 }
 
 #[tokio::test]
@@ -74,17 +74,17 @@ async fn a_refusal_because_the_recipient_wants_none_opts_them_out() {
     let refused = || SendFailure::refused(DeliveryCode::RecipientOptedOut, "131050");
     scene.kit.provider.then(Err(refused()));
     assert_eq!(code(scene.messaging.send(PHONE, "Oi").await), "PROVIDER_ERROR");
-    let told = scene.told("contact.opted_out");
+    let reported = scene.reported("contact.opted_out");
     let contact = scene.messaging.newest().await["contact_id"].clone();
-    assert_eq!(told.len(), 1);
-    assert_eq!(told[0]["source"], "official_cloud_inbound");
-    assert_eq!((&told[0]["contact_id"], &told[0]["phone"]), (&contact, &json!(PHONE)));
-    assert_eq!(told[0]["connection_id"], json!(scene.connection()));
+    assert_eq!(reported.len(), 1);
+    assert_eq!(reported[0]["source"], "official_cloud_inbound");
+    assert_eq!((&reported[0]["contact_id"], &reported[0]["phone"]), (&contact, &json!(PHONE)));
+    assert_eq!(reported[0]["connection_id"], json!(scene.connection()));
     assert_eq!(
-        told[0]["opted_out_at"].as_str(),
-        scene.told("message.status_updated")[0]["contact"]["opted_out_at"].as_str()
+        reported[0]["opted_out_at"].as_str(),
+        scene.reported("message.status_updated")[0]["contact"]["opted_out_at"].as_str()
     );
-    assert!(told[0]["opted_out_at"].is_string());
+    assert!(reported[0]["opted_out_at"].is_string());
     assert!(is_blocked(&scene).await);
 
     // Again after it was lifted: a new block. While there is one: nothing.
@@ -93,11 +93,11 @@ async fn a_refusal_because_the_recipient_wants_none_opts_them_out() {
     act(&scene, contact, ActionName::EnableExternalAi).await;
     scene.kit.provider.then(Err(refused()));
     scene.messaging.send(PHONE, "Oi").await.unwrap_err();
-    assert_eq!(scene.told("contact.opted_out").len(), 2);
+    assert_eq!(scene.reported("contact.opted_out").len(), 2);
     let sent = scene.messaging.newest().await["id"].as_str().and_then(MessageId::parse).unwrap();
     let same = status("w9", Some(sent), Some(DeliveryCode::RecipientOptedOut));
     assert_ne!(tell(&scene, same).await, EventOutcome::Stored);
-    assert_eq!(scene.told("contact.opted_out").len(), 2);
+    assert_eq!(scene.reported("contact.opted_out").len(), 2);
 }
 
 #[tokio::test]
@@ -114,7 +114,7 @@ async fn a_report_that_the_recipient_wants_none_opts_them_out_once_per_block() {
             tell(&scene, status(id, None, Some(DeliveryCode::RecipientOptedOut))).await;
         }
         assert!(is_blocked(&scene).await);
-        assert_eq!(scene.told("contact.opted_out").len(), n + 1);
+        assert_eq!(scene.reported("contact.opted_out").len(), n + 1);
         let contact = contact.unwrap();
         act(&scene, contact, ActionName::OptIn).await;
         act(&scene, contact, ActionName::EnableExternalAi).await;
@@ -168,7 +168,7 @@ async fn on_a_paired_phone_such_a_failure_is_just_one() {
     scene.messaging.send(PHONE, "Oi").await.unwrap();
     tell(&scene, status("w1", None, Some(DeliveryCode::RecipientOptedOut))).await;
     assert!(!is_blocked(&scene).await);
-    assert_eq!(scene.told("contact.opted_out"), Vec::<Value>::new());
+    assert_eq!(scene.reported("contact.opted_out"), Vec::<Value>::new());
 }
 
 /// Sends a template of which nobody knows whether it arrived.

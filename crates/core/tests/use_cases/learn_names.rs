@@ -119,8 +119,8 @@ async fn a_gateway_that_fails_is_asked_again_and_given_up_in_the_end() {
 async fn nobody_is_asked_where_the_event_tells_the_phone_or_there_is_none() {
     let scene = scene("waha").await;
     knows(&scene, &[PEER]);
-    let told = GatewayMessage { aliases: vec![PEER.to_owned()], ..text("m1", LID, "Oi") };
-    scene.call(here([Ok(GatewayEvent::Message(told))])).await.unwrap();
+    let reported = GatewayMessage { aliases: vec![PEER.to_owned()], ..text("m1", LID, "Oi") };
+    scene.call(here([Ok(GatewayEvent::Message(reported))])).await.unwrap();
     scene.messaging.hear("m2", "5511987654321", "Oi").await;
     let in_group =
         GatewayMessage { participant: Some("99@lid".to_owned()), ..text("m3", "1203@g.us", "Oi") };
@@ -155,10 +155,10 @@ async fn a_contact_that_is_gone_or_has_a_phone_by_then_is_not_asked_for() {
     scene.messaging.hear("m1", LID, "Oi").await;
     let gone = newest_contact(&scene).await;
     scene.kit.app.contacts().delete(&scene.kit.caller, gone).await.unwrap();
-    let told =
+    let reported =
         GatewayMessage { aliases: vec!["5511987654321".to_owned()], ..text("m3", "9@lid", "a") };
     scene.messaging.hear("m2", "9@lid", "Oi").await;
-    scene.call(here([Ok(GatewayEvent::Message(told))])).await.unwrap();
+    scene.call(here([Ok(GatewayEvent::Message(reported))])).await.unwrap();
     scene.work().await;
     assert_eq!((asked(&scene), waits(&scene)), (0, 0));
 }

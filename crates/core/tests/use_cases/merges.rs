@@ -152,7 +152,7 @@ async fn a_request_to_stop_and_a_block_outlive_the_merge() {
         act(stopped, ActionName::OptOut, at).await;
         act(if second { keeps } else { goes }, ActionName::Block, json!({})).await;
         let before = shown(&scene.kit, stopped).await;
-        let told = scene.told("contact.opted_out").len();
+        let reported = scene.reported("contact.opted_out").len();
         merge(&scene, keeps, goes).await.unwrap();
         let now = shown(&scene.kit, keeps).await;
         assert_eq!(now["opted_out_at"], before["opted_out_at"]);
@@ -161,12 +161,12 @@ async fn a_request_to_stop_and_a_block_outlive_the_merge() {
         let refused = scene.messaging.send(PHONE, "Oi").await;
         assert!(["CONTACT_OPTED_OUT", "CONTACT_BLOCKED"].contains(&code(refused).as_str()));
         // Nobody stopped anything by being merged.
-        assert_eq!(scene.told("contact.opted_out").len(), told);
+        assert_eq!(scene.reported("contact.opted_out").len(), reported);
     }
 }
 
 #[tokio::test]
-async fn nobody_is_told_of_a_merge() {
+async fn nobody_is_reported_of_a_merge() {
     let scene = scene("waha").await;
     let (keeps, goes) = two(&scene).await;
     let before = scene.model.events(scene.kit.company.id).len();
@@ -249,9 +249,9 @@ async fn a_message_on_its_way_is_finished_on_the_contact_that_stays() {
         assert_eq!(message["contact_id"], json!(keeps));
         let wanted = if answer.is_ok() { "sent" } else { "failed" };
         assert_eq!((message["status"].as_str(), sent.is_ok()), (Some(wanted), answer.is_ok()));
-        let told =
-            scene.told(if answer.is_ok() { "message.sent" } else { "message.status_updated" });
-        assert_eq!((told.len(), &told[0]["contact"]["id"]), (1, &json!(keeps)));
+        let reported =
+            scene.reported(if answer.is_ok() { "message.sent" } else { "message.status_updated" });
+        assert_eq!((reported.len(), &reported[0]["contact"]["id"]), (1, &json!(keeps)));
         assert!(is_gone(&scene, goes).await);
         if answer.is_ok() {
             assert_eq!(sent.unwrap().contact_id, keeps);
@@ -322,7 +322,7 @@ async fn a_merge_that_the_store_fails_changes_nothing_or_everything() {
 }
 
 #[tokio::test]
-async fn what_was_told_of_either_is_forgotten_with_the_one_that_is_left() {
+async fn what_was_reported_of_either_is_forgotten_with_the_one_that_is_left() {
     let scene = scene("waha").await;
     let (keeps, goes) = two(&scene).await;
     merge(&scene, keeps, goes).await.unwrap();

@@ -35,8 +35,8 @@ async fn a_message_that_is_known_by_its_id_is_no_news() {
     let scene = scene("waha").await;
     scene.kit.provider.then_accept("w1");
     let known = scene.messaging.send(PHONE, "Oi").await.unwrap().message_id;
-    let told = tell(&scene, sent("w1", "Oi")).await;
-    assert_eq!((told.result, told.message_id), (EventOutcome::Duplicate, Some(known)));
+    let reported = tell(&scene, sent("w1", "Oi")).await;
+    assert_eq!((reported.result, reported.message_id), (EventOutcome::Duplicate, Some(known)));
     scene.messaging.status("w1", "read").await;
     tell(&scene, sent("w1", "Oi")).await;
     assert_eq!((scene.fate(known).await.0.as_str(), total(&scene).await), ("read", 1));
@@ -117,8 +117,8 @@ async fn what_a_gateway_was_asked_for_proves_nothing_by_coming_now() {
         |timestamp, id: &str| Ok(GatewayEvent::OwnSend(OwnSend { timestamp, ..sent(id, "Oi") }));
     let year = Duration::from_secs(365 * 24 * 60 * 60);
     let pull = async |events| {
-        let told = Missed { events, more_from: None };
-        scene.kit.provider.set_missed(Ok(told));
+        let reported = Missed { events, more_from: None };
+        scene.kit.provider.set_missed(Ok(reported));
         let connections = scene.kit.app.connections();
         connections.pull_missed(scene.kit.company.id, scene.connection(), now).await.unwrap();
     };
@@ -212,8 +212,8 @@ async fn an_answer_that_is_lost_never_undoes_what_is_proved() {
     let id = scene.kit.provider.sent()[0].outgoing.reference;
     let (status, why, provider_id) = scene.fate(id).await;
     assert_eq!((status.as_str(), why, provider_id.as_deref()), ("sent", None, Some("w1")));
-    assert_eq!(scene.told("message.sent").len(), 1);
-    assert_eq!(scene.told("message.status_updated").len(), 0);
+    assert_eq!(scene.reported("message.sent").len(), 1);
+    assert_eq!(scene.reported("message.status_updated").len(), 0);
     scene.after(900).await;
     assert_eq!(scene.kit.provider.looked_up(), [], "there is nothing to look for");
 }
@@ -229,7 +229,7 @@ async fn an_answer_after_the_proof_is_no_news() {
     assert!(is_ok);
     let id = scene.kit.provider.sent()[0].outgoing.reference;
     assert_eq!(scene.fate(id).await.0, "sent");
-    assert_eq!(scene.told("message.sent").len(), 1);
+    assert_eq!(scene.reported("message.sent").len(), 1);
     assert_eq!(total(&scene).await, 1);
 }
 
@@ -249,10 +249,10 @@ async fn a_process_that_dies_after_the_proof_leaves_a_sent_message() {
 #[tokio::test]
 async fn what_another_program_sent_makes_no_message_and_no_contact() {
     let scene = scene("waha").await;
-    let told = tell(&scene, sent("w1", "de outro sistema")).await;
-    assert_ne!(told.result, EventOutcome::Refused);
+    let reported = tell(&scene, sent("w1", "de outro sistema")).await;
+    assert_ne!(reported.result, EventOutcome::Refused);
     assert_eq!(total(&scene).await, 0);
-    assert_eq!(scene.told("contact.created").len(), 0);
+    assert_eq!(scene.reported("contact.created").len(), 0);
     // A send of ours that is answered with this id is known to be sent, and no further.
     scene.kit.provider.then_accept("w1");
     let id = scene.messaging.send(PHONE, "Oi").await.unwrap().message_id;
@@ -284,7 +284,7 @@ async fn a_proof_is_kept_with_what_came_of_the_message() {
 }
 
 #[tokio::test]
-async fn a_failure_that_was_reported_first_is_told_after_the_send() {
+async fn a_failure_that_was_reported_first_is_reported_after_the_send() {
     let scene = scene("waha").await;
     let id = scene.send_uncertainly("Oi").await;
     scene.call(here([reported_failed("w1")])).await.unwrap();
@@ -292,9 +292,10 @@ async fn a_failure_that_was_reported_first_is_told_after_the_send() {
     let (status, why, provider_id) = scene.fate(id).await;
     assert_eq!((status.as_str(), provider_id.as_deref()), ("failed", Some("w1")));
     assert_ne!(why.as_deref(), Some("delivery_uncertain"));
-    let told = scene.told("message.status_updated");
-    let told: Vec<&str> = told.iter().map(|event| event["status"].as_str().unwrap()).collect();
-    assert_eq!(told, ["failed", "sent", "failed"]);
+    let reported = scene.reported("message.status_updated");
+    let reported: Vec<&str> =
+        reported.iter().map(|event| event["status"].as_str().unwrap()).collect();
+    assert_eq!(reported, ["failed", "sent", "failed"]);
 }
 
 fn reported_failed(id: &str) -> recado_core::gateway::Incoming {

@@ -62,7 +62,7 @@ async fn a_gateway_is_asked_every_quarter_of_an_hour_for_a_little_more_than_is_n
     let last = scene.kit.provider.pulled()[2];
     assert_eq!(last, Pulled { connection: scene.connection(), from: last.from, to: now });
     assert_eq!(ids(&scene).await, ["m1"]);
-    assert_eq!(scene.told("message.received").len(), 1);
+    assert_eq!(scene.reported("message.received").len(), 1);
 }
 
 #[tokio::test]
@@ -85,7 +85,7 @@ async fn a_connection_that_comes_back_is_asked_once_what_it_missed() {
 }
 
 #[tokio::test]
-async fn what_a_webhook_told_before_is_not_told_again() {
+async fn what_a_webhook_reported_before_is_not_reported_again() {
     let scene = scene("waha").await;
     scene.call(here([heard("m1", PEER), heard("m2", PEER)])).await.unwrap();
     scene.kit.provider.set_missed(tells(vec![
@@ -95,8 +95,8 @@ async fn what_a_webhook_told_before_is_not_told_again() {
     ]));
     scene.after(PULL_AGAIN.as_secs()).await;
     assert_eq!(ids(&scene).await, ["m1", "m2", "m3"]);
-    assert_eq!(scene.told("message.received").len(), 3);
-    assert_eq!(scene.told("contact.created").len(), 1);
+    assert_eq!(scene.reported("message.received").len(), 3);
+    assert_eq!(scene.reported("contact.created").len(), 1);
     // And the other way round.
     let taken = scene.call(here([heard("m3", PEER)])).await.unwrap();
     assert_eq!((taken.stored, taken.passed_over), (0, 1));
@@ -177,7 +177,7 @@ async fn a_pull_that_the_store_fails_is_made_again_and_loses_nothing() {
         while let Ok(true) = scene.kit.app.jobs().run_one().await {}
         scene.store.heal();
         scene.after(400).await;
-        assert_eq!(scene.told("message.received").len(), 150, "{nth}");
+        assert_eq!(scene.reported("message.received").len(), 150, "{nth}");
         assert_eq!(scene.waiting(|kind| matches!(kind, JobKind::PullMissed { .. })), 1);
     }
 }

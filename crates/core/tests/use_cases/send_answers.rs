@@ -66,13 +66,13 @@ async fn a_phone_that_an_answer_tells_goes_to_the_contact_that_has_none() {
         reply(&scene, contact).await;
         assert_eq!(addressed(&scene), LID, "nothing else was known");
         assert_eq!(shown(&scene.kit, contact).await["phone"], PHONE);
-        assert_eq!(scene.told("message.sent")[0]["contact"]["phone"], PHONE);
+        assert_eq!(scene.reported("message.sent")[0]["contact"]["phone"], PHONE);
         let sent = scene.messaging.send(PHONE, "Olá").await.unwrap();
         assert_eq!(sent.contact_id, contact);
         assert_eq!(addressed(&scene), recipient.unwrap_or(LID), "as the channel calls it");
         assert_eq!(writes(&scene, "m2", PEER).await, contact);
         assert_eq!(writes(&scene, "m3", LID).await, contact);
-        assert_eq!(scene.told("contact.created").len(), 1);
+        assert_eq!(scene.reported("contact.created").len(), 1);
     }
 }
 
@@ -156,12 +156,12 @@ async fn a_strangers_number_in_an_answer_is_not_taken_from_them() {
 #[tokio::test]
 async fn another_form_of_the_number_is_learnt_and_used() {
     let scene = scene("cloud_api").await;
-    let (phone, told) = ("+525512345678", "5215512345678");
-    scene.kit.provider.then(Ok(named("w1", Some(told), &[SCOPED])));
+    let (phone, reported) = ("+525512345678", "5215512345678");
+    scene.kit.provider.then(Ok(named("w1", Some(reported), &[SCOPED])));
     let contact = scene.messaging.send(phone, "Hola").await.unwrap().contact_id;
     scene.messaging.send(phone, "Hola").await.unwrap();
-    assert_eq!(addressed(&scene), told);
-    for (id, peer) in [("m1", told), ("m2", "525512345678"), ("m3", SCOPED)] {
+    assert_eq!(addressed(&scene), reported);
+    for (id, peer) in [("m1", reported), ("m2", "525512345678"), ("m3", SCOPED)] {
         assert_eq!(writes(&scene, id, peer).await, contact, "{peer}");
     }
     assert_eq!(shown(&scene.kit, contact).await["phone"], phone);

@@ -43,7 +43,7 @@ async fn a_template_is_sent_by_name_or_id_and_the_answer_names_it() {
 }
 
 #[tokio::test]
-async fn of_everything_that_is_wrong_the_first_is_told() {
+async fn of_everything_that_is_wrong_the_first_is_reported() {
     let shop = Shop::new().await;
     let made = shop.template(hello()).await;
     shop.change_template(made.id, json!({ "status": "PENDING" })).await;
@@ -210,12 +210,12 @@ async fn only_an_accepted_template_reopens_the_conversation() {
     shop.template(hello()).await;
     let contact = create_phone(shop.kit(), PHONE).await;
     shop.act(contact, ActionName::Close, json!({})).await;
-    for (failure, told) in [(refusal(), "PROVIDER_ERROR"), (uncertain(), "PROVIDER_ERROR")] {
+    for (failure, reported) in [(refusal(), "PROVIDER_ERROR"), (uncertain(), "PROVIDER_ERROR")] {
         shop.kit().provider.then(Err(failure));
         let Err(Error::Rejected(error)) = send(&shop, to_ana()).await else {
             panic!("not refused")
         };
-        assert_eq!(error.code().as_str(), told);
+        assert_eq!(error.code().as_str(), reported);
         assert_eq!(error.details().unwrap()["message_id"], shop.messaging.newest().await["id"]);
         assert_eq!(shown(shop.kit(), contact).await["inbox_status"], "resolved");
     }

@@ -100,12 +100,12 @@ async fn a_report_that_comes_before_the_answer_is_applied_when_the_id_is_known()
     let (sent, ()) = tokio::join!(send, report);
     assert_eq!(sent.unwrap().wamid.as_deref(), Some(ScriptedProvider::id(1).as_str()));
     assert_eq!(messaging.newest().await["status"], "delivered");
-    let told: Vec<String> = model
+    let reported: Vec<String> = model
         .events(messaging.kit.company.id)
         .iter()
         .map(|event| event.event_type.to_string())
         .collect();
-    assert_eq!(told, ["contact.created", "message.sent", "message.status_updated"]);
+    assert_eq!(reported, ["contact.created", "message.sent", "message.status_updated"]);
 }
 
 #[tokio::test]
@@ -214,8 +214,8 @@ async fn an_outcome_survives_one_failure_of_the_store() {
         messaging.send(PHONE, "segunda").await.unwrap();
         assert_eq!(messaging.newest().await["status"], "sent");
     }
-    let told = model.events(messaging.kit.company.id);
-    assert_eq!(told.iter().filter(|e| e.event_type.as_str() == "message.sent").count(), 3);
+    let reported = model.events(messaging.kit.company.id);
+    assert_eq!(reported.iter().filter(|e| e.event_type.as_str() == "message.sent").count(), 3);
 }
 
 #[tokio::test]
@@ -232,7 +232,7 @@ async fn an_intent_of_unknown_fate_is_never_handed_to_the_provider() {
 }
 
 #[tokio::test]
-async fn a_message_that_could_not_be_stored_is_told_apart_from_a_store_that_is_away() {
+async fn a_message_that_could_not_be_stored_is_distinguished_from_a_store_that_is_away() {
     for failure in
         [StoreFailure::Unavailable, StoreFailure::UnknownBefore, StoreFailure::UnknownAfter]
     {
@@ -309,7 +309,7 @@ async fn an_outcome_is_recorded_without_the_contact_and_both_ais_count_as_on() {
 }
 
 #[tokio::test]
-async fn a_contact_that_changes_during_a_send_is_told_of_as_it_is_after() {
+async fn a_contact_that_changes_during_a_send_is_reported_of_as_it_is_after() {
     let (messaging, model, _) = kit().await;
     create_phone(&messaging.kit, PHONE).await;
     for text in ["um", "dois"] {

@@ -184,7 +184,7 @@ async fn a_read_fails_by_name_until_the_store_is_healed() {
 
 #[tokio::test]
 #[should_panic(expected = "no read called contatc")]
-async fn a_read_that_does_not_exist_cannot_be_told_to_fail() {
+async fn a_read_that_does_not_exist_cannot_be_asked_to_fail() {
     let (_, _, store, _) = kit().await;
     store.fail_read("contatc");
 }

@@ -224,7 +224,7 @@ async fn what_the_gateway_tells_of_a_template_is_followed() {
 }
 
 #[tokio::test]
-async fn a_template_of_which_only_the_id_is_told_is_found_by_it() {
+async fn a_template_of_which_only_the_id_is_reported_is_found_by_it() {
     let scene = scene("cloud_api").await;
     let known = ProviderTemplate { provider_id: Some("77".to_owned()), ..listed("promo", "Olá") };
     let other = ProviderTemplate { provider_id: Some("78".to_owned()), ..listed("aviso", "Oi") };

@@ -195,9 +195,10 @@ async fn a_test_goes_to_the_webhook_that_is_tested_and_to_no_other() {
     assert_eq!((made.status, made.attempts), (DeliveryStatus::Pending, 0));
     assert_eq!(outbound.types_for(tested).await, ["webhook.test"]);
     assert_eq!(outbound.types_for(other).await, Vec::<&str>::new());
-    let told: Value = serde_json::from_str(&outbound.detail(made.id).await.body.unwrap()).unwrap();
-    assert_eq!(told["data"], json!({ "webhook_id": tested }));
-    assert_eq!(told["event"], "webhook.test");
+    let reported: Value =
+        serde_json::from_str(&outbound.detail(made.id).await.body.unwrap()).unwrap();
+    assert_eq!(reported["data"], json!({ "webhook_id": tested }));
+    assert_eq!(reported["event"], "webhook.test");
 }
 
 #[tokio::test]

@@ -119,10 +119,14 @@ async fn pairing_code(call: CompanyCall) -> Outcome {
 
 async fn check(call: CompanyCall) -> Outcome {
     let connections = call.recado.connections();
-    let told = connections.check(call.who.id, id(&call)).await?;
+    let reported = connections.check(call.who.id, id(&call)).await?;
     let connection = connections.get(call.who.id, id(&call)).await?;
-    let answered = told.is_some();
-    Answer::ok(Checked { connection, answered, detail: told.and_then(|told| told.detail) })
+    let answered = reported.is_some();
+    Answer::ok(Checked {
+        connection,
+        answered,
+        detail: reported.and_then(|reported| reported.detail),
+    })
 }
 
 async fn sync_templates(call: CompanyCall) -> Outcome {

@@ -79,7 +79,7 @@ async fn a_picture_that_the_gateway_does_not_make_is_drawn_where_somebody_can() 
 }
 
 #[tokio::test]
-async fn why_there_is_no_pairing_code_is_told() {
+async fn why_there_is_no_pairing_code_is_reported() {
     let site = Site::new().await;
     let (connection, _) = calling(&site).await;
     for (pairing, status, code, wait) in [
@@ -99,7 +99,7 @@ async fn why_there_is_no_pairing_code_is_told() {
 }
 
 #[tokio::test]
-async fn a_checked_connection_shows_what_its_gateway_told() {
+async fn a_checked_connection_shows_what_its_gateway_reported() {
     let site = Site::new().await;
     let (connection, _) = calling(&site).await;
     let check = format!("{connection}/check");
@@ -108,13 +108,13 @@ async fn a_checked_connection_shows_what_its_gateway_told() {
         status: ConnectionStatus::Connected,
         detail: Some(detail.clone()),
     }));
-    let told = site.company("POST", &check, "").await.data();
-    assert_eq!((&told["answered"], &told["detail"]), (&json!(true), &detail));
-    assert_eq!(told["connection"]["status"], "connected");
+    let reported = site.company("POST", &check, "").await.data();
+    assert_eq!((&reported["answered"], &reported["detail"]), (&json!(true), &detail));
+    assert_eq!(reported["connection"]["status"], "connected");
     site.kit.provider.set_status(Err(ProviderError::Failed("timed out".to_owned())));
-    let told = site.company("POST", &check, "").await.data();
-    assert_eq!((&told["answered"], &told["detail"]), (&json!(false), &Value::Null));
-    assert_eq!(told["connection"]["status"], "connected", "as it was");
+    let reported = site.company("POST", &check, "").await.data();
+    assert_eq!((&reported["answered"], &reported["detail"]), (&json!(false), &Value::Null));
+    assert_eq!(reported["connection"]["status"], "connected", "as it was");
     let missing = site.company("POST", "/connections/x/check", "").await;
     assert_eq!(missing.refusal(), refusal(404, "NOT_FOUND"));
 }

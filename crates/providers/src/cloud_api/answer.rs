@@ -24,8 +24,9 @@ impl GraphError {
     pub(super) fn of(access: &Access<'_>, body: &Value) -> Option<Self> {
         let error = at(body, &["error"])?;
         let code = u32::try_from(integer(error, "code")?).ok()?;
-        let told = text_at(error, &["error_data", "details"]).or_else(|| text(error, "message"));
-        Some(Self { code, text: access.told(told.unwrap_or_default()) })
+        let reported =
+            text_at(error, &["error_data", "details"]).or_else(|| text(error, "message"));
+        Some(Self { code, text: access.reported(reported.unwrap_or_default()) })
     }
 
     fn failure(&self, code: DeliveryCode) -> Failure {
@@ -54,9 +55,11 @@ fn accepted(body: Option<&Value>) -> SendResult {
         return Err(SendFailure::uncertain("the gateway accepted without naming the message"));
     };
     // Whatever other state is told: a message that has an id was taken.
-    if text(message, "message_status").is_some_and(|told| told.eq_ignore_ascii_case("paused")) {
-        let told = "the template is paused";
-        return Err(SendFailure::refused(DeliveryCode::TemplateRejected, told));
+    if text(message, "message_status")
+        .is_some_and(|reported| reported.eq_ignore_ascii_case("paused"))
+    {
+        let reported = "the template is paused";
+        return Err(SendFailure::refused(DeliveryCode::TemplateRejected, reported));
     }
     let contact = array(body, "contacts").first().unwrap_or(&Value::Null);
     let name = |field| word(contact, field).and_then(|name| plain_name(&name));
@@ -98,14 +101,14 @@ fn forbidden(status: u16, error: &GraphError, code: DeliveryCode) -> Failure {
 }
 
 /// What an answer without a known code means: only a client error is surely "not sent".
-fn uncoded(status: u16, told: &str, code: DeliveryCode) -> SendFailure {
-    let failure = |code| Failure::new(code, told.to_owned());
+fn uncoded(status: u16, reported: &str, code: DeliveryCode) -> SendFailure {
+    let failure = |code| Failure::new(code, reported.to_owned());
     match status {
         401 | 403 => SendFailure::Connection(failure(DeliveryCode::Configuration)),
         429 => SendFailure::TryLater(failure(DeliveryCode::RateLimitedByProvider)),
         // The peer gave up waiting for the rest of a request that it may have taken.
-        408 => SendFailure::uncertain(told),
+        408 => SendFailure::uncertain(reported),
         400..=499 => SendFailure::Refused(answered(failure(code))),
-        _ => SendFailure::uncertain(told),
+        _ => SendFailure::uncertain(reported),
     }
 }

@@ -21,17 +21,18 @@ pub(super) fn read(envelope: &Envelope<'_>, value: &Value) -> Vec<Incoming> {
     if parts.is_empty() && files.is_empty() {
         return vec![unknown("history".to_owned(), value)];
     }
-    let own = at(value, &["metadata"]).and_then(|told| word(told, "display_phone_number"));
+    let own = at(value, &["metadata"]).and_then(|reported| word(reported, "display_phone_number"));
     let own = own.and_then(|own| ChannelKey::parse(&digits_of(&own)));
     let reader = Reader { envelope, contacts: contacts(value), own };
     let mut events = Vec::new();
     for part in parts {
-        let is_newest = at(part, &["metadata"]).and_then(|told| integer(told, "phase")) == Some(0);
+        let is_newest =
+            at(part, &["metadata"]).and_then(|reported| integer(reported, "phase")) == Some(0);
         for thread in array(part, "threads") {
             let other = word(thread, "id");
             let messages = array(thread, "messages").iter();
-            let told = messages.filter(|message| !reader.file_follows(is_newest, message));
-            events.extend(told.flat_map(|message| reader.message(other.as_deref(), message)));
+            let reported = messages.filter(|message| !reader.file_follows(is_newest, message));
+            events.extend(reported.flat_map(|message| reader.message(other.as_deref(), message)));
         }
     }
     events.extend(files.iter().flat_map(|message| reader.message(None, message)));

@@ -38,7 +38,7 @@ pub(super) async fn media(
     limit: usize,
 ) -> Result<MediaFile, ProviderError> {
     if let Some(url) = source.strip_prefix(ADDRESS) {
-        return told(transport, access, url, limit).await;
+        return reported(transport, access, url, limit).await;
     }
     let Some(id) = source.strip_prefix(SOURCE) else {
         return Ok(MediaFile::At(source.to_owned()));
@@ -60,7 +60,7 @@ pub(super) async fn media(
 }
 
 /// A file whose address the webhook told. Only the channel itself is shown the token.
-async fn told(
+async fn reported(
     transport: &dyn Transport,
     access: &Access<'_>,
     url: &str,

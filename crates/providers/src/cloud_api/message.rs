@@ -47,10 +47,12 @@ pub(super) fn read(
         Some("edit") => vec![edit(message)],
         Some("system") => system(message),
         Some("reaction") if content::is_taken_back(message) => Vec::new(),
-        _ => vec![told(envelope, contacts, message, side, history).map(|told| match side {
-            Side::Contact => GatewayEvent::Message(told),
-            Side::Phone => GatewayEvent::Echo(told),
-        })],
+        _ => {
+            vec![reported(envelope, contacts, message, side, history).map(|reported| match side {
+                Side::Contact => GatewayEvent::Message(reported),
+                Side::Phone => GatewayEvent::Echo(reported),
+            })]
+        }
     }
 }
 
@@ -60,7 +62,7 @@ pub(super) fn id_of(message: &Value, field: &str) -> Result<ProviderMessageId, S
     id.ok_or_else(|| format!("{field} is no id of a message"))
 }
 
-fn told(
+fn reported(
     envelope: &Envelope<'_>,
     contacts: &[Value],
     message: &Value,
@@ -126,7 +128,7 @@ fn system(message: &Value) -> Vec<Incoming> {
         Some("customer_identity_changed") => Vec::new(),
         Some("user_changed_number" | "user_changed_user_id") => {
             let mut names: Vec<String> = Vec::new();
-            let told = [
+            let reported = [
                 (message, "from"),
                 (message, "from_user_id"),
                 (system, "wa_id"),
@@ -134,7 +136,7 @@ fn system(message: &Value) -> Vec<Incoming> {
                 (system, "user_id"),
                 (system, "new_user_id"),
             ];
-            for (place, field) in told {
+            for (place, field) in reported {
                 let name = word(place, field).and_then(|name| plain_name(&name));
                 names.extend(name.filter(|name| !names.contains(name)));
             }

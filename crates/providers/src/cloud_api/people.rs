@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scoped_ids_are_told_from_phones_and_lids() {
+    fn scoped_ids_are_reported_from_phones_and_lids() {
         for (name, is_one) in [
             ("BR.13491208655302741918", true),
             ("BR.ENT.13491208655302741918", true),
@@ -150,12 +150,12 @@ mod tests {
         };
         let both = vec!["5534991234567".to_owned(), "BR.2".to_owned()];
         assert_eq!(names(json!({}), std::slice::from_ref(&ana)), (Some("Ana".to_owned()), both));
-        let told = names(json!({"from": "553491234567"}), std::slice::from_ref(&ana));
-        assert_eq!((told.0.as_deref(), &*told.1[0]), (Some("Ana"), "553491234567"));
-        assert!(told.1.contains(&"BR.2".to_owned()));
+        let reported = names(json!({"from": "553491234567"}), std::slice::from_ref(&ana));
+        assert_eq!((reported.0.as_deref(), &*reported.1[0]), (Some("Ana"), "553491234567"));
+        assert!(reported.1.contains(&"BR.2".to_owned()));
         let nameless = json!({"profile": {"name": "Ana"}});
-        let told = names(json!({"from": "1"}), &[nameless]);
-        assert_eq!(told, (Some("Ana".to_owned()), vec!["1".to_owned()]));
+        let reported = names(json!({"from": "1"}), &[nameless]);
+        assert_eq!(reported, (Some("Ana".to_owned()), vec!["1".to_owned()]));
         let other = names(json!({"from": "551140028922"}), std::slice::from_ref(&ana));
         assert_eq!(other, (None, vec!["551140028922".to_owned()]));
         assert_eq!(names(json!({}), &[ana.clone(), ana]), (None, Vec::new()));

@@ -27,15 +27,15 @@ pub(super) async fn send(
 
 fn body(outgoing: &Outgoing) -> Result<Map<String, Value>, SendFailure> {
     if outgoing.group.is_some() {
-        let told = "this kind of connection does not reach groups";
-        return Err(SendFailure::refused(DeliveryCode::Group, told));
+        let reported = "this kind of connection does not reach groups";
+        return Err(SendFailure::refused(DeliveryCode::Group, reported));
     }
     let mut body = Map::new();
     body.insert("messaging_product".to_owned(), json!("whatsapp"));
     body.insert("recipient_type".to_owned(), json!("individual"));
     let (field, name) = recipient(&outgoing.recipient).ok_or_else(|| {
-        let told = "the recipient's name on the channel is neither a phone nor a user id";
-        SendFailure::refused(DeliveryCode::RecipientUnreachable, told)
+        let reported = "the recipient's name on the channel is neither a phone nor a user id";
+        SendFailure::refused(DeliveryCode::RecipientUnreachable, reported)
     })?;
     body.insert(field.to_owned(), json!(name));
     let (kind, content) = content(&outgoing.content);

@@ -69,7 +69,7 @@ impl<'a> Access<'a> {
 
     /// A text of the API for people, cut to what is kept, without the token: the API repeats one
     /// that it cannot read.
-    pub(super) fn told(&self, text: &str) -> String {
+    pub(super) fn reported(&self, text: &str) -> String {
         if self.token.is_empty() { clip(text) } else { clip(&text.replace(self.token, "***")) }
     }
 }

@@ -22,10 +22,10 @@ pub(super) async fn status(
     let answer = answer.map_err(|error| ProviderError::Failed(transport_text(&error)))?;
     let body = parse(&answer.body);
     if let (200, Some(Value::Object(_))) = (answer.status, &body) {
-        let told = body.as_ref().unwrap_or(&Value::Null);
+        let reported = body.as_ref().unwrap_or(&Value::Null);
         let shown = FIELDS
             .split(',')
-            .filter_map(|name| Some((name.to_owned(), Value::from(clip(text(told, name)?)))));
+            .filter_map(|name| Some((name.to_owned(), Value::from(clip(text(reported, name)?)))));
         let detail = Value::Object(shown.collect::<Map<_, _>>());
         return Ok(GatewayStatus { status: ConnectionStatus::Connected, detail: Some(detail) });
     }

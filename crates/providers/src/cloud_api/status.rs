@@ -83,13 +83,13 @@ fn failure(status: &Value) -> Failure {
         return Failure::new(DeliveryCode::Unknown, None);
     };
     let number = code(error);
-    let told = text_at(error, &["error_data", "details"])
+    let reported = text_at(error, &["error_data", "details"])
         .or_else(|| text(error, "title"))
         .or_else(|| text(error, "message"));
-    let told = match (number, told) {
-        (Some(number), Some(told)) => Some(format!("{number}: {}", clip(told))),
+    let reported = match (number, reported) {
+        (Some(number), Some(reported)) => Some(format!("{number}: {}", clip(reported))),
         (Some(number), None) => Some(number.to_string()),
-        (None, told) => told.map(clip),
+        (None, reported) => reported.map(clip),
     };
-    Failure::new(number.map_or(DeliveryCode::Unknown, DeliveryCode::of_official_report), told)
+    Failure::new(number.map_or(DeliveryCode::Unknown, DeliveryCode::of_official_report), reported)
 }

@@ -25,7 +25,7 @@ pub(super) async fn templates(
     transport: &dyn Transport,
     access: &Access<'_>,
 ) -> Result<Vec<ProviderTemplate>, ProviderError> {
-    let failed = |told: &str| ProviderError::Failed(told.to_owned());
+    let failed = |reported: &str| ProviderError::Failed(reported.to_owned());
     let account = access
         .account
         .ok_or_else(|| failed("templates are listed by account: set business_account_id"))?;

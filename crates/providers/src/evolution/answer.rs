@@ -61,8 +61,8 @@ impl Trouble {
 
     /// What it means for a message that was to be sent (D38).
     pub(super) fn send_failure(&self) -> SendFailure {
-        let told = || self.text.clone().unwrap_or_else(|| self.describe());
-        let failure = |code| Failure::new(code, told());
+        let reported = || self.text.clone().unwrap_or_else(|| self.describe());
+        let failure = |code| Failure::new(code, reported());
         match self.meaning {
             Meaning::NoInstance | Meaning::NotHere | Meaning::BadKey | Meaning::NoLicense => {
                 let text = self.describe();
@@ -74,7 +74,7 @@ impl Trouble {
             }
             Meaning::NoGroup => SendFailure::Refused(failure(DeliveryCode::Group)),
             Meaning::TooMany => SendFailure::TryLater(failure(DeliveryCode::RateLimitedByProvider)),
-            Meaning::Other => SendFailure::uncertain(told()),
+            Meaning::Other => SendFailure::uncertain(reported()),
         }
     }
 

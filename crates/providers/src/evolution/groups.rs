@@ -39,7 +39,7 @@ pub(super) async fn groups(
     }
     let unreadable = || ProviderError::Failed("the gateway's answer is no list of groups".into());
     let Some(Value::Array(entries)) = parse(&response.body) else { return Err(unreadable()) };
-    let mut list = told(names, &entries);
+    let mut list = reported(names, &entries);
     if list.groups.is_empty() && !entries.is_empty() {
         return Err(unreadable());
     }
@@ -50,7 +50,7 @@ pub(super) async fn groups(
 }
 
 /// The groups among entries; those that cannot be read are left out. It is not known to be all.
-pub(super) fn told(names: Names<'_>, entries: &[Value]) -> GroupList {
+pub(super) fn reported(names: Names<'_>, entries: &[Value]) -> GroupList {
     let mut list = GroupList::default();
     for entry in entries {
         let Some(group) = group(names, entry) else { continue };

@@ -71,6 +71,6 @@ pub(super) async fn media(
 
 /// Whether the gateway has no such message, or one without a file.
 fn says_not_found(body: &[u8]) -> bool {
-    let told = String::from_utf8_lossy(body).to_lowercase();
-    told.contains("message not found") || told.contains("not of the media type")
+    let reported = String::from_utf8_lossy(body).to_lowercase();
+    reported.contains("message not found") || reported.contains("not of the media type")
 }

@@ -73,12 +73,12 @@ pub(super) async fn pairing(
 
 /// Why the gateway makes no code, if it says that it makes none.
 fn failure(answer: &Value) -> Option<String> {
-    let told = filled(answer, "message");
-    if told.is_some_and(|told| told.to_lowercase().contains("limit reached")) {
+    let reported = filled(answer, "message");
+    if reported.is_some_and(|reported| reported.to_lowercase().contains("limit reached")) {
         return Some("the gateway makes no more codes; restart its instance".to_owned());
     }
     let failed = boolean(answer, "error") == Some(true);
-    failed.then(|| told.map_or_else(|| "the gateway failed to make a code".to_owned(), clip))
+    failed.then(|| reported.map_or_else(|| "the gateway failed to make a code".to_owned(), clip))
 }
 
 /// The bytes of a PNG that is written as the address that holds it.

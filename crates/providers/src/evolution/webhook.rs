@@ -108,10 +108,11 @@ fn events(
         // There are codes only while no phone is paired, whatever else was told or lost.
         "qrcode.updated" => changed(GatewayEvent::StateDoubtful),
         "groups.upsert" => {
-            let told = groups::told(names, items(data));
-            let told = (!told.groups.is_empty()).then_some(Ok(GatewayEvent::Groups(told)));
+            let reported = groups::reported(names, items(data));
+            let reported =
+                (!reported.groups.is_empty()).then_some(Ok(GatewayEvent::Groups(reported)));
             // What it leaves open, and whatever else changed, is asked for.
-            told.into_iter().chain([Ok(GatewayEvent::GroupsChanged)]).collect()
+            reported.into_iter().chain([Ok(GatewayEvent::GroupsChanged)]).collect()
         }
         "groups.update" | "group.update" | "group.participants.update" => {
             changed(GatewayEvent::GroupsChanged)

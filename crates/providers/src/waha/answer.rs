@@ -23,7 +23,7 @@ pub(super) fn key_of(message: &Value) -> Option<MessageKey> {
 pub(super) fn accepted(message: &Value, recipient: Option<&str>) -> Option<Accepted> {
     let key = key_of(message)?;
     let mut names: Vec<String> = Vec::new();
-    let told = [
+    let reported = [
         key.chat.as_deref(),
         text_at(message, &["key", "remoteJid"]),
         text_at(message, &["key", "remoteJidAlt"]),
@@ -32,7 +32,7 @@ pub(super) fn accepted(message: &Value, recipient: Option<&str>) -> Option<Accep
         text_at(message, &["_data", "Info", "RecipientAlt"]),
         recipient,
     ];
-    for name in told.into_iter().flatten().filter_map(Address::person) {
+    for name in reported.into_iter().flatten().filter_map(Address::person) {
         if !names.contains(&name) {
             names.push(name);
         }
@@ -87,8 +87,8 @@ mod tests {
         message: &Value,
         sent_to: Option<&str>,
     ) -> Option<(String, Option<String>, Vec<String>)> {
-        let told = accepted(message, sent_to)?;
-        Some((told.provider_id.as_str().to_owned(), told.recipient, told.aliases))
+        let reported = accepted(message, sent_to)?;
+        Some((reported.provider_id.as_str().to_owned(), reported.recipient, reported.aliases))
     }
 
     #[test]
@@ -111,8 +111,11 @@ mod tests {
     #[test]
     fn an_answer_with_a_lid_tells_both_names() {
         let answer = json!({"id": "true_123@lid_3EB0"});
-        let told = names(&answer, Some("553491234567")).expect("an id");
-        assert_eq!((told.1.as_deref(), told.2), (Some("123@lid"), vec!["553491234567".to_owned()]));
+        let reported = names(&answer, Some("553491234567")).expect("an id");
+        assert_eq!(
+            (reported.1.as_deref(), reported.2),
+            (Some("123@lid"), vec!["553491234567".to_owned()])
+        );
         let group = json!({"id": "true_12036@g.us_3EB0_551140028922@c.us"});
         assert_eq!(names(&group, None), Some(("3EB0".to_owned(), None, Vec::new())));
     }

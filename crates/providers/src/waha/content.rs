@@ -210,11 +210,11 @@ fn pressed_in_browser(payload: &Value) -> Option<Button> {
 /// A file, with what was written beneath it.
 fn file(payload: &Value, proto: Option<&Value>, body: Option<&str>) -> Option<Said> {
     let media = at(payload, &["media"]).filter(|media| media.is_object());
-    let told = FILES.iter().find_map(|(name, kind)| Some((at(proto?, &[name])?, *kind)));
-    if boolean(payload, "hasMedia") != Some(true) && media.is_none() && told.is_none() {
+    let reported = FILES.iter().find_map(|(name, kind)| Some((at(proto?, &[name])?, *kind)));
+    if boolean(payload, "hasMedia") != Some(true) && media.is_none() && reported.is_none() {
         return None;
     }
-    let inner = told.map(|(inner, _)| inner);
+    let inner = reported.map(|(inner, _)| inner);
     let field = |name: &str, inner_name: &str| {
         let own = media.and_then(|media| text_of(media, name));
         own.or_else(|| inner.and_then(|inner| text_of(inner, inner_name))).and_then(text::short)
@@ -222,7 +222,7 @@ fn file(payload: &Value, proto: Option<&Value>, body: Option<&str>) -> Option<Sa
     let mimetype = field("mimetype", "mimetype");
     let filename = field("filename", "fileName");
     let in_browser = text_at(payload, &["_data", "type"]).and_then(browser_file);
-    let message_type = told
+    let message_type = reported
         .map(|(_, kind)| kind)
         .or(in_browser)
         .unwrap_or_else(|| by_mimetype(mimetype.as_deref()));

@@ -41,8 +41,8 @@ pub(super) async fn groups(
         let (limit, offset) = (PAGE.to_string(), (page * PAGE).to_string());
         let parameters = [("limit", limit.as_str()), ("offset", offset.as_str())];
         let request = api.get(&[api.session, "groups"], &parameters).with_answer_limit(MAX_ANSWER);
-        let told = ask(transport, request).await?;
-        let entries = entries(&told).ok_or_else(unreadable)?;
+        let reported = ask(transport, request).await?;
+        let entries = entries(&reported).ok_or_else(unreadable)?;
         let before = groups.len();
         for (named, entry) in &entries {
             let Read { id, mut group, is_member } =
@@ -84,9 +84,9 @@ fn unreadable() -> ProviderError {
 
 /// The entries of an answer, with the ids of groups that they stand under: a list, or an object that
 /// names each by its group. An engine that is in no group may have no list either.
-fn entries(told: &Value) -> Option<Vec<(Option<&str>, &Value)>> {
+fn entries(reported: &Value) -> Option<Vec<(Option<&str>, &Value)>> {
     let is_group = |name: &String| matches!(Address::parse(name), Some(Address::Group(_)));
-    match told {
+    match reported {
         Value::Null => Some(Vec::new()),
         Value::Array(entries) => Some(entries.iter().map(|entry| (None, entry)).collect()),
         Value::Object(entries) if entries.keys().all(is_group) => {
@@ -147,8 +147,8 @@ async fn administers_it(
     let chat = format!("{id}@{GROUPS}");
     let path = [api.session, "groups", &chat, "participants", "v2"];
     let request = api.get(&path, &[]).with_timeout(api.question_time());
-    let told = ask(transport, request.with_answer_limit(MAX_ANSWER)).await.ok()?;
-    let members = told.as_array()?;
+    let reported = ask(transport, request.with_answer_limit(MAX_ANSWER)).await.ok()?;
+    let members = reported.as_array()?;
     Some(members.iter().any(|member| administers(member) && is_own(member, own)))
 }
 

@@ -35,14 +35,16 @@ pub(super) async fn missed(
     let mut limit = PAGE;
     for _ in 0..MAX_PAGES {
         let offset = messages.len();
-        let mut told = read_page(transport, &api, (limit, offset), (from, to)).await;
-        if limit > SMALL_PAGE && matches!(told, Err(Trouble::Unreadable)) {
+        let mut reported = read_page(transport, &api, (limit, offset), (from, to)).await;
+        if limit > SMALL_PAGE && matches!(reported, Err(Trouble::Unreadable)) {
             limit = SMALL_PAGE;
-            told = read_page(transport, &api, (limit, offset), (from, to)).await;
+            reported = read_page(transport, &api, (limit, offset), (from, to)).await;
         }
-        let told = told.map_err(unless_unknown)?;
-        is_cut = told.len() >= limit;
-        messages.extend(told.into_iter().map(|told| (text::time(told.get("timestamp")), told)));
+        let reported = reported.map_err(unless_unknown)?;
+        is_cut = reported.len() >= limit;
+        messages.extend(
+            reported.into_iter().map(|reported| (text::time(reported.get("timestamp")), reported)),
+        );
         if !is_cut {
             break;
         }

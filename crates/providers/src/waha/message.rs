@@ -24,7 +24,7 @@ pub(super) struct Scene<'a> {
 
 impl<'a> Scene<'a> {
     /// For what the gateway tells by itself.
-    pub(super) const fn told(own: &'a Own, suffix: &'a str) -> Self {
+    pub(super) const fn reported(own: &'a Own, suffix: &'a str) -> Self {
         Self { own, suffix, was_asked_for: false }
     }
 

@@ -17,17 +17,17 @@ pub(super) async fn names(
     let bare = name.strip_suffix("@lid").ok_or(ProviderError::Unsupported)?;
     let api = Api::of(connection);
     // It is written with its suffix everywhere else; gateways that want the digits say no to that.
-    let mut told = ask(transport, api.get(&[api.session, "lids", name], &[])).await;
-    if matches!(told, Err(Trouble::Status(400 | 404, _))) {
-        told = ask(transport, api.get(&[api.session, "lids", bare], &[])).await;
+    let mut reported = ask(transport, api.get(&[api.session, "lids", name], &[])).await;
+    if matches!(reported, Err(Trouble::Status(400 | 404, _))) {
+        reported = ask(transport, api.get(&[api.session, "lids", bare], &[])).await;
     }
-    let told = match told {
-        Ok(told) => told,
+    let reported = match reported {
+        Ok(reported) => reported,
         Err(Trouble::Status(404, _)) => return Ok(Vec::new()),
         Err(trouble) if trouble.is_not_implemented() => return Err(ProviderError::Unsupported),
         Err(trouble) => return Err(trouble.into()),
     };
-    let phone = text(&told, "pn").or_else(|| text_at(&told, &["pn", "_serialized"]));
+    let phone = text(&reported, "pn").or_else(|| text_at(&reported, &["pn", "_serialized"]));
     let phone = phone.and_then(Address::person).filter(|phone| !phone.contains('@'));
     Ok(phone.into_iter().collect())
 }

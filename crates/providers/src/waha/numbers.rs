@@ -55,9 +55,9 @@ pub(super) async fn check(
     let api = Api::of(connection);
     let parameters = [("phone", number), ("session", api.session)];
     let request = api.get(&["contacts", "check-exists"], &parameters).with_timeout(time);
-    let told = ask(transport, request).await?;
-    let name = text(&told, "chatId").and_then(Address::person);
-    Ok(match (boolean(&told, "numberExists"), name) {
+    let reported = ask(transport, request).await?;
+    let name = text(&reported, "chatId").and_then(Address::person);
+    Ok(match (boolean(&reported, "numberExists"), name) {
         (Some(false), _) => Checked::Missing,
         (Some(true), Some(name)) => {
             known.learn_number(connection, number, &name);

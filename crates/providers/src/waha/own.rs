@@ -14,8 +14,8 @@ pub(super) struct Own(Vec<ChannelKey>);
 impl Own {
     /// The names that the gateway tells as `me`; failing that, the connection's number.
     pub(super) fn of(connection: &Connection, me: Option<&Value>) -> Self {
-        let told = ["id", "lid", "jid"].into_iter().filter_map(|name| text(me?, name));
-        let mut keys: Vec<ChannelKey> = told.filter_map(key_of).collect();
+        let reported = ["id", "lid", "jid"].into_iter().filter_map(|name| text(me?, name));
+        let mut keys: Vec<ChannelKey> = reported.filter_map(key_of).collect();
         if keys.is_empty() {
             keys.extend(key_of(&connection.identifier));
         }

@@ -38,13 +38,13 @@ pub(super) async fn pairing(
 
 async fn code(transport: &dyn Transport, api: &Api<'_>) -> Result<Pairing, ProviderError> {
     let path = [api.session, "auth", "qr"];
-    let told = match ask(transport, api.get(&path, &[("format", "raw")])).await {
-        Ok(told) => told,
+    let reported = match ask(transport, api.get(&path, &[("format", "raw")])).await {
+        Ok(reported) => reported,
         // The session has moved on since it was looked at.
         Err(Trouble::Status(404 | 422, _)) => return Ok(Pairing::Preparing),
         Err(trouble) => return Err(trouble.into()),
     };
-    let Some(value) = text(&told, "value").filter(|value| !value.is_empty()) else {
+    let Some(value) = text(&reported, "value").filter(|value| !value.is_empty()) else {
         return Ok(Pairing::Preparing);
     };
     // The picture is an extra: without it the text can still be drawn.

@@ -97,13 +97,13 @@ async fn engine(
     if let Some(engine) = known.engine(connection) {
         return Ok(Some(engine));
     }
-    let told = match session::look(transport, known, connection, budget.ask()).await {
+    let reported = match session::look(transport, known, connection, budget.ask()).await {
         Ok(session) if session.engine.is_none() => {
             session::try_engine(transport, known, connection, budget.ask()).await
         }
-        told => told.map(|session| session.engine),
+        reported => reported.map(|session| session.engine),
     };
-    match told {
+    match reported {
         Ok(engine) => Ok(engine),
         Err(Trouble::Transport(error)) if !error.may_have_arrived() => Err(send_failure(&error)),
         Err(_) => Ok(None),

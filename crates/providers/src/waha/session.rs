@@ -34,13 +34,13 @@ pub(super) async fn look(
 ) -> Result<Session, Trouble> {
     let api = Api::of(connection);
     let request = api.get(&["sessions", api.session], &[]).with_timeout(time);
-    let told = ask(transport, request).await?;
-    let status = text(&told, "status").ok_or(Trouble::Unreadable)?.to_owned();
-    let engine = told.get("engine").and_then(engine_in);
+    let reported = ask(transport, request).await?;
+    let status = text(&reported, "status").ok_or(Trouble::Unreadable)?.to_owned();
+    let engine = reported.get("engine").and_then(engine_in);
     if let Some(engine) = engine {
         known.learn_engine(connection, engine);
     }
-    let me = told.get("me").filter(|me| me.is_object()).cloned();
+    let me = reported.get("me").filter(|me| me.is_object()).cloned();
     Ok(Session { status, engine, me })
 }
 
@@ -62,11 +62,13 @@ pub(super) async fn own(
 
 /// The engine that a session's `engine` names: as a text, in the field of that name, or else in
 /// whatever word of it is an engine's name.
-fn engine_in(told: &Value) -> Option<Engine> {
-    if let Some(engine) = told.as_str().or_else(|| text(told, "engine")).and_then(Engine::named) {
+fn engine_in(reported: &Value) -> Option<Engine> {
+    if let Some(engine) =
+        reported.as_str().or_else(|| text(reported, "engine")).and_then(Engine::named)
+    {
         return Some(engine);
     }
-    let fields = told.as_object()?.iter();
+    let fields = reported.as_object()?.iter();
     let words = fields.flat_map(|(name, value)| [Some(name.as_str()), value.as_str()]);
     words.flatten().find_map(Engine::known)
 }

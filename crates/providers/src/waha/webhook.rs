@@ -107,8 +107,8 @@ fn translate(
     let happened = text::time(envelope.get("timestamp"));
     let own = || Own::of(connection, at(envelope, &["me"]));
     match event {
-        "message" | "message.any" => message::events(payload, &Scene::told(&own(), suffix)),
-        "message.reaction" => reports::reaction(payload, &Scene::told(&own(), suffix)),
+        "message" | "message.any" => message::events(payload, &Scene::reported(&own(), suffix)),
+        "message.reaction" => reports::reaction(payload, &Scene::reported(&own(), suffix)),
         "message.ack" => reports::status(payload, happened, &own()).into_iter().collect(),
         "message.edited" => reports::edit(payload, happened).into_iter().collect(),
         "session.status" => {

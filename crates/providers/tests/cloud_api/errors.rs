@@ -143,6 +143,6 @@ async fn a_token_that_the_api_repeats_is_not_kept() {
     let body = json!({"error": {"code": 190,
         "message": format!("Malformed access token {TOKEN}")}});
     let failure = send_to(401, &body, &text("1")).await.0.expect_err("an error");
-    let told = failure.failure().message.clone().expect("a text");
-    assert!(!told.contains(TOKEN) && told.contains("***"), "{told}");
+    let reported = failure.failure().message.clone().expect("a text");
+    assert!(!reported.contains(TOKEN) && reported.contains("***"), "{reported}");
 }

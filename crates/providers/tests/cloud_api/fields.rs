@@ -16,7 +16,7 @@ fn preference(fields: Value) -> Vec<recado_core::gateway::Incoming> {
 }
 
 #[test]
-fn what_a_contact_wants_of_marketing_is_told() {
+fn what_a_contact_wants_of_marketing_is_reported() {
     for (value, expected) in
         [("stop", Preference::Stop), ("resume", Preference::Resume), ("signup", Preference::Resume)]
     {
@@ -29,15 +29,17 @@ fn what_a_contact_wants_of_marketing_is_told() {
             other => panic!("{other:?}"),
         }
     }
-    let told = preference(json!({"wa_id": null, "user_id": "BR.7"}));
-    assert!(matches!(told.as_slice(), [Ok(GatewayEvent::Preference(wish))] if wish.peer == "BR.7"));
+    let reported = preference(json!({"wa_id": null, "user_id": "BR.7"}));
+    assert!(
+        matches!(reported.as_slice(), [Ok(GatewayEvent::Preference(wish))] if wish.peer == "BR.7")
+    );
 }
 
 #[test]
 fn other_preferences_are_left_out_or_kept_as_unknown() {
     assert!(preference(json!({"category": "utility_messages"})).is_empty());
-    let told = preference(json!({"value": "maybe"}));
-    assert!(matches!(told.as_slice(),
+    let reported = preference(json!({"value": "maybe"}));
+    assert!(matches!(reported.as_slice(),
         [Ok(GatewayEvent::Unknown(report))] if report.kind == "user_preferences.maybe"));
     assert!(preference(json!({"value": null}))[0].is_err());
     let nobodys =
@@ -47,8 +49,8 @@ fn other_preferences_are_left_out_or_kept_as_unknown() {
 
 #[test]
 fn a_preference_that_names_nobody_is_the_only_contacts() {
-    let told = preference(json!({"wa_id": null}));
-    assert!(matches!(told.as_slice(),
+    let reported = preference(json!({"wa_id": null}));
+    assert!(matches!(reported.as_slice(),
         [Ok(GatewayEvent::Preference(wish))] if wish.peer == "553491234567"));
 }
 
@@ -63,23 +65,23 @@ fn echo(fields: Value) -> Vec<recado_core::gateway::Incoming> {
 #[test]
 fn what_the_operator_writes_on_the_phone_is_an_echo_to_the_contact() {
     match echo(json!({"to_user_id": "BR.1"})).as_slice() {
-        [Ok(GatewayEvent::Echo(told))] => {
+        [Ok(GatewayEvent::Echo(reported))] => {
             assert_eq!(
-                (told.peer.as_str(), told.message_type),
+                (reported.peer.as_str(), reported.message_type),
                 ("553491234567", MessageType::Text)
             );
-            assert_eq!(told.aliases, ["BR.1"]);
-            assert_eq!(told.content.as_deref(), Some("Já te respondo"));
-            assert_eq!((told.push_name.as_ref(), told.history), (None, false));
+            assert_eq!(reported.aliases, ["BR.1"]);
+            assert_eq!(reported.content.as_deref(), Some("Já te respondo"));
+            assert_eq!((reported.push_name.as_ref(), reported.history), (None, false));
         }
         other => panic!("{other:?}"),
     }
-    let told = echo(json!({"type": "image", "image": {"id": "5", "mime_type": "image/png"}}));
-    assert!(matches!(told.as_slice(),
-        [Ok(GatewayEvent::Echo(told))] if told.message_type == MessageType::Image));
-    let told = echo(json!({"type": "edit", "edit": {"original_message_id": "wamid.ECHO0",
+    let reported = echo(json!({"type": "image", "image": {"id": "5", "mime_type": "image/png"}}));
+    assert!(matches!(reported.as_slice(),
+        [Ok(GatewayEvent::Echo(reported))] if reported.message_type == MessageType::Image));
+    let reported = echo(json!({"type": "edit", "edit": {"original_message_id": "wamid.ECHO0",
         "message": {"type": "text", "text": {"body": "novo"}}}}));
-    assert!(matches!(told.as_slice(),
+    assert!(matches!(reported.as_slice(),
         [Ok(GatewayEvent::Edit { content, .. })] if content == "novo"));
     assert!(echo(json!({"type": "revoke", "revoke": {"original_message_id": "x"}})).is_empty());
     assert!(echo(json!({"to": null}))[0].is_err());
@@ -95,7 +97,7 @@ fn of_account(field: &str, value: &Value) -> Vec<GatewayEvent> {
 }
 
 #[test]
-fn what_becomes_of_a_template_is_told_to_its_account() {
+fn what_becomes_of_a_template_is_asked_to_its_account() {
     for (event, expected) in [
         ("APPROVED", Some(TemplateStatus::Approved)),
         ("REINSTATED", Some(TemplateStatus::Approved)),
@@ -113,14 +115,14 @@ fn what_becomes_of_a_template_is_told_to_its_account() {
         ("SOMETHING_NEW", Some(TemplateStatus::Paused)),
         ("UNARCHIVED", None),
     ] {
-        let told = of_account(
+        let reported = of_account(
             "message_template_status_update",
             &json!({"event": event,
             "message_template_id": 1_689_556_908_129_832_u64, "message_template_name": "promo",
             "message_template_language": "pt_BR", "reason": "NONE",
             "message_template_category": "MARKETING"}),
         );
-        match told.as_slice() {
+        match reported.as_slice() {
             [GatewayEvent::Template(report)] => {
                 let named = (report.name.as_deref(), report.language.as_deref());
                 assert_eq!(named, (Some("promo"), Some("pt_BR")));
@@ -134,10 +136,10 @@ fn what_becomes_of_a_template_is_told_to_its_account() {
 }
 
 #[test]
-fn a_template_is_told_by_its_id_or_by_name_and_language() {
+fn a_template_is_reported_by_its_id_or_by_name_and_language() {
     let field = "message_template_status_update";
-    let told = of_account(field, &json!({"event": "PAUSED", "message_template_id": 7}));
-    match told.as_slice() {
+    let reported = of_account(field, &json!({"event": "PAUSED", "message_template_id": 7}));
+    match reported.as_slice() {
         [GatewayEvent::Template(report)] => {
             assert_eq!(report.provider_id.as_deref(), Some("7"));
             assert_eq!((&report.name, &report.language), (&None, &None));
@@ -149,8 +151,8 @@ fn a_template_is_told_by_its_id_or_by_name_and_language() {
         json!({"event": "PAUSED", "message_template_name": "promo"}),
         json!({"event": "PAUSED", "message_template_language": "pt_BR"}),
     ] {
-        let told = receive(&change(field, &nameless));
-        assert!(matches!(told.as_slice(), [Received { event: Err(_), .. }]), "{told:?}");
+        let reported = receive(&change(field, &nameless));
+        assert!(matches!(reported.as_slice(), [Received { event: Err(_), .. }]), "{reported:?}");
     }
 }
 
@@ -172,12 +174,12 @@ fn a_category_changes_when_it_has_changed_and_not_before() {
 
 #[test]
 fn news_of_the_account_make_its_state_doubtful() {
-    let told = of_account(
+    let reported = of_account(
         "account_update",
         &json!({"event": "DISABLED_UPDATE",
         "ban_info": {"waba_ban_state": "SCHEDULE_FOR_DISABLE"}}),
     );
-    assert_eq!(told, [GatewayEvent::StateDoubtful]);
+    assert_eq!(reported, [GatewayEvent::StateDoubtful]);
 }
 
 #[test]
@@ -203,6 +205,6 @@ fn unknown_fields_are_kept_by_name() {
             other => panic!("{other:?}"),
         }
     }
-    let told = event("messages", json!({"something": []}));
-    assert!(matches!(told, GatewayEvent::Unknown(report) if report.kind == "messages"));
+    let reported = event("messages", json!({"something": []}));
+    assert!(matches!(reported, GatewayEvent::Unknown(report) if report.kind == "messages"));
 }

@@ -56,14 +56,14 @@ async fn a_send_without_an_answer_is_proved_by_its_status() {
     let accepted = fake.accepted();
     assert_eq!(accepted.len(), 4);
     for sent in &accepted {
-        let told =
+        let reported =
             statuses(&connection, &fake.webhook_status(sent, "delivered", at(1_760_000_000)));
-        assert_eq!(told.len(), 1);
+        assert_eq!(reported.len(), 1);
         assert_eq!(
-            (told[0].reference, told[0].status),
+            (reported[0].reference, reported[0].status),
             (Some(reference()), MessageStatus::Delivered)
         );
-        assert_eq!(told[0].provider_id.as_str(), sent.id);
+        assert_eq!(reported[0].provider_id.as_str(), sent.id);
     }
     assert_eq!(fake.violations(), Vec::<String>::new());
 }
@@ -123,7 +123,7 @@ async fn templates_are_checked_by_the_account() {
 }
 
 #[tokio::test]
-async fn duplicates_batches_and_any_order_are_told_as_they_come() {
+async fn duplicates_batches_and_any_order_are_reported_as_they_come() {
     let (fake, connection) = setup();
     for _ in 0..3 {
         send(&InProcess(fake.clone()), &connection, &text("5534991234567"))
@@ -135,9 +135,9 @@ async fn duplicates_batches_and_any_order_are_told_as_they_come() {
     let mut batch: Vec<_> = sent.iter().map(|sent| FakeCloud::status(sent, "read", now)).collect();
     batch.extend(sent.iter().map(|sent| FakeCloud::status(sent, "sent", now)));
     batch.push(batch[0].clone());
-    let told = statuses(&connection, &fake.webhook_statuses(&batch));
-    assert_eq!(told.len(), 7);
-    assert_eq!(told[0], told[6]);
+    let reported = statuses(&connection, &fake.webhook_statuses(&batch));
+    assert_eq!(reported.len(), 7);
+    assert_eq!(reported[0], reported[6]);
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn the_fakes_webhooks_are_taken() {
     ] {
         let received = CloudApi::new().receive(&connection, &webhook.webhook()).expect("signed");
         assert_eq!(received.len(), 1);
-        let told = received[0].event.as_ref().expect("readable");
-        assert!(!matches!(told, GatewayEvent::Unknown(_)), "{told:?}");
+        let reported = received[0].event.as_ref().expect("readable");
+        assert!(!matches!(reported, GatewayEvent::Unknown(_)), "{reported:?}");
     }
 }

@@ -24,20 +24,20 @@ fn text(from: &str, to: Option<&str>, status: &str) -> Value {
 }
 
 #[test]
-fn both_sides_of_a_thread_are_told_apart() {
+fn both_sides_of_a_thread_are_distinguished() {
     match thread(0, &[text(SHOP, Some(MARIA), "READ")]).as_slice() {
-        [Ok(GatewayEvent::Echo(told)), Ok(GatewayEvent::Status(status))] => {
-            assert_eq!((told.peer.as_str(), told.history), (MARIA, true));
-            assert_eq!(told.content.as_deref(), Some("bom dia"));
+        [Ok(GatewayEvent::Echo(reported)), Ok(GatewayEvent::Status(status))] => {
+            assert_eq!((reported.peer.as_str(), reported.history), (MARIA, true));
+            assert_eq!(reported.content.as_deref(), Some("bom dia"));
             assert_eq!(status.status, MessageStatus::Read);
-            assert_eq!(status.provider_id, told.provider_id);
+            assert_eq!(status.provider_id, reported.provider_id);
         }
         other => panic!("{other:?}"),
     }
     match thread(0, &[text(MARIA, None, "READ")]).as_slice() {
-        [Ok(GatewayEvent::Message(told))] => {
-            assert_eq!((told.peer.as_str(), told.history), (MARIA, true));
-            assert_eq!(told.timestamp, Some(at(1_750_000_000)));
+        [Ok(GatewayEvent::Message(reported))] => {
+            assert_eq!((reported.peer.as_str(), reported.history), (MARIA, true));
+            assert_eq!(reported.timestamp, Some(at(1_750_000_000)));
         }
         other => panic!("{other:?}"),
     }
@@ -45,12 +45,14 @@ fn both_sides_of_a_thread_are_told_apart() {
 
 #[test]
 fn a_thread_names_the_other_side_where_the_message_does_not() {
-    let told = thread(1, &[text(SHOP, None, "SENT")]);
-    assert!(matches!(told.as_slice(), [Ok(GatewayEvent::Echo(told))] if told.peer == MARIA));
+    let reported = thread(1, &[text(SHOP, None, "SENT")]);
+    assert!(
+        matches!(reported.as_slice(), [Ok(GatewayEvent::Echo(reported))] if reported.peer == MARIA)
+    );
 }
 
 #[test]
-fn steps_of_the_history_are_told_where_they_say_more() {
+fn steps_of_the_history_are_reported_where_they_say_more() {
     for (word, expected) in [
         ("DELIVERED", Some(MessageStatus::Delivered)),
         ("PLAYED", Some(MessageStatus::Read)),
@@ -59,8 +61,8 @@ fn steps_of_the_history_are_told_where_they_say_more() {
         ("PENDING", None),
         ("SOMETHING", None),
     ] {
-        let told = thread(1, &[text(SHOP, Some(MARIA), word)]);
-        let status = told.iter().find_map(|event| match event {
+        let reported = thread(1, &[text(SHOP, Some(MARIA), word)]);
+        let status = reported.iter().find_map(|event| match event {
             Ok(GatewayEvent::Status(status)) => Some(status.status),
             _ => None,
         });
@@ -78,14 +80,14 @@ fn a_placeholder_waits_for_its_file_only_where_one_follows() {
     let (recent, old) = (1_759_000_000, 1_750_000_000);
     assert!(thread(0, &[placeholder(old)]).is_empty());
     assert!(thread(1, &[placeholder(recent)]).is_empty());
-    let told = thread(1, &[placeholder(old)]);
-    assert!(matches!(told.as_slice(),
-        [Ok(GatewayEvent::Message(told))] if told.message_type == MessageType::Unsupported));
+    let reported = thread(1, &[placeholder(old)]);
+    assert!(matches!(reported.as_slice(),
+        [Ok(GatewayEvent::Message(reported))] if reported.message_type == MessageType::Unsupported));
 }
 
 #[test]
 fn files_that_follow_are_messages_of_the_history() {
-    let told = events(
+    let reported = events(
         "history",
         json!({"messages": [
         {"from": MARIA, "id": "wamid.H2", "timestamp": "1759000000", "type": "image",
@@ -93,7 +95,7 @@ fn files_that_follow_are_messages_of_the_history() {
         {"from": SHOP, "to": MARIA, "id": "wamid.H3", "timestamp": "1759000000", "type": "image",
             "image": {"id": "78", "mime_type": "image/jpeg"}}]}),
     );
-    match told.as_slice() {
+    match reported.as_slice() {
         [Ok(GatewayEvent::Message(one)), Ok(GatewayEvent::Echo(other))] => {
             assert!(one.history && other.history);
             let url = one.media.as_ref().and_then(|media| media.url.as_deref());
@@ -108,10 +110,10 @@ fn the_business_is_known_with_and_without_its_ninth_digit() {
     let own = |fields: Value| {
         let mut value = of_number(fields);
         value["metadata"]["display_phone_number"] = json!("+55 34 99123-0000");
-        let told = receive(&change("history", &value)).remove(0).event.expect("readable");
-        match told {
-            GatewayEvent::Echo(told) => ("echo", told.peer),
-            GatewayEvent::Message(told) => ("message", told.peer),
+        let reported = receive(&change("history", &value)).remove(0).event.expect("readable");
+        match reported {
+            GatewayEvent::Echo(reported) => ("echo", reported.peer),
+            GatewayEvent::Message(reported) => ("message", reported.peer),
             other => panic!("{other:?}"),
         }
     };
@@ -141,16 +143,16 @@ fn the_business_is_known_with_and_without_its_ninth_digit() {
 
 #[test]
 fn a_business_that_shares_no_history_tells_nothing() {
-    let told = events(
+    let reported = events(
         "history",
         json!({"history": [{"errors": [{"code": 2_593_109,
         "title": "History sharing is turned off"}]}]}),
     );
-    assert!(told.is_empty());
+    assert!(reported.is_empty());
 }
 
 #[test]
-fn thousands_of_messages_with_a_bad_one_are_all_told() {
+fn thousands_of_messages_with_a_bad_one_are_all_reported() {
     let messages: Vec<Value> = (0..3_000)
         .map(|n| match n {
             1_234 => json!({"id": "wamid.x", "type": "text"}),
@@ -158,7 +160,7 @@ fn thousands_of_messages_with_a_bad_one_are_all_told() {
                 "text": {"body": "x"}, "timestamp": "1750000000"}),
         })
         .collect();
-    let told = thread(2, &messages);
-    assert_eq!(told.len(), 3_000);
-    assert_eq!(told.iter().position(Result::is_err), Some(1_234));
+    let reported = thread(2, &messages);
+    assert_eq!(reported.len(), 3_000);
+    assert_eq!(reported.iter().position(Result::is_err), Some(1_234));
 }

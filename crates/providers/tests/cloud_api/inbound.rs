@@ -10,52 +10,54 @@ use crate::support::*;
 
 #[test]
 fn a_text_names_its_writer_by_phone_first() {
-    let told = message(json!({"type": "text", "text": {"body": "Oi"},
+    let reported = message(json!({"type": "text", "text": {"body": "Oi"},
         "context": {"from": "551140028922", "id": "wamid.QUOTED"}}));
-    assert_eq!(told.provider_id.as_str(), "wamid.IN1");
-    assert_eq!(told.peer, "553491234567");
-    assert_eq!(told.aliases, ["BR.13491208655302741918"]);
-    assert_eq!(told.push_name.as_deref(), Some("Maria Souza"));
-    assert_eq!(told.message_type, MessageType::Text);
-    assert_eq!(told.content.as_deref(), Some("Oi"));
-    assert_eq!(told.quoted.expect("a quote").as_str(), "wamid.QUOTED");
-    assert_eq!(told.timestamp, Some(at(1_760_000_000)));
-    assert!(!told.history && told.participant.is_none() && told.button.is_none());
+    assert_eq!(reported.provider_id.as_str(), "wamid.IN1");
+    assert_eq!(reported.peer, "553491234567");
+    assert_eq!(reported.aliases, ["BR.13491208655302741918"]);
+    assert_eq!(reported.push_name.as_deref(), Some("Maria Souza"));
+    assert_eq!(reported.message_type, MessageType::Text);
+    assert_eq!(reported.content.as_deref(), Some("Oi"));
+    assert_eq!(reported.quoted.expect("a quote").as_str(), "wamid.QUOTED");
+    assert_eq!(reported.timestamp, Some(at(1_760_000_000)));
+    assert!(!reported.history && reported.participant.is_none() && reported.button.is_none());
 }
 
 #[test]
 fn a_writer_with_a_username_is_known_by_scoped_id_only() {
-    let told = event(
+    let reported = event(
         "messages",
         json!({
         "contacts": [{"profile": {"name": "Ana"}, "user_id": "BR.1", "parent_user_id": "BR.ENT.2"}],
         "messages": [{"from_user_id": "BR.1", "id": "wamid.1", "timestamp": 1_760_000_000,
             "type": "text", "text": {"body": "Oi"}}]}),
     );
-    let GatewayEvent::Message(told) = told else { panic!("no message") };
-    assert_eq!(told.peer, "BR.1");
-    assert_eq!(told.aliases, ["BR.ENT.2"]);
-    assert_eq!(told.push_name.as_deref(), Some("Ana"));
-    assert_eq!(told.timestamp, Some(at(1_760_000_000)));
+    let GatewayEvent::Message(reported) = reported else { panic!("no message") };
+    assert_eq!(reported.peer, "BR.1");
+    assert_eq!(reported.aliases, ["BR.ENT.2"]);
+    assert_eq!(reported.push_name.as_deref(), Some("Ana"));
+    assert_eq!(reported.timestamp, Some(at(1_760_000_000)));
 }
 
 #[test]
-fn the_contacts_of_a_change_are_told_apart() {
+fn the_contacts_of_a_change_are_distinguished() {
     let text = |from: &str, id: &str| {
         json!({"from": from, "id": id, "timestamp": "1760000000",
         "type": "text", "text": {"body": "Oi"}})
     };
-    let told = events(
+    let reported = events(
         "messages",
         json!({
         "contacts": [{"profile": {"name": "Ana"}, "wa_id": "1", "user_id": "BR.1"},
             {"profile": {"name": "Bia"}, "wa_id": "2", "user_id": "BR.2"}],
         "messages": [text("2", "wamid.2"), text("1", "wamid.1"), text("3", "wamid.3")]}),
     );
-    let names: Vec<_> = told
+    let names: Vec<_> = reported
         .into_iter()
         .map(|event| match event {
-            Ok(GatewayEvent::Message(told)) => (told.peer, told.aliases, told.push_name),
+            Ok(GatewayEvent::Message(reported)) => {
+                (reported.peer, reported.aliases, reported.push_name)
+            }
             other => panic!("{other:?}"),
         })
         .collect();
@@ -70,36 +72,36 @@ fn the_contacts_of_a_change_are_told_apart() {
 #[test]
 fn somebody_whom_only_the_contacts_name_is_not_lost() {
     let contact = json!({"profile": {"name": "Maria"}, "user_id": "BR.1"});
-    let told = event(
+    let reported = event(
         "messages",
         json!({"contacts": [contact], "messages": [
         {"id": "wamid.1", "type": "text", "text": {"body": "Oi"}}]}),
     );
     assert!(
-        matches!(&told, GatewayEvent::Message(told)
-        if told.peer == "BR.1" && told.push_name.as_deref() == Some("Maria")),
-        "{told:?}"
+        matches!(&reported, GatewayEvent::Message(reported)
+        if reported.peer == "BR.1" && reported.push_name.as_deref() == Some("Maria")),
+        "{reported:?}"
     );
     let contact =
         json!({"profile": {"name": "Maria"}, "wa_id": "5534991234567", "user_id": "BR.1"});
-    let told = event(
+    let reported = event(
         "messages",
         json!({"contacts": [contact], "messages": [
         {"from": "553491234567", "id": "wamid.1", "type": "text", "text": {"body": "Oi"}}]}),
     );
     assert!(
-        matches!(&told, GatewayEvent::Message(told)
-        if told.peer == "553491234567" && told.push_name.as_deref() == Some("Maria")
-            && told.aliases.iter().any(|alias| alias == "BR.1")),
-        "{told:?}"
+        matches!(&reported, GatewayEvent::Message(reported)
+        if reported.peer == "553491234567" && reported.push_name.as_deref() == Some("Maria")
+            && reported.aliases.iter().any(|alias| alias == "BR.1")),
+        "{reported:?}"
     );
 }
 
 #[test]
 fn a_file_without_an_id_keeps_its_address() {
     let url = |image: Value| {
-        let told = message(json!({"type": "image", "image": image}));
-        told.media.and_then(|media| media.url)
+        let reported = message(json!({"type": "image", "image": image}));
+        reported.media.and_then(|media| media.url)
     };
     let at = "https://lookaside.fbsbx.com/x";
     assert_eq!(url(json!({ "url": at })), Some(format!("cloud-file:{at}")));
@@ -152,10 +154,10 @@ fn files_keep_their_id_kind_name_and_caption() {
             None,
         ),
     ] {
-        let told = message(content);
-        assert_eq!((told.message_type, told.content), (message_type, None));
+        let reported = message(content);
+        assert_eq!((reported.message_type, reported.content), (message_type, None));
         assert_eq!(
-            told.media,
+            reported.media,
             Some(EventMedia {
                 url: Some(format!("cloud-media:{id}")),
                 mimetype: Some(mimetype.to_owned()),
@@ -168,10 +170,13 @@ fn files_keep_their_id_kind_name_and_caption() {
 
 #[test]
 fn a_reaction_names_what_it_is_to_and_taking_it_back_is_nothing() {
-    let told = message(json!({"type": "reaction",
+    let reported = message(json!({"type": "reaction",
         "reaction": {"message_id": "wamid.TARGET", "emoji": "❤️"}}));
-    assert_eq!((told.message_type, told.content.as_deref()), (MessageType::Reaction, Some("❤️")));
-    assert_eq!(told.quoted.expect("a target").as_str(), "wamid.TARGET");
+    assert_eq!(
+        (reported.message_type, reported.content.as_deref()),
+        (MessageType::Reaction, Some("❤️"))
+    );
+    assert_eq!(reported.quoted.expect("a target").as_str(), "wamid.TARGET");
     for taken_back in [
         json!({"message_id": "wamid.TARGET", "emoji": ""}),
         json!({"message_id": "wamid.TARGET", "emoji": null}),
@@ -192,19 +197,19 @@ fn a_reaction_names_what_it_is_to_and_taking_it_back_is_nothing() {
 
 #[test]
 fn places_and_cards_are_put_in_words() {
-    let told = message(json!({"type": "location", "location": {"latitude": -18.91,
+    let reported = message(json!({"type": "location", "location": {"latitude": -18.91,
         "longitude": -48.27, "name": "Loja", "address": "Av. 1"}}));
-    assert_eq!(told.message_type, MessageType::Location);
-    assert_eq!(told.content.as_deref(), Some("-18.91,-48.27 Loja"));
-    let told = message(json!({"type": "location", "location": {"latitude": -18.91,
+    assert_eq!(reported.message_type, MessageType::Location);
+    assert_eq!(reported.content.as_deref(), Some("-18.91,-48.27 Loja"));
+    let reported = message(json!({"type": "location", "location": {"latitude": -18.91,
         "longitude": -48}}));
-    assert_eq!(told.content.as_deref(), Some("-18.91,-48"));
-    let told = message(json!({"type": "contacts", "contacts": [
+    assert_eq!(reported.content.as_deref(), Some("-18.91,-48"));
+    let reported = message(json!({"type": "contacts", "contacts": [
         {"name": {"formatted_name": "João", "first_name": "João"}, "phones": [
             {"phone": "+55 34 9123-4567", "wa_id": "553491234567", "type": "CELL"}]},
         {"phones": [{"phone": "+55 11 4002-8922"}]}]}));
-    assert_eq!(told.message_type, MessageType::Contacts);
-    assert_eq!(told.content.as_deref(), Some("João, +55 11 4002-8922"));
+    assert_eq!(reported.message_type, MessageType::Contacts);
+    assert_eq!(reported.content.as_deref(), Some("João, +55 11 4002-8922"));
 }
 
 #[test]
@@ -236,10 +241,10 @@ fn presses_of_every_kind_are_buttons() {
             button(Some("flow"), Some("{\"a\":1}"), Some("Sent")),
         ),
     ] {
-        let told = message(content);
-        assert_eq!(told.message_type, MessageType::Interactive);
-        assert_eq!(told.content, expected.title);
-        assert_eq!(told.button, Some(expected));
+        let reported = message(content);
+        assert_eq!(reported.message_type, MessageType::Interactive);
+        assert_eq!(reported.content, expected.title);
+        assert_eq!(reported.button, Some(expected));
     }
 }
 
@@ -255,9 +260,9 @@ fn what_cannot_be_shown_is_a_message_all_the_same() {
         json!({"type": 7}),
         json!({}),
     ] {
-        let told = message(content.clone());
-        assert_eq!(told.message_type, MessageType::Unsupported, "{content}");
-        assert_eq!(told.peer, "553491234567");
+        let reported = message(content.clone());
+        assert_eq!(reported.message_type, MessageType::Unsupported, "{content}");
+        assert_eq!(reported.peer, "553491234567");
     }
     let order = json!({"type": "order", "order": {"catalog_id": "1", "text": "Quero este",
         "product_items": [{"product_retailer_id": "1", "quantity": 1}]}});
@@ -266,10 +271,10 @@ fn what_cannot_be_shown_is_a_message_all_the_same() {
 
 #[test]
 fn forwarded_messages_and_messages_from_ads_are_messages() {
-    let told = message(json!({"type": "text", "text": {"body": "Oi"},
+    let reported = message(json!({"type": "text", "text": {"body": "Oi"},
         "context": {"forwarded": true}, "referral": {"source_url": "https://fb.me/x",
             "source_type": "ad", "ctwa_clid": "c"}}));
-    assert_eq!((told.content.as_deref(), told.quoted), (Some("Oi"), None));
+    assert_eq!((reported.content.as_deref(), reported.quoted), (Some("Oi"), None));
 }
 
 #[test]
@@ -308,53 +313,53 @@ fn a_new_number_and_a_new_scoped_id_are_names_of_the_same_person() {
         fields.extend(from.as_object().cloned().expect("an object"));
         events("messages", json!({ "messages": [message] }))
     };
-    let told = system(
+    let reported = system(
         json!({"from": "553491234567"}),
         json!({"body": "User A changed from 55 to 55",
         "wa_id": "5534999990000", "type": "user_changed_number"}),
     );
-    match told.as_slice() {
+    match reported.as_slice() {
         [Ok(GatewayEvent::Names(names))] => {
             assert_eq!(names.peer, "553491234567");
             assert_eq!(names.aliases, ["5534999990000"]);
         }
         other => panic!("{other:?}"),
     }
-    let told = system(
+    let reported = system(
         json!({"from_user_id": "BR.1"}),
         json!({"user_id": "BR.2",
         "type": "user_changed_user_id"}),
     );
     assert!(
-        matches!(told.as_slice(), [Ok(GatewayEvent::Names(names))] if names.aliases == ["BR.2"])
+        matches!(reported.as_slice(), [Ok(GatewayEvent::Names(names))] if names.aliases == ["BR.2"])
     );
-    let told = system(json!({"from": "1"}), json!({"type": "customer_identity_changed"}));
-    assert!(told.is_empty());
-    let told = system(json!({"from": "1"}), json!({"type": "moved_to_mars"}));
-    assert!(matches!(told.as_slice(),
+    let reported = system(json!({"from": "1"}), json!({"type": "customer_identity_changed"}));
+    assert!(reported.is_empty());
+    let reported = system(json!({"from": "1"}), json!({"type": "moved_to_mars"}));
+    assert!(matches!(reported.as_slice(),
         [Ok(GatewayEvent::Unknown(report))] if report.kind == "system.moved_to_mars"));
 }
 
 #[test]
 fn a_message_in_a_group_is_the_groups_with_its_writer() {
-    let told =
+    let reported =
         message(json!({"type": "text", "text": {"body": "Oi"}, "group_id": "Y2FwaV9ncm91cA"}));
-    assert_eq!(told.peer, "Y2FwaV9ncm91cA@g.us");
-    assert_eq!(told.participant.as_deref(), Some("553491234567"));
-    assert!(told.aliases.is_empty());
+    assert_eq!(reported.peer, "Y2FwaV9ncm91cA@g.us");
+    assert_eq!(reported.participant.as_deref(), Some("553491234567"));
+    assert!(reported.aliases.is_empty());
 }
 
 #[test]
 fn control_characters_are_dropped_from_what_is_said() {
-    let told = message(json!({"type": "text", "text": {"body": "a\u{0}b\nc\u{7f}"}}));
-    assert_eq!(told.content.as_deref(), Some("ab\nc"));
+    let reported = message(json!({"type": "text", "text": {"body": "a\u{0}b\nc\u{7f}"}}));
+    assert_eq!(reported.content.as_deref(), Some("ab\nc"));
 }
 
 #[test]
 fn names_of_files_are_cut_and_strange_ids_of_files_are_none() {
-    let told = message(json!({"type": "document", "document": {"id": "a\u{0}b",
+    let reported = message(json!({"type": "document", "document": {"id": "a\u{0}b",
         "filename": "x".repeat(500), "caption": "y".repeat(500)}}));
-    let media = told.media.expect("a file");
+    let media = reported.media.expect("a file");
     assert_eq!(media.url, None);
     assert_eq!(media.filename.map(|name| name.len()), Some(200));
     assert_eq!(media.caption.map(|caption| caption.len()), Some(500));
@@ -380,9 +385,9 @@ fn one_message_that_cannot_be_read_among_fifty_loses_no_other() {
                 "timestamp": "1760000000", "text": {"body": "Oi"}}),
         })
         .collect();
-    let told = events("messages", json!({ "messages": messages }));
-    assert_eq!(told.len(), 50);
-    for (n, event) in told.iter().enumerate() {
+    let reported = events("messages", json!({ "messages": messages }));
+    assert_eq!(reported.len(), 50);
+    for (n, event) in reported.iter().enumerate() {
         assert_eq!(event.is_err(), n == 17, "{n}");
     }
 }
@@ -397,8 +402,8 @@ fn what_has_no_id_or_no_writer_is_an_error_that_says_so() {
         (json!({"id": "wamid.1", "from": "1", "group_id": "a b"}), "group_id is no id of a group"),
         (json!("text"), "id is no id of a message"),
     ] {
-        let told = events("messages", json!({ "messages": [message] }));
-        assert_eq!(told, [Err(reason.to_owned())]);
+        let reported = events("messages", json!({ "messages": [message] }));
+        assert_eq!(reported, [Err(reason.to_owned())]);
     }
     assert_eq!(
         events("messages", json!({"messages": {"id": "1"}})),
@@ -425,6 +430,6 @@ fn every_entry_and_change_goes_to_its_own_number() {
 
 #[test]
 fn errors_of_the_account_make_its_state_doubtful() {
-    let told = event("messages", json!({"errors": [{"code": 131_042, "title": "payment"}]}));
-    assert_eq!(told, GatewayEvent::StateDoubtful);
+    let reported = event("messages", json!({"errors": [{"code": 131_042, "title": "payment"}]}));
+    assert_eq!(reported, GatewayEvent::StateDoubtful);
 }

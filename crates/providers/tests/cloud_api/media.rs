@@ -103,7 +103,7 @@ async fn the_token_goes_over_https_or_to_the_api_itself() {
 }
 
 #[tokio::test]
-async fn a_file_without_an_id_is_fetched_from_the_address_that_was_told() {
+async fn a_file_without_an_id_is_fetched_from_the_address_that_was_reported() {
     let bytes = || OutboundResponse { status: 200, body: b"x".to_vec() };
     let fetched = async |url: &str, answer: OutboundResponse| {
         let transport = ScriptedTransport::new();

@@ -12,8 +12,8 @@ fn status(fields: Value) -> Vec<GatewayEvent> {
         "biz_opaque_callback_data": REFERENCE});
     let own = status.as_object_mut().expect("an object");
     own.extend(fields.as_object().cloned().expect("an object"));
-    let told = events("messages", json!({ "statuses": [status] }));
-    told.into_iter().map(|event| event.expect("readable")).collect()
+    let reported = events("messages", json!({ "statuses": [status] }));
+    reported.into_iter().map(|event| event.expect("readable")).collect()
 }
 
 fn one(fields: Value) -> StatusEvent {
@@ -24,39 +24,39 @@ fn one(fields: Value) -> StatusEvent {
 }
 
 #[test]
-fn every_step_is_told_with_our_reference() {
+fn every_step_is_reported_with_our_reference() {
     for (word, expected) in [
         ("sent", MessageStatus::Sent),
         ("delivered", MessageStatus::Delivered),
         ("read", MessageStatus::Read),
         ("played", MessageStatus::Read),
     ] {
-        let told =
+        let reported =
             one(json!({"status": word, "pricing": {"billable": true, "category": "utility"},
             "conversation": {"id": "c", "expiration_timestamp": "1760086400"}}));
-        assert_eq!(told.provider_id.as_str(), "wamid.OUT1");
-        assert_eq!(told.status, expected);
-        assert_eq!(told.reference, Some(reference()));
-        assert_eq!(told.timestamp, Some(at(1_760_000_005)));
-        assert_eq!(told.failure, None);
+        assert_eq!(reported.provider_id.as_str(), "wamid.OUT1");
+        assert_eq!(reported.status, expected);
+        assert_eq!(reported.reference, Some(reference()));
+        assert_eq!(reported.timestamp, Some(at(1_760_000_005)));
+        assert_eq!(reported.failure, None);
     }
 }
 
 #[test]
 fn references_of_other_programs_are_none() {
     for other in [json!("msg:01J8Z6"), json!(""), json!(7), json!(null)] {
-        let told = one(json!({"status": "sent", "biz_opaque_callback_data": other}));
-        assert_eq!(told.reference, None);
+        let reported = one(json!({"status": "sent", "biz_opaque_callback_data": other}));
+        assert_eq!(reported.reference, None);
     }
 }
 
 #[test]
 fn a_failure_has_the_code_and_the_details() {
-    let told = one(json!({"status": "failed", "errors": [{"code": 131_049,
+    let reported = one(json!({"status": "failed", "errors": [{"code": 131_049,
         "title": "This message was not delivered", "message": "This message was not delivered",
         "error_data": {"details": "In order to maintain a healthy ecosystem"}, "href": "https://x"}]}));
-    assert_eq!(told.status, MessageStatus::Failed);
-    let failure = told.failure.expect("a reason");
+    assert_eq!(reported.status, MessageStatus::Failed);
+    let failure = reported.failure.expect("a reason");
     assert_eq!(failure.code, DeliveryCode::MarketingLimited);
     let text = "131049: In order to maintain a healthy ecosystem";
     assert_eq!(failure.message.as_deref(), Some(text));
@@ -65,22 +65,22 @@ fn a_failure_has_the_code_and_the_details() {
 #[test]
 fn a_reported_failure_is_never_uncertain() {
     for code in [1, 2, 131_000, 131_016, 999_999] {
-        let told = one(json!({"status": "failed", "errors": [{"code": code, "title": "x"}]}));
-        let failure = told.failure.expect("a reason");
+        let reported = one(json!({"status": "failed", "errors": [{"code": code, "title": "x"}]}));
+        let failure = reported.failure.expect("a reason");
         assert_eq!(failure.code, DeliveryCode::Unknown, "{code}");
         assert!(!failure.is_uncertain());
     }
     for errors in [json!([]), json!(null), json!("x"), json!([7]), json!([{"code": -1}])] {
-        let told = one(json!({"status": "failed", "errors": errors}));
-        assert_eq!(told.failure.expect("a reason").code, DeliveryCode::Unknown);
+        let reported = one(json!({"status": "failed", "errors": errors}));
+        assert_eq!(reported.failure.expect("a reason").code, DeliveryCode::Unknown);
     }
 }
 
 #[test]
-fn a_contact_who_stopped_marketing_is_told_besides() {
-    let told = status(json!({"status": "failed", "recipient_user_id": "BR.134912",
+fn a_contact_who_stopped_marketing_is_reported_besides() {
+    let reported = status(json!({"status": "failed", "recipient_user_id": "BR.134912",
         "errors": [{"code": 131_050, "title": "stopped"}]}));
-    match told.as_slice() {
+    match reported.as_slice() {
         [GatewayEvent::Status(status), GatewayEvent::Names(_), GatewayEvent::Preference(wish)] => {
             let failure = status.failure.as_ref().expect("a reason");
             assert_eq!(failure.code, DeliveryCode::RecipientOptedOut);
@@ -94,7 +94,7 @@ fn a_contact_who_stopped_marketing_is_told_besides() {
 
 #[test]
 fn a_status_brings_the_recipients_names_where_there_is_more_than_a_phone() {
-    let names = |told: Vec<GatewayEvent>| match told.as_slice() {
+    let names = |reported: Vec<GatewayEvent>| match reported.as_slice() {
         [GatewayEvent::Status(_)] => None,
         [GatewayEvent::Status(_), GatewayEvent::Names(NamesReport { peer, aliases })] => {
             Some((peer.clone(), aliases.clone()))
@@ -103,8 +103,8 @@ fn a_status_brings_the_recipients_names_where_there_is_more_than_a_phone() {
     };
     let both = Some(("553491234567".to_owned(), vec!["BR.134912".to_owned()]));
     for word in ["sent", "delivered", "read", "failed"] {
-        let told = status(json!({"status": word, "recipient_user_id": "BR.134912"}));
-        assert_eq!(names(told), both, "{word}");
+        let reported = status(json!({"status": word, "recipient_user_id": "BR.134912"}));
+        assert_eq!(names(reported), both, "{word}");
         assert_eq!(names(status(json!({ "status": word }))), None, "{word}");
     }
     let with = |contact: Value, recipient: Value| {
@@ -113,8 +113,8 @@ fn a_status_brings_the_recipients_names_where_there_is_more_than_a_phone() {
             .as_object_mut()
             .expect("an object")
             .extend(recipient.as_object().cloned().expect("one"));
-        let told = events("messages", json!({"contacts": [contact], "statuses": [status]}));
-        names(told.into_iter().map(|event| event.expect("readable")).collect())
+        let reported = events("messages", json!({"contacts": [contact], "statuses": [status]}));
+        names(reported.into_iter().map(|event| event.expect("readable")).collect())
     };
     let maria = json!({"wa_id": "553491234567", "user_id": "BR.134912"});
     assert_eq!(with(maria.clone(), json!({"recipient_id": "553491234567"})), both);
@@ -135,10 +135,11 @@ fn a_status_brings_the_recipients_names_where_there_is_more_than_a_phone() {
 #[test]
 fn a_failure_of_the_account_makes_its_state_doubtful() {
     for code in [131_042, 131_031, 368, 190] {
-        let told = status(json!({"status": "failed", "errors": [{"code": code, "title": "x"}]}));
+        let reported =
+            status(json!({"status": "failed", "errors": [{"code": code, "title": "x"}]}));
         assert!(
-            matches!(told.as_slice(), [GatewayEvent::Status(_), GatewayEvent::StateDoubtful]),
-            "{code} {told:?}"
+            matches!(reported.as_slice(), [GatewayEvent::Status(_), GatewayEvent::StateDoubtful]),
+            "{code} {reported:?}"
         );
     }
     one(json!({"status": "failed", "errors": [{"code": 131_026, "title": "x"}]}));
@@ -146,9 +147,9 @@ fn a_failure_of_the_account_makes_its_state_doubtful() {
 
 #[test]
 fn statuses_of_groups_are_statuses() {
-    let told = one(json!({"status": "read", "recipient_type": "group", "recipient_id": "g",
+    let reported = one(json!({"status": "read", "recipient_type": "group", "recipient_id": "g",
         "recipient_participant_id": "553491234567"}));
-    assert_eq!(told.status, MessageStatus::Read);
+    assert_eq!(reported.status, MessageStatus::Read);
 }
 
 #[test]
@@ -169,7 +170,8 @@ fn one_bad_status_of_many_loses_no_other() {
             _ => json!({"id": format!("wamid.{n}"), "status": "sent", "timestamp": "1760000000"}),
         })
         .collect();
-    let told = events("messages", json!({"contacts": [maria(), maria()], "statuses": statuses}));
-    assert_eq!(told.len(), 1_000);
-    assert_eq!(told.iter().filter(|event| event.is_err()).count(), 3);
+    let reported =
+        events("messages", json!({"contacts": [maria(), maria()], "statuses": statuses}));
+    assert_eq!(reported.len(), 1_000);
+    assert_eq!(reported.iter().filter(|event| event.is_err()).count(), 3);
 }

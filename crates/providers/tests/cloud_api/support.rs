@@ -127,8 +127,8 @@ pub fn message(content: Value) -> GatewayMessage {
         "id": "wamid.IN1", "timestamp": "1760000000"});
     let fields = message.as_object_mut().expect("an object");
     fields.extend(content.as_object().cloned().expect("an object"));
-    let told = event("messages", json!({"contacts": [maria()], "messages": [message]}));
-    match told {
+    let reported = event("messages", json!({"contacts": [maria()], "messages": [message]}));
+    match reported {
         GatewayEvent::Message(message) => message,
         other => panic!("no message: {other:?}"),
     }

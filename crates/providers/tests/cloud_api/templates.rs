@@ -180,18 +180,19 @@ async fn templates_need_the_account() {
 async fn a_number_that_answers_is_connected() {
     let fake = FakeCloud::new();
     let connection = connection_with(&fake.settings(&FakeCloud::base()));
-    let told = CloudApi::new().status(&InProcess(fake.clone()), &connection).await.expect("told");
-    assert_eq!(told.status, ConnectionStatus::Connected);
+    let reported =
+        CloudApi::new().status(&InProcess(fake.clone()), &connection).await.expect("told");
+    assert_eq!(reported.status, ConnectionStatus::Connected);
     assert_eq!(
-        told.detail,
+        reported.detail,
         Some(json!({"display_phone_number": "551140028922",
         "verified_name": "Loja", "quality_rating": "GREEN"}))
     );
     assert_eq!(fake.violations(), Vec::<String>::new());
     fake.revoke_token(true);
-    let told = CloudApi::new().status(&InProcess(fake), &connection).await.expect("told");
-    assert_eq!(told.status, ConnectionStatus::Disconnected);
-    assert_eq!(told.detail.expect("a reason")["code"], 190);
+    let reported = CloudApi::new().status(&InProcess(fake), &connection).await.expect("told");
+    assert_eq!(reported.status, ConnectionStatus::Disconnected);
+    assert_eq!(reported.detail.expect("a reason")["code"], 190);
 }
 
 #[tokio::test]
@@ -200,8 +201,8 @@ async fn only_a_definite_error_is_disconnected() {
         let (status, body) = graph_error(code, "x");
         let transport = ScriptedTransport::new();
         transport.then_json(status, &body);
-        let told = CloudApi::new().status(&transport, &plain()).await.expect("told");
-        assert_eq!(told.status, ConnectionStatus::Disconnected, "{code}");
+        let reported = CloudApi::new().status(&transport, &plain()).await.expect("told");
+        assert_eq!(reported.status, ConnectionStatus::Disconnected, "{code}");
         let request = &transport.requests()[0];
         assert_eq!((request.method, request.repeatable), (Method::Get, true));
         let url = "https://graph.facebook.com/v23.0/106540352242922?fields=\
@@ -218,8 +219,8 @@ async fn only_a_definite_error_is_disconnected() {
     ] {
         let transport = ScriptedTransport::new();
         transport.then_json(status, &body);
-        let told = CloudApi::new().status(&transport, &plain()).await.expect("told");
-        assert_eq!(told.status, ConnectionStatus::Disconnected, "{status} {body}");
+        let reported = CloudApi::new().status(&transport, &plain()).await.expect("told");
+        assert_eq!(reported.status, ConnectionStatus::Disconnected, "{status} {body}");
     }
     let transport = ScriptedTransport::new();
     for code in [1, 2, 4, 80_007, 131_000, 999_999] {
@@ -234,8 +235,8 @@ async fn only_a_definite_error_is_disconnected() {
     transport.then_json(404, &graph_error(100, "Unsupported get request").1);
     transport.then(Err(TransportError::TimedOut { after_sending: true }));
     for _ in 0..13 {
-        let told = CloudApi::new().status(&transport, &plain()).await;
-        assert!(matches!(told, Err(ProviderError::Failed(_))), "{told:?}");
+        let reported = CloudApi::new().status(&transport, &plain()).await;
+        assert!(matches!(reported, Err(ProviderError::Failed(_))), "{reported:?}");
     }
     assert_eq!(transport.requests().len(), 13);
 }

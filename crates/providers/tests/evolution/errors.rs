@@ -92,8 +92,9 @@ async fn what_was_refused_before_it_left_is_refused() {
 
 #[tokio::test]
 async fn a_number_that_is_not_on_the_channel_is_not_repeated_in_the_reason() {
-    let told = json!([{"jid": "553491234567@s.whatsapp.net", "exists": false, "number": PERSON}]);
-    let failure = failed(400, told).await;
+    let reported =
+        json!([{"jid": "553491234567@s.whatsapp.net", "exists": false, "number": PERSON}]);
+    let failure = failed(400, reported).await;
     assert!(!format!("{failure:?}").contains("1234567"), "{failure:?}");
 }
 

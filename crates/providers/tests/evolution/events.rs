@@ -30,7 +30,7 @@ fn what_is_typed_on_the_phone_is_an_echo() {
 }
 
 #[test]
-fn what_a_program_sent_is_told_as_such() {
+fn what_a_program_sent_is_reported_as_such() {
     let scene = Scene::new();
     for event in ["send.message", "SEND_MESSAGE"] {
         match scene.event(event, own("3EB0A1", "Olá")) {
@@ -49,11 +49,11 @@ fn what_a_program_sent_is_told_as_such() {
 }
 
 #[test]
-fn what_a_program_sent_to_the_own_number_is_told_too() {
+fn what_a_program_sent_to_the_own_number_is_reported_too() {
     let mut record = own("3EB0A1", "Teste");
     record["key"]["remoteJid"] = json!("551187654000@s.whatsapp.net");
     let scene = Scene::new();
-    assert!(scene.told("messages.upsert", record.clone()).is_empty(), "a note to oneself");
+    assert!(scene.reported("messages.upsert", record.clone()).is_empty(), "a note to oneself");
     match scene.event("send.message", record) {
         GatewayEvent::OwnSend(sent) => assert_eq!(sent.peer, "551187654000"),
         other => panic!("not an own send: {other:?}"),
@@ -66,8 +66,11 @@ fn a_program_that_changes_a_text_makes_an_edit() {
         "editedMessage": {"conversation": "Olá!"}});
     let mut record = own("3EB0A2", "");
     record["message"] = json!({"editedMessage": {"message": {"protocolMessage": protocol}}});
-    let told = Scene::new().event("send.message.update", record);
-    assert!(matches!(&told, GatewayEvent::Edit { content, .. } if content == "Olá!"), "{told:?}");
+    let reported = Scene::new().event("send.message.update", record);
+    assert!(
+        matches!(&reported, GatewayEvent::Edit { content, .. } if content == "Olá!"),
+        "{reported:?}"
+    );
 }
 
 #[test]
@@ -83,10 +86,10 @@ fn statuses_are_translated_by_their_words() {
         let update = json!({"keyId": "3EB0A1", "remoteJid": "553491234567@s.whatsapp.net",
             "fromMe": true, "participant": null, "status": word, "instanceId": "uuid",
             "messageId": "cuid"});
-        let told = status(scene.event("messages.update", update));
-        assert_eq!((told.provider_id.as_str(), told.status), ("3EB0A1", expected));
-        assert_eq!((told.reference, told.timestamp), (None, None));
-        let code = told.failure.map(|failure| failure.code);
+        let reported = status(scene.event("messages.update", update));
+        assert_eq!((reported.provider_id.as_str(), reported.status), ("3EB0A1", expected));
+        assert_eq!((reported.reference, reported.timestamp), (None, None));
+        let code = reported.failure.map(|failure| failure.code);
         let failed = expected == MessageStatus::Failed;
         assert_eq!(code, failed.then_some(DeliveryCode::Unknown));
     }
@@ -107,7 +110,7 @@ fn what_says_nothing_of_our_messages_is_left_out() {
         json!(null),
         json!([]),
     ] {
-        assert!(scene.told("messages.update", data.clone()).is_empty(), "{data}");
+        assert!(scene.reported("messages.update", data.clone()).is_empty(), "{data}");
     }
 }
 
@@ -120,9 +123,10 @@ fn statuses_come_in_lists_and_in_the_librarys_own_form_too() {
         {"key": {"id": "2", "fromMe": true}, "update": {"status": 3}},
         {"keyId": "3", "fromMe": true, "status": "TELEPATHY"},
     ]);
-    let told = scene.told("messages.update", updates);
-    let [Ok(first), Err(_), Ok(third), Ok(GatewayEvent::Unknown(unknown))] = told.as_slice() else {
-        panic!("{told:?}")
+    let reported = scene.reported("messages.update", updates);
+    let [Ok(first), Err(_), Ok(third), Ok(GatewayEvent::Unknown(unknown))] = reported.as_slice()
+    else {
+        panic!("{reported:?}")
     };
     assert_eq!(status(first.clone()).status, MessageStatus::Read);
     assert_eq!(status(third.clone()).status, MessageStatus::Delivered);
@@ -137,9 +141,9 @@ fn one_bad_record_of_fifty_loses_none_of_the_others() {
         record["key"]["fromMe"] = json!(n % 2 == 0);
     }
     records[17] = json!({"key": "broken"});
-    let told = scene.told("messages.set", json!(records));
-    assert_eq!(told.len(), 50);
-    for (n, event) in told.into_iter().enumerate() {
+    let reported = scene.reported("messages.set", json!(records));
+    assert_eq!(reported.len(), 50);
+    for (n, event) in reported.into_iter().enumerate() {
         match event {
             Err(_) => assert_eq!(n, 17),
             Ok(GatewayEvent::Message(message)) => assert!(n % 2 == 1 && message.history),
@@ -153,17 +157,17 @@ fn one_bad_record_of_fifty_loses_none_of_the_others() {
 fn messages_come_one_by_one_in_lists_and_in_lists_within_an_object() {
     let scene = Scene::new();
     let (one, other) = (own("1", "a"), own("2", "b"));
-    assert_eq!(scene.told("messages.upsert", one.clone()).len(), 1);
-    assert_eq!(scene.told("messages.upsert", json!([one, other])).len(), 2);
+    assert_eq!(scene.reported("messages.upsert", one.clone()).len(), 1);
+    assert_eq!(scene.reported("messages.upsert", json!([one, other])).len(), 2);
     let within = json!({"messages": [one, other], "type": "notify"});
-    assert_eq!(scene.told("messages.upsert", within).len(), 2);
+    assert_eq!(scene.reported("messages.upsert", within).len(), 2);
 }
 
 #[test]
-fn the_connections_state_is_told() {
+fn the_connections_state_is_reported() {
     let scene = Scene::new();
     let state = |state: Value| {
-        scene.told(
+        scene.reported(
             "connection.update",
             json!({"instance": "loja1",
         "state": state, "statusReason": 200}),
@@ -178,9 +182,9 @@ fn the_connections_state_is_told() {
     assert!(state(json!("connecting")).is_empty());
     assert_eq!(state(json!("asleep")), [Ok(GatewayEvent::StateDoubtful)]);
     for event in ["logout.instance", "remove.instance", "LOGOUT_INSTANCE"] {
-        assert_eq!(scene.told(event, Value::Null), [Ok(disconnected.clone())], "{event}");
+        assert_eq!(scene.reported(event, Value::Null), [Ok(disconnected.clone())], "{event}");
     }
-    assert_eq!(scene.told("status.instance", json!({})), [Ok(GatewayEvent::StateDoubtful)]);
+    assert_eq!(scene.reported("status.instance", json!({})), [Ok(GatewayEvent::StateDoubtful)]);
 }
 
 #[test]
@@ -188,9 +192,9 @@ fn a_code_and_the_end_of_codes_say_that_no_phone_may_be_paired() {
     let scene = Scene::new();
     let code = json!({"qrcode": {"instance": "loja1", "pairingCode": null, "code": "2@x",
         "base64": "data:image/png;base64,aGk="}});
-    assert_eq!(scene.told("qrcode.updated", code), [Ok(GatewayEvent::StateDoubtful)]);
+    assert_eq!(scene.reported("qrcode.updated", code), [Ok(GatewayEvent::StateDoubtful)]);
     let limit = json!({"message": "QR code limit reached, please login again", "statusCode": 500});
-    assert_eq!(scene.told("qrcode.updated", limit), [Ok(GatewayEvent::StateDoubtful)]);
+    assert_eq!(scene.reported("qrcode.updated", limit), [Ok(GatewayEvent::StateDoubtful)]);
 }
 
 #[test]
@@ -209,7 +213,7 @@ fn whatever_changes_groups_asks_for_them_again_once() {
         ("group-participants.update", strings),
         ("GROUP_PARTICIPANTS_UPDATE", objects),
     ] {
-        assert_eq!(scene.told(event, data), [Ok(GatewayEvent::GroupsChanged)], "{event}");
+        assert_eq!(scene.reported(event, data), [Ok(GatewayEvent::GroupsChanged)], "{event}");
     }
 }
 
@@ -218,9 +222,10 @@ fn a_group_that_an_event_tells_of_is_known_at_once_and_asked_for_too() {
     let member = json!({"id": "5511987654000@s.whatsapp.net", "admin": "admin"});
     let data = json!([{"id": "1@g.us", "subject": "A", "announce": true}, 7,
         {"id": "2@g.us", "subject": "B", "participants": [member]}]);
-    let told = Scene::new().told("groups.upsert", data);
-    let [Ok(GatewayEvent::Groups(list)), Ok(GatewayEvent::GroupsChanged)] = told.as_slice() else {
-        panic!("{told:?}")
+    let reported = Scene::new().reported("groups.upsert", data);
+    let [Ok(GatewayEvent::Groups(list)), Ok(GatewayEvent::GroupsChanged)] = reported.as_slice()
+    else {
+        panic!("{reported:?}")
     };
     let shown: Vec<_> = list
         .groups
@@ -237,8 +242,8 @@ fn a_group_that_an_event_tells_of_is_known_at_once_and_asked_for_too() {
 fn names_are_read_in_both_spellings() {
     let scene = Scene::new();
     for event in ["messages.upsert", "MESSAGES_UPSERT", "Messages_Upsert"] {
-        let told = scene.event(event, own("1", "a"));
-        assert!(matches!(told, GatewayEvent::Echo(_)), "{event}");
+        let reported = scene.event(event, own("1", "a"));
+        assert!(matches!(reported, GatewayEvent::Echo(_)), "{event}");
     }
 }
 
@@ -265,7 +270,7 @@ fn events_that_mean_nothing_here_are_left_out() {
         "PRESENCE_UPDATE",
         "TYPEBOT_CHANGE_STATUS",
     ] {
-        assert!(scene.told(event, json!([{"id": "x"}])).is_empty(), "{event}");
+        assert!(scene.reported(event, json!([{"id": "x"}])).is_empty(), "{event}");
     }
 }
 
@@ -281,11 +286,14 @@ fn an_event_that_is_not_known_is_kept_as_such() {
 }
 
 #[test]
-fn a_message_of_a_kind_that_is_not_known_is_told_by_own_sends_too() {
+fn a_message_of_a_kind_that_is_not_known_is_reported_by_own_sends_too() {
     let mut record = own("3EB0A1", "");
     record["message"] = json!({"pollCreationMessage": {"name": "Quando?"}});
-    let told = only(Scene::new().told("send.message", record.clone()));
-    assert!(matches!(&told, GatewayEvent::OwnSend(sent) if sent.content.is_none()), "{told:?}");
+    let reported = only(Scene::new().reported("send.message", record.clone()));
+    assert!(
+        matches!(&reported, GatewayEvent::OwnSend(sent) if sent.content.is_none()),
+        "{reported:?}"
+    );
     match Scene::new().event("messages.upsert", record) {
         GatewayEvent::Echo(echo) => assert_eq!(echo.message_type, MessageType::Unsupported),
         other => panic!("not an echo: {other:?}"),

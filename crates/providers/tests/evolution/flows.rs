@@ -28,8 +28,11 @@ async fn a_text_goes_out_comes_far_and_is_answered() {
         ("READ", MessageStatus::Read),
     ] {
         let webhook = scene.fake.acknowledge(accepted.provider_id.as_str(), word);
-        let told = status(only(scene.receive(&webhook)));
-        assert_eq!((told.provider_id, told.status), (accepted.provider_id.clone(), expected));
+        let reported = status(only(scene.receive(&webhook)));
+        assert_eq!(
+            (reported.provider_id, reported.status),
+            (accepted.provider_id.clone(), expected)
+        );
     }
     let answer = scene.fake.incoming(PHONE, "Oi!");
     match only(scene.receive(&scene.fake.webhook_message(&answer))) {
@@ -136,9 +139,10 @@ async fn a_gateway_that_accepts_no_connection_sent_nothing() {
 async fn a_pairing_brings_the_history_before_it() {
     let scene = Scene::new();
     let records = [scene.fake.incoming(PHONE, "Oi"), scene.fake.typed(PHONE, "Olá")];
-    let told = scene.receive(&scene.fake.webhook_history(&records));
-    let [Ok(GatewayEvent::Message(message)), Ok(GatewayEvent::Echo(echo))] = told.as_slice() else {
-        panic!("{told:?}")
+    let reported = scene.receive(&scene.fake.webhook_history(&records));
+    let [Ok(GatewayEvent::Message(message)), Ok(GatewayEvent::Echo(echo))] = reported.as_slice()
+    else {
+        panic!("{reported:?}")
     };
     assert!(message.history && echo.history);
     let opened = only(scene.receive(&scene.fake.change_state("open")));
@@ -146,7 +150,7 @@ async fn a_pairing_brings_the_history_before_it() {
 }
 
 #[tokio::test]
-async fn the_same_message_told_twice_has_the_same_id() {
+async fn the_same_message_reported_twice_has_the_same_id() {
     let scene = Scene::new();
     let record = scene.fake.incoming(PHONE, "Oi");
     let webhook = scene.fake.webhook_message(&record);

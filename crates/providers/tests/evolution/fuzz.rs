@@ -126,8 +126,9 @@ fn mutated(mut payload: Value, path: &[usize], with: Value) -> Value {
 
 fn receive(scene: &Scene, event: &str, data: Value) {
     let webhook = scene.fake.webhook(event, data).webhook();
-    let told = scene.provider.receive(&scene.connection, &webhook).expect("it is verified JSON");
-    for one in told.into_iter().filter_map(|received| received.event.ok()) {
+    let reported =
+        scene.provider.receive(&scene.connection, &webhook).expect("it is verified JSON");
+    for one in reported.into_iter().filter_map(|received| received.event.ok()) {
         // What is passed on can be printed and compared.
         assert_eq!(format!("{one:?}"), format!("{:?}", one.clone()));
     }

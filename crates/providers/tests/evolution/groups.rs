@@ -19,9 +19,9 @@ fn group(id: &str, participants: Value) -> Value {
 }
 
 async fn list(scene: &Scene) -> GroupList {
-    let told = scene.provider.groups(&scene.transport, &scene.connection).await;
+    let reported = scene.provider.groups(&scene.transport, &scene.connection).await;
     assert_eq!(scene.fake.violations(), [""; 0]);
-    told.expect("groups")
+    reported.expect("groups")
 }
 
 async fn read(groups: Vec<Value>) -> Vec<Group> {
@@ -29,9 +29,9 @@ async fn read(groups: Vec<Value>) -> Vec<Group> {
     for group in groups {
         scene.fake.add_group(group);
     }
-    let told = list(&scene).await;
-    assert!(told.is_whole);
-    told.groups
+    let reported = list(&scene).await;
+    assert!(reported.is_whole);
+    reported.groups
 }
 
 fn admin() -> Value {
@@ -47,14 +47,14 @@ fn announcing(id: &str, participants: Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_community_and_its_announcement_group_are_told_apart() {
+async fn a_community_and_its_announcement_group_are_distinguished() {
     let mut parent = group("120363099999999999@g.us", json!([]));
     parent["isCommunity"] = json!(true);
     let mut announcements = group("120363041234567890@g.us", json!([]));
     announcements["linkedParent"] = json!("120363099999999999@g.us");
     announcements["isCommunityAnnounce"] = json!(true);
     announcements["announce"] = json!(true);
-    let told = read(vec![parent, announcements]).await;
+    let reported = read(vec![parent, announcements]).await;
     let named = |id: &str| Group { subject: Some("Clientes".to_owned()), ..Group::seen(code(id)) };
     let expected = [
         Group { is_community: true, ..named("120363099999999999@grupos.example") },
@@ -65,7 +65,7 @@ async fn a_community_and_its_announcement_group_are_told_apart() {
             ..named("120363041234567890@grupos.example")
         },
     ];
-    assert_eq!(told, expected);
+    assert_eq!(reported, expected);
 }
 
 #[tokio::test]
@@ -85,8 +85,8 @@ async fn the_own_role_is_found_under_either_form_of_the_number() {
         (json!(["5511987654000@s.whatsapp.net", 7, null]), false),
         (Value::Null, false),
     ] {
-        let told = read(vec![group("1-2@g.us", participants.clone())]).await;
-        assert_eq!((told.len(), told[0].is_admin), (1, is_admin), "{participants}");
+        let reported = read(vec![group("1-2@g.us", participants.clone())]).await;
+        assert_eq!((reported.len(), reported[0].is_admin), (1, is_admin), "{participants}");
     }
 }
 
@@ -103,11 +103,11 @@ async fn an_entry_that_is_no_group_keeps_the_others_and_the_list_is_not_whole() 
     for entry in [json!({"subject": "A"}), json!({"id": "a b@g.us"}), json!(7), Value::Null] {
         let scene = Scene::new();
         scene.fake.add_group(entry.clone());
-        let told = scene.provider.groups(&scene.transport, &scene.connection).await;
-        assert!(matches!(told, Err(ProviderError::Failed(_))), "none is a group: {told:?}");
+        let reported = scene.provider.groups(&scene.transport, &scene.connection).await;
+        assert!(matches!(reported, Err(ProviderError::Failed(_))), "none is a group: {reported:?}");
         scene.fake.add_group(group("1@g.us", json!([])));
-        let told = list(&scene).await;
-        assert_eq!((told.groups.len(), told.is_whole), (1, false), "{entry}");
+        let reported = list(&scene).await;
+        assert_eq!((reported.groups.len(), reported.is_whole), (1, false), "{entry}");
     }
 }
 
@@ -123,11 +123,11 @@ async fn the_role_is_asked_for_where_it_decides_and_the_list_does_not_tell_it() 
     let mut community = announcing("5@g.us", admin());
     community["isCommunity"] = json!(true);
     scene.fake.add_group(community);
-    let told = list(&scene).await;
-    let roles: Vec<bool> = told.groups.iter().map(|group| group.is_admin).collect();
+    let reported = list(&scene).await;
+    let roles: Vec<bool> = reported.groups.iter().map(|group| group.is_admin).collect();
     assert_eq!(roles, [true, false, false, false, false]);
     let open = ["3@grupos.example", "4@grupos.example", "5@grupos.example"].map(code);
-    assert_eq!((told.is_whole, told.without_role), (true, open.to_vec()));
+    assert_eq!((reported.is_whole, reported.without_role), (true, open.to_vec()));
     assert_eq!(scene.fake.requests(), 4);
 }
 
@@ -135,8 +135,8 @@ async fn the_role_is_asked_for_where_it_decides_and_the_list_does_not_tell_it() 
 async fn a_list_with_participants_needs_no_more_questions() {
     let scene = Scene::new();
     scene.fake.add_group(announcing("1@g.us", admin()));
-    let told = list(&scene).await;
-    assert!(told.groups[0].is_admin && told.without_role.is_empty());
+    let reported = list(&scene).await;
+    assert!(reported.groups[0].is_admin && reported.without_role.is_empty());
     assert_eq!(scene.fake.requests(), 1);
 }
 
@@ -153,9 +153,9 @@ async fn roles_are_asked_for_within_bounds() {
         for _ in 0..60 {
             transport.then_json(status, &answer);
         }
-        let told = scene.provider.groups(&transport, &scene.connection).await.expect("groups");
-        assert_eq!((told.groups.len(), told.is_whole), (60, true));
-        assert_eq!((transport.requests().len(), told.without_role.len()), (requests, open));
+        let reported = scene.provider.groups(&transport, &scene.connection).await.expect("groups");
+        assert_eq!((reported.groups.len(), reported.is_whole), (60, true));
+        assert_eq!((transport.requests().len(), reported.without_role.len()), (requests, open));
         assert!(transport.requests().iter().all(|request| request.repeatable));
     }
 }
@@ -166,7 +166,7 @@ async fn an_answer_that_is_no_list_is_a_failure() {
     let transport = ScriptedTransport::new();
     transport.then_json(200, &json!({"error": true})).then_json(500, &json!([]));
     for _ in 0..2 {
-        let told = scene.provider.groups(&transport, &scene.connection).await;
-        assert!(matches!(told, Err(ProviderError::Failed(_))), "{told:?}");
+        let reported = scene.provider.groups(&transport, &scene.connection).await;
+        assert!(matches!(reported, Err(ProviderError::Failed(_))), "{reported:?}");
     }
 }

@@ -42,7 +42,7 @@ fn short(events: &[Incoming]) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_was_missed_is_told_oldest_first_with_how_far_it_came() {
+async fn what_was_missed_is_reported_oldest_first_with_how_far_it_came() {
     let scene = Scene::new();
     scene.fake.set_now(at(-5));
     scene.fake.incoming(PHONE, "too early");
@@ -61,23 +61,26 @@ async fn what_was_missed_is_told_oldest_first_with_how_far_it_came() {
     let pulled = missed(&scene, 0, 30).await;
     assert_eq!(short(&pulled.events), ["in Oi", "sent Olá", "delivered", "typed Já vai", "read"]);
     assert_eq!(pulled.more_from, None);
-    let told = status(pulled.events[2].clone().expect("readable"));
-    assert_eq!((told.provider_id.as_str(), told.status), (id.as_str(), MessageStatus::Delivered));
+    let reported = status(pulled.events[2].clone().expect("readable"));
+    assert_eq!(
+        (reported.provider_id.as_str(), reported.status),
+        (id.as_str(), MessageStatus::Delivered)
+    );
 }
 
 #[tokio::test]
-async fn a_long_outage_is_told_in_parts_without_a_gap() {
+async fn a_long_outage_is_reported_in_parts_without_a_gap() {
     let scene = Scene::new();
     for second in 0..1_234 {
         scene.fake.set_now(at(second));
         scene.fake.incoming(PHONE, &second.to_string());
     }
-    let (mut from, mut told, mut pulls) = (at(0), Vec::new(), 0);
+    let (mut from, mut reported, mut pulls) = (at(0), Vec::new(), 0);
     loop {
         let pulled = scene.provider.missed(&scene.transport, &scene.connection, from, at(5_000));
         let pulled = pulled.await.expect("an answer");
         pulls += 1;
-        told.extend(short(&pulled.events));
+        reported.extend(short(&pulled.events));
         match pulled.more_from {
             Some(more) => {
                 assert!(more > from);
@@ -86,9 +89,9 @@ async fn a_long_outage_is_told_in_parts_without_a_gap() {
             None => break,
         }
     }
-    told.dedup();
+    reported.dedup();
     let all: Vec<String> = (0..1_234).map(|second| format!("in {second}")).collect();
-    assert_eq!(told, all);
+    assert_eq!(reported, all);
     assert!((3..=4).contains(&pulls), "{pulls}");
 }
 
@@ -252,8 +255,8 @@ async fn a_programs_id_proves_whatever_source_the_row_names() {
             transport.then_json(200, &history_of(&row));
         }
         let pulled = scene.provider.missed(&transport, &scene.connection, at(0), at(9)).await;
-        let told = if is_programs { "sent Oi" } else { "typed Oi" };
-        assert_eq!(short(&pulled.expect("an answer").events), [told], "{id} {source}");
+        let reported = if is_programs { "sent Oi" } else { "typed Oi" };
+        assert_eq!(short(&pulled.expect("an answer").events), [reported], "{id} {source}");
         let lookup = lookup(text_to(PHONE, "Oi"), START);
         let found = scene.provider.find_sent(&transport, &scene.connection, &lookup).await;
         assert_eq!(found.expect("an answer").is_some(), is_programs, "{id} {source}");
@@ -274,8 +277,8 @@ async fn a_form_of_the_number_that_the_gateway_does_not_know_ends_no_search() {
             transport.then_json(status, &answer);
         }
         let lookup = lookup(text_to(PHONE, "Oi"), START);
-        let told = scene.provider.find_sent(&transport, &scene.connection, &lookup).await;
-        match told {
+        let reported = scene.provider.find_sent(&transport, &scene.connection, &lookup).await;
+        match reported {
             Ok(sent) => assert!(found && sent.is_some()),
             Err(_) => assert!(!found, "a failure is no answer"),
         }

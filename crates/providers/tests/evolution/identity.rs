@@ -87,7 +87,7 @@ fn notes_to_oneself_are_left_out() {
             let key = json!({"remoteJid": own, "remoteJidAlt": "777@lid", "senderPn": own,
                 "fromMe": from_me, "id": "3A0F"});
             for event in ["messages.upsert", "messages.set"] {
-                assert_eq!(scene.told(event, json!([from(key.clone())])), [], "{event} {own}");
+                assert_eq!(scene.reported(event, json!([from(key.clone())])), [], "{event} {own}");
             }
         }
     }
@@ -113,7 +113,7 @@ fn statuses_broadcasts_and_newsletters_are_left_out() {
     let scene = Scene::new();
     for written in ["status@broadcast", "123@broadcast", "120363@newsletter", "0@s.whatsapp.net"] {
         let key = json!({"remoteJid": written, "fromMe": false, "id": "3A0F"});
-        assert!(scene.told("messages.upsert", from(key)).is_empty(), "{written}");
+        assert!(scene.reported("messages.upsert", from(key)).is_empty(), "{written}");
     }
 }
 
@@ -130,7 +130,8 @@ fn a_record_without_a_readable_key_is_refused_alone() {
         json!({"remoteJid": "12@elsewhere", "fromMe": false, "id": "3A0F"}),
         json!({"remoteJid": "a b@g.us", "fromMe": false, "id": "3A0F"}),
     ] {
-        let told = scene.told("messages.upsert", json!([from(key.clone()), from(good.clone())]));
-        assert!(matches!(told.as_slice(), [Err(_), Ok(_)]), "{key}: {told:?}");
+        let reported =
+            scene.reported("messages.upsert", json!([from(key.clone()), from(good.clone())]));
+        assert!(matches!(reported.as_slice(), [Err(_), Ok(_)]), "{key}: {reported:?}");
     }
 }

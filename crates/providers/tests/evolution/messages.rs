@@ -144,7 +144,7 @@ fn envelopes_are_opened() {
 }
 
 #[test]
-fn places_and_cards_are_told_in_words() {
+fn places_and_cards_are_reported_in_words() {
     let place = json!({"degreesLatitude": -18.9186, "degreesLongitude": -48.2772,
         "name": "Loja", "address": "Rua das Flores, 10"});
     let expected = (MessageType::Location, says("-18.9186,-48.2772 Loja"));
@@ -173,7 +173,7 @@ fn a_reaction_answers_the_message_it_is_of() {
     );
     assert_eq!(message.quoted.as_ref().map(|id| id.as_str()), Some("3EB0A1"));
     let taken_back = record("reactionMessage", reaction(""));
-    assert!(Scene::new().told("messages.upsert", taken_back).is_empty());
+    assert!(Scene::new().reported("messages.upsert", taken_back).is_empty());
 }
 
 #[test]
@@ -246,13 +246,13 @@ fn the_protocols_other_records_are_left_out() {
             "messageContextInfo": {}}),
     ] {
         assert!(
-            scene.told("messages.upsert", record("x", message.clone())).is_empty(),
+            scene.reported("messages.upsert", record("x", message.clone())).is_empty(),
             "{message}"
         );
     }
     let mut note = record("x", Value::Null);
     note["messageStubType"] = json!("GROUP_PARTICIPANT_ADD");
-    assert!(scene.told("messages.upsert", note).is_empty());
+    assert!(scene.reported("messages.upsert", note).is_empty());
 }
 
 #[test]

@@ -26,13 +26,16 @@ async fn a_phone_is_paired_with_the_code_that_is_shown() {
     };
     assert_eq!(first.text, "2@1");
     assert_eq!(first.png.as_deref(), Some(&b"\x89PNG\r\n\x1a\n1"[..]));
-    let told = status(&scene).await.expect("an answer");
-    assert_eq!(told.status, ConnectionStatus::Disconnected);
-    assert_eq!(told.detail, Some(json!({"state": "connecting"})));
+    let reported = status(&scene).await.expect("an answer");
+    assert_eq!(reported.status, ConnectionStatus::Disconnected);
+    assert_eq!(reported.detail, Some(json!({"state": "connecting"})));
     assert!(matches!(pairing(&scene).await, Ok(Pairing::Code(next)) if next.text == "2@2"));
     scene.fake.set_state("open");
     assert_eq!(pairing(&scene).await, Ok(Pairing::Paired));
-    assert_eq!(status(&scene).await.map(|told| told.status), Ok(ConnectionStatus::Connected));
+    assert_eq!(
+        status(&scene).await.map(|reported| reported.status),
+        Ok(ConnectionStatus::Connected)
+    );
     assert_eq!(scene.fake.violations(), [""; 0]);
 }
 
@@ -42,20 +45,20 @@ async fn a_gateway_without_a_code_yet_is_asked_again_and_one_that_gave_up_is_not
     scene.fake.set_state("close").no_code_yet();
     assert_eq!(pairing(&scene).await, Ok(Pairing::Preparing));
     scene.fake.reach_code_limit();
-    let told = pairing(&scene).await;
-    assert!(matches!(&told, Err(ProviderError::Failed(why)) if why.contains("no more codes")));
+    let reported = pairing(&scene).await;
+    assert!(matches!(&reported, Err(ProviderError::Failed(why)) if why.contains("no more codes")));
 }
 
 #[tokio::test]
-async fn a_failure_that_is_called_a_success_is_told_with_the_gateways_word() {
+async fn a_failure_that_is_called_a_success_is_reported_with_the_gateways_word() {
     let scene = Scene::new();
     scene.fake.set_state("close").fail_pairing();
-    let told = pairing(&scene).await;
-    assert_eq!(told, Err(ProviderError::Failed("Error: Timed Out".to_owned())));
+    let reported = pairing(&scene).await;
+    assert_eq!(reported, Err(ProviderError::Failed("Error: Timed Out".to_owned())));
     let transport = ScriptedTransport::new();
     transport.then_json(200, &json!({"error": true}));
-    let told = scene.provider.pairing(&transport, &scene.connection).await;
-    assert!(matches!(told, Err(ProviderError::Failed(_))), "{told:?}");
+    let reported = scene.provider.pairing(&transport, &scene.connection).await;
+    assert!(matches!(reported, Err(ProviderError::Failed(_))), "{reported:?}");
 }
 
 #[tokio::test]
@@ -82,16 +85,16 @@ async fn a_gateway_that_will_not_serve_the_connection_leaves_it_disconnected() {
         } else {
             scene.fake.lose_license()
         };
-        let told = status(&scene).await.expect("an answer");
-        assert_eq!(told.status, ConnectionStatus::Disconnected);
-        assert!(told.detail.expect("a reason")["reason"].is_string());
+        let reported = status(&scene).await.expect("an answer");
+        assert_eq!(reported.status, ConnectionStatus::Disconnected);
+        assert!(reported.detail.expect("a reason")["reason"].is_string());
         assert!(matches!(pairing(&scene).await, Err(ProviderError::Failed(_))));
     }
     let scene = Scene::new();
     let mut settings = scene.fake.settings();
     settings.insert("api_key".to_owned(), json!("wrong"));
-    let told = scene.provider.status(&scene.transport, &connection(&settings)).await;
-    assert_eq!(told.map(|told| told.status), Ok(ConnectionStatus::Disconnected));
+    let reported = scene.provider.status(&scene.transport, &connection(&settings)).await;
+    assert_eq!(reported.map(|reported| reported.status), Ok(ConnectionStatus::Disconnected));
 }
 
 #[tokio::test]
@@ -105,8 +108,8 @@ async fn a_gateway_that_cannot_be_asked_tells_nothing() {
     transport.then_json(404, &json!({"message": "Cannot GET /instance"}));
     transport.then_json(301, &json!(null)).then_json(405, &json!({})).then_json(403, &json!({}));
     for _ in 0..9 {
-        let told = scene.provider.status(&transport, &scene.connection).await;
-        assert!(matches!(told, Err(ProviderError::Failed(_))), "{told:?}");
+        let reported = scene.provider.status(&transport, &scene.connection).await;
+        assert!(matches!(reported, Err(ProviderError::Failed(_))), "{reported:?}");
     }
     assert!(transport.requests().iter().all(|request| request.repeatable));
 }

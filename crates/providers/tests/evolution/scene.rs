@@ -56,13 +56,13 @@ impl Scene {
     }
 
     /// What the adapter makes of an event of the gateway.
-    pub(crate) fn told(&self, event: &str, data: Value) -> Vec<Incoming> {
+    pub(crate) fn reported(&self, event: &str, data: Value) -> Vec<Incoming> {
         self.receive(&self.fake.webhook(event, data))
     }
 
     /// The one event that it makes of it.
     pub(crate) fn event(&self, event: &str, data: Value) -> GatewayEvent {
-        only(self.told(event, data))
+        only(self.reported(event, data))
     }
 
     /// The one message that it makes of it.

@@ -148,12 +148,12 @@ fn an_envelope_without_an_event_or_of_another_instance_is_refused_as_an_event() 
         let before = envelope[name].take();
         envelope[name] = value;
         let changed = whole.clone().with_body(envelope.to_string());
-        let told = scene.receive(&changed);
-        assert!(matches!(told.as_slice(), [Err(_)]), "{name}: {told:?}");
+        let reported = scene.receive(&changed);
+        assert!(matches!(reported.as_slice(), [Err(_)]), "{name}: {reported:?}");
         envelope[name] = before;
     }
     for body in ["[]", "null", "7", "\"x\"", "{}"] {
-        let told = scene.receive(&whole.clone().with_body(body));
-        assert!(matches!(told.as_slice(), [Err(_)]), "{body}: {told:?}");
+        let reported = scene.receive(&whole.clone().with_body(body));
+        assert!(matches!(reported.as_slice(), [Err(_)]), "{body}: {reported:?}");
     }
 }

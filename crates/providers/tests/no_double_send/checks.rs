@@ -264,7 +264,7 @@ fn may_move(from: MessageStatus, uncertain: bool, to: MessageStatus) -> bool {
 fn statuses_move_forward(world: &World, messages: &[Message]) -> u64 {
     let mut proved = 0;
     let events = world.model.events(world.company);
-    let told: Vec<(EventType, Value)> = events
+    let reported: Vec<(EventType, Value)> = events
         .iter()
         .map(|event| (event.event_type, serde_json::from_str(&event.data).expect("JSON")))
         .collect();
@@ -272,19 +272,19 @@ fn statuses_move_forward(world: &World, messages: &[Message]) -> u64 {
         let (mut status, mut uncertain) = (MessageStatus::Pending, false);
         let mut was_sent = false;
         for (kind, data) in
-            told.iter().filter(|(_, data)| data["message_id"] == message.id.to_string())
+            reported.iter().filter(|(_, data)| data["message_id"] == message.id.to_string())
         {
             let named = |name: &str| data[name].as_str().and_then(MessageStatus::parse);
             let next = named("status").expect("a status");
             match kind {
                 EventType::MessageSent => {
-                    assert!(!was_sent, "sent twice: {told:?}");
+                    assert!(!was_sent, "sent twice: {reported:?}");
                     assert_eq!((status, next), (MessageStatus::Pending, MessageStatus::Sent));
                     was_sent = true;
                 }
                 EventType::MessageStatusUpdated => {
-                    assert_eq!(named("previous_status"), Some(status), "{told:?}");
-                    assert!(may_move(status, uncertain, next), "{status} to {next}: {told:?}");
+                    assert_eq!(named("previous_status"), Some(status), "{reported:?}");
+                    assert!(may_move(status, uncertain, next), "{status} to {next}: {reported:?}");
                     proved += u64::from(uncertain);
                 }
                 other => panic!("{other}: {data}"),
@@ -292,10 +292,10 @@ fn statuses_move_forward(world: &World, messages: &[Message]) -> u64 {
             status = next;
             uncertain = data["error_type"] == "delivery_uncertain";
         }
-        assert_eq!(status, message.status, "{told:?}");
+        assert_eq!(status, message.status, "{reported:?}");
         // That it surely failed is no other status, so that nothing tells it (R137).
         let is_known_now = uncertain && message.status == MessageStatus::Failed;
-        assert!(uncertain == is_uncertain(message) || is_known_now, "{told:?}");
+        assert!(uncertain == is_uncertain(message) || is_known_now, "{reported:?}");
     }
     proved
 }

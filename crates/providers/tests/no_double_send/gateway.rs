@@ -46,7 +46,7 @@ pub struct Arrived {
 
 /// What a gateway tells of a message.
 #[derive(Clone, Debug)]
-pub struct Told {
+pub struct Reported {
     pub webhook: SignedWebhook,
     /// Whether it proves that the message was sent.
     pub proves: bool,
@@ -270,18 +270,18 @@ impl Fake {
 
     /// Everything that it will tell of the message that it took as the `place`-th: how far it came,
     /// or that it failed.
-    pub fn reports(&self, place: usize, fails: bool, now: Timestamp) -> Vec<Told> {
-        let told = |webhook, proves| Told { webhook, proves };
+    pub fn reports(&self, place: usize, fails: bool, now: Timestamp) -> Vec<Reported> {
+        let reported = |webhook, proves| Reported { webhook, proves };
         match self {
             Self::Cloud(fake) => {
                 let sent = &fake.accepted()[place];
-                let mut reports = vec![told(fake.webhook_status(sent, "sent", now), true)];
+                let mut reports = vec![reported(fake.webhook_status(sent, "sent", now), true)];
                 if fails {
                     let failed = fake.webhook_failed(sent, 131_026, "not on the channel", now);
-                    reports.push(told(failed, false));
+                    reports.push(reported(failed, false));
                 } else {
                     for status in ["delivered", "read"] {
-                        reports.push(told(fake.webhook_status(sent, status, now), true));
+                        reports.push(reported(fake.webhook_status(sent, status, now), true));
                     }
                 }
                 reports
@@ -289,20 +289,20 @@ impl Fake {
             Self::Waha(fake) => {
                 let id = &fake.accepted()[place].raw_id;
                 let own = fake.sent_message(id).expect("it was taken");
-                let mut reports = vec![told(fake.webhook_message(&own), true)];
+                let mut reports = vec![reported(fake.webhook_message(&own), true)];
                 let acks: &[i64] = if fails { &[-1] } else { &[1, 2, 3] };
                 for ack in acks {
-                    reports.push(told(fake.webhook_ack(id, *ack), *ack > 0));
+                    reports.push(reported(fake.webhook_ack(id, *ack), *ack > 0));
                 }
                 reports
             }
             Self::Evolution(fake) => {
                 let id = &fake.accepted()[place].id;
-                let mut reports = vec![told(fake.webhook_sent(id), true)];
+                let mut reports = vec![reported(fake.webhook_sent(id), true)];
                 let acks: &[&str] =
                     if fails { &["ERROR"] } else { &["SERVER_ACK", "DELIVERY_ACK", "READ"] };
                 for ack in acks {
-                    reports.push(told(fake.acknowledge(id, ack), false));
+                    reports.push(reported(fake.acknowledge(id, ack), false));
                 }
                 reports
             }

@@ -322,10 +322,10 @@ impl World {
             if fails {
                 self.failing.insert(place);
             }
-            for told in self.fake.reports(place, fails, self.clock.now()) {
+            for reported in self.fake.reports(place, fails, self.clock.now()) {
                 if !self.dice.one_in(4) {
-                    let proves = told.proves.then_some(place);
-                    self.hooks.push(Hook { webhook: told.webhook, proves });
+                    let proves = reported.proves.then_some(place);
+                    self.hooks.push(Hook { webhook: reported.webhook, proves });
                 }
             }
         }
@@ -350,8 +350,8 @@ impl World {
             let webhook = webhook.webhook();
             let head = Webhook { body: Vec::new(), ..webhook.clone() };
             let Ok(called) = app.inbox().called(&connection, &head).await else { return };
-            if let Ok(told) = app.inbox().take_webhook(&called, &webhook).await {
-                assert_eq!((told.refused, told.unknown), (Vec::new(), Vec::new()));
+            if let Ok(reported) = app.inbox().take_webhook(&called, &webhook).await {
+                assert_eq!((reported.refused, reported.unknown), (Vec::new(), Vec::new()));
                 *taken.borrow_mut() += 1;
                 proved.borrow_mut().extend(proves);
             }

@@ -44,7 +44,7 @@ fn the_caption_of_a_file_is_beneath_it_and_no_content() {
 }
 
 #[test]
-fn files_are_told_apart_by_mimetype_where_nothing_else_does() {
+fn files_are_distinguished_by_mimetype_where_nothing_else_does() {
     for (mimetype, expected) in [
         (json!("image/png"), MessageType::Image),
         (json!("image/webp"), MessageType::Sticker),

@@ -103,26 +103,26 @@ async fn an_answer_that_is_not_wholly_groups_is_a_failure_and_deletes_none() {
         json!([7]),
         json!("groups"),
     ] {
-        let told = answered(std::slice::from_ref(&page)).await;
-        assert!(matches!(told, Err(ProviderError::Failed(_))), "{page}: {told:?}");
+        let reported = answered(std::slice::from_ref(&page)).await;
+        assert!(matches!(reported, Err(ProviderError::Failed(_))), "{page}: {reported:?}");
     }
     for none in [json!({}), json!([]), json!(null)] {
         assert_eq!(answered(&[none]).await, Ok(Vec::new()));
     }
-    assert_eq!(answered(&[json!({"100@g.us": group})]).await.map(|told| told.len()), Ok(1));
+    assert_eq!(answered(&[json!({"100@g.us": group})]).await.map(|reported| reported.len()), Ok(1));
 }
 
 #[tokio::test]
 async fn groups_that_are_named_by_their_key_alone_are_read() {
     let page = json!({"100-1@g.us": {"subject": "Obra", "announce": true},
         "200@g.us": {"subject": "Casa", "id": "201@g.us"}});
-    let told = answered(&[page, json!([])]).await.expect("it answers");
+    let reported = answered(&[page, json!([])]).await.expect("it answers");
     let group = |id: &str, subject: &str| Group {
         subject: Some(subject.to_owned()),
         ..Group::seen(code(id))
     };
     assert_eq!(
-        told,
+        reported,
         [Group { announce_only: true, ..group("100-1", "Obra") }, group("201", "Casa")]
     );
 }
@@ -159,9 +159,9 @@ async fn a_gateway_that_does_not_tell_who_may_write_is_asked_once() {
     transport.then_json(200, &json!({"status": "WORKING", "engine": {"engine": "GOWS"}}));
     transport.then_json(200, &json!([group(1), group(2), group(3)])).then_json(500, &json!({}));
     let scene = Scene::new(WahaEngine::Gows);
-    let told = scene.adapter.groups(&transport, &scene.connection).await.expect("it answers");
+    let reported = scene.adapter.groups(&transport, &scene.connection).await.expect("it answers");
     let codes = [code("1"), code("2"), code("3")];
-    assert_eq!((told.groups.len(), told.without_role), (3, codes.to_vec()));
+    assert_eq!((reported.groups.len(), reported.without_role), (3, codes.to_vec()));
     assert_eq!(transport.requests().len(), 3);
 }
 
@@ -184,12 +184,12 @@ async fn groups_are_read_where_the_session_tells_nothing_of_itself() {
         [{"id": "551140028922@s.whatsapp.net", "admin": "admin"}]}]),
     );
     let scene = Scene::new(WahaEngine::Gows);
-    let told = scene.adapter.groups(&transport, &scene.connection).await.expect("it answers");
-    assert!(told.groups[0].is_admin, "by the connection's own number");
+    let reported = scene.adapter.groups(&transport, &scene.connection).await.expect("it answers");
+    assert!(reported.groups[0].is_admin, "by the connection's own number");
     let transport = ScriptedTransport::new();
     transport.then_json(500, &json!({}));
-    let told = scene.adapter.groups(&transport, &scene.connection).await;
-    assert!(matches!(told, Err(ProviderError::Failed(_))), "it may know its names in a moment");
+    let reported = scene.adapter.groups(&transport, &scene.connection).await;
+    assert!(matches!(reported, Err(ProviderError::Failed(_))), "it may know its names in a moment");
 }
 
 #[tokio::test]
@@ -201,7 +201,7 @@ async fn a_list_that_does_not_end_is_a_failure() {
     assert!(matches!(answered(&pages).await, Err(ProviderError::Failed(_))));
     let mut pages = pages[..99].to_vec();
     pages.push(json!([{"id": "1-2@g.us"}]));
-    assert_eq!(answered(&pages).await.map(|told| told.len()), Ok(9_901));
+    assert_eq!(answered(&pages).await.map(|reported| reported.len()), Ok(9_901));
 }
 
 #[tokio::test]

@@ -19,7 +19,7 @@ async fn missed(scene: &Scene, from: Timestamp) -> Result<Missed, ProviderError>
 }
 
 #[tokio::test]
-async fn both_sides_of_every_chat_are_told_oldest_first_as_if_live() {
+async fn both_sides_of_every_chat_are_reported_oldest_first_as_if_live() {
     for engine in [WahaEngine::Noweb, WahaEngine::Gows] {
         let scene = Scene::new(engine);
         scene.waha.set_now(NOW.minus(HOUR));
@@ -34,10 +34,10 @@ async fn both_sides_of_every_chat_are_told_oldest_first_as_if_live() {
             }
         }
         let _ = scene.waha.webhook_ack(&raw_id(1), 3);
-        let told = missed(&scene, NOW).await.expect("it answers");
-        assert_eq!(told.more_from, None);
+        let reported = missed(&scene, NOW).await.expect("it answers");
+        assert_eq!(reported.more_from, None);
         let events: Vec<_> =
-            told.events.into_iter().map(|event| event.expect("readable")).collect();
+            reported.events.into_iter().map(|event| event.expect("readable")).collect();
         let [
             GatewayEvent::Message(first),
             GatewayEvent::Echo(typed),
@@ -70,9 +70,9 @@ async fn a_pull_is_bounded_and_says_where_the_next_begins() {
         scene.waha.set_now(NOW.plus(Duration::from_secs(second)));
         scene.waha.receive("553491234567@c.us", "Maria", &second.to_string());
     }
-    let told = missed(&scene, NOW).await.expect("it answers");
-    assert_eq!(told.events.len(), 500);
-    let more = told.more_from.expect("there is more");
+    let reported = missed(&scene, NOW).await.expect("it answers");
+    assert_eq!(reported.events.len(), 500);
+    let more = reported.more_from.expect("there is more");
     assert_eq!(more, NOW.plus(Duration::from_secs(499)));
     let rest = missed(&scene, more).await.expect("it answers");
     assert_eq!((rest.events.len(), rest.more_from), (4, None), "the last one again");
@@ -85,8 +85,8 @@ async fn a_second_with_too_much_is_left_behind_in_the_end() {
     for n in 0..501 {
         scene.waha.receive("553491234567@c.us", "Maria", &n.to_string());
     }
-    let told = missed(&scene, NOW).await.expect("it answers");
-    assert!(told.more_from.is_some_and(|more| more > NOW));
+    let reported = missed(&scene, NOW).await.expect("it answers");
+    assert!(reported.more_from.is_some_and(|more| more > NOW));
 }
 
 #[tokio::test]
@@ -127,12 +127,12 @@ async fn asked(answers: &[(u16, Value)]) -> (Result<Missed, ProviderError>, Vec<
             }
         }
     }
-    let told = scene.adapter.missed(&transport, &scene.connection, NOW, NOW.plus(HOUR)).await;
+    let reported = scene.adapter.missed(&transport, &scene.connection, NOW, NOW.plus(HOUR)).await;
     let bounds = transport.requests().into_iter().skip(1).map(|request| {
         let query = request.url.split_once('?').expect("a query").1.to_owned();
         query.split('&').take(2).collect::<Vec<_>>().join("&")
     });
-    (told, bounds.collect())
+    (reported, bounds.collect())
 }
 
 fn rows(count: usize) -> Value {
@@ -146,10 +146,10 @@ fn rows(count: usize) -> Value {
 #[tokio::test]
 async fn a_page_that_is_too_long_is_asked_for_in_smaller_ones() {
     let cut = || json!("[{\"id\": \"false_351912345678@c.us_3A0");
-    let (told, bounds) =
+    let (reported, bounds) =
         asked(&[(200, rows(100)), (200, cut()), (200, rows(20)), (200, rows(3))]).await;
-    let told = told.expect("it answers");
-    assert_eq!((told.events.len(), told.more_from), (123, None));
+    let reported = reported.expect("it answers");
+    assert_eq!((reported.events.len(), reported.more_from), (123, None));
     let expected = [
         "limit=100&offset=0",
         "limit=100&offset=100",
@@ -157,8 +157,8 @@ async fn a_page_that_is_too_long_is_asked_for_in_smaller_ones() {
         "limit=20&offset=120",
     ];
     assert_eq!(bounds, expected);
-    let (told, bounds) = asked(&[(200, cut()), (200, cut()), (200, rows(1))]).await;
-    assert!(matches!(told, Err(ProviderError::Failed(_))), "{told:?}");
+    let (reported, bounds) = asked(&[(200, cut()), (200, cut()), (200, rows(1))]).await;
+    assert!(matches!(reported, Err(ProviderError::Failed(_))), "{reported:?}");
     assert_eq!(bounds.len(), 2, "not for ever");
 }
 
@@ -166,20 +166,20 @@ async fn a_page_that_is_too_long_is_asked_for_in_smaller_ones() {
 async fn small_pages_are_bounded_too() {
     let mut answers = vec![(200, json!("[{"))];
     answers.extend((0..5).map(|_| (200, rows(20))));
-    let told = asked(&answers).await.0.expect("it answers");
-    assert_eq!(told.events.len(), 100);
-    assert!(told.more_from.is_some(), "the rest is asked for later");
+    let reported = asked(&answers).await.0.expect("it answers");
+    assert_eq!(reported.events.len(), 100);
+    assert!(reported.more_from.is_some(), "the rest is asked for later");
 }
 
 #[tokio::test]
 async fn only_what_the_engine_cannot_do_is_given_up() {
     let engine = json!({"message": "The method is not implemented by 'WPP' engine."});
     for (status, body) in [(501, json!({})), (422, engine.clone()), (500, engine)] {
-        let (told, _) = asked(&[(status, body)]).await;
-        assert_eq!(told, Err(ProviderError::Unsupported), "{status}");
+        let (reported, _) = asked(&[(status, body)]).await;
+        assert_eq!(reported, Err(ProviderError::Unsupported), "{status}");
     }
     for status in [400, 404, 422, 500, 502] {
-        let (told, _) = asked(&[(status, json!({"message": "Not Found"}))]).await;
-        assert!(matches!(told, Err(ProviderError::Failed(_))), "{status}: {told:?}");
+        let (reported, _) = asked(&[(status, json!({"message": "Not Found"}))]).await;
+        assert!(matches!(reported, Err(ProviderError::Failed(_))), "{status}: {reported:?}");
     }
 }

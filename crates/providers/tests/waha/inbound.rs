@@ -19,7 +19,7 @@ fn message(scene: &Scene, fields: Value) -> GatewayMessage {
 }
 
 #[test]
-fn a_text_is_read_with_everything_that_is_told_of_it() {
+fn a_text_is_read_with_everything_that_is_reported_of_it() {
     let scene = Scene::new(WahaEngine::Gows);
     let expected = GatewayMessage {
         provider_id: id("3A0F"),
@@ -109,7 +109,7 @@ fn a_group_is_the_peer_and_its_member_the_participant() {
 }
 
 #[test]
-fn a_member_is_named_by_phone_where_it_is_told() {
+fn a_member_is_named_by_phone_where_it_is_reported() {
     for (engine, expected) in [
         (WahaEngine::Gows, "553491234567"),
         (WahaEngine::Noweb, "553491234567"),

@@ -16,8 +16,8 @@ async fn the_gateway_is_asked_for_the_phone_of_a_lid() {
     for engine in WahaEngine::ALL {
         let scene = Scene::new(engine);
         scene.waha.set_lid("553491234567", "123@lid").set_reports_names(false);
-        let told = scene.waha.receive("123@lid", "Maria", "Oi");
-        let message = scene.message(&told);
+        let reported = scene.waha.receive("123@lid", "Maria", "Oi");
+        let message = scene.message(&reported);
         assert_eq!((message.peer.as_str(), message.aliases.len()), ("123@lid", 0), "{engine:?}");
         assert_eq!(names(&scene, "123@lid").await, Ok(vec!["553491234567".to_owned()]));
         assert_eq!(scene.paths(), ["GET /api/loja1/lids/123%40lid"]);
@@ -32,26 +32,26 @@ async fn answered(answers: &[(u16, Value)]) -> (Result<Vec<String>, ProviderErro
         transport.then_json(*status, body);
     }
     let scene = Scene::new(WahaEngine::Gows);
-    let told = scene.adapter.names(&transport, &scene.connection, "123@lid").await;
+    let reported = scene.adapter.names(&transport, &scene.connection, "123@lid").await;
     let asked = transport.requests().into_iter();
     let paths = asked.filter_map(|r| r.url.split_once("/lids/").map(|(_, lid)| lid.to_owned()));
-    (told, paths.collect())
+    (reported, paths.collect())
 }
 
 #[tokio::test]
 async fn a_gateway_that_wants_the_bare_number_is_asked_for_that() {
     let phone = json!({"lid": "123@lid", "pn": "553491234567@s.whatsapp.net"});
     for status in [400, 404] {
-        let (told, asked) = answered(&[(status, json!({})), (200, phone.clone())]).await;
-        assert_eq!(told, Ok(vec!["553491234567".to_owned()]));
+        let (reported, asked) = answered(&[(status, json!({})), (200, phone.clone())]).await;
+        assert_eq!(reported, Ok(vec!["553491234567".to_owned()]));
         assert_eq!(asked, ["123%40lid", "123"]);
     }
-    let (told, _) = answered(&[(404, json!({})), (404, json!({}))]).await;
-    assert_eq!(told, Ok(Vec::new()));
+    let (reported, _) = answered(&[(404, json!({})), (404, json!({}))]).await;
+    assert_eq!(reported, Ok(Vec::new()));
 }
 
 #[tokio::test]
-async fn what_is_no_phone_brings_no_name_and_trouble_is_told() {
+async fn what_is_no_phone_brings_no_name_and_trouble_is_reported() {
     for body in [
         json!({"lid": "123@lid", "pn": null}),
         json!({"lid": "123@lid"}),
@@ -63,12 +63,12 @@ async fn what_is_no_phone_brings_no_name_and_trouble_is_told() {
         assert_eq!(answered(&[(200, body.clone())]).await.0, Ok(Vec::new()), "{body}");
     }
     for status in [401, 422, 500] {
-        let (told, asked) = answered(&[(status, json!({}))]).await;
-        assert!(matches!(told, Err(ProviderError::Failed(_))), "{status}");
+        let (reported, asked) = answered(&[(status, json!({}))]).await;
+        assert!(matches!(reported, Err(ProviderError::Failed(_))), "{status}");
         assert_eq!(asked.len(), 1);
     }
-    let (told, _) = answered(&[(501, json!({}))]).await;
-    assert_eq!(told, Err(ProviderError::Unsupported));
+    let (reported, _) = answered(&[(501, json!({}))]).await;
+    assert_eq!(reported, Err(ProviderError::Unsupported));
 }
 
 #[tokio::test]

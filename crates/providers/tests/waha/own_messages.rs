@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::support::{LISBON, NOW, SUFFIX, Scene, inbound, message_id, raw_id, status_of};
 
-fn told(scene: &Scene, webhook: &SignedWebhook) -> Vec<GatewayEvent> {
+fn reported(scene: &Scene, webhook: &SignedWebhook) -> Vec<GatewayEvent> {
     let received = scene.take(webhook).expect("signed");
     received.into_iter().map(|received| received.event.expect("readable")).collect()
 }
@@ -31,7 +31,7 @@ async fn a_message_of_ours_is_proved_by_the_id_that_we_chose() {
         let scene = Scene::new(engine);
         scene.send(1, LISBON).await.expect("accepted");
         let sent = scene.waha.sent_message(&raw_id(1)).expect("kept");
-        let events = told(&scene, &scene.waha.webhook_message(&sent));
+        let events = reported(&scene, &scene.waha.webhook_message(&sent));
         assert_eq!(events.len(), 1, "{events:?}");
         let status = status_of(events[0].clone());
         assert_eq!(status.reference, Some(message_id(1)));
@@ -43,7 +43,7 @@ async fn a_message_of_ours_is_proved_by_the_id_that_we_chose() {
 }
 
 #[tokio::test]
-async fn a_message_of_ours_without_our_id_is_told_with_all_that_may_prove_it() {
+async fn a_message_of_ours_without_our_id_is_reported_with_all_that_may_prove_it() {
     let scene = Scene::new(WahaEngine::Webjs);
     let accepted = scene.send(1, "5534991234567").await.expect("accepted");
     let sent = scene.waha.sent_message(accepted.provider_id.as_str()).expect("kept");
@@ -55,11 +55,11 @@ async fn a_message_of_ours_without_our_id_is_told_with_all_that_may_prove_it() {
         content: Some("Olá".to_owned()),
         timestamp: Some(NOW),
     });
-    assert_eq!(told(&scene, &scene.waha.webhook_message(&sent)), [expected]);
+    assert_eq!(reported(&scene, &scene.waha.webhook_message(&sent)), [expected]);
 }
 
 #[test]
-fn what_another_program_sent_is_told_as_such_and_how_far_it_came() {
+fn what_another_program_sent_is_reported_as_such_and_how_far_it_came() {
     let scene = Scene::new(WahaEngine::Gows);
     let events = scene.events("message.any", &own(json!({"source": "api", "ack": 3})));
     let [Ok(GatewayEvent::OwnSend(sent)), Ok(GatewayEvent::Status(status))] = events.as_slice()
@@ -75,7 +75,7 @@ fn what_another_program_sent_is_told_as_such_and_how_far_it_came() {
 }
 
 #[test]
-fn a_message_of_ours_that_is_not_out_yet_is_told_with_its_reference() {
+fn a_message_of_ours_that_is_not_out_yet_is_reported_with_its_reference() {
     let scene = Scene::new(WahaEngine::Gows);
     let id = format!("true_553491234567@c.us_{}", raw_id(3));
     let event = scene.event("message.any", &own(json!({"source": "api", "id": id, "ack": 0})));
@@ -88,7 +88,7 @@ fn what_the_operator_typed_is_an_echo() {
     for engine in WahaEngine::ALL {
         let scene = Scene::new(engine);
         let typed = scene.waha.type_on_phone("553491234567@c.us", "Bom dia");
-        let events = told(&scene, &scene.waha.webhook_message(&typed));
+        let events = reported(&scene, &scene.waha.webhook_message(&typed));
         let [GatewayEvent::Echo(echo)] = events.as_slice() else { panic!("{events:?}") };
         assert_eq!((echo.peer.as_str(), echo.message_type), ("553491234567", MessageType::Text));
         assert_eq!(echo.content.as_deref(), Some("Bom dia"));
@@ -114,18 +114,18 @@ fn an_echo_is_sent_however_far_it_came_unless_it_failed() {
 fn an_echo_in_a_group_is_of_the_group() {
     let scene = Scene::new(WahaEngine::Noweb);
     let typed = scene.waha.type_on_phone("12036300@g.us", "Bom dia");
-    let events = told(&scene, &scene.waha.webhook_message(&typed));
+    let events = reported(&scene, &scene.waha.webhook_message(&typed));
     let [GatewayEvent::Echo(echo)] = events.as_slice() else { panic!("{events:?}") };
     assert_eq!((&echo.peer, &echo.participant), (&format!("12036300@{SUFFIX}"), &None));
 }
 
 #[test]
-fn the_phone_behind_the_lid_of_an_own_message_is_told() {
+fn the_phone_behind_the_lid_of_an_own_message_is_reported() {
     for engine in [WahaEngine::Noweb, WahaEngine::Gows] {
         let scene = Scene::new(engine);
         scene.waha.set_lid("553491234567", "123@lid");
         let typed = scene.waha.type_on_phone("123@lid", "Bom dia");
-        let events = told(&scene, &scene.waha.webhook_message(&typed));
+        let events = reported(&scene, &scene.waha.webhook_message(&typed));
         let [GatewayEvent::Echo(echo)] = events.as_slice() else { panic!("{events:?}") };
         assert_eq!(
             (echo.peer.as_str(), &echo.aliases),
@@ -135,7 +135,7 @@ fn the_phone_behind_the_lid_of_an_own_message_is_told() {
 }
 
 #[test]
-fn the_phone_that_an_own_message_went_to_is_told_beside_the_lid_in_its_id() {
+fn the_phone_that_an_own_message_went_to_is_reported_beside_the_lid_in_its_id() {
     let scene = Scene::new(WahaEngine::Webjs);
     for (to, aliases) in [
         ("553491234567@c.us", vec!["553491234567".to_owned()]),

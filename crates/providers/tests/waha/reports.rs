@@ -192,7 +192,7 @@ fn known_events_that_mean_nothing_here_are_left_out() {
 }
 
 #[test]
-fn an_unknown_event_is_told_by_its_name() {
+fn an_unknown_event_is_reported_by_its_name() {
     let scene = Scene::new(WahaEngine::Gows);
     let event = scene.event("something.new", &json!({"x": 1}));
     let GatewayEvent::Unknown(report) = event else { panic!("{event:?}") };

@@ -64,7 +64,7 @@ async fn a_webhook_tells_of_another_engine() {
 }
 
 #[tokio::test]
-async fn an_engine_that_is_not_told_gets_no_id_and_the_message_goes_out() {
+async fn an_engine_that_is_not_reported_gets_no_id_and_the_message_goes_out() {
     let transport = ScriptedTransport::new();
     transport.then_json(500, &json!({})).then_json(201, &json!({"id": "true_351@c.us_3EB0"}));
     let waha = FakeWaha::default();
@@ -287,7 +287,7 @@ async fn a_session_that_does_not_name_its_engine_is_tried() {
 
 #[tokio::test]
 async fn the_engine_is_read_however_the_session_writes_it() {
-    for (told, takes_ids) in [
+    for (reported, takes_ids) in [
         (json!({"engine": "GOWS"}), true),
         (json!({"name": "NOWEB"}), true),
         (json!({"gows": {"connected": true}}), true),
@@ -296,14 +296,14 @@ async fn the_engine_is_read_however_the_session_writes_it() {
         (json!({"WPP": {}}), false),
     ] {
         let transport = ScriptedTransport::new();
-        transport.then_json(200, &json!({"status": "WORKING", "engine": told}));
+        transport.then_json(200, &json!({"status": "WORKING", "engine": reported}));
         transport.then_json(201, &json!({"id": "true_351@c.us_3EB0"}));
         let scene = Scene::new(WahaEngine::Gows);
         let outgoing = scene.outgoing(1, "351");
         let sent = scene.adapter.send(&transport, &scene.connection, &outgoing).await;
         sent.expect("accepted");
         let body: Value = serde_json::from_slice(&transport.requests()[1].body).expect("JSON");
-        assert_eq!(body.get("id").is_some(), takes_ids, "{told}");
+        assert_eq!(body.get("id").is_some(), takes_ids, "{reported}");
     }
 }
 
@@ -321,7 +321,7 @@ async fn a_session_that_tells_nothing_does_not_stop_the_send() {
 }
 
 #[tokio::test]
-async fn a_number_that_the_channel_told_is_written_to_without_a_check() {
+async fn a_number_that_the_channel_reported_is_written_to_without_a_check() {
     for number in ["553491234567", "5534991234567"] {
         let scene = Scene::new(WahaEngine::Gows);
         // A check would say that nobody has it.

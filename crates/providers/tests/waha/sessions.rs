@@ -13,9 +13,9 @@ use serde_json::json;
 use super::support::{NOW, Scene, connection};
 
 async fn status(scene: &Scene) -> Result<(ConnectionStatus, String), ProviderError> {
-    let told = scene.adapter.status(&scene.transport, &scene.connection).await?;
-    let detail = told.detail.expect("it says why");
-    Ok((told.status, detail["status"].as_str().expect("a text").to_owned()))
+    let reported = scene.adapter.status(&scene.transport, &scene.connection).await?;
+    let detail = reported.detail.expect("it says why");
+    Ok((reported.status, detail["status"].as_str().expect("a text").to_owned()))
 }
 
 async fn pairing(scene: &Scene) -> Result<Pairing, ProviderError> {
@@ -116,30 +116,30 @@ async fn pairing_without_a_session_or_with_a_passkey_says_what_is_missing() {
 }
 
 #[test]
-fn changes_of_the_session_are_told() {
+fn changes_of_the_session_are_reported() {
     let scene = Scene::new(WahaEngine::Gows);
-    let told = |word: &str| {
+    let reported = |word: &str| {
         let received = scene.take(&scene.waha.webhook_status(word)).expect("signed");
         let events = received.into_iter().map(|received| received.event.expect("readable"));
         events.collect::<Vec<_>>()
     };
     let connected = GatewayEvent::Connection(ConnectionStatus::Connected);
     let disconnected = GatewayEvent::Connection(ConnectionStatus::Disconnected);
-    assert_eq!(told("WORKING"), [connected]);
+    assert_eq!(reported("WORKING"), [connected]);
     for word in
         ["STOPPED", "FAILED", "SCAN_QR_CODE", "PASSKEY_REQUIRED", "PASSKEY_CONFIRMATION_REQUIRED"]
     {
-        assert_eq!(told(word), std::slice::from_ref(&disconnected), "{word}");
+        assert_eq!(reported(word), std::slice::from_ref(&disconnected), "{word}");
     }
-    assert_eq!(told("STARTING"), []);
-    assert_eq!(told("SOMETHING_NEW"), [GatewayEvent::StateDoubtful]);
+    assert_eq!(reported("STARTING"), []);
+    assert_eq!(reported("SOMETHING_NEW"), [GatewayEvent::StateDoubtful]);
     assert!(scene.events("session.status", &json!({}))[0].is_err());
 }
 
 #[test]
-fn a_change_that_is_told_late_or_again_is_doubted() {
+fn a_change_that_is_reported_late_or_again_is_doubted() {
     let scene = Scene::new(WahaEngine::Gows);
-    let told = |webhook: &SignedWebhook| {
+    let reported = |webhook: &SignedWebhook| {
         let received = scene.take(webhook).expect("signed").remove(0);
         received.event.expect("readable")
     };
@@ -148,13 +148,13 @@ fn a_change_that_is_told_late_or_again_is_doubted() {
         scene.waha.webhook_status(word)
     };
     let [failed, working, later] = [at(1, "FAILED"), at(3, "WORKING"), at(5, "FAILED")];
-    assert_eq!(told(&working), GatewayEvent::Connection(ConnectionStatus::Connected));
-    assert_eq!(told(&failed), GatewayEvent::StateDoubtful, "older than what is known");
-    assert_eq!(told(&working), GatewayEvent::StateDoubtful, "told before");
-    assert_eq!(told(&later), GatewayEvent::Connection(ConnectionStatus::Disconnected));
+    assert_eq!(reported(&working), GatewayEvent::Connection(ConnectionStatus::Connected));
+    assert_eq!(reported(&failed), GatewayEvent::StateDoubtful, "older than what is known");
+    assert_eq!(reported(&working), GatewayEvent::StateDoubtful, "told before");
+    assert_eq!(reported(&later), GatewayEvent::Connection(ConnectionStatus::Disconnected));
     // A gateway whose clock stands still is believed what changes.
     let same = at(5, "WORKING");
-    assert_eq!(told(&same), GatewayEvent::Connection(ConnectionStatus::Connected));
+    assert_eq!(reported(&same), GatewayEvent::Connection(ConnectionStatus::Connected));
     // Each connection has its own session.
     let mut other = connection(&scene.waha.settings());
     other.id = ConnectionId::new(uuid::Uuid::from_u128(9));

@@ -122,13 +122,13 @@ async fn every_page_of_deliveries_is_that_of_the_model() {
     }
 }
 
-type Told = (Stored<Delivery>, Option<ContactId>, Option<String>);
+type Reported = (Stored<Delivery>, Option<ContactId>, Option<String>);
 
 /// What a part of a queue holds, but for the places.
-fn told(page: &QueuePage) -> (Option<Stored<Webhook>>, [Vec<Told>; 2]) {
+fn reported(page: &QueuePage) -> (Option<Stored<Webhook>>, [Vec<Reported>; 2]) {
     let parts = [&page.fresh, &page.again].map(|part| {
-        let told = |due: &DueDelivery| (due.delivery.clone(), due.contact, due.data.clone());
-        part.iter().map(told).collect()
+        let reported = |due: &DueDelivery| (due.delivery.clone(), due.contact, due.data.clone());
+        part.iter().map(reported).collect()
     });
     (page.webhook.clone(), parts)
 }
@@ -155,7 +155,7 @@ async fn every_queue_is_that_of_the_model() {
                 let read = |after| QueueRead { key, after, fresh, due: at(due), again };
                 let ours = scene.store.read_queue(read(after[0])).await.unwrap();
                 let models = model.read_queue(read(after[1])).await.unwrap();
-                assert_eq!(told(&ours), told(&models), "{number} {fresh} {due} {again}");
+                assert_eq!(reported(&ours), reported(&models), "{number} {fresh} {due} {again}");
                 let (Some(last), Some(models_last)) = (ours.fresh.last(), models.fresh.last())
                 else {
                     break;

@@ -62,7 +62,7 @@ async fn found(store: &SqliteStore, company: CompanyId, query: &SearchQuery) -> 
 }
 
 #[tokio::test]
-async fn characters_that_the_tokenizer_takes_for_one_are_told_apart() {
+async fn characters_that_the_tokenizer_takes_for_one_are_distinguished() {
     let scene = Scene::new().await;
     let alike = ['\u{fffd}', '\u{fffe}', '\u{ffff}'];
     for (n, c) in (0..).zip(alike) {

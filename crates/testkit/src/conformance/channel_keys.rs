@@ -112,7 +112,7 @@ pub async fn a_taken_template_token_names_the_key(harness: &dyn Harness) {
 }
 
 /// D37: the operation belongs to the key, and so does the company.
-pub async fn calls_are_told_apart_by_operation_key_and_company(harness: &dyn Harness) {
+pub async fn calls_are_distinguished_by_operation_key_and_company(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
     let call = scene.call("k", None);

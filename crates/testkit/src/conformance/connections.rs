@@ -33,7 +33,7 @@ pub async fn connections_and_templates_come_by_creation_then_id(harness: &dyn Ha
 }
 
 /// By whatever refers to it, or only mentions it.
-pub async fn use_of_a_connection_is_told(harness: &dyn Harness) {
+pub async fn use_of_a_connection_is_reported(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (contact, spare) = scene.pair().await;
     let used = async |id: ConnectionId| {

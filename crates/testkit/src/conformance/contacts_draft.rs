@@ -171,7 +171,7 @@ pub async fn fields_are_found_by_id_and_by_slug_each_once(harness: &dyn Harness)
 }
 
 /// What the contact that is written has already.
-pub async fn memberships_are_told_of_the_named_lists_and_tags_in_full(harness: &dyn Harness) {
+pub async fn memberships_are_reported_the_named_lists_and_tags_in_full(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (contact, other) = (scene.contact(), scene.contact());
     let lists = [scene.list(), scene.list(), scene.list()];
@@ -221,7 +221,7 @@ pub async fn members_and_close_reasons_are_known_by_id(harness: &dyn Harness) {
 }
 
 /// Promise 8.
-pub async fn nothing_of_another_company_is_told(harness: &dyn Harness) {
+pub async fn nothing_of_another_company_is_reported(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
     let mut contact = scene.contact_with_phone("+5511987654321");
@@ -294,7 +294,7 @@ pub async fn the_holder_may_be_known_by_an_alias(harness: &dyn Harness) {
 }
 
 /// An alias is taken on its own channel only.
-pub async fn a_taken_alias_and_a_connection_are_told(harness: &dyn Harness) {
+pub async fn a_taken_alias_and_a_connection_are_reported(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (contact, connection) = scene.pair().await;
     scene.add(scene.alias(&contact, "a-lid")).await;
@@ -338,7 +338,7 @@ pub async fn a_contact_is_found_by_its_identifier_on_its_channel(harness: &dyn H
 }
 
 /// What stands in the way of deleting them.
-pub async fn use_of_members_and_close_reasons_is_told(harness: &dyn Harness) {
+pub async fn use_of_members_and_close_reasons_is_reported(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (store, company) = (&scene.store, scene.company);
     let (member, reason) = (scene.member(), scene.close_reason());

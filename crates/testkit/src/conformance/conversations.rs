@@ -200,7 +200,7 @@ pub async fn nobody_of_another_company_is_named(harness: &dyn Harness) {
 
 /// D42a: the provider's time of what came last; D43: who wrote what went out last. What comes from
 /// a history counts for neither.
-pub async fn the_newest_message_of_each_direction_is_told(harness: &dyn Harness) {
+pub async fn the_newest_message_of_each_direction_is_reported(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (contact, connection) = scene.pair().await;
     let other = scene.contact();

@@ -25,7 +25,7 @@ pub async fn queues_with_something_pending_are_named(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     assert_eq!(pending(&scene, None, ALL).await, []);
     let other = scene.another_company().await;
-    let event = scene.told(EventType::ContactCreated, 0);
+    let event = scene.reported(EventType::ContactCreated, 0);
     let (fresh, again, finished, theirs) =
         (scene.queue(), scene.queue(), scene.queue(), other.queue());
     scene.add(scene.tried(fresh, -5)).await;
@@ -195,13 +195,14 @@ pub async fn a_queue_tells_what_its_deliveries_carry(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let key = scene.queue();
     let contact = ContactId::new(scene.uuid());
-    let (of, nobody) = (scene.told_of(contact, 1), scene.told(EventType::MessageSent, 2));
+    let (of, nobody) = (scene.reported_of(contact, 1), scene.reported(EventType::MessageSent, 2));
     let deliveries = [scene.fresh(key, &of), scene.fresh(key, &nobody)];
     scene.tell(&[of.clone(), nobody.clone()], &deliveries).await;
     let page = scene.read_queue(whole(key)).await;
-    let told: Vec<_> = page.fresh.iter().map(|due| (due.contact, due.data.as_deref())).collect();
+    let reported: Vec<_> =
+        page.fresh.iter().map(|due| (due.contact, due.data.as_deref())).collect();
     let expected = [(Some(contact), Some(of.data.as_str())), (None, Some(nobody.data.as_str()))];
-    assert_eq!(told, expected);
+    assert_eq!(reported, expected);
     assert_eq!(page.fresh[0].delivery, first(deliveries[0].clone()));
     assert_eq!(page.webhook, None, "a queue need not have a webhook");
 }
@@ -211,7 +212,7 @@ pub async fn a_queue_tells_that_data_was_erased(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let key = scene.queue();
     let contact = ContactId::new(scene.uuid());
-    let event = scene.told_of(contact, 1);
+    let event = scene.reported_of(contact, 1);
     let finished = scene.delivered(key, &event);
     scene.tell(std::slice::from_ref(&event), std::slice::from_ref(&finished)).await;
     let erased = scene.store.erase_events(scene.company, contact, ALL).await.expect("works");
@@ -241,10 +242,10 @@ pub async fn a_queue_comes_with_its_webhook(harness: &dyn Harness) {
 }
 
 /// What is given up with a webhook.
-pub async fn pending_deliveries_of_a_webhook_are_told(harness: &dyn Harness) {
+pub async fn pending_deliveries_of_a_webhook_are_reported(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (key, other) = (scene.queue(), scene.another_company().await);
-    let event = scene.told(EventType::ContactCreated, 0);
+    let event = scene.reported(EventType::ContactCreated, 0);
     let pending = [scene.fresh_at(key, 0), scene.tried(key, 99_999), scene.tried(key, -9)];
     scene.add_all(pending.clone()).await;
     scene.add(scene.delivered(key, &event)).await;
@@ -284,7 +285,7 @@ pub async fn places_follow_the_order_of_commits_on_one_row(harness: &dyn Harness
                 loop {
                     let stored = scene.stored(id).await;
                     // The time tells of the version that this commit makes.
-                    let event = scene.told_of(id, stored.version().next().number() as i64);
+                    let event = scene.reported_of(id, stored.version().next().number() as i64);
                     let changes = ChangeSet::new()
                         .with(stored.update(stored.value().clone()))
                         .insert(scene.fresh(key, &event))
@@ -304,8 +305,8 @@ pub async fn places_follow_the_order_of_commits_on_one_row(harness: &dyn Harness
     let delivered: Vec<Timestamp> = fresh.iter().map(|due| due.delivery.created_at).collect();
     assert_eq!(delivered, written);
     let journal = scene.journal(Default::default(), ALL).await;
-    let told: Vec<Timestamp> = journal.iter().map(|(_, event)| event.at).collect();
-    assert_eq!(told, written);
+    let reported: Vec<Timestamp> = journal.iter().map(|(_, event)| event.at).collect();
+    assert_eq!(reported, written);
 }
 
 /// A reader that goes on after the places it knows, while others write, misses nothing in the end.

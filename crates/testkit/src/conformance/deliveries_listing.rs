@@ -18,7 +18,7 @@ async fn some(scene: &Scene) -> Vec<Delivery> {
     let mut deliveries = Vec::new();
     for n in 0..60_usize {
         let event_type = EventType::ALL[n / 2 % EventType::ALL.len()];
-        let event = scene.told(event_type, (n as i64 * 17) % 23);
+        let event = scene.reported(event_type, (n as i64 * 17) % 23);
         let delivery = match n % 4 {
             0 => scene.fresh(queues[n / 4 % 2], &event),
             1 => scene.delivered(queues[n / 4 % 2], &event),

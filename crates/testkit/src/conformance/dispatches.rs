@@ -39,7 +39,7 @@ pub async fn every_field_of_a_dispatch_window_is_read_back(harness: &dyn Harness
 }
 
 /// One contact's window is nobody else's, and neither is that of another key.
-pub async fn dispatch_windows_are_told_apart_by_contact_and_key(harness: &dyn Harness) {
+pub async fn dispatch_windows_are_distinguished_by_contact_and_key(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
     let (ana, bia, theirs) = (scene.contact(), scene.contact(), other.contact());

@@ -23,14 +23,14 @@ pub async fn events_come_in_the_order_of_their_sets(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     assert_eq!(scene.journal_ids().await, []);
     let mut events: Vec<Event> =
-        (0..40).map(|n| scene.told(TYPES[n % TYPES.len()], n as i64)).collect();
+        (0..40).map(|n| scene.reported(TYPES[n % TYPES.len()], n as i64)).collect();
     events.sort_by_key(|event| (event.at.millis() * 7) % 40);
     for part in events.chunks(15) {
         scene.tell(part, &[]).await;
     }
     let journal = scene.journal(JournalPosition::default(), ALL).await;
-    let told: Vec<EventRecord> = journal.iter().map(|(_, event)| event.clone()).collect();
-    assert_eq!(told, events.iter().map(record).collect::<Vec<_>>());
+    let reported: Vec<EventRecord> = journal.iter().map(|(_, event)| event.clone()).collect();
+    assert_eq!(reported, events.iter().map(record).collect::<Vec<_>>());
     assert!(journal.windows(2).all(|pair| pair[0].0 < pair[1].0));
     assert!(journal[0].0 > JournalPosition(0), "0 is the beginning");
     // In parts, each after the last.
@@ -51,7 +51,7 @@ pub async fn events_come_in_the_order_of_their_sets(harness: &dyn Harness) {
 pub async fn the_journal_can_be_read_by_type(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let events: Vec<Event> =
-        (0..48).map(|n| scene.told(TYPES[(n * 5 + n / 7) % TYPES.len()], n as i64)).collect();
+        (0..48).map(|n| scene.reported(TYPES[(n * 5 + n / 7) % TYPES.len()], n as i64)).collect();
     scene.tell(&events, &[]).await;
     let wanted: Vec<Vec<EventType>> = vec![
         vec![],
@@ -82,7 +82,8 @@ pub async fn the_journal_can_be_read_by_type(harness: &dyn Harness) {
 /// A position stays good, and nothing follows the newest event until there is another one.
 pub async fn a_position_at_the_end_goes_on_with_what_is_new(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
-    let events = [scene.told(EventType::MessageSent, 0), scene.told(EventType::MessageSent, 0)];
+    let events =
+        [scene.reported(EventType::MessageSent, 0), scene.reported(EventType::MessageSent, 0)];
     scene.tell(&events[..1], &[]).await;
     let (end, _) = scene.journal(JournalPosition::default(), ALL).await.pop().expect("one");
     assert_eq!(scene.journal(end, ALL).await, []);
@@ -97,11 +98,11 @@ pub async fn what_was_not_committed_is_not_in_the_journal(harness: &dyn Harness)
     let scene = Scene::of(harness).await;
     let list = scene.list();
     scene.add(list.clone()).await;
-    let refused = scene.told(EventType::MessageSent, 0);
+    let refused = scene.reported(EventType::MessageSent, 0);
     let changes = ChangeSet::new().emit(refused).insert(list);
     conflict(scene.store.commit(changes).await);
     assert_eq!(scene.journal_ids().await, []);
-    let event = scene.told(EventType::MessageSent, 0);
+    let event = scene.reported(EventType::MessageSent, 0);
     scene.tell(std::slice::from_ref(&event), &[]).await;
     assert_eq!(scene.journal_ids().await, [event.id]);
 }
@@ -110,7 +111,7 @@ pub async fn what_was_not_committed_is_not_in_the_journal(harness: &dyn Harness)
 pub async fn the_journal_outlives_its_contacts(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let contact = scene.contact();
-    let event = scene.told_of(contact.id, 0);
+    let event = scene.reported_of(contact.id, 0);
     let delivery = scene.fresh(scene.queue(), &event);
     let changes =
         ChangeSet::new().insert(contact.clone()).emit(event.clone()).insert(delivery.clone());
@@ -168,7 +169,7 @@ pub async fn a_reader_meets_every_event_once_while_others_write(harness: &dyn Ha
                 let n = written.len() + writer;
                 let mut changes = ChangeSet::new();
                 let events: Vec<Event> = (0..1 + n % 3)
-                    .map(|m| scene.told(TYPES[(n + m) % 3], (writer * 100 + n) as i64))
+                    .map(|m| scene.reported(TYPES[(n + m) % 3], (writer * 100 + n) as i64))
                     .collect();
                 for event in &events {
                     changes = changes.emit(event.clone());
@@ -217,7 +218,7 @@ pub async fn journals_of_companies_are_apart(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
     let (ours, theirs) =
-        (scene.told(EventType::MessageSent, 0), other.told(EventType::MessageSent, 0));
+        (scene.reported(EventType::MessageSent, 0), other.reported(EventType::MessageSent, 0));
     for (company, event) in [(&scene, &ours), (&other, &theirs)] {
         company.tell(std::slice::from_ref(event), &[]).await;
     }

@@ -53,7 +53,7 @@ pub async fn counts_follow_memberships(harness: &dyn Harness) {
 }
 
 /// Which exist, which are members already.
-pub async fn candidates_are_told_apart(harness: &dyn Harness) {
+pub async fn candidates_are_distinguished(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
     let (list, another) = (scene.list(), scene.list());
@@ -65,12 +65,12 @@ pub async fn candidates_are_told_apart(harness: &dyn Harness) {
     scene.add(scene.joins(&member, &list)).await;
     scene.add(scene.joins(&stranger, &another)).await;
     let asked = [stranger.id, missing.id, theirs.id, member.id];
-    let told = scene.store.list_candidates(scene.company, list.id, &asked).await;
-    let mut told = told.expect("the store works");
-    told.existing.sort();
+    let reported = scene.store.list_candidates(scene.company, list.id, &asked).await;
+    let mut reported = reported.expect("the store works");
+    reported.existing.sort();
     let mut existing = vec![member.id, stranger.id];
     existing.sort();
-    assert_eq!(told, ListCandidates { existing, members: vec![member.id] });
+    assert_eq!(reported, ListCandidates { existing, members: vec![member.id] });
     let none = scene.store.list_candidates(scene.company, list.id, &[]).await;
     assert_eq!(none.expect("the store works"), ListCandidates::default());
 }

@@ -110,7 +110,7 @@ pub async fn messages_of_silent_and_unknown_processes_are_abandoned(harness: &dy
 }
 
 /// What a process has to settle before it may go.
-pub async fn messages_in_flight_are_told_by_their_process(harness: &dyn Harness) {
+pub async fn messages_in_flight_are_reported_by_their_process(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
     let ((contact, connection), theirs) = (scene.pair().await, other.pair().await);

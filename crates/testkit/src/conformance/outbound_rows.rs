@@ -98,7 +98,7 @@ pub async fn every_field_of_a_delivery_is_read_back(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let key = scene.queue();
     for (n, event_type) in EventType::ALL.iter().enumerate() {
-        let event = scene.told(*event_type, n as i64);
+        let event = scene.reported(*event_type, n as i64);
         let new = scene.fresh(key, &event);
         scene.add(new.clone()).await;
         let mut stored = scene.delivery_now(new.id).await.expect("it is there");
@@ -136,13 +136,13 @@ pub async fn every_field_of_an_event_is_read_back(harness: &dyn Harness) {
         events.push(Event {
             contact: n.is_multiple_of(2).then_some(contact.id),
             data: json!({ "z": text, "a": [1.50, null], "big": u64::MAX }).to_string(),
-            ..scene.told(event_type, n as i64)
+            ..scene.reported(event_type, n as i64)
         });
     }
     // Kept as text, byte for byte: neither the order of names nor spaces nor digits may change.
     events.push(Event {
         data: "{\"b\" : 1.0,\n\"a\":1e2 }".to_owned(),
-        ..scene.told(EventType::MessageSent, 1)
+        ..scene.reported(EventType::MessageSent, 1)
     });
     scene.tell(&events, &[]).await;
     for event in &events {
@@ -240,7 +240,7 @@ pub async fn a_webhook_needs_its_company(harness: &dyn Harness) {
 pub async fn an_outbound_row_of_another_company_is_missing(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
-    let (webhook, event) = (scene.webhook(), scene.told(EventType::MessageSent, 0));
+    let (webhook, event) = (scene.webhook(), scene.reported(EventType::MessageSent, 0));
     let delivery = scene.fresh(scene.queue(), &event);
     scene.add(webhook.clone()).await;
     scene.tell(std::slice::from_ref(&event), std::slice::from_ref(&delivery)).await;

@@ -76,7 +76,7 @@ impl Scene {
     }
 
     /// An event about nobody.
-    pub(super) fn told(&self, event_type: EventType, millis: i64) -> Event {
+    pub(super) fn reported(&self, event_type: EventType, millis: i64) -> Event {
         Event {
             id: EventId::new(self.uuid_at(at(millis))),
             company: self.company,
@@ -88,8 +88,8 @@ impl Scene {
     }
 
     /// An event about a contact, that need not be there.
-    pub(super) fn told_of(&self, contact: ContactId, millis: i64) -> Event {
-        Event { contact: Some(contact), ..self.told(EventType::MessageReceived, millis) }
+    pub(super) fn reported_of(&self, contact: ContactId, millis: i64) -> Event {
+        Event { contact: Some(contact), ..self.reported(EventType::MessageReceived, millis) }
     }
 
     /// A delivery of an event that was never tried.
@@ -100,7 +100,7 @@ impl Scene {
 
     /// A delivery of no event in particular that was never tried.
     pub(super) fn fresh_at(&self, key: QueueKey, millis: i64) -> Delivery {
-        self.fresh(key, &self.told(EventType::ContactCreated, millis))
+        self.fresh(key, &self.reported(EventType::ContactCreated, millis))
     }
 
     /// A delivery that was tried and is due again.

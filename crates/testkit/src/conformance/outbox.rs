@@ -32,10 +32,10 @@ pub async fn the_data_of_a_contacts_events_is_erased(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (gone, stays) = (ContactId::new(scene.uuid()), ContactId::new(scene.uuid()));
     let events = [
-        scene.told_of(gone, 0),
-        scene.told_of(stays, 1),
-        scene.told(EventType::MessageSent, 2),
-        scene.told_of(gone, 3),
+        scene.reported_of(gone, 0),
+        scene.reported_of(stays, 1),
+        scene.reported(EventType::MessageSent, 2),
+        scene.reported_of(gone, 3),
     ];
     let key = scene.queue();
     let finished = [
@@ -61,7 +61,7 @@ pub async fn the_data_of_a_contacts_events_is_erased(harness: &dyn Harness) {
 pub async fn what_a_pending_delivery_carries_is_not_erased(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let contact = ContactId::new(scene.uuid());
-    let events = [scene.told_of(contact, 0), scene.told_of(contact, 1)];
+    let events = [scene.reported_of(contact, 0), scene.reported_of(contact, 1)];
     let (one, two) = (scene.queue(), scene.queue());
     let waiting = Delivery { attempts: 1, ..scene.fresh(two, &events[0]) };
     scene.tell(&events, &[scene.delivered(one, &events[0]), waiting.clone()]).await;
@@ -77,7 +77,7 @@ pub async fn what_a_pending_delivery_carries_is_not_erased(harness: &dyn Harness
 pub async fn data_is_erased_in_bounded_steps(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let contact = ContactId::new(scene.uuid());
-    let events: Vec<Event> = (0..7).map(|n| scene.told_of(contact, n)).collect();
+    let events: Vec<Event> = (0..7).map(|n| scene.reported_of(contact, n)).collect();
     // One that waits does not stand in the way of those behind it.
     scene.tell(&events, &[scene.fresh(scene.queue(), &events[0])]).await;
     assert_eq!(erase(&scene, contact, 2).await, (2, true));
@@ -110,7 +110,8 @@ async fn sweep_all(scene: &Scene, before: i64, limit: u32) -> u32 {
 pub async fn finished_deliveries_and_their_events_are_swept(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let key = scene.queue();
-    let events: Vec<Event> = (0..6).map(|n| scene.told(EventType::MessageSent, n * 10)).collect();
+    let events: Vec<Event> =
+        (0..6).map(|n| scene.reported(EventType::MessageSent, n * 10)).collect();
     let deliveries: Vec<Delivery> = events
         .iter()
         .enumerate()
@@ -136,8 +137,10 @@ pub async fn the_sweep_goes_over_all_companies(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
     for company in [&scene, &other] {
-        let events =
-            [company.told(EventType::MessageSent, 0), company.told(EventType::MessageSent, 1)];
+        let events = [
+            company.reported(EventType::MessageSent, 0),
+            company.reported(EventType::MessageSent, 1),
+        ];
         company.tell(&events, &[company.delivered(company.queue(), &events[0])]).await;
     }
     assert_eq!(sweep_all(&scene, 100, ALL).await, 6);
@@ -149,7 +152,7 @@ pub async fn the_sweep_goes_over_all_companies(harness: &dyn Harness) {
 /// delivery.
 pub async fn what_is_pending_is_never_swept(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
-    let event = scene.told(EventType::MessageSent, 0);
+    let event = scene.reported(EventType::MessageSent, 0);
     let (finished, fresh) =
         (scene.delivered(scene.queue(), &event), scene.fresh(scene.queue(), &event));
     let again = Delivery { attempts: 4, tries: 4, ..scene.fresh(scene.queue(), &event) };
@@ -172,7 +175,7 @@ pub async fn what_is_pending_is_never_swept(harness: &dyn Harness) {
 /// An event is not swept before the last delivery that names it; both are of the same moment.
 pub async fn an_event_stays_as_long_as_a_delivery_names_it(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
-    let event = scene.told(EventType::MessageSent, 0);
+    let event = scene.reported(EventType::MessageSent, 0);
     let (one, other) =
         (scene.delivered(scene.queue(), &event), scene.delivered(scene.queue(), &event));
     scene.tell(std::slice::from_ref(&event), &[one.clone(), other.clone()]).await;
@@ -186,7 +189,7 @@ pub async fn an_event_stays_as_long_as_a_delivery_names_it(harness: &dyn Harness
 pub async fn the_sweep_goes_in_bounded_steps(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let key = scene.queue();
-    let events: Vec<Event> = (0..20).map(|n| scene.told(EventType::MessageSent, n)).collect();
+    let events: Vec<Event> = (0..20).map(|n| scene.reported(EventType::MessageSent, n)).collect();
     let mut deliveries: Vec<Delivery> =
         events.iter().map(|event| scene.delivered(key, event)).collect();
     // What stays does not stand in the way.

@@ -56,7 +56,7 @@ async fn owned(scene: &Scene, contact: &Contact, name: &str) -> Owned {
         line: scene.debit(Some(contact.id), 5, 0),
         call: scene.call(name, Some(contact.id)),
         conversation: scene.conversation(contact, &connection),
-        event: scene.told_of(contact.id, 3),
+        event: scene.reported_of(contact.id, 3),
         job: Job { kind: JobKind::EraseEvents { contact: contact.id }, ..scene.job() },
         message,
         link,
@@ -384,7 +384,11 @@ pub async fn rows_are_reassigned_within_one_company(harness: &dyn Harness) {
 pub async fn events_of_both_contacts_are_erased_with_the_taker(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (from, into) = two(&scene).await;
-    let events = [scene.told_of(from.id, 0), scene.told_of(into.id, 1), scene.told_of(from.id, 2)];
+    let events = [
+        scene.reported_of(from.id, 0),
+        scene.reported_of(into.id, 1),
+        scene.reported_of(from.id, 2),
+    ];
     let key = scene.queue();
     let pending = scene.fresh(key, &events[2]);
     scene.tell(&events, std::slice::from_ref(&pending)).await;

@@ -14,7 +14,7 @@ fn routed(scene: &Scene, read_at: Option<Version>) -> Precondition {
 
 /// A change set of an event that relies on the routes.
 fn telling(scene: &Scene, read_at: Option<Version>) -> ChangeSet {
-    let event = scene.told(EventType::ContactCreated, 0);
+    let event = scene.reported(EventType::ContactCreated, 0);
     ChangeSet::new().emit(event).require(routed(scene, read_at))
 }
 

@@ -119,13 +119,13 @@ macro_rules! conformance_suite {
             an_organization_is_found_by_number_or_id,
             lists_fields_and_tags_are_found_in_any_state,
             fields_are_found_by_id_and_by_slug_each_once,
-            memberships_are_told_of_the_named_lists_and_tags_in_full,
+            memberships_are_reported_the_named_lists_and_tags_in_full,
             members_and_close_reasons_are_known_by_id,
-            nothing_of_another_company_is_told,
+            nothing_of_another_company_is_reported,
             the_holder_may_be_known_by_an_alias,
-            a_taken_alias_and_a_connection_are_told,
+            a_taken_alias_and_a_connection_are_reported,
             a_contact_is_found_by_its_identifier_on_its_channel,
-            use_of_members_and_close_reasons_is_told,
+            use_of_members_and_close_reasons_is_reported,
         );
         $crate::conformance_topic!($fresh, access:
             a_key_is_found_by_its_hash_with_its_company,
@@ -150,7 +150,7 @@ macro_rules! conformance_suite {
         $crate::conformance_topic!($fresh, lists:
             lists_are_listed_by_creation_then_id_with_their_counts,
             counts_follow_memberships,
-            candidates_are_told_apart,
+            candidates_are_distinguished,
         );
         $crate::conformance_topic!($fresh, deals:
             stages_come_by_pipeline_and_order,
@@ -166,7 +166,7 @@ macro_rules! conformance_suite {
         );
         $crate::conformance_topic!($fresh, connections:
             connections_and_templates_come_by_creation_then_id,
-            use_of_a_connection_is_told,
+            use_of_a_connection_is_reported,
             a_connection_is_found_whatever_the_company,
             groups_of_a_connection_come_by_code,
             groups_are_found_by_their_code_and_their_communitys,
@@ -181,7 +181,7 @@ macro_rules! conformance_suite {
             many_names_are_looked_for_at_once,
             a_named_contact_comes_with_its_aliases_and_conversations,
             nobody_of_another_company_is_named,
-            the_newest_message_of_each_direction_is_told,
+            the_newest_message_of_each_direction_is_reported,
         );
         $crate::conformance_topic!($fresh, message_rows:
             every_field_of_a_message_is_read_back,
@@ -192,7 +192,7 @@ macro_rules! conformance_suite {
             messages_are_read_by_their_ids,
             provider_ids_tell_what_they_stand_for,
             messages_of_silent_and_unknown_processes_are_abandoned,
-            messages_in_flight_are_told_by_their_process,
+            messages_in_flight_are_reported_by_their_process,
             messages_that_came_no_further_are_counted,
         );
         $crate::conformance_topic!($fresh, messages_listing:
@@ -224,7 +224,7 @@ macro_rules! conformance_suite {
             a_provider_id_stands_for_one_thing_per_connection,
             a_report_gives_way_to_its_message,
             a_taken_template_token_names_the_key,
-            calls_are_told_apart_by_operation_key_and_company,
+            calls_are_distinguished_by_operation_key_and_company,
             of_a_message_and_its_report_one_learns_of_the_other,
             of_two_contacts_with_one_alias_one_is_made,
         );
@@ -319,7 +319,7 @@ macro_rules! conformance_suite {
         );
         $crate::conformance_topic!($fresh, dispatches:
             every_field_of_a_dispatch_window_is_read_back,
-            dispatch_windows_are_told_apart_by_contact_and_key,
+            dispatch_windows_are_distinguished_by_contact_and_key,
             the_reserved_windows_of_a_contact_are_listed_by_key,
             a_dispatch_window_that_is_there_names_its_key,
             a_dispatch_window_needs_its_contact,
@@ -382,7 +382,7 @@ macro_rules! conformance_suite {
             a_queue_tells_what_its_deliveries_carry,
             a_queue_tells_that_data_was_erased,
             a_queue_comes_with_its_webhook,
-            pending_deliveries_of_a_webhook_are_told,
+            pending_deliveries_of_a_webhook_are_reported,
             places_follow_the_order_of_commits_on_one_row,
             places_are_never_given_twice,
         );

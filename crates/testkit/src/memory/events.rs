@@ -88,14 +88,16 @@ impl Outbox for MemoryStore {
         limit: u32,
     ) -> Result<Erased, StoreError> {
         let mut state = self.state();
-        let told = |record: &EventRecord| {
+        let reported = |record: &EventRecord| {
             record.company == company && record.contact == Some(contact) && record.data.is_some()
         };
         let is_pending = |delivery: &Delivery| delivery.status == DeliveryStatus::Pending;
         let erasable: Vec<u64> = state
             .events
             .iter()
-            .filter(|event| told(&event.record) && !state.is_named_by(&event.record, is_pending))
+            .filter(|event| {
+                reported(&event.record) && !state.is_named_by(&event.record, is_pending)
+            })
             .map(|event| event.place)
             .take(limit as usize)
             .collect();
@@ -104,7 +106,7 @@ impl Outbox for MemoryStore {
                 event.record.data = None;
             }
         }
-        let left = state.events.iter().any(|event| told(&event.record));
+        let left = state.events.iter().any(|event| reported(&event.record));
         Ok(Erased { events: u32::try_from(erasable.len()).unwrap_or(u32::MAX), left })
     }
 

@@ -166,7 +166,7 @@ impl<'a> Driver<'a> {
         drop(listening);
         if self.until == Until::Drained {
             // So that no other process waits for this one.
-            let _told: Result<(), StoreError> = self.app.workers().beat().await;
+            let _reported: Result<(), StoreError> = self.app.workers().beat().await;
         }
     }
 

@@ -241,8 +241,8 @@ impl Gateway for FakeCloud {
 }
 
 impl State {
-    fn violation(&mut self, told: impl Into<String>) {
-        self.violations.push(told.into());
+    fn violation(&mut self, reported: impl Into<String>) {
+        self.violations.push(reported.into());
     }
 
     /// Every request needs the token, those for files too.

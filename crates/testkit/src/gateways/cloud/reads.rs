@@ -19,17 +19,17 @@ impl State {
         if let Some((status, body)) = &self.state {
             return Reply::json(*status, body);
         }
-        let mut told = json!({
+        let mut reported = json!({
             "display_phone_number": self.display,
             "verified_name": "Loja",
             "quality_rating": "GREEN",
         });
         let fields = request.parameter("fields").unwrap_or("display_phone_number");
-        if let Some(told) = told.as_object_mut() {
-            told.retain(|name, _| fields.split(',').any(|field| field == name));
-            told.insert("id".to_owned(), json!(self.number));
+        if let Some(reported) = reported.as_object_mut() {
+            reported.retain(|name, _| fields.split(',').any(|field| field == name));
+            reported.insert("id".to_owned(), json!(self.number));
         }
-        Reply::json(200, &told)
+        Reply::json(200, &reported)
     }
 
     /// One page of the account's templates.
@@ -67,8 +67,8 @@ impl State {
             self.violation("phone_number_id is another number's");
         }
         let Some(file) = self.files.get(id) else {
-            let told = "Object with ID does not exist";
-            let (status, body) = graph_error(100, told);
+            let reported = "Object with ID does not exist";
+            let (status, body) = graph_error(100, reported);
             return Reply::json(status, &body);
         };
         // A fake behind a real server is asked for by its own name.

@@ -32,9 +32,9 @@ impl State {
         let checked = match check::body(&body) {
             Ok(checked) => checked,
             Err(reason) => {
-                let told = failure(100, &reason);
+                let reported = failure(100, &reason);
                 self.violation(reason);
-                return told;
+                return reported;
             }
         };
         let behaviour = self.script.next_send();

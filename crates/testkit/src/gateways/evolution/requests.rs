@@ -121,8 +121,8 @@ impl State {
             return self.invalid("a number that is none");
         };
         if self.absent.contains(&canonical(&number)) {
-            let told = json!([{"jid": remote, "exists": false, "number": number}]);
-            return failure(400, told);
+            let reported = json!([{"jid": remote, "exists": false, "number": number}]);
+            return failure(400, reported);
         }
         self.act(&number, &remote, &text)
     }

@@ -104,7 +104,7 @@ impl State {
     pub(super) fn group_of(&self, group: &WahaGroup) -> Value {
         let (me, lid) = (jid(&self.me.0), self.me.1.as_str());
         let role = if group.is_admin { json!("admin") } else { Value::Null };
-        let mut told = match self.engine {
+        let mut reported = match self.engine {
             WahaEngine::Noweb => json!({"subject": group.subject,
                 "announce": group.announce_only, "restrict": false,
                 "isCommunity": group.is_community, "isCommunityAnnounce": group.is_announcement,
@@ -130,9 +130,9 @@ impl State {
         };
         if !self.reports_members {
             for name in ["participants", "Participants", "groupMetadata"] {
-                told.as_object_mut().map(|told| told.remove(name));
+                reported.as_object_mut().map(|reported| reported.remove(name));
             }
         }
-        told
+        reported
     }
 }

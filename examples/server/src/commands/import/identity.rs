@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn an_external_id_stands_for_its_message_whatever_else_is_told() {
+    fn an_external_id_stands_for_its_message_whatever_else_is_reported() {
         let bodies = [
             json!({"external_id": "7", "connection_id": "c", "created_at": "2026-01-02T03:04:05Z"}),
             json!({"external_id": "7", "connection_id": "c", "created_at": "2026-01-02T00:00:00Z",
