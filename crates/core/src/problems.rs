@@ -65,9 +65,9 @@ impl Problems {
 
     /// The same, with every field named as one of `place`.
     #[must_use]
-    pub fn within(mut self, place: &str) -> Self {
+    pub fn within(mut self, prefix: &str) -> Self {
         for (field, _) in &mut self.reasons {
-            *field = format!("{place}.{field}");
+            *field = format!("{prefix}.{field}");
         }
         self.named = self.fields().map(str::to_owned).collect();
         self

@@ -18,7 +18,7 @@ use crate::connector::Connector;
 use crate::exchange::{Live, Read};
 use crate::network::{Network, SystemNetwork};
 use crate::pool::Pool;
-use crate::target::Target;
+use crate::target::OutboundTarget;
 
 /// How long the body of an answer is waited for whose status is all that counts (D53).
 const LENIENCE: Duration = Duration::from_secs(1);
@@ -71,7 +71,7 @@ impl GuardedClient {
         }
     }
 
-    async fn connect(&self, target: &Target, by: Instant) -> Result<Live, TransportError> {
+    async fn connect(&self, target: &OutboundTarget, by: Instant) -> Result<Live, TransportError> {
         let connecting = timeout_at(by, async {
             let stream = self.connector.connect(target).await?;
             let begun = Live::begin(stream).await;
@@ -87,7 +87,7 @@ impl Transport for GuardedClient {
         let by = Instant::now() + request.timeout;
         let (limit, status_decides) = (request.answer_limit, request.status_decides);
         let (repeatable, max_idle) = (request.repeatable, request.max_idle);
-        let target = Target::parse(&request.url)?;
+        let target = OutboundTarget::parse(&request.url)?;
         let origin = target.origin();
         let call = Call::new(request, target)?;
 
@@ -121,7 +121,7 @@ impl Transport for GuardedClient {
     }
 
     async fn check(&self, url: &str) -> Result<(), TransportError> {
-        let target = Target::parse(url)?;
+        let target = OutboundTarget::parse(url)?;
         let resolving = timeout_at(Instant::now() + CHECK, self.connector.addresses(&target));
         let resolved = resolving.await;
         resolved.unwrap_or(Err(TransportError::TimedOut { after_sending: false })).map(drop)
@@ -149,14 +149,14 @@ async fn ask(
 
 /// A request that can be written more than once.
 struct Call {
-    target: Target,
+    target: OutboundTarget,
     method: http::Method,
     headers: HeaderMap,
     body: Bytes,
 }
 
 impl Call {
-    fn new(request: OutboundRequest, target: Target) -> Result<Self, TransportError> {
+    fn new(request: OutboundRequest, target: OutboundTarget) -> Result<Self, TransportError> {
         let invalid = |what: &str| TransportError::InvalidUrl(what.to_owned());
         let method = match request.method {
             Method::Get => http::Method::GET,

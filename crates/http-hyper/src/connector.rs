@@ -17,7 +17,7 @@ use crate::guard::is_special;
 use crate::lookups::LookUps;
 use crate::network::Network;
 use crate::stream::Stream;
-use crate::target::{Host, Target};
+use crate::target::{Host, OutboundTarget};
 
 /// How long an address may keep silent while there are others to try.
 const SILENCE: Duration = Duration::from_secs(2);
@@ -46,7 +46,7 @@ impl Connector {
     /// The addresses of a target, all of them allowed.
     pub(crate) async fn addresses(
         &self,
-        target: &Target,
+        target: &OutboundTarget,
     ) -> Result<Vec<SocketAddr>, TransportError> {
         let addresses = match &target.host {
             Host::Address(address) => vec![SocketAddr::new(*address, target.port)],
@@ -63,7 +63,7 @@ impl Connector {
     }
 
     /// A connection to a target, over TLS if it asks for it.
-    pub(crate) async fn connect(&self, target: &Target) -> Result<Stream, TransportError> {
+    pub(crate) async fn connect(&self, target: &OutboundTarget) -> Result<Stream, TransportError> {
         let stream = self.dial(self.addresses(target).await?).await?;
         let _ = stream.set_nodelay(true);
         if !target.https {
@@ -195,7 +195,7 @@ mod tests {
     }
 
     async fn connect(connector: &Connector, url: &str) -> Result<Stream, TransportError> {
-        connector.connect(&Target::parse(url).expect("a URL")).await
+        connector.connect(&OutboundTarget::parse(url).expect("a URL")).await
     }
 
     #[tokio::test]

@@ -45,8 +45,9 @@ impl Remembered {
     /// The contact that the answer is about: it is forgotten with it.
     fn contact(&self) -> Option<ContactId> {
         let body: Value = serde_json::from_str(&self.body).ok()?;
-        let places = ["/data/contact_id", "/data/contact/id", "/details/contact_id", "/contact_id"];
-        let id = places.iter().find_map(|place| body.pointer(place)?.as_str())?;
+        let pointers =
+            ["/data/contact_id", "/data/contact/id", "/details/contact_id", "/contact_id"];
+        let id = pointers.iter().find_map(|pointer| body.pointer(pointer)?.as_str())?;
         ContactId::parse(id)
     }
 }

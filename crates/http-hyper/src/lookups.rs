@@ -26,15 +26,15 @@ type Answer = Option<Vec<SocketAddr>>;
 /// The look-ups of a client.
 pub(crate) struct LookUps {
     network: Arc<dyn Network>,
-    places: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     /// Those that have not ended; nothing is kept of one that has.
     open: Mutex<HashMap<Name, watch::Sender<Answer>>>,
 }
 
 impl LookUps {
     pub(crate) fn new(network: Arc<dyn Network>) -> Arc<Self> {
-        let places = Arc::new(Semaphore::new(UNDER_WAY));
-        Arc::new(Self { network, places, open: Mutex::default() })
+        let permits = Arc::new(Semaphore::new(UNDER_WAY));
+        Arc::new(Self { network, permits, open: Mutex::default() })
     }
 
     /// The addresses of a name, none if it has none. Joins the look-up of the name that is under
@@ -76,7 +76,7 @@ struct LookUp {
 
 impl LookUp {
     async fn run(mut self) {
-        let Some(_place) = self.place().await else { return };
+        let Some(_permit) = self.permit().await else { return };
         let (name, port) = &self.name;
         let addresses = self.all.network.resolve(name, *port).await.unwrap_or_default();
         // First, so that whoever has this answer and asks again is answered anew.
@@ -86,13 +86,13 @@ impl LookUp {
 
     /// A place among those under way; none once nobody waits for this any more. Look-ups without
     /// a place are therefore no more than their callers.
-    async fn place(&mut self) -> Option<OwnedSemaphorePermit> {
-        let place = Arc::clone(&self.all.places).acquire_owned();
-        tokio::pin!(place);
+    async fn permit(&mut self) -> Option<OwnedSemaphorePermit> {
+        let permit = Arc::clone(&self.all.permits).acquire_owned();
+        tokio::pin!(permit);
         loop {
             tokio::select! {
                 biased;
-                place = &mut place => return place.ok(),
+                permit = &mut permit => return permit.ok(),
                 () = self.answer.closed() => {}
             }
             if self.close_unless_awaited() {

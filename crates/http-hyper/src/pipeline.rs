@@ -20,7 +20,7 @@ use crate::idempotency;
 use crate::logging::Who;
 use crate::peer::client_of;
 use crate::query::Query;
-use crate::route::{Endpoint, Place, Reads, Route};
+use crate::route::{Endpoint, PathEntry, Reads, Route};
 use crate::service::Shared;
 
 /// A request on its way through the checks.
@@ -28,7 +28,7 @@ pub(crate) struct Request {
     pub(crate) shared: Arc<Shared>,
     pub(crate) head: Parts,
     pub(crate) body: RequestBody,
-    pub(crate) place: Option<(&'static Place, PathParts)>,
+    pub(crate) entry: Option<(&'static PathEntry, PathParts)>,
     pub(crate) who: Who,
 }
 
@@ -83,8 +83,8 @@ async fn public(request: &mut Request) -> Outcome {
         RateDecision::Limited { retry_after } => return Err(Failure::rate_limited(retry_after)),
     }
     let limit = request.shared.options.limits.public_body;
-    let call = |sent: Sent| {
-        let Sent { params, body, items, bytes } = sent;
+    let call = |sent: RequestParts| {
+        let RequestParts { params, body, items, bytes } = sent;
         let (recado, who) = (recado.clone(), caller.clone());
         let (accept, qr_painter) = (Accept::default(), None);
         run(Call { recado, who, path, params, body, items, bytes, accept, qr_painter })
@@ -113,14 +113,14 @@ async fn operator(request: &mut Request) -> Outcome {
         Endpoint::Company(run) => {
             let company = company(&recado, &path, &request.who).await?;
             let raw = receive(request, route, limit).await?;
-            let Sent { params, body, items, bytes } = understand(route, query, raw)?;
+            let RequestParts { params, body, items, bytes } = understand(route, query, raw)?;
             let accept = Accept::of(&request.head.headers);
             let (who, qr_painter) = (company, request.shared.options.qr_painter.clone());
             run(Call { recado, who, path, params, body, items, bytes, accept, qr_painter }).await
         }
         Endpoint::Operator(run) => {
             let raw = receive(request, route, limit).await?;
-            let Sent { params, body, items, bytes } = understand(route, query, raw)?;
+            let RequestParts { params, body, items, bytes } = understand(route, query, raw)?;
             let (who, accept, qr_painter) = ((), Accept::default(), None);
             run(Call { recado, who, path, params, body, items, bytes, accept, qr_painter }).await
         }
@@ -174,15 +174,15 @@ async fn open(request: &mut Request) -> Outcome {
 
 /// The route of the request: 404 for the path, then 405 for the method.
 fn route(request: &mut Request) -> Result<(&'static Route, PathParts), Failure> {
-    let (place, path) = request.place.take().ok_or_else(Failure::not_found)?;
-    match place.route(&request.head.method) {
+    let (entry, path) = request.entry.take().ok_or_else(Failure::not_found)?;
+    match entry.route(&request.head.method) {
         Some(route) => Ok((route, path)),
-        None => Err(Failure::method_not_allowed(place.allow())),
+        None => Err(Failure::method_not_allowed(entry.allow())),
     }
 }
 
 /// What a request says beside its path.
-struct Sent {
+struct RequestParts {
     params: Params,
     body: Map<String, Value>,
     items: Vec<Value>,
@@ -212,9 +212,9 @@ async fn receive(
 }
 
 /// Parameters, then the body (D6).
-fn understand(route: &Route, query: Query, bytes: Vec<u8>) -> Result<Sent, Failure> {
+fn understand(route: &Route, query: Query, bytes: Vec<u8>) -> Result<RequestParts, Failure> {
     let params = query.checked(route.query.iter().map(|param| param.name))?;
-    let mut sent = Sent { params, body: Map::new(), items: Vec::new(), bytes: Vec::new() };
+    let mut sent = RequestParts { params, body: Map::new(), items: Vec::new(), bytes: Vec::new() };
     match route.reads {
         Reads::Json => sent.body = body::parse_object(&bytes)?,
         Reads::OptionalJson if bytes.is_empty() => {}

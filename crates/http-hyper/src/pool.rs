@@ -154,7 +154,7 @@ mod tests {
 
     use super::*;
     use crate::stream::Stream;
-    use crate::target::Target;
+    use crate::target::OutboundTarget;
 
     fn pool(per_host: usize, in_all: usize) -> Arc<Pool> {
         let limits = Limits { per_host, in_all, ..Limits::default() };
@@ -162,7 +162,7 @@ mod tests {
     }
 
     fn origin(host: &str) -> Origin {
-        Target::parse(&format!("http://{host}/")).expect("a URL").origin()
+        OutboundTarget::parse(&format!("http://{host}/")).expect("a URL").origin()
     }
 
     /// A connection, and its other end.

@@ -2,8 +2,8 @@
 //! (D68).
 
 use http::HeaderMap;
-use recado_core::gateway::Webhook;
-use recado_core::inbox::{Taken, WEBHOOK_LIMIT, WebhookError};
+use recado_core::gateway::ProviderWebhook;
+use recado_core::inbox::{ProviderWebhookError, ReceivedWebhook, WEBHOOK_LIMIT};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -65,11 +65,11 @@ const PATH: &str = "/api/webhooks/provider/{connection_id}";
 struct TakenAnswer {}
 
 /// A gateway's call without its body.
-fn head(headers: &HeaderMap, query: Option<&str>) -> Webhook {
+fn head(headers: &HeaderMap, query: Option<&str>) -> ProviderWebhook {
     let headers = headers.iter().map(|(name, value)| {
         (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
     });
-    Webhook { headers: headers.collect(), query: Query::lossy(query), body: Vec::new() }
+    ProviderWebhook { headers: headers.collect(), query: Query::lossy(query), body: Vec::new() }
 }
 
 async fn verify(call: HookCall) -> Outcome {
@@ -85,7 +85,7 @@ async fn take(mut call: HookCall) -> Outcome {
     let called = recado.inbox().called(call.path.text("connection_id"), &webhook).await?;
     call.who.company(called.company());
     let read = call.read_much(WEBHOOK_LIMIT).await.map_err(|fault| match fault {
-        Fault::TooLarge(_) => Failure::rejected(&WebhookError::TooLarge),
+        Fault::TooLarge(_) => Failure::rejected(&ProviderWebhookError::TooLarge),
         fault => fault.of_gateway(),
     });
     // The share is given back when the body is.
@@ -97,7 +97,7 @@ async fn take(mut call: HookCall) -> Outcome {
 }
 
 /// Counts what became of the events, and writes down what was not understood.
-fn tell(taken: &Taken, called: &recado_core::inbox::CalledConnection) {
+fn tell(taken: &ReceivedWebhook, called: &recado_core::inbox::CalledConnection) {
     metrics::gateway_events("stored", taken.stored);
     metrics::gateway_events("passed_over", taken.passed_over);
     metrics::gateway_events("refused", taken.refused_in_all);

@@ -223,13 +223,13 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Route> {
 
 /// The methods of one path.
 #[derive(Clone)]
-pub(crate) struct Place {
+pub(crate) struct PathEntry {
     /// The path with its variable parts unfilled: what metrics and logs name.
     pub(crate) template: &'static str,
     routes: Vec<&'static Route>,
 }
 
-impl Place {
+impl PathEntry {
     /// The route of a method; HEAD is answered wherever GET is (D8a).
     pub(crate) fn route(&self, method: &Method) -> Option<&'static Route> {
         let wanted = if method == Method::HEAD { &Method::GET } else { method };
@@ -249,30 +249,30 @@ impl Place {
     }
 }
 
-static ROUTER: LazyLock<matchit::Router<Place>> = LazyLock::new(|| {
-    let mut places: Vec<Place> = Vec::new();
+static ROUTER: LazyLock<matchit::Router<PathEntry>> = LazyLock::new(|| {
+    let mut entries: Vec<PathEntry> = Vec::new();
     for route in all() {
-        match places.iter_mut().find(|place| place.template == route.path) {
-            Some(place) => place.routes.push(route),
-            None => places.push(Place { template: route.path, routes: vec![route] }),
+        match entries.iter_mut().find(|entry| entry.template == route.path) {
+            Some(entry) => entry.routes.push(route),
+            None => entries.push(PathEntry { template: route.path, routes: vec![route] }),
         }
     }
     let mut router = matchit::Router::new();
-    for place in places {
-        if place.routes.iter().any(|route| route.suffixes) {
+    for entry in entries {
+        if entry.routes.iter().any(|route| route.suffixes) {
             // What follows a slash may be nothing, which a wildcard does not match.
             for suffix in ["/", "/{*suffix}"] {
-                let path = format!("{}{suffix}", place.template);
-                router.insert(path, place.clone()).expect("no other path begins like this one");
+                let path = format!("{}{suffix}", entry.template);
+                router.insert(path, entry.clone()).expect("no other path begins like this one");
             }
         }
-        router.insert(place.template, place).expect("the table of paths holds no two alike");
+        router.insert(entry.template, entry).expect("the table of paths holds no two alike");
     }
     router
 });
 
 /// The place a path names. A trailing slash names another path (D8a).
-pub(crate) fn find(path: &str) -> Option<(&'static Place, PathParts)> {
+pub(crate) fn find(path: &str) -> Option<(&'static PathEntry, PathParts)> {
     let found = ROUTER.at(path).ok()?;
     Some((found.value, PathParts::new(&found.params)))
 }
@@ -283,8 +283,8 @@ mod tests {
 
     #[test]
     fn a_path_is_found_with_its_parts_and_a_trailing_slash_is_another_path() {
-        let (place, parts) = find("/api/v1/contacts/abc").expect("a place");
-        assert_eq!((place.template, parts.text("id")), ("/api/v1/contacts/{id}", "abc"));
+        let (entry, parts) = find("/api/v1/contacts/abc").expect("a place");
+        assert_eq!((entry.template, parts.text("id")), ("/api/v1/contacts/{id}", "abc"));
         assert!(find("/api/v1/contacts/abc/").is_none());
         assert!(find("/api/v1/contacts/").is_none());
     }
@@ -293,9 +293,9 @@ mod tests {
     fn some_paths_count_with_anything_after_them() {
         for suffix in ["", "/", "/messages-upsert", "/a/b/"] {
             let path = format!("/api/webhooks/provider/abc{suffix}");
-            let (place, parts) = find(&path).expect("a place");
+            let (entry, parts) = find(&path).expect("a place");
             let template = "/api/webhooks/provider/{connection_id}";
-            assert_eq!((place.template, parts.text("connection_id")), (template, "abc"), "{path}");
+            assert_eq!((entry.template, parts.text("connection_id")), (template, "abc"), "{path}");
         }
         assert!(find("/api/webhooks/provider/").is_none());
         assert!(find("/api/webhooks/provider").is_none());
@@ -303,10 +303,10 @@ mod tests {
 
     #[test]
     fn allow_names_head_beside_get() {
-        let (place, _) = find("/api/v1/contacts").expect("a place");
-        assert_eq!(place.allow(), "GET, HEAD, POST");
-        assert!(place.route(&Method::HEAD).is_some());
-        assert!(place.route(&Method::PUT).is_none());
+        let (entry, _) = find("/api/v1/contacts").expect("a place");
+        assert_eq!(entry.allow(), "GET, HEAD, POST");
+        assert!(entry.route(&Method::HEAD).is_some());
+        assert!(entry.route(&Method::PUT).is_none());
     }
 
     #[test]

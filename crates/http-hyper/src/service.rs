@@ -88,13 +88,13 @@ async fn respond(shared: Arc<Shared>, request: Request<RequestBody>) -> Response
     let id = request_id::of(&head.headers);
     let is_head = head.method == Method::HEAD;
     let method = metrics::method_label(&head.method);
-    let place = route::find(head.uri.path());
+    let entry = route::find(head.uri.path());
     let surface = pipeline::surface(head.uri.path());
-    let template = place.as_ref().map_or("unmatched", |(place, _)| place.template);
+    let template = entry.as_ref().map_or("unmatched", |(entry, _)| entry.template);
     let who = Who::default();
 
     let reads = matches!(head.method, Method::GET | Method::HEAD);
-    let request = pipeline::Request { shared: shared.clone(), head, body, place, who: who.clone() };
+    let request = pipeline::Request { shared: shared.clone(), head, body, entry, who: who.clone() };
     let outcome = if reads { guarded(request).await } else { detached(&shared, request).await };
     let mut response = match outcome {
         Ok(answer) => answer.into_response(),

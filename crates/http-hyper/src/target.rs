@@ -28,7 +28,7 @@ pub(crate) enum Host {
 
 /// A URL that can be called.
 #[derive(Clone, Debug)]
-pub(crate) struct Target {
+pub(crate) struct OutboundTarget {
     pub(crate) https: bool,
     pub(crate) host: Host,
     pub(crate) port: u16,
@@ -40,7 +40,7 @@ fn invalid(what: &str) -> TransportError {
     TransportError::InvalidUrl(what.to_owned())
 }
 
-impl Target {
+impl OutboundTarget {
     /// Reads a URL.
     pub(crate) fn parse(url: &str) -> Result<Self, TransportError> {
         let parts = url.parse::<Uri>().map_err(|_| invalid("it is no URL"))?.into_parts();
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     fn host(url: &str) -> Host {
-        Target::parse(url).expect(url).host
+        OutboundTarget::parse(url).expect(url).host
     }
 
     #[test]
@@ -180,7 +180,7 @@ mod tests {
         for form in
             ["1.2.3.4.5", "256.1.1.1", "1.1.1.256", "08.1.1.1", "4294967296", "a.1", "1.0xg.1"]
         {
-            assert!(Target::parse(&format!("http://{form}/")).is_err(), "{form}");
+            assert!(OutboundTarget::parse(&format!("http://{form}/")).is_err(), "{form}");
         }
         for form in ["1.2.3.4a", "0xg", "1.example", "x1"] {
             assert_eq!(host(&format!("http://{form}/")), Host::Name(form.to_owned()));
@@ -189,19 +189,23 @@ mod tests {
 
     #[test]
     fn the_port_is_the_schemes_unless_a_real_one_is_given() {
-        let port = |url: &str| Target::parse(url).map(|target| target.port);
+        let port = |url: &str| OutboundTarget::parse(url).map(|target| target.port);
         assert_eq!(port("http://example.com"), Ok(80));
         assert_eq!(port("https://example.com/"), Ok(443));
         assert_eq!(port("https://example.com:8443/"), Ok(8443));
         assert_eq!(port("http://[2606:4700::1111]:81/"), Ok(81));
         for port in [":", ":0", ":65536", ":99999", ":+80", ":8x"] {
-            assert!(Target::parse(&format!("http://example.com{port}/")).is_err(), "{port}");
+            assert!(
+                OutboundTarget::parse(&format!("http://example.com{port}/")).is_err(),
+                "{port}"
+            );
         }
     }
 
     #[test]
     fn the_host_header_leaves_out_the_schemes_own_port() {
-        let header = |url: &str| Target::parse(url).expect(url).host_header().expect("a value");
+        let header =
+            |url: &str| OutboundTarget::parse(url).expect(url).host_header().expect("a value");
         assert_eq!(header("http://example.com:80/x"), "example.com");
         assert_eq!(header("http://example.com:443/x"), "example.com:443");
         assert_eq!(header("https://[2606:4700::1111]:443/"), "[2606:4700::1111]");

@@ -5,7 +5,7 @@
 use hmac::{Hmac, KeyInit, Mac};
 use recado_core::Timestamp;
 use recado_core::connections::{Connection, ConnectionDraft};
-use recado_core::gateway::{Provider, Webhook, WebhookRefused};
+use recado_core::gateway::{Provider, ProviderWebhook, WebhookRefused};
 use recado_core::ids::{CompanyId, ConnectionId};
 use recado_providers::cloud_api::CloudApi;
 use recado_providers::evolution::Evolution;
@@ -73,7 +73,7 @@ impl Fuzzed {
         }
     }
 
-    fn webhook(self, body: &[u8]) -> Webhook {
+    fn webhook(self, body: &[u8]) -> ProviderWebhook {
         let header = |name: &str, value: String| vec![(name.to_owned(), value)];
         let (headers, query) = match self {
             Self::CloudApi => {
@@ -82,7 +82,7 @@ impl Fuzzed {
             Self::Waha => (header("x-webhook-hmac", sha512(body)), Vec::new()),
             Self::Evolution => (Vec::new(), header("token", SECRET.to_owned())),
         };
-        Webhook { headers, query, body: body.to_vec() }
+        ProviderWebhook { headers, query, body: body.to_vec() }
     }
 
     /// Takes a body: a signed one is never unauthorized, only JSON is ever translated, and nothing

@@ -28,7 +28,7 @@ use crate::message_refs::forget;
 use crate::place::{Part, Place};
 use crate::reassign::reassign_all;
 use crate::recipients::enroll;
-use crate::session::{Around, Session, Statement};
+use crate::session::{Session, Statement, TransactionMode};
 use crate::table::{Param, Sql, Table, params, signed};
 
 /// The lock that creators of contacts share and exports take alone.
@@ -87,14 +87,14 @@ macro_rules! with_table {
 }
 
 /// A statement, and the conflict that there is if it fails for want of a row.
-pub(crate) struct Step {
+pub(crate) struct CommitStep {
     statement: Statement,
     about: Option<Conflict>,
     /// All that it is about, when that is several rows.
     batch: Option<Batch>,
 }
 
-impl Step {
+impl CommitStep {
     pub(crate) fn new(sql: &'static str, params: Vec<Param>, about: Option<RowKey>) -> Self {
         let about = about.map(Conflict::Stale);
         Self { statement: Statement::new(sql, params), about, batch: None }
@@ -113,7 +113,7 @@ impl Step {
 }
 
 /// Lays a change set out as the steps of one transaction.
-fn steps(mut changes: ChangeSet) -> Result<Vec<Step>, Conflict> {
+fn steps(mut changes: ChangeSet) -> Result<Vec<CommitStep>, Conflict> {
     let mut steps = Vec::new();
     sort_updates(&mut changes.changes);
     enter(&mut steps, &changes);
@@ -134,7 +134,7 @@ struct Locks {
 }
 
 /// Locks the rows that exist already, where there are several, and checks the preconditions.
-fn lock_rows(steps: &mut Vec<Step>, changes: &ChangeSet) {
+fn lock_rows(steps: &mut Vec<CommitStep>, changes: &ChangeSet) {
     let inserted: HashSet<RowKey> = changes
         .changes
         .iter()
@@ -184,14 +184,14 @@ fn lock_rows(steps: &mut Vec<Step>, changes: &ChangeSet) {
         let Some((key, place)) = locks.place else { continue };
         if locks.written && (several || locks.alone || !locks.unchanged.is_empty()) {
             let sql = if locks.deleted { &place.sql.lock_key } else { &place.sql.lock };
-            steps.push(Step::new(sql, place.params(), None));
+            steps.push(CommitStep::new(sql, place.params(), None));
         }
         let unchanged = match relied_on(&key) {
             Some(_) => &place.sql.still,
             None => &place.sql.unchanged,
         };
         for version in locks.unchanged {
-            steps.push(Step::new(unchanged, place.params_at(version), Some(key.clone())));
+            steps.push(CommitStep::new(unchanged, place.params_at(version), Some(key.clone())));
         }
     }
 }
@@ -240,9 +240,9 @@ struct Together {
 }
 
 impl Together {
-    fn flush(&mut self, steps: &mut Vec<Step>) {
+    fn flush(&mut self, steps: &mut Vec<CommitStep>) {
         let members = insert_members(&std::mem::take(&mut self.members));
-        steps.extend(members.map(|statement| Step { statement, about: None, batch: None }));
+        steps.extend(members.map(|statement| CommitStep { statement, about: None, batch: None }));
         insert_rows(steps, std::mem::take(&mut self.rows));
         let mut updates = std::mem::take(&mut self.updates);
         match updates.len() {
@@ -256,7 +256,7 @@ impl Together {
     }
 
     /// Takes a change that can wait for others of its kind; answers any other one.
-    fn take(&mut self, steps: &mut Vec<Step>, change: ChangeKind) -> Option<ChangeKind> {
+    fn take(&mut self, steps: &mut Vec<CommitStep>, change: ChangeKind) -> Option<ChangeKind> {
         match change {
             ChangeKind::Insert(Row::ListMember(member)) => {
                 let company = self.members.first().map(|first| first.company);
@@ -295,7 +295,7 @@ impl Together {
         None
     }
 
-    fn insert_deliveries(&mut self, steps: &mut Vec<Step>, events: Vec<Event>) {
+    fn insert_deliveries(&mut self, steps: &mut Vec<CommitStep>, events: Vec<Event>) {
         if !self.deliveries.is_empty() || !events.is_empty() {
             emit(steps, events, std::mem::take(&mut self.deliveries));
         }
@@ -308,7 +308,7 @@ const fn is_often_many(row: &Row) -> bool {
 }
 
 /// Inserts rows of one kind by few statements.
-fn insert_rows(steps: &mut Vec<Step>, rows: Vec<Row>) {
+fn insert_rows(steps: &mut Vec<CommitStep>, rows: Vec<Row>) {
     let mut rows = rows.into_iter().map(|row| with_table!(row, record => bound(record)));
     while let Some((sql, mut params)) = rows.next() {
         let left = rows.len() + 1;
@@ -317,7 +317,7 @@ fn insert_rows(steps: &mut Vec<Step>, rows: Vec<Row>) {
             None => (1, &sql.insert),
         };
         params.extend(rows.by_ref().take(count - 1).flat_map(|(_, params)| params));
-        steps.push(Step::new(insert, params, None));
+        steps.push(CommitStep::new(insert, params, None));
     }
 }
 
@@ -326,7 +326,7 @@ fn bound<T: Table>(record: T) -> (&'static Sql, Vec<Param>) {
 }
 
 fn apply_changes(
-    steps: &mut Vec<Step>,
+    steps: &mut Vec<CommitStep>,
     changes: Vec<Change>,
     events: Vec<Event>,
 ) -> Result<(), Conflict> {
@@ -351,7 +351,7 @@ fn apply_changes(
     Ok(())
 }
 
-fn step(change: ChangeKind) -> Result<Step, Conflict> {
+fn step(change: ChangeKind) -> Result<CommitStep, Conflict> {
     match change {
         ChangeKind::Insert(row) => Ok(with_table!(row, record => insert(record))),
         ChangeKind::Update { row, read_at } => {
@@ -361,25 +361,25 @@ fn step(change: ChangeKind) -> Result<Step, Conflict> {
         ChangeKind::Delete { key, read_at } => {
             let place = Place::find(&key);
             let params = place.params_at(read_at);
-            Ok(Step::new(&place.sql.delete, params, Some(key)))
+            Ok(CommitStep::new(&place.sql.delete, params, Some(key)))
         }
         // Kinds of change that this version does not know cannot be applied.
         _ => Err(Conflict::Contended),
     }
 }
 
-pub(crate) fn insert<T: Table>(record: T) -> Step {
-    Step::new(&T::sql().insert, record.bind(), None)
+pub(crate) fn insert<T: Table>(record: T) -> CommitStep {
+    CommitStep::new(&T::sql().insert, record.bind(), None)
 }
 
-fn update<T: Table>(record: T, read_at: Version, key: RowKey) -> Step {
+fn update<T: Table>(record: T, read_at: Version, key: RowKey) -> CommitStep {
     if !T::VERSIONED {
         // All columns are the key: there is nothing to write, but it must be there.
-        return Step::new(&T::sql().unchanged, Place::find(&key).params(), Some(key));
+        return CommitStep::new(&T::sql().unchanged, Place::find(&key).params(), Some(key));
     }
     let mut params = record.bind();
     params.extend(params![signed(read_at.number())]);
-    Step::new(&T::sql().update, params, Some(key))
+    CommitStep::new(&T::sql().update, params, Some(key))
 }
 
 #[async_trait]
@@ -389,7 +389,8 @@ impl Commit for PostgresStore {
         if steps.is_empty() {
             return Ok(());
         }
-        let around = if steps.len() == 1 { Around::Nothing } else { Around::Transaction };
+        let around =
+            if steps.len() == 1 { TransactionMode::Nothing } else { TransactionMode::Transaction };
         let mut subjects = Vec::with_capacity(steps.len());
         let mut statements = Vec::with_capacity(steps.len());
         for step in steps {

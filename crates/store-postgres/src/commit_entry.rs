@@ -7,7 +7,7 @@ use recado_core::Timestamp;
 use recado_core::ids::CompanyId;
 use recado_core::store::{ChangeKind, ChangeSet, Precondition, RowKey, Version};
 
-use crate::commit::{Step, company_lock};
+use crate::commit::{CommitStep, company_lock};
 use crate::events::journal_lock;
 use crate::table::{params, signed};
 
@@ -46,7 +46,7 @@ pub(crate) fn relied_on(key: &RowKey) -> Option<i64> {
 
 /// The step that takes the locks of rows that many rely on: before all others, so that a writer who
 /// waits for one holds nothing that others need.
-fn rely(steps: &mut Vec<Step>, changes: &ChangeSet) {
+fn rely(steps: &mut Vec<CommitStep>, changes: &ChangeSet) {
     let mut locks: BTreeMap<i64, bool> = BTreeMap::new();
     for precondition in &changes.requires {
         if let Precondition::Unchanged { key, .. } = precondition
@@ -65,13 +65,13 @@ fn rely(steps: &mut Vec<Step>, changes: &ChangeSet) {
     }
     if !locks.is_empty() {
         let (numbers, alone): (Vec<i64>, Vec<bool>) = locks.into_iter().unzip();
-        steps.push(Step::new(RELY, params![numbers, alone], None));
+        steps.push(CommitStep::new(RELY, params![numbers, alone], None));
     }
 }
 
 /// What a change set wants of one company.
 #[derive(Default)]
-struct Wanted {
+struct CompanyLocks {
     /// Its events get places.
     journal: bool,
     /// The creation of the oldest contact that no export may have passed.
@@ -81,9 +81,9 @@ struct Wanted {
 }
 
 /// The first steps of a commit. All of them take companies in the same order, and hold no row.
-pub(crate) fn enter(steps: &mut Vec<Step>, changes: &ChangeSet) {
+pub(crate) fn enter(steps: &mut Vec<CommitStep>, changes: &ChangeSet) {
     rely(steps, changes);
-    let mut companies: BTreeMap<CompanyId, Wanted> = BTreeMap::new();
+    let mut companies: BTreeMap<CompanyId, CompanyLocks> = BTreeMap::new();
     for event in &changes.events {
         companies.entry(event.company).or_default().journal = true;
     }
@@ -109,19 +109,19 @@ pub(crate) fn enter(steps: &mut Vec<Step>, changes: &ChangeSet) {
             let (journal, export) = std::mem::take(&mut locks);
             let params = params![journal, export, company.uuid(), read_at];
             let about = RowKey::Routes { company: *company };
-            steps.push(Step::new(ENTER_ROUTED, params, Some(about)));
+            steps.push(CommitStep::new(ENTER_ROUTED, params, Some(about)));
         }
         if let (journal, export) = locks
             && (journal.is_some() || export.is_some())
         {
-            steps.push(Step::new(ENTER, params![journal, export], None));
+            steps.push(CommitStep::new(ENTER, params![journal, export], None));
         }
     }
     // These have to see what was committed until the lock was there.
     for (company, wanted) in &companies {
         if let Some(created_at) = wanted.not_exported {
             let params = params![company.uuid(), created_at.millis()];
-            steps.push(Step::not_exported(NOT_EXPORTED, params, *company));
+            steps.push(CommitStep::not_exported(NOT_EXPORTED, params, *company));
         }
     }
 }

@@ -25,19 +25,19 @@ use crate::contacts_record::{RECORD_COLUMNS, RECORD_JOINS, read_record};
 use crate::contacts_search::{search_params, searched};
 use crate::custom_fields::gathered_field;
 use crate::error::failed;
-use crate::session::{Around, Session, Statement, rows};
+use crate::session::{Session, Statement, TransactionMode, rows};
 use crate::table::{Columns, Param, gathered, params, scattered, signed};
 
 /// An order of contacts, and the indexes that hold them in it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Order {
+pub(crate) enum ListingOrder {
     /// By last message: pages.
     Message,
     /// By creation, after the position `$10`, `$11`: exports.
     Creation,
 }
 
-impl Order {
+impl ListingOrder {
     pub(crate) const fn column(self) -> &'static str {
         match self {
             Self::Message => "last_message_at",
@@ -100,7 +100,7 @@ GROUP BY f.facet HAVING sum(f.n) > 0)";
 const TOTAL: &str = "total AS (SELECT coalesce(sum(n), 0)::bigint AS total FROM facets)";
 
 /// `ids`: the contacts of the company in order, of which the first `bound` matter.
-fn unfiltered(order: Order, bound: u64) -> String {
+fn unfiltered(order: ListingOrder, bound: u64) -> String {
     format!(
         "ids AS (SELECT c.id, c.{column} FROM contacts c WHERE c.company_id = $1 {condition} \
          ORDER BY {by} LIMIT {bound})",
@@ -111,7 +111,7 @@ fn unfiltered(order: Order, bound: u64) -> String {
 }
 
 /// `ids`: the contacts of matching combinations, of which the first `$8 + $9` matter.
-fn filtered(order: Order, bound: u64) -> String {
+fn filtered(order: ListingOrder, bound: u64) -> String {
     let of_facet = |limit: &str| {
         format!(
             "SELECT c.id, c.{column} FROM contacts c \
@@ -134,7 +134,7 @@ fn filtered(order: Order, bound: u64) -> String {
 }
 
 /// The parts of a listing's statement up to `page`: the ids of the page with their places.
-fn page_of(filter: &ContactFilter, order: Order, offset: u64, limit: u32) -> String {
+fn page_of(filter: &ContactFilter, order: ListingOrder, offset: u64, limit: u32) -> String {
     let bound = offset.saturating_add(u64::from(limit)).next_power_of_two().max(1024);
     let rows = limit.next_power_of_two().max(128);
     let ids = match filter {
@@ -177,7 +177,7 @@ pub(crate) fn page_statement(
 ) -> (String, Vec<Param>) {
     let sql = format!(
         "WITH {} {}",
-        page_of(filter, Order::Message, page.offset(), page.limit),
+        page_of(filter, ListingOrder::Message, page.offset(), page.limit),
         records("true", "false, false", clicks),
     );
     let mut params = exact_params(company, filter);
@@ -206,7 +206,7 @@ pub(crate) fn export_statement(
     let columns = format!("{MORE}, {MORE} AND {BEYOND}");
     let sql = format!(
         "WITH {} {}",
-        page_of(filter, Order::Creation, 0, wanted),
+        page_of(filter, ListingOrder::Creation, 0, wanted),
         records("page.place < $8::bigint", &columns, clicks),
     );
     let (created_at, id) = match after {
@@ -288,7 +288,7 @@ impl PostgresStore {
             Statement::new(RAISE, params![company.uuid(), frontier.millis()]),
         ];
         let session = Session::take(&self.pool).await?;
-        let outcome = session.run(Around::Transaction, statements).await?;
+        let outcome = session.run(TransactionMode::Transaction, statements).await?;
         outcome.into_rows().map_err(|(_, error)| failed(error))?;
         Ok(())
     }

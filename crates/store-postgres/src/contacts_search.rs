@@ -3,7 +3,7 @@
 use recado_core::contacts::{ContactFilter, SearchQuery};
 use recado_core::ids::CompanyId;
 
-use crate::contacts_listing::Order;
+use crate::contacts_listing::ListingOrder;
 use crate::table::{Param, params};
 
 /// How many hits of a search are many: about as long as it takes to look up as many contacts, it
@@ -17,7 +17,7 @@ const MANY_HITS: u32 = 2_000;
 /// Many hits are found early in the order of the listing, so that order is walked until there are
 /// enough, yet never beyond a small multiple of the hits; else each hit is looked up and all are
 /// sorted. `OFFSET 0` and `IS TRUE` keep the planner from other ways, whatever the statistics say.
-pub(crate) fn searched(filter: &ContactFilter, order: Order) -> String {
+pub(crate) fn searched(filter: &ContactFilter, order: ListingOrder) -> String {
     let query = order.search_parameters();
     let (first, last) = (query + 1, query + 2);
     let exact = if filter.has_exact() { "AND t.facet IN (SELECT facet FROM facets)" } else { "" };

@@ -10,7 +10,7 @@ use recado_core::store::{Change, ChangeKind, Row, RowKey, StoreError, Version};
 use uuid::Uuid;
 
 use crate::PostgresStore;
-use crate::commit::Step;
+use crate::commit::CommitStep;
 use crate::deliveries::log_text;
 use crate::events;
 use crate::session::rows;
@@ -58,7 +58,7 @@ fn inserted(deliveries: &[Delivery]) -> Vec<Param> {
 }
 
 /// The steps that write events and the deliveries that were made with them: few, often one.
-pub(crate) fn emit(steps: &mut Vec<Step>, events: Vec<Event>, deliveries: Vec<Delivery>) {
+pub(crate) fn emit(steps: &mut Vec<CommitStep>, events: Vec<Event>, deliveries: Vec<Delivery>) {
     let mut events = runs(events, |event| Some(event.company)).into_iter().peekable();
     let deliveries = runs(deliveries, |made| is_new(made).then_some(made.company));
     for (company, run) in deliveries {
@@ -70,18 +70,18 @@ pub(crate) fn emit(steps: &mut Vec<Step>, events: Vec<Event>, deliveries: Vec<De
             Some((_, made)) => {
                 let mut params = events::inserted(company, made);
                 params.extend(inserted(&run));
-                steps.push(Step::new(EMIT.as_str(), params, None));
+                steps.push(CommitStep::new(EMIT.as_str(), params, None));
             }
             None => {
                 let mut params = params![company.uuid()];
                 params.extend(inserted(&run));
-                steps.push(Step::new(INSERT.as_str(), params, None));
+                steps.push(CommitStep::new(INSERT.as_str(), params, None));
             }
         }
     }
     for (company, run) in events {
         if let Some(company) = company {
-            steps.push(Step::new(events::INSERT, events::inserted(company, run), None));
+            steps.push(CommitStep::new(events::INSERT, events::inserted(company, run), None));
         }
     }
 }
@@ -134,7 +134,7 @@ pub(crate) struct Batch {
 }
 
 /// One step that makes all of the updates; they are of different deliveries.
-pub(crate) fn update(updates: Vec<(Delivery, Version)>) -> Step {
+pub(crate) fn update(updates: Vec<(Delivery, Version)>) -> CommitStep {
     let batch = Batch {
         companies: updates.iter().map(|(delivery, _)| delivery.company.uuid()).collect(),
         ids: updates.iter().map(|(delivery, _)| delivery.id.uuid()).collect(),
@@ -172,7 +172,7 @@ pub(crate) fn update(updates: Vec<(Delivery, Version)>) -> Step {
     let first = updates
         .first()
         .map(|(delivery, _)| RowKey::Delivery { company: delivery.company, id: delivery.id });
-    Step::new(UPDATE, params, first).of_batch(batch)
+    CommitStep::new(UPDATE, params, first).of_batch(batch)
 }
 
 /// Sorts each stretch of updates of deliveries by key, which is the order in which rows are locked.

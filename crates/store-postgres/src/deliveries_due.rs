@@ -14,7 +14,7 @@ use tokio_postgres::Row;
 
 use crate::PostgresStore;
 use crate::error::failed;
-use crate::session::{Around, Session, Statement, first_stored, rows};
+use crate::session::{Session, Statement, TransactionMode, first_stored, rows};
 use crate::table::{Columns, Table, columns_of, params, signed};
 
 /// Deliveries of `$1` and `$2` that pass `condition`, with what their events tell. Each event is
@@ -103,7 +103,7 @@ impl DueReads for PostgresStore {
             statements.push(Statement::new(AGAIN.as_str(), params));
         }
         let session = Session::take(&self.pool).await?;
-        let outcome = session.run(Around::Nothing, statements).await?;
+        let outcome = session.run(TransactionMode::Nothing, statements).await?;
         let mut found = outcome.into_rows().map_err(|(_, error)| failed(error))?.into_iter();
         let webhook = first_stored(&found.next().unwrap_or_default())?;
         let mut next = |wanted: u32| -> Result<Vec<DueDelivery>, StoreError> {

@@ -7,7 +7,7 @@ use recado_core::store::StoreError;
 
 use crate::PostgresStore;
 use crate::error::failed;
-use crate::session::{Around, Session, Statement, rows};
+use crate::session::{Session, Statement, TransactionMode, rows};
 use crate::table::{Columns, Param, params, signed};
 
 /// The columns of a record, in the order in which [`read`] takes them.
@@ -90,7 +90,7 @@ impl EventReads for PostgresStore {
         let session = Session::take(&self.pool).await?;
         // The lock is held for the one statement: whoever got a place before it is visible to it,
         // and whoever gets one after it gets a higher one.
-        let outcome = session.run(Around::Transaction, statements).await?;
+        let outcome = session.run(TransactionMode::Transaction, statements).await?;
         let mut found = outcome.into_rows().map_err(|(_, error)| failed(error))?;
         let page = found.pop().unwrap_or_default();
         let entry = |row| {

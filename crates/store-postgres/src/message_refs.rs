@@ -12,7 +12,7 @@ use recado_core::messages::{
 use recado_core::store::StoreError;
 
 use crate::PostgresStore;
-use crate::commit::Step;
+use crate::commit::CommitStep;
 use crate::recipients::TAKE_LONG;
 use crate::session::rows;
 use crate::table::{Columns, Param, Table, columns_of, params, table_sql, unreadable};
@@ -36,9 +36,13 @@ error_message = NULL, expires_at = excluded.expires_at, version = r.version + 1"
 
 /// The steps that remember the ids of a contact's messages as forgotten. The contact is locked by
 /// then against messages that would come to it.
-pub(crate) fn forget(company: CompanyId, contact: ContactId, expires_at: Timestamp) -> [Step; 2] {
+pub(crate) fn forget(
+    company: CompanyId,
+    contact: ContactId,
+    expires_at: Timestamp,
+) -> [CommitStep; 2] {
     let params = params![company.uuid(), contact.uuid(), expires_at.millis()];
-    [Step::new(TAKE_LONG, Vec::new(), None), Step::new(FORGET, params, None)]
+    [CommitStep::new(TAKE_LONG, Vec::new(), None), CommitStep::new(FORGET, params, None)]
 }
 
 /// The values of `error_type`, `error_code` and `error_message`.

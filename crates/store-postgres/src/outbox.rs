@@ -8,7 +8,7 @@ use recado_core::store::StoreError;
 
 use crate::PostgresStore;
 use crate::error::failed;
-use crate::session::{Around, Session, Statement};
+use crate::session::{Session, Statement, TransactionMode};
 use crate::table::params;
 
 // Whether a delivery names an event is looked up event by event: as a join, it might read all that is
@@ -55,7 +55,7 @@ impl Outbox for PostgresStore {
         let left = params![company.uuid(), contact.uuid()];
         let statements = vec![Statement::new(ERASE, erase), Statement::new(LEFT, left)];
         let session = Session::take(&self.pool).await?;
-        let outcome = session.run(Around::Nothing, statements).await?;
+        let outcome = session.run(TransactionMode::Nothing, statements).await?;
         let found = outcome.into_rows().map_err(|(_, error)| failed(error))?;
         let erased = found.first().and_then(|rows| rows.first()).map_or(0, |row| row.get(0));
         let left = found.get(1).is_some_and(|rows| !rows.is_empty());
@@ -66,7 +66,7 @@ impl Outbox for PostgresStore {
         let statement = |sql| Statement::new(sql, params![before.millis(), i64::from(limit)]);
         let statements = vec![statement(SWEEP_DELIVERIES), statement(SWEEP_EVENTS)];
         let session = Session::take(&self.pool).await?;
-        let outcome = session.run(Around::Nothing, statements).await?;
+        let outcome = session.run(TransactionMode::Nothing, statements).await?;
         let found = outcome.into_rows().map_err(|(_, error)| failed(error))?;
         Ok(counted(found.iter().flatten().map(|row| row.get::<_, i64>(0)).sum()))
     }

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use recado_core::ids::{CompanyId, ContactId};
 
-use crate::commit::Step;
+use crate::commit::CommitStep;
 use crate::recipients::TAKE_LONG;
 use crate::table::params;
 
@@ -109,14 +109,18 @@ pub(crate) static REASSIGN: LazyLock<[String; 22]> = LazyLock::new(|| {
 });
 
 /// The steps that reassign everything of `from` to `into`.
-pub(crate) fn reassign_all(company: CompanyId, from: ContactId, into: ContactId) -> Vec<Step> {
+pub(crate) fn reassign_all(
+    company: CompanyId,
+    from: ContactId,
+    into: ContactId,
+) -> Vec<CommitStep> {
     if from == into {
         return Vec::new();
     }
-    let mut steps = vec![Step::new(TAKE_LONG, Vec::new(), None)];
+    let mut steps = vec![CommitStep::new(TAKE_LONG, Vec::new(), None)];
     for statement in REASSIGN.iter() {
         let params = params![company.uuid(), from.uuid(), into.uuid()];
-        steps.push(Step::new(statement, params, None));
+        steps.push(CommitStep::new(statement, params, None));
     }
     steps
 }

@@ -13,7 +13,7 @@ use recado_core::store::{StoreError, Stored};
 use uuid::Uuid;
 
 use crate::PostgresStore;
-use crate::commit::Step;
+use crate::commit::CommitStep;
 use crate::session::{all_stored, rows};
 use crate::table::{Columns, Param, Table, columns_of, params, signed, table_sql};
 
@@ -82,10 +82,10 @@ WHERE NOT EXISTS (SELECT FROM campaigns WHERE company_id = $1 AND id = $2)";
 pub(crate) const TAKE_LONG: &str = "SELECT set_config('statement_timeout', '600000', true)";
 
 /// The steps that make recipients of the contacts of a list.
-pub(crate) fn enroll(company: CompanyId, campaign: CampaignId, list: ListId) -> [Step; 2] {
+pub(crate) fn enroll(company: CompanyId, campaign: CampaignId, list: ListId) -> [CommitStep; 2] {
     [
-        Step::new(TAKE_LONG, Vec::new(), None),
-        Step::new(ENROLL, params![company.uuid(), campaign.uuid(), list.uuid()], None),
+        CommitStep::new(TAKE_LONG, Vec::new(), None),
+        CommitStep::new(ENROLL, params![company.uuid(), campaign.uuid(), list.uuid()], None),
     ]
 }
 

@@ -27,7 +27,7 @@ impl Statement {
 
 /// The transaction around statements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Around {
+pub(crate) enum TransactionMode {
     /// Each statement by itself.
     Nothing,
     /// All of them, or none; each sees what was committed before it began.
@@ -37,14 +37,14 @@ pub(crate) enum Around {
 }
 
 /// What became of statements.
-pub(crate) struct Outcome {
+pub(crate) struct SessionOutcome {
     /// The rows of each.
     pub(crate) rows: Vec<Result<Vec<Row>, Error>>,
     /// Whether the transaction was ended; meaningless if a statement failed.
     pub(crate) end: Result<(), Error>,
 }
 
-impl Outcome {
+impl SessionOutcome {
     /// The failure that made the others fail, and where it happened.
     pub(crate) fn into_rows(self) -> Result<Vec<Vec<Row>>, (usize, Error)> {
         let count = self.rows.len();
@@ -74,12 +74,12 @@ fn is_follow(first: &Option<(usize, Error)>) -> bool {
 type Running<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
 /// A future that was begun: what it has to send is sent.
-enum Begun<'a, T> {
+enum StartedFuture<'a, T> {
     Running(Running<'a, T>),
     Done(Result<T, Error>),
 }
 
-impl<'a, T> Begun<'a, T> {
+impl<'a, T> StartedFuture<'a, T> {
     /// Sends what `future` has to send, without waiting for an answer.
     fn new(future: impl Future<Output = Result<T, Error>> + Send + 'a) -> Self {
         let mut running: Running<'a, T> = Box::pin(future);
@@ -110,30 +110,30 @@ impl Session {
     /// first one is sent they all are, so a caller that goes away leaves no transaction open.
     pub(crate) async fn run(
         &self,
-        around: Around,
+        around: TransactionMode,
         statements: Vec<Statement>,
-    ) -> Result<Outcome, StoreError> {
+    ) -> Result<SessionOutcome, StoreError> {
         let mut prepared = Vec::with_capacity(statements.len());
         for statement in statements {
             let known = self.0.prepare_cached(&statement.sql).await.map_err(failed)?;
             prepared.push((known, statement.params));
         }
         let begin = match around {
-            Around::Nothing => None,
-            Around::Transaction => Some("BEGIN"),
-            Around::Snapshot => Some("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
+            TransactionMode::Nothing => None,
+            TransactionMode::Transaction => Some("BEGIN"),
+            TransactionMode::Snapshot => Some("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
         };
         let client: &tokio_postgres::Client = &self.0;
-        let begin = begin.map(|begin| Begun::new(client.batch_execute(begin)));
+        let begin = begin.map(|begin| StartedFuture::new(client.batch_execute(begin)));
         let running: Vec<_> = prepared
             .into_iter()
             .map(|(statement, params)| {
-                Begun::new(async move {
+                StartedFuture::new(async move {
                     client.query_raw(&statement, params).await?.try_collect::<Vec<Row>>().await
                 })
             })
             .collect();
-        let end = begin.is_some().then(|| Begun::new(client.batch_execute("COMMIT")));
+        let end = begin.is_some().then(|| StartedFuture::new(client.batch_execute("COMMIT")));
         let begun = match begin {
             Some(begin) => begin.finish().await,
             None => Ok(()),
@@ -146,7 +146,7 @@ impl Session {
             Some(end) => end.finish().await,
             None => Ok(()),
         };
-        Ok(Outcome { rows, end: begun.and(ended) })
+        Ok(SessionOutcome { rows, end: begun.and(ended) })
     }
 }
 
@@ -158,7 +158,7 @@ pub(crate) async fn rows(
 ) -> Result<Vec<Row>, StoreError> {
     let session = Session::take(pool).await?;
     let statements = vec![Statement::new(sql, params)];
-    let outcome = session.run(Around::Nothing, statements).await?;
+    let outcome = session.run(TransactionMode::Nothing, statements).await?;
     let mut rows = outcome.into_rows().map_err(|(_, error)| failed(error))?;
     Ok(rows.pop().unwrap_or_default())
 }
@@ -169,7 +169,7 @@ pub(crate) async fn snapshot(
     statements: Vec<Statement>,
 ) -> Result<Vec<Vec<Row>>, StoreError> {
     let session = Session::take(pool).await?;
-    let outcome = session.run(Around::Snapshot, statements).await?;
+    let outcome = session.run(TransactionMode::Snapshot, statements).await?;
     outcome.into_rows().map_err(|(_, error)| failed(error))
 }
 

@@ -8,7 +8,7 @@ use recado_core::store::{StoreError, Upkeep};
 
 use crate::PostgresStore;
 use crate::error::failed;
-use crate::session::{Around, Session, Statement, rows};
+use crate::session::{Session, Statement, TransactionMode, rows};
 use crate::table::params;
 use crate::unknown_kinds;
 
@@ -126,7 +126,7 @@ impl PostgresStore {
             let lock = "SELECT pg_advisory_xact_lock($1)";
             let statements =
                 vec![Statement::new(lock, params![LOCK]), Statement::new(sql, params![BATCH])];
-            let outcome = session.run(Around::Transaction, statements).await?;
+            let outcome = session.run(TransactionMode::Transaction, statements).await?;
             let found = outcome.into_rows().map_err(|(_, error)| failed(error))?;
             let row = found.get(1).and_then(|rows| rows.first());
             if row.is_none_or(|row| row.get::<_, i64>(0) < BATCH) {

@@ -5,8 +5,8 @@ use recado_core::Timestamp;
 use recado_core::ids::{CompanyId, WebhookId};
 use recado_core::store::{StoreError, Stored};
 use recado_core::webhooks::{
-    RotatedSecret, Route, Routes, SigningSecret, SigningSecrets, Topics, Webhook, WebhookReads,
-    WebhookState, WebhookUrl,
+    EventRoute, RotatedSecret, Routes, SigningSecret, SigningSecrets, Topics, Webhook,
+    WebhookReads, WebhookState, WebhookUrl,
 };
 
 use crate::PostgresStore;
@@ -88,7 +88,7 @@ impl Table for Routes {
         Ok(Self {
             company: columns.id(CompanyId::new)?,
             fires: columns.get()?,
-            routes: serde_json::from_str(columns.get()?).map_err(|_| unreadable::<Route>())?,
+            routes: serde_json::from_str(columns.get()?).map_err(|_| unreadable::<EventRoute>())?,
         })
     }
 }

@@ -2,8 +2,8 @@
 
 use recado_core::Timestamp;
 use recado_core::webhooks::{
-    RotatedSecret, Route, Routes, SigningSecret, SigningSecrets, Topics, Webhook, WebhookState,
-    WebhookUrl,
+    EventRoute, RotatedSecret, Routes, SigningSecret, SigningSecrets, Topics, Webhook,
+    WebhookState, WebhookUrl,
 };
 
 use crate::cell::{Reader, Writer};
@@ -42,7 +42,7 @@ texts! {
     WebhookUrl: WebhookUrl::as_str, |text| WebhookUrl::parse(text).ok();
 }
 
-json! { Topics, Vec<Route> }
+json! { Topics, Vec<EventRoute> }
 
 impl Field for Option<RotatedSecret> {
     const WIDTH: usize = 2;

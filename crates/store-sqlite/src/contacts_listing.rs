@@ -17,14 +17,14 @@ use crate::merge::{Merged, Range};
 
 /// The order of a listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
+pub(crate) enum ListingOrder {
     /// Latest message first, contacts without messages last, then by id.
     LastMessage,
     /// Oldest first, then by id.
     Creation,
 }
 
-impl Order {
+impl ListingOrder {
     const fn company_query(self) -> &'static str {
         match self {
             Self::LastMessage => {
@@ -65,13 +65,13 @@ impl Order {
 
 /// A place in an order: what is compared, and the contact there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Place {
+pub(crate) struct SortKey {
     key: i64,
     id: [u8; 16],
     pub(crate) seq: Seq,
 }
 
-impl Place {
+impl SortKey {
     /// Before everything.
     const START: Self = Self { key: i64::MIN, id: [0; 16], seq: Seq(0) };
 
@@ -103,7 +103,7 @@ impl Place {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
     /// Only what comes after this place.
-    pub(crate) after: Option<Place>,
+    pub(crate) after: Option<SortKey>,
     /// How many of those to pass by.
     pub(crate) offset: u64,
     /// How many to show.
@@ -114,7 +114,7 @@ pub(crate) struct Part {
 #[derive(Debug, Default)]
 pub(crate) struct Listed {
     /// In order.
-    pub(crate) places: Vec<Place>,
+    pub(crate) keys: Vec<SortKey>,
     /// How many match in all.
     pub(crate) total: u64,
 }
@@ -124,17 +124,17 @@ pub(crate) fn list(
     conn: &Connection,
     company: CompanyId,
     filter: &ContactFilter,
-    order: Order,
+    order: ListingOrder,
     part: Part,
 ) -> ReadResult<Listed> {
     let passing = passing(conn, company, filter)?;
     let Some(search) = &filter.search else {
-        let places = if part.offset >= passing.total {
+        let keys = if part.offset >= passing.total {
             Vec::new()
         } else {
             unsearched(conn, company, order, &passing, part)?
         };
-        return Ok(Listed { places, total: passing.total });
+        return Ok(Listed { keys, total: passing.total });
     };
     let Some(range) = SeqRange::find(conn, company)? else { return Ok(Listed::default()) };
     if passing.total == 0 {
@@ -147,29 +147,29 @@ pub(crate) fn list(
 fn unsearched(
     conn: &Connection,
     company: CompanyId,
-    order: Order,
+    order: ListingOrder,
     passing: &Passing,
     part: Part,
-) -> ReadResult<Vec<Place>> {
+) -> ReadResult<Vec<SortKey>> {
     let scopes = scopes(company, passing);
     if let [scope] = scopes.as_slice() {
         // SQLite passes the offset by inside the index.
-        let after = part.after.unwrap_or(Place::START);
+        let after = part.after.unwrap_or(SortKey::START);
         return scope.fetch(conn, order, after, part.limit, part.offset);
     }
     let wanted = part.offset.saturating_add(part.limit);
     let mut merged = merged(scopes, order, part.after, wanted);
-    let mut places = Vec::new();
+    let mut keys = Vec::new();
     let mut passed = 0;
-    while (places.len() as u64) < part.limit {
-        let Some(place) = merged.next(conn)? else { break };
+    while (keys.len() as u64) < part.limit {
+        let Some(key) = merged.next(conn)? else { break };
         if passed < part.offset {
             passed += 1;
         } else {
-            places.push(place);
+            keys.push(key);
         }
     }
-    Ok(places)
+    Ok(keys)
 }
 
 /// What one lookup of a row by its `seq` costs, in steps along an index.
@@ -180,7 +180,7 @@ const LOOKUP: u64 = 8;
 fn searched(
     conn: &Connection,
     company: CompanyId,
-    order: Order,
+    order: ListingOrder,
     passing: &Passing,
     found: &Matches,
     part: Part,
@@ -198,56 +198,61 @@ fn searched(
     let total = if passing.all { found.count() } else { count(conn, order, passing, found)? };
     let scopes = scopes(company, passing);
     let mut merged = merged(scopes, order, part.after, walk);
-    let mut places = Vec::new();
+    let mut keys = Vec::new();
     let mut passed = 0;
-    while passed < total && (places.len() as u64) < part.limit {
-        let Some(place) = merged.next(conn)? else { break };
-        if found.contains(place.seq) {
+    while passed < total && (keys.len() as u64) < part.limit {
+        let Some(key) = merged.next(conn)? else { break };
+        if found.contains(key.seq) {
             passed += 1;
             if passed > part.offset {
-                places.push(place);
+                keys.push(key);
             }
         }
     }
-    Ok(Listed { places, total })
+    Ok(Listed { keys, total })
 }
 
 fn looked_up(
     conn: &Connection,
-    order: Order,
+    order: ListingOrder,
     passing: &Passing,
     found: &Matches,
     part: Part,
 ) -> ReadResult<Listed> {
     let mut statement = conn.prepare_cached(order.lookup_query())?;
     let mut total = 0;
-    let mut places = Vec::new();
+    let mut keys = Vec::new();
     for seq in found.iter() {
-        let (place, facet) = statement.query_row([seq.0], |row| {
-            Ok((Place::read(row)?, FacetId(Columns::from(row, 3).get()?)))
+        let (key, facet) = statement.query_row([seq.0], |row| {
+            Ok((SortKey::read(row)?, FacetId(Columns::from(row, 3).get()?)))
         })?;
         if !passing.all && !passing.facets.contains(&facet) {
             continue;
         }
         total += 1;
-        if part.after.is_none_or(|after| place.is_after(after)) {
-            places.push(place);
+        if part.after.is_none_or(|after| key.is_after(after)) {
+            keys.push(key);
         }
     }
-    places.sort_unstable();
-    let shown = places
+    keys.sort_unstable();
+    let shown = keys
         .into_iter()
         .skip(usize::try_from(part.offset).unwrap_or(usize::MAX))
         .take(usize::try_from(part.limit).unwrap_or(usize::MAX));
-    Ok(Listed { places: shown.collect(), total })
+    Ok(Listed { keys: shown.collect(), total })
 }
 
 /// How many contacts of the combinations that pass were found.
-fn count(conn: &Connection, order: Order, passing: &Passing, found: &Matches) -> ReadResult<u64> {
+fn count(
+    conn: &Connection,
+    order: ListingOrder,
+    passing: &Passing,
+    found: &Matches,
+) -> ReadResult<u64> {
     let mut statement = conn.prepare_cached(order.facet_query())?;
     let mut total = 0;
     for facet in &passing.facets {
-        let values = Scope::Facet(*facet).values(Place::START, u64::MAX, 0);
+        let values = Scope::Facet(*facet).values(SortKey::START, u64::MAX, 0);
         let mut rows = statement.query(params_from_iter(values))?;
         while let Some(row) = rows.next()? {
             total += u64::from(found.contains(Seq(Columns::from(row, 2).get()?)));
@@ -272,48 +277,58 @@ enum Scope {
 }
 
 impl Scope {
-    fn values(self, after: Place, limit: u64, offset: u64) -> [Cell<'static>; 5] {
+    fn values(self, after: SortKey, limit: u64, offset: u64) -> [Cell<'static>; 5] {
         let scope = match self {
             Self::Company(company) => company.into(),
             Self::Facet(facet) => Cell::Int(facet.0),
         };
         // Less than every id, so that the start comes before a first contact with any id.
-        let id = if after == Place::START { Cell::Bytes(&[]) } else { Cell::Id(after.id) };
+        let id = if after == SortKey::START { Cell::Bytes(&[]) } else { Cell::Id(after.id) };
         [scope, Cell::Int(after.key), id, limit.into(), offset.into()]
     }
 
     fn fetch(
         self,
         conn: &Connection,
-        order: Order,
-        after: Place,
+        order: ListingOrder,
+        after: SortKey,
         limit: u64,
         offset: u64,
-    ) -> ReadResult<Vec<Place>> {
+    ) -> ReadResult<Vec<SortKey>> {
         let query = match self {
             Self::Company(_) => order.company_query(),
             Self::Facet(_) => order.facet_query(),
         };
         let values = self.values(after, limit, offset);
-        conn.prepare_cached(query)?.query_map(params_from_iter(values), Place::read)?.collect()
+        conn.prepare_cached(query)?.query_map(params_from_iter(values), SortKey::read)?.collect()
     }
 }
 
 /// A scope in an order.
 struct Ordered {
     scope: Scope,
-    order: Order,
+    order: ListingOrder,
 }
 
 impl Range for Ordered {
-    type Place = Place;
+    type SortKey = SortKey;
 
-    fn fetch(&self, conn: &Connection, after: Option<Place>, limit: u64) -> ReadResult<Vec<Place>> {
-        self.scope.fetch(conn, self.order, after.unwrap_or(Place::START), limit, 0)
+    fn fetch(
+        &self,
+        conn: &Connection,
+        after: Option<SortKey>,
+        limit: u64,
+    ) -> ReadResult<Vec<SortKey>> {
+        self.scope.fetch(conn, self.order, after.unwrap_or(SortKey::START), limit, 0)
     }
 }
 
-fn merged(scopes: Vec<Scope>, order: Order, after: Option<Place>, wanted: u64) -> Merged<Ordered> {
+fn merged(
+    scopes: Vec<Scope>,
+    order: ListingOrder,
+    after: Option<SortKey>,
+    wanted: u64,
+) -> Merged<Ordered> {
     let ranges = scopes.into_iter().map(|scope| Ordered { scope, order }).collect();
     Merged::new(ranges, after, wanted)
 }
@@ -327,10 +342,10 @@ mod tests {
     fn a_listing_is_one_range_of_one_index_which_holds_all_that_is_compared() {
         let mut conn = Connection::open_in_memory().unwrap();
         schema::migrate(&mut conn).unwrap();
-        for order in [Order::LastMessage, Order::Creation] {
+        for order in [ListingOrder::LastMessage, ListingOrder::Creation] {
             for query in [order.company_query(), order.facet_query()] {
                 let mut plan = conn.prepare(&format!("EXPLAIN QUERY PLAN {query}")).unwrap();
-                let values = Scope::Facet(FacetId(1)).values(Place::START, 1, 0);
+                let values = Scope::Facet(FacetId(1)).values(SortKey::START, 1, 0);
                 let steps: Vec<String> = plan
                     .query_map(params_from_iter(values), |row| row.get("detail"))
                     .unwrap()

@@ -16,7 +16,7 @@ use crate::SqliteStore;
 use crate::cell::Cell;
 use crate::contacts::export_frontier;
 use crate::contacts_draft;
-use crate::contacts_listing::{Listed, Order, Part, Place, list};
+use crate::contacts_listing::{Listed, ListingOrder, Part, SortKey, list};
 use crate::contacts_record::{self, Records};
 use crate::error::commit_error;
 use crate::table;
@@ -90,7 +90,7 @@ impl ContactReads for SqliteStore {
         let filter = filter.clone();
         let part = Part { after: None, offset: page.offset(), limit: page.limit.into() };
         self.read(move |conn| {
-            let listed = list(conn, company, &filter, Order::LastMessage, part)?;
+            let listed = list(conn, company, &filter, ListingOrder::LastMessage, part)?;
             Records::new(conn, company, clicks).slice(&listed)
         })
         .await
@@ -110,13 +110,13 @@ impl ContactReads for SqliteStore {
         clicks: bool,
     ) -> Result<ContactSlice, StoreError> {
         let limit = limit as usize;
-        let part = Part { after: after.map(Place::of), offset: 0, limit: limit as u64 + 1 };
+        let part = Part { after: after.map(SortKey::of), offset: 0, limit: limit as u64 + 1 };
         for _ in 0..EXPORT_ATTEMPTS {
             let filter = filter.clone();
             let attempt = move |conn: &rusqlite::Connection| {
-                let mut listed = list(conn, company, &filter, Order::Creation, part)?;
-                let more = listed.places.len() > limit;
-                listed.places.truncate(limit);
+                let mut listed = list(conn, company, &filter, ListingOrder::Creation, part)?;
+                let more = listed.keys.len() > limit;
+                listed.keys.truncate(limit);
                 if let Some(end) = handed_out(&listed, more)
                     && export_frontier(conn, company)?.is_none_or(|frontier| frontier < end)
                 {
@@ -162,6 +162,6 @@ impl ContactReads for SqliteStore {
 
 /// The time of the position that an answer hands out, if it does.
 fn handed_out(listed: &Listed, more: bool) -> Option<Timestamp> {
-    let last = listed.places.last().filter(|_| more)?;
+    let last = listed.keys.last().filter(|_| more)?;
     Some(Timestamp::from_millis(last.key()))
 }

@@ -41,9 +41,9 @@ impl<'c> Records<'c> {
         static SELECT: LazyLock<String> =
             LazyLock::new(|| format!("{} WHERE seq = ?1", Contact::statements().select));
         let mut statement = self.conn.prepare_cached(&SELECT)?;
-        let mut records = Vec::with_capacity(listed.places.len());
-        for place in &listed.places {
-            let contact = statement.query_row([place.seq.0], read_stored)?;
+        let mut records = Vec::with_capacity(listed.keys.len());
+        for key in &listed.keys {
+            let contact = statement.query_row([key.seq.0], read_stored)?;
             records.push(self.record(contact)?);
         }
         let fields = table::all(self.conn, self.company)?;

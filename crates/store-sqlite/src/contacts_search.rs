@@ -32,7 +32,7 @@ fn trigrams(text: &str) -> impl Iterator<Item = Trigram> + '_ {
 }
 
 #[derive(Debug)]
-enum Change {
+enum SearchChange {
     Added(SearchText),
     Changed(SearchText),
     Removed,
@@ -40,22 +40,22 @@ enum Change {
 
 /// What the index is to be told, in the order in which it happened.
 #[derive(Debug, Default)]
-pub(crate) struct Pending(Vec<(Seq, Change)>);
+pub(crate) struct Pending(Vec<(Seq, SearchChange)>);
 
 impl Pending {
     /// A contact is new.
     pub(crate) fn added(&mut self, seq: Seq, text: SearchText) {
-        self.0.push((seq, Change::Added(text)));
+        self.0.push((seq, SearchChange::Added(text)));
     }
 
     /// A contact has another search text.
     pub(crate) fn changed(&mut self, seq: Seq, text: SearchText) {
-        self.0.push((seq, Change::Changed(text)));
+        self.0.push((seq, SearchChange::Changed(text)));
     }
 
     /// A contact is gone.
     pub(crate) fn removed(&mut self, seq: Seq) {
-        self.0.push((seq, Change::Removed));
+        self.0.push((seq, SearchChange::Removed));
     }
 
     /// A point to come back to.
@@ -85,9 +85,9 @@ impl SearchIndex {
         let mut last: BTreeMap<Seq, (bool, Option<SearchText>)> = BTreeMap::new();
         for (seq, change) in pending.0 {
             let (is_new, text) = match change {
-                Change::Added(text) => (true, Some(text)),
-                Change::Changed(text) => (false, Some(text)),
-                Change::Removed => (false, None),
+                SearchChange::Added(text) => (true, Some(text)),
+                SearchChange::Changed(text) => (false, Some(text)),
+                SearchChange::Removed => (false, None),
             };
             last.entry(seq).or_insert((!is_new, None)).1 = text;
         }

@@ -89,7 +89,7 @@ pub(crate) fn page(
     let mut statement = conn.prepare_cached(&SELECT)?;
     let items = part_of(conn, ranges, page.limit.into(), page.offset())?
         .into_iter()
-        .map(|place| Ok(statement.query_row([place.seq], read_stored::<Delivery>)?.into_value()))
+        .map(|key| Ok(statement.query_row([key.seq], read_stored::<Delivery>)?.into_value()))
         .collect::<ReadResult<_>>()?;
     Ok(Page { items, total })
 }

@@ -14,35 +14,35 @@ const MIN_CHUNK: u64 = 8;
 /// A range of an index.
 pub(crate) trait Range {
     /// A place in it; less is earlier.
-    type Place: Copy + Ord;
+    type SortKey: Copy + Ord;
 
     /// Up to `limit` places after `after`, in order.
     fn fetch(
         &self,
         conn: &Connection,
-        after: Option<Self::Place>,
+        after: Option<Self::SortKey>,
         limit: u64,
-    ) -> ReadResult<Vec<Self::Place>>;
+    ) -> ReadResult<Vec<Self::SortKey>>;
 }
 
 /// The places of several ranges. Each is read ahead by a bounded number of them.
 pub(crate) struct Merged<R: Range> {
     chunk: u64,
     sources: Vec<Source<R>>,
-    heads: BinaryHeap<Reverse<(R::Place, usize)>>,
+    heads: BinaryHeap<Reverse<(R::SortKey, usize)>>,
     started: bool,
 }
 
 struct Source<R: Range> {
     range: R,
-    ahead: VecDeque<R::Place>,
-    last: Option<R::Place>,
+    ahead: VecDeque<R::SortKey>,
+    last: Option<R::SortKey>,
     ended: bool,
 }
 
 impl<R: Range> Merged<R> {
     /// What comes after a place. `wanted` is how many places are likely to be taken.
-    pub(crate) fn new(ranges: Vec<R>, after: Option<R::Place>, wanted: u64) -> Self {
+    pub(crate) fn new(ranges: Vec<R>, after: Option<R::SortKey>, wanted: u64) -> Self {
         let share = wanted.saturating_mul(2) / (ranges.len() as u64).max(1);
         let source = |range| Source { range, ahead: VecDeque::new(), last: after, ended: false };
         Self {
@@ -54,16 +54,16 @@ impl<R: Range> Merged<R> {
     }
 
     /// The next place.
-    pub(crate) fn next(&mut self, conn: &Connection) -> ReadResult<Option<R::Place>> {
+    pub(crate) fn next(&mut self, conn: &Connection) -> ReadResult<Option<R::SortKey>> {
         if !self.started {
             self.started = true;
             for index in 0..self.sources.len() {
                 self.refill(conn, index)?;
             }
         }
-        let Some(Reverse((place, index))) = self.heads.pop() else { return Ok(None) };
+        let Some(Reverse((key, index))) = self.heads.pop() else { return Ok(None) };
         self.refill(conn, index)?;
-        Ok(Some(place))
+        Ok(Some(key))
     }
 
     /// Puts the next place of a source among the heads.
@@ -75,8 +75,8 @@ impl<R: Range> Merged<R> {
             source.last = fetched.last().copied().or(source.last);
             source.ahead = fetched.into();
         }
-        if let Some(place) = source.ahead.pop_front() {
-            self.heads.push(Reverse((place, index)));
+        if let Some(key) = source.ahead.pop_front() {
+            self.heads.push(Reverse((key, index)));
         }
         Ok(())
     }

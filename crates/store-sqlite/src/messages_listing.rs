@@ -16,7 +16,7 @@ use crate::cell::{Cell, Columns};
 use crate::error::ReadResult;
 use crate::merge::Merged;
 use crate::messages_facets::{FacetId, Passing, passing};
-use crate::newest_first::{Index, Place, Range, Span, part_of};
+use crate::newest_first::{Index, Range, SortKey, Span, part_of};
 use crate::table::{Table, read_stored};
 
 static BY_CREATION: Index =
@@ -45,7 +45,7 @@ pub(crate) fn page(
         return Ok(Page::empty());
     }
     let span = Span::new(filter.from, filter.to);
-    let (places, total) = match filter.contact {
+    let (keys, total) = match filter.contact {
         None => of_company(conn, company, &passing, span, page)?,
         Some(contact) => {
             let ranges = of_contact(company, contact, filter.direction, span);
@@ -56,7 +56,7 @@ pub(crate) fn page(
             }
         }
     };
-    Ok(Page { items: records(conn, company, &places)?, total })
+    Ok(Page { items: records(conn, company, &keys)?, total })
 }
 
 /// Whether ranges of a contact hold exactly what the filter lets pass.
@@ -70,7 +70,7 @@ fn of_company(
     passing: &Passing,
     span: Span,
     page: PageRequest,
-) -> ReadResult<(Vec<Place>, u64)> {
+) -> ReadResult<(Vec<SortKey>, u64)> {
     let ranges = if passing.all {
         vec![Range::new(&BY_CREATION, vec![company.into()], span)]
     } else {
@@ -104,7 +104,7 @@ fn counted(
     conn: &Connection,
     ranges: Vec<Range>,
     page: PageRequest,
-) -> ReadResult<(Vec<Place>, u64)> {
+) -> ReadResult<(Vec<SortKey>, u64)> {
     let mut total = 0;
     for range in &ranges {
         total += range.count(conn)?;
@@ -117,7 +117,7 @@ fn shown(
     ranges: Vec<Range>,
     total: u64,
     page: PageRequest,
-) -> ReadResult<Vec<Place>> {
+) -> ReadResult<Vec<SortKey>> {
     if page.offset() >= total {
         return Ok(Vec::new());
     }
@@ -131,37 +131,37 @@ fn filtered(
     ranges: Vec<Range>,
     passing: &Passing,
     page: PageRequest,
-) -> ReadResult<(Vec<Place>, u64)> {
+) -> ReadResult<(Vec<SortKey>, u64)> {
     let mut facet_at = conn.prepare_cached("SELECT facet_id FROM messages WHERE seq = ?1")?;
     let mut merged = Merged::new(ranges, None, u64::MAX);
-    let mut places = Vec::new();
+    let mut keys = Vec::new();
     let mut total = 0;
-    while let Some(place) = merged.next(conn)? {
-        let facet = FacetId(facet_at.query_row([place.seq], |row| row.get(0))?);
+    while let Some(key) = merged.next(conn)? {
+        let facet = FacetId(facet_at.query_row([key.seq], |row| row.get(0))?);
         if passing.facets.binary_search(&facet).is_err() {
             continue;
         }
         total += 1;
-        if total > page.offset() && places.len() < page.limit as usize {
-            places.push(place);
+        if total > page.offset() && keys.len() < page.limit as usize {
+            keys.push(key);
         }
     }
-    Ok((places, total))
+    Ok((keys, total))
 }
 
 /// The messages at these places with their contacts, each of which is read once.
 fn records(
     conn: &Connection,
     company: CompanyId,
-    places: &[Place],
+    keys: &[SortKey],
 ) -> ReadResult<Vec<MessageRecord>> {
     static SELECT: LazyLock<String> =
         LazyLock::new(|| format!("{} WHERE seq = ?1", Message::statements().select));
     let mut statement = conn.prepare_cached(&SELECT)?;
     let mut contacts: HashMap<ContactId, ContactBrief> = HashMap::new();
-    let mut records = Vec::with_capacity(places.len());
-    for place in places {
-        let message = statement.query_row([place.seq], read_stored::<Message>)?.into_value();
+    let mut records = Vec::with_capacity(keys.len());
+    for key in keys {
+        let message = statement.query_row([key.seq], read_stored::<Message>)?.into_value();
         let contact = match contacts.get(&message.contact) {
             Some(contact) => contact.clone(),
             None => {

@@ -15,7 +15,7 @@ const ABOVE_IDS: [u8; 17] = [0xff; 17];
 
 /// A place in such a listing; less is newer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Place {
+pub(crate) struct SortKey {
     at: Reverse<i64>,
     id: Reverse<[u8; 16]>,
     /// The row there.
@@ -122,12 +122,12 @@ impl Range {
     pub(crate) fn part(
         &self,
         conn: &Connection,
-        after: Option<Place>,
+        after: Option<SortKey>,
         limit: u64,
         offset: u64,
-    ) -> ReadResult<Vec<Place>> {
+    ) -> ReadResult<Vec<SortKey>> {
         let (at, id) = match after {
-            Some(Place { at, id, .. }) => (at.0, Cell::Id(id.0)),
+            Some(SortKey { at, id, .. }) => (at.0, Cell::Id(id.0)),
             None => (self.span.to, Cell::Bytes(&ABOVE_IDS)),
         };
         let mut values = self.scope.clone();
@@ -136,16 +136,21 @@ impl Range {
             .query_map(params_from_iter(values), |row| {
                 let mut columns = Columns::new(row);
                 let (at, id) = (Reverse(columns.get()?), Reverse(columns.get()?));
-                Ok(Place { at, id, seq: columns.get()? })
+                Ok(SortKey { at, id, seq: columns.get()? })
             })?
             .collect()
     }
 }
 
 impl merge::Range for Range {
-    type Place = Place;
+    type SortKey = SortKey;
 
-    fn fetch(&self, conn: &Connection, after: Option<Place>, limit: u64) -> ReadResult<Vec<Place>> {
+    fn fetch(
+        &self,
+        conn: &Connection,
+        after: Option<SortKey>,
+        limit: u64,
+    ) -> ReadResult<Vec<SortKey>> {
         self.part(conn, after, limit, 0)
     }
 }
@@ -156,22 +161,22 @@ pub(crate) fn part_of(
     ranges: Vec<Range>,
     limit: u64,
     offset: u64,
-) -> ReadResult<Vec<Place>> {
+) -> ReadResult<Vec<SortKey>> {
     if let [range] = ranges.as_slice() {
         return range.part(conn, None, limit, offset);
     }
     let mut merged = Merged::new(ranges, None, offset.saturating_add(limit));
-    let mut places = Vec::new();
+    let mut keys = Vec::new();
     let mut passed = 0;
-    while (places.len() as u64) < limit {
-        let Some(place) = merged.next(conn)? else { break };
+    while (keys.len() as u64) < limit {
+        let Some(key) = merged.next(conn)? else { break };
         if passed < offset {
             passed += 1;
         } else {
-            places.push(place);
+            keys.push(key);
         }
     }
-    Ok(places)
+    Ok(keys)
 }
 
 #[cfg(test)]

@@ -71,14 +71,14 @@ fn page(
     for range in &ranges {
         range.aggregate(conn, SUMS, |columns| sums.add(columns))?;
     }
-    let places = if page.offset() >= sums.lines {
+    let keys = if page.offset() >= sums.lines {
         Vec::new()
     } else {
         part_of(conn, ranges, page.limit.into(), page.offset())?
     };
     let mut statement = conn.prepare_cached(&SELECT)?;
-    let lines = places.iter().map(|place| {
-        statement.query_row([place.seq], read_stored::<LedgerLine>).map(Stored::into_value)
+    let lines = keys.iter().map(|key| {
+        statement.query_row([key.seq], read_stored::<LedgerLine>).map(Stored::into_value)
     });
     Ok(LedgerPage {
         page: Page { items: lines.collect::<ReadResult<_>>()?, total: sums.lines },

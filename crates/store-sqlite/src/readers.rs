@@ -12,9 +12,9 @@ use crate::error::{ReadResult, store_error};
 
 /// A few connections; a read that finds all of them busy waits for its turn.
 #[derive(Clone)]
-pub(crate) struct Readers(Arc<Pool>);
+pub(crate) struct Readers(Arc<ReaderPool>);
 
-struct Pool {
+struct ReaderPool {
     path: PathBuf,
     turns: Arc<Semaphore>,
     idle: Mutex<Vec<Connection>>,
@@ -24,7 +24,7 @@ impl Readers {
     /// At most `count` connections to the database at `path`. They are opened when needed.
     pub(crate) fn new(path: PathBuf, count: usize) -> Self {
         let turns = Arc::new(Semaphore::new(count));
-        Self(Arc::new(Pool { path, turns, idle: Mutex::default() }))
+        Self(Arc::new(ReaderPool { path, turns, idle: Mutex::default() }))
     }
 
     /// Runs `read` in one transaction: all it reads comes from one state of the database.
@@ -77,7 +77,7 @@ impl Readers {
     }
 }
 
-impl Pool {
+impl ReaderPool {
     /// A connection that `work` leaves by a panic is not used again.
     fn with_connection<T>(&self, work: impl FnOnce(&Connection) -> ReadResult<T>) -> ReadResult<T> {
         let idle = self.idle().pop();

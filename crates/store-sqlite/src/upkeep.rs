@@ -21,42 +21,42 @@ const BATCH: u32 = 500;
 const BATCHES: u32 = 20;
 
 /// Rows that have served their time.
-struct Spent {
+struct ExpiredRows {
     any: &'static str,
     drop: &'static str,
     kept: Duration,
 }
 
-const SPENT: [Spent; 5] = [
-    Spent {
+const SPENT: [ExpiredRows; 5] = [
+    ExpiredRows {
         any: "SELECT 1 FROM message_refs INDEXED BY message_refs_by_expiry WHERE expires_at <= ?1",
         drop: "DELETE FROM message_refs WHERE (company_id, connection_id, provider_id) IN \
                (SELECT company_id, connection_id, provider_id FROM message_refs \
                INDEXED BY message_refs_by_expiry WHERE expires_at <= ?1 LIMIT ?2)",
         kept: Duration::ZERO,
     },
-    Spent {
+    ExpiredRows {
         any: "SELECT 1 FROM remembered_calls WHERE expires_at <= ?1",
         drop: "DELETE FROM remembered_calls WHERE rowid IN \
                (SELECT rowid FROM remembered_calls INDEXED BY remembered_calls_by_expiry \
                WHERE expires_at <= ?1 LIMIT ?2)",
         kept: Duration::ZERO,
     },
-    Spent {
+    ExpiredRows {
         any: "SELECT 1 FROM dispatch_windows WHERE ends_at <= ?1",
         drop: "DELETE FROM dispatch_windows WHERE (company_id, contact_id, key) IN \
                (SELECT company_id, contact_id, key FROM dispatch_windows \
                INDEXED BY dispatch_windows_by_end WHERE ends_at <= ?1 LIMIT ?2)",
         kept: Duration::ZERO,
     },
-    Spent {
+    ExpiredRows {
         any: "SELECT 1 FROM unknown_kinds WHERE last_at <= ?1",
         drop: "DELETE FROM unknown_kinds WHERE rowid IN \
                (SELECT rowid FROM unknown_kinds INDEXED BY unknown_kinds_by_last \
                WHERE last_at <= ?1 LIMIT ?2)",
         kept: UNKNOWN_KIND_KEPT,
     },
-    Spent {
+    ExpiredRows {
         any: "SELECT 1 FROM workers WHERE leased_until <= ?1",
         drop: "DELETE FROM workers WHERE id IN \
                (SELECT id FROM workers WHERE leased_until <= ?1 LIMIT ?2)",
@@ -67,7 +67,11 @@ const SPENT: [Spent; 5] = [
 impl SqliteStore {
     /// Drops spent rows in small transactions. Most of the time there is nothing: then nothing is
     /// written either.
-    async fn drop_spent(&self, spent: &'static Spent, now: Timestamp) -> Result<(), StoreError> {
+    async fn drop_spent(
+        &self,
+        spent: &'static ExpiredRows,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
         let before = now.minus(spent.kept).millis();
         for _ in 0..BATCHES {
             let any = self.read(move |conn| conn.prepare_cached(spent.any)?.exists([before]));

@@ -8,7 +8,7 @@ use recado_core::Timestamp;
 use recado_core::connections::{Connection, Gateway};
 use recado_core::gateway::{
     Accepted, GatewayStatus, Handshake, Lookup, MediaFile, Missed, Outgoing, Pairing, Provider,
-    ProviderError, ProviderTemplate, Providers, Received, SendFailure, SendResult, Webhook,
+    ProviderError, ProviderTemplate, ProviderWebhook, Providers, Received, SendFailure, SendResult,
     WebhookRefused,
 };
 use recado_core::groups::{Group, GroupList};
@@ -422,15 +422,19 @@ impl Provider for ScriptedProvider {
         script.media.clone().unwrap_or_else(|| Ok(MediaFile::At(source.to_owned())))
     }
 
-    fn handshake(&self, _: &Connection, _: &Webhook) -> Handshake {
+    fn handshake(&self, _: &Connection, _: &ProviderWebhook) -> Handshake {
         self.script().handshake.clone()
     }
 
-    fn admit(&self, _: &Connection, _: &Webhook) -> Result<(), WebhookRefused> {
+    fn admit(&self, _: &Connection, _: &ProviderWebhook) -> Result<(), WebhookRefused> {
         self.script().admit
     }
 
-    fn receive(&self, _: &Connection, _: &Webhook) -> Result<Vec<Received>, WebhookRefused> {
+    fn receive(
+        &self,
+        _: &Connection,
+        _: &ProviderWebhook,
+    ) -> Result<Vec<Received>, WebhookRefused> {
         self.script().received.clone()
     }
 }

@@ -16,7 +16,7 @@ type Hook = Arc<dyn Fn(&OutboundRequest) + Send + Sync>;
 
 /// What one URL answers, and what it has seen.
 #[derive(Default)]
-struct Place {
+struct ScriptedUrl {
     next: VecDeque<Answer>,
     otherwise: Option<Answer>,
     on_request: Option<Hook>,
@@ -33,7 +33,7 @@ struct Script {
     next: VecDeque<Answer>,
     otherwise: Answer,
     requests: Vec<OutboundRequest>,
-    places: BTreeMap<String, Place>,
+    urls: BTreeMap<String, ScriptedUrl>,
     forbidden: BTreeSet<String>,
     unknown: BTreeSet<String>,
     in_flight: usize,
@@ -54,8 +54,8 @@ impl Script {
         Ok(())
     }
 
-    fn place(&mut self, url: &str) -> &mut Place {
-        self.places.entry(url.to_owned()).or_default()
+    fn url(&mut self, url: &str) -> &mut ScriptedUrl {
+        self.urls.entry(url.to_owned()).or_default()
     }
 
     fn wake(&mut self) {
@@ -90,7 +90,7 @@ impl ScriptedTransport {
             next: VecDeque::new(),
             otherwise: Err(TransportError::Refused),
             requests: Vec::new(),
-            places: BTreeMap::new(),
+            urls: BTreeMap::new(),
             forbidden: BTreeSet::new(),
             unknown: BTreeSet::new(),
             in_flight: 0,
@@ -188,12 +188,12 @@ pub struct ScriptedReceiver {
 impl ScriptedReceiver {
     /// Adds an answer: each is given once, in the order in which requests come.
     pub fn then(&self, answer: Answer) -> &Self {
-        self.with(|place| place.next.push_back(answer))
+        self.with(|url| url.next.push_back(answer))
     }
 
     /// What is answered when its script has come to its end.
     pub fn otherwise(&self, answer: Answer) -> &Self {
-        self.with(|place| place.otherwise = Some(answer))
+        self.with(|url| url.otherwise = Some(answer))
     }
 
     /// Adds an answer with this status and an empty body.
@@ -208,22 +208,22 @@ impl ScriptedReceiver {
 
     /// Does this whenever a request comes, such as moving a clock while the receiver works.
     pub fn on_request(&self, hook: impl Fn(&OutboundRequest) + Send + Sync + 'static) -> &Self {
-        self.with(|place| place.on_request = Some(Arc::new(hook)))
+        self.with(|url| url.on_request = Some(Arc::new(hook)))
     }
 
     /// Lets requests wait for their answers from now on.
     pub fn hold(&self) -> &Self {
-        self.with(|place| place.held = true)
+        self.with(|url| url.held = true)
     }
 
     /// Lets `count` more answers go.
     pub fn let_go(&self, count: usize) -> &Self {
-        self.with(|place| place.let_go += count)
+        self.with(|url| url.let_go += count)
     }
 
     /// Lets all answers go, those to come too.
     pub fn open(&self) -> &Self {
-        self.with(|place| (place.held, place.let_go) = (false, 0))
+        self.with(|url| (url.held, url.let_go) = (false, 0))
     }
 
     /// All requests so far, in order.
@@ -241,28 +241,28 @@ impl ScriptedReceiver {
 
     /// How many requests have come.
     pub fn arrived(&self) -> usize {
-        self.transport.script().place(&self.url).arrived
+        self.transport.script().url(&self.url).arrived
     }
 
     /// Waits until `count` requests in all have come.
     pub async fn has_got(&self, count: usize) {
         let url = &self.url;
-        self.transport.until(|script| (script.place(url).arrived >= count).then_some(())).await;
+        self.transport.until(|script| (script.url(url).arrived >= count).then_some(())).await;
     }
 
     /// How many requests wait for their answers.
     pub fn in_flight(&self) -> usize {
-        self.transport.script().place(&self.url).in_flight
+        self.transport.script().url(&self.url).in_flight
     }
 
     /// The most requests that were in flight at once.
     pub fn most_in_flight(&self) -> usize {
-        self.transport.script().place(&self.url).most_in_flight
+        self.transport.script().url(&self.url).most_in_flight
     }
 
-    fn with(&self, change: impl FnOnce(&mut Place)) -> &Self {
+    fn with(&self, change: impl FnOnce(&mut ScriptedUrl)) -> &Self {
         let mut script = self.transport.script();
-        change(script.place(&self.url));
+        change(script.url(&self.url));
         script.wake();
         drop(script);
         self
@@ -296,7 +296,7 @@ impl Drop for InFlight<'_> {
     fn drop(&mut self) {
         let mut script = self.transport.script();
         script.in_flight -= 1;
-        script.place(self.url).in_flight -= 1;
+        script.url(self.url).in_flight -= 1;
         script.wake();
     }
 }
@@ -308,12 +308,12 @@ impl ScriptedTransport {
         script.requests.push(request.clone());
         script.in_flight += 1;
         script.most_in_flight = script.most_in_flight.max(script.in_flight);
-        let place = script.place(&request.url);
-        place.arrived += 1;
-        place.in_flight += 1;
-        place.most_in_flight = place.most_in_flight.max(place.in_flight);
-        let hook = place.on_request.clone();
-        let own = place.next.pop_front().or_else(|| place.otherwise.clone());
+        let url = script.url(&request.url);
+        url.arrived += 1;
+        url.in_flight += 1;
+        url.most_in_flight = url.most_in_flight.max(url.in_flight);
+        let hook = url.on_request.clone();
+        let own = url.next.pop_front().or_else(|| url.otherwise.clone());
         let answer =
             own.or_else(|| script.next.pop_front()).unwrap_or_else(|| script.otherwise.clone());
         script.wake();
@@ -331,12 +331,12 @@ impl Transport for ScriptedTransport {
             hook(&request);
         }
         self.until(|script| {
-            let place = script.place(&request.url);
-            if !place.held {
+            let url = script.url(&request.url);
+            if !url.held {
                 return Some(());
             }
-            let left = place.let_go.checked_sub(1)?;
-            place.let_go = left;
+            let left = url.let_go.checked_sub(1)?;
+            url.let_go = left;
             Some(())
         })
         .await;

@@ -38,7 +38,7 @@ pub(super) struct Next {
 
 /// What is to be done for a campaign next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum CampaignTask {
     /// Read recipients with a number above this.
     Read(Option<RecipientNumber>),
     /// Ask whether another message may go out now.
@@ -99,7 +99,7 @@ impl Line {
     }
 
     /// The steps to begin now; each is under way until it is told how it ended.
-    pub(super) fn steps(&mut self, now: Timestamp, has_room: bool) -> Vec<Step> {
+    pub(super) fn steps(&mut self, now: Timestamp, has_room: bool) -> Vec<CampaignTask> {
         if self.waits_until.is_some_and(|until| !is_over(until, now, POLL)) {
             return Vec::new();
         }
@@ -110,7 +110,7 @@ impl Line {
         }
         if !self.is_read && !self.reading && self.queue.len() < LOW {
             self.reading = true;
-            steps.push(Step::Read(self.read_to));
+            steps.push(CampaignTask::Read(self.read_to));
         }
         let has_room = has_room && self.taking.len() < IN_FLIGHT;
         if self.rests_until.is_some_and(|until| is_over(until, now, LONGEST_REST)) {
@@ -119,12 +119,12 @@ impl Line {
         let may_ask = !self.asking && self.rests_until.is_none();
         if may_ask && !self.queue.is_empty() && has_room {
             self.asking = true;
-            steps.push(Step::Ask);
+            steps.push(CampaignTask::Ask);
         }
         let is_through = self.is_read && self.queue.is_empty() && self.taking.is_empty();
         if is_through && !self.reading && !self.asking && !self.finishing {
             self.finishing = true;
-            steps.push(Step::Finish);
+            steps.push(CampaignTask::Finish);
         }
         steps
     }
@@ -265,19 +265,22 @@ mod tests {
         numbers.map(|n| Next { number: RecipientNumber(n), contact: None }).collect()
     }
 
-    fn steps(line: &mut Line) -> Vec<Step> {
+    fn steps(line: &mut Line) -> Vec<CampaignTask> {
         line.steps(NOW, true)
     }
 
     #[test]
     fn recipients_take_their_turns_in_order_one_question_at_a_time() {
         let mut line = line();
-        assert_eq!(steps(&mut line), [Step::Read(None)]);
+        assert_eq!(steps(&mut line), [CampaignTask::Read(None)]);
         assert_eq!(steps(&mut line), []);
         line.read(chunk(1..=2), Some(RecipientNumber(2)));
-        assert_eq!(steps(&mut line), [Step::Read(Some(RecipientNumber(2))), Step::Ask]);
+        assert_eq!(
+            steps(&mut line),
+            [CampaignTask::Read(Some(RecipientNumber(2))), CampaignTask::Ask]
+        );
         assert_eq!(line.next().map(|next| next.number), Some(RecipientNumber(1)));
-        assert_eq!(steps(&mut line), [Step::Ask]);
+        assert_eq!(steps(&mut line), [CampaignTask::Ask]);
         assert_eq!(line.next().map(|next| next.number), Some(RecipientNumber(2)));
         assert_eq!(steps(&mut line), []);
     }
@@ -292,7 +295,7 @@ mod tests {
         line.read(Vec::new(), None);
         assert_eq!(steps(&mut line), []);
         line.took(RecipientNumber(1), false);
-        assert_eq!(steps(&mut line), [Step::Finish]);
+        assert_eq!(steps(&mut line), [CampaignTask::Finish]);
         assert_eq!(steps(&mut line), []);
     }
 
@@ -304,7 +307,7 @@ mod tests {
         steps(&mut line);
         line.paced(Timestamp::from_millis(1_100), NOW);
         assert_eq!(line.steps(Timestamp::from_millis(1_099), true), []);
-        assert_eq!(line.steps(Timestamp::from_millis(1_100), true), [Step::Ask]);
+        assert_eq!(line.steps(Timestamp::from_millis(1_100), true), [CampaignTask::Ask]);
     }
 
     #[test]
@@ -313,14 +316,14 @@ mod tests {
         steps(&mut line);
         line.read(chunk(1..=300), Some(RecipientNumber(300)));
         for _ in 0..IN_FLIGHT {
-            assert_eq!(steps(&mut line), [Step::Ask]);
+            assert_eq!(steps(&mut line), [CampaignTask::Ask]);
             line.next();
             if line.queue.len() < LOW {
                 break;
             }
         }
         assert!(line.taking.len() <= IN_FLIGHT);
-        assert!(!line.steps(NOW, false).contains(&Step::Ask));
+        assert!(!line.steps(NOW, false).contains(&CampaignTask::Ask));
     }
 
     #[test]
@@ -333,7 +336,7 @@ mod tests {
         let before = line.round();
         line.again(NOW);
         assert_ne!(line.round(), before);
-        assert_eq!(steps(&mut line), [Step::Read(None)]);
+        assert_eq!(steps(&mut line), [CampaignTask::Read(None)]);
         line.read(chunk(1..=3), Some(RecipientNumber(3)));
         steps(&mut line);
         assert_eq!(line.next().map(|next| next.number), Some(RecipientNumber(2)));
@@ -359,7 +362,7 @@ mod tests {
         line.read(chunk(1..=300), Some(RecipientNumber(300)));
         let (mut now, mut rests) = (NOW, Vec::new());
         for _ in 0..8 {
-            assert!(line.steps(now, true).contains(&Step::Ask));
+            assert!(line.steps(now, true).contains(&CampaignTask::Ask));
             line.next();
             line.limited(now);
             // Of those on their way meanwhile nothing is learnt, whatever becomes of them.
@@ -367,13 +370,15 @@ mod tests {
             line.passed(now);
             let until = line.wakes_at().expect("it rests");
             assert!(
-                !line.steps(Timestamp::from_millis(until.millis() - 1), true).contains(&Step::Ask)
+                !line
+                    .steps(Timestamp::from_millis(until.millis() - 1), true)
+                    .contains(&CampaignTask::Ask)
             );
             rests.push(until.since(now).as_secs());
             now = until;
         }
         assert_eq!(rests, [1, 2, 4, 8, 16, 32, 60, 60]);
-        assert!(line.steps(now, true).contains(&Step::Ask));
+        assert!(line.steps(now, true).contains(&CampaignTask::Ask));
         line.passed(now);
         line.limited(now);
         assert_eq!(line.wakes_at(), Some(now.plus(Duration::from_secs(1))));
@@ -385,7 +390,7 @@ mod tests {
         steps(&mut line);
         line.read(chunk(1..=100), Some(RecipientNumber(100)));
         line.limited(NOW.plus(Duration::from_secs(3_600)));
-        assert!(line.steps(NOW, true).contains(&Step::Ask));
+        assert!(line.steps(NOW, true).contains(&CampaignTask::Ask));
     }
 
     #[test]
@@ -397,7 +402,7 @@ mod tests {
         let later = Timestamp::from_millis(3_600_000);
         line.paced(later.plus(Duration::from_millis(100)), later);
         assert_eq!(line.steps(later, true), []);
-        assert_eq!(line.steps(NOW, true), [Step::Ask]);
+        assert_eq!(line.steps(NOW, true), [CampaignTask::Ask]);
     }
 
     #[test]
@@ -408,7 +413,7 @@ mod tests {
         steps(&mut line);
         line.paced(NOW.plus(Duration::from_secs(120)), NOW);
         assert_eq!(line.steps(Timestamp::from_millis(1_999), true), []);
-        assert_eq!(line.steps(Timestamp::from_millis(2_000), true), [Step::Ask]);
+        assert_eq!(line.steps(Timestamp::from_millis(2_000), true), [CampaignTask::Ask]);
     }
 
     #[test]
@@ -421,7 +426,7 @@ mod tests {
         assert_eq!(line.steps(NOW.plus(Duration::from_secs(60)), true), []);
         assert_eq!(line.waits_until, None);
         line.found(line.campaign.clone());
-        assert_eq!(steps(&mut line), [Step::Read(None)]);
+        assert_eq!(steps(&mut line), [CampaignTask::Read(None)]);
     }
 
     #[test]
@@ -429,7 +434,7 @@ mod tests {
         let mut line = line();
         steps(&mut line);
         line.read(Vec::new(), Some(RecipientNumber(256)));
-        assert_eq!(steps(&mut line), [Step::Read(Some(RecipientNumber(256)))]);
+        assert_eq!(steps(&mut line), [CampaignTask::Read(Some(RecipientNumber(256)))]);
     }
 
     #[test]
@@ -441,7 +446,7 @@ mod tests {
         line.next();
         line.not_taken(RecipientNumber(1));
         line.rest(NOW);
-        assert_eq!(steps(&mut line), [Step::Ask]);
+        assert_eq!(steps(&mut line), [CampaignTask::Ask]);
         assert_eq!(line.next().map(|next| next.number), Some(RecipientNumber(2)));
     }
 }

@@ -80,13 +80,13 @@ fn invalid(problems: Problems) -> Error<CampaignError> {
 const NOT_FOUND: Error<CampaignError> = Error::Rejected(CampaignError::NotFound);
 
 /// What a campaign refers to.
-struct Around {
+struct CampaignReferences {
     template: Option<Stored<Template>>,
     list: Option<Stored<List>>,
     connections: Vec<Stored<Connection>>,
 }
 
-impl Around {
+impl CampaignReferences {
     async fn of(campaign: &Campaign, store: &dyn Reads) -> Result<Self, StoreError> {
         let list = store.list(campaign.company, campaign.list).await?;
         Ok(Self {
@@ -146,17 +146,21 @@ struct CreateCampaign {
 
 #[async_trait]
 impl UseCase for CreateCampaign {
-    type Loaded = Around;
+    type Loaded = CampaignReferences;
     type Output = Campaign;
     type Error = CampaignError;
 
-    async fn load(&self, store: &dyn Reads) -> Result<Around, StoreError> {
+    async fn load(&self, store: &dyn Reads) -> Result<CampaignReferences, StoreError> {
         let now = Timestamp::MIN;
         let campaign = self.draft.clone().into_campaign(self.company, self.id, now);
-        Around::of(&campaign, store).await
+        CampaignReferences::of(&campaign, store).await
     }
 
-    fn decide(&self, around: Around, now: Timestamp) -> Result<Decided<Campaign>, CampaignError> {
+    fn decide(
+        &self,
+        around: CampaignReferences,
+        now: Timestamp,
+    ) -> Result<Decided<Campaign>, CampaignError> {
         let campaign = self.draft.clone().into_campaign(self.company, self.id, now);
         around.problems(&campaign, None).into_result()?;
         Ok(Decided::new(ChangeSet::new().insert(campaign.clone()), campaign))
@@ -172,14 +176,14 @@ struct ChangeCampaign {
 
 #[async_trait]
 impl UseCase for ChangeCampaign {
-    type Loaded = Option<(Stored<Campaign>, Around)>;
+    type Loaded = Option<(Stored<Campaign>, CampaignReferences)>;
     type Output = Campaign;
     type Error = CampaignError;
 
     async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
         let Some(campaign) = store.campaign(self.company, self.id).await? else { return Ok(None) };
         let changed = self.patch.apply(&campaign, campaign.updated_at);
-        let around = Around::of(&changed, store).await?;
+        let around = CampaignReferences::of(&changed, store).await?;
         Ok(Some((campaign, around)))
     }
 

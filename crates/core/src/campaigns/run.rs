@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 
-use super::line::{CHUNK, Line, Next, POLL, Step};
+use super::line::{CHUNK, CampaignTask, Line, Next, POLL};
 use super::send::{SlotOutcome, fault_of};
 use super::start::{Finish, FinishCampaign};
 use super::{Campaign, Campaigns, PauseReason, RecipientNumber, RecipientStatus};
@@ -24,10 +24,10 @@ use crate::{Recado, Timestamp};
 /// The most messages of campaigns on their way at once, in this process.
 const IN_ALL: usize = 1_024;
 
-type Running<'a> = Pin<Box<dyn Future<Output = Done> + Send + 'a>>;
+type Running<'a> = Pin<Box<dyn Future<Output = Ended> + Send + 'a>>;
 
 /// How something that was under way has ended.
-enum Done {
+enum Ended {
     Looked(Result<Vec<Stored<Campaign>>, StoreError>),
     Read(At, Result<Chunk, StoreError>),
     Asked(At, Result<RateDecision, StoreError>),
@@ -54,7 +54,7 @@ impl Campaigns<'_> {
     /// processes. When `stop` ends nothing more is begun, and what is on its way is finished.
     /// Failures of the store are told to the timer and tried again (D66).
     pub async fn run(&self, timer: &dyn Timer, stop: impl Future<Output = ()> + Send) {
-        Runner::new(self.app, Some(timer)).run(Box::pin(stop.map(|()| Done::Stopped))).await;
+        Runner::new(self.app, Some(timer)).run(Box::pin(stop.map(|()| Ended::Stopped))).await;
     }
 
     /// Takes every turn that may be taken now, then ends: for tests with a clock of their own, and
@@ -118,17 +118,17 @@ impl<'a> Runner<'a> {
         if !self.looking && !self.stopping {
             self.looking = true;
             self.working += 1;
-            self.running.push(Box::pin(look(self.app).map(Done::Looked)));
+            self.running.push(Box::pin(look(self.app).map(Ended::Looked)));
         }
     }
 
-    fn take_in(&mut self, done: Done) {
+    fn take_in(&mut self, done: Ended) {
         let now = self.app.now();
-        if !matches!(done, Done::Slept(_) | Done::Stopped) {
+        if !matches!(done, Ended::Slept(_) | Ended::Stopped) {
             self.working -= 1;
         }
         match done {
-            Done::Looked(found) => {
+            Ended::Looked(found) => {
                 self.looking = false;
                 self.looked = true;
                 match found {
@@ -136,22 +136,22 @@ impl<'a> Runner<'a> {
                     Err(error) => self.trouble(&error),
                 }
             }
-            Done::Read(at, chunk) => match chunk {
+            Ended::Read(at, chunk) => match chunk {
                 Ok(chunk) => self.with(at, |line| line.read(chunk.next, chunk.read_to)),
                 Err(error) => self.failed(at, &error, now),
             },
-            Done::Asked(at, decision) => match decision {
+            Ended::Asked(at, decision) => match decision {
                 Ok(RateDecision::Allowed) => self.begin_slot(at),
                 Ok(RateDecision::Limited { retry_after }) => {
                     self.with(at, |line| line.paced(now.plus(up_to_millis(retry_after)), now));
                 }
                 Err(error) => self.failed(at, &error, now),
             },
-            Done::Taken(at, number, slot) => {
+            Ended::Taken(at, number, slot) => {
                 self.taking -= 1;
                 self.slot_ended(at, number, slot, now);
             }
-            Done::Finished(at, finish) => match finish {
+            Ended::Finished(at, finish) => match finish {
                 Ok(Finish::Over) => {
                     self.lines.remove(&at.campaign);
                 }
@@ -160,8 +160,8 @@ impl<'a> Runner<'a> {
                 }
                 Err(error) => self.failed(at, &error, now),
             },
-            Done::Paused => self.look(),
-            Done::Slept(at) => {
+            Ended::Paused => self.look(),
+            Ended::Slept(at) => {
                 self.wakes_at = self.wakes_at.filter(|wakes_at| *wakes_at != at);
                 // A clock that was set back does not hold up the next poll.
                 self.ticked_at = self.ticked_at.min(now);
@@ -170,7 +170,7 @@ impl<'a> Runner<'a> {
                     self.look();
                 }
             }
-            Done::Stopped => self.stopping = true,
+            Ended::Stopped => self.stopping = true,
         }
     }
 
@@ -212,7 +212,7 @@ impl<'a> Runner<'a> {
         let (app, campaign) = (self.app, line.campaign.clone());
         self.running.push(Box::pin(async move {
             let slot = app.campaigns().use_slot(&campaign, next.number, next.contact).await;
-            Done::Taken(at, next.number, slot)
+            Ended::Taken(at, next.number, slot)
         }));
     }
 
@@ -248,7 +248,7 @@ impl<'a> Runner<'a> {
                         // If it fails, the next messages that do not get through try again.
                         let _paused: Result<(), StoreError> =
                             app.campaigns().pause_for(company, id, reason).await;
-                        Done::Paused
+                        Ended::Paused
                     }));
                 }
             }
@@ -283,14 +283,14 @@ impl<'a> Runner<'a> {
                 let at = At { campaign: *id, round: line.round() };
                 let campaign = line.campaign.clone();
                 self.running.push(match step {
-                    Step::Read(after) => {
-                        Box::pin(async move { Done::Read(at, read(app, &campaign, after).await) })
+                    CampaignTask::Read(after) => {
+                        Box::pin(async move { Ended::Read(at, read(app, &campaign, after).await) })
                     }
-                    Step::Ask => {
-                        Box::pin(async move { Done::Asked(at, ask(app, &campaign).await) })
+                    CampaignTask::Ask => {
+                        Box::pin(async move { Ended::Asked(at, ask(app, &campaign).await) })
                     }
-                    Step::Finish => {
-                        Box::pin(async move { Done::Finished(at, finish(app, &campaign).await) })
+                    CampaignTask::Finish => {
+                        Box::pin(async move { Ended::Finished(at, finish(app, &campaign).await) })
                     }
                 });
             }
@@ -313,7 +313,7 @@ impl<'a> Runner<'a> {
             let wait = wake.since(now).clamp(Duration::from_millis(1), POLL);
             self.running.push(Box::pin(async move {
                 timer.sleep(wait).await;
-                Done::Slept(wake)
+                Ended::Slept(wake)
             }));
         }
     }

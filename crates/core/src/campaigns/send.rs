@@ -13,7 +13,7 @@ use crate::error::{Error, NotFound};
 use crate::gateway::Fault;
 use crate::ids::{CampaignId, CompanyId, ContactId, LedgerLineId};
 use crate::messages::{DeliveryCode, ErrorType, Failure};
-use crate::sending::{Claim, NoConnection, Order, SendError, Target};
+use crate::sending::{Claim, NoConnection, Order, SendError, SendTarget};
 use crate::store::{ChangeSet, Decided, Reads, StoreError, Stored};
 use crate::templates::{Composed, TemplateStatus, compose};
 
@@ -136,7 +136,7 @@ impl Campaigns<'_> {
                 return Ok(SlotOutcome::Outdated);
             }
         };
-        let text = Order::template(campaign.company, Target::Contact(contact), composed);
+        let text = Order::template(campaign.company, SendTarget::Contact(contact), composed);
         let order = Order {
             connection: text.connection.or(campaign.connection),
             sender: crate::messages::SenderType::Campaign,

@@ -140,8 +140,8 @@ fn next(job: &Job, answered: bool, status: ConnectionStatus, now: Timestamp) -> 
 
 /// The wait after a regular look without an answer, the first after so many in a row.
 fn unanswered(wait: Duration, status: ConnectionStatus, attempts: u32) -> Duration {
-    let place = usize::try_from(attempts).unwrap_or(usize::MAX);
-    match (status, RETRY_WAITS.get(place)) {
+    let index = usize::try_from(attempts).unwrap_or(usize::MAX);
+    match (status, RETRY_WAITS.get(index)) {
         (ConnectionStatus::Connected, _) => longer(wait, attempts),
         (ConnectionStatus::Disconnected, Some(soon)) => *soon,
         (ConnectionStatus::Disconnected, None) => longer(wait, attempts.saturating_sub(RETRIES)),

@@ -53,14 +53,14 @@ words! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// A transition of the conversation's state, at the time it is decided.
-    Move(Step),
+    Move(Transition),
     /// Everything was read.
     Read,
 }
 
 /// A transition, before its time is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum Transition {
     /// As it is.
     Act(Act),
     /// Closing.
@@ -74,7 +74,7 @@ pub enum Step {
     OptIn,
 }
 
-impl Step {
+impl Transition {
     const fn at(self, now: Timestamp) -> Act {
         match self {
             Self::Act(act) => act,
@@ -109,29 +109,29 @@ impl Action {
     pub fn parse(name: ActionName, body: &Map<String, Value>) -> Result<Self, Problems> {
         let mut input = Input::new(body);
         let step = match name {
-            ActionName::Close => Some(Step::Close {
+            ActionName::Close => Some(Transition::Close {
                 reason: input.given("close_reason_id", read_id(CloseReasonId::parse)).value(),
                 member: optional_member(&mut input),
             }),
             ActionName::TakeOver => input
                 .required("member_id", read_id(MemberId::parse))
-                .map(|member| Step::Act(Act::TakenOver { member })),
+                .map(|member| Transition::Act(Act::TakenOver { member })),
             ActionName::Assign => assigned(&mut input),
             ActionName::PauseAi => input
                 .required("until", read_timestamp)
-                .map(|until| Step::Act(Act::AiPaused { until })),
-            ActionName::ResumeAi => Some(Step::Act(Act::AiResumed)),
+                .map(|until| Transition::Act(Act::AiPaused { until })),
+            ActionName::ResumeAi => Some(Transition::Act(Act::AiResumed)),
             ActionName::AiMode => input
                 .required("mode", read_word(AiMode::parse, AiMode::WORDS))
-                .map(|mode| Step::Act(Act::AiModePicked(mode))),
-            ActionName::EnableExternalAi => Some(Step::Act(Act::ExternalAiEnabled)),
+                .map(|mode| Transition::Act(Act::AiModePicked(mode))),
+            ActionName::EnableExternalAi => Some(Transition::Act(Act::ExternalAiEnabled)),
             ActionName::Handoff => {
-                Some(Step::Act(Act::HandedOff { member: optional_member(&mut input) }))
+                Some(Transition::Act(Act::HandedOff { member: optional_member(&mut input) }))
             }
-            ActionName::Block => Some(Step::Act(Act::Blocked)),
-            ActionName::Unblock => Some(Step::Act(Act::Unblocked)),
+            ActionName::Block => Some(Transition::Act(Act::Blocked)),
+            ActionName::Unblock => Some(Transition::Act(Act::Unblocked)),
             ActionName::OptOut => backfilled(&mut input),
-            ActionName::OptIn => Some(Step::OptIn),
+            ActionName::OptIn => Some(Transition::OptIn),
             ActionName::Read => None,
         };
         input.finish().into_result()?;
@@ -144,7 +144,7 @@ pub(super) fn optional_member(input: &mut Input<'_>) -> Option<MemberId> {
 }
 
 /// `member_id` has to be there; null means nobody.
-fn assigned(input: &mut Input<'_>) -> Option<Step> {
+fn assigned(input: &mut Input<'_>) -> Option<Transition> {
     let member = match input.given("member_id", read_id(MemberId::parse)) {
         Given::Value(member) => Some(member),
         Given::Cleared => None,
@@ -153,17 +153,17 @@ fn assigned(input: &mut Input<'_>) -> Option<Step> {
             return None;
         }
     };
-    Some(Step::Act(Act::Assigned { member }))
+    Some(Transition::Act(Act::Assigned { member }))
 }
 
-fn backfilled(input: &mut Input<'_>) -> Option<Step> {
+fn backfilled(input: &mut Input<'_>) -> Option<Transition> {
     let source = input.required("source", |value| match value.as_str() {
         Some("backfill") => Ok(()),
         _ => Err("must be backfill".to_owned()),
     });
     let at = input.required("opted_out_at", read_timestamp);
     let (at, ()) = at.zip(source)?;
-    Some(Step::Act(Act::OptOutBackfilled { at }))
+    Some(Transition::Act(Act::OptOutBackfilled { at }))
 }
 
 /// Moves a conversation's state.
@@ -171,7 +171,7 @@ fn backfilled(input: &mut Input<'_>) -> Option<Step> {
 pub struct MoveConversation {
     company: CompanyId,
     contact: ContactId,
-    step: Step,
+    step: Transition,
     event: EventId,
 }
 

@@ -8,7 +8,9 @@ mod state;
 
 use async_trait::async_trait;
 
-pub use actions::{Action, ActionName, Conversations, MoveConversation, ReadConversation, Step};
+pub use actions::{
+    Action, ActionName, Conversations, MoveConversation, ReadConversation, Transition,
+};
 pub use opt_out::{StopWords, asks_to_stop};
 pub use state::{Act, AiMode, ConversationState, ECHO_AFTER, ECHO_BEFORE, echo_is_reply};
 

@@ -14,7 +14,7 @@ use crate::messages::{Message, MessageView, SenderType};
 use crate::problems::Problems;
 use crate::prosas::{Brl, Prosas};
 use crate::sending::{
-    Order, SendError, SendRules, Target, TurnDebit, read_message, read_variables,
+    Order, SendError, SendRules, SendTarget, TurnDebit, read_message, read_variables,
 };
 use crate::templates::{TemplateStatus, choose, compose};
 use crate::text;
@@ -41,14 +41,14 @@ impl ReplyDraft {
 
 /// An agent's template, read.
 #[derive(Clone, PartialEq, Eq)]
-struct TemplateDraft {
+struct ReplyTemplateDraft {
     template: String,
     language: Option<String>,
     variables: BTreeMap<u32, String>,
     member: Option<MemberId>,
 }
 
-impl TemplateDraft {
+impl ReplyTemplateDraft {
     fn parse(body: &Map<String, Value>) -> Result<Self, SendError> {
         let mut input = Input::new(body);
         let template = input.required_text("template", text::SHORT);
@@ -135,7 +135,7 @@ impl Conversations<'_> {
         contact: ContactId,
         body: &Map<String, Value>,
     ) -> Result<Vec<MessageView>, Error<SendError>> {
-        let draft = TemplateDraft::parse(body).map_err(Error::Rejected)?;
+        let draft = ReplyTemplateDraft::parse(body).map_err(Error::Rejected)?;
         let templates = self.app.store().templates(company).await?;
         let template = choose(&templates, &draft.template, draft.language.as_deref(), None)
             .ok_or(Error::Rejected(SendError::TemplateNotFound))?;
@@ -170,7 +170,7 @@ impl Conversations<'_> {
             let order = Order {
                 sender: SenderType::Ai,
                 turn: Some(turn),
-                ..Order::text(company, Target::Contact(contact), None, text)
+                ..Order::text(company, SendTarget::Contact(contact), None, text)
             };
             match self.app.sending().deliver(order).await {
                 Ok(delivered) => stored.push(delivered.message),
@@ -198,7 +198,7 @@ impl Conversations<'_> {
             let reason = "names a member that the company does not have";
             return Err(Error::Rejected(Problems::of("member_id", reason).into()));
         }
-        let text = Order::text(company, Target::Contact(contact), None, String::new());
+        let text = Order::text(company, SendTarget::Contact(contact), None, String::new());
         Ok(Order {
             content,
             sender: SenderType::Agent,
@@ -256,7 +256,7 @@ mod tests {
             let reply = object(json!({"message": blank, "member_id": 1, "key": 1}));
             assert_eq!(faults(ReplyDraft::parse(&reply)), ["message", "member_id", "key"]);
             let template = object(json!({"template": blank, "variables": 1}));
-            assert_eq!(faults(TemplateDraft::parse(&template)), ["template", "variables"]);
+            assert_eq!(faults(ReplyTemplateDraft::parse(&template)), ["template", "variables"]);
         }
     }
 

@@ -21,7 +21,7 @@ use crate::webhooks::Routes;
 const REMEMBERED: usize = 10_000;
 
 /// Routes as they were read; `None` for a company that never had a webhook.
-type Known = Option<(Version, Arc<Routes>)>;
+type KnownRoutes = Option<(Version, Arc<Routes>)>;
 
 /// The routes that this process remembers, and the notices for its delivery worker.
 ///
@@ -29,7 +29,7 @@ type Known = Option<(Version, Arc<Routes>)>;
 /// it was read at.
 #[derive(Default)]
 pub(crate) struct FanOut {
-    routes: Mutex<HashMap<CompanyId, Known>>,
+    routes: Mutex<HashMap<CompanyId, KnownRoutes>>,
     notices: Mutex<Notices>,
     alone: AtomicBool,
 }
@@ -55,11 +55,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl FanOut {
-    fn known(&self, company: CompanyId) -> Option<Known> {
+    fn known(&self, company: CompanyId) -> Option<KnownRoutes> {
         lock(&self.routes).get(&company).cloned()
     }
 
-    fn remember(&self, company: CompanyId, known: Known) {
+    fn remember(&self, company: CompanyId, known: KnownRoutes) {
         let mut routes = lock(&self.routes);
         if routes.len() >= REMEMBERED {
             routes.clear();
@@ -149,7 +149,7 @@ fn touched(changes: &[Change]) -> BTreeMap<QueueKey, Touch> {
 }
 
 impl Recado {
-    async fn routes(&self, company: CompanyId) -> Result<Known, StoreError> {
+    async fn routes(&self, company: CompanyId) -> Result<KnownRoutes, StoreError> {
         if let Some(known) = self.fan_out().known(company) {
             return Ok(known);
         }

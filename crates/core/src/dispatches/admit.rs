@@ -9,7 +9,7 @@ use crate::templates::Template;
 
 /// Calls a minute (8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rates {
+pub struct DispatchRates {
     /// Of one token.
     pub per_token: u32,
     /// Of one client.
@@ -17,8 +17,8 @@ pub struct Rates {
 }
 
 /// The allowances of template dispatch (8).
-pub const fn rates() -> Rates {
-    Rates { per_token: 60, per_client: 10 }
+pub const fn rates() -> DispatchRates {
+    DispatchRates { per_token: 60, per_client: 10 }
 }
 
 /// A template that takes this call.

@@ -7,7 +7,7 @@ mod error;
 mod send;
 mod window;
 
-pub use admit::{AdmittedTemplate, Rates, rates};
+pub use admit::{AdmittedTemplate, DispatchRates, rates};
 pub use draft::DispatchDraft;
 pub use error::DispatchError;
 pub use send::{DispatchAction, Dispatched, Dispatches};

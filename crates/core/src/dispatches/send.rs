@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::gateway::Content;
 use crate::ids::{ContactId, MessageId};
 use crate::query::Params;
-use crate::sending::{Claim, Order, Target};
+use crate::sending::{Claim, Order, SendTarget};
 use crate::templates::{Composed, TemplateStatus, compose};
 use crate::words::words;
 
@@ -43,7 +43,7 @@ pub struct Dispatched {
 }
 
 /// The order for a dispatch: inside its window no other one like it is sent (D50).
-fn order(admitted: &AdmittedTemplate, to: Target, composed: Composed) -> Order {
+fn order(admitted: &AdmittedTemplate, to: SendTarget, composed: Composed) -> Order {
     let template = &admitted.template;
     let rendered = match &composed.content {
         Content::Template { rendered, .. } => rendered.as_str(),
@@ -80,7 +80,7 @@ impl Dispatches<'_> {
         if template.status != TemplateStatus::Approved {
             return Err(Error::Rejected(DispatchError::TemplateNotApproved));
         }
-        let order = order(admitted, Target::AnyWithPhone(phone), composed);
+        let order = order(admitted, SendTarget::AnyWithPhone(phone), composed);
         // What an earlier dispatch came to may not be recorded yet.
         self.app.sending().record_leftovers().await?;
         let sent = self.app.sending().deliver(order).await;

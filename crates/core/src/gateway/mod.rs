@@ -11,7 +11,7 @@ pub use event::{
 };
 pub use provider::{
     Accepted, Content, Fault, Handshake, Lookup, MediaFile, Missed, Outgoing, Pairing, PairingCode,
-    Provider, ProviderError, ProviderTemplate, Providers, SendFailure, SendResult, Webhook,
+    Provider, ProviderError, ProviderTemplate, ProviderWebhook, Providers, SendFailure, SendResult,
     WebhookRefused,
 };
 pub use unknown::{MAX_KIND, UnknownKind, shape};

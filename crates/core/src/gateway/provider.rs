@@ -242,7 +242,7 @@ pub struct ProviderTemplate {
 
 /// A request that a gateway made to its connection's address.
 #[derive(Clone)]
-pub struct Webhook {
+pub struct ProviderWebhook {
     /// Header names in lower case with their values.
     pub headers: Vec<(String, String)>,
     /// Decoded query parameters.
@@ -251,7 +251,7 @@ pub struct Webhook {
     pub body: Vec<u8>,
 }
 
-impl fmt::Debug for Webhook {
+impl fmt::Debug for ProviderWebhook {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Webhook({} bytes)", self.body.len())
     }
@@ -391,14 +391,18 @@ pub trait Provider: Send + Sync {
     }
 
     /// Answers a gateway that verifies the address of its webhook.
-    fn handshake(&self, _connection: &Connection, _webhook: &Webhook) -> Handshake {
+    fn handshake(&self, _connection: &Connection, _webhook: &ProviderWebhook) -> Handshake {
         Err(WebhookRefused::Unsupported)
     }
 
     /// Refuses what is wrong already before a body is read: `webhook` has none yet. What passes is
     /// not verified by that. There is no default: an adapter that forgot this would have every
     /// stranger's body read.
-    fn admit(&self, connection: &Connection, webhook: &Webhook) -> Result<(), WebhookRefused>;
+    fn admit(
+        &self,
+        connection: &Connection,
+        webhook: &ProviderWebhook,
+    ) -> Result<(), WebhookRefused>;
 
     /// Verifies a webhook of the gateway and translates it. Events that the gateway is known to
     /// send and that mean nothing here are left out; unknown ones are
@@ -406,7 +410,7 @@ pub trait Provider: Send + Sync {
     fn receive(
         &self,
         _connection: &Connection,
-        _webhook: &Webhook,
+        _webhook: &ProviderWebhook,
     ) -> Result<Vec<Received>, WebhookRefused> {
         Err(WebhookRefused::Unsupported)
     }

@@ -81,7 +81,7 @@ pub fn hash_of(body: &[u8]) -> [u8; 32] {
 
 /// What to do about a call that is remembered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Known {
+enum RememberedState {
     /// Its time is over: it counts as never made.
     Forgotten,
     /// Answer it again.
@@ -91,16 +91,20 @@ enum Known {
 }
 
 /// Looks at a remembered call with the eyes of a new one that has this body.
-fn recall(call: &RememberedCall, body_hash: &[u8; 32], now: Timestamp) -> Result<Known, CallError> {
+fn recall(
+    call: &RememberedCall,
+    body_hash: &[u8; 32],
+    now: Timestamp,
+) -> Result<RememberedState, CallError> {
     if call.expires_at <= now {
-        return Ok(Known::Forgotten);
+        return Ok(RememberedState::Forgotten);
     }
     if call.body_hash != *body_hash {
         return Err(CallError::Reused);
     }
     Ok(match &call.state {
-        CallState::Answered { answer } => Known::Answered(answer.clone()),
-        CallState::InFlight { worker } => Known::InFlight(*worker),
+        CallState::Answered { answer } => RememberedState::Answered(answer.clone()),
+        CallState::InFlight { worker } => RememberedState::InFlight(*worker),
     })
 }
 
@@ -135,9 +139,9 @@ impl Calls<'_> {
                 None => (Change::insert(call.clone()), Version::FIRST),
                 Some(known) => {
                     match recall(known, &body_hash, now).map_err(Error::Rejected)? {
-                        Known::Forgotten => {}
-                        Known::Answered(answer) => return Ok(Begun::Replay(answer)),
-                        Known::InFlight(worker) => {
+                        RememberedState::Forgotten => {}
+                        RememberedState::Answered(answer) => return Ok(Begun::Replay(answer)),
+                        RememberedState::InFlight(worker) => {
                             return Err(Error::Rejected(self.unfinished(worker, now).await?));
                         }
                     }

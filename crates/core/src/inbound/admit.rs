@@ -7,7 +7,7 @@ use crate::inbound::EndpointSlug;
 
 /// Calls a minute (8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rates {
+pub struct InboundRates {
     /// Of one endpoint.
     pub per_endpoint: u32,
     /// Of one client.
@@ -15,10 +15,10 @@ pub struct Rates {
 }
 
 /// The allowances of a tier; a slug that nobody has counts as one with a secret (8, D13).
-pub const fn rates(mode: AuthMode) -> Rates {
+pub const fn rates(mode: AuthMode) -> InboundRates {
     match mode {
-        AuthMode::SecretRequired => Rates { per_endpoint: 60, per_client: 10 },
-        AuthMode::Public => Rates { per_endpoint: 30, per_client: 5 },
+        AuthMode::SecretRequired => InboundRates { per_endpoint: 60, per_client: 10 },
+        AuthMode::Public => InboundRates { per_endpoint: 30, per_client: 5 },
     }
 }
 

@@ -15,7 +15,7 @@ mod view;
 
 use async_trait::async_trait;
 
-pub use admit::{Admitted, Rates, rates};
+pub use admit::{Admitted, InboundRates, rates};
 pub use draft::{EndpointDraft, EndpointPatch};
 pub use error::InboundError;
 pub use manage::Inbound;

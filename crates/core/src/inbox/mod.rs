@@ -29,7 +29,7 @@ pub use parse::parse_event;
 pub use reports::REPORT_KEPT;
 pub(crate) use reports::steps;
 pub use result::{EventOutcome, EventResult};
-pub use webhook::{CalledConnection, Taken, WEBHOOK_LIMIT, WebhookError};
+pub use webhook::{CalledConnection, ProviderWebhookError, ReceivedWebhook, WEBHOOK_LIMIT};
 
 use alone::is_alone;
 use tidy::tidy;

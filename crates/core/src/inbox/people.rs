@@ -75,8 +75,8 @@ impl Names {
             let is_alias = person.aliases.iter().any(|(alias, _)| alias == key);
             is_alias || forms(key).iter().any(|form| form == contact.identifier.as_str())
         };
-        if let Some(place) = self.keys.iter().position(is_known_by) {
-            return Some(place);
+        if let Some(position) = self.keys.iter().position(is_known_by) {
+            return Some(position);
         }
         let has_phone = |phone: &Phone| contact.phone.as_ref() == Some(phone);
         self.phones().any(|phone| has_phone(&phone)).then_some(usize::MAX)
@@ -225,8 +225,8 @@ impl Workspace<'_> {
         let company = self.connection.company;
         let person = self.people.as_mut()?.get_mut(index)?;
         let contact: ContactId = person.contact.now.id;
-        let place = person.conversations.iter().position(|c| c.now.connection == connection);
-        let place = place.unwrap_or_else(|| {
+        let position = person.conversations.iter().position(|c| c.now.connection == connection);
+        let position = position.unwrap_or_else(|| {
             person.conversations.push(Entry::new(Conversation {
                 company,
                 contact,
@@ -244,7 +244,7 @@ impl Workspace<'_> {
                 contact.phone.as_ref().is_some_and(|phone| ChannelKey::of_phone(phone) == *key);
             is_phone || aliases.iter().any(|(alias, _)| alias == key)
         };
-        let conversation = &mut person.conversations[place].now;
+        let conversation = &mut person.conversations[position].now;
         if !keeps_number(&conversation.identifier, peer, is_its) {
             conversation.identifier = peer.to_owned();
         }

@@ -10,8 +10,8 @@ use crate::conversations::{Act, ConversationState};
 use crate::gateway::StatusEvent;
 use crate::ids::{EventId, MessageId};
 use crate::messages::{
-    Direction, EventContact, Message, MessageStatus, OptOutSource, RefTarget, StatusReport, Step,
-    advance, contact_opted_out, merge_reports, message_sent, status_updated,
+    Direction, EventContact, Message, MessageStatus, OptOutSource, RefTarget, StatusReport,
+    StatusStep, advance, contact_opted_out, merge_reports, message_sent, status_updated,
 };
 use crate::sending::asks_to_stop;
 
@@ -151,7 +151,7 @@ impl Workspace<'_> {
     /// What a step of `message` moves on its contact. Proof that it was sent does what the
     /// gateway's acceptance does (3.1, D35), unless something newer has happened since; that the
     /// recipient wants none is their request to stop (R114), and it is told whether that is new.
-    fn follow_up(&mut self, message: &Message, step: &Step, at: Timestamp) -> bool {
+    fn follow_up(&mut self, message: &Message, step: &StatusStep, at: Timestamp) -> bool {
         let now = self.now;
         let stops = asks_to_stop(step, self.connection);
         let everybody = self.people.iter_mut().flatten();
@@ -183,13 +183,13 @@ impl Workspace<'_> {
 
 /// The steps that are told one by one: a pending message that is reported delivered or read was
 /// sent before (D28).
-pub(crate) fn steps(step: Step) -> Vec<Step> {
+pub(crate) fn steps(step: StatusStep) -> Vec<StatusStep> {
     let was_sent = matches!(step.status, MessageStatus::Delivered | MessageStatus::Read);
     if step.previous == MessageStatus::Pending && was_sent {
         let sent = MessageStatus::Sent;
         vec![
-            Step { previous: step.previous, status: sent, failure: None },
-            Step { previous: sent, ..step },
+            StatusStep { previous: step.previous, status: sent, failure: None },
+            StatusStep { previous: sent, ..step },
         ]
     } else {
         vec![step]

@@ -4,7 +4,7 @@ use super::{EventOutcome, EventResult, Inbox, InboxError};
 use crate::connections::Connection;
 use crate::error::{Code, Error, Kind, Rejection};
 use crate::gateway::{
-    Addressee, GatewayEvent, Incoming, Provider, Received, Webhook, WebhookRefused,
+    Addressee, GatewayEvent, Incoming, Provider, ProviderWebhook, Received, WebhookRefused,
 };
 use crate::ids::{CompanyId, ConnectionId};
 use crate::store::{StoreError, Stored};
@@ -15,7 +15,7 @@ pub const WEBHOOK_LIMIT: usize = 16 * 1024 * 1024;
 
 /// Why a gateway's call is not taken (D68).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum WebhookError {
+pub enum ProviderWebhookError {
     /// No connection has this address, or its gateway makes no such calls; correct the address.
     #[error("there is no connection with this webhook address")]
     NotFound,
@@ -34,7 +34,7 @@ pub enum WebhookError {
     ContactStateUnavailable,
 }
 
-impl Rejection for WebhookError {
+impl Rejection for ProviderWebhookError {
     fn code(&self) -> Code {
         match self {
             Self::NotFound => Code::NotFound,
@@ -56,7 +56,7 @@ impl Rejection for WebhookError {
     }
 }
 
-impl From<InboxError> for WebhookError {
+impl From<InboxError> for ProviderWebhookError {
     fn from(error: InboxError) -> Self {
         match error {
             // The connection was deleted while it was called.
@@ -66,7 +66,7 @@ impl From<InboxError> for WebhookError {
     }
 }
 
-impl From<WebhookRefused> for WebhookError {
+impl From<WebhookRefused> for ProviderWebhookError {
     fn from(refused: WebhookRefused) -> Self {
         match refused {
             WebhookRefused::Unauthorized => Self::Unauthorized,
@@ -103,7 +103,7 @@ impl CalledConnection {
 
 /// What became of the events of one call, in numbers and reasons; nothing that anybody wrote.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Taken {
+pub struct ReceivedWebhook {
     /// Events that changed something.
     pub stored: usize,
     /// Events that were known, or that change nothing.
@@ -119,7 +119,7 @@ pub struct Taken {
 /// How many reasons, or kinds, are told.
 const TOLD: usize = 20;
 
-impl Taken {
+impl ReceivedWebhook {
     fn count(&mut self, results: Vec<EventResult>) {
         for result in results {
             match result.result {
@@ -148,16 +148,16 @@ impl Inbox<'_> {
     pub async fn called(
         &self,
         id: &str,
-        webhook: &Webhook,
-    ) -> Result<CalledConnection, Error<WebhookError>> {
+        webhook: &ProviderWebhook,
+    ) -> Result<CalledConnection, Error<ProviderWebhookError>> {
         let found = match ConnectionId::parse(id) {
             Some(id) => self.look_up(id).await?,
             None => None,
         };
-        let connection = found.ok_or(Error::Rejected(WebhookError::NotFound))?;
+        let connection = found.ok_or(Error::Rejected(ProviderWebhookError::NotFound))?;
         let provider = self.app.provider(connection.gateway);
         let provider = provider.filter(|_| connection.gateway.has_webhook());
-        let provider = provider.ok_or(Error::Rejected(WebhookError::NotFound))?;
+        let provider = provider.ok_or(Error::Rejected(ProviderWebhookError::NotFound))?;
         provider.admit(&connection, webhook).map_err(|refused| Error::Rejected(refused.into()))?;
         Ok(CalledConnection { connection, provider })
     }
@@ -170,15 +170,15 @@ impl Inbox<'_> {
     pub async fn verify_address(
         &self,
         id: &str,
-        webhook: &Webhook,
-    ) -> Result<String, Error<WebhookError>> {
+        webhook: &ProviderWebhook,
+    ) -> Result<String, Error<ProviderWebhookError>> {
         let found = match ConnectionId::parse(id) {
             Some(id) => self.look_up(id).await?,
             None => None,
         };
-        let connection = found.ok_or(Error::Rejected(WebhookError::NotFound))?;
+        let connection = found.ok_or(Error::Rejected(ProviderWebhookError::NotFound))?;
         let provider = self.app.provider(connection.gateway);
-        let provider = provider.ok_or(Error::Rejected(WebhookError::NotFound))?;
+        let provider = provider.ok_or(Error::Rejected(ProviderWebhookError::NotFound))?;
         let answer = provider.handshake(&connection, webhook);
         answer.map_err(|refused| Error::Rejected(refused.into()))
     }
@@ -194,11 +194,11 @@ impl Inbox<'_> {
     pub async fn take_webhook(
         &self,
         called: &CalledConnection,
-        webhook: &Webhook,
-    ) -> Result<Taken, Error<WebhookError>> {
+        webhook: &ProviderWebhook,
+    ) -> Result<ReceivedWebhook, Error<ProviderWebhookError>> {
         let received = called.provider.receive(&called.connection, webhook);
         let received = received.map_err(|refused| Error::Rejected(refused.into()))?;
-        let mut taken = Taken::default();
+        let mut taken = ReceivedWebhook::default();
         for event in &received {
             if let (Ok(GatewayEvent::Unknown(report)), true) =
                 (&event.event, taken.unknown.len() < TOLD)
@@ -210,7 +210,7 @@ impl Inbox<'_> {
         for (connection, events) in self.routed(called, received, &mut taken).await? {
             match self.receive(company, connection, events).await {
                 Ok(results) => taken.count(results),
-                Err(error) => return Err(error.map(WebhookError::from)),
+                Err(error) => return Err(error.map(ProviderWebhookError::from)),
             }
         }
         Ok(taken)
@@ -221,7 +221,7 @@ impl Inbox<'_> {
         &self,
         called: &CalledConnection,
         received: Vec<Received>,
-        taken: &mut Taken,
+        taken: &mut ReceivedWebhook,
     ) -> Result<Vec<(ConnectionId, Vec<Incoming>)>, StoreError> {
         let own = |received: &Received| is_called(&called.connection, &received.to);
         if received.iter().all(own) {

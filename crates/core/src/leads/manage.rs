@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 
-use super::{LeadMemory, LeadMemoryView, Sent, write};
+use super::{LeadMemory, LeadMemoryView, MemoryUpdate, write};
 use crate::app::UseCase;
 use crate::contacts::Contact;
 use crate::ids::{CompanyId, ContactId};
@@ -22,7 +22,7 @@ pub struct Leads<'a> {
 pub struct WriteMemory {
     company: CompanyId,
     contact: ContactId,
-    sent: Sent,
+    sent: MemoryUpdate,
     merging: bool,
 }
 
@@ -91,7 +91,7 @@ impl Leads<'_> {
         contact: ContactId,
         body: &Map<String, Value>,
     ) -> ManageResult<LeadMemoryView> {
-        let sent = Sent::parse(body).map_err(invalid)?;
+        let sent = MemoryUpdate::parse(body).map_err(invalid)?;
         self.write(WriteMemory { company, contact, sent, merging: true }).await
     }
 
@@ -109,7 +109,7 @@ impl Leads<'_> {
         contact: ContactId,
         body: &Map<String, Value>,
     ) -> ManageResult<LeadMemoryView> {
-        let sent = Sent::parse_whole(body).map_err(invalid)?;
+        let sent = MemoryUpdate::parse_whole(body).map_err(invalid)?;
         self.write(WriteMemory { company, contact, sent, merging: false }).await
     }
 

@@ -39,7 +39,7 @@ struct Counted {
 
 /// A body that writes a lead memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Sent {
+pub struct MemoryUpdate {
     summary: Given<String>,
     sentiment: Given<String>,
     intent: Given<String>,
@@ -88,7 +88,7 @@ fn read_counted(input: &mut Input<'_>) -> Counted {
     }
 }
 
-impl Sent {
+impl MemoryUpdate {
     /// Reads any of `summary`, `sentiment`, `intent`, `consciousness_level`, `bant`, `key_facts`,
     /// `products_interested`, `objections`, `last_topic`. Counters and times are accepted and
     /// ignored: a merge makes them itself.

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 pub use manage::{Leads, WriteMemory};
-pub use merge::{Sent, authority_code, united};
+pub use merge::{MemoryUpdate, authority_code, united};
 
 use crate::Timestamp;
 use crate::ids::{CompanyId, ContactId};

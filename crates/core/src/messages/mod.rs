@@ -28,7 +28,7 @@ pub use reads::{
     ContactBrief, FORGOTTEN_KEPT, MessageFilter, MessageReads, MessageRecord, MessageRef,
     ProviderMessageId, RefTarget, Referred, StatusReport,
 };
-pub use status::{Step, advance, merge_reports};
+pub use status::{StatusStep, advance, merge_reports};
 pub use touch::{touch_contact, touch_conversation};
 pub use view::{DeliveryError, MessageListItem, MessageView, ProsaView};
 

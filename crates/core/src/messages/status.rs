@@ -4,7 +4,7 @@ use super::{DeliveryCode, Failure, Message, MessageStatus, StatusReport};
 
 /// A real change of a message: of its status, or of why it failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct StatusStep {
     /// The status before.
     pub previous: MessageStatus,
     /// The status after.
@@ -13,7 +13,7 @@ pub struct Step {
     pub failure: Option<Failure>,
 }
 
-impl Step {
+impl StatusStep {
     /// The message after the step: nobody is sending it any more.
     #[must_use]
     pub fn apply(&self, message: &Message) -> Message {
@@ -54,7 +54,7 @@ pub fn advance(
     current: MessageStatus,
     failure: Option<&Failure>,
     reported: &StatusReport,
-) -> Option<Step> {
+) -> Option<StatusStep> {
     let moves = match (current, reported.status) {
         (MessageStatus::Received, _) | (_, MessageStatus::Received | MessageStatus::Pending) => {
             false
@@ -68,7 +68,7 @@ pub fn advance(
         (_, MessageStatus::Failed) => false,
         (from, to) => rank(from) < rank(to),
     };
-    moves.then(|| Step {
+    moves.then(|| StatusStep {
         previous: current,
         status: reported.status,
         failure: (reported.status == MessageStatus::Failed).then(|| {

@@ -11,7 +11,7 @@ use crate::text;
 
 /// Whom a message is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Recipient {
+pub enum SendRecipient {
     /// Whoever has this phone.
     Phone(Phone),
     /// A group or community.
@@ -22,7 +22,7 @@ pub enum Recipient {
 #[derive(Clone, PartialEq, Eq)]
 pub struct TextDraft {
     /// Whom it is for.
-    pub to: Recipient,
+    pub to: SendRecipient,
     /// The text, as it was sent.
     pub message: String,
     /// The connection that was asked for.
@@ -77,12 +77,12 @@ pub(crate) fn recipient(
     to: &str,
     group_suffix: &str,
     region: &Region,
-) -> Result<Recipient, SendError> {
+) -> Result<SendRecipient, SendError> {
     if GroupCode::is_meant(to, group_suffix) {
         let code = GroupCode::parse(to, group_suffix).ok_or(SendError::InvalidPhone)?;
-        return Ok(Recipient::Group(code));
+        return Ok(SendRecipient::Group(code));
     }
-    Phone::parse(to, region).map(Recipient::Phone).map_err(|_| SendError::InvalidPhone)
+    Phone::parse(to, region).map(SendRecipient::Phone).map_err(|_| SendError::InvalidPhone)
 }
 
 fn read_recipient(value: &Value) -> Result<String, String> {
@@ -133,8 +133,8 @@ mod tests {
     #[test]
     fn what_ends_like_a_group_is_one_and_all_else_is_a_phone() {
         let to = |to: &str| parse(json!({"to": to, "message": "Oi"})).map(|draft| draft.to);
-        assert!(matches!(to("120363041234567890@g.us"), Ok(Recipient::Group(_))));
-        assert!(matches!(to("+55 11 98765-4321"), Ok(Recipient::Phone(_))));
+        assert!(matches!(to("120363041234567890@g.us"), Ok(SendRecipient::Group(_))));
+        assert!(matches!(to("+55 11 98765-4321"), Ok(SendRecipient::Phone(_))));
         for wrong in ["@g.us", "a b@g.us", "120@x.us", "123", "abc"] {
             assert_eq!(to(wrong), Err(SendError::InvalidPhone), "{wrong}");
         }

@@ -8,7 +8,7 @@ use crate::Recado;
 use crate::ids::{CompanyId, MessageId};
 
 /// How far a send is.
-enum Stage {
+enum SendStage {
     /// Its message may be stored; its provider was not called.
     Intending,
     /// Its provider is being called.
@@ -24,50 +24,50 @@ pub(super) struct InFlight<'a> {
     app: &'a Recado,
     company: CompanyId,
     message: MessageId,
-    stage: Stage,
+    stage: SendStage,
 }
 
 impl<'a> InFlight<'a> {
     /// A send of which nothing is stored yet.
     pub(super) const fn new(app: &'a Recado, company: CompanyId, message: MessageId) -> Self {
-        Self { app, company, message, stage: Stage::Intending }
+        Self { app, company, message, stage: SendStage::Intending }
     }
 
     /// The provider is called next.
     pub(super) fn calling(&mut self) {
-        self.stage = Stage::Calling;
+        self.stage = SendStage::Calling;
     }
 
     /// The provider has answered; `settle` is what has to be recorded.
     pub(super) fn record(&mut self, recording: RecordOutcome) {
-        self.stage = Stage::Recording(Box::new(recording));
+        self.stage = SendStage::Recording(Box::new(recording));
     }
 
     /// What has to be recorded, once the provider has answered.
     pub(super) fn recording(&self) -> Option<&RecordOutcome> {
         match &self.stage {
-            Stage::Recording(recording) => Some(recording),
-            Stage::Intending | Stage::Calling | Stage::Ended => None,
+            SendStage::Recording(recording) => Some(recording),
+            SendStage::Intending | SendStage::Calling | SendStage::Ended => None,
         }
     }
 
     /// Nothing is left to be done.
     pub(super) fn end(&mut self) {
-        self.stage = Stage::Ended;
+        self.stage = SendStage::Ended;
     }
 }
 
 impl Drop for InFlight<'_> {
     fn drop(&mut self) {
         let (company, message) = (self.company, self.message);
-        let leftover = match std::mem::replace(&mut self.stage, Stage::Ended) {
-            Stage::Intending => {
+        let leftover = match std::mem::replace(&mut self.stage, SendStage::Ended) {
+            SendStage::Intending => {
                 let since = self.app.now();
                 Leftover::NeverSent { company, message, since }
             }
-            Stage::Calling => Leftover::Interrupted { company, message },
-            Stage::Recording(recording) => Leftover::Outcome(recording),
-            Stage::Ended => return,
+            SendStage::Calling => Leftover::Interrupted { company, message },
+            SendStage::Recording(recording) => Leftover::Outcome(recording),
+            SendStage::Ended => return,
         };
         self.app.unrecorded().push(leftover);
     }

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::claim::{ClaimFacts, Claimed};
-use super::{Claim, Order, SendError, Target, choose_for_person, recipient_on};
+use super::{Claim, Order, SendError, SendTarget, choose_for_person, recipient_on};
 use crate::Timestamp;
 use crate::app::UseCase;
 use crate::connections::Connection;
@@ -66,9 +66,11 @@ impl Intent<'_> {
     /// Whom to look for; `None` for a group that nobody told of and that only a contact may know.
     fn query(&self, group: Option<&GroupCode>) -> ChannelQuery {
         match &self.order.target {
-            Target::Contact(id) => ChannelQuery { ids: vec![*id], ..ChannelQuery::default() },
-            Target::Phone(phone) | Target::AnyWithPhone(phone) => ChannelQuery::of_phone(phone),
-            Target::Group(code) => {
+            SendTarget::Contact(id) => ChannelQuery { ids: vec![*id], ..ChannelQuery::default() },
+            SendTarget::Phone(phone) | SendTarget::AnyWithPhone(phone) => {
+                ChannelQuery::of_phone(phone)
+            }
+            SendTarget::Group(code) => {
                 let code = group.unwrap_or(code);
                 ChannelQuery {
                     identifiers: Identifier::parse(code.as_str()).into_iter().collect(),
@@ -83,12 +85,12 @@ impl Intent<'_> {
     fn contact<'f>(&self, facts: &'f IntentFacts) -> Result<Option<&'f ChannelContact>, SendError> {
         let found = facts.contacts.as_deref().ok_or(SendError::ContactStateUnavailable)?;
         match found {
-            [] if matches!(self.order.target, Target::Contact(_)) => {
+            [] if matches!(self.order.target, SendTarget::Contact(_)) => {
                 Err(SendError::ContactNotFound)
             }
             [] => Ok(None),
             [only] => Ok(Some(only)),
-            several if matches!(self.order.target, Target::AnyWithPhone(_)) => {
+            several if matches!(self.order.target, SendTarget::AnyWithPhone(_)) => {
                 Ok(meant_by_phone(several))
             }
             several => {
@@ -145,8 +147,8 @@ impl Intent<'_> {
     ) -> Result<Contact, SendError> {
         let created_at = creation_stamp(now, facts.export_frontier);
         let phone = match &self.order.target {
-            Target::Phone(phone) | Target::AnyWithPhone(phone) => Some(phone.clone()),
-            Target::Group(_) | Target::Contact(_) => None,
+            SendTarget::Phone(phone) | SendTarget::AnyWithPhone(phone) => Some(phone.clone()),
+            SendTarget::Group(_) | SendTarget::Contact(_) => None,
         };
         let identifier = match (group, &phone) {
             (Some(code), _) => Identifier::parse(code.as_str()),
@@ -206,17 +208,19 @@ impl UseCase for Intent<'_> {
         let company = self.order.company;
         let connections = store.connections(company).await?;
         let mut groups = match &self.order.target {
-            Target::Group(code) => {
+            SendTarget::Group(code) => {
                 store.groups_by_code(company, std::slice::from_ref(code)).await?
             }
-            Target::Phone(_) | Target::AnyWithPhone(_) | Target::Contact(_) => Vec::new(),
+            SendTarget::Phone(_) | SendTarget::AnyWithPhone(_) | SendTarget::Contact(_) => {
+                Vec::new()
+            }
         };
         let group = match &self.order.target {
-            Target::Group(code) => resolve_group(code, &groups, true).ok(),
-            Target::Phone(_) | Target::AnyWithPhone(_) | Target::Contact(_) => None,
+            SendTarget::Group(code) => resolve_group(code, &groups, true).ok(),
+            SendTarget::Phone(_) | SendTarget::AnyWithPhone(_) | SendTarget::Contact(_) => None,
         };
         // The announcement group may be known to connections that do not know the community.
-        if let (Some(resolved), Target::Group(code)) = (&group, &self.order.target)
+        if let (Some(resolved), SendTarget::Group(code)) = (&group, &self.order.target)
             && resolved != code
         {
             groups = store.groups_by_code(company, &[code.clone(), resolved.clone()]).await?;
@@ -226,7 +230,7 @@ impl UseCase for Intent<'_> {
             Err(StoreError::Unavailable(_)) => None,
             Err(error) => return Err(error),
         };
-        if let (Target::Contact(_), Some([only])) = (&self.order.target, contacts.as_deref())
+        if let (SendTarget::Contact(_), Some([only])) = (&self.order.target, contacts.as_deref())
             && let Some(code) = group_of(&only.contact)
         {
             groups = store.groups_by_code(company, &[code]).await?;
@@ -256,15 +260,19 @@ impl UseCase for Intent<'_> {
         {
             return Err(SendError::ConnectionNotFound);
         }
-        if let Target::Group(code) = &self.order.target {
+        if let SendTarget::Group(code) = &self.order.target {
             let is_contact = facts.contacts.as_ref().is_none_or(|found| !found.is_empty());
             resolve_group(code, &facts.groups, is_contact).map_err(|_| SendError::GroupNotFound)?;
         }
         let found = self.contact(&facts)?;
         let group = match (&self.order.target, found) {
-            (Target::Group(code), _) => Some(facts.group.clone().unwrap_or_else(|| code.clone())),
-            (Target::Contact(_), Some(found)) => group_of(&found.contact),
-            (Target::Phone(_) | Target::AnyWithPhone(_) | Target::Contact(_), _) => None,
+            (SendTarget::Group(code), _) => {
+                Some(facts.group.clone().unwrap_or_else(|| code.clone()))
+            }
+            (SendTarget::Contact(_), Some(found)) => group_of(&found.contact),
+            (SendTarget::Phone(_) | SendTarget::AnyWithPhone(_) | SendTarget::Contact(_), _) => {
+                None
+            }
         };
         if let Some(found) = found {
             self.check_state(&found.contact)?;

@@ -22,14 +22,14 @@ mod template;
 pub(crate) use choose::keeps_number;
 pub use choose::{NoConnection, choose_for_person, recipient_on};
 pub use claim::Claim;
-pub use draft::{Recipient, TextDraft};
+pub use draft::{SendRecipient, TextDraft};
 pub(crate) use draft::{read_message, require};
 pub use error::{Cause, SendError};
 pub(crate) use find::find_sent_job;
-pub use order::{Delivered, Order, SendRules, Target, TurnDebit};
+pub use order::{Delivered, Order, SendRules, SendTarget, TurnDebit};
 pub(crate) use record_outcome::asks_to_stop;
 pub(crate) use recover::Unrecorded;
-pub use template::{TemplateDraft, TemplateSentView, read_variables};
+pub use template::{SendTemplateDraft, TemplateSentView, read_variables};
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -98,8 +98,8 @@ impl Sending<'_> {
         let suffix = &self.app.settings().group_suffix;
         let draft = TextDraft::parse(body, suffix, caller.region()).map_err(Error::Rejected)?;
         let target = match draft.to {
-            Recipient::Phone(phone) => Target::Phone(phone),
-            Recipient::Group(code) => Target::Group(code),
+            SendRecipient::Phone(phone) => SendTarget::Phone(phone),
+            SendRecipient::Group(code) => SendTarget::Group(code),
         };
         let order = Order::text(caller.company(), target, draft.connection, draft.message);
         Ok(SentView::from(&self.deliver(order).await?))

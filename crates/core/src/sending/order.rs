@@ -15,7 +15,7 @@ use crate::templates::{Composed, TemplateCategory};
 
 /// Whom a message is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum SendTarget {
     /// Whoever has this phone; made a contact if nobody has.
     Phone(Phone),
     /// The one that is [meant](crate::conversations::meant_by_phone) where several have this phone;
@@ -62,7 +62,7 @@ pub struct Order {
     /// The company that sends.
     pub company: CompanyId,
     /// Whom it is for.
-    pub target: Target,
+    pub target: SendTarget,
     /// The connection that was asked for.
     pub connection: Option<ConnectionId>,
     /// What it says.
@@ -86,7 +86,7 @@ impl Order {
     /// A free text of the company's software (4.8).
     pub const fn text(
         company: CompanyId,
-        target: Target,
+        target: SendTarget,
         connection: Option<ConnectionId>,
         text: String,
     ) -> Self {
@@ -105,7 +105,7 @@ impl Order {
     }
 
     /// A template that software sends: it reopens the conversation once it was accepted (3.1, D51).
-    pub fn template(company: CompanyId, target: Target, composed: Composed) -> Self {
+    pub fn template(company: CompanyId, target: SendTarget, composed: Composed) -> Self {
         Self {
             connection: composed.connection,
             content: composed.content,

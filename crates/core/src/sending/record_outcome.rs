@@ -18,8 +18,8 @@ use crate::ids::{EventId, JobId, LedgerLineId};
 use crate::inbox::steps;
 use crate::messages::{
     DeliveryCode, Direction, EventContact, Failure, MediaLinks, Message, MessageRef, MessageStatus,
-    OptOutSource, RefTarget, Referred, SenderType, StatusReport, Step, advance, contact_opted_out,
-    message_sent, status_updated,
+    OptOutSource, RefTarget, Referred, SenderType, StatusReport, StatusStep, advance,
+    contact_opted_out, message_sent, status_updated,
 };
 use crate::prosas::{LedgerLine, ProsaScope, Spent, debit_line};
 use crate::store::{Change, ChangeSet, Decided, Reads, StoreError, Stored, Version};
@@ -237,8 +237,8 @@ impl RecordOutcome {
     }
 
     /// How the message moves, step by step, and what it is after each.
-    fn moves(&self, message: Message, reports: &[StatusReport]) -> Vec<(Step, Message)> {
-        let mut moves: Vec<(Step, Message)> = Vec::new();
+    fn moves(&self, message: Message, reports: &[StatusReport]) -> Vec<(StatusStep, Message)> {
+        let mut moves: Vec<(StatusStep, Message)> = Vec::new();
         for report in reports {
             let current = moves.last().map_or(&message, |(_, after)| after);
             let Some(step) = advance(current.status, current.failure.as_ref(), report) else {
@@ -444,7 +444,7 @@ impl UseCase for RecordOutcome {
 
 /// Whether a message fails because its recipient asked the channel to be left alone: from the official
 /// API that is their wish as if they had told it (D43, R114).
-pub(crate) fn asks_to_stop(step: &Step, connection: &Connection) -> bool {
+pub(crate) fn asks_to_stop(step: &StatusStep, connection: &Connection) -> bool {
     let refused = |failure: &Failure| failure.code == DeliveryCode::RecipientOptedOut;
     connection.gateway == Gateway::CloudApi && step.failure.as_ref().is_some_and(refused)
 }

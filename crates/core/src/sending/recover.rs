@@ -61,18 +61,18 @@ impl Unrecorded {
 
 /// A leftover that is being settled: put back unless that came to its end, also when whoever
 /// settles it is dropped.
-struct Taken<'a> {
+struct TakenLeftover<'a> {
     unrecorded: &'a Unrecorded,
     leftover: Option<Leftover>,
 }
 
-impl<'a> Taken<'a> {
+impl<'a> TakenLeftover<'a> {
     fn of(unrecorded: &'a Unrecorded) -> Option<Self> {
         unrecorded.pop().map(|leftover| Self { unrecorded, leftover: Some(leftover) })
     }
 }
 
-impl Drop for Taken<'_> {
+impl Drop for TakenLeftover<'_> {
     fn drop(&mut self) {
         if let Some(leftover) = self.leftover.take() {
             self.unrecorded.push(leftover);
@@ -122,7 +122,7 @@ impl Sending<'_> {
     /// Settles what this process could not settle before, if there is anything.
     pub(crate) async fn record_leftovers(&self) -> Result<(), StoreError> {
         for _ in 0..self.app.unrecorded().len() {
-            let Some(mut taken) = Taken::of(self.app.unrecorded()) else { break };
+            let Some(mut taken) = TakenLeftover::of(self.app.unrecorded()) else { break };
             if let Some(leftover) = &taken.leftover {
                 self.record_leftover(leftover).await?;
             }

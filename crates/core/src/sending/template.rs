@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::draft::recipient;
-use super::{Order, Recipient, SendError, Sending, SentView, Target, require};
+use super::{Order, SendError, SendRecipient, SendTarget, Sending, SentView, require};
 use crate::access::{Caller, Scope};
 use crate::contacts::{Phone, Region};
 use crate::error::Error;
@@ -23,7 +23,7 @@ const NAME_CHARS: usize = 512;
 
 /// The body of a template send, read.
 #[derive(Clone, PartialEq, Eq)]
-pub struct TemplateDraft {
+pub struct SendTemplateDraft {
     /// Whom it is for.
     pub to: Phone,
     /// The name or id of the template.
@@ -36,13 +36,13 @@ pub struct TemplateDraft {
     pub connection: Option<ConnectionId>,
 }
 
-impl std::fmt::Debug for TemplateDraft {
+impl std::fmt::Debug for SendTemplateDraft {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("TemplateDraft").field("template", &self.template).finish_non_exhaustive()
     }
 }
 
-impl TemplateDraft {
+impl SendTemplateDraft {
     /// Reads `to`, `template`, `language?`, `variables?`, `connection_id?`.
     ///
     /// # Errors
@@ -65,7 +65,7 @@ impl TemplateDraft {
         let (Some(to), Some(template)) = (to, template) else {
             return Err(SendError::MissingField(vec!["to", "template"]));
         };
-        let Recipient::Phone(to) = recipient(&to, group_suffix, region)? else {
+        let SendRecipient::Phone(to) = recipient(&to, group_suffix, region)? else {
             return Err(SendError::InvalidPhone);
         };
         let variables = variables.unwrap_or_default();
@@ -130,7 +130,8 @@ impl Sending<'_> {
         caller.require(Scope::MessagesSend)?;
         let (store, company) = (self.app.store(), caller.company());
         let suffix = &self.app.settings().group_suffix;
-        let draft = TemplateDraft::parse(body, suffix, caller.region()).map_err(Error::Rejected)?;
+        let draft =
+            SendTemplateDraft::parse(body, suffix, caller.region()).map_err(Error::Rejected)?;
         if let Some(id) = draft.connection
             && store.connection(company, id).await?.is_none()
         {
@@ -145,7 +146,7 @@ impl Sending<'_> {
         }
         let composed = compose(template, &draft.variables)
             .map_err(|error| Error::Rejected(SendError::from(error)))?;
-        let order = Order::template(company, Target::Phone(draft.to), composed);
+        let order = Order::template(company, SendTarget::Phone(draft.to), composed);
         let order = Order { connection: order.connection.or(draft.connection), ..order };
         let delivered = self.deliver(order).await?;
         Ok(TemplateSentView { sent: SentView::from(&delivered), template_id: template.id })
@@ -158,9 +159,9 @@ mod tests {
 
     use super::*;
 
-    fn parse(body: Value) -> Result<TemplateDraft, SendError> {
+    fn parse(body: Value) -> Result<SendTemplateDraft, SendError> {
         let body = body.as_object().expect("an object").clone();
-        TemplateDraft::parse(&body, "g.us", &Region::br())
+        SendTemplateDraft::parse(&body, "g.us", &Region::br())
     }
 
     #[test]

@@ -105,11 +105,11 @@ struct CreateWebhook {
     random: [u8; 32],
 }
 
-type Around = (Option<Stored<Company>>, Option<Stored<Routes>>);
+type WebhookOwner = (Option<Stored<Company>>, Option<Stored<Routes>>);
 
 #[async_trait]
 impl UseCase for CreateWebhook {
-    type Loaded = (Around, usize);
+    type Loaded = (WebhookOwner, usize);
     type Output = Webhook;
     type Error = WebhookError;
 
@@ -146,7 +146,7 @@ impl<F> UseCase for ChangeWebhook<F>
 where
     F: Fn(&Webhook, Timestamp) -> Webhook + Send + Sync,
 {
-    type Loaded = (Around, Option<Stored<Webhook>>);
+    type Loaded = (WebhookOwner, Option<Stored<Webhook>>);
     type Output = Webhook;
     type Error = WebhookError;
 

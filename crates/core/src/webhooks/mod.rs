@@ -12,7 +12,7 @@ use async_trait::async_trait;
 
 pub use draft::{WebhookDraft, WebhookPatch};
 pub use manage::{WebhookError, WebhookResult, Webhooks};
-pub use routes::{Route, Routes};
+pub use routes::{EventRoute, Routes};
 pub use secrets::{ROTATION, RotatedSecret, SigningSecret, SigningSecrets};
 pub use topics::{ALL_EVENTS, Topics};
 pub use url::{InvalidUrl, WebhookUrl};

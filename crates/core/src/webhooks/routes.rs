@@ -10,7 +10,7 @@ use crate::ids::{CompanyId, WebhookId};
 
 /// The way to one active webhook.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Route {
+pub struct EventRoute {
     /// The webhook.
     pub webhook: WebhookId,
     /// What it is subscribed to.
@@ -25,7 +25,7 @@ pub struct Routes {
     /// Whether its plan lets webhooks fire (D10).
     pub fires: bool,
     /// The active webhooks, by id.
-    pub routes: Vec<Route>,
+    pub routes: Vec<EventRoute>,
 }
 
 impl Routes {
@@ -43,10 +43,10 @@ impl Routes {
     /// The same with the webhook as it is now: only an active one has a way to it.
     #[must_use]
     pub fn with(&self, webhook: &Webhook) -> Self {
-        let mut routes: Vec<Route> =
+        let mut routes: Vec<EventRoute> =
             self.routes.iter().filter(|route| route.webhook != webhook.id).cloned().collect();
         if webhook.state == WebhookState::Active {
-            routes.push(Route { webhook: webhook.id, topics: webhook.topics.clone() });
+            routes.push(EventRoute { webhook: webhook.id, topics: webhook.topics.clone() });
         }
         routes.sort_by_key(|route| route.webhook);
         Self { routes, ..self.clone() }

@@ -9,8 +9,8 @@ use recado_core::Recado;
 use recado_core::connections::ConnectionStatus::{self, Connected, Disconnected};
 use recado_core::connections::{Connection, Gateway, LOOK_AGAIN};
 use recado_core::gateway::{
-    GatewayEvent, GatewayStatus, Outgoing, Provider, ProviderError, Providers, SendResult, Webhook,
-    WebhookRefused,
+    GatewayEvent, GatewayStatus, Outgoing, Provider, ProviderError, ProviderWebhook, Providers,
+    SendResult, WebhookRefused,
 };
 use recado_core::groups::{Group, GroupList, GroupsError};
 use recado_core::ids::{CompanyId, ConnectionId};

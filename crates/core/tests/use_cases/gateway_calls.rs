@@ -2,7 +2,7 @@
 
 use recado_core::connections::ConnectionStatus;
 use recado_core::gateway::{Addressee, GatewayEvent, Received, WebhookRefused};
-use recado_core::inbox::WebhookError;
+use recado_core::inbox::ProviderWebhookError;
 use recado_core::messages::MessageStatus;
 use recado_core::{Error, Rejection};
 use recado_testkit::kit::body;
@@ -200,7 +200,7 @@ async fn a_call_about_contacts_that_cannot_be_read_is_answered_as_that_and_keeps
     let scene = scene("waha").await;
     scene.store.fail_read("channel_contacts");
     let failed = scene.call(many(3)).await;
-    let expected = WebhookError::ContactStateUnavailable;
+    let expected = ProviderWebhookError::ContactStateUnavailable;
     assert!(matches!(failed, Err(Error::Rejected(e)) if e == expected), "{failed:?}");
     assert_eq!(total(&scene).await, 0);
     scene.store.heal();

@@ -6,10 +6,11 @@ use std::time::Duration;
 use recado_core::Error;
 use recado_core::connections::ConnectionStatus;
 use recado_core::gateway::{
-    Addressee, GatewayEvent, GatewayMessage, Incoming, Received, SendFailure, StatusEvent, Webhook,
+    Addressee, GatewayEvent, GatewayMessage, Incoming, ProviderWebhook, Received, SendFailure,
+    StatusEvent,
 };
 use recado_core::ids::{ConnectionId, MessageId};
-use recado_core::inbox::{Taken, WebhookError};
+use recado_core::inbox::{ProviderWebhookError, ReceivedWebhook};
 use recado_core::jobs::JobKind;
 use recado_core::messages::{MessageStatus, MessageType, ProviderMessageId};
 use recado_testkit::kit::body;
@@ -110,8 +111,8 @@ pub(super) fn to_number(number: &str, event: Incoming) -> Received {
     Received { to: Addressee::Number(number.to_owned()), event }
 }
 
-pub(super) fn webhook() -> Webhook {
-    Webhook { headers: Vec::new(), query: Vec::new(), body: Vec::new() }
+pub(super) fn webhook() -> ProviderWebhook {
+    ProviderWebhook { headers: Vec::new(), query: Vec::new(), body: Vec::new() }
 }
 
 impl Scene {
@@ -120,14 +121,20 @@ impl Scene {
     }
 
     /// Has the gateway call a connection's address with what the script reads out of it.
-    pub(super) async fn call_of(&self, id: &str) -> Result<Taken, Error<WebhookError>> {
+    pub(super) async fn call_of(
+        &self,
+        id: &str,
+    ) -> Result<ReceivedWebhook, Error<ProviderWebhookError>> {
         let inbox = self.kit.app.inbox();
         let called = inbox.called(id, &webhook()).await?;
         inbox.take_webhook(&called, &webhook()).await
     }
 
     /// Has the gateway call with these events.
-    pub(super) async fn call(&self, events: Vec<Received>) -> Result<Taken, Error<WebhookError>> {
+    pub(super) async fn call(
+        &self,
+        events: Vec<Received>,
+    ) -> Result<ReceivedWebhook, Error<ProviderWebhookError>> {
         self.kit.provider.set_received(Ok(events));
         self.call_of(&self.connection().to_string()).await
     }

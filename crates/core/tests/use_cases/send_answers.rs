@@ -3,7 +3,7 @@
 
 use recado_core::gateway::{Accepted, GatewayEvent, GatewayMessage};
 use recado_core::ids::ContactId;
-use recado_core::sending::{Order, Target};
+use recado_core::sending::{Order, SendTarget};
 use serde_json::Value;
 
 use super::gateway_scene::*;
@@ -25,7 +25,7 @@ fn named(id: &str, recipient: Option<&str>, aliases: &[&str]) -> Accepted {
 /// Sends a text to a contact, whatever it is called.
 async fn reply(scene: &Scene, contact: ContactId) {
     let company = scene.kit.company.id;
-    let order = Order::text(company, Target::Contact(contact), None, "Oi".to_owned());
+    let order = Order::text(company, SendTarget::Contact(contact), None, "Oi".to_owned());
     scene.kit.app.sending().deliver(order).await.unwrap();
 }
 

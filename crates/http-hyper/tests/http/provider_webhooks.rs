@@ -10,7 +10,7 @@ use http::Request;
 use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::Frame;
 use recado_core::gateway::{
-    GatewayEvent, GatewayMessage, Received, UnknownReport, Webhook, WebhookRefused,
+    GatewayEvent, GatewayMessage, ProviderWebhook, Received, UnknownReport, WebhookRefused,
 };
 use recado_core::inbox::WEBHOOK_LIMIT;
 use recado_core::messages::{MessageType, ProviderMessageId};

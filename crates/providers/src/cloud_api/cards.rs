@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::shared::{prose, text, text_at, word};
 
 /// `lat,lng name`.
-pub(super) fn place(body: &Value) -> Option<String> {
+pub(super) fn location(body: &Value) -> Option<String> {
     let (latitude, longitude) = (word(body, "latitude")?, word(body, "longitude")?);
     let name = text(body, "name").map(prose).unwrap_or_default();
     Some(prose(format!("{latitude},{longitude} {name}").trim_end()))

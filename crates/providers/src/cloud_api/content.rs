@@ -48,7 +48,7 @@ pub(super) fn read(message: &Value) -> Said {
         "video" => file(MessageType::Video, body),
         "document" => file(MessageType::Document, body),
         "sticker" => file(MessageType::Sticker, body),
-        "location" => Said::new(MessageType::Location, cards::place(body)),
+        "location" => Said::new(MessageType::Location, cards::location(body)),
         "contacts" => Said::new(MessageType::Contacts, cards::names(body)),
         "reaction" => Said {
             answers: text(body, "message_id").map(str::to_owned),
@@ -95,7 +95,7 @@ fn file(message_type: MessageType, body: &Value) -> Said {
 /// The reply to an interactive message, or what one says that the operator sent.
 fn interactive(body: &Value) -> Option<Said> {
     let kind = text(body, "type")?;
-    let words = |place: &Value, name: &str| pressed(text(place, name)?);
+    let words = |location: &Value, name: &str| pressed(text(location, name)?);
     match kind {
         "button_reply" | "list_reply" => {
             let reply = at(body, &[kind])?;

@@ -92,8 +92,8 @@ mod tests {
 
     #[test]
     fn no_code_is_in_two_rows() {
-        for (place, (codes, _)) in TABLE.iter().enumerate() {
-            for (others, _) in &TABLE[place + 1..] {
+        for (index, (codes, _)) in TABLE.iter().enumerate() {
+            for (others, _) in &TABLE[index + 1..] {
                 let apart = codes.end() < others.start() || others.end() < codes.start();
                 assert!(apart, "{codes:?} {others:?}");
             }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::changes::unknown;
 use super::content::{self, Said};
-use super::people::{Person, contacts, plain_name};
+use super::people::{NamedPerson, contacts, plain_name};
 use super::webhook::Envelope;
 use crate::shared::{array, at, seconds, text, text_at, word};
 
@@ -74,7 +74,7 @@ fn reported(
         Side::Contact => &["from", "from_user_id", "from_parent_user_id"],
         Side::Phone => &["to", "to_user_id", "to_parent_user_id"],
     };
-    let person = Person::of(message, fields, contacts);
+    let person = NamedPerson::of(message, fields, contacts);
     let push_name = person.push_name.clone().filter(|_| side == Side::Contact);
     let named = person.split();
     let group = word(message, "group_id");
@@ -136,8 +136,8 @@ fn system(message: &Value) -> Vec<Incoming> {
                 (system, "user_id"),
                 (system, "new_user_id"),
             ];
-            for (place, field) in reported {
-                let name = word(place, field).and_then(|name| plain_name(&name));
+            for (location, field) in reported {
+                let name = word(location, field).and_then(|name| plain_name(&name));
                 names.extend(name.filter(|name| !names.contains(name)));
             }
             let mut names = names.into_iter();

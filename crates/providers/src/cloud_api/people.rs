@@ -35,12 +35,12 @@ pub(super) fn is_scoped_id(name: &str) -> bool {
 
 /// A person with every name that an event has for it, the phone first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Person {
+pub(super) struct NamedPerson {
     names: Vec<String>,
     pub(super) push_name: Option<String>,
 }
 
-impl Person {
+impl NamedPerson {
     /// The person that these fields of `value` name, with what `contacts` knows of it besides.
     pub(super) fn of(value: &Value, fields: &[&str], contacts: &[Value]) -> Self {
         let mut person = Self::default();
@@ -128,7 +128,7 @@ mod tests {
             json!({"user_id": "BR.2", "wa_id": "1"}),
             json!({"user_id": "BR.1", "wa_id": "553491234567", "profile": {"name": " Maria "}}),
         ];
-        let person = Person::of(&message, &["from", "from_user_id"], &contacts);
+        let person = NamedPerson::of(&message, &["from", "from_user_id"], &contacts);
         assert_eq!(person.push_name.as_deref(), Some("Maria"));
         assert_eq!(person.split(), Some(("553491234567".to_owned(), vec!["BR.1".to_owned()])));
     }
@@ -136,16 +136,16 @@ mod tests {
     #[test]
     fn a_contact_that_is_somebody_else_brings_no_name() {
         let contacts = [json!({"wa_id": "2", "user_id": "BR.2", "profile": {"name": "Ana"}})];
-        let person = Person::of(&json!({"from": "+1"}), &["from"], &contacts);
-        assert_eq!(person, Person { names: vec!["1".to_owned()], push_name: None });
-        assert_eq!(Person::of(&json!({}), &["from"], &[]).split(), None);
+        let person = NamedPerson::of(&json!({"from": "+1"}), &["from"], &contacts);
+        assert_eq!(person, NamedPerson { names: vec!["1".to_owned()], push_name: None });
+        assert_eq!(NamedPerson::of(&json!({}), &["from"], &[]).split(), None);
     }
 
     #[test]
     fn the_only_contact_is_meant_unless_it_is_somebody_else() {
         let ana = json!({"wa_id": "5534991234567", "user_id": "BR.2", "profile": {"name": "Ana"}});
         let names = |message: Value, contacts: &[Value]| {
-            let person = Person::of(&message, &["from"], contacts);
+            let person = NamedPerson::of(&message, &["from"], contacts);
             (person.push_name.clone(), person.names)
         };
         let both = vec!["5534991234567".to_owned(), "BR.2".to_owned()];

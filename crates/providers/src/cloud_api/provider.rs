@@ -4,11 +4,11 @@ use async_trait::async_trait;
 use recado_core::connections::Connection;
 use recado_core::gateway::{
     GatewayStatus, Handshake, MediaFile, Outgoing, Provider, ProviderError, ProviderTemplate,
-    Received, SendResult, Webhook, WebhookRefused,
+    ProviderWebhook, Received, SendResult, WebhookRefused,
 };
 use recado_core::transport::Transport;
 
-use super::settings::Access;
+use super::settings::Credentials;
 use super::{CloudApi, media, send, state, templates, webhook};
 
 #[async_trait]
@@ -19,7 +19,7 @@ impl Provider for CloudApi {
         connection: &Connection,
         outgoing: &Outgoing,
     ) -> SendResult {
-        send::send(transport, &Access::of(connection), outgoing).await
+        send::send(transport, &Credentials::of(connection), outgoing).await
     }
 
     async fn status(
@@ -27,7 +27,7 @@ impl Provider for CloudApi {
         transport: &dyn Transport,
         connection: &Connection,
     ) -> Result<GatewayStatus, ProviderError> {
-        state::status(transport, &Access::of(connection)).await
+        state::status(transport, &Credentials::of(connection)).await
     }
 
     async fn templates(
@@ -35,7 +35,7 @@ impl Provider for CloudApi {
         transport: &dyn Transport,
         connection: &Connection,
     ) -> Result<Vec<ProviderTemplate>, ProviderError> {
-        templates::templates(transport, &Access::of(connection)).await
+        templates::templates(transport, &Credentials::of(connection)).await
     }
 
     async fn media(
@@ -45,21 +45,25 @@ impl Provider for CloudApi {
         source: &str,
         limit: usize,
     ) -> Result<MediaFile, ProviderError> {
-        media::media(transport, &Access::of(connection), source, limit).await
+        media::media(transport, &Credentials::of(connection), source, limit).await
     }
 
-    fn handshake(&self, connection: &Connection, webhook: &Webhook) -> Handshake {
+    fn handshake(&self, connection: &Connection, webhook: &ProviderWebhook) -> Handshake {
         webhook::handshake(connection, webhook)
     }
 
-    fn admit(&self, _connection: &Connection, webhook: &Webhook) -> Result<(), WebhookRefused> {
+    fn admit(
+        &self,
+        _connection: &Connection,
+        webhook: &ProviderWebhook,
+    ) -> Result<(), WebhookRefused> {
         webhook::admit(webhook)
     }
 
     fn receive(
         &self,
         connection: &Connection,
-        webhook: &Webhook,
+        webhook: &ProviderWebhook,
     ) -> Result<Vec<Received>, WebhookRefused> {
         webhook::receive(self, connection, webhook)
     }

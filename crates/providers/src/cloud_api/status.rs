@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::changes::unknown;
 use super::errors::{ErrorClass, class_of};
 use super::message::id_of;
-use super::people::{Person, contacts};
+use super::people::{NamedPerson, contacts};
 use super::webhook::Envelope;
 use crate::shared::{array, clip, integer, seconds, text, text_at};
 
@@ -66,10 +66,10 @@ pub(super) fn read(_: &Envelope<'_>, value: &Value, status: &Value) -> Vec<Incom
 }
 
 /// Whom the message went to; nobody if that is a group.
-fn recipient(value: &Value, status: &Value) -> Person {
+fn recipient(value: &Value, status: &Value) -> NamedPerson {
     match text(status, "recipient_type") {
-        Some("group") => Person::default(),
-        _ => Person::of(status, &["recipient_id", "recipient_user_id"], contacts(value)),
+        Some("group") => NamedPerson::default(),
+        _ => NamedPerson::of(status, &["recipient_id", "recipient_user_id"], contacts(value)),
     }
 }
 

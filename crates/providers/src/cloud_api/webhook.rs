@@ -3,7 +3,7 @@
 use recado_core::connections::Connection;
 use recado_core::gateway::GatewayEvent;
 use recado_core::gateway::{
-    Addressee, Handshake, Received, UnknownReport, Webhook, WebhookRefused,
+    Addressee, Handshake, ProviderWebhook, Received, UnknownReport, WebhookRefused,
 };
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ const SIGNATURE: &str = "x-hub-signature-256";
 const MAX_CHALLENGE: usize = 1024;
 
 /// Answers the request with which the API verifies an address.
-pub(super) fn handshake(connection: &Connection, webhook: &Webhook) -> Handshake {
+pub(super) fn handshake(connection: &Connection, webhook: &ProviderWebhook) -> Handshake {
     let parameter = |name: &str| {
         let mut values = webhook.query.iter().filter(|(known, _)| known == name);
         let value = values.next().map(|(_, value)| value.as_str());
@@ -37,7 +37,7 @@ pub(super) fn handshake(connection: &Connection, webhook: &Webhook) -> Handshake
 }
 
 /// The signature that a call carries, in hexadecimal.
-fn signature(webhook: &Webhook) -> Result<&str, WebhookRefused> {
+fn signature(webhook: &ProviderWebhook) -> Result<&str, WebhookRefused> {
     sole_header(webhook, SIGNATURE)
         .and_then(|value| value.strip_prefix("sha256="))
         .filter(|hex| has_hex_digest(hex, 32))
@@ -45,7 +45,7 @@ fn signature(webhook: &Webhook) -> Result<&str, WebhookRefused> {
 }
 
 /// Refuses a call whose signature cannot be right.
-pub(super) fn admit(webhook: &Webhook) -> Result<(), WebhookRefused> {
+pub(super) fn admit(webhook: &ProviderWebhook) -> Result<(), WebhookRefused> {
     signature(webhook).map(|_| ())
 }
 
@@ -53,7 +53,7 @@ pub(super) fn admit(webhook: &Webhook) -> Result<(), WebhookRefused> {
 pub(super) fn receive(
     adapter: &CloudApi,
     connection: &Connection,
-    webhook: &Webhook,
+    webhook: &ProviderWebhook,
 ) -> Result<Vec<Received>, WebhookRefused> {
     let hex = signature(webhook)?;
     let secret = connection.settings.text("app_secret").unwrap_or_default();

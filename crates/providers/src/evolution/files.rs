@@ -11,10 +11,10 @@ const MAX_BYTES: usize = 64 * 1024 * 1024;
 
 /// The files by connection and source. Clones share them.
 #[derive(Clone, Default)]
-pub(super) struct Files(Arc<Mutex<Kept>>);
+pub(super) struct Files(Arc<Mutex<KeptFiles>>);
 
 #[derive(Default)]
-struct Kept {
+struct KeptFiles {
     files: VecDeque<File>,
     bytes: usize,
 }
@@ -52,17 +52,17 @@ impl Files {
         self.kept().take(connection, source)
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn kept(&self) -> MutexGuard<'_, KeptFiles> {
         // A file is whole before it is kept.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Kept {
+impl KeptFiles {
     fn take(&mut self, connection: ConnectionId, source: &str) -> Option<Vec<u8>> {
         let here = |file: &File| file.connection == connection && file.source == source;
-        let place = self.files.iter().position(here)?;
-        let file = self.files.remove(place)?;
+        let index = self.files.iter().position(here)?;
+        let file = self.files.remove(index)?;
         self.bytes -= file.bytes.len();
         Some(file.bytes)
     }

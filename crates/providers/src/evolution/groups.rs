@@ -9,8 +9,8 @@ use recado_core::transport::Transport;
 use serde_json::Value;
 
 use super::answer::{Trouble, is_success, unreachable};
-use super::names::Names;
-use super::settings::Place;
+use super::names::InstanceNames;
+use super::settings::InstanceAddress;
 use super::values::{filled, short};
 use crate::shared::{array, boolean, parse, text};
 
@@ -26,12 +26,12 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Asks for all groups with their participants, among whom the own role is found. Where the list
 /// has none, they are asked for group by group, as far as only administrators may write there.
 pub(super) async fn groups(
-    names: Names<'_>,
+    names: InstanceNames<'_>,
     transport: &dyn Transport,
     connection: &Connection,
 ) -> Result<GroupList, ProviderError> {
     let path = ["group", "fetchAllGroups"];
-    let mut request = Place::of(connection).get(path, &[("getParticipants", "true")]);
+    let mut request = InstanceAddress::of(connection).get(path, &[("getParticipants", "true")]);
     request.answer_limit = MAX_ANSWER;
     let response = transport.send(request).await.map_err(|error| unreachable(&error))?;
     if !is_success(response.status) {
@@ -50,7 +50,7 @@ pub(super) async fn groups(
 }
 
 /// The groups among entries; those that cannot be read are left out. It is not known to be all.
-pub(super) fn reported(names: Names<'_>, entries: &[Value]) -> GroupList {
+pub(super) fn reported(names: InstanceNames<'_>, entries: &[Value]) -> GroupList {
     let mut list = GroupList::default();
     for entry in entries {
         let Some(group) = group(names, entry) else { continue };
@@ -66,7 +66,7 @@ pub(super) fn reported(names: Names<'_>, entries: &[Value]) -> GroupList {
 /// Asks for the participants of groups where the role decides whether the number may write. What
 /// cannot be learnt so stays open.
 async fn ask_roles(
-    names: Names<'_>,
+    names: InstanceNames<'_>,
     transport: &dyn Transport,
     connection: &Connection,
     list: &mut GroupList,
@@ -94,13 +94,13 @@ async fn ask_roles(
 
 /// Whether the connection's number administers a group; `None` when the gateway does not tell.
 async fn is_admin(
-    names: Names<'_>,
+    names: InstanceNames<'_>,
     transport: &dyn Transport,
     connection: &Connection,
     address: &str,
 ) -> Option<bool> {
     let mut request =
-        Place::of(connection).get(["group", "participants"], &[("groupJid", address)]);
+        InstanceAddress::of(connection).get(["group", "participants"], &[("groupJid", address)]);
     request.timeout = request.timeout.min(PATIENCE);
     let response = transport.send(request).await.ok().filter(|found| is_success(found.status))?;
     let answer = parse(&response.body)?;
@@ -110,7 +110,7 @@ async fn is_admin(
 }
 
 /// One group; `None` for an entry without a usable code.
-fn group(names: Names<'_>, entry: &Value) -> Option<Group> {
+fn group(names: InstanceNames<'_>, entry: &Value) -> Option<Group> {
     let flag = |name| boolean(entry, name).unwrap_or(false);
     Some(Group {
         subject: filled(entry, "subject").and_then(short),
@@ -124,7 +124,7 @@ fn group(names: Names<'_>, entry: &Value) -> Option<Group> {
 }
 
 /// Whether a participant is the connection's own number and administers the group.
-fn is_own_admin(names: Names<'_>, member: &Value) -> bool {
+fn is_own_admin(names: InstanceNames<'_>, member: &Value) -> bool {
     let administers = matches!(text(member, "admin"), Some("admin" | "superadmin"));
     let called = ["phoneNumber", "id", "jid"];
     administers

@@ -15,9 +15,9 @@ use serde_json::{Value, json};
 use super::answer::{Trouble, is_success, unreachable};
 use super::body::{self, Body};
 use super::message;
-use super::names::{Names, is_incoming, same_person};
+use super::names::{InstanceNames, is_incoming, same_person};
 use super::send::address;
-use super::settings::Place;
+use super::settings::InstanceAddress;
 use super::status;
 use super::values::{message_id, time};
 use crate::shared::{at, digits, integer, parse, text};
@@ -37,7 +37,7 @@ const SKEW: Duration = Duration::from_secs(60);
 const PROGRAMS: &str = "3EB0";
 
 /// A page of rows, newest first.
-struct Page {
+struct HistoryPage {
     rows: Vec<Value>,
     pages: i64,
     total: i64,
@@ -45,24 +45,24 @@ struct Page {
 
 /// Rows of a time, of all conversations or of one. The times act only if both are given; the key is
 /// there in any case, since not everything that answers like the gateway asks whether it is.
-struct Query<'a> {
+struct HistoryQuery<'a> {
     from: Timestamp,
     to: Timestamp,
     chat: Option<&'a str>,
 }
 
-impl Query<'_> {
+impl HistoryQuery<'_> {
     async fn page(
         &self,
         transport: &dyn Transport,
         connection: &Connection,
         page: i64,
-    ) -> Result<Page, ProviderError> {
+    ) -> Result<HistoryPage, ProviderError> {
         let times = json!({"gte": self.from.to_string(), "lte": self.to.to_string()});
         let key = self.chat.map_or_else(|| json!({}), |chat| json!({"remoteJid": chat}));
         let filter = json!({"key": key, "messageTimestamp": times});
         let body = json!({"where": filter, "page": page, "offset": PAGE});
-        let mut request = Place::of(connection).ask(["chat", "findMessages"], &body);
+        let mut request = InstanceAddress::of(connection).ask(["chat", "findMessages"], &body);
         request.answer_limit = MAX_ANSWER;
         let response = transport.send(request).await.map_err(|error| unreachable(&error))?;
         if !is_success(response.status) {
@@ -76,14 +76,14 @@ impl Query<'_> {
         let count = i64::try_from(rows.len()).unwrap_or(i64::MAX);
         let total = integer(listed, "total").unwrap_or(count);
         let pages = integer(listed, "pages").unwrap_or_else(|| total.max(0) / PAGE + 1);
-        Ok(Page { rows, pages, total })
+        Ok(HistoryPage { rows, pages, total })
     }
 }
 
 /// Looks for the newest own message with the same text in the same conversation, about the time it
 /// was sent.
 pub(super) async fn find_sent(
-    names: Names<'_>,
+    names: InstanceNames<'_>,
     transport: &dyn Transport,
     connection: &Connection,
     lookup: &Lookup,
@@ -92,10 +92,10 @@ pub(super) async fn find_sent(
     let Some(address) = address(names, &lookup.outgoing) else { return Ok(None) };
     let from = lookup.sent_at.minus(SKEW);
     let to = lookup.sent_at.plus(connection.settings.timeout()).plus(SKEW);
-    let wanted = Wanted { names, lookup, text, from, to };
+    let wanted = SendProof { names, lookup, text, from, to };
     let mut failed = None;
     for chat in chats(&address) {
-        let query = Query { from, to, chat: Some(&chat) };
+        let query = HistoryQuery { from, to, chat: Some(&chat) };
         match wanted.find(transport, connection, &query).await {
             Ok(None) => {}
             Ok(found) => return Ok(found),
@@ -118,20 +118,20 @@ fn chats(address: &str) -> Vec<String> {
 }
 
 /// What a row has to be to prove a send.
-struct Wanted<'a> {
-    names: Names<'a>,
+struct SendProof<'a> {
+    names: InstanceNames<'a>,
     lookup: &'a Lookup,
     text: &'a str,
     from: Timestamp,
     to: Timestamp,
 }
 
-impl Wanted<'_> {
+impl SendProof<'_> {
     async fn find(
         &self,
         transport: &dyn Transport,
         connection: &Connection,
-        query: &Query<'_>,
+        query: &HistoryQuery<'_>,
     ) -> Result<Option<Accepted>, ProviderError> {
         for number in 1..=FIND_PAGES {
             let page = query.page(transport, connection, number).await?;
@@ -179,13 +179,13 @@ impl Wanted<'_> {
 
 /// What happened in a time: the oldest pages of it, oldest first.
 pub(super) async fn missed(
-    names: Names<'_>,
+    names: InstanceNames<'_>,
     transport: &dyn Transport,
     connection: &Connection,
     from: Timestamp,
     to: Timestamp,
 ) -> Result<Missed, ProviderError> {
-    let query = Query { from, to, chat: None };
+    let query = HistoryQuery { from, to, chat: None };
     let first = query.page(transport, connection, 1).await?;
     let (mut total, mut number) = (first.total, first.pages.max(1));
     let mut first = Some(first);
@@ -221,7 +221,7 @@ pub(super) async fn missed(
 }
 
 /// What a row tells.
-fn events(names: Names<'_>, row: &Value) -> Vec<Incoming> {
+fn events(names: InstanceNames<'_>, row: &Value) -> Vec<Incoming> {
     let event = match message::read(row, names, false) {
         Ok(Some(event)) => event,
         Ok(None) => return Vec::new(),

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::answer::{Meaning, Trouble, is_success, unreachable};
 use super::files::Files;
-use super::settings::Place;
+use super::settings::InstanceAddress;
 use crate::shared::{parse, text, text_at};
 
 /// What the source of a file begins with that has to be asked for by its message's id.
@@ -46,7 +46,7 @@ pub(super) async fn media(
     }
     let body = json!({"message": {"key": {"id": id}}, "convertToMp4": false});
     let path = ["chat", "getBase64FromMediaMessage"];
-    let mut request = Place::of(connection).post(path, &body);
+    let mut request = InstanceAddress::of(connection).post(path, &body);
     request.repeatable = true;
     request.answer_limit = (limit / 3).saturating_add(1).saturating_mul(4).saturating_add(BESIDE);
     let answer_limit = request.answer_limit;

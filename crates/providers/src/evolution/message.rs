@@ -4,7 +4,7 @@ use recado_core::gateway::{GatewayEvent, GatewayMessage, OwnSend};
 use serde_json::Value;
 
 use super::body::{self, Body, Said};
-use super::names::{Chat, Names, is_incoming};
+use super::names::{Chat, InstanceNames, is_incoming};
 use super::values::{filled, message_id, short, time};
 use crate::shared::at;
 
@@ -12,7 +12,7 @@ use crate::shared::at;
 pub(super) type Read = Result<Option<GatewayEvent>, String>;
 
 /// A message of a conversation: from a contact, or written by the operator on a device.
-pub(super) fn read(record: &Value, names: Names<'_>, history: bool) -> Read {
+pub(super) fn read(record: &Value, names: InstanceNames<'_>, history: bool) -> Read {
     let Some(chat) = names.chat(record)? else { return Ok(None) };
     let Some((message, incoming)) = message(record, chat, history)? else { return Ok(None) };
     Ok(match message {
@@ -23,7 +23,7 @@ pub(super) fn read(record: &Value, names: Names<'_>, history: bool) -> Read {
 }
 
 /// A message that the gateway sent for a program.
-pub(super) fn own_send(record: &Value, names: Names<'_>) -> Read {
+pub(super) fn own_send(record: &Value, names: InstanceNames<'_>) -> Read {
     let Some(chat) = names.any_chat(record)? else { return Ok(None) };
     Ok(match message(record, chat, false)? {
         None => None,

@@ -28,13 +28,13 @@ use recado_core::Timestamp;
 use recado_core::connections::Connection;
 use recado_core::gateway::{
     Accepted, GatewayStatus, Lookup, MediaFile, Missed, Outgoing, Pairing, Provider, ProviderError,
-    Received, SendResult, Webhook, WebhookRefused,
+    ProviderWebhook, Received, SendResult, WebhookRefused,
 };
 use recado_core::groups::GroupList;
 use recado_core::transport::Transport;
 
 use files::Files;
-use names::Names;
+use names::InstanceNames;
 
 /// The adapter. Settings of a connection: `base_url` (a prefix of the path is kept), `instance`,
 /// `api_key`, `webhook_token` (expected as `?token=` of the webhook's address), `timeout_ms`.
@@ -50,8 +50,8 @@ impl Evolution {
         Self { group_suffix: group_suffix.into(), files: Files::default() }
     }
 
-    fn names<'a>(&'a self, connection: &'a Connection) -> Names<'a> {
-        Names::new(&self.group_suffix, connection)
+    fn names<'a>(&'a self, connection: &'a Connection) -> InstanceNames<'a> {
+        InstanceNames::new(&self.group_suffix, connection)
     }
 }
 
@@ -119,14 +119,18 @@ impl Provider for Evolution {
         media::media(transport, connection, &self.files, source, limit).await
     }
 
-    fn admit(&self, connection: &Connection, webhook: &Webhook) -> Result<(), WebhookRefused> {
+    fn admit(
+        &self,
+        connection: &Connection,
+        webhook: &ProviderWebhook,
+    ) -> Result<(), WebhookRefused> {
         webhook::verify(connection, webhook)
     }
 
     fn receive(
         &self,
         connection: &Connection,
-        webhook: &Webhook,
+        webhook: &ProviderWebhook,
     ) -> Result<Vec<Received>, WebhookRefused> {
         webhook::verify(connection, webhook)?;
         webhook::read(connection, self.names(connection), &self.files, &webhook.body)

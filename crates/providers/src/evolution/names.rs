@@ -14,7 +14,7 @@ const GROUP: &str = "g.us";
 
 /// What an address names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Address {
+pub(super) enum ChatAddress {
     /// A person: digits of a phone, or a LID with its `@lid`.
     Person(String),
     /// A group: its id without a suffix.
@@ -23,7 +23,7 @@ pub(super) enum Address {
     Nobody,
 }
 
-impl Address {
+impl ChatAddress {
     /// Reads an address; `None` for what is none.
     pub(super) fn parse(written: &str) -> Option<Self> {
         let Some((user, server)) = written.split_once('@') else {
@@ -62,7 +62,7 @@ fn last_digits(name: &str) -> Vec<u8> {
 
 /// How an installation writes names, and the connection's own.
 #[derive(Clone, Copy)]
-pub(super) struct Names<'a> {
+pub(super) struct InstanceNames<'a> {
     suffix: &'a str,
     own: &'a str,
 }
@@ -78,7 +78,7 @@ pub(super) struct Chat {
     pub(super) participant: Option<String>,
 }
 
-impl<'a> Names<'a> {
+impl<'a> InstanceNames<'a> {
     /// Names with the installation's suffix of group codes.
     pub(super) fn new(suffix: &'a str, connection: &'a Connection) -> Self {
         Self { suffix, own: &connection.identifier }
@@ -121,15 +121,15 @@ impl<'a> Names<'a> {
     pub(super) fn any_chat(&self, record: &Value) -> Result<Option<Chat>, String> {
         let key = record.get("key").ok_or("it has no key")?;
         let written = filled(key, "remoteJid").ok_or("its key has no remoteJid")?;
-        match Address::parse(written).ok_or("its remoteJid is no address")? {
-            Address::Nobody => Ok(None),
-            Address::Group(id) => {
+        match ChatAddress::parse(written).ok_or("its remoteJid is no address")? {
+            ChatAddress::Nobody => Ok(None),
+            ChatAddress::Group(id) => {
                 let code = self.group(&id).ok_or("its remoteJid is no group code")?;
                 let peer = code.as_str().to_owned();
                 let participant = is_incoming(key).then(|| participant(record, key)).flatten();
                 Ok(Some(Chat { peer, aliases: Vec::new(), participant }))
             }
-            Address::Person(first) => {
+            ChatAddress::Person(first) => {
                 let mut names = vec![first];
                 let others = ["remoteJidAlt", "previousRemoteJid"].iter();
                 // The sender of what is our own is us.
@@ -173,9 +173,9 @@ fn participant(record: &Value, key: &Value) -> Option<String> {
 
 /// A person named by a field of the key, or, in some versions, of the record.
 fn person_in(record: &Value, key: &Value, field: &str) -> Option<String> {
-    [key, record].iter().find_map(|place| match Address::parse(text(place, field)?)? {
-        Address::Person(name) => Some(name),
-        Address::Group(_) | Address::Nobody => None,
+    [key, record].iter().find_map(|location| match ChatAddress::parse(text(location, field)?)? {
+        ChatAddress::Person(name) => Some(name),
+        ChatAddress::Group(_) | ChatAddress::Nobody => None,
     })
 }
 

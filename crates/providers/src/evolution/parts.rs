@@ -25,12 +25,13 @@ pub(super) fn file(message_type: MessageType, part: &Value) -> Said {
 }
 
 /// Where a file can be fetched: at the address that the gateway put it, or by the message's id.
-pub(super) fn media_source(places: &[&Value], id: Option<&str>) -> Option<String> {
+pub(super) fn media_source(locations: &[&Value], id: Option<&str>) -> Option<String> {
     let is_address = |url: &&str| {
         let web = url.starts_with("https://") || url.starts_with("http://");
         web && url.len() <= MAX_URL && !url.chars().any(char::is_control)
     };
-    let stored = places.iter().find_map(|place| text(place, "mediaUrl")).filter(is_address);
+    let stored =
+        locations.iter().find_map(|location| text(location, "mediaUrl")).filter(is_address);
     stored.map(str::to_owned).or_else(|| id.map(|id| format!("{SOURCE}{id}")))
 }
 

@@ -7,8 +7,8 @@ use recado_core::transport::Transport;
 use serde_json::json;
 
 use super::answer::{Trouble, is_success};
-use super::names::{Address, Names};
-use super::settings::Place;
+use super::names::{ChatAddress, InstanceNames};
+use super::settings::InstanceAddress;
 use super::values::message_id;
 use crate::shared::{SEND_IDLE, at, digits, parse, send_failure};
 
@@ -17,7 +17,7 @@ const MAX_DIGITS: usize = 15;
 
 /// Sends one message, with one request.
 pub(super) async fn send(
-    names: Names<'_>,
+    names: InstanceNames<'_>,
     transport: &dyn Transport,
     connection: &Connection,
     outgoing: &Outgoing,
@@ -31,7 +31,7 @@ pub(super) async fn send(
         return Err(SendFailure::refused(DeliveryCode::RecipientUnreachable, reason));
     };
     let body = json!({"number": number, "text": text});
-    let mut request = Place::of(connection).post(["message", "sendText"], &body);
+    let mut request = InstanceAddress::of(connection).post(["message", "sendText"], &body);
     request.max_idle = Some(SEND_IDLE);
     let response = transport.send(request).await.map_err(|error| send_failure(&error))?;
     if !is_success(response.status) {
@@ -47,15 +47,15 @@ pub(super) async fn send(
 }
 
 /// Whom a message is for, as the gateway takes it: digits, a LID's address or a group's.
-pub(super) fn address(names: Names<'_>, outgoing: &Outgoing) -> Option<String> {
+pub(super) fn address(names: InstanceNames<'_>, outgoing: &Outgoing) -> Option<String> {
     if let Some(code) = &outgoing.group {
         return Some(names.group_address(code));
     }
-    match Address::parse(&outgoing.recipient)? {
-        Address::Person(name) => {
+    match ChatAddress::parse(&outgoing.recipient)? {
+        ChatAddress::Person(name) => {
             let fits = digits(&name).is_none_or(|digits| digits.len() <= MAX_DIGITS);
             fits.then_some(name)
         }
-        Address::Group(_) | Address::Nobody => None,
+        ChatAddress::Group(_) | ChatAddress::Nobody => None,
     }
 }

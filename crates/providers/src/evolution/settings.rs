@@ -12,14 +12,14 @@ use crate::shared::{join, query};
 const MAX_ASK: Duration = Duration::from_secs(10);
 
 /// The instance of a gateway that serves a connection.
-pub(super) struct Place<'a> {
+pub(super) struct InstanceAddress<'a> {
     base: &'a str,
     instance: &'a str,
     api_key: &'a str,
     timeout: Duration,
 }
 
-impl<'a> Place<'a> {
+impl<'a> InstanceAddress<'a> {
     /// The place that the settings name. Settings were checked when they were written; one that is
     /// missing all the same makes an address that cannot be called.
     pub(super) fn of(connection: &'a Connection) -> Self {

@@ -8,7 +8,7 @@ use recado_core::transport::Transport;
 use serde_json::{Value, json};
 
 use super::answer::{Trouble, is_success, unreachable};
-use super::settings::Place;
+use super::settings::InstanceAddress;
 use super::values::filled;
 use crate::shared::{MAX_ANSWER, at, boolean, clip, parse, text, text_at};
 
@@ -20,7 +20,7 @@ pub(super) async fn status(
     transport: &dyn Transport,
     connection: &Connection,
 ) -> Result<GatewayStatus, ProviderError> {
-    let request = Place::of(connection).get(["instance", "connectionState"], &[]);
+    let request = InstanceAddress::of(connection).get(["instance", "connectionState"], &[]);
     let response = transport.send(request).await.map_err(|error| unreachable(&error))?;
     if !is_success(response.status) {
         let trouble = Trouble::read(&response);
@@ -47,7 +47,7 @@ pub(super) async fn pairing(
     transport: &dyn Transport,
     connection: &Connection,
 ) -> Result<Pairing, ProviderError> {
-    let mut request = Place::of(connection).get(["instance", "connect"], &[]);
+    let mut request = InstanceAddress::of(connection).get(["instance", "connect"], &[]);
     request.answer_limit = MAX_ANSWER;
     let response = transport.send(request).await.map_err(|error| unreachable(&error))?;
     if !is_success(response.status) {

@@ -2,7 +2,7 @@
 
 use recado_core::connections::{Connection, ConnectionStatus};
 use recado_core::gateway::{
-    GatewayEvent, Incoming, Received, UnknownReport, Webhook, WebhookRefused,
+    GatewayEvent, Incoming, ProviderWebhook, Received, UnknownReport, WebhookRefused,
 };
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use super::files::Files;
 use super::groups;
 use super::media;
 use super::message::{self, Read};
-use super::names::Names;
+use super::names::InstanceNames;
 use super::status;
 use crate::shared::{array, parse, same, text};
 
@@ -22,7 +22,10 @@ const MAX_EVENT: usize = 64;
 /// # Errors
 ///
 /// When the token is missing, wrong, or there is more than one.
-pub(super) fn verify(connection: &Connection, webhook: &Webhook) -> Result<(), WebhookRefused> {
+pub(super) fn verify(
+    connection: &Connection,
+    webhook: &ProviderWebhook,
+) -> Result<(), WebhookRefused> {
     let expected = connection.settings.text("webhook_token").filter(|token| !token.is_empty());
     let mut given = webhook.query.iter().filter(|(name, _)| name == "token");
     let verified = match (given.next(), given.next(), expected) {
@@ -57,7 +60,7 @@ fn without_event(token: &str) -> &str {
 /// When the body is not JSON.
 pub(super) fn read(
     connection: &Connection,
-    names: Names<'_>,
+    names: InstanceNames<'_>,
     files: &Files,
     body: &[u8],
 ) -> Result<Vec<Received>, WebhookRefused> {
@@ -71,7 +74,7 @@ pub(super) fn read(
 
 fn events(
     connection: &Connection,
-    names: Names<'_>,
+    names: InstanceNames<'_>,
     files: &Files,
     event: &str,
     envelope: &Value,

@@ -3,7 +3,7 @@
 #[cfg(any(feature = "cloud-api", feature = "waha"))]
 use hmac::{Hmac, KeyInit, Mac};
 #[cfg(any(feature = "cloud-api", feature = "waha"))]
-use recado_core::gateway::Webhook;
+use recado_core::gateway::ProviderWebhook;
 #[cfg(feature = "cloud-api")]
 use sha2::Sha256;
 #[cfg(feature = "waha")]
@@ -14,7 +14,7 @@ use subtle::ConstantTimeEq;
 /// The value of the one header of this name (lower case); `None` if there is none, or more than
 /// one: of two signatures somebody else might read the other.
 #[cfg(any(feature = "cloud-api", feature = "waha"))]
-pub(crate) fn sole_header<'a>(webhook: &'a Webhook, name: &str) -> Option<&'a str> {
+pub(crate) fn sole_header<'a>(webhook: &'a ProviderWebhook, name: &str) -> Option<&'a str> {
     let mut values = webhook.headers.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name));
     let (_, value) = values.next()?;
     values.next().is_none().then_some(value.as_str())
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn a_header_that_comes_twice_is_none() {
-        let webhook = |names: &[&str]| Webhook {
+        let webhook = |names: &[&str]| ProviderWebhook {
             headers: names.iter().map(|name| ((*name).to_owned(), "v".to_owned())).collect(),
             query: Vec::new(),
             body: Vec::new(),

@@ -34,4 +34,4 @@ mod reports;
 
 pub use behaviour::Behaviour;
 pub use provider::Simulated;
-pub use reports::{Batch, Reports};
+pub use reports::{ReportBatch, Reports};

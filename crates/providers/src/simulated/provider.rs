@@ -7,15 +7,15 @@ use std::time::Duration;
 use async_trait::async_trait;
 use recado_core::connections::Connection;
 use recado_core::gateway::{
-    Accepted, GatewayStatus, Outgoing, Provider, ProviderError, SendFailure, SendResult, Webhook,
-    WebhookRefused,
+    Accepted, GatewayStatus, Outgoing, Provider, ProviderError, ProviderWebhook, SendFailure,
+    SendResult, WebhookRefused,
 };
 use recado_core::messages::{DeliveryCode, Failure, ProviderMessageId};
 use recado_core::transport::Transport;
 use recado_core::{Clock, Ids};
 
 use super::Behaviour;
-use super::reports::{Course, Queue, Reports, Stage};
+use super::reports::{Course, ReportQueue, ReportStage, Reports};
 
 /// How long a slow answer takes.
 const SLOW: Duration = Duration::from_secs(15);
@@ -27,7 +27,7 @@ const DELAY_MS: u64 = 50;
 pub struct Simulated {
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
-    queue: Arc<Queue>,
+    queue: Arc<ReportQueue>,
 }
 
 impl fmt::Debug for Simulated {
@@ -40,12 +40,17 @@ impl Simulated {
     /// The gateway, and its reports for the program to hand to the core. Reports are timed by
     /// tokio's clock; `clock` stamps them and `ids` names the messages.
     pub fn new(clock: Arc<dyn Clock>, ids: Arc<dyn Ids>) -> (Self, Reports) {
-        let queue = Arc::new(Queue::default());
+        let queue = Arc::new(ReportQueue::default());
         let reports = Reports::new(queue.clone(), clock.clone());
         (Self { clock, ids, queue }, reports)
     }
 
-    fn accept(&self, connection: &Connection, outgoing: &Outgoing, stage: Stage) -> SendResult {
+    fn accept(
+        &self,
+        connection: &Connection,
+        outgoing: &Outgoing,
+        stage: ReportStage,
+    ) -> SendResult {
         let id = format!("sim.{}", self.ids.uuid_v7(self.clock.now()).hyphenated());
         let provider_id = ProviderMessageId::from_stored(id);
         if connection.settings.flag("reports").unwrap_or(true) {
@@ -80,8 +85,8 @@ impl Provider for Simulated {
         // One line for each call, so that tests from outside can count them.
         tracing::info!(target: "recado::simulated", reference = %outgoing.reference, "call");
         match Behaviour::towards(outgoing) {
-            Behaviour::Accept => self.accept(connection, outgoing, Stage::Sent),
-            Behaviour::FailLater => self.accept(connection, outgoing, Stage::Failed),
+            Behaviour::Accept => self.accept(connection, outgoing, ReportStage::Sent),
+            Behaviour::FailLater => self.accept(connection, outgoing, ReportStage::Failed),
             Behaviour::Refuse => Err(SendFailure::refused(
                 DeliveryCode::RecipientUnreachable,
                 "refused by the simulated gateway",
@@ -100,7 +105,7 @@ impl Provider for Simulated {
                     let text = "the simulated gateway did not answer in time";
                     return Err(SendFailure::uncertain(text));
                 }
-                self.accept(connection, outgoing, Stage::Sent)
+                self.accept(connection, outgoing, ReportStage::Sent)
             }
         }
     }
@@ -115,7 +120,11 @@ impl Provider for Simulated {
     }
 
     /// It calls no webhooks; it reports by [`Reports`].
-    fn admit(&self, _connection: &Connection, _webhook: &Webhook) -> Result<(), WebhookRefused> {
+    fn admit(
+        &self,
+        _connection: &Connection,
+        _webhook: &ProviderWebhook,
+    ) -> Result<(), WebhookRefused> {
         Err(WebhookRefused::Unsupported)
     }
 }

@@ -22,14 +22,14 @@ const UNDELIVERABLE: u32 = 131_026;
 
 /// What is reported of a message next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum ReportStage {
     Sent,
     Delivered,
     Read,
     Failed,
 }
 
-impl Stage {
+impl ReportStage {
     const fn next(self) -> Option<Self> {
         match self {
             Self::Sent => Some(Self::Delivered),
@@ -63,38 +63,38 @@ pub(super) struct Course {
     pub(super) reference: MessageId,
     /// Before each report.
     pub(super) delay: Duration,
-    pub(super) stage: Stage,
+    pub(super) stage: ReportStage,
 }
 
 /// A course by the time of its next report; of one time, in the order in which they began.
 #[derive(Debug)]
-struct Waiting {
+struct WaitingReport {
     due: Instant,
     number: u64,
     course: Course,
 }
 
-impl Waiting {
+impl WaitingReport {
     const fn key(&self) -> (Instant, u64) {
         (self.due, self.number)
     }
 }
 
-impl PartialEq for Waiting {
+impl PartialEq for WaitingReport {
     fn eq(&self, other: &Self) -> bool {
         self.key() == other.key()
     }
 }
 
-impl Eq for Waiting {}
+impl Eq for WaitingReport {}
 
-impl PartialOrd for Waiting {
+impl PartialOrd for WaitingReport {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Waiting {
+impl Ord for WaitingReport {
     fn cmp(&self, other: &Self) -> Ordering {
         self.key().cmp(&other.key())
     }
@@ -102,7 +102,7 @@ impl Ord for Waiting {
 
 #[derive(Debug, Default)]
 struct State {
-    waiting: BinaryHeap<Reverse<Waiting>>,
+    waiting: BinaryHeap<Reverse<WaitingReport>>,
     begun: u64,
     dropped: u64,
     /// Nothing more is begun.
@@ -113,12 +113,12 @@ struct State {
 
 /// What the provider fills and the host empties.
 #[derive(Debug, Default)]
-pub(super) struct Queue {
+pub(super) struct ReportQueue {
     state: Mutex<State>,
     changed: Notify,
 }
 
-impl Queue {
+impl ReportQueue {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -140,7 +140,7 @@ impl Queue {
         let is_first = state.waiting.peek().is_none_or(|first| due < first.0.due);
         state.begun += 1;
         let number = state.begun;
-        state.waiting.push(Reverse(Waiting { due, number, course }));
+        state.waiting.push(Reverse(WaitingReport { due, number, course }));
         drop(state);
         if is_first {
             self.changed.notify_one();
@@ -166,7 +166,7 @@ impl Queue {
                     Course { provider_id: first.course.provider_id.clone(), ..first.course };
                 let due = first.due + course.delay;
                 let course = Course { stage, ..course };
-                state.waiting.push(Reverse(Waiting { due, number: first.number, course }));
+                state.waiting.push(Reverse(WaitingReport { due, number: first.number, course }));
             }
             due.push(first.course);
         }
@@ -182,7 +182,7 @@ impl Queue {
 /// Reports of one connection that are due, oldest first: what
 /// `recado.inbox().receive(company, connection, events)` takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Batch {
+pub struct ReportBatch {
     /// The company.
     pub company: CompanyId,
     /// The connection.
@@ -193,7 +193,7 @@ pub struct Batch {
 
 /// The reports of a simulated gateway, for the program to hand to the core.
 pub struct Reports {
-    queue: Arc<Queue>,
+    queue: Arc<ReportQueue>,
     clock: Arc<dyn Clock>,
 }
 
@@ -212,7 +212,7 @@ impl Drop for Reports {
 }
 
 impl Reports {
-    pub(super) const fn new(queue: Arc<Queue>, clock: Arc<dyn Clock>) -> Self {
+    pub(super) const fn new(queue: Arc<ReportQueue>, clock: Arc<dyn Clock>) -> Self {
         Self { queue, clock }
     }
 
@@ -222,7 +222,7 @@ impl Reports {
     ///
     /// Reports of one message come in their order as long as a batch is handed on before the next
     /// call.
-    pub async fn next(&mut self) -> Option<Vec<Batch>> {
+    pub async fn next(&mut self) -> Option<Vec<ReportBatch>> {
         loop {
             let due = self.queue.take_due(Instant::now());
             if !due.is_empty() {
@@ -250,7 +250,7 @@ impl Reports {
         self.queue.state().dropped
     }
 
-    fn batches(&self, due: Vec<Course>) -> Vec<Batch> {
+    fn batches(&self, due: Vec<Course>) -> Vec<ReportBatch> {
         let now = self.clock.now();
         let mut batches: BTreeMap<(CompanyId, ConnectionId), Vec<Incoming>> = BTreeMap::new();
         for course in due {
@@ -265,7 +265,7 @@ impl Reports {
         }
         let batches = batches.into_iter();
         batches
-            .map(|((company, connection), events)| Batch { company, connection, events })
+            .map(|((company, connection), events)| ReportBatch { company, connection, events })
             .collect()
     }
 }

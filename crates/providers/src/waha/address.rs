@@ -11,7 +11,7 @@ const MAX_DIGITS: usize = 30;
 
 /// Who an address is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Address {
+pub(super) enum ChatAddress {
     /// A person: the digits of a phone, or a LID with its suffix.
     Person(String),
     /// A group: its id without a suffix.
@@ -20,7 +20,7 @@ pub(super) enum Address {
     Nobody,
 }
 
-impl Address {
+impl ChatAddress {
     /// Reads an address; `None` for what is none. The device that may stand in it is dropped.
     pub(super) fn parse(written: &str) -> Option<Self> {
         let (user, server) = written.split_once('@').unwrap_or((written, "c.us"));
@@ -69,8 +69,8 @@ pub(super) fn code_of(id: &str, suffix: &str) -> GroupCode {
 mod tests {
     use super::*;
 
-    fn person(name: &str) -> Option<Address> {
-        Some(Address::Person(name.to_owned()))
+    fn person(name: &str) -> Option<ChatAddress> {
+        Some(ChatAddress::Person(name.to_owned()))
     }
 
     #[test]
@@ -82,9 +82,9 @@ mod tests {
             "553491234567:12@s.whatsapp.net",
             "553491234567.0:12@s.whatsapp.net",
         ] {
-            assert_eq!(Address::parse(written), person("553491234567"), "{written}");
+            assert_eq!(ChatAddress::parse(written), person("553491234567"), "{written}");
         }
-        assert_eq!(Address::parse("123:4@lid"), person("123@lid"));
+        assert_eq!(ChatAddress::parse("123:4@lid"), person("123@lid"));
     }
 
     #[test]
@@ -92,17 +92,17 @@ mod tests {
         for written in
             ["status@broadcast", "1@broadcast", "12@newsletter", "0@c.us", "1@bot", "x@other"]
         {
-            assert_eq!(Address::parse(written), Some(Address::Nobody), "{written}");
+            assert_eq!(ChatAddress::parse(written), Some(ChatAddress::Nobody), "{written}");
         }
         for written in ["", "@c.us", "maria", "maria@c.us", "@g.us", "a b@g.us", "x@lid"] {
-            assert_eq!(Address::parse(written), None, "{written}");
+            assert_eq!(ChatAddress::parse(written), None, "{written}");
         }
     }
 
     #[test]
     fn groups_have_the_suffix_of_the_installation_here_and_that_of_the_channel_there() {
         let written = "12036-3000@g.us";
-        let Some(Address::Group(id)) = Address::parse(written) else { panic!("a group") };
+        let Some(ChatAddress::Group(id)) = ChatAddress::parse(written) else { panic!("a group") };
         let code = code_of(&id, "groups.example");
         assert_eq!(code.as_str(), "12036-3000@groups.example");
         assert_eq!(chat_of_group(&code), written);

@@ -4,7 +4,7 @@ use recado_core::gateway::{Accepted, SendFailure};
 use recado_core::messages::{DeliveryCode, Failure};
 use serde_json::Value;
 
-use super::address::Address;
+use super::address::ChatAddress;
 use super::api::{said, session_state};
 use super::ids::MessageKey;
 use crate::shared::{clip, text, text_at};
@@ -32,7 +32,7 @@ pub(super) fn accepted(message: &Value, recipient: Option<&str>) -> Option<Accep
         text_at(message, &["_data", "Info", "RecipientAlt"]),
         recipient,
     ];
-    for name in reported.into_iter().flatten().filter_map(Address::person) {
+    for name in reported.into_iter().flatten().filter_map(ChatAddress::person) {
         if !names.contains(&name) {
             names.push(name);
         }

@@ -101,8 +101,8 @@ pub(super) fn read(payload: &Value) -> Option<Said> {
     if let Some(file) = file(payload, proto, body.as_deref()) {
         return Some(file);
     }
-    if let Some(place) = place(payload, proto) {
-        return Some(Said::new(MessageType::Location, Some(place)));
+    if let Some(location) = location(payload, proto) {
+        return Some(Said::new(MessageType::Location, Some(location)));
     }
     if let Some(names) = cards(payload, proto) {
         return Some(Said::new(MessageType::Contacts, names));
@@ -263,12 +263,12 @@ fn by_mimetype(mimetype: Option<&str>) -> MessageType {
 }
 
 /// A place, as `lat,lng name` (D31a).
-fn place(payload: &Value, proto: Option<&Value>) -> Option<String> {
-    let place = at(payload, &["location"]).or_else(|| {
+fn location(payload: &Value, proto: Option<&Value>) -> Option<String> {
+    let location = at(payload, &["location"]).or_else(|| {
         ["locationMessage", "liveLocationMessage"].into_iter().find_map(|name| at(proto?, &[name]))
     })?;
     let number = |names: &[&str]| {
-        names.iter().find_map(|name| match place.get(name)? {
+        names.iter().find_map(|name| match location.get(name)? {
             Value::Number(number) => Some(number.to_string()),
             Value::String(text) => text.trim().parse::<f64>().ok().map(|_| text.trim().to_owned()),
             _ => None,
@@ -276,7 +276,7 @@ fn place(payload: &Value, proto: Option<&Value>) -> Option<String> {
     };
     let latitude = number(&["latitude", "degreesLatitude"])?;
     let longitude = number(&["longitude", "degreesLongitude"])?;
-    let name = first(place, &["name", "title", "description", "address"]).and_then(text::short);
+    let name = first(location, &["name", "title", "description", "address"]).and_then(text::short);
     let name = name.map(|name| format!(" {name}")).unwrap_or_default();
     Some(format!("{latitude},{longitude}{name}"))
 }

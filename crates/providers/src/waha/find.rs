@@ -9,11 +9,11 @@ use recado_core::messages::MessageStatus;
 use recado_core::transport::Transport;
 use serde_json::Value;
 
-use super::address::{Address, chat_of, chat_of_group};
+use super::address::{ChatAddress, chat_of, chat_of_group};
 use super::answer::{accepted, key_of};
 use super::api::{Api, Trouble, ask};
 use super::ids::raw_of;
-use super::known::{Engine, Known};
+use super::known::{Engine, SessionCache};
 use super::numbers::{self, Checked, wants_check};
 use super::reports::{self, Ack};
 use super::{session, text};
@@ -30,7 +30,7 @@ const LOOKED_AT: &str = "50";
 /// the gateway may keep no messages.
 pub(super) async fn find(
     transport: &dyn Transport,
-    known: &Known,
+    known: &SessionCache,
     connection: &Connection,
     lookup: &Lookup,
 ) -> Result<Option<Accepted>, ProviderError> {
@@ -75,7 +75,7 @@ async fn by_id(
 /// On the others: among the newest messages of the chat, by what it says and when.
 async fn by_content(
     transport: &dyn Transport,
-    known: &Known,
+    known: &SessionCache,
     connection: &Connection,
     lookup: &Lookup,
 ) -> Result<Option<Accepted>, ProviderError> {
@@ -125,14 +125,14 @@ fn was_taken(message: &Value) -> bool {
 /// The chat that the message went to.
 async fn chat(
     transport: &dyn Transport,
-    known: &Known,
+    known: &SessionCache,
     connection: &Connection,
     lookup: &Lookup,
 ) -> Result<Option<String>, ProviderError> {
     if let Some(code) = &lookup.outgoing.group {
         return Ok(Some(chat_of_group(code)));
     }
-    let Some(person) = Address::person(&lookup.outgoing.recipient) else { return Ok(None) };
+    let Some(person) = ChatAddress::person(&lookup.outgoing.recipient) else { return Ok(None) };
     if !wants_check(&person) {
         return Ok(Some(chat_of(&person)));
     }

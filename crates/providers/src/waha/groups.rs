@@ -8,9 +8,9 @@ use recado_core::groups::{Group, GroupCode, GroupList};
 use recado_core::transport::Transport;
 use serde_json::Value;
 
-use super::address::{Address, GROUPS, code_of};
+use super::address::{ChatAddress, GROUPS, code_of};
 use super::api::{Api, ask};
-use super::known::Known;
+use super::known::SessionCache;
 use super::own::Own;
 use super::{session, text};
 use crate::shared::{boolean, text as text_of, text_at};
@@ -27,7 +27,7 @@ const MAX_ANSWER: usize = 32 * 1024 * 1024;
 /// All groups that the connection's number is in.
 pub(super) async fn groups(
     transport: &dyn Transport,
-    known: &Known,
+    known: &SessionCache,
     connection: &Connection,
     suffix: &str,
 ) -> Result<GroupList, ProviderError> {
@@ -36,7 +36,7 @@ pub(super) async fn groups(
     let mut questions = MAX_QUESTIONS;
     let mut without_role: Vec<GroupCode> = Vec::new();
     let mut groups: Vec<Group> = Vec::new();
-    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut indexes: HashMap<String, usize> = HashMap::new();
     for page in 0..MAX_PAGES {
         let (limit, offset) = (PAGE.to_string(), (page * PAGE).to_string());
         let parameters = [("limit", limit.as_str()), ("offset", offset.as_str())];
@@ -61,10 +61,10 @@ pub(super) async fn groups(
                 Some(is_admin) => group.is_admin = is_admin,
                 None => without_role.push(group.code.clone()),
             }
-            match places.get(group.code.as_str()) {
-                Some(place) => groups[*place] = group,
+            match indexes.get(group.code.as_str()) {
+                Some(index) => groups[*index] = group,
                 None => {
-                    places.insert(group.code.as_str().to_owned(), groups.len());
+                    indexes.insert(group.code.as_str().to_owned(), groups.len());
                     groups.push(group);
                 }
             }
@@ -85,7 +85,7 @@ fn unreadable() -> ProviderError {
 /// The entries of an answer, with the ids of groups that they stand under: a list, or an object that
 /// names each by its group. An engine that is in no group may have no list either.
 fn entries(reported: &Value) -> Option<Vec<(Option<&str>, &Value)>> {
-    let is_group = |name: &String| matches!(Address::parse(name), Some(Address::Group(_)));
+    let is_group = |name: &String| matches!(ChatAddress::parse(name), Some(ChatAddress::Group(_)));
     match reported {
         Value::Null => Some(Vec::new()),
         Value::Array(entries) => Some(entries.iter().map(|entry| (None, entry)).collect()),
@@ -113,7 +113,7 @@ fn read(named: Option<&str>, entry: &Value, own: &Own, suffix: &str) -> Option<R
     let id = address_of(entry, &["id", "JID"]).or_else(|| group_id(named?))?;
     let metadata = entry.get("groupMetadata").filter(|metadata| metadata.is_object());
     let flag = |names: &[&str]| {
-        let holds = |place: &Value| names.iter().any(|name| boolean(place, name) == Some(true));
+        let holds = |index: &Value| names.iter().any(|name| boolean(index, name) == Some(true));
         holds(entry) || metadata.is_some_and(holds)
     };
     let subject = ["subject", "Name", "name", "formattedTitle"]
@@ -163,9 +163,9 @@ fn address_of(entry: &Value, names: &[&str]) -> Option<String> {
 
 /// The id of the group with this address.
 fn group_id(written: &str) -> Option<String> {
-    match Address::parse(written)? {
-        Address::Group(id) => Some(id),
-        Address::Person(_) | Address::Nobody => None,
+    match ChatAddress::parse(written)? {
+        ChatAddress::Group(id) => Some(id),
+        ChatAddress::Person(_) | ChatAddress::Nobody => None,
     }
 }
 

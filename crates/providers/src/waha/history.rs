@@ -8,8 +8,8 @@ use recado_core::transport::Transport;
 use serde_json::Value;
 
 use super::api::{Api, Trouble, ask};
-use super::known::Known;
-use super::message::{self, Scene};
+use super::known::SessionCache;
+use super::message::{self, MessageContext};
 use super::{session, text};
 use crate::shared::MAX_ANSWER;
 
@@ -23,7 +23,7 @@ const MAX_PAGES: usize = 5;
 /// The messages from the first of two times to the second, oldest first: both sides' of every chat.
 pub(super) async fn missed(
     transport: &dyn Transport,
-    known: &Known,
+    known: &SessionCache,
     connection: &Connection,
     suffix: &str,
     (from, to): (Timestamp, Timestamp),
@@ -51,7 +51,7 @@ pub(super) async fn missed(
     }
     messages.sort_by_key(|(at, _)| *at);
     let newest = messages.iter().filter_map(|(at, _)| *at).max();
-    let scene = Scene::asked(&own, suffix);
+    let scene = MessageContext::asked(&own, suffix);
     let events =
         messages.iter().flat_map(|(_, message)| message::events(message, &scene)).collect();
     // A second that holds more than one pull reads must not be asked for for ever.

@@ -50,7 +50,7 @@ impl Engine {
 
 /// The memory of an adapter.
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(super) struct SessionCache {
     engines: Mutex<HashMap<ConnectionId, (Timestamp, Engine)>>,
     numbers: Mutex<HashMap<(ConnectionId, String), (Timestamp, String)>>,
     states: Mutex<HashMap<ConnectionId, (Timestamp, String)>>,
@@ -67,7 +67,7 @@ fn remember<K: std::hash::Hash + Eq, V>(map: &mut HashMap<K, V>, key: K, value: 
     map.insert(key, value);
 }
 
-impl Known {
+impl SessionCache {
     /// The engine of a connection's session, unless the connection was changed since it was learnt.
     pub(super) fn engine(&self, connection: &Connection) -> Option<Engine> {
         let engines = lock(&self.engines);

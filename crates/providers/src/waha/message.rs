@@ -4,7 +4,7 @@ use recado_core::gateway::{GatewayEvent, GatewayMessage, Incoming, OwnSend, Stat
 use recado_core::messages::{MessageStatus, MessageType};
 use serde_json::Value;
 
-use super::address::{Address, code_of};
+use super::address::{ChatAddress, code_of};
 use super::content::{self, Said};
 use super::ids::{MessageKey, is_surely_ours, reference_of};
 use super::own::Own;
@@ -13,7 +13,7 @@ use super::text;
 use crate::shared::{at, boolean, text as text_of, text_at};
 
 /// What has to be known to read a message.
-pub(super) struct Scene<'a> {
+pub(super) struct MessageContext<'a> {
     /// The own names of the session.
     pub(super) own: &'a Own,
     /// What follows the `@` in group codes here.
@@ -22,7 +22,7 @@ pub(super) struct Scene<'a> {
     was_asked_for: bool,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> MessageContext<'a> {
     /// For what the gateway tells by itself.
     pub(super) const fn reported(own: &'a Own, suffix: &'a str) -> Self {
         Self { own, suffix, was_asked_for: false }
@@ -35,7 +35,7 @@ impl<'a> Scene<'a> {
 }
 
 /// The events of one message; none for what means nothing here.
-pub(super) fn events(payload: &Value, scene: &Scene<'_>) -> Vec<Incoming> {
+pub(super) fn events(payload: &Value, scene: &MessageContext<'_>) -> Vec<Incoming> {
     match content::read(payload) {
         Some(said) => events_of(payload, said, scene),
         None => Vec::new(),
@@ -43,14 +43,18 @@ pub(super) fn events(payload: &Value, scene: &Scene<'_>) -> Vec<Incoming> {
 }
 
 /// The events of one message that says this.
-pub(super) fn events_of(payload: &Value, said: Said, scene: &Scene<'_>) -> Vec<Incoming> {
+pub(super) fn events_of(payload: &Value, said: Said, scene: &MessageContext<'_>) -> Vec<Incoming> {
     match read(payload, said, scene) {
         Ok(events) => events.into_iter().map(Ok).collect(),
         Err(reason) => vec![Err(reason)],
     }
 }
 
-fn read(payload: &Value, said: Said, scene: &Scene<'_>) -> Result<Vec<GatewayEvent>, String> {
+fn read(
+    payload: &Value,
+    said: Said,
+    scene: &MessageContext<'_>,
+) -> Result<Vec<GatewayEvent>, String> {
     let key = payload.get("id").and_then(MessageKey::of).ok_or("id is not one of a message")?;
     let from_me = boolean(payload, "fromMe").or(key.from_me).unwrap_or(false);
     let Some(chat) = chat(payload, &key, from_me, scene)? else { return Ok(Vec::new()) };
@@ -74,23 +78,25 @@ fn chat(
     payload: &Value,
     key: &MessageKey,
     from_me: bool,
-    scene: &Scene<'_>,
+    scene: &MessageContext<'_>,
 ) -> Result<Option<Chat>, String> {
     let side = if from_me { "to" } else { "from" };
     let written = [key.chat.as_deref(), text_of(payload, side)];
-    for address in written.into_iter().flatten().filter_map(Address::parse) {
+    for address in written.into_iter().flatten().filter_map(ChatAddress::parse) {
         match address {
-            Address::Group(id) => {
+            ChatAddress::Group(id) => {
                 let peer = code_of(&id, scene.suffix).as_str().to_owned();
                 return Ok(Some(Chat { peer, aliases: Vec::new(), is_group: true }));
             }
-            Address::Nobody => return Ok(None),
-            Address::Person(_) => {}
+            ChatAddress::Nobody => return Ok(None),
+            ChatAddress::Person(_) => {}
         }
     }
     let mut names: Vec<String> = Vec::new();
     let mut with_oneself = false;
-    for name in names_in(payload, key, from_me).into_iter().flatten().filter_map(Address::person) {
+    for name in
+        names_in(payload, key, from_me).into_iter().flatten().filter_map(ChatAddress::person)
+    {
         if scene.own.has(&name) {
             with_oneself = true;
         } else if !names.contains(&name) {
@@ -113,8 +119,8 @@ fn names_in<'a>(payload: &'a Value, key: &'a MessageKey, from_me: bool) -> Vec<O
     let shared =
         [data(&["Info", "Chat"]), data(&["key", "remoteJid"]), data(&["key", "remoteJidAlt"])];
     let own = if from_me {
-        let lid = chat.and_then(Address::person).is_some_and(|chat| chat.contains('@'));
-        let is_phone = |to: &str| Address::person(to).is_some_and(|to| !to.contains('@'));
+        let lid = chat.and_then(ChatAddress::person).is_some_and(|chat| chat.contains('@'));
+        let is_phone = |to: &str| ChatAddress::person(to).is_some_and(|to| !to.contains('@'));
         let to = text_of(payload, "to").filter(|to| chat.is_none() || (lid && is_phone(to)));
         vec![chat, to, data(&["Info", "RecipientAlt"])]
     } else {
@@ -169,7 +175,8 @@ fn participant(payload: &Value, key: &MessageKey) -> Option<String> {
         data(&["key", "participantAlt"]),
         data(&["key", "participantPn"]),
     ];
-    let names: Vec<String> = written.into_iter().flatten().filter_map(Address::person).collect();
+    let names: Vec<String> =
+        written.into_iter().flatten().filter_map(ChatAddress::person).collect();
     names.iter().find(|name| !name.contains('@')).or(names.first()).cloned()
 }
 
@@ -184,7 +191,7 @@ fn push_name(payload: &Value) -> Option<String> {
 
 /// What an own message tells: that a program sent it, which may have been us, or that the operator
 /// wrote it on the phone; and how far it came.
-fn own(payload: &Value, message: GatewayMessage, scene: &Scene<'_>) -> Vec<GatewayEvent> {
+fn own(payload: &Value, message: GatewayMessage, scene: &MessageContext<'_>) -> Vec<GatewayEvent> {
     let reference = reference_of(&message.provider_id);
     let at = message.timestamp;
     // The gateway knows for some time only what programs sent; our own ids tell for ever.

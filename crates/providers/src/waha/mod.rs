@@ -32,12 +32,12 @@ use recado_core::Timestamp;
 use recado_core::connections::Connection;
 use recado_core::gateway::{
     Accepted, GatewayStatus, Lookup, MediaFile, Missed, Outgoing, Pairing, Provider, ProviderError,
-    Received, SendResult, Webhook, WebhookRefused,
+    ProviderWebhook, Received, SendResult, WebhookRefused,
 };
 use recado_core::groups::GroupList;
 use recado_core::transport::Transport;
 
-use known::Known;
+use known::SessionCache;
 
 /// The adapter. Settings of a connection: `base_url`, `session`, `api_key`, `webhook_hmac_key`,
 /// `timeout_ms`. Clones share what they have learnt: engines, and numbers as the channel writes
@@ -45,7 +45,7 @@ use known::Known;
 #[derive(Clone, Debug)]
 pub struct Waha {
     group_suffix: String,
-    known: Arc<Known>,
+    known: Arc<SessionCache>,
 }
 
 impl Waha {
@@ -128,14 +128,18 @@ impl Provider for Waha {
         files::media(transport, connection, source, limit).await
     }
 
-    fn admit(&self, connection: &Connection, webhook: &Webhook) -> Result<(), WebhookRefused> {
+    fn admit(
+        &self,
+        connection: &Connection,
+        webhook: &ProviderWebhook,
+    ) -> Result<(), WebhookRefused> {
         webhook::admit(connection, webhook).map(|_| ())
     }
 
     fn receive(
         &self,
         connection: &Connection,
-        webhook: &Webhook,
+        webhook: &ProviderWebhook,
     ) -> Result<Vec<Received>, WebhookRefused> {
         webhook::receive(&self.known, connection, &self.group_suffix, webhook)
     }

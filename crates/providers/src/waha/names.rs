@@ -4,7 +4,7 @@ use recado_core::connections::Connection;
 use recado_core::gateway::ProviderError;
 use recado_core::transport::Transport;
 
-use super::address::Address;
+use super::address::ChatAddress;
 use super::api::{Api, Trouble, ask};
 use crate::shared::{text, text_at};
 
@@ -28,6 +28,6 @@ pub(super) async fn names(
         Err(trouble) => return Err(trouble.into()),
     };
     let phone = text(&reported, "pn").or_else(|| text_at(&reported, &["pn", "_serialized"]));
-    let phone = phone.and_then(Address::person).filter(|phone| !phone.contains('@'));
+    let phone = phone.and_then(ChatAddress::person).filter(|phone| !phone.contains('@'));
     Ok(phone.into_iter().collect())
 }

@@ -8,10 +8,10 @@ use recado_core::gateway::SendFailure;
 use recado_core::messages::{DeliveryCode, Failure};
 use recado_core::transport::Transport;
 
-use super::address::Address;
+use super::address::ChatAddress;
 use super::answer::session_failure;
 use super::api::{Api, Trouble, ask};
-use super::known::Known;
+use super::known::SessionCache;
 use crate::shared::{boolean, digits, send_failure, text};
 
 /// What a check told.
@@ -47,7 +47,7 @@ pub(super) fn is_channels_own(number: &str) -> bool {
 /// Asks how the channel calls a number.
 pub(super) async fn check(
     transport: &dyn Transport,
-    known: &Known,
+    known: &SessionCache,
     connection: &Connection,
     number: &str,
     time: Duration,
@@ -56,7 +56,7 @@ pub(super) async fn check(
     let parameters = [("phone", number), ("session", api.session)];
     let request = api.get(&["contacts", "check-exists"], &parameters).with_timeout(time);
     let reported = ask(transport, request).await?;
-    let name = text(&reported, "chatId").and_then(Address::person);
+    let name = text(&reported, "chatId").and_then(ChatAddress::person);
     Ok(match (boolean(&reported, "numberExists"), name) {
         (Some(false), _) => Checked::Missing,
         (Some(true), Some(name)) => {

@@ -4,7 +4,7 @@ use recado_core::connections::Connection;
 use recado_core::contacts::ChannelKey;
 use serde_json::Value;
 
-use super::address::Address;
+use super::address::ChatAddress;
 use crate::shared::text;
 
 /// The own names of a session.
@@ -29,5 +29,5 @@ impl Own {
 }
 
 fn key_of(written: &str) -> Option<ChannelKey> {
-    ChannelKey::parse(&Address::person(written.trim_start_matches('+'))?)
+    ChannelKey::parse(&ChatAddress::person(written.trim_start_matches('+'))?)
 }

@@ -8,14 +8,14 @@ use recado_core::transport::Transport;
 use serde_json::json;
 
 use super::api::{Api, Trouble, ask};
-use super::known::Known;
+use super::known::SessionCache;
 use super::session::{self, WORKING};
 use crate::shared::{clip, parse, text};
 
 /// The code that a phone has to read. Starts a session that stands still.
 pub(super) async fn pairing(
     transport: &dyn Transport,
-    known: &Known,
+    known: &SessionCache,
     connection: &Connection,
 ) -> Result<Pairing, ProviderError> {
     let api = Api::of(connection);

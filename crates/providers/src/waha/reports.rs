@@ -5,10 +5,10 @@ use recado_core::gateway::{GatewayEvent, Incoming, StatusEvent};
 use recado_core::messages::{DeliveryCode, Failure, MessageStatus, MessageType};
 use serde_json::Value;
 
-use super::address::Address;
+use super::address::ChatAddress;
 use super::content::Said;
 use super::ids::{MessageKey, reference_of};
-use super::message::{self, Scene};
+use super::message::{self, MessageContext};
 use super::own::Own;
 use super::text;
 use crate::shared::{at, boolean, integer, text as text_of};
@@ -61,12 +61,12 @@ pub(super) fn status(payload: &Value, happened: Option<Timestamp>, own: &Own) ->
         return None;
     }
     let sides = [key.chat.as_deref(), text_of(payload, "from"), text_of(payload, "to")];
-    let chats = || sides.into_iter().flatten().filter_map(Address::parse);
-    let in_group = chats().any(|chat| matches!(chat, Address::Group(_)));
+    let chats = || sides.into_iter().flatten().filter_map(ChatAddress::parse);
+    let in_group = chats().any(|chat| matches!(chat, ChatAddress::Group(_)));
     let members = [text_of(payload, "participant"), key.participant.as_deref()];
     let of_member =
-        members.into_iter().flatten().filter_map(Address::person).any(|name| !own.has(&name));
-    if (in_group && of_member) || chats().any(|chat| chat == Address::Nobody) {
+        members.into_iter().flatten().filter_map(ChatAddress::person).any(|name| !own.has(&name));
+    if (in_group && of_member) || chats().any(|chat| chat == ChatAddress::Nobody) {
         return None;
     }
     let reached = match ack(payload) {
@@ -84,7 +84,7 @@ pub(super) fn status(payload: &Value, happened: Option<Timestamp>, own: &Own) ->
 }
 
 /// A reaction to a message. Taking one back means nothing here.
-pub(super) fn reaction(payload: &Value, scene: &Scene<'_>) -> Vec<Incoming> {
+pub(super) fn reaction(payload: &Value, scene: &MessageContext<'_>) -> Vec<Incoming> {
     let Some(reaction) = at(payload, &["reaction"]).filter(|reaction| reaction.is_object()) else {
         return vec![Err("reaction is required".to_owned())];
     };
@@ -102,7 +102,8 @@ pub(super) fn edit(payload: &Value, happened: Option<Timestamp>) -> Option<Incom
     let key = payload.get("id").and_then(MessageKey::of);
     let chat = key.and_then(|key| key.chat);
     let sides = [chat.as_deref(), text_of(payload, "from"), text_of(payload, "to")];
-    if sides.into_iter().flatten().any(|side| Address::parse(side) == Some(Address::Nobody)) {
+    if sides.into_iter().flatten().any(|side| ChatAddress::parse(side) == Some(ChatAddress::Nobody))
+    {
         return None;
     }
     let Some(content) = text_of(payload, "body").and_then(text::long) else {

@@ -8,10 +8,10 @@ use recado_core::messages::DeliveryCode;
 use recado_core::transport::Transport;
 use serde_json::json;
 
-use super::address::{Address, chat_of, chat_of_group};
+use super::address::{ChatAddress, chat_of, chat_of_group};
 use super::api::{Api, Trouble};
 use super::ids::raw_of;
-use super::known::{Engine, Known};
+use super::known::{Engine, SessionCache};
 use super::numbers::{self, Checked, is_channels_own, wants_check};
 use super::{answer, session};
 use crate::shared::{parse, send_failure};
@@ -49,7 +49,7 @@ impl<'a> Budget<'a> {
 }
 
 /// Where a message goes.
-struct Target {
+struct ChatTarget {
     chat: String,
     /// The person's name, where the channel is known to use it.
     name: Option<String>,
@@ -59,7 +59,7 @@ struct Target {
 /// looked up, and any report of it leads back to it.
 pub(super) async fn send(
     transport: &dyn Transport,
-    known: &Known,
+    known: &SessionCache,
     connection: &Connection,
     outgoing: &Outgoing,
 ) -> SendResult {
@@ -90,7 +90,7 @@ pub(super) async fn send(
 /// wrong with the send, if anything is. Only a gateway that cannot be reached stops it here.
 async fn engine(
     transport: &dyn Transport,
-    known: &Known,
+    known: &SessionCache,
     connection: &Connection,
     budget: &mut Budget<'_>,
 ) -> Result<Option<Engine>, SendFailure> {
@@ -113,22 +113,22 @@ async fn engine(
 /// Where the message goes, with a number in the form that the channel uses.
 async fn target(
     transport: &dyn Transport,
-    known: &Known,
+    known: &SessionCache,
     connection: &Connection,
     outgoing: &Outgoing,
     budget: &mut Budget<'_>,
-) -> Result<Target, SendFailure> {
+) -> Result<ChatTarget, SendFailure> {
     if let Some(code) = &outgoing.group {
-        return Ok(Target { chat: chat_of_group(code), name: None });
+        return Ok(ChatTarget { chat: chat_of_group(code), name: None });
     }
-    let Some(person) = Address::person(&outgoing.recipient) else {
+    let Some(person) = ChatAddress::person(&outgoing.recipient) else {
         let reason = "the recipient is not known by a phone or a LID";
         return Err(SendFailure::refused(DeliveryCode::RecipientUnreachable, reason.to_owned()));
     };
-    let named = |name: String| Target { chat: chat_of(&name), name: Some(name) };
+    let named = |name: String| ChatTarget { chat: chat_of(&name), name: Some(name) };
     if !wants_check(&person) {
         let name = is_channels_own(&person).then(|| person.clone());
-        return Ok(Target { chat: chat_of(&person), name });
+        return Ok(ChatTarget { chat: chat_of(&person), name });
     }
     if let Some(name) = known.number(connection, &person) {
         return Ok(named(name));
@@ -139,10 +139,10 @@ async fn target(
             let reason = "the number is not on WhatsApp".to_owned();
             Err(SendFailure::refused(DeliveryCode::RecipientUnreachable, reason))
         }
-        Ok(Checked::Unknown) => Ok(Target { chat: chat_of(&person), name: None }),
+        Ok(Checked::Unknown) => Ok(ChatTarget { chat: chat_of(&person), name: None }),
         Err(trouble) => match numbers::failure(&trouble) {
             Some(failure) => Err(failure),
-            None => Ok(Target { chat: chat_of(&person), name: None }),
+            None => Ok(ChatTarget { chat: chat_of(&person), name: None }),
         },
     }
 }

@@ -8,7 +8,7 @@ use recado_core::transport::Transport;
 use serde_json::{Value, json};
 
 use super::api::{Api, Trouble, ask};
-use super::known::{Engine, Known};
+use super::known::{Engine, SessionCache};
 use super::own::Own;
 use crate::shared::{clip, text};
 
@@ -28,7 +28,7 @@ pub(super) struct Session {
 /// Asks for a connection's session, and learns its engine.
 pub(super) async fn look(
     transport: &dyn Transport,
-    known: &Known,
+    known: &SessionCache,
     connection: &Connection,
     time: Duration,
 ) -> Result<Session, Trouble> {
@@ -48,7 +48,7 @@ pub(super) async fn look(
 /// still answer what they are needed for.
 pub(super) async fn own(
     transport: &dyn Transport,
-    known: &Known,
+    known: &SessionCache,
     connection: &Connection,
 ) -> Result<Own, Trouble> {
     let time = Api::of(connection).timeout;
@@ -76,7 +76,7 @@ fn engine_in(reported: &Value) -> Option<Engine> {
 /// What a session that does not name its engine can do: only engines that take ids make some.
 pub(super) async fn try_engine(
     transport: &dyn Transport,
-    known: &Known,
+    known: &SessionCache,
     connection: &Connection,
     time: Duration,
 ) -> Result<Option<Engine>, Trouble> {
@@ -95,7 +95,7 @@ pub(super) async fn try_engine(
 /// Whether the connection reaches its channel.
 pub(super) async fn status(
     transport: &dyn Transport,
-    known: &Known,
+    known: &SessionCache,
     connection: &Connection,
 ) -> Result<GatewayStatus, ProviderError> {
     let time = Api::of(connection).timeout;

@@ -2,12 +2,12 @@
 
 use recado_core::connections::{Connection, ConnectionStatus};
 use recado_core::gateway::{
-    GatewayEvent, Incoming, Received, UnknownReport, Webhook, WebhookRefused,
+    GatewayEvent, Incoming, ProviderWebhook, Received, UnknownReport, WebhookRefused,
 };
 use serde_json::Value;
 
-use super::known::{Engine, Known};
-use super::message::{self, Scene};
+use super::known::{Engine, SessionCache};
+use super::message::{self, MessageContext};
 use super::numbers::wants_check;
 use super::own::Own;
 use super::session::WORKING;
@@ -42,7 +42,7 @@ const IRRELEVANT: [&str; 16] = [
 /// The signature in the head of a webhook, if there is one that can be right.
 pub(super) fn admit<'a>(
     connection: &Connection,
-    webhook: &'a Webhook,
+    webhook: &'a ProviderWebhook,
 ) -> Result<&'a str, WebhookRefused> {
     let has_key = connection.settings.text("webhook_hmac_key").is_some_and(|key| !key.is_empty());
     let named = webhook.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(ALGORITHM));
@@ -56,10 +56,10 @@ pub(super) fn admit<'a>(
 
 /// Verifies a webhook and translates its event.
 pub(super) fn receive(
-    known: &Known,
+    known: &SessionCache,
     connection: &Connection,
     suffix: &str,
-    webhook: &Webhook,
+    webhook: &ProviderWebhook,
 ) -> Result<Vec<Received>, WebhookRefused> {
     let signature = admit(connection, webhook)?;
     let key = connection.settings.text("webhook_hmac_key").unwrap_or_default();
@@ -86,7 +86,7 @@ pub(super) fn receive(
 }
 
 /// The number of somebody whom the channel calls so needs no check before it is written to.
-fn learn_number(known: &Known, connection: &Connection, event: &GatewayEvent) {
+fn learn_number(known: &SessionCache, connection: &Connection, event: &GatewayEvent) {
     if let GatewayEvent::Message(message) | GatewayEvent::Echo(message) = event
         && wants_check(&message.peer)
     {
@@ -95,7 +95,7 @@ fn learn_number(known: &Known, connection: &Connection, event: &GatewayEvent) {
 }
 
 fn translate(
-    known: &Known,
+    known: &SessionCache,
     envelope: &Value,
     connection: &Connection,
     suffix: &str,
@@ -107,8 +107,10 @@ fn translate(
     let happened = text::time(envelope.get("timestamp"));
     let own = || Own::of(connection, at(envelope, &["me"]));
     match event {
-        "message" | "message.any" => message::events(payload, &Scene::reported(&own(), suffix)),
-        "message.reaction" => reports::reaction(payload, &Scene::reported(&own(), suffix)),
+        "message" | "message.any" => {
+            message::events(payload, &MessageContext::reported(&own(), suffix))
+        }
+        "message.reaction" => reports::reaction(payload, &MessageContext::reported(&own(), suffix)),
         "message.ack" => reports::status(payload, happened, &own()).into_iter().collect(),
         "message.edited" => reports::edit(payload, happened).into_iter().collect(),
         "session.status" => {

@@ -1,6 +1,6 @@
 //! Who may call the address.
 
-use recado_core::gateway::{GatewayEvent, Provider, Received, Webhook, WebhookRefused};
+use recado_core::gateway::{GatewayEvent, Provider, ProviderWebhook, Received, WebhookRefused};
 use recado_providers::cloud_api::CloudApi;
 use recado_testkit::gateways::{FakeCloud, SignedWebhook, hex_hmac_sha256};
 use serde_json::json;
@@ -13,7 +13,7 @@ fn call() -> SignedWebhook {
     FakeCloud::new().webhook_text("553491234567", "wamid.1", "Oi", at(1_760_000_000))
 }
 
-fn refused(webhook: &Webhook) -> WebhookRefused {
+fn refused(webhook: &ProviderWebhook) -> WebhookRefused {
     CloudApi::new().receive(&plain(), webhook).expect_err("refused")
 }
 
@@ -49,7 +49,7 @@ fn a_missing_or_malformed_signature_is_refused_before_the_body() {
         wrong.push(call().with_header(HEADER, value).webhook());
     }
     for webhook in wrong {
-        let head = Webhook { body: Vec::new(), ..webhook.clone() };
+        let head = ProviderWebhook { body: Vec::new(), ..webhook.clone() };
         let admitted = CloudApi::new().admit(&plain(), &head);
         assert_eq!(admitted, Err(WebhookRefused::Unauthorized), "{:?}", webhook.headers);
         assert_eq!(refused(&webhook), WebhookRefused::Unauthorized);
@@ -97,7 +97,7 @@ fn what_is_no_json_is_malformed_only_once_it_is_verified() {
 #[test]
 fn the_address_is_verified_with_the_token_only() {
     let fake = FakeCloud::new();
-    let handshake = |webhook: &Webhook| CloudApi::new().handshake(&plain(), webhook);
+    let handshake = |webhook: &ProviderWebhook| CloudApi::new().handshake(&plain(), webhook);
     assert_eq!(handshake(&fake.handshake("1158201444").webhook()), Ok("1158201444".to_owned()));
     let with = |name: &str, value: Option<&str>| {
         let mut webhook = fake.handshake("1").webhook();

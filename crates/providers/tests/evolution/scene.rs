@@ -6,8 +6,8 @@ use recado_core::connections::{
 };
 use recado_core::contacts::Platform;
 use recado_core::gateway::{
-    Content, GatewayEvent, GatewayMessage, Incoming, Lookup, Outgoing, Provider, SendResult,
-    StatusEvent, Webhook,
+    Content, GatewayEvent, GatewayMessage, Incoming, Lookup, Outgoing, Provider, ProviderWebhook,
+    SendResult, StatusEvent,
 };
 use recado_core::groups::GroupCode;
 use recado_core::ids::{CompanyId, ConnectionId, MessageId};
@@ -50,7 +50,7 @@ impl Scene {
         self.receive_webhook(&webhook.webhook())
     }
 
-    pub(crate) fn receive_webhook(&self, webhook: &Webhook) -> Vec<Incoming> {
+    pub(crate) fn receive_webhook(&self, webhook: &ProviderWebhook) -> Vec<Incoming> {
         let received = self.provider.receive(&self.connection, webhook);
         received.expect("verified").into_iter().map(|one| one.event).collect()
     }

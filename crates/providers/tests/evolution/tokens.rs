@@ -1,18 +1,18 @@
 //! The token of the webhook's address: checked before anything is read.
 
-use recado_core::gateway::{Provider, Webhook, WebhookRefused};
+use recado_core::gateway::{Provider, ProviderWebhook, WebhookRefused};
 use serde_json::{Value, json};
 
 use crate::scene::{Scene, connection};
 
-fn with_query(webhook: &Webhook, query: &[(&str, &str)]) -> Webhook {
+fn with_query(webhook: &ProviderWebhook, query: &[(&str, &str)]) -> ProviderWebhook {
     let query = query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    Webhook { query: query.collect(), ..webhook.clone() }
+    ProviderWebhook { query: query.collect(), ..webhook.clone() }
 }
 
 /// What the head and the whole of a webhook are answered.
-fn verdicts(scene: &Scene, webhook: &Webhook) -> [Result<(), WebhookRefused>; 2] {
-    let head = Webhook { body: Vec::new(), ..webhook.clone() };
+fn verdicts(scene: &Scene, webhook: &ProviderWebhook) -> [Result<(), WebhookRefused>; 2] {
+    let head = ProviderWebhook { body: Vec::new(), ..webhook.clone() };
     [
         scene.provider.admit(&scene.connection, &head),
         scene.provider.receive(&scene.connection, webhook).map(drop),

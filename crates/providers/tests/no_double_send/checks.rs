@@ -98,8 +98,8 @@ impl<'a> Facts<'a> {
 
     /// Whether the message that arrived as the `place`-th failed on its way.
     fn fails(&self, id: &str) -> bool {
-        let place = self.arrived.iter().position(|arrived| arrived.id == id);
-        place.is_some_and(|place| self.world.failing.contains(&place))
+        let index = self.arrived.iter().position(|arrived| arrived.id == id);
+        index.is_some_and(|index| self.world.failing.contains(&index))
     }
 
     /// (1) For each order at most one request that sends, and none without a stored message.
@@ -211,8 +211,8 @@ impl<'a> Facts<'a> {
 
     /// A proof that names our own id of its message is never lost.
     fn proofs_are_heard(&self) {
-        for place in self.world.proved.borrow().iter() {
-            if let Some(id) = self.arrived[*place].reference {
+        for index in self.world.proved.borrow().iter() {
+            if let Some(id) = self.arrived[*index].reference {
                 let message = self.message(id);
                 assert!(message.provider_id.is_some(), "not heard: {message:?}");
             }

@@ -144,7 +144,7 @@ impl Fake {
 
     /// What it was told to send, if a request is one that sends.
     pub fn text_of(&self, request: &OutboundRequest) -> Option<String> {
-        let (path, place): (&str, &[&str]) = match self {
+        let (path, index): (&str, &[&str]) = match self {
             Self::Cloud(_) => ("/messages", &["text", "body"]),
             Self::Waha(..) => ("/api/sendText", &["text"]),
             Self::Evolution(_) => ("/message/sendText/loja1", &["text"]),
@@ -153,7 +153,7 @@ impl Fake {
             return None;
         }
         let body: Value = serde_json::from_slice(&request.body).expect("a send is JSON");
-        let text = place.iter().try_fold(&body, |value, name| value.get(name));
+        let text = index.iter().try_fold(&body, |value, name| value.get(name));
         Some(text.and_then(Value::as_str).expect("a send has a text").to_owned())
     }
 
@@ -270,11 +270,11 @@ impl Fake {
 
     /// Everything that it will tell of the message that it took as the `place`-th: how far it came,
     /// or that it failed.
-    pub fn reports(&self, place: usize, fails: bool, now: Timestamp) -> Vec<Reported> {
+    pub fn reports(&self, index: usize, fails: bool, now: Timestamp) -> Vec<Reported> {
         let reported = |webhook, proves| Reported { webhook, proves };
         match self {
             Self::Cloud(fake) => {
-                let sent = &fake.accepted()[place];
+                let sent = &fake.accepted()[index];
                 let mut reports = vec![reported(fake.webhook_status(sent, "sent", now), true)];
                 if fails {
                     let failed = fake.webhook_failed(sent, 131_026, "not on the channel", now);
@@ -287,7 +287,7 @@ impl Fake {
                 reports
             }
             Self::Waha(fake) => {
-                let id = &fake.accepted()[place].raw_id;
+                let id = &fake.accepted()[index].raw_id;
                 let own = fake.sent_message(id).expect("it was taken");
                 let mut reports = vec![reported(fake.webhook_message(&own), true)];
                 let acks: &[i64] = if fails { &[-1] } else { &[1, 2, 3] };
@@ -297,7 +297,7 @@ impl Fake {
                 reports
             }
             Self::Evolution(fake) => {
-                let id = &fake.accepted()[place].id;
+                let id = &fake.accepted()[index].id;
                 let mut reports = vec![reported(fake.webhook_sent(id), true)];
                 let acks: &[&str] =
                     if fails { &["ERROR"] } else { &["SERVER_ACK", "DELIVERY_ACK", "READ"] };

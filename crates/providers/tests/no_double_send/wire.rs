@@ -93,9 +93,9 @@ impl Wire {
         if log.late.is_empty() {
             return None;
         }
-        let place = self.dice.below(log.late.len());
+        let index = self.dice.below(log.late.len());
         log.arrived += 1;
-        Some(log.late.swap_remove(place))
+        Some(log.late.swap_remove(index))
     }
 
     /// What happens to a request before it arrives: an error that the sender sees at once, and

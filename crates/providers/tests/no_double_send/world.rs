@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use recado_core::access::{Caller, CompanyDraft, KeyDraft, Scopes};
-use recado_core::gateway::Webhook;
+use recado_core::gateway::ProviderWebhook;
 use recado_core::ids::{CompanyId, ConnectionId};
 use recado_core::workers::LEASE;
 use recado_core::{Clock as _, Parts, Recado, Settings};
@@ -256,11 +256,11 @@ impl World {
         if self.tasks.is_empty() {
             return;
         }
-        let place = self.dice.below(self.tasks.len());
+        let index = self.dice.below(self.tasks.len());
         let mut context = Context::from_waker(Waker::noop());
         for _ in 0..=self.dice.below(12) {
-            if self.tasks[place].work.as_mut().poll(&mut context).is_ready() {
-                drop(self.tasks.swap_remove(place));
+            if self.tasks[index].work.as_mut().poll(&mut context).is_ready() {
+                drop(self.tasks.swap_remove(index));
                 return;
             }
         }
@@ -300,13 +300,13 @@ impl World {
             self.orders.push(Order { person, text, key });
             n
         };
-        let place = self.calls.borrow().len();
+        let index = self.calls.borrow().len();
         self.calls.borrow_mut().push(Call { order, answer: Answer::None });
         let (calls, caller) = (Rc::clone(&self.calls), self.caller.clone());
         let order = self.orders[order].clone();
         self.spawn(true, |app| async move {
             let answer = call(app, caller, order).await;
-            calls.borrow_mut()[place].answer = answer;
+            calls.borrow_mut()[index].answer = answer;
         });
     }
 
@@ -317,14 +317,14 @@ impl World {
             return;
         }
         let arrived = self.fake.arrived().len();
-        for place in self.seen.1..arrived {
+        for index in self.seen.1..arrived {
             let fails = self.dice.one_in(6);
             if fails {
-                self.failing.insert(place);
+                self.failing.insert(index);
             }
-            for reported in self.fake.reports(place, fails, self.clock.now()) {
+            for reported in self.fake.reports(index, fails, self.clock.now()) {
                 if !self.dice.one_in(4) {
-                    let proves = reported.proves.then_some(place);
+                    let proves = reported.proves.then_some(index);
                     self.hooks.push(Hook { webhook: reported.webhook, proves });
                 }
             }
@@ -337,18 +337,18 @@ impl World {
         if self.hooks.is_empty() {
             return;
         }
-        let place = self.dice.below(self.hooks.len());
+        let index = self.dice.below(self.hooks.len());
         let keeps = self.dice.one_in(5);
-        let proves = self.hooks[place].proves;
+        let proves = self.hooks[index].proves;
         let webhook = match keeps {
-            true => self.hooks[place].webhook.clone(),
-            false => self.hooks.swap_remove(place).webhook,
+            true => self.hooks[index].webhook.clone(),
+            false => self.hooks.swap_remove(index).webhook,
         };
         let (proved, taken) = (Rc::clone(&self.proved), Rc::clone(&self.taken));
         let connection = self.connection.to_string();
         self.spawn(false, |app| async move {
             let webhook = webhook.webhook();
-            let head = Webhook { body: Vec::new(), ..webhook.clone() };
+            let head = ProviderWebhook { body: Vec::new(), ..webhook.clone() };
             let Ok(called) = app.inbox().called(&connection, &head).await else { return };
             if let Ok(reported) = app.inbox().take_webhook(&called, &webhook).await {
                 assert_eq!((reported.refused, reported.unknown), (Vec::new(), Vec::new()));
@@ -407,8 +407,8 @@ impl World {
 
     /// A process dies with everything that it was doing; another one begins.
     fn kill(&mut self) {
-        let place = self.dice.below(self.processes.len());
-        self.processes.swap(0, place);
+        let index = self.dice.below(self.processes.len());
+        self.processes.swap(0, index);
         self.kill_first();
         if self.processes.is_empty() || self.dice.one_in(2) {
             self.begin_process();

@@ -1,6 +1,6 @@
 //! Webhooks are verified over their raw bytes before anything of them is read.
 
-use recado_core::gateway::{Provider, Webhook, WebhookRefused};
+use recado_core::gateway::{Provider, ProviderWebhook, WebhookRefused};
 use recado_testkit::gateways::{FakeWaha, SignedWebhook, WahaEngine, hex_hmac_sha512};
 use serde_json::json;
 
@@ -10,8 +10,8 @@ const SIGNATURE: &str = "x-webhook-hmac";
 const ALGORITHM: &str = "x-webhook-hmac-algorithm";
 
 /// What becomes of a call, and whether its head alone is refused already.
-fn outcome(scene: &Scene, webhook: &Webhook) -> (Result<usize, WebhookRefused>, bool) {
-    let head = Webhook { body: Vec::new(), ..webhook.clone() };
+fn outcome(scene: &Scene, webhook: &ProviderWebhook) -> (Result<usize, WebhookRefused>, bool) {
+    let head = ProviderWebhook { body: Vec::new(), ..webhook.clone() };
     let admitted = scene.adapter.admit(&scene.connection, &head);
     let received = scene.adapter.receive(&scene.connection, webhook);
     (received.map(|events| events.len()), admitted.is_err())
@@ -32,7 +32,7 @@ fn the_published_example_is_taken() {
     settings["session"] = "default".into();
     let scene = Scene { connection: connection(&settings), ..Scene::new(WahaEngine::Webjs) };
     let example = "208f8a55dde9e05519e898b10b89bf0d0b3b0fdf11fdbf09b6b90476301b98d8097c462b2b17a6ce93b6b47a136cf2e78a33a63f6752c2c1631777076153fa89";
-    let webhook = Webhook {
+    let webhook = ProviderWebhook {
         headers: vec![(SIGNATURE.to_owned(), example.to_owned())],
         query: Vec::new(),
         body: br#"{"event":"message","session":"default","engine":"WEBJS"}"#.to_vec(),

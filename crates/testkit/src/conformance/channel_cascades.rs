@@ -13,7 +13,7 @@ use super::channel_scene::{code, wamid};
 use super::scene::{Scene, at, first};
 
 /// A contact with one of everything that messages leave about it.
-struct Known {
+struct ContactWithRows {
     contact: Contact,
     message: Message,
     reference: MessageRef,
@@ -21,7 +21,7 @@ struct Known {
     line: LedgerLine,
 }
 
-async fn known(scene: &Scene, connection: &Connection, name: &str) -> Known {
+async fn known(scene: &Scene, connection: &Connection, name: &str) -> ContactWithRows {
     let contact = scene.contact();
     let message = scene.inbound(&contact, connection, 0);
     let reference = scene.reference(&message, name);
@@ -39,7 +39,7 @@ async fn known(scene: &Scene, connection: &Connection, name: &str) -> Known {
         line.clone().into(),
     ];
     scene.add_all(rows).await;
-    Known { contact, message, reference, call, line }
+    ContactWithRows { contact, message, reference, call, line }
 }
 
 async fn referred(scene: &Scene, connection: &Connection, id: &str) -> Vec<Referred> {
@@ -48,7 +48,12 @@ async fn referred(scene: &Scene, connection: &Connection, id: &str) -> Vec<Refer
 }
 
 /// Whether everything of a contact is there: all of it, or nothing.
-async fn is_known(scene: &Scene, connection: &Connection, known: &Known, name: &str) -> bool {
+async fn is_known(
+    scene: &Scene,
+    connection: &Connection,
+    known: &ContactWithRows,
+    name: &str,
+) -> bool {
     let (store, company) = (&scene.store, scene.company);
     let query =
         ChannelQuery { keys: vec![super::channel_scene::key(name)], ..ChannelQuery::default() };

@@ -6,8 +6,8 @@ use recado_core::events::{Event, EventType};
 use recado_core::ids::WorkerId;
 use recado_core::store::{Row, UniqueKey};
 use recado_core::webhooks::{
-    RotatedSecret, Route, Routes, SigningSecret, SigningSecrets, Topics, Webhook, WebhookState,
-    WebhookUrl,
+    EventRoute, RotatedSecret, Routes, SigningSecret, SigningSecrets, Topics, Webhook,
+    WebhookState, WebhookUrl,
 };
 use recado_core::workers::Worker;
 use serde_json::json;
@@ -70,7 +70,7 @@ pub async fn every_field_of_routes_is_read_back(harness: &dyn Harness) {
     scene.add(none.clone()).await;
     let stored = scene.store.routes(scene.company).await.expect("works");
     assert_eq!(stored, Some(first(none.clone())));
-    let route = |topics| Route { webhook: scene.webhook().id, topics };
+    let route = |topics| EventRoute { webhook: scene.webhook().id, topics };
     let many = topics().into_iter().cycle().take(500).map(route).collect();
     let many = Routes { fires: true, routes: many, ..none.clone() };
     scene.apply(first(none).update(many.clone())).await;

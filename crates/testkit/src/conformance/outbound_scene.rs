@@ -7,7 +7,7 @@ use recado_core::events::{Event, EventRecord, EventType, JournalPosition};
 use recado_core::ids::{ContactId, DeliveryId, EventId, WebhookId};
 use recado_core::store::{ChangeSet, Stored};
 use recado_core::webhooks::{
-    Route, Routes, SigningSecret, SigningSecrets, Topics, Webhook, WebhookState, WebhookUrl,
+    EventRoute, Routes, SigningSecret, SigningSecrets, Topics, Webhook, WebhookState, WebhookUrl,
 };
 
 use super::scene::{Scene, at};
@@ -61,7 +61,7 @@ impl Scene {
 
     /// Routes to these webhooks.
     pub(super) fn routes(&self, webhooks: &[WebhookId]) -> Routes {
-        let route = |webhook: &WebhookId| Route { webhook: *webhook, topics: Topics::All };
+        let route = |webhook: &WebhookId| EventRoute { webhook: *webhook, topics: Topics::All };
         Routes { company: self.company, fires: true, routes: webhooks.iter().map(route).collect() }
     }
 

@@ -16,7 +16,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 pub use cloud::{AcceptedSend, FakeCloud, graph_error, graph_failure};
 pub use evolution::{EvolutionSent, EvolutionVersion, FakeEvolution};
-use recado_core::gateway::Webhook;
+use recado_core::gateway::ProviderWebhook;
 use recado_core::transport::{
     Method, OutboundRequest, OutboundResponse, Transport, TransportError,
 };
@@ -219,8 +219,8 @@ pub struct SignedWebhook {
 
 impl SignedWebhook {
     /// What the core takes.
-    pub fn webhook(&self) -> Webhook {
-        Webhook {
+    pub fn webhook(&self) -> ProviderWebhook {
+        ProviderWebhook {
             headers: self.headers.clone(),
             query: self.query.clone(),
             body: self.body.clone(),

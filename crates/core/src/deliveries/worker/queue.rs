@@ -268,12 +268,12 @@ impl Queue {
         self.floor = self.floor.max(passed.unwrap_or_default());
         let last = page.fresh.last().map_or(read.after, |due| due.seq);
         self.seen = self.seen.max(last);
-        if let Some((at, place)) = self.next_floor
+        if let Some((at, seq)) = self.next_floor
             && at.plus(GRACE) <= began
             && read.fresh > 0
-            && (!is_full(page.fresh.len(), read.fresh) || last >= place)
+            && (!is_full(page.fresh.len(), read.fresh) || last >= seq)
         {
-            self.floor = self.floor.max(place);
+            self.floor = self.floor.max(seq);
             self.next_floor = None;
         }
         let bytes: usize = page.fresh.iter().chain(&page.again).map(bytes_of).sum();

@@ -52,8 +52,8 @@ mod tests {
     use async_trait::async_trait;
     use recado_core::connections::{Connection, Gateway};
     use recado_core::gateway::{
-        Outgoing, Pairing, PairingCode, Provider, ProviderError, Providers, SendFailure,
-        SendResult, Webhook, WebhookRefused,
+        Outgoing, Pairing, PairingCode, Provider, ProviderError, ProviderWebhook, Providers,
+        SendFailure, SendResult, WebhookRefused,
     };
     use recado_core::transport::Transport;
     use recado_testkit::Kit;
