@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use recado_core::Timestamp;
 use recado_core::ids::{CompanyId, ContactId};
 use recado_core::leads::{
-    Bant, Inferred, KEY_FACTS, LeadMemory, LeadMemoryView, Sent, display_authority,
+    Bant, Inferred, KEY_FACTS, LeadMemory, LeadMemoryView, MemoryUpdate, display_authority,
     group_authority, write,
 };
 use serde_json::{Map, Value, json};
@@ -18,14 +18,14 @@ fn body(value: Value) -> Map<String, Value> {
 }
 
 fn merged(before: Option<&Inferred>, sent: Value) -> Inferred {
-    Sent::parse(&body(sent)).unwrap().merged(before)
+    MemoryUpdate::parse(&body(sent)).unwrap().merged(before)
 }
 
 fn put(sent: Value) -> Inferred {
-    Sent::parse_whole(&body(sent)).unwrap().as_given()
+    MemoryUpdate::parse_whole(&body(sent)).unwrap().as_given()
 }
 
-fn refused(parsed: Result<Sent, recado_core::Problems>) -> Vec<String> {
+fn refused(parsed: Result<MemoryUpdate, recado_core::Problems>) -> Vec<String> {
     parsed.unwrap_err().fields().map(str::to_owned).collect()
 }
 
@@ -134,9 +134,9 @@ fn a_put_stores_what_is_given_and_nothing_over_the_caps() {
     assert_eq!((given.key_facts.len(), given.summary.as_str()), (2, "s"));
     for (field, cap) in [("key_facts", 20), ("products_interested", 10), ("objections", 10)] {
         let items = |count: usize| body(json!({ field: vec!["x"; count] }));
-        assert_eq!(refused(Sent::parse_whole(&items(cap + 1))), [field]);
-        assert!(Sent::parse_whole(&items(cap)).is_ok());
-        assert!(Sent::parse(&items(cap + 1)).is_ok());
+        assert_eq!(refused(MemoryUpdate::parse_whole(&items(cap + 1))), [field]);
+        assert!(MemoryUpdate::parse_whole(&items(cap)).is_ok());
+        assert!(MemoryUpdate::parse(&items(cap + 1)).is_ok());
     }
 }
 
@@ -158,10 +158,13 @@ fn a_put_stores_the_counters_and_times_that_it_is_given_and_a_merge_does_not() {
         last_memory_update_at: at(3_000),
         ..next.clone()
     };
-    assert_eq!(Sent::parse_whole(&body(sent.clone())).unwrap().counted(next.clone()), moved);
-    assert_eq!(Sent::parse(&body(sent.clone())).unwrap().counted(next.clone()), next);
+    assert_eq!(
+        MemoryUpdate::parse_whole(&body(sent.clone())).unwrap().counted(next.clone()),
+        moved
+    );
+    assert_eq!(MemoryUpdate::parse(&body(sent.clone())).unwrap().counted(next.clone()), next);
     for (field, given) in sent.as_object().unwrap() {
-        let one = Sent::parse_whole(&body(json!({ field.as_str(): given }))).unwrap();
+        let one = MemoryUpdate::parse_whole(&body(json!({ field.as_str(): given }))).unwrap();
         let memory = one.counted(next.clone());
         let is_given = [
             memory.version == 40,
@@ -172,16 +175,16 @@ fn a_put_stores_the_counters_and_times_that_it_is_given_and_a_merge_does_not() {
         assert_eq!(is_given.iter().filter(|given| **given).count(), 1, "{field}: {memory:?}");
     }
     let nulls = json!({ "version": null, "last_memory_update_at": null });
-    assert_eq!(Sent::parse_whole(&body(nulls)).unwrap().counted(next.clone()), next);
+    assert_eq!(MemoryUpdate::parse_whole(&body(nulls)).unwrap().counted(next.clone()), next);
     let wrong = json!({
         "version": 0, "interaction_count": -1, "first_interaction_at": "ontem",
         "last_memory_update_at": 5,
     });
-    let mut fields = refused(Sent::parse_whole(&body(wrong.clone())));
+    let mut fields = refused(MemoryUpdate::parse_whole(&body(wrong.clone())));
     fields.sort();
     let all = ["first_interaction_at", "interaction_count", "last_memory_update_at", "version"];
     assert_eq!(fields, all);
-    assert!(Sent::parse(&body(wrong)).is_ok(), "a merge ignores them");
+    assert!(MemoryUpdate::parse(&body(wrong)).is_ok(), "a merge ignores them");
 }
 
 #[test]
@@ -190,7 +193,7 @@ fn everything_that_is_wrong_is_named() {
         "summary": 1, "bant": { "budget": "x", "colour": "y" }, "objections": ["x", 1],
         "key_facts": "x", "mood": "x", "intent": "x".repeat(1_001),
     });
-    let mut fields = refused(Sent::parse(&body(wrong)));
+    let mut fields = refused(MemoryUpdate::parse(&body(wrong)));
     fields.sort();
     assert_eq!(fields, ["bant", "intent", "key_facts", "mood", "objections", "summary"]);
 }
