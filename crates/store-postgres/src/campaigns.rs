@@ -1,92 +1,22 @@
 //! Campaigns.
 
-use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use async_trait::async_trait;
 use recado_core::campaigns::{
-    Campaign, CampaignReads, CampaignStatus, PauseReason, Recipient, RecipientCounts,
-    RecipientEntry, RecipientNumber, RecipientStatus,
+    Campaign, CampaignReads, Recipient, RecipientCounts, RecipientEntry, RecipientNumber,
+    RecipientStatus,
 };
-use recado_core::ids::{CampaignId, CompanyId, ConnectionId, ListId, MessageId, TemplateId};
+use recado_core::ids::{CampaignId, CompanyId, MessageId};
 use recado_core::page::{Page, PageRequest};
-use recado_core::prosas::{Brl, Prosas};
 use recado_core::store::{StoreError, Stored};
 
 use crate::PostgresStore;
+use crate::columns::Columns;
+use crate::param::params;
 use crate::recipients::{add_count, counts_of};
 use crate::session::{all_stored, get, rows};
-use crate::table::{Columns, Param, Table, columns_of, params, table_sql, unreadable};
-
-impl Table for Campaign {
-    const NAME: &'static str = "campaigns";
-    const KEY: usize = 2;
-    const COLUMNS: &'static [&'static str] = &[
-        "company_id",
-        "id",
-        "name",
-        "template_id",
-        "list_id",
-        "connection_id",
-        "variables",
-        "prosas",
-        "cost",
-        "messages_per_second",
-        "status",
-        "pause_reason",
-        "created_at",
-        "updated_at",
-        "started_at",
-        "finished_at",
-    ];
-    table_sql!(Campaign);
-
-    fn bind(self) -> Vec<Param> {
-        params![
-            self.company.uuid(),
-            self.id.uuid(),
-            self.name,
-            self.template.uuid(),
-            self.list.uuid(),
-            self.connection.map(ConnectionId::uuid),
-            serde_json::to_string(&self.variables).expect("variables are numbers and texts"),
-            self.prosas.units(),
-            self.cost.units(),
-            i64::from(self.messages_per_second),
-            self.status.as_str(),
-            self.pause_reason.map(PauseReason::as_str),
-            self.created_at.millis(),
-            self.updated_at.millis(),
-            self.started_at.map(|at| at.millis()),
-            self.finished_at.map(|at| at.millis()),
-        ]
-    }
-
-    fn read(columns: &mut Columns<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            company: columns.id(CompanyId::new)?,
-            id: columns.id(CampaignId::new)?,
-            name: columns.get()?,
-            template: columns.id(TemplateId::new)?,
-            list: columns.id(ListId::new)?,
-            connection: columns.id_or_null(ConnectionId::new)?,
-            variables: read_variables(columns.get()?)?,
-            prosas: columns.get().map(Prosas::from_units)?,
-            cost: columns.get().map(Brl::from_units)?,
-            messages_per_second: columns.number()?,
-            status: columns.word(CampaignStatus::parse)?,
-            pause_reason: columns.word_or_null(PauseReason::parse)?,
-            created_at: columns.time()?,
-            updated_at: columns.time()?,
-            started_at: columns.time_or_null()?,
-            finished_at: columns.time_or_null()?,
-        })
-    }
-}
-
-fn read_variables(text: &str) -> Result<BTreeMap<u32, String>, StoreError> {
-    serde_json::from_str(text).map_err(|_| unreadable::<BTreeMap<u32, String>>())
-}
+use crate::table::{Table, columns_of};
 
 /// The running campaigns of all companies: those of an index.
 pub(crate) static RUNNING: LazyLock<String> = LazyLock::new(|| {

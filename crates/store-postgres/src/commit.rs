@@ -14,22 +14,26 @@ use recado_core::deliveries::Delivery;
 use recado_core::events::Event;
 use recado_core::ids::CompanyId;
 use recado_core::lists::ListMember;
+use recado_core::match_row;
 use recado_core::store::{
     Change, ChangeKind, ChangeSet, Commit, CommitError, Conflict, Precondition, Row, RowKey,
     Version,
 };
+use recado_store_sql::signed;
 
 use crate::PostgresStore;
 use crate::commit_entry::{enter, relied_on};
+use crate::contacts_write;
 use crate::deliveries_batch::{Batch, emit, sort_updates, update as update_deliveries};
 use crate::error::refused;
 use crate::lists::insert_members;
 use crate::message_refs::forget;
+use crate::param::{Param, bind};
 use crate::place::{Part, Place};
 use crate::reassign::reassign_all;
 use crate::recipients::enroll;
 use crate::session::{Session, Statement, TransactionMode};
-use crate::table::{Param, Sql, Table, params, signed};
+use crate::table::{Sql, Table};
 
 /// The lock that creators of contacts share and exports take alone.
 pub(crate) fn company_lock(company: CompanyId) -> i64 {
@@ -37,53 +41,6 @@ pub(crate) fn company_lock(company: CompanyId) -> i64 {
     // Ids made in the same millisecond differ in the low half. Another company under the same lock
     // costs time, nothing else.
     (high.rotate_left(17) ^ low).cast_signed()
-}
-
-/// Calls a generic function with the table of a row.
-macro_rules! with_table {
-    ($row:expr, $record:ident => $body:expr) => {
-        match $row {
-            Row::Company($record) => $body,
-            Row::ApiKey($record) => $body,
-            Row::Member($record) => $body,
-            Row::Secret($record) => $body,
-            Row::Contact($record) => $body,
-            Row::ContactTag($record) => $body,
-            Row::CustomField($record) => $body,
-            Row::List($record) => $body,
-            Row::ListMember($record) => $body,
-            Row::Tag($record) => $body,
-            Row::CloseReason($record) => $body,
-            Row::Pipeline($record) => $body,
-            Row::Stage($record) => $body,
-            Row::Deal($record) => $body,
-            Row::Organization($record) => $body,
-            Row::Document($record) => $body,
-            Row::Link($record) => $body,
-            Row::Click($record) => $body,
-            Row::Connection($record) => $body,
-            Row::Group($record) => $body,
-            Row::Alias($record) => $body,
-            Row::Conversation($record) => $body,
-            Row::Message($record) => $body,
-            Row::MessageRef($record) => $body,
-            Row::LeadMemory($record) => $body,
-            Row::LedgerLine($record) => $body,
-            Row::RememberedCall($record) => $body,
-            Row::Worker($record) => $body,
-            Row::UnknownKind($record) => $body,
-            Row::Template($record) => $body,
-            Row::Webhook($record) => $body,
-            Row::Routes($record) => $body,
-            Row::Delivery($record) => $body,
-            Row::Shard($record) => $body,
-            Row::InboundEndpoint($record) => $body,
-            Row::DispatchWindow($record) => $body,
-            Row::Campaign($record) => $body,
-            Row::Recipient($record) => $body,
-            Row::Job($record) => $body,
-        }
-    };
 }
 
 /// A statement, and the conflict that there is if it fails for want of a row.
@@ -247,10 +204,7 @@ impl Together {
         let mut updates = std::mem::take(&mut self.updates);
         match updates.len() {
             0 => {}
-            1 => steps.extend(updates.pop().map(|(delivery, read_at)| {
-                let key = Row::from(delivery.clone()).key();
-                update(delivery, read_at, key)
-            })),
+            1 => steps.extend(updates.pop().map(|(delivery, read_at)| update(&delivery, read_at))),
             _ => steps.push(update_deliveries(updates)),
         }
     }
@@ -309,7 +263,7 @@ const fn is_often_many(row: &Row) -> bool {
 
 /// Inserts rows of one kind by few statements.
 fn insert_rows(steps: &mut Vec<CommitStep>, rows: Vec<Row>) {
-    let mut rows = rows.into_iter().map(|row| with_table!(row, record => bound(record)));
+    let mut rows = rows.into_iter().map(|row| match_row!(row, record => bound(&record)));
     while let Some((sql, mut params)) = rows.next() {
         let left = rows.len() + 1;
         let (count, insert) = match sql.insert_many.iter().find(|(count, _)| *count <= left) {
@@ -321,8 +275,8 @@ fn insert_rows(steps: &mut Vec<CommitStep>, rows: Vec<Row>) {
     }
 }
 
-fn bound<T: Table>(record: T) -> (&'static Sql, Vec<Param>) {
-    (T::sql(), record.bind())
+fn bound<T: Table>(record: &T) -> (&'static Sql, Vec<Param>) {
+    (T::sql(), bind(record))
 }
 
 fn apply_changes(
@@ -353,10 +307,13 @@ fn apply_changes(
 
 fn step(change: ChangeKind) -> Result<CommitStep, Conflict> {
     match change {
-        ChangeKind::Insert(row) => Ok(with_table!(row, record => insert(record))),
+        ChangeKind::Insert(Row::Contact(contact)) => Ok(contacts_write::insert(&contact)),
+        ChangeKind::Insert(row) => Ok(match_row!(row, record => insert(&record))),
+        ChangeKind::Update { row: Row::Contact(contact), read_at } => {
+            Ok(contacts_write::update(&contact, read_at))
+        }
         ChangeKind::Update { row, read_at } => {
-            let key = row.key();
-            Ok(with_table!(row, record => update(record, read_at, key)))
+            Ok(match_row!(row, record => update(&record, read_at)))
         }
         ChangeKind::Delete { key, read_at } => {
             let place = Place::find(&key);
@@ -368,17 +325,18 @@ fn step(change: ChangeKind) -> Result<CommitStep, Conflict> {
     }
 }
 
-pub(crate) fn insert<T: Table>(record: T) -> CommitStep {
-    CommitStep::new(&T::sql().insert, record.bind(), None)
+pub(crate) fn insert<T: Table>(record: &T) -> CommitStep {
+    CommitStep::new(&T::sql().insert, bind(record), None)
 }
 
-fn update<T: Table>(record: T, read_at: Version, key: RowKey) -> CommitStep {
+fn update<T: Table>(record: &T, read_at: Version) -> CommitStep {
+    let key = record.row_key();
     if !T::VERSIONED {
         // All columns are the key: there is nothing to write, but it must be there.
         return CommitStep::new(&T::sql().unchanged, Place::find(&key).params(), Some(key));
     }
-    let mut params = record.bind();
-    params.extend(params![signed(read_at.number())]);
+    let mut params = bind(record);
+    params.push(Param::Int(signed(read_at.number())));
     CommitStep::new(&T::sql().update, params, Some(key))
 }
 

@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 use recado_core::Timestamp;
 use recado_core::ids::CompanyId;
 use recado_core::store::{ChangeKind, ChangeSet, Precondition, RowKey, Version};
+use recado_store_sql::signed;
 
 use crate::commit::{CommitStep, company_lock};
 use crate::events::journal_lock;
-use crate::table::{params, signed};
+use crate::param::params;
 
 /// Takes the locks that are not null.
 const ENTER: &str =

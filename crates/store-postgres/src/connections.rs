@@ -3,78 +3,16 @@
 use std::sync::LazyLock;
 
 use async_trait::async_trait;
-use recado_core::connections::{
-    Connection, ConnectionKind, ConnectionReads, ConnectionSettings, ConnectionStatus, Gateway,
-};
-use recado_core::contacts::Platform;
+use recado_core::connections::{Connection, ConnectionReads};
 use recado_core::gateway::UnknownKind;
 use recado_core::ids::{CompanyId, ConnectionId};
 use recado_core::store::{StoreError, Stored};
 
 use crate::PostgresStore;
+use crate::param::params;
 use crate::session::{first_stored, get, rows, select};
-use crate::table::{Columns, Param, Table, params, table_sql, unreadable};
+use crate::table::Table;
 use crate::unknown_kinds::OF_CONNECTION;
-
-impl Table for Connection {
-    const NAME: &'static str = "connections";
-    const KEY: usize = 2;
-    const COLUMNS: &'static [&'static str] = &[
-        "company_id",
-        "id",
-        "kind",
-        "platform",
-        "name",
-        "identifier",
-        "gateway",
-        "settings",
-        "is_active",
-        "status",
-        "created_at",
-        "updated_at",
-    ];
-    table_sql!(Connection);
-
-    fn bind(self) -> Vec<Param> {
-        let settings = serde_json::to_string(self.settings.expose());
-        params![
-            self.company.uuid(),
-            self.id.uuid(),
-            self.kind.as_str(),
-            self.platform.as_str().to_owned(),
-            self.name,
-            self.identifier,
-            self.gateway.as_str(),
-            settings.expect("settings are JSON already"),
-            self.is_active,
-            self.status.as_str(),
-            self.created_at.millis(),
-            self.updated_at.millis(),
-        ]
-    }
-
-    fn read(columns: &mut Columns<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            company: columns.id(CompanyId::new)?,
-            id: columns.id(ConnectionId::new)?,
-            kind: columns.word(ConnectionKind::parse)?,
-            platform: columns.word(Platform::parse)?,
-            name: columns.get()?,
-            identifier: columns.get()?,
-            gateway: columns.word(Gateway::parse)?,
-            settings: read_settings(columns.get()?)?,
-            is_active: columns.get()?,
-            status: columns.word(ConnectionStatus::parse)?,
-            created_at: columns.time()?,
-            updated_at: columns.time()?,
-        })
-    }
-}
-
-fn read_settings(stored: &str) -> Result<ConnectionSettings, StoreError> {
-    let settings = serde_json::from_str(stored).map_err(|_| unreadable::<ConnectionSettings>())?;
-    Ok(ConnectionSettings::from_stored(settings))
-}
 
 /// A connection of any company.
 pub(crate) static ANYWHERE: LazyLock<String> = LazyLock::new(|| {

@@ -6,17 +6,20 @@ use recado_core::Timestamp;
 use recado_core::connections::Connection;
 use recado_core::contacts::{DraftFacts, DraftQuery};
 use recado_core::custom_fields::CustomField;
-use recado_core::ids::{CompanyId, ContactId, ListId, TagId};
+use recado_core::ids::{CompanyId, ContactId};
 use recado_core::lists::List;
 use recado_core::organizations::Organization;
 use recado_core::store::StoreError;
 use recado_core::tags::Tag;
+use recado_store_sql::Field;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::PostgresStore;
+use crate::columns::Columns;
+use crate::param::{Param, params};
 use crate::session::{Statement, all_stored, first_stored, snapshot};
-use crate::table::{Columns, Param, Table, columns_of, params};
+use crate::table::{Table, columns_of};
 
 const HOLDER: &str = "\
 SELECT held.id FROM (\
@@ -70,12 +73,12 @@ fn named<T: Table>() -> String {
 }
 
 /// The id in the first row, if there is one.
-fn first_id<T>(rows: &[Row], wrap: fn(Uuid) -> T) -> Result<Option<T>, StoreError> {
-    rows.first().map(|row| Columns::new(row).id(wrap)).transpose()
+fn first_id<T: Field>(rows: &[Row]) -> Result<Option<T>, StoreError> {
+    rows.first().map(|row| Columns::new(row).get()).transpose()
 }
 
-fn ids<T>(rows: &[Row], wrap: fn(Uuid) -> T) -> Result<Vec<T>, StoreError> {
-    rows.iter().map(|row| Columns::new(row).id(wrap)).collect()
+fn ids<T: Field>(rows: &[Row]) -> Result<Vec<T>, StoreError> {
+    rows.iter().map(|row| Columns::new(row).get()).collect()
 }
 
 impl PostgresStore {
@@ -116,7 +119,7 @@ fn ask_holders(ask: &mut Lookups, company: Uuid, query: &DraftQuery) {
             query.identifiers.iter().map(|identifier| identifier.as_str().to_owned()).collect();
         let keys: Vec<String> = query.keys.iter().map(|key| key.as_str().to_owned()).collect();
         ask.ask(HOLDER, params![company, phone, identifiers, keys], |rows, facts| {
-            facts.holder = first_id(rows, ContactId::new)?;
+            facts.holder = first_id(rows)?;
             Ok(())
         });
     }
@@ -131,7 +134,7 @@ fn ask_holders(ask: &mut Lookups, company: Uuid, query: &DraftQuery) {
     if let Some(email) = &query.email {
         let sql = "SELECT id FROM contacts WHERE company_id = $1 AND email = $2";
         ask.ask(sql, params![company, email.as_str().to_owned()], |rows, facts| {
-            facts.email_holder = first_id(rows, ContactId::new)?;
+            facts.email_holder = first_id(rows)?;
             Ok(())
         });
     }
@@ -148,7 +151,7 @@ fn ask_of_contact(ask: &mut Lookups, company: Uuid, query: &DraftQuery) {
                   JOIN tags t ON t.company_id = ct.company_id AND t.id = ct.tag_id \
                   WHERE ct.company_id = $1 AND ct.contact_id = $2 ORDER BY t.created_at, t.id";
     ask.ask(tagged, params![company, contact], |rows, facts| {
-        facts.tagged = ids(rows, TagId::new)?;
+        facts.tagged = ids(rows)?;
         Ok(())
     });
     if !query.lists.is_empty() {
@@ -157,7 +160,7 @@ fn ask_of_contact(ask: &mut Lookups, company: Uuid, query: &DraftQuery) {
                    AND m.contact_id = $2 ORDER BY w.place";
         let lists: Vec<Uuid> = query.lists.iter().map(|id| id.uuid()).collect();
         ask.ask(sql, params![company, contact, lists], |rows, facts| {
-            facts.member_of = ids(rows, ListId::new)?;
+            facts.member_of = ids(rows)?;
             Ok(())
         });
     }

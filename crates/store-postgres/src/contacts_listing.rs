@@ -16,17 +16,19 @@ use recado_core::custom_fields::CustomField;
 use recado_core::ids::{CompanyId, StageId};
 use recado_core::page::PageRequest;
 use recado_core::store::StoreError;
+use recado_store_sql::signed;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::PostgresStore;
+use crate::columns::Columns;
 use crate::commit::company_lock;
 use crate::contacts_record::{RECORD_COLUMNS, RECORD_JOINS, read_record};
 use crate::contacts_search::{search_params, searched};
-use crate::custom_fields::gathered_field;
 use crate::error::failed;
+use crate::gathered::{gathered, scattered};
+use crate::param::{Param, params};
 use crate::session::{Session, Statement, TransactionMode, rows};
-use crate::table::{Columns, Param, gathered, params, scattered, signed};
 
 /// An order of contacts, and the indexes that hold them in it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -225,11 +227,11 @@ fn read_slice(found: &[Row], clicks: bool) -> Result<(ContactSlice, bool), Store
     let mut beyond = false;
     for row in found {
         let mut columns = Columns::new(row);
-        slice.total = columns.number()?;
+        slice.total = columns.get()?;
         slice.more = columns.get()?;
         beyond = columns.get()?;
         if let Some(fields) = columns.get()? {
-            slice.fields = scattered(Some(fields), gathered_field)?;
+            slice.fields = scattered(Some(fields), |fields| fields.record())?;
         }
         if columns.is_present()? {
             slice.records.push(read_record(&mut columns, clicks)?);

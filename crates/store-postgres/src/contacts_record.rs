@@ -9,8 +9,9 @@ use recado_core::organizations::Organization;
 use recado_core::store::StoreError;
 use recado_core::tags::Tag;
 
-use crate::table::{Columns, columns_of, gathered, scattered};
-use crate::tags::gathered_tag;
+use crate::columns::Columns;
+use crate::gathered::{gathered, scattered};
+use crate::table::columns_of;
 
 /// The columns of a contact `c` with what it refers to.
 pub(crate) static RECORD_COLUMNS: LazyLock<String> = LazyLock::new(|| {
@@ -46,8 +47,8 @@ pub(crate) fn read_record(
     let contact = columns.stored()?;
     let organization = columns.joined()?;
     let stage = columns.joined()?;
-    let tags = scattered(columns.get()?, gathered_tag)?;
-    let counted = LinkClicks { total: columns.number()?, last_at: columns.time_or_null()? };
+    let tags = scattered(columns.get()?, |fields| fields.record())?;
+    let counted = LinkClicks { total: columns.get()?, last_at: columns.get()? };
     let related = Related {
         organization,
         stage,

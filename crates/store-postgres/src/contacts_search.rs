@@ -4,7 +4,7 @@ use recado_core::contacts::{ContactFilter, SearchQuery};
 use recado_core::ids::CompanyId;
 
 use crate::contacts_listing::ListingOrder;
-use crate::table::{Param, params};
+use crate::param::{Param, params};
 
 /// How many hits of a search are many: about as long as it takes to look up as many contacts, it
 /// takes to walk to a page of them in a company of a million.

@@ -4,54 +4,18 @@ use async_trait::async_trait;
 use recado_core::Timestamp;
 use recado_core::contacts::{ChannelKey, Contact};
 use recado_core::conversations::{ChannelContact, ChannelQuery, Conversation, ConversationReads};
-use recado_core::ids::{CompanyId, ConnectionId, ContactId};
+use recado_core::ids::{CompanyId, ContactId};
 use recado_core::messages::{Direction, SenderType};
 use recado_core::store::StoreError;
+use recado_store_sql::Layout;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::PostgresStore;
+use crate::columns::Columns;
+use crate::param::{Param, params};
 use crate::session::rows;
-use crate::table::{Columns, Param, Table, columns_of, params, table_sql};
-
-impl Table for Conversation {
-    const NAME: &'static str = "conversations";
-    const KEY: usize = 3;
-    const COLUMNS: &'static [&'static str] = &[
-        "company_id",
-        "contact_id",
-        "connection_id",
-        "identifier",
-        "last_message_at",
-        "last_inbound_at",
-        "unread",
-    ];
-    table_sql!(Conversation);
-
-    fn bind(self) -> Vec<Param> {
-        params![
-            self.company.uuid(),
-            self.contact.uuid(),
-            self.connection.uuid(),
-            self.identifier,
-            self.last_message_at.map(Timestamp::millis),
-            self.last_inbound_at.map(Timestamp::millis),
-            i64::from(self.unread),
-        ]
-    }
-
-    fn read(columns: &mut Columns<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            company: columns.id(CompanyId::new)?,
-            contact: columns.id(ContactId::new)?,
-            connection: columns.id(ConnectionId::new)?,
-            identifier: columns.get()?,
-            last_message_at: columns.time_or_null()?,
-            last_inbound_at: columns.time_or_null()?,
-            unread: columns.number()?,
-        })
-    }
-}
+use crate::table::columns_of;
 
 /// The look-ups of a query: one by one they use an index each, whatever the planner takes the company
 /// for. Parts that are not asked for are left out; the kinds of query that occur are few, so each is
@@ -103,7 +67,7 @@ fn list<T, V>(values: &[T], value: impl Fn(&T) -> V) -> Option<Param>
 where
     Vec<V>: tokio_postgres::types::ToSql + Send + Sync + 'static,
 {
-    (!values.is_empty()).then(|| Box::new(values.iter().map(value).collect::<Vec<V>>()) as Param)
+    (!values.is_empty()).then(|| Param::of(values.iter().map(value).collect::<Vec<V>>()))
 }
 
 /// The contacts that `named` selects, a row for each of their conversations.
@@ -121,7 +85,7 @@ fn channel_contacts(named: &str) -> String {
 }
 
 /// The number of columns before those of a conversation.
-const BEFORE: usize = Contact::COLUMNS.len() + 2;
+const BEFORE: usize = Contact::TABLE.columns.len() + 2;
 
 fn read_contacts(found: &[Row]) -> Result<Vec<ChannelContact>, StoreError> {
     let mut contacts: Vec<ChannelContact> = Vec::new();
@@ -130,7 +94,7 @@ fn read_contacts(found: &[Row]) -> Result<Vec<ChannelContact>, StoreError> {
         let mut columns = Columns::new(row);
         if contacts.last().is_none_or(|last| last.contact.id.uuid() != id) {
             let contact = columns.stored()?;
-            let keys: Vec<String> = columns.get()?;
+            let keys: Vec<String> = columns.raw()?;
             contacts.push(ChannelContact {
                 contact,
                 aliases: keys.into_iter().map(ChannelKey::from_stored).collect(),
@@ -175,7 +139,7 @@ impl ConversationReads for PostgresStore {
     ) -> Result<Option<Timestamp>, StoreError> {
         let params = params![company.uuid(), contact.uuid(), Direction::Inbound.as_str()];
         let found = rows(&self.pool, newest("stamped_at"), params).await?;
-        found.first().map(|row| Columns::new(row).time()).transpose()
+        found.first().map(|row| Columns::new(row).get()).transpose()
     }
 
     async fn newest_outbound_sender(
@@ -185,6 +149,6 @@ impl ConversationReads for PostgresStore {
     ) -> Result<Option<SenderType>, StoreError> {
         let params = params![company.uuid(), contact.uuid(), Direction::Outbound.as_str()];
         let found = rows(&self.pool, newest("sender_type"), params).await?;
-        found.first().map(|row| Columns::new(row).word(SenderType::parse)).transpose()
+        found.first().map(|row| Columns::new(row).get()).transpose()
     }
 }

@@ -3,101 +3,17 @@
 use std::fmt::Write;
 
 use async_trait::async_trait;
-use recado_core::Timestamp;
-use recado_core::deliveries::{Attempt, Delivery, DeliveryFilter, DeliveryReads, DeliveryStatus};
-use recado_core::events::EventType;
-use recado_core::ids::{CompanyId, DeliveryId, EventId, WebhookId};
+use recado_core::deliveries::{Delivery, DeliveryFilter, DeliveryReads, DeliveryStatus};
+use recado_core::ids::{CompanyId, DeliveryId, WebhookId};
 use recado_core::page::{Page, PageRequest};
 use recado_core::store::{StoreError, Stored};
+use recado_store_sql::signed;
 
 use crate::PostgresStore;
+use crate::columns::Columns;
+use crate::param::{Param, params};
 use crate::session::{get, rows, select};
-use crate::table::{Columns, Param, Table, columns_of, params, signed, table_sql, unreadable};
-
-impl Table for Delivery {
-    const NAME: &'static str = "deliveries";
-    const KEY: usize = 2;
-    const COLUMNS: &'static [&'static str] = &[
-        "company_id",
-        "id",
-        "webhook_id",
-        "event_id",
-        "event_type",
-        "status",
-        "attempts",
-        "tries",
-        "due_at",
-        "queued_at",
-        "created_at",
-        "delivered_at",
-        "log",
-    ];
-    table_sql!(Delivery);
-
-    fn bind(self) -> Vec<Param> {
-        let queued_at = self.queued_at().map(Timestamp::millis);
-        params![
-            self.company.uuid(),
-            self.id.uuid(),
-            self.webhook.uuid(),
-            self.event.uuid(),
-            self.event_type.as_str(),
-            self.status.as_str(),
-            i64::from(self.attempts),
-            i64::from(self.tries),
-            self.due_at.map(Timestamp::millis),
-            queued_at,
-            self.created_at.millis(),
-            self.delivered_at.map(Timestamp::millis),
-            log_text(&self.log),
-        ]
-    }
-
-    fn read(columns: &mut Columns<'_>) -> Result<Self, StoreError> {
-        let company = columns.id(CompanyId::new)?;
-        let id = columns.id(DeliveryId::new)?;
-        let webhook = columns.id(WebhookId::new)?;
-        let event = columns.id(EventId::new)?;
-        let event_type = columns.word(EventType::parse)?;
-        let status = columns.word(DeliveryStatus::parse)?;
-        let attempts = columns.number()?;
-        let tries = columns.number()?;
-        let due_at = columns.time_or_null()?;
-        // Its place in the queue follows from the rest.
-        columns.skip(1);
-        Ok(Self {
-            id,
-            company,
-            webhook,
-            event,
-            event_type,
-            status,
-            attempts,
-            tries,
-            due_at,
-            created_at: columns.time()?,
-            delivered_at: columns.time_or_null()?,
-            log: read_log(columns.get()?)?,
-        })
-    }
-}
-
-/// The log as it is stored.
-pub(crate) fn log_text(log: &[Attempt]) -> String {
-    match log {
-        [] => NO_LOG.to_owned(),
-        _ => serde_json::to_string(log).expect("attempts are numbers and texts"),
-    }
-}
-
-const NO_LOG: &str = "[]";
-
-fn read_log(text: &str) -> Result<Vec<Attempt>, StoreError> {
-    match text {
-        NO_LOG => Ok(Vec::new()),
-        _ => serde_json::from_str(text).map_err(|_| unreadable::<Attempt>()),
-    }
-}
+use crate::table::columns_of;
 
 /// One page with the total, in one state of the database.
 pub(crate) fn page_statement(
@@ -113,9 +29,9 @@ pub(crate) fn page_statement(
             let _ = write!(condition, " AND {column} = ${}", params.len());
         }
     };
-    and("status", filter.status.map(|status| Box::new(status.as_str()) as Param));
-    and("webhook_id", filter.webhook.map(|webhook| Box::new(webhook.uuid()) as Param));
-    and("event_type", filter.event.map(|event| Box::new(event.as_str()) as Param));
+    and("status", filter.status.map(|status| Param::of(status.as_str())));
+    and("webhook_id", filter.webhook.map(|webhook| Param::of(webhook.uuid())));
+    and("event_type", filter.event.map(|event| Param::of(event.as_str())));
     if filter.status == Some(DeliveryStatus::Pending) {
         // They have an index.
         condition.push_str(" AND queued_at IS NOT NULL");
@@ -152,7 +68,7 @@ impl DeliveryReads for PostgresStore {
         let mut page = Page::empty();
         for row in &found {
             let mut columns = Columns::new(row);
-            page.total = columns.number()?;
+            page.total = columns.get()?;
             page.items.extend(columns.joined()?);
         }
         Ok(page)

@@ -7,14 +7,15 @@ use recado_core::deliveries::Delivery;
 use recado_core::events::Event;
 use recado_core::ids::{CompanyId, DeliveryId};
 use recado_core::store::{Change, ChangeKind, Row, RowKey, StoreError, Version};
+use recado_store_sql::log_text;
+use recado_store_sql::signed;
 use uuid::Uuid;
 
 use crate::PostgresStore;
 use crate::commit::CommitStep;
-use crate::deliveries::log_text;
 use crate::events;
+use crate::param::{Param, params};
 use crate::session::rows;
-use crate::table::{Param, params, signed};
 
 /// Inserts deliveries of one company that were never tried, in order; `first` is its first
 /// parameter after the company's.
@@ -63,7 +64,7 @@ pub(crate) fn emit(steps: &mut Vec<CommitStep>, events: Vec<Event>, deliveries: 
     let deliveries = runs(deliveries, |made| is_new(made).then_some(made.company));
     for (company, run) in deliveries {
         let Some(company) = company else {
-            steps.extend(run.into_iter().map(crate::commit::insert));
+            steps.extend(run.iter().map(crate::commit::insert));
             continue;
         };
         match events.next_if(|(of, _)| *of == Some(company)) {
@@ -152,7 +153,7 @@ pub(crate) fn update(updates: Vec<(Delivery, Version)>) -> CommitStep {
     let word = |of: &dyn Fn(&Delivery) -> &'static str| -> Vec<&'static str> {
         updates.iter().map(|(delivery, _)| of(delivery)).collect()
     };
-    let logs: Vec<String> = updates.iter().map(|(delivery, _)| log_text(&delivery.log)).collect();
+    let logs: Vec<_> = updates.iter().map(|(delivery, _)| log_text(&delivery.log)).collect();
     let params = params![
         batch.companies.clone(),
         batch.ids.clone(),

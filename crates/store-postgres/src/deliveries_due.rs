@@ -7,15 +7,17 @@ use recado_core::Timestamp;
 use recado_core::deliveries::{
     Delivery, DeliverySeq, DueDelivery, DueReads, PendingQueue, QueueKey, QueuePage, QueueRead,
 };
-use recado_core::ids::{CompanyId, ContactId, WebhookId};
 use recado_core::store::StoreError;
 use recado_core::webhooks::Webhook;
+use recado_store_sql::signed;
 use tokio_postgres::Row;
 
 use crate::PostgresStore;
+use crate::columns::Columns;
 use crate::error::failed;
+use crate::param::params;
 use crate::session::{Session, Statement, TransactionMode, first_stored, rows};
-use crate::table::{Columns, Table, columns_of, params, signed};
+use crate::table::{Table, columns_of};
 
 /// Deliveries of `$1` and `$2` that pass `condition`, with what their events tell. Each event is
 /// looked up by itself, whatever the planner thinks of the tables.
@@ -62,9 +64,9 @@ pub(crate) fn queues_sql(after: bool) -> String {
 fn due(row: &Row) -> Result<DueDelivery, StoreError> {
     let mut columns = Columns::new(row);
     Ok(DueDelivery {
-        seq: columns.number().map(DeliverySeq)?,
+        seq: columns.get().map(DeliverySeq)?,
         delivery: columns.stored()?,
-        contact: columns.id_or_null(ContactId::new)?,
+        contact: columns.get()?,
         data: columns.get()?,
     })
 }
@@ -83,9 +85,9 @@ impl DueReads for PostgresStore {
         let found = rows(&self.pool, queues_sql(after.is_some()), params).await?;
         let read = |row| {
             let mut columns = Columns::new(row);
-            let company = columns.id(CompanyId::new)?;
-            let key = QueueKey { company, webhook: columns.id(WebhookId::new)? };
-            Ok(PendingQueue { key, queued_at: columns.time()? })
+            let company = columns.get()?;
+            let key = QueueKey { company, webhook: columns.get()? };
+            Ok(PendingQueue { key, queued_at: columns.get()? })
         };
         found.iter().map(read).collect()
     }

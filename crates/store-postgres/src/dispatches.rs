@@ -1,49 +1,13 @@
 //! The windows in which a template is not dispatched to a contact a second time.
 
 use async_trait::async_trait;
-use recado_core::dispatches::{DispatchReads, DispatchWindow, WindowKey, WindowState};
-use recado_core::ids::{CompanyId, ContactId, MessageId};
+use recado_core::dispatches::{DispatchReads, DispatchWindow, WindowKey};
+use recado_core::ids::{CompanyId, ContactId};
 use recado_core::store::{StoreError, Stored};
 
 use crate::PostgresStore;
+use crate::param::params;
 use crate::session::{get, select};
-use crate::table::{Columns, Param, Table, params, table_sql, unreadable};
-
-impl Table for DispatchWindow {
-    const NAME: &'static str = "dispatch_windows";
-    const KEY: usize = 3;
-    const COLUMNS: &'static [&'static str] =
-        &["company_id", "contact_id", "key", "message_id", "sent_at", "state", "ends_at"];
-    table_sql!(DispatchWindow);
-
-    fn bind(self) -> Vec<Param> {
-        params![
-            self.company.uuid(),
-            self.contact.uuid(),
-            self.key.as_bytes().to_vec(),
-            self.message.uuid(),
-            self.sent_at.millis(),
-            self.state.as_str(),
-            self.ends_at.millis(),
-        ]
-    }
-
-    fn read(columns: &mut Columns<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            company: columns.id(CompanyId::new)?,
-            contact: columns.id(ContactId::new)?,
-            key: read_key(columns.get()?)?,
-            message: columns.id(MessageId::new)?,
-            sent_at: columns.time()?,
-            state: columns.word(WindowState::parse)?,
-            ends_at: columns.time()?,
-        })
-    }
-}
-
-fn read_key(bytes: &[u8]) -> Result<WindowKey, StoreError> {
-    bytes.try_into().map(WindowKey::from_bytes).map_err(|_| unreadable::<WindowKey>())
-}
 
 #[async_trait]
 impl DispatchReads for PostgresStore {

@@ -4,11 +4,13 @@ use async_trait::async_trait;
 use recado_core::events::{Event, EventReads, EventRecord, EventType, JournalPosition};
 use recado_core::ids::{CompanyId, ContactId, EventId};
 use recado_core::store::StoreError;
+use recado_store_sql::signed;
 
 use crate::PostgresStore;
+use crate::columns::Columns;
 use crate::error::failed;
+use crate::param::{Param, params};
 use crate::session::{Session, Statement, TransactionMode, rows};
-use crate::table::{Columns, Param, params, signed};
 
 /// The columns of a record, in the order in which [`read`] takes them.
 const COLUMNS: &str = "e.company_id, e.id, e.event_type, e.contact_id, e.at, e.data";
@@ -40,11 +42,11 @@ pub(crate) fn journal_lock(company: CompanyId) -> i64 {
 
 fn read(columns: &mut Columns<'_>) -> Result<EventRecord, StoreError> {
     Ok(EventRecord {
-        company: columns.id(CompanyId::new)?,
-        id: columns.id(EventId::new)?,
-        event_type: columns.word(EventType::parse)?,
-        contact: columns.id_or_null(ContactId::new)?,
-        at: columns.time()?,
+        company: columns.get()?,
+        id: columns.get()?,
+        event_type: columns.get()?,
+        contact: columns.get()?,
+        at: columns.get()?,
         data: columns.get()?,
     })
 }
@@ -95,7 +97,7 @@ impl EventReads for PostgresStore {
         let page = found.pop().unwrap_or_default();
         let entry = |row| {
             let mut columns = Columns::new(row);
-            Ok((columns.number().map(JournalPosition)?, read(&mut columns)?))
+            Ok((columns.get().map(JournalPosition)?, read(&mut columns)?))
         };
         page.iter().map(entry).collect()
     }

@@ -32,8 +32,8 @@
 #![forbid(unsafe_code)]
 
 mod access;
-mod aliases;
 mod campaigns;
+mod columns;
 mod commit;
 mod commit_entry;
 mod connections;
@@ -42,6 +42,7 @@ mod contacts_draft;
 mod contacts_listing;
 mod contacts_record;
 mod contacts_search;
+mod contacts_write;
 mod conversations;
 mod custom_fields;
 mod deals;
@@ -52,6 +53,7 @@ mod dispatches;
 mod documents;
 mod error;
 mod events;
+mod gathered;
 mod groups;
 mod idempotency;
 mod inbound;
@@ -66,6 +68,7 @@ mod messages_listing;
 mod migrate;
 mod organizations;
 mod outbox;
+mod param;
 mod place;
 #[cfg(test)]
 mod plans;

@@ -9,8 +9,9 @@ use recado_core::Timestamp;
 use recado_core::access::{Limiter, RateCheck, RateDecision};
 use recado_core::store::StoreError;
 
+use crate::columns::Columns;
+use crate::param::params;
 use crate::session::rows;
-use crate::table::{Columns, params};
 
 /// A [`Limiter`] whose state all processes on one database share. Made by
 /// [`PostgresStore::limiter`](crate::PostgresStore::limiter). The state is not durable: a crash of
@@ -49,7 +50,7 @@ impl Limiter for PostgresLimiter {
         let params = params![keys, intervals, bursts, now.millis() * 1000];
         let found = rows(&self.pool, sql, params).await?;
         let row = found.first().ok_or_else(|| StoreError::corrupt("no answer of the limiter"))?;
-        match Columns::new(row).number()? {
+        match Columns::new(row).get()? {
             0 => Ok(RateDecision::Allowed),
             wait => Ok(RateDecision::Limited { retry_after: Duration::from_micros(wait) }),
         }

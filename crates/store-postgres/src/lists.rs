@@ -7,56 +7,10 @@ use recado_core::store::{StoreError, Stored};
 use uuid::Uuid;
 
 use crate::PostgresStore;
+use crate::columns::Columns;
+use crate::param::params;
 use crate::session::{Statement, rows, snapshot};
-use crate::table::{Columns, Param, Table, columns_of, params, table_sql};
-
-impl Table for List {
-    const NAME: &'static str = "lists";
-    const KEY: usize = 2;
-    const COLUMNS: &'static [&'static str] =
-        &["company_id", "id", "name", "is_active", "created_at"];
-    table_sql!(List);
-
-    fn bind(self) -> Vec<Param> {
-        params![
-            self.company.uuid(),
-            self.id.uuid(),
-            self.name,
-            self.is_active,
-            self.created_at.millis(),
-        ]
-    }
-
-    fn read(columns: &mut Columns<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            company: columns.id(CompanyId::new)?,
-            id: columns.id(ListId::new)?,
-            name: columns.get()?,
-            is_active: columns.get()?,
-            created_at: columns.time()?,
-        })
-    }
-}
-
-impl Table for ListMember {
-    const NAME: &'static str = "list_members";
-    const KEY: usize = 3;
-    const COLUMNS: &'static [&'static str] = &["company_id", "list_id", "contact_id"];
-    const VERSIONED: bool = false;
-    table_sql!(ListMember);
-
-    fn bind(self) -> Vec<Param> {
-        params![self.company.uuid(), self.list.uuid(), self.contact.uuid()]
-    }
-
-    fn read(columns: &mut Columns<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            company: columns.id(CompanyId::new)?,
-            list: columns.id(ListId::new)?,
-            contact: columns.id(ContactId::new)?,
-        })
-    }
-}
+use crate::table::columns_of;
 
 /// One statement that makes many contacts members of lists of one company.
 pub(crate) fn insert_members(members: &[ListMember]) -> Option<Statement> {
@@ -93,7 +47,7 @@ impl ListReads for PostgresStore {
         let found = rows(&self.pool, sql, params![company.uuid(), id.uuid()]).await?;
         let Some(row) = found.first() else { return Ok(None) };
         let mut columns = Columns::new(row);
-        Ok(Some((columns.stored()?, columns.number()?)))
+        Ok(Some((columns.stored()?, columns.get()?)))
     }
 
     async fn lists(&self, company: CompanyId) -> Result<Vec<(List, u64)>, StoreError> {
@@ -101,7 +55,7 @@ impl ListReads for PostgresStore {
         let found = rows(&self.pool, sql, params![company.uuid()]).await?;
         let read = |row| {
             let mut columns = Columns::new(row);
-            Ok((columns.record()?, columns.number()?))
+            Ok((columns.record()?, columns.get()?))
         };
         found.iter().map(read).collect()
     }
@@ -125,7 +79,7 @@ impl ListReads for PostgresStore {
         let mut found = snapshot(&self.pool, statements).await?.into_iter();
         let mut ids = || {
             let rows = found.next().unwrap_or_default();
-            rows.iter().map(|row| Columns::new(row).id(ContactId::new)).collect::<Result<_, _>>()
+            rows.iter().map(|row| Columns::new(row).get()).collect::<Result<_, _>>()
         };
         Ok(ListCandidates { existing: ids()?, members: ids()? })
     }

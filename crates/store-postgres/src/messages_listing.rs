@@ -10,11 +10,14 @@ use recado_core::ids::{CompanyId, ContactId};
 use recado_core::messages::{ContactBrief, Message, MessageFilter, MessageRecord, MessageStatus};
 use recado_core::page::{Page, PageRequest};
 use recado_core::store::StoreError;
+use recado_store_sql::signed;
 use tokio_postgres::Row;
 
 use crate::PostgresStore;
+use crate::columns::Columns;
+use crate::param::{Param, params};
 use crate::session::rows;
-use crate::table::{Columns, Param, columns_of, params, signed};
+use crate::table::columns_of;
 
 /// What a filter asks, as conditions and their parameters.
 struct Conditions {
@@ -32,25 +35,25 @@ fn conditions(filter: &MessageFilter, params: &mut Vec<Param>) -> Conditions {
         let _ = write!(all, " AND m.{test} ${}", params.len());
     };
     if let Some(connection) = filter.connection {
-        and(&mut counted, "connection_id =", Box::new(connection.uuid()));
+        and(&mut counted, "connection_id =", Param::of(connection.uuid()));
     }
     if let Some(direction) = filter.direction {
-        and(&mut counted, "direction =", Box::new(direction.as_str()));
+        and(&mut counted, "direction =", Param::of(direction.as_str()));
     }
     if let Some(message_type) = filter.message_type {
-        and(&mut counted, "message_type =", Box::new(message_type.as_str()));
+        and(&mut counted, "message_type =", Param::of(message_type.as_str()));
     }
     if let Some(status) = filter.status {
-        and(&mut counted, "status =", Box::new(status.as_str()));
+        and(&mut counted, "status =", Param::of(status.as_str()));
     }
     if let Some(contact) = filter.contact {
-        and(&mut beyond, "contact_id =", Box::new(contact.uuid()));
+        and(&mut beyond, "contact_id =", Param::of(contact.uuid()));
     }
     if let Some(from) = filter.from {
-        and(&mut beyond, "created_at >=", Box::new(from.millis()));
+        and(&mut beyond, "created_at >=", Param::of(from.millis()));
     }
     if let Some(to) = filter.to {
-        and(&mut beyond, "created_at <=", Box::new(to.millis()));
+        and(&mut beyond, "created_at <=", Param::of(to.millis()));
     }
     Conditions { counted, beyond }
 }
@@ -99,7 +102,7 @@ fn read_page(found: &[Row]) -> Result<Page<MessageRecord>, StoreError> {
     let mut page = Page::empty();
     for row in found {
         let mut columns = Columns::new(row);
-        page.total = columns.number()?;
+        page.total = columns.get()?;
         if !columns.is_present()? {
             continue;
         }

@@ -8,8 +8,8 @@ use recado_core::store::StoreError;
 
 use crate::PostgresStore;
 use crate::error::failed;
+use crate::param::params;
 use crate::session::{Session, Statement, TransactionMode};
-use crate::table::params;
 
 // Whether a delivery names an event is looked up event by event: as a join, it might read all that is
 // pending for each of them.

@@ -1,34 +1,14 @@
 //! Where rows are: the table of a kind of row, and the values of a key in it.
 
-use recado_core::access::{ApiKey, Company, Member, Secret};
-use recado_core::campaigns::{Campaign, Recipient};
-use recado_core::connections::Connection;
-use recado_core::contacts::{Alias, Contact, ContactTag};
-use recado_core::conversations::Conversation;
-use recado_core::custom_fields::CustomField;
-use recado_core::deals::{Deal, Pipeline, Stage};
-use recado_core::deliveries::{Delivery, Shard};
-use recado_core::dispatches::DispatchWindow;
-use recado_core::documents::Document;
-use recado_core::gateway::UnknownKind;
-use recado_core::groups::ConnectionGroup;
-use recado_core::idempotency::RememberedCall;
-use recado_core::inbound::InboundEndpoint;
-use recado_core::jobs::Job;
-use recado_core::leads::LeadMemory;
-use recado_core::links::{Click, Link};
-use recado_core::lists::{List, ListMember};
-use recado_core::messages::{Message, MessageRef};
-use recado_core::organizations::Organization;
-use recado_core::prosas::LedgerLine;
+use std::borrow::Cow;
+
+use recado_core::match_kind;
 use recado_core::store::{RowKey, Version};
-use recado_core::tags::{CloseReason, Tag};
-use recado_core::templates::Template;
-use recado_core::webhooks::{Routes, Webhook};
-use recado_core::workers::Worker;
+use recado_store_sql::{Layout, Writer, signed, write_key};
 use uuid::Uuid;
 
-use crate::table::{Param, Sql, Table, params, signed};
+use crate::param::Param;
+use crate::table::{Sql, Table};
 
 /// A value of a key.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,11 +26,57 @@ pub(crate) enum Part {
 impl Part {
     fn param(&self) -> Param {
         match self {
-            Self::Id(id) => Box::new(*id),
-            Self::Number(number) => Box::new(*number),
-            Self::Bytes(bytes) => Box::new(bytes.clone()),
-            Self::Text(text) => Box::new(text.clone()),
+            Self::Id(id) => Param::Id(*id),
+            Self::Number(number) => Param::Int(*number),
+            Self::Bytes(bytes) => Param::Bytes(bytes.clone()),
+            Self::Text(text) => Param::Text(Cow::Owned(text.clone())),
         }
+    }
+}
+
+/// Takes the values of a key. They are compared to lock rows in one order, so that they are few
+/// kinds of values, and never null.
+struct Parts(Vec<Part>);
+
+impl<'a> Writer<'a> for Parts {
+    fn null(&mut self) {
+        self.0.push(Part::Text(String::new()));
+    }
+
+    fn bool(&mut self, flag: bool) {
+        self.int(flag.into());
+    }
+
+    fn int(&mut self, number: i64) {
+        self.0.push(Part::Number(number));
+    }
+
+    fn id(&mut self, id: Uuid) {
+        self.0.push(Part::Id(id));
+    }
+
+    fn text(&mut self, text: &'a str) {
+        self.owned_text(text.to_owned());
+    }
+
+    fn owned_text(&mut self, text: String) {
+        self.0.push(Part::Text(text));
+    }
+
+    fn word(&mut self, word: &'static str) {
+        self.owned_text(word.to_owned());
+    }
+
+    fn words(&mut self, words: Vec<&'static str>) {
+        self.owned_text(words.join(" "));
+    }
+
+    fn bytes(&mut self, bytes: &'a [u8]) {
+        self.0.push(Part::Bytes(bytes.to_vec()));
+    }
+
+    fn json(&mut self, text: Cow<'static, str>) {
+        self.owned_text(text.into_owned());
     }
 }
 
@@ -62,92 +88,13 @@ pub(crate) struct Place {
     pub(crate) key: Vec<Part>,
 }
 
-/// A place by the ids of its key.
-macro_rules! ids {
-    ($table:ty: $($id:expr),+) => {
-        Place::of::<$table>(vec![$(Part::Id($id.uuid())),+])
-    };
-}
-
-fn text(value: &str) -> Part {
-    Part::Text(value.to_owned())
-}
-
 impl Place {
-    fn of<T: Table>(key: Vec<Part>) -> Self {
-        Self { table: T::NAME, sql: T::sql(), versioned: T::VERSIONED, key }
-    }
-
-    fn and(mut self, part: Part) -> Self {
-        self.key.push(part);
-        self
-    }
-
     /// Where the row of a key is.
     pub(crate) fn find(key: &RowKey) -> Self {
-        match key {
-            RowKey::Company { company } => ids!(Company: company),
-            RowKey::Secret { name } => Self::of::<Secret>(vec![text(name.as_str())]),
-            RowKey::ApiKey { company, id } => ids!(ApiKey: company, id),
-            RowKey::Member { company, id } => ids!(Member: company, id),
-            RowKey::Contact { company, id } => ids!(Contact: company, id),
-            RowKey::ContactTag { company, contact, tag } => {
-                ids!(ContactTag: company, contact, tag)
-            }
-            RowKey::CustomField { company, id } => ids!(CustomField: company, id),
-            RowKey::List { company, id } => ids!(List: company, id),
-            RowKey::ListMember { company, list, contact } => {
-                ids!(ListMember: company, list, contact)
-            }
-            RowKey::Tag { company, id } => ids!(Tag: company, id),
-            RowKey::CloseReason { company, id } => ids!(CloseReason: company, id),
-            RowKey::Pipeline { company, id } => ids!(Pipeline: company, id),
-            RowKey::Stage { company, id } => ids!(Stage: company, id),
-            RowKey::Deal { company, id } => ids!(Deal: company, id),
-            RowKey::Organization { company, id } => ids!(Organization: company, id),
-            RowKey::Document { company, id } => ids!(Document: company, id),
-            RowKey::Link { company, id } => ids!(Link: company, id),
-            RowKey::Click { company, id } => ids!(Click: company, id),
-            RowKey::Job { company, id } => ids!(Job: company, id),
-            RowKey::Connection { company, id } => ids!(Connection: company, id),
-            RowKey::Group { company, connection, code } => {
-                ids!(ConnectionGroup: company, connection).and(text(code.as_str()))
-            }
-            RowKey::Alias { company, platform, key } => {
-                ids!(Alias: company).and(text(platform.as_str())).and(text(key.as_str()))
-            }
-            RowKey::Conversation { company, contact, connection } => {
-                ids!(Conversation: company, contact, connection)
-            }
-            RowKey::Message { company, id } => ids!(Message: company, id),
-            RowKey::MessageRef { company, connection, provider_id } => {
-                ids!(MessageRef: company, connection).and(text(provider_id.as_str()))
-            }
-            RowKey::LeadMemory { company, contact } => ids!(LeadMemory: company, contact),
-            RowKey::LedgerLine { company, id } => ids!(LedgerLine: company, id),
-            RowKey::RememberedCall { company, key } => {
-                ids!(RememberedCall: company).and(text(&key.operation)).and(text(&key.key))
-            }
-            RowKey::Worker { id } => ids!(Worker: id),
-            RowKey::UnknownKind { company, connection, kind } => {
-                ids!(UnknownKind: company, connection).and(text(kind))
-            }
-            RowKey::Template { company, id } => ids!(Template: company, id),
-            RowKey::Webhook { company, id } => ids!(Webhook: company, id),
-            RowKey::Routes { company } => ids!(Routes: company),
-            RowKey::Delivery { company, id } => ids!(Delivery: company, id),
-            RowKey::Shard { number } => {
-                Self::of::<Shard>(vec![Part::Number(i64::from(number.number()))])
-            }
-            RowKey::InboundEndpoint { company, id } => ids!(InboundEndpoint: company, id),
-            RowKey::DispatchWindow { company, contact, key } => {
-                ids!(DispatchWindow: company, contact).and(Part::Bytes(key.as_bytes().to_vec()))
-            }
-            RowKey::Campaign { company, id } => ids!(Campaign: company, id),
-            RowKey::Recipient { company, campaign, number } => {
-                ids!(Recipient: company, campaign).and(Part::Number(i64::from(number.0)))
-            }
-        }
+        let mut parts = Parts(Vec::with_capacity(3));
+        write_key(key, &mut parts);
+        let (table, sql) = match_kind!(key.kind(), T => (T::TABLE, T::sql()));
+        Self { table: table.name, sql, versioned: table.versioned, key: parts.0 }
     }
 
     /// The values of the key.
@@ -159,7 +106,7 @@ impl Place {
     pub(crate) fn params_at(&self, version: Version) -> Vec<Param> {
         let mut params = self.params();
         if self.versioned {
-            params.extend(params![signed(version.number())]);
+            params.push(Param::Int(signed(version.number())));
         }
         params
     }

@@ -3,72 +3,17 @@
 use std::fmt::Write;
 
 use async_trait::async_trait;
-use recado_core::ids::{CampaignId, CompanyId, ContactId, LedgerLineId};
+use recado_core::ids::{CompanyId, LedgerLineId};
 use recado_core::page::{Page, PageRequest};
-use recado_core::prosas::{
-    Brl, LedgerFilter, LedgerLine, LedgerPage, LedgerReads, LineKind, ProsaScope, Prosas,
-};
+use recado_core::prosas::{Brl, LedgerFilter, LedgerLine, LedgerPage, LedgerReads, Prosas};
 use recado_core::store::{StoreError, Stored};
+use recado_store_sql::signed;
 
 use crate::PostgresStore;
+use crate::columns::Columns;
+use crate::param::{Param, params};
 use crate::session::{get, rows};
-use crate::table::{Columns, Param, Table, columns_of, params, signed, table_sql};
-
-impl Table for LedgerLine {
-    const NAME: &'static str = "ledger_lines";
-    const KEY: usize = 2;
-    const COLUMNS: &'static [&'static str] = &[
-        "company_id",
-        "id",
-        "consumption_id",
-        "kind",
-        "scope",
-        "prosas",
-        "cost",
-        "refunded_prosas",
-        "refunded_cost",
-        "contact_id",
-        "campaign_id",
-        "description",
-        "created_at",
-    ];
-    table_sql!(LedgerLine);
-
-    fn bind(self) -> Vec<Param> {
-        params![
-            self.company.uuid(),
-            self.id.uuid(),
-            self.consumption_id.uuid(),
-            self.kind.as_str(),
-            self.scope.as_str(),
-            self.prosas.units(),
-            self.cost.units(),
-            self.refunded.0.units(),
-            self.refunded.1.units(),
-            self.contact.map(ContactId::uuid),
-            self.campaign.map(CampaignId::uuid),
-            self.description,
-            self.created_at.millis(),
-        ]
-    }
-
-    fn read(columns: &mut Columns<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            company: columns.id(CompanyId::new)?,
-            id: columns.id(LedgerLineId::new)?,
-            consumption_id: columns.id(LedgerLineId::new)?,
-            kind: columns.word(LineKind::parse)?,
-            scope: columns.word(ProsaScope::parse)?,
-            prosas: columns.get().map(Prosas::from_units)?,
-            cost: columns.get().map(Brl::from_units)?,
-            refunded: (columns.get().map(Prosas::from_units)?, columns.get().map(Brl::from_units)?),
-            contact: columns.id_or_null(ContactId::new)?,
-            campaign: columns.id_or_null(CampaignId::new)?,
-            description: columns.get()?,
-            created_at: columns.time()?,
-        })
-    }
-}
+use crate::table::columns_of;
 
 /// One page with what holds of all pages, in one state of the database.
 fn page_statement(
@@ -83,13 +28,13 @@ fn page_statement(
         let _ = write!(condition, " AND {test} ${}", params.len());
     };
     if let Some(from) = filter.from {
-        and("created_at >=", Box::new(from.millis()));
+        and("created_at >=", Param::of(from.millis()));
     }
     if let Some(to) = filter.to {
-        and("created_at <=", Box::new(to.millis()));
+        and("created_at <=", Param::of(to.millis()));
     }
     if let Some(kind) = filter.kind {
-        and("kind =", Box::new(kind.as_str()));
+        and("kind =", Param::of(kind.as_str()));
     }
     // Sums of 64-bit numbers are exact, of any size; one that does not fit stays at its end.
     let sum = |column: &str| {
@@ -132,9 +77,9 @@ impl LedgerReads for PostgresStore {
         let mut ledger = LedgerPage { page: Page::empty(), prosas: Prosas::ZERO, cost: Brl::ZERO };
         for row in &found {
             let mut columns = Columns::new(row);
-            ledger.page.total = columns.number()?;
-            ledger.prosas = columns.get().map(Prosas::from_units)?;
-            ledger.cost = columns.get().map(Brl::from_units)?;
+            ledger.page.total = columns.get()?;
+            ledger.prosas = columns.get()?;
+            ledger.cost = columns.get()?;
             ledger.page.items.extend(columns.joined()?);
         }
         Ok(ledger)

@@ -9,8 +9,8 @@ use std::sync::LazyLock;
 use recado_core::ids::{CompanyId, ContactId};
 
 use crate::commit::CommitStep;
+use crate::param::params;
 use crate::recipients::TAKE_LONG;
-use crate::table::params;
 
 /// Reassigns the rows of `$2` in a table to `$3`. It looks nothing up by key: of a plan that was made
 /// while the table was empty, each look-up might read all of the company.

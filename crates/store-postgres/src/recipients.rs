@@ -4,63 +4,21 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use recado_core::campaigns::{
-    Recipient, RecipientCounts, RecipientEntry, RecipientFault, RecipientNumber, RecipientStatus,
+    Recipient, RecipientCounts, RecipientEntry, RecipientNumber, RecipientStatus,
 };
 use recado_core::contacts::{Identifier, Phone};
-use recado_core::ids::{CampaignId, CompanyId, ContactId, LedgerLineId, ListId, MessageId};
+use recado_core::ids::{CampaignId, CompanyId, ListId, MessageId};
 use recado_core::page::{Page, PageRequest};
 use recado_core::store::{StoreError, Stored};
+use recado_store_sql::signed;
 use uuid::Uuid;
 
 use crate::PostgresStore;
+use crate::columns::Columns;
 use crate::commit::CommitStep;
+use crate::param::params;
 use crate::session::{all_stored, rows};
-use crate::table::{Columns, Param, Table, columns_of, params, signed, table_sql};
-
-impl Table for Recipient {
-    const NAME: &'static str = "recipients";
-    const KEY: usize = 3;
-    const COLUMNS: &'static [&'static str] = &[
-        "company_id",
-        "campaign_id",
-        "number",
-        "contact_id",
-        "status",
-        "message_id",
-        "debit_id",
-        "fault",
-        "sent_at",
-    ];
-    table_sql!(Recipient);
-
-    fn bind(self) -> Vec<Param> {
-        params![
-            self.company.uuid(),
-            self.campaign.uuid(),
-            i64::from(self.number.0),
-            self.contact.map(ContactId::uuid),
-            self.status.as_str(),
-            self.message.map(MessageId::uuid),
-            self.debit.map(LedgerLineId::uuid),
-            self.fault.map(RecipientFault::as_str),
-            self.sent_at.map(|at| at.millis()),
-        ]
-    }
-
-    fn read(columns: &mut Columns<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            company: columns.id(CompanyId::new)?,
-            campaign: columns.id(CampaignId::new)?,
-            number: columns.number().map(RecipientNumber)?,
-            contact: columns.id_or_null(ContactId::new)?,
-            status: columns.word(RecipientStatus::parse)?,
-            message: columns.id_or_null(MessageId::new)?,
-            debit: columns.id_or_null(LedgerLineId::new)?,
-            fault: columns.word_or_null(RecipientFault::parse)?,
-            sent_at: columns.time_or_null()?,
-        })
-    }
-}
+use crate::table::columns_of;
 
 /// Enrolls those that are in the list `$3`, each looked up by itself. Contacts that go meanwhile are
 /// left out; the others stay until the commit. A campaign that is not there is missed by a row that
@@ -109,8 +67,8 @@ pub(crate) fn add_count(
     counts: &mut RecipientCounts,
     columns: &mut Columns<'_>,
 ) -> Result<(), StoreError> {
-    let status = columns.word(RecipientStatus::parse)?;
-    counts.add(status, columns.number()?);
+    let status = columns.get()?;
+    counts.add(status, columns.get()?);
     Ok(())
 }
 
@@ -169,8 +127,8 @@ pub(crate) fn page_sql(of_status: bool) -> String {
 
 fn read_entry(columns: &mut Columns<'_>) -> Result<Option<RecipientEntry>, StoreError> {
     let Some(recipient) = columns.joined()? else { return Ok(None) };
-    let phone: Option<Phone> = columns.value_or_null(Phone::from_stored)?;
-    let identifier = columns.word_or_null(Identifier::parse)?;
+    let phone: Option<Phone> = columns.get()?;
+    let identifier: Option<Identifier> = columns.get()?;
     let contact = identifier.map(|identifier| (phone, identifier));
     Ok(Some(RecipientEntry { recipient, contact }))
 }
@@ -229,7 +187,7 @@ impl PostgresStore {
         let mut found = Page::empty();
         for row in &rows(&self.pool, page_sql(status.is_some()), params).await? {
             let mut columns = Columns::new(row);
-            found.total = columns.number()?;
+            found.total = columns.get()?;
             found.items.extend(read_entry(&mut columns)?);
         }
         Ok(found)

@@ -8,8 +8,10 @@ use futures_util::{FutureExt, TryStreamExt};
 use recado_core::store::{StoreError, Stored};
 use tokio_postgres::{Error, Row};
 
+use crate::columns::Columns;
 use crate::error::{failed, follows};
-use crate::table::{Columns, Param, Table};
+use crate::param::Param;
+use crate::table::Table;
 
 /// A statement with its parameters.
 #[derive(Debug)]
@@ -206,6 +208,6 @@ pub(crate) async fn of_company<T: Table>(
     company: recado_core::ids::CompanyId,
 ) -> Result<Vec<T>, StoreError> {
     let condition = "WHERE company_id = $1 ORDER BY created_at, id";
-    let stored = select::<T>(pool, condition, crate::table::params![company.uuid()]).await?;
+    let stored = select::<T>(pool, condition, crate::param::params![company.uuid()]).await?;
     Ok(stored.into_iter().map(Stored::into_value).collect())
 }

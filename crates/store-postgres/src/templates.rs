@@ -4,71 +4,16 @@ use std::sync::LazyLock;
 
 use async_trait::async_trait;
 use recado_core::access::Company;
-use recado_core::ids::{CompanyId, ConnectionId, TemplateId};
+use recado_core::ids::{CompanyId, TemplateId};
 use recado_core::store::{StoreError, Stored};
-use recado_core::templates::{Template, TemplateCategory, TemplateReads, TemplateStatus};
+use recado_core::templates::{Template, TemplateReads};
 use uuid::Uuid;
 
 use crate::PostgresStore;
+use crate::columns::Columns;
+use crate::param::params;
 use crate::session::{get, rows, select};
-use crate::table::{Columns, Param, Table, columns_of, params, table_sql};
-
-impl Table for Template {
-    const NAME: &'static str = "templates";
-    const KEY: usize = 2;
-    const COLUMNS: &'static [&'static str] = &[
-        "company_id",
-        "id",
-        "name",
-        "category",
-        "language",
-        "body",
-        "status",
-        "connection_id",
-        "provider_id",
-        "is_complex",
-        "token",
-        "created_at",
-        "updated_at",
-    ];
-    table_sql!(Template);
-
-    fn bind(self) -> Vec<Param> {
-        params![
-            self.company.uuid(),
-            self.id.uuid(),
-            self.name,
-            self.category.as_str(),
-            self.language,
-            self.body,
-            self.status.as_str(),
-            self.connection.map(ConnectionId::uuid),
-            self.provider_id,
-            self.is_complex,
-            self.token,
-            self.created_at.millis(),
-            self.updated_at.millis(),
-        ]
-    }
-
-    fn read(columns: &mut Columns<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            company: columns.id(CompanyId::new)?,
-            id: columns.id(TemplateId::new)?,
-            name: columns.get()?,
-            category: columns.word(TemplateCategory::parse)?,
-            language: columns.get()?,
-            body: columns.get()?,
-            status: columns.word(TemplateStatus::parse)?,
-            connection: columns.id_or_null(ConnectionId::new)?,
-            provider_id: columns.get()?,
-            is_complex: columns.get()?,
-            token: columns.get()?,
-            created_at: columns.time()?,
-            updated_at: columns.time()?,
-        })
-    }
-}
+use crate::table::columns_of;
 
 /// A template by its token, with its company.
 pub(crate) static BY_TOKEN: LazyLock<String> = LazyLock::new(|| {

@@ -8,8 +8,8 @@ use recado_core::store::{StoreError, Upkeep};
 
 use crate::PostgresStore;
 use crate::error::failed;
+use crate::param::params;
 use crate::session::{Session, Statement, TransactionMode, rows};
-use crate::table::params;
 use crate::unknown_kinds;
 
 /// The lock of whoever folds; others need not.

@@ -6,27 +6,8 @@ use recado_core::store::{StoreError, Stored};
 use recado_core::workers::{Worker, WorkerReads};
 
 use crate::PostgresStore;
+use crate::param::params;
 use crate::session::{get, select};
-use crate::table::{Columns, Param, Table, params, table_sql};
-
-impl Table for Worker {
-    const NAME: &'static str = "workers";
-    const KEY: usize = 1;
-    const COLUMNS: &'static [&'static str] = &["id", "leased_until", "dispatches"];
-    table_sql!(Worker);
-
-    fn bind(self) -> Vec<Param> {
-        params![self.id.uuid(), self.leased_until.millis(), self.dispatches]
-    }
-
-    fn read(columns: &mut Columns<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            id: columns.id(WorkerId::new)?,
-            leased_until: columns.time()?,
-            dispatches: columns.get()?,
-        })
-    }
-}
 
 #[async_trait]
 impl WorkerReads for PostgresStore {
