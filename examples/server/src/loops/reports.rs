@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use recado_core::inbox::InboxError;
 use recado_core::{Error, Recado};
-use recado_providers::simulated::{Batch, Reports};
+use recado_providers::simulated::{ReportBatch, Reports};
 use tokio::sync::watch;
 
 use super::backoff;
@@ -32,7 +32,7 @@ pub(super) async fn run(recado: Recado, mut reports: Reports, mut stop: watch::R
 }
 
 /// Hands on one batch; repeats it as long as the store fails, as gateways repeat their calls.
-async fn hand_on(recado: &Recado, batch: Batch) {
+async fn hand_on(recado: &Recado, batch: ReportBatch) {
     let count = batch.events.len();
     for attempt in 1..=ATTEMPTS {
         let events = batch.events.clone();

@@ -83,7 +83,7 @@ mod tests {
             }
         }
 
-        fn admit(&self, _: &Connection, _: &Webhook) -> Result<(), WebhookRefused> {
+        fn admit(&self, _: &Connection, _: &ProviderWebhook) -> Result<(), WebhookRefused> {
             Err(WebhookRefused::Unsupported)
         }
     }
