@@ -17,7 +17,7 @@ use recado_core::ids::{CompanyId, ConnectionId, MessageId};
 use recado_core::messages::{DeliveryCode, ErrorType, MessageStatus};
 use recado_core::transport::{OutboundRequest, OutboundResponse, Transport, TransportError};
 use recado_core::{Clock, Ids, Timestamp};
-use recado_providers::simulated::{Batch, Reports, Simulated};
+use recado_providers::simulated::{ReportBatch, Reports, Simulated};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use uuid::Uuid;
@@ -104,7 +104,7 @@ impl Scene {
         self.gateway.send(&NoNetwork, connection, &self.outgoing(recipient)).await
     }
 
-    async fn next(&mut self) -> Vec<Batch> {
+    async fn next(&mut self) -> Vec<ReportBatch> {
         self.reports.next().await.expect("the gateway is there")
     }
 
@@ -120,7 +120,7 @@ impl Scene {
     }
 }
 
-fn statuses(batch: &Batch) -> impl Iterator<Item = &StatusEvent> {
+fn statuses(batch: &ReportBatch) -> impl Iterator<Item = &StatusEvent> {
     batch.events.iter().map(|event| match event {
         Ok(GatewayEvent::Status(status)) => status,
         other => panic!("{other:?} is no status report"),
