@@ -113,8 +113,6 @@ pub enum Reply {
     After(Duration, u16),
     /// A whole answer once the test [releases](Receiver::release) what is held.
     Held(u16),
-    /// A whole answer, after which the connection is closed without a word.
-    ThenClose(u16),
     /// Nothing at all; the connection stays open until the caller goes.
     Never,
     /// The connection is closed without an answer.
@@ -343,10 +341,6 @@ impl Receiver {
                     _ = release.changed() => whole(stream, status, &[], b"").await,
                     () = gone(stream) => false,
                 }
-            }
-            Reply::ThenClose(status) => {
-                whole(stream, status, &[], b"").await;
-                false
             }
             Reply::Never => {
                 gone(stream).await;

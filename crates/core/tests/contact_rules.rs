@@ -144,6 +144,31 @@ fn every_field_wrong_at_once_is_one_refusal_that_names_all() {
     }
 }
 
+/// D9: what a text may hold is counted in characters, after trimming.
+#[test]
+fn each_text_may_be_as_long_as_its_limit_and_no_longer() {
+    for (name, limit) in [
+        ("name", 200),
+        ("observation", 10_000),
+        ("rg", 200),
+        ("genero", 200),
+        ("estado_civil", 200),
+        ("profissao", 200),
+        ("city", 200),
+        ("state", 200),
+    ] {
+        let fits = "ç".repeat(limit);
+        created(json!({"phone": "11987654321", name: format!("  {fits} ")}), DraftFacts::default());
+        let over = object(json!({"phone": "11987654321", name: format!("{fits}ç")}));
+        match create(&over).decide(DraftFacts::default(), NOW) {
+            Err(CreateContactError::Invalid(problems)) => {
+                assert_eq!(problems.fields().collect::<Vec<_>>(), [name]);
+            }
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+}
+
 #[test]
 fn unknown_fields_and_what_only_the_database_knows_are_named_in_one_answer() {
     let inactive = field(9, FieldStatus::Inactive);

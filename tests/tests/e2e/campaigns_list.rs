@@ -145,33 +145,6 @@ async fn recipients_have_exactly_the_documented_fields(world: Campaigning) {
 }
 
 #[both_stores]
-async fn recipients_are_paged_in_a_stable_order_while_they_move_on(world: Campaigning) {
-    let (id, contacts) = world.campaign_to(12, json!({"messages_per_second": 10})).await;
-    world.start(&id).await;
-    let mut seen = Vec::new();
-    for page in 1..=3 {
-        let answer = world.get(&format!("{}?limit=5&page={page}", listing(&id))).await;
-        answer.expect(200);
-        let body = answer.json();
-        assert_eq!(body["total"], 12);
-        assert_eq!((&body["page"], &body["limit"]), (&json!(page), &json!(5)));
-        assert_eq!(answer.items().len(), if page == 3 { 2 } else { 5 });
-        seen.extend(answer.column("contact_id"));
-        world.drain().await;
-        world.advance(Duration::from_millis(100));
-    }
-    let distinct: BTreeSet<String> = seen.iter().cloned().collect();
-    assert_eq!(distinct, contacts.into_iter().collect(), "nobody twice, nobody left out");
-    world.run(&id).await;
-    let after: Vec<String> =
-        world.recipients(&id).await.iter().map(|one| text(&one["contact_id"])).collect();
-    assert_eq!(after, seen, "the order does not follow the statuses");
-    let beyond = world.get(&format!("{}?page=9", listing(&id))).await;
-    assert_eq!(beyond.expect(200), json!([]));
-    assert_eq!((&beyond.json()["total"], &beyond.json()["page"]), (&json!(12), &json!(9)));
-}
-
-#[both_stores]
 async fn recipients_are_filtered_by_their_current_status(world: Campaigning) {
     let mut contacts = world.contacts(5).await;
     contacts.push(world.contact(&steered(1)).await);

@@ -125,74 +125,6 @@ async fn what_is_missing_unknown_or_of_a_wrong_type_is_named_all_at_once(world: 
 }
 
 #[both_stores]
-async fn what_it_names_has_to_be_the_companys(world: Campaigning) {
-    let other = world.tenant("Other").await;
-    let foreign = json!({
-        "template_id": world.make_for(&other, "C/templates", json!({
-            "name": "t", "category": "UTILITY", "body": "b", "status": "APPROVED",
-        })).await["id"],
-        "list_id": world.make_for(&other, "C/lists", json!({"name": "l"})).await["id"],
-        "connection_id": world.connection_of(&other, "official_cloud", json!({})).await,
-    });
-    let list = world.list("VIP").await;
-    let known = world.campaign(&list, json!({})).await;
-    for name in ["template_id", "list_id", "connection_id"] {
-        for id in [text(&foreign[name]), unknown_id()] {
-            let body = world.draft(&list, json!({name: id}));
-            assert_eq!(world.operator("POST", ALL, body).await.expect_invalid(), [name]);
-            let answer = world.change(&known, json!({name: id})).await;
-            assert_eq!(answer.expect_invalid(), [name]);
-        }
-    }
-    let inactive = world.make("C/lists", json!({"name": "old", "is_active": false})).await;
-    let body = world.draft(&text(&inactive["id"]), json!({}));
-    assert_eq!(world.operator("POST", ALL, body).await.expect_invalid(), ["list_id"]);
-    assert_eq!(world.operator_get(ALL).await.as_array().expect("a list").len(), 1);
-}
-
-#[both_stores]
-async fn the_variables_have_to_fill_the_template(world: Campaigning) {
-    let list = world.list("VIP").await;
-    let known = world.campaign(&list, json!({})).await;
-    for variables in [
-        Value::Null,
-        json!({}),
-        json!({"1": "a"}),
-        json!({"1": "a", "2": ""}),
-        json!({"1": "a", "2": " \n"}),
-        json!({"1": "a", "2": "{{2}}"}),
-        json!({"1": "a", "2": "um *|nome|* aqui"}),
-    ] {
-        let body = world.draft(&list, json!({"variables": variables}));
-        let answer = world.operator("POST", ALL, body).await;
-        assert_eq!(answer.expect_invalid(), ["variables"], "{variables}");
-        let answer = world.change(&known, json!({"variables": variables})).await;
-        assert_eq!(answer.expect_invalid(), ["variables"], "{variables}");
-    }
-    let surplus = json!({"variables": {"1": "a", "2": "b", "3": "c"}});
-    world.campaign(&list, surplus).await;
-    let three = world.template("three", "UTILITY", "{{1}} {{2}} {{3}}").await;
-    let answer = world.change(&known, json!({"template_id": three["id"]})).await;
-    assert_eq!(answer.expect_invalid(), ["variables"], "the new template needs more");
-}
-
-#[both_stores]
-async fn a_template_bound_to_a_connection_goes_with_no_other(world: Campaigning) {
-    let bound = json!({
-        "name": "bound", "category": "UTILITY", "body": "Oi", "status": "APPROVED",
-        "connection_id": world.connection,
-    });
-    let bound = text(&world.make("C/templates", bound).await["id"]);
-    let list = world.list("VIP").await;
-    let other = world.silent("official_cloud").await;
-    let body = json!({"template_id": bound, "connection_id": other});
-    let answer = world.operator("POST", ALL, world.draft(&list, body)).await;
-    assert_eq!(answer.expect_invalid(), ["connection_id"]);
-    let body = json!({"template_id": bound, "connection_id": world.connection});
-    world.campaign(&list, body).await;
-}
-
-#[both_stores]
 async fn a_campaign_is_changed_field_by_field(world: Campaigning) {
     let (first, second) = (world.list("a").await, world.list("b").await);
     let id = world.campaign(&first, json!({"connection_id": world.connection})).await;
@@ -271,15 +203,6 @@ async fn a_campaign_is_deleted_unless_it_runs(world: Campaigning) {
 }
 
 #[both_stores]
-async fn a_finished_campaign_can_be_deleted(world: Campaigning) {
-    let (id, _) = world.campaign_to(1, json!({})).await;
-    assert_eq!(world.start_and_run(&id).await["status"], "finished");
-    let path = format!("C/campaigns/{id}");
-    world.operator("DELETE", &path, Value::Null).await.expect_deleted();
-    assert_eq!(world.all_messages().await.len(), 1);
-}
-
-#[both_stores]
 async fn an_unknown_campaign_and_anothers_do_not_exist(world: Campaigning) {
     let other = world.tenant("Other").await;
     let template = world
@@ -326,18 +249,6 @@ async fn starting_and_pausing_take_no_fields(world: Campaigning) {
     let path = format!("C/campaigns/{id}/start");
     let started = world.operator("POST", &path, json!({})).await.expect(200);
     assert_eq!(started["status"], "running");
-}
-
-#[both_stores]
-async fn a_list_that_is_gone_cannot_be_started_on(world: Campaigning) {
-    let (id, _) = world.campaign_to(2, json!({})).await;
-    let list = text(&world.record(&id).await["list_id"]);
-    let path = format!("C/lists/{list}");
-    world.operator("DELETE", &path, Value::Null).await.expect_deleted();
-    let path = format!("C/campaigns/{id}/start");
-    let refused = world.operator("POST", &path, Value::Null).await;
-    assert_eq!(refused.expect_invalid(), ["list_id"]);
-    assert_eq!(world.record(&id).await["status"], "draft");
 }
 
 #[both_stores]

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use recado_tests::campaigns::{RENDERED, exact, micros};
 use recado_tests::{
-    Campaigning, Outside, Receiver, Setup, StoreKind, both_stores, digits, eventually, keys,
-    mobile, steered, text, with,
+    Campaigning, Outside, Receiver, Setup, StoreKind, both_stores, eventually, keys, mobile,
+    steered, text, with,
 };
 use serde_json::{Value, json};
 
@@ -48,15 +48,6 @@ async fn its_message_is_a_template_of_a_campaign_without_a_debit(world: Campaign
 }
 
 #[both_stores]
-async fn its_message_cannot_be_debited_again(world: Campaigning) {
-    let contact = world.contact(&mobile(1)).await;
-    let (_, id) = one_message(&world, &contact, priced()).await;
-    let body = json!({"scope": "message", "prosas": 1, "cost_brl": 1, "message_ids": [id]});
-    let answer = world.operator("POST", "C/prosas/debits", body).await;
-    answer.expect_error(422, "VALIDATION_ERROR");
-}
-
-#[both_stores]
 async fn it_reopens_a_resolved_conversation(world: Campaigning) {
     let contact = world.contact_by_message(&world.connection, &mobile(1)).await;
     let reason = text(&world.make("C/close-reasons", json!({"name": "r"})).await["id"]);
@@ -72,33 +63,6 @@ async fn it_reopens_a_resolved_conversation(world: Campaigning) {
     }
     assert_eq!(open["last_message_at"], world.time());
     assert_eq!(open["last_connection_id"], world.connection.as_str());
-}
-
-#[both_stores]
-async fn a_message_that_was_not_sent_reopens_nothing(world: Campaigning) {
-    let contact = world.contact(&steered(1)).await;
-    world.close(&contact).await;
-    one_message(&world, &contact, json!({})).await;
-    assert_eq!(world.full(&contact).await["inbox_status"], "resolved");
-}
-
-#[both_stores]
-async fn whether_an_external_ai_is_on_does_not_matter(world: Campaigning) {
-    let body = json!({"phone": mobile(1), "external_ai_enabled": false});
-    let contact = world.import(body).await;
-    let (id, _) = one_message(&world, &contact, json!({})).await;
-    assert_eq!(world.recipient(&id, &contact).await["status"], "sent");
-    assert_eq!(world.full(&contact).await["external_ai_enabled"], false);
-}
-
-#[both_stores]
-async fn the_window_of_template_dispatch_does_not_matter(world: Campaigning) {
-    let contact = world.contact(&mobile(1)).await;
-    for _ in 0..2 {
-        let (id, _) = one_message(&world, &contact, json!({})).await;
-        assert_eq!(world.recipient(&id, &contact).await["status"], "sent");
-    }
-    assert_eq!(world.messages_of(&contact).await.len(), 2, "one of each campaign");
 }
 
 // Endings.
@@ -143,50 +107,6 @@ async fn an_uncertain_message_has_failed_and_its_debit_stands(world: Campaigning
     assert_eq!(ledger.lines.len(), 1, "{:?}", ledger.lines);
     assert_eq!((ledger.prosas, ledger.cost), (1_500_000, 350_001));
     assert_eq!(world.messages_of(&contact).await.len(), 1, "it is not sent again");
-}
-
-#[both_stores]
-async fn reports_move_recipients_and_counts_on(world: Campaigning) {
-    let (id, contacts) = world.campaign_to(4, priced()).await;
-    world.start_and_run(&id).await;
-    let before = world.recipients(&id).await;
-    let wamid = async |contact: &str| {
-        let message = text(&world.recipient(&id, contact).await["message_id"]);
-        text(&world.message(&message).await["wamid"])
-    };
-    world.advance(Duration::from_secs(60));
-    let failed = with(
-        world.report(&wamid(&contacts[0]).await, "failed"),
-        json!({"error": {"code": 131_026, "title": "Message undeliverable"}}),
-    );
-    let reports = vec![
-        failed,
-        world.report(&wamid(&contacts[1]).await, "delivered"),
-        world.report(&wamid(&contacts[2]).await, "delivered"),
-        world.report(&wamid(&contacts[2]).await, "read"),
-    ];
-    world.gateway(&world.connection, reports).await;
-    for (contact, status) in contacts.iter().zip(["failed", "delivered", "read", "sent"]) {
-        let now = world.recipient(&id, contact).await;
-        assert_eq!(now["status"], status);
-        let was = before.iter().find(|one| one["contact_id"] == contact.as_str());
-        assert_eq!(Some(&now["sent_at"]), was.map(|one| &one["sent_at"]), "it was sent then");
-        let code = if status == "failed" { json!("RECIPIENT_UNREACHABLE") } else { Value::Null };
-        assert_eq!(now["error_code"], code);
-    }
-    let record = world.record(&id).await;
-    let counts =
-        json!({"total": 4, "sent": 1, "delivered": 1, "read": 1, "failed": 1, "skipped": 0});
-    assert_eq!((&record["counts"], &record["status"]), (&counts, &json!("finished")));
-    assert_eq!(world.ledger().await.lines.len(), 4, "what was accepted is not given back");
-    // A report that comes late or again changes nothing.
-    let late = vec![
-        world.report(&wamid(&contacts[0]).await, "read"),
-        world.report(&wamid(&contacts[2]).await, "delivered"),
-        world.report(&wamid(&contacts[2]).await, "sent"),
-    ];
-    world.gateway(&world.connection, late).await;
-    assert_eq!(world.record(&id).await["counts"], counts);
 }
 
 #[both_stores]
@@ -274,28 +194,6 @@ async fn one_debit_a_message_names_contact_and_campaign(world: Campaigning) {
     assert_eq!(named, all);
 }
 
-#[both_stores]
-async fn a_message_that_costs_nothing_has_its_line_too(world: Campaigning) {
-    let (id, _) = world.campaign_to(2, json!({})).await;
-    world.start_and_run(&id).await;
-    let ledger = world.ledger().await;
-    assert_eq!((ledger.lines.len(), ledger.prosas, ledger.cost), (2, 0, 0));
-}
-
-#[both_stores]
-async fn a_price_that_is_changed_holds_for_the_messages_after_it(world: Campaigning) {
-    let more = with(priced(), json!({"messages_per_second": 10}));
-    let (id, _) = world.campaign_to(3, more).await;
-    world.start(&id).await;
-    world.drain().await;
-    let cheaper = json!({"cost_brl_per_message": exact("0.1"), "prosas_per_message": null});
-    world.change(&id, cheaper).await.expect(200);
-    assert_eq!(world.run(&id).await["status"], "finished");
-    let ledger = world.ledger().await;
-    assert_eq!(ledger.cost, 350_001 + 2 * 100_000);
-    assert_eq!(ledger.prosas, 1_500_000);
-}
-
 // Events and answers.
 
 #[both_stores]
@@ -331,46 +229,4 @@ async fn its_message_is_reported_of_once_when_it_was_sent(kind: StoreKind) {
     assert_eq!(updates.len(), 1, "{updates:?}");
     assert_eq!(updates[0]["contact"]["id"], refused.as_str());
     assert_eq!(updates[0]["status"], "failed");
-}
-
-#[both_stores]
-async fn who_asks_to_stop_in_answer_to_it_did_so_in_reply_to_a_campaign(world: Campaigning) {
-    let (id, contacts) = world.campaign_to(3, json!({})).await;
-    world.start_and_run(&id).await;
-    // The newest message to the first is the campaign's; the second quotes it after another;
-    // the third was written to since and quotes nothing.
-    let wamid = {
-        let message = text(&world.recipient(&id, &contacts[1]).await["message_id"]);
-        text(&world.message(&message).await["wamid"])
-    };
-    for n in [1, 2] {
-        world.advance(Duration::from_secs(1));
-        world.sent(&mobile(n), "e aí?").await;
-    }
-    world.advance(Duration::from_secs(1));
-    world.receive(&world.connection, &digits(&mobile(0)), "SAIR").await;
-    let quoting = with(
-        world.inbound(&digits(&mobile(1)), "parar"),
-        json!({"quoted_provider_message_id": wamid}),
-    );
-    world.stored(&world.connection, quoting).await;
-    world.receive(&world.connection, &digits(&mobile(2)), "stop").await;
-    let reported: Vec<(String, String)> = world
-        .events_of("contact.opted_out")
-        .await
-        .iter()
-        .map(|data| (text(&data["contact_id"]), text(&data["source"])))
-        .collect();
-    let expected = [
-        (contacts[0].clone(), "campaign_reply".to_owned()),
-        (contacts[1].clone(), "campaign_reply".to_owned()),
-        (contacts[2].clone(), "official_cloud_inbound".to_owned()),
-    ];
-    assert_eq!(reported, expected);
-    for contact in &contacts {
-        assert_eq!(world.full(contact).await["opted_out_at"], world.time());
-    }
-    let next = world.campaign(&world.list_of(&contacts).await, json!({})).await;
-    world.start_and_run(&next).await;
-    assert_eq!(world.statuses(&next).await["skipped"], 3);
 }

@@ -4,8 +4,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use recado_testkit::store::{StoreFailure, StoreOp};
-use recado_tests::{Campaigning, both_stores, digits, eventually, join_all, mobile, text};
+use recado_tests::{Campaigning, both_stores, digits, mobile, text};
 use serde_json::{Value, json};
 
 const TENTH: Duration = Duration::from_millis(100);
@@ -77,32 +76,6 @@ async fn a_campaign_goes_from_draft_over_running_to_finished(world: Campaigning)
 }
 
 #[both_stores]
-async fn starting_a_running_or_a_finished_campaign_changes_nothing(world: Campaigning) {
-    let (id, contacts) = world.campaign_to(3, json!({"messages_per_second": 10})).await;
-    let running = world.start(&id).await;
-    world.advance(Duration::from_secs(1));
-    assert_eq!(world.start(&id).await, running);
-    let finished = world.run(&id).await;
-    world.advance(Duration::from_secs(1));
-    assert_eq!(world.start(&id).await, finished);
-    assert_eq!(world.run(&id).await, finished);
-    each_got_one(&world, &contacts).await;
-}
-
-#[both_stores]
-async fn pausing_what_does_not_run_changes_nothing(world: Campaigning) {
-    let (id, _) = world.campaign_to(1, json!({})).await;
-    let draft = world.record(&id).await;
-    assert_eq!(world.pause(&id).await, draft);
-    world.start(&id).await;
-    let paused = world.pause(&id).await;
-    world.advance(Duration::from_secs(1));
-    assert_eq!(world.pause(&id).await, paused);
-    let finished = world.start_and_run(&id).await;
-    assert_eq!(world.pause(&id).await, finished);
-}
-
-#[both_stores]
 async fn a_pause_stops_it_and_a_start_goes_on_where_it_was(world: Campaigning) {
     let (id, contacts) = world.campaign_to(12, json!({"messages_per_second": 10})).await;
     let first = world.start(&id).await;
@@ -130,57 +103,6 @@ async fn a_pause_stops_it_and_a_start_goes_on_where_it_was(world: Campaigning) {
 }
 
 #[both_stores]
-async fn paused_and_started_again_and_again_it_repeats_nothing(world: Campaigning) {
-    let (id, contacts) = world.campaign_to(30, json!({"messages_per_second": 100})).await;
-    world.start(&id).await;
-    while world.record(&id).await["status"] == "running" {
-        let pausing = async { world.pause(&id).await };
-        tokio::join!(world.drain(), pausing);
-        world.drain().await;
-        world.advance(TENTH);
-        let record = world.start(&id).await;
-        if record["status"] == "finished" {
-            break;
-        }
-        world.drain().await;
-    }
-    assert_eq!(world.run(&id).await["status"], "finished");
-    each_got_one(&world, &contacts).await;
-}
-
-#[both_stores]
-async fn no_message_begins_after_a_pause_was_answered(world: Campaigning) {
-    let (id, contacts) = world.campaign_to(90, json!({})).await;
-    world.start(&id).await;
-    let total = async || {
-        let answer = world.get("/api/v1/messages?limit=1").await;
-        answer.json()["pagination"]["total"].as_u64().expect("a number")
-    };
-    let pausing = async {
-        eventually("some are sent", || async { (total().await >= 3).then_some(()) }).await;
-        world.pause(&id).await;
-        total().await
-    };
-    let ((), at_the_pause) = tokio::join!(world.drain(), pausing);
-    assert_eq!(total().await, at_the_pause);
-    assert_eq!(world.run(&id).await["status"], "paused");
-    let statuses = world.statuses(&id).await;
-    assert_eq!(statuses.get("sending"), None, "what was on its way is settled: {statuses:?}");
-    assert_eq!(world.start_and_run(&id).await["status"], "finished");
-    each_got_one(&world, &contacts).await;
-}
-
-#[both_stores]
-async fn started_many_times_at_once_it_is_started_once(world: Campaigning) {
-    let (id, contacts) = world.campaign_to(5, json!({})).await;
-    let started = join_all((0..10).map(|_| world.start(&id)).collect()).await;
-    assert!(started.iter().all(|record| *record == started[0]), "{started:?}");
-    assert_eq!(started[0]["counts"]["total"], 5);
-    assert_eq!(world.run(&id).await["status"], "finished");
-    each_got_one(&world, &contacts).await;
-}
-
-#[both_stores]
 async fn the_list_is_frozen_at_the_first_start(world: Campaigning) {
     let (id, contacts) = world.campaign_to(3, json!({"messages_per_second": 10})).await;
     let list = text(&world.record(&id).await["list_id"]);
@@ -198,15 +120,6 @@ async fn the_list_is_frozen_at_the_first_start(world: Campaigning) {
     assert_eq!(recipients.len(), 4);
     assert!(contacts.iter().all(|contact| recipients.contains(contact)));
     each_got_one(&world, &recipients).await;
-}
-
-#[both_stores]
-async fn a_campaign_to_nobody_finishes(world: Campaigning) {
-    let list = world.list("empty").await;
-    let id = world.campaign(&list, json!({})).await;
-    let finished = world.start_and_run(&id).await;
-    assert_eq!(finished["status"], "finished");
-    assert_eq!(finished["counts"]["total"], 0);
 }
 
 #[both_stores]
@@ -310,22 +223,6 @@ async fn a_rate_is_kept_over_each_second_and_can_be_changed(world: Campaigning) 
 }
 
 #[both_stores]
-async fn what_is_skipped_uses_nothing_of_the_rate(world: Campaigning) {
-    let mut contacts = Vec::new();
-    for n in 0..40 {
-        let body = json!({"phone": mobile(n), "opted_out_at": world.time()});
-        contacts.push(world.import(body).await);
-    }
-    contacts.push(world.contact(&mobile(41)).await);
-    let list = world.list_of(&contacts).await;
-    let id = world.campaign(&list, json!({"messages_per_second": 1})).await;
-    world.start(&id).await;
-    world.drain().await;
-    assert_eq!(world.statuses(&id).await["skipped"], 40);
-    assert_eq!(sent(&world).await, 1);
-}
-
-#[both_stores]
 async fn each_campaign_has_its_own_rate(world: Campaigning) {
     let contacts = world.contacts(4).await;
     let list = world.list_of(&contacts).await;
@@ -371,44 +268,6 @@ async fn a_template_that_is_not_approved_any_more_pauses_it(world: Campaigning) 
 }
 
 #[both_stores]
-async fn a_template_that_is_gone_pauses_it(world: Campaigning) {
-    let (id, contacts) = world.campaign_to(4, json!({"messages_per_second": 10})).await;
-    world.start(&id).await;
-    world.drain().await;
-    let path = format!("C/templates/{}", world.template);
-    world.operator("DELETE", &path, Value::Null).await.expect_deleted();
-    world.advance(TENTH);
-    is_paused_for(&world, &id, "template_not_found").await;
-    world.start(&id).await;
-    is_paused_for(&world, &id, "template_not_found").await;
-    assert_eq!(sent(&world).await, 1);
-    let other = text(&world.template("outro", "UTILITY", "Oi {{1}}, há {{2}}").await["id"]);
-    world.change(&id, json!({"template_id": other})).await.expect(200);
-    assert_eq!(world.start_and_run(&id).await["status"], "finished");
-    each_got_one(&world, &contacts).await;
-    let contents: BTreeSet<String> =
-        world.all_messages().await.iter().map(|one| text(&one["content"])).collect();
-    let expected = ["Oi amigos, há novidades", "Olá amigos, temos novidades"];
-    assert_eq!(contents, expected.map(str::to_owned).into());
-}
-
-#[both_stores]
-async fn a_template_that_needs_more_than_before_pauses_it(world: Campaigning) {
-    let (id, contacts) = world.campaign_to(3, json!({"messages_per_second": 10})).await;
-    world.start(&id).await;
-    world.drain().await;
-    let path = format!("C/templates/{}", world.template);
-    let more = json!({"body": "{{1}} {{2}} {{3}}"});
-    world.operator("PATCH", &path, more).await.expect(200);
-    world.advance(TENTH);
-    is_paused_for(&world, &id, "template_variables").await;
-    let variables = json!({"variables": {"1": "a", "2": "b", "3": "c"}});
-    world.change(&id, variables).await.expect(200);
-    assert_eq!(world.start_and_run(&id).await["status"], "finished");
-    each_got_one(&world, &contacts).await;
-}
-
-#[both_stores]
 async fn a_connection_that_is_disconnected_pauses_it(world: Campaigning) {
     for named in [Value::Null, json!(world.connection)] {
         let before = sent(&world).await;
@@ -433,83 +292,4 @@ async fn a_connection_that_is_disconnected_pauses_it(world: Campaigning) {
         assert_eq!(sent(&world).await, before + 4);
         assert_eq!(world.statuses(&id).await["sent"], 4);
     }
-}
-
-#[both_stores]
-async fn a_connection_that_is_switched_off_or_gone_pauses_it(world: Campaigning) {
-    let named = json!({"messages_per_second": 10, "connection_id": world.connection});
-    let (id, contacts) = world.campaign_to(4, named).await;
-    world.start(&id).await;
-    world.drain().await;
-    let path = format!("C/connections/{}", world.connection);
-    let off = |active: bool| world.operator("PATCH", &path, json!({"is_active": active}));
-    // Another one that could carry it is none that it was told to use.
-    let other = world.silent("official_cloud").await;
-    off(false).await.expect(200);
-    world.advance(TENTH);
-    is_paused_for(&world, &id, "connection").await;
-    off(true).await.expect(200);
-    world.advance(TENTH);
-    world.start(&id).await;
-    world.drain().await;
-    assert_eq!(sent(&world).await, 2);
-    let gone = world.operator("DELETE", &path, Value::Null).await;
-    assert_eq!(gone.status, 200, "{}", gone.show());
-    world.advance(TENTH);
-    is_paused_for(&world, &id, "connection").await;
-    world.change(&id, json!({"connection_id": other})).await.expect(200);
-    assert_eq!(world.start_and_run(&id).await["status"], "finished");
-    let recipients = world.recipients(&id).await;
-    assert_eq!(recipients.len(), contacts.len());
-    assert!(recipients.iter().all(|one| one["status"] == "sent"), "{recipients:?}");
-}
-
-#[both_stores]
-async fn each_contact_is_written_to_over_the_connection_it_was_last_met_on(world: Campaigning) {
-    let other = world.silent("official_cloud").await;
-    let met = [
-        (world.contact_by_message(&world.connection, &mobile(1)).await, world.connection.clone()),
-        (world.contact_by_message(&other, &mobile(2)).await, other.clone()),
-    ];
-    let list = world.list_of(&[met[0].0.clone(), met[1].0.clone()]).await;
-    let id = world.campaign(&list, json!({})).await;
-    assert_eq!(world.start_and_run(&id).await["status"], "finished");
-    for (contact, connection) in &met {
-        let message = text(&world.recipient(&id, contact).await["message_id"]);
-        assert_eq!(world.message(&message).await["connection_id"], connection.as_str());
-    }
-}
-
-#[both_stores]
-async fn a_draft_on_a_template_that_is_not_approved_pauses_at_its_start(world: Campaigning) {
-    set_template(&world, "PENDING").await;
-    let (id, contacts) = world.campaign_to(2, json!({})).await;
-    world.start(&id).await;
-    is_paused_for(&world, &id, "template_not_approved").await;
-    set_template(&world, "APPROVED").await;
-    assert_eq!(world.start_and_run(&id).await["status"], "finished");
-    each_got_one(&world, &contacts).await;
-}
-
-// Trouble.
-
-#[both_stores]
-async fn a_store_that_fails_for_a_while_repeats_nothing(world: Campaigning) {
-    let (id, contacts) = world.campaign_to(30, json!({})).await;
-    world.start(&id).await;
-    for (n, failure) in [
-        (3, StoreFailure::Unavailable),
-        (6, StoreFailure::UnknownBefore),
-        (4, StoreFailure::UnknownAfter),
-        (2, StoreFailure::Contended),
-    ] {
-        world.server.store.fail_nth(StoreOp::Commit, n, failure);
-        world.drain().await;
-        world.server.store.heal();
-        world.server.recover_sends().await;
-        world.advance(Duration::from_secs(1));
-    }
-    let record = world.run(&id).await;
-    assert_eq!(record["status"], "finished", "{record}");
-    each_got_one(&world, &contacts).await;
 }

@@ -1,9 +1,7 @@
 //! The names by which a channel knows a contact, and the ninth digit of Brazilian mobiles: D15, D17,
 //! D62, D67.
 
-use recado_tests::{
-    World, both_stores, digits, eight_digits, join_all, mobile, steered, text, with,
-};
+use recado_tests::{World, both_stores, digits, eight_digits, mobile, steered, text, with};
 use serde_json::json;
 
 /// The name of the contact on its only connection.
@@ -78,48 +76,6 @@ async fn a_contact_made_by_an_event_has_the_channels_name_as_identifier(world: W
 }
 
 #[both_stores]
-async fn a_contact_is_found_by_any_alias_that_was_learnt(world: World) {
-    let qr = world.qr().await;
-    let lid = "120363000000000001@lid";
-    let event = with(world.inbound(&digits(&mobile(1)), "oi"), json!({"aliases": [lid]}));
-    let message = world.stored(&qr, event).await;
-    let id = contact_of(&world, &message).await;
-    let message = world.receive(&qr, lid, "sou eu").await;
-    assert_eq!(contact_of(&world, &message).await, id);
-    assert_eq!(world.list_ids("").await, [id]);
-}
-
-#[both_stores]
-async fn somebody_known_by_an_alias_only_gains_the_phone_as_another_name(world: World) {
-    let qr = world.qr().await;
-    let lid = "120363000000000002@lid";
-    let message = world.receive(&qr, lid, "oi").await;
-    let id = contact_of(&world, &message).await;
-    let detail = world.detail(&id).await;
-    assert_eq!(detail["identifier"], lid);
-    assert_eq!(detail["phone"], lid, "without a phone the identifier stands in");
-    let event = with(world.inbound(lid, "oi"), json!({"aliases": [digits(&mobile(1))]}));
-    world.stored(&qr, event).await;
-    let message = world.receive(&qr, &eight_digits(&mobile(1)), "oi").await;
-    assert_eq!(contact_of(&world, &message).await, id);
-    assert_eq!(world.list_ids("").await, [id]);
-}
-
-#[both_stores]
-async fn an_alias_of_another_contact_leaves_both_as_they_are(world: World) {
-    let qr = world.qr().await;
-    let first = world.contact_by_message(&qr, &mobile(1)).await;
-    let second = world.contact_by_message(&qr, &mobile(2)).await;
-    let event =
-        with(world.inbound(&digits(&mobile(1)), "oi"), json!({"aliases": [digits(&mobile(2))]}));
-    let message = world.stored(&qr, event).await;
-    assert_eq!(contact_of(&world, &message).await, first, "`from` decides");
-    let message = world.receive(&qr, &digits(&mobile(2)), "oi").await;
-    assert_eq!(contact_of(&world, &message).await, second);
-    assert_eq!(world.list_ids("").await.len(), 2);
-}
-
-#[both_stores]
 async fn an_alias_belongs_to_one_company(world: World) {
     let other = world.tenant("Other").await;
     let (ours, theirs) = (world.qr().await, world.connection_of(&other, "qr", json!({})).await);
@@ -131,35 +87,6 @@ async fn an_alias_belongs_to_one_company(world: World) {
     assert_eq!(world.all_messages().await.len(), 1);
     assert_eq!(world.get_as(&other.key, "/api/v1/messages").await.items().len(), 1);
     assert_eq!(world.get_as(&other.key, "/api/v1/contacts").await.items().len(), 1);
-}
-
-#[both_stores]
-async fn a_creation_and_a_first_message_at_once_make_one_contact(world: World) {
-    let qr = world.qr().await;
-    for n in 0..10 {
-        let form = if n % 2 == 0 { digits(&mobile(n)) } else { eight_digits(&mobile(n)) };
-        let event = world.inbound(&form, "oi");
-        let (created, received) = tokio::join!(
-            world.post_contact(json!({"phone": mobile(n)})),
-            world.gateway_one(&qr, event)
-        );
-        assert!([201, 409].contains(&created.status), "{}", created.show());
-        assert_eq!(received["result"], "stored", "{received}");
-    }
-    assert_eq!(world.list_ids("limit=100").await.len(), 10);
-    assert_eq!(world.events_of("contact.created").await.len(), 10);
-}
-
-#[both_stores]
-async fn creations_in_both_forms_at_once_make_one_contact(world: World) {
-    let short = format!("+{}", eight_digits(&mobile(1)));
-    let calls = (0..20).map(|n| {
-        let phone = if n % 2 == 0 { mobile(1) } else { short.clone() };
-        world.post_contact(json!({"phone": phone}))
-    });
-    let answers = join_all(calls.collect()).await;
-    assert_eq!(answers.iter().filter(|answer| answer.status == 201).count(), 1);
-    assert_eq!(answers.iter().filter(|answer| answer.status == 409).count(), 19);
 }
 
 #[both_stores]

@@ -48,22 +48,6 @@ async fn a_new_simulated_connection_is_active_and_connected(world: World) {
 }
 
 #[both_stores]
-async fn a_status_that_is_given_holds(world: World) {
-    for status in ["connected", "disconnected"] {
-        let body = with(simulated("qr"), json!({"status": status, "is_active": false}));
-        let made = world.make("C/connections", body).await;
-        assert_eq!(made["status"], status);
-        assert_eq!(made["is_active"], false);
-    }
-}
-
-#[both_stores]
-async fn a_connection_of_a_real_gateway_is_not_connected_before_the_gateway_says_so(world: World) {
-    let made = world.make("C/connections", waha()).await;
-    assert_eq!(made["status"], "disconnected");
-}
-
-#[both_stores]
 async fn a_connection_needs_kind_name_identifier_and_gateway(world: World) {
     let answer = world.operator("POST", "C/connections", json!({})).await;
     assert_eq!(answer.expect_invalid(), ["gateway", "identifier", "kind", "name"]);
@@ -71,18 +55,6 @@ async fn a_connection_needs_kind_name_identifier_and_gateway(world: World) {
     let refused = world.operator("POST", "C/connections", body).await.expect_invalid();
     assert!(refused.contains(&"kind".to_owned()), "{refused:?}");
     assert!(refused.contains(&"nope".to_owned()), "{refused:?}");
-}
-
-#[both_stores]
-async fn a_gateway_serves_only_its_kind(world: World) {
-    for (kind, gateway) in
-        [("qr", "cloud_api"), ("official_cloud", "waha"), ("official_cloud", "evolution")]
-    {
-        let body = with(simulated(kind), json!({"gateway": gateway}));
-        let answer = world.operator("POST", "C/connections", body).await;
-        let refused = answer.expect_invalid();
-        assert!(refused.contains(&"gateway".to_owned()), "{kind} {gateway}: {refused:?}");
-    }
 }
 
 #[both_stores]
@@ -122,14 +94,6 @@ async fn secrets_in_settings_are_never_returned(world: World) {
         assert!(shown.contains("https://waha.example"), "{shown}");
         assert!(!shown.contains("the-secret"), "{shown}");
     }
-}
-
-#[both_stores]
-async fn identifiers_need_not_be_unique(world: World) {
-    let first = world.make("C/connections", simulated("qr")).await;
-    let second = world.make("C/connections", simulated("qr")).await;
-    assert_ne!(first["id"], second["id"]);
-    assert_eq!(first["identifier"], second["identifier"]);
 }
 
 #[both_stores]
@@ -258,32 +222,6 @@ async fn unread_counts_begin_again_after_the_operator_has_read(world: World) {
     assert_eq!(world.detail(&contact).await["last_read_at"], world.time());
     world.receive(&qr, &digits(&mobile(1)), "alô").await;
     assert_eq!(unread(&world, &contact).await, 1);
-}
-
-#[both_stores]
-async fn unread_counts_begin_again_after_an_echo(world: World) {
-    let qr = world.qr().await;
-    let contact = world.contact_by_message(&qr, &mobile(1)).await;
-    world.stored(&qr, world.echo(&digits(&mobile(1)), "pois não")).await;
-    assert_eq!(unread(&world, &contact).await, 0);
-}
-
-#[both_stores]
-async fn unread_is_counted_for_each_connection(world: World) {
-    let (qr, cloud) = (world.qr().await, world.cloud().await);
-    let contact = world.contact_by_message(&qr, &mobile(1)).await;
-    for _ in 0..3 {
-        world.receive(&cloud, &digits(&mobile(1)), "alô").await;
-    }
-    let mut counts: Vec<u64> = on(&world, &contact)
-        .await
-        .iter()
-        .map(|one| one["unread_count"].as_u64().expect("a number"))
-        .collect();
-    counts.sort_unstable();
-    assert_eq!(counts, [1, 3]);
-    world.act(&contact, "read", Value::Null).await.expect(200);
-    assert!(on(&world, &contact).await.iter().all(|one| one["unread_count"] == 0));
 }
 
 #[both_stores]

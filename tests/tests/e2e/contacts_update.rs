@@ -108,29 +108,6 @@ async fn custom_fields_merge_field_by_field(world: World) {
 }
 
 #[both_stores]
-async fn the_empty_string_removes_a_custom_value(world: World) {
-    let (a, b) = (world.field("aaa").await, world.field("bbb").await);
-    let id = world.create_id(json!({"phone": phone(1), "custom_fields": {&a: "1", &b: "2"}})).await;
-    world.patch_contact(&id, json!({"custom_fields": {&a: ""}})).await.expect(200);
-    assert_eq!(world.detail(&id).await["custom_fields"], json!({&b: "2"}));
-    assert_eq!(world.listed(&id).await["custom_fields"], json!({"bbb": "2"}));
-}
-
-#[both_stores]
-async fn a_null_where_no_null_belongs_is_422(world: World) {
-    let field = world.field("field").await;
-    let id = world.create_id(json!({"phone": phone(1)})).await;
-    for (name, body) in [
-        ("custom_fields", json!({"custom_fields": null})),
-        ("custom_fields", json!({"custom_fields": {&field: null}})),
-        ("list_ids", json!({"list_ids": null})),
-        ("phone", json!({"phone": null})),
-    ] {
-        assert_eq!(world.patch_contact(&id, body.clone()).await.expect_invalid(), [name], "{body}");
-    }
-}
-
-#[both_stores]
 async fn custom_fields_of_unknown_inactive_or_foreign_definitions_are_422(world: World) {
     let inactive = text(
         &world
@@ -181,18 +158,6 @@ async fn the_whole_detail_body_can_be_sent_back_unchanged(world: World) {
     world.advance(Duration::from_secs(60));
     world.patch_contact(&id, before.clone()).await.expect(200);
     assert_eq!(world.detail(&id).await, before, "nothing changed, not even updated_at");
-}
-
-#[both_stores]
-async fn an_edited_detail_body_changes_what_was_edited(world: World) {
-    let (id, field) = rich(&world).await;
-    let mut body = world.detail(&id).await;
-    body["name"] = json!("Outra");
-    body["custom_fields"][&field] = json!("prata");
-    world.patch_contact(&id, body).await.expect(200);
-    let after = world.detail(&id).await;
-    assert_eq!(after["name"], "Outra");
-    assert_eq!(after["custom_fields"][&field], "prata");
 }
 
 #[both_stores]
@@ -298,44 +263,6 @@ async fn any_unknown_key_is_422_and_nothing_changes(world: World) {
     assert_eq!(world.detail(&id).await["name"], "Ana");
 }
 
-#[both_stores]
-async fn every_field_wrong_at_once_is_one_422_that_names_all(world: World) {
-    let id = world.create_id(json!({"phone": phone(1)})).await;
-    let answer = world
-        .patch_contact(
-            &id,
-            json!({
-                "name": 1, "email": "no", "birthday": "x", "observation": [], "cpf": "1", "rg": {},
-                "genero": true, "estado_civil": 1.5, "profissao": ["x"], "city": "a\u{0}",
-                "state": "x".repeat(201), "postal_code": "1", "cnpj": "1",
-                "custom_fields": {"nope": "x"}, "list_ids": ["nope"], "nmae": "x",
-            }),
-        )
-        .await;
-    let mut all = [
-        "name",
-        "email",
-        "birthday",
-        "observation",
-        "cpf",
-        "rg",
-        "genero",
-        "estado_civil",
-        "profissao",
-        "city",
-        "state",
-        "postal_code",
-        "cnpj",
-        "custom_fields",
-        "list_ids",
-        "nmae",
-    ];
-    all.sort_unstable();
-    assert_eq!(answer.expect_invalid(), all);
-    assert_eq!(answer.json()["details"]["custom_fields"], json!(["nope"]));
-    assert_eq!(answer.json()["details"]["list_ids"], json!(["nope"]));
-}
-
 // D23
 
 #[both_stores]
@@ -389,47 +316,7 @@ async fn a_taken_email_goes_to_shared_email_and_leaves_email(world: World) {
     assert_eq!(stored["email"], "mine@example.com");
 }
 
-#[both_stores]
-async fn storing_or_clearing_an_email_clears_the_shared_one(world: World) {
-    world.create(json!({"phone": phone(1), "email": "taken@example.com"})).await;
-    for (n, value) in [(2, json!("own@example.com")), (3, json!("")), (4, Value::Null)] {
-        let id = world.create_id(json!({"phone": phone(n), "email": "taken@example.com"})).await;
-        world.patch_contact(&id, json!({"email": value})).await.expect(200);
-        let stored = world.operator_get(&format!("C/contacts/{id}")).await;
-        assert_eq!(stored["shared_email"], Value::Null, "after {value}");
-    }
-}
-
-#[both_stores]
-async fn an_email_that_becomes_free_promotes_nobody_and_can_be_taken(world: World) {
-    let owner = world.create_id(json!({"phone": phone(1), "email": "a@example.com"})).await;
-    let sharer = world.create_id(json!({"phone": phone(2), "email": "a@example.com"})).await;
-    world.patch_contact(&owner, json!({"email": ""})).await.expect(200);
-    assert_eq!(world.detail(&sharer).await["email"], Value::Null);
-    world.patch_contact(&sharer, json!({"email": "a@example.com"})).await.expect(200);
-    assert_eq!(world.detail(&sharer).await["email"], "a@example.com");
-}
-
-#[both_stores]
-async fn a_contacts_own_email_is_not_taken(world: World) {
-    let id = world.create_id(json!({"phone": phone(1), "email": "a@example.com"})).await;
-    let answer = world.patch_contact(&id, json!({"email": "A@example.com"})).await;
-    assert_eq!(answer.expect(200)["contact"]["email"], "a@example.com");
-    assert!(answer.json().get("warnings").is_none());
-}
-
 // D44a
-
-#[both_stores]
-async fn updated_at_moves_with_a_change_and_not_without(world: World) {
-    let id = world.create_id(json!({"phone": phone(1), "name": "Ana"})).await;
-    let first = world.detail(&id).await["updated_at"].clone();
-    world.advance(Duration::from_secs(5));
-    world.patch_contact(&id, json!({"name": " Ana "})).await.expect(200);
-    assert_eq!(world.detail(&id).await["updated_at"], first, "the same name");
-    world.patch_contact(&id, json!({"name": "Bia"})).await.expect(200);
-    assert!(text(&world.detail(&id).await["updated_at"]) > text(&first));
-}
 
 #[both_stores]
 async fn concurrent_updates_of_one_contact_lose_nothing(world: World) {

@@ -47,24 +47,9 @@ async fn a_200_with_a_body_of_300_mib_is_one_delivered_attempt(hooks: Hooks) {
 }
 
 #[both_stores]
-async fn a_200_with_a_body_without_end_is_one_delivered_attempt(hooks: Hooks) {
-    let delivery = met(&hooks, Reply::Flood(200)).await;
-    assert_eq!(delivered_at_once(&delivery), "x".repeat(1_024));
-    let written = hooks.receiver.written();
-    assert!(written < 64 * MIB, "it was not read: {written}");
-}
-
-#[both_stores]
 async fn a_200_that_stalls_after_the_headers_is_one_delivered_attempt(hooks: Hooks) {
     let delivery = met(&hooks, Reply::StallAfterHeaders(200)).await;
     assert_eq!(delivered_at_once(&delivery), "");
-}
-
-#[both_stores]
-async fn a_200_that_breaks_off_its_body_is_one_delivered_attempt(hooks: Hooks) {
-    let delivery = met(&hooks, Reply::BreakOff(200)).await;
-    let kept = delivered_at_once(&delivery);
-    assert!("half of it".starts_with(&kept), "{kept:?}");
 }
 
 #[both_stores]
@@ -109,17 +94,6 @@ async fn an_attempt_under_way_is_not_joined_by_a_second_one_however_long_it_take
 }
 
 #[both_stores]
-async fn deliveries_to_one_receiver_use_a_connection_again(hooks: Hooks) {
-    hooks.hook("/a", &["contact.created"]).await;
-    for n in 0..10 {
-        create(&hooks, n).await;
-        hooks.drain().await;
-    }
-    assert_eq!(hooks.receiver.count("/a"), 10);
-    assert_eq!(hooks.receiver.connections(), 1);
-}
-
-#[both_stores]
 async fn a_used_connection_that_breaks_without_an_answer_is_replaced_and_not_counted(hooks: Hooks) {
     hooks.hook("/a", &["contact.created"]).await;
     hooks.receiver.answers("/a", Reply::HangupWhenReused);
@@ -137,26 +111,6 @@ async fn a_used_connection_that_breaks_without_an_answer_is_replaced_and_not_cou
         assert_eq!(pair[0].body, pair[1].body);
         assert_ne!(pair[0].connection, pair[1].connection);
     }
-}
-
-#[both_stores]
-async fn a_new_connection_that_breaks_without_an_answer_is_a_failed_attempt(hooks: Hooks) {
-    let delivery = met(&hooks, Reply::Hangup).await;
-    assert_eq!((&delivery["status"], &delivery["attempts"]), (&json!("pending"), &json!(1)));
-    assert_eq!(hooks.receiver.count("/a"), 1, "it is not repeated at once");
-}
-
-#[both_stores]
-async fn a_receiver_that_closes_idle_connections_gets_everything_once(hooks: Hooks) {
-    hooks.hook("/a", &["contact.created"]).await;
-    hooks.receiver.answers("/a", Reply::ThenClose(200));
-    for n in 0..10 {
-        create(&hooks, n).await;
-        hooks.drain().await;
-    }
-    assert_eq!(hooks.receiver.count("/a"), 10);
-    let all = hooks.deliveries("status=delivered").await;
-    assert!(all.len() == 10 && all.iter().all(|one| one["attempts"] == 1), "{all:?}");
 }
 
 #[both_stores]

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use recado_tests::{Hooks, Reply, both_stores, digits, keys, mobile, phone, text, unknown_id};
+use recado_tests::{Hooks, Reply, both_stores, keys, mobile, phone, text, unknown_id};
 use serde_json::{Value, json};
 
 const WAITS: [u64; 4] = [30, 120, 600, 1_800];
@@ -18,10 +18,6 @@ async fn end_series(hooks: &Hooks) {
     for wait in WAITS {
         hooks.pass(Duration::from_secs(wait)).await;
     }
-}
-
-fn ids(deliveries: &[Value]) -> Vec<String> {
-    deliveries.iter().map(|one| text(&one["id"])).collect()
 }
 
 #[both_stores]
@@ -42,39 +38,6 @@ async fn a_delivery_is_listed_with_what_became_of_it(hooks: Hooks) {
     expected["next_attempt_at"] = Value::Null;
     expected["delivered_at"] = json!(hooks.time());
     assert_eq!(hooks.deliveries("").await, [expected]);
-}
-
-#[both_stores]
-async fn deliveries_are_listed_newest_first_in_pages(hooks: Hooks) {
-    hooks.hook("/a", &["*"]).await;
-    hooks.hook("/b", &["*"]).await;
-    for n in 0..5 {
-        create(&hooks, n).await;
-        hooks.advance(Duration::from_millis(u64::from(n % 2)));
-    }
-    let all = hooks.deliveries("limit=100").await;
-    assert_eq!(all.len(), 10);
-    let order: Vec<(String, String)> =
-        all.iter().map(|one| (text(&one["created_at"]), text(&one["id"]))).collect();
-    let mut newest_first = order.clone();
-    newest_first.sort();
-    newest_first.reverse();
-    assert_eq!(order, newest_first);
-    let mut paged = Vec::new();
-    for page in 1..=4 {
-        let answer = hooks.list_deliveries(&format!("limit=3&page={page}")).await;
-        assert_eq!(
-            answer.json()["pagination"],
-            json!({"page": page, "limit": 3, "total": 10, "total_pages": 4})
-        );
-        paged.extend(answer.items());
-    }
-    assert_eq!(paged, all);
-    let beyond = hooks.list_deliveries("limit=3&page=5").await;
-    assert_eq!(beyond.items(), Vec::<Value>::new());
-    assert_eq!(beyond.json()["pagination"]["total"], 10);
-    let usual = hooks.list_deliveries("").await;
-    assert_eq!(usual.json()["pagination"]["limit"], 50);
 }
 
 #[both_stores]
@@ -122,25 +85,6 @@ async fn the_listing_is_filtered_by_status_webhook_and_event(hooks: Hooks) {
         assert_eq!(answer.json()["pagination"]["total"], 0);
         assert_eq!(answer.json()["pagination"]["total_pages"], 0);
     }
-}
-
-#[both_stores]
-async fn an_unacceptable_parameter_of_the_listing_is_named(hooks: Hooks) {
-    for (query, name) in [
-        ("status=done", "status"),
-        ("status=", "status"),
-        ("webhook_id=7", "webhook_id"),
-        ("event=message", "event"),
-        ("event=*", "event"),
-        ("page=0", "page"),
-        ("page=x", "page"),
-        ("limit=0", "limit"),
-        ("limit=101", "limit"),
-        ("status=failed&status=failed", "status"),
-    ] {
-        hooks.list_deliveries(query).await.expect_bad_parameter(name);
-    }
-    hooks.list_deliveries("colour=red").await.expect(200);
 }
 
 #[both_stores]
@@ -231,23 +175,6 @@ async fn redelivery_is_a_fresh_series_with_the_same_id_and_body(hooks: Hooks) {
 }
 
 #[both_stores]
-async fn a_pending_delivery_is_not_redelivered(hooks: Hooks) {
-    hooks.hook("/a", &["*"]).await;
-    create(&hooks, 1).await;
-    let id = text(&hooks.only_delivery().await["id"]);
-    hooks.redeliver(&id).await.expect_error(409, "DELIVERY_PENDING");
-    hooks.receiver.then("/a", Reply::status(500));
-    hooks.drain().await;
-    hooks.redeliver(&id).await.expect_error(409, "DELIVERY_PENDING");
-    hooks.pass(Duration::from_secs(30)).await;
-    let calls = (0..6).map(|_| hooks.redeliver(&id));
-    let answers = recado_tests::join_all(calls.collect()).await;
-    assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1);
-    hooks.drain().await;
-    assert_eq!(hooks.receiver.count("/a"), 3);
-}
-
-#[both_stores]
 async fn a_delivery_of_a_deleted_webhook_is_not_redelivered(hooks: Hooks) {
     let hook = hooks.hook("/a", &["*"]).await;
     create(&hooks, 1).await;
@@ -258,34 +185,4 @@ async fn a_delivery_of_a_deleted_webhook_is_not_redelivered(hooks: Hooks) {
     let path = format!("C/deliveries/{id}/redeliver");
     let answer = hooks.operator("POST", &path, json!({"force": true})).await;
     assert_eq!(answer.expect_invalid(), ["force"]);
-}
-
-#[both_stores]
-async fn a_redelivery_goes_to_its_own_webhook_only(hooks: Hooks) {
-    hooks.hook("/a", &["*"]).await;
-    hooks.hook("/b", &["*"]).await;
-    let qr = hooks.qr().await;
-    hooks.receive(&qr, &digits(&mobile(1)), "oi").await;
-    hooks.drain().await;
-    let of_a = hooks.receiver.to("/a")[0].delivery();
-    hooks.redeliver(&of_a).await.expect(200);
-    hooks.drain().await;
-    let again = ids(&hooks.deliveries("").await).into_iter().filter(|id| *id == of_a).count();
-    assert_eq!(again, 1, "it is the same delivery");
-    assert_eq!((hooks.receiver.count("/a"), hooks.receiver.count("/b")), (3, 2));
-}
-
-#[both_stores]
-async fn a_redelivery_waits_while_its_webhook_is_inactive(hooks: Hooks) {
-    let hook = hooks.hook("/a", &["*"]).await;
-    create(&hooks, 1).await;
-    hooks.drain().await;
-    let id = text(&hooks.only_delivery().await["id"]);
-    hooks.change_hook(&hook, json!({"is_active": false})).await;
-    hooks.redeliver(&id).await.expect(200);
-    hooks.drain().await;
-    assert_eq!(hooks.receiver.count("/a"), 1);
-    hooks.change_hook(&hook, json!({"is_active": true})).await;
-    hooks.drain().await;
-    assert_eq!(hooks.receiver.count("/a"), 2);
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use recado_tests::{
     Hooks, Received, Reply, Setup, StoreKind, both_stores, digits, eventually, mobile, phone, text,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// Lets these contacts write so many messages each, in turn.
 async fn messaging(hooks: &Hooks, contacts: std::ops::Range<u32>, messages: u32) {
@@ -53,43 +53,6 @@ async fn the_events_of_each_contact_come_in_their_order(hooks: Hooks) {
         assert_eq!(reported, in_order(12), "{contact}");
     }
     assert!(hooks.receiver.most_in_flight("/a") > 1, "contacts do not wait for each other");
-}
-
-#[both_stores]
-async fn the_next_event_of_a_contact_waits_for_the_first_and_other_contacts_do_not(hooks: Hooks) {
-    hooks.hook("/a", &["message.received"]).await;
-    messaging(&hooks, 0..1, 1).await;
-    hooks.drain().await;
-    hooks.receiver.then("/a", Reply::Held(200));
-    messaging(&hooks, 0..1, 3).await;
-    let draining = hooks.draining();
-    hooks.receiver.reaches("/a", 2).await;
-    messaging(&hooks, 1..9, 1).await;
-    let all = hooks.receiver.reaches("/a", 10).await;
-    assert_eq!(by_contact(&all).len(), 9);
-    assert_eq!(hooks.receiver.in_flight("/a"), 1, "the first contact's next event waits");
-    hooks.receiver.release();
-    draining.await.expect("it ends");
-    let first = text(&all[0].data()["contact"]["id"]);
-    assert_eq!(by_contact(&hooks.receiver.to("/a"))[&first], ["0", "0", "1", "2"]);
-}
-
-#[both_stores]
-async fn a_failed_first_attempt_releases_the_contacts_next_event_at_once(hooks: Hooks) {
-    hooks.hook("/a", &["*"]).await;
-    hooks.receiver.then("/a", Reply::status(200)).then("/a", Reply::status(500));
-    messaging(&hooks, 0..1, 5).await;
-    // No time passes.
-    hooks.drain().await;
-    let reported = by_contact(&hooks.receiver.to("/a"));
-    assert_eq!(reported.into_values().next(), Some(in_order(5)));
-    let pending = hooks.deliveries("status=pending").await;
-    assert_eq!(pending.len(), 1);
-    assert_eq!(pending[0]["next_attempt_at"], hooks.time_in(30_000));
-    hooks.pass(Duration::from_secs(30)).await;
-    let last = hooks.receiver.to("/a").pop().expect("a request");
-    assert_eq!(last.data()["content"], "0");
-    assert!(hooks.deliveries("status=pending").await.is_empty());
 }
 
 #[both_stores]
@@ -151,38 +114,4 @@ async fn receivers_that_hang_fail_or_flood_do_not_delay_the_others(kind: StoreKi
         (all.json()["pagination"]["total"].as_u64() >= Some(100)).then_some(())
     })
     .await;
-}
-
-#[both_stores]
-async fn a_dead_receiver_does_not_delay_what_comes_later_for_others(hooks: Hooks) {
-    hooks.hook("/dead", &["*"]).await;
-    hooks.hook("/good", &["*"]).await;
-    hooks.receiver.answers("/dead", Reply::Never);
-    hooks.create(json!({"phone": phone(0)})).await;
-    let draining = hooks.draining();
-    for n in 1..30 {
-        hooks.receiver.reaches("/good", n as usize).await;
-        hooks.create(json!({"phone": phone(n)})).await;
-    }
-    hooks.receiver.reaches("/good", 30).await;
-    hooks.receiver.reaches("/dead", 16).await;
-    assert_eq!(hooks.receiver.in_flight("/dead"), 16);
-    draining.abort();
-}
-
-#[both_stores]
-async fn what_is_tried_again_does_not_wait_behind_what_is_new(hooks: Hooks) {
-    hooks.hook("/a", &["contact.created"]).await;
-    hooks.receiver.then("/a", Reply::status(500));
-    hooks.create(json!({"phone": phone(0), "name": "old"})).await;
-    hooks.drain().await;
-    hooks.advance(Duration::from_secs(30));
-    for n in 1..300 {
-        hooks.create(json!({"phone": phone(n), "name": "new"})).await;
-    }
-    hooks.drain().await;
-    let all = hooks.receiver.to("/a");
-    let old = all.iter().skip(1).position(|one| one.data()["name"] == "old");
-    assert!(old.is_some_and(|place| place < 150), "{old:?}");
-    assert_eq!(hooks.deliveries("status=pending").await, Vec::<Value>::new());
 }

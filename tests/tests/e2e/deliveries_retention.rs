@@ -67,31 +67,6 @@ async fn finished_deliveries_and_events_go_after_30_days(hooks: Hooks) {
 }
 
 #[both_stores]
-async fn what_is_pending_is_kept_however_old_and_is_delivered_in_the_end(hooks: Hooks) {
-    let key = hooks.journal_key().await;
-    let hook = hooks.hook("/a", &["*"]).await;
-    hooks.receiver.then("/a", Reply::status(500));
-    create(&hooks, 1).await;
-    hooks.drain().await;
-    create(&hooks, 2).await;
-    hooks.change_hook(&hook, json!({"is_active": false})).await;
-    hooks.advance(DAY * 90);
-    sweep(&hooks).await;
-    assert_eq!(count(&hooks, "status=pending").await, 2);
-    for delivery in hooks.deliveries("").await {
-        assert!(hooks.delivery(&text(&delivery["id"])).await["body"].is_string());
-    }
-    assert_eq!(reported(&hooks, &key).await.len(), 2, "what a delivery needs is kept");
-    hooks.change_hook(&hook, json!({"is_active": true})).await;
-    hooks.drain().await;
-    assert_eq!(count(&hooks, "status=delivered").await, 2);
-    let all = hooks.receiver.to("/a");
-    assert_eq!(all.len(), 3);
-    sweep(&hooks).await;
-    assert_eq!(count(&hooks, "").await, 0, "settled now, and older than the retention");
-}
-
-#[both_stores]
 async fn the_operator_sets_another_retention_and_a_running_server_sweeps(kind: StoreKind) {
     let retention = Some(Duration::from_secs(3_600));
     let hooks = Hooks::with(kind, Setup { retention, ..Setup::default() }).await;
@@ -116,26 +91,6 @@ async fn the_operator_sets_another_retention_and_a_running_server_sweeps(kind: S
     })
     .await;
     assert_eq!(reported(&hooks, &key).await[0]["data"]["name"], "c2");
-}
-
-#[both_stores]
-async fn a_large_number_goes_in_small_steps_and_wholly(hooks: Hooks) {
-    let key = hooks.journal_key().await;
-    hooks.hook("/a", &["*"]).await;
-    let qr = hooks.qr().await;
-    for n in 0..2 {
-        let events =
-            (0..800).map(|m| hooks.inbound("5511987650001", &format!("{n} {m}"))).collect();
-        hooks.gateway(&qr, events).await;
-    }
-    let webhooks = hooks.operator_get("C/webhooks").await;
-    let path = format!("C/webhooks/{}", text(&webhooks[0]["id"]));
-    hooks.operator("DELETE", &path, Value::Null).await.expect_deleted();
-    assert_eq!(count(&hooks, "status=failed").await, 1_601);
-    hooks.advance(DAY * 31);
-    sweep(&hooks).await;
-    assert_eq!(count(&hooks, "").await, 0);
-    assert!(reported(&hooks, &key).await.is_empty());
 }
 
 #[both_stores]
@@ -164,29 +119,6 @@ async fn deleting_a_contact_erases_what_was_reported_of_it(hooks: Hooks) {
     assert_eq!(reported[0]["event"], "contact.created");
     assert_eq!(reported[0]["data"], Value::Null);
     assert_eq!(reported[1]["data"]["name"], "c2");
-}
-
-#[both_stores]
-async fn what_is_pending_of_a_deleted_contact_is_reported_before_it_is_erased(hooks: Hooks) {
-    hooks.hook("/a", &["*"]).await;
-    hooks.receiver.then("/a", Reply::status(500));
-    let contact = create(&hooks, 1).await;
-    hooks.drain().await;
-    remove(&hooks, &contact).await;
-    hooks.server.run_due_jobs().await;
-    let pending = hooks.only_delivery().await;
-    assert_eq!(pending["status"], "pending");
-    assert!(pending["body"].is_string(), "it is still needed");
-    hooks.pass(Duration::from_secs(30)).await;
-    let all = hooks.receiver.to("/a");
-    assert_eq!(all.len(), 2);
-    assert_eq!(all[0].body, all[1].body);
-    hooks.advance(Duration::from_secs(600));
-    hooks.server.run_due_jobs().await;
-    let erased = hooks.only_delivery().await;
-    assert_eq!(erased["status"], "delivered");
-    assert_eq!(erased["body"], Value::Null);
-    hooks.redeliver(&text(&erased["id"])).await.expect_error(409, "BODY_ERASED");
 }
 
 #[both_stores]

@@ -63,45 +63,6 @@ async fn a_delivery_is_tried_five_times_with_these_waits_and_then_failed(hooks: 
 }
 
 #[both_stores]
-async fn every_attempt_has_the_same_id_and_the_same_bytes(hooks: Hooks) {
-    hooks.receiver.answers("/a", Reply::status(500));
-    let id = pending(&hooks).await;
-    hooks.drain().await;
-    for wait in WAITS {
-        // What becomes of the contact does not change what was told of it.
-        let contact = text(&hooks.receiver.to("/a")[0].data()["id"]);
-        hooks.patch_contact(&contact, json!({"name": hooks.time()})).await.expect(200);
-        hooks.pass(wait).await;
-    }
-    let all = hooks.receiver.to("/a");
-    assert_eq!(all.len(), 5);
-    for request in &all {
-        assert_eq!(request.delivery(), id);
-        assert_eq!(request.body, all[0].body);
-        for name in ["content-type", "x-service-event", "x-service-signature"] {
-            assert_eq!(request.header(name), all[0].header(name));
-        }
-    }
-    assert_eq!(hooks.delivery(&id).await["body"], all[0].text());
-}
-
-#[both_stores]
-async fn a_wait_counts_from_the_end_of_the_failed_attempt(hooks: Hooks) {
-    hooks.receiver.then("/a", Reply::Held(500));
-    let id = pending(&hooks).await;
-    let draining = hooks.draining();
-    hooks.receiver.reaches("/a", 1).await;
-    let started = hooks.time();
-    hooks.advance(Duration::from_secs(7));
-    hooks.receiver.release();
-    draining.await.expect("it ends");
-    let waiting = hooks.delivery(&id).await;
-    assert_eq!(waiting["next_attempt_at"], hooks.time_in(30_000));
-    assert_eq!(waiting["attempt_log"][0]["started_at"], started);
-    assert_eq!(waiting["attempt_log"][0]["duration_ms"], 7_000);
-}
-
-#[both_stores]
 async fn the_operator_may_set_other_waits(kind: StoreKind) {
     let waits = [1, 2, 3, 4].map(Duration::from_secs);
     let hooks = manual(kind, Setup { retry_waits: Some(waits), ..Setup::default() }).await;
@@ -114,22 +75,6 @@ async fn the_operator_may_set_other_waits(kind: StoreKind) {
         hooks.pass(MILLI).await;
     }
     assert_eq!(hooks.only_delivery().await["status"], "failed");
-}
-
-#[both_stores]
-async fn any_status_of_the_200s_is_a_delivery(hooks: Hooks) {
-    let id = pending(&hooks).await;
-    for (n, status) in (1..).zip([200, 201, 202, 203, 204, 206, 226, 250, 299]) {
-        hooks.receiver.then("/a", Reply::status(status));
-        hooks.drain().await;
-        let delivered = hooks.delivery(&id).await;
-        assert_eq!(delivered["status"], "delivered", "{status}");
-        assert_eq!(delivered["attempts"], n, "{status}");
-        assert_eq!(delivered["delivered_at"], hooks.time());
-        assert_eq!(delivered["next_attempt_at"], Value::Null);
-        assert_eq!(delivered["attempt_log"][n - 1]["status_code"], status);
-        hooks.redeliver(&id).await.expect(200);
-    }
 }
 
 #[both_stores]
@@ -156,15 +101,6 @@ async fn any_other_status_is_a_failed_attempt(hooks: Hooks) {
 }
 
 #[both_stores]
-async fn an_answer_below_200_is_a_failed_attempt(hooks: Hooks) {
-    let id = pending(&hooks).await;
-    hooks.receiver.then("/a", Reply::header(101, "upgrade", "websocket"));
-    hooks.drain().await;
-    let delivery = hooks.delivery(&id).await;
-    assert_eq!((&delivery["status"], &delivery["attempts"]), (&json!("pending"), &json!(1)));
-}
-
-#[both_stores]
 async fn a_redirect_is_a_failed_attempt_and_is_not_followed(hooks: Hooks) {
     let id = pending(&hooks).await;
     let elsewhere = hooks.receiver.url("/elsewhere");
@@ -177,35 +113,6 @@ async fn a_redirect_is_a_failed_attempt_and_is_not_followed(hooks: Hooks) {
         assert_eq!(delivery["attempt_log"][n - 1]["status_code"], status);
     }
     assert_eq!(hooks.receiver.count("/elsewhere"), 0);
-}
-
-#[both_stores]
-async fn a_receivers_retry_after_is_ignored(hooks: Hooks) {
-    let id = pending(&hooks).await;
-    hooks.receiver.then("/a", Reply::header(503, "retry-after", "1"));
-    hooks.receiver.then("/a", Reply::header(429, "retry-after", "86400"));
-    hooks.drain().await;
-    assert_eq!(hooks.delivery(&id).await["next_attempt_at"], hooks.time_in(30_000));
-    hooks.pass(Duration::from_secs(30)).await;
-    assert_eq!(hooks.delivery(&id).await["next_attempt_at"], hooks.time_in(120_000));
-    hooks.pass(Duration::from_secs(120)).await;
-    assert_eq!(hooks.delivery(&id).await["status"], "delivered");
-}
-
-#[both_stores]
-async fn a_delivery_that_failed_first_is_delivered_by_a_later_attempt(hooks: Hooks) {
-    let id = pending(&hooks).await;
-    for _ in 0..4 {
-        hooks.receiver.then("/a", Reply::status(500));
-    }
-    hooks.drain().await;
-    for wait in WAITS {
-        hooks.pass(wait).await;
-    }
-    let delivered = hooks.delivery(&id).await;
-    assert_eq!(delivered["status"], "delivered");
-    assert_eq!(delivered["attempts"], 5);
-    assert_eq!(delivered["delivered_at"], hooks.time());
 }
 
 #[both_stores]

@@ -1,7 +1,7 @@
 //! A template is dispatched, or refused, in the documented order: 4.10, 7.3; D48, D51.
 
 use recado_tests::hooks_in::{dispatching, plain};
-use recado_tests::{Intake, Request, both_stores, keys, mobile, steered, text, unknown_id, with};
+use recado_tests::{Intake, Request, both_stores, keys, mobile, text, unknown_id, with};
 use serde_json::{Value, json};
 
 const NOTHING: &str = "TEMPLATE_NOT_FOUND";
@@ -60,38 +60,6 @@ async fn someone_known_is_an_existing_contact(world: Intake) {
 }
 
 #[both_stores]
-async fn the_token_matches_without_case_and_nothing_else_does(world: Intake) {
-    world.silent("official_cloud").await;
-    let made = world.template("ola", "UTILITY", "Olá").await;
-    let token = text(&made["token"]);
-    world.dispatched(&token.to_uppercase(), &mobile(1)).await;
-    let mixed: String = token
-        .chars()
-        .enumerate()
-        .map(|(n, c)| if n % 2 == 0 { c.to_ascii_uppercase() } else { c })
-        .collect();
-    world.dispatched(&mixed, &mobile(2)).await;
-    for wrong in [
-        text(&made["id"]),
-        unknown_id(),
-        "0f0e0d0c-0b0a-4908-8706-050403020100".to_owned(),
-        "x".to_owned(),
-        "ola".to_owned(),
-        token[..35].to_owned(),
-        format!("{token}0"),
-        format!("{token}%20"),
-        format!("%20{token}"),
-        "%00".to_owned(),
-        "*".to_owned(),
-    ] {
-        world.dispatch_to(&wrong, &mobile(3)).await.expect_hook_error(404, NOTHING);
-    }
-    let path = format!("C/templates/{}", text(&made["id"]));
-    world.operator("DELETE", &path, Value::Null).await;
-    world.dispatch_to(&token, &mobile(3)).await.expect_hook_error(404, NOTHING);
-}
-
-#[both_stores]
 async fn without_the_feature_every_call_is_403(world: Intake) {
     let token = world.token("ola", "UTILITY", "Olá").await;
     world.features(&world.us, true, false).await;
@@ -103,21 +71,6 @@ async fn without_the_feature_every_call_is_403(world: Intake) {
     let body = json!({"name": "x", "category": "UTILITY", "body": "x", "status": "APPROVED"});
     let theirs = text(&world.make_for(&other, "C/templates", body).await["token"]);
     world.dispatch_to(&theirs, &mobile(1)).await.expect_hook_error(403, "FEATURE_DISABLED");
-}
-
-#[both_stores]
-async fn only_an_approved_template_is_sent(world: Intake) {
-    world.silent("official_cloud").await;
-    let made = world.template("ola", "UTILITY", "Olá").await;
-    let token = text(&made["token"]);
-    for status in ["PENDING", "REJECTED", "PAUSED"] {
-        set_status(&world, &made, status).await;
-        let answer = world.dispatch_to(&token, &mobile(1)).await;
-        answer.expect_hook_error(403, "TEMPLATE_NOT_APPROVED");
-    }
-    assert!(world.list_ids("").await.is_empty(), "a refusal leaves nothing");
-    set_status(&world, &made, "APPROVED").await;
-    world.dispatched(&token, &mobile(1)).await;
 }
 
 #[both_stores]
@@ -170,77 +123,6 @@ async fn the_first_of_several_refusals_is_reported(world: Intake) {
     reported(whole.clone(), 403, "TEMPLATE_NOT_APPROVED").await;
     set_status(&world, &made, "APPROVED").await;
     reported(whole, 403, "CONTACT_OPTED_OUT").await;
-}
-
-#[both_stores]
-async fn an_accepted_send_reopens_and_a_failed_one_does_not(world: Intake) {
-    world.silent("official_cloud").await;
-    let token = world.token("ola", "UTILITY", "Olá").await;
-    for (phone, status, state) in [
-        (mobile(1), 200, "open"),
-        (steered(1), 502, "resolved"),
-        (steered(2), 502, "resolved"),
-        (steered(3), 502, "resolved"),
-    ] {
-        let id = world.create_id(json!({"phone": phone})).await;
-        world.close(&id).await;
-        let closed = world.detail(&id).await["last_closed_at"].clone();
-        assert_eq!(world.dispatch_to(&token, &phone).await.status, status, "{phone}");
-        let after = world.detail(&id).await;
-        assert_eq!(after["inbox_status"], state, "{phone}");
-        assert_eq!(after["last_closed_at"], closed, "it is kept after reopening");
-    }
-}
-
-#[both_stores]
-async fn without_a_usable_connection_nothing_is_sent_and_nothing_stays(world: Intake) {
-    let made = world.template("ola", "MARKETING", "Olá").await;
-    let token = text(&made["token"]);
-    let fails = || async {
-        world.dispatch_to(&token, &mobile(1)).await.expect_hook_error(502, "SEND_FAILED");
-    };
-    fails().await;
-    let waha = json!({
-        "gateway": "waha", "status": "connected",
-        "settings": {"base_url": "https://waha.example", "session": "s", "api_key": "k",
-                     "webhook_hmac_key": "h"},
-    });
-    world.connection("qr", waha).await;
-    fails().await;
-    world.connection("official_cloud", json!({"status": "disconnected"})).await;
-    world.connection("official_cloud", json!({"is_active": false})).await;
-    fails().await;
-    assert!(world.list_ids("").await.is_empty());
-    assert!(world.events().await.is_empty());
-    let first = world.silent("official_cloud").await;
-    let done = world.dispatched(&token, &mobile(1)).await;
-    let message = world.message(&text(&done["message_id"])).await;
-    assert_eq!(message["connection_id"], first.as_str(), "the only one that can be used");
-}
-
-#[both_stores]
-async fn the_connection_is_the_templates_else_the_last_one_else_the_only_one(world: Intake) {
-    let (first, second) =
-        (world.silent("official_cloud").await, world.silent("official_cloud").await);
-    let token = world.token("ola", "UTILITY", "Olá").await;
-    world.dispatch_to(&token, &mobile(1)).await.expect_hook_error(502, "SEND_FAILED");
-    let contact = world.create_id(json!({"phone": mobile(1)})).await;
-    let path = format!("C/contacts/{contact}");
-    world.operator("PATCH", &path, json!({"last_connection_id": second})).await.expect(200);
-    let done = world.dispatched(&token, &mobile(1)).await;
-    let through = world.message(&text(&done["message_id"])).await["connection_id"].clone();
-    assert_eq!(through, second.as_str(), "the last one");
-    let body = json!({
-        "name": "own", "category": "UTILITY", "body": "Oi", "status": "APPROVED",
-        "connection_id": first,
-    });
-    let own = text(&world.make("C/templates", body).await["token"]);
-    let done = world.dispatched(&own, &mobile(1)).await;
-    let through = world.message(&text(&done["message_id"])).await["connection_id"].clone();
-    assert_eq!(through, first.as_str(), "the template's own");
-    let event = json!({"kind": "connection", "status": "disconnected", "timestamp": world.time()});
-    world.gateway_one(&first, event).await;
-    world.dispatch_to(&own, &mobile(2)).await.expect_hook_error(502, "SEND_FAILED");
 }
 
 #[both_stores]

@@ -3,10 +3,8 @@
 use std::time::Duration;
 
 use recado_tests::backend::TestServer;
-use recado_tests::hooks_in::{FORWARDED, dispatching, incoming, unknown_client};
-use recado_tests::{
-    Answer, Intake, Request, Setup, both_stores, join_all, on_postgres, unknown_id,
-};
+use recado_tests::hooks_in::{FORWARDED, dispatching, unknown_client};
+use recado_tests::{Answer, Intake, Request, Setup, both_stores, join_all, on_postgres};
 use serde_json::json;
 
 /// A call with a body that is refused last of all, by some client.
@@ -66,68 +64,6 @@ async fn a_token_has_60_calls_a_minute_however_it_is_written(world: Intake) {
     assert_eq!(crowd(&world, &other).await.0, 60);
     world.advance(Duration::from_secs(1));
     assert_eq!(crowd(&world, &token).await.0, 1);
-}
-
-#[both_stores]
-async fn the_limit_of_a_client_is_reported_before_the_token_and_the_feature(world: Intake) {
-    let token = world.token("ola", "UTILITY", "Olá").await;
-    let client = unknown_client();
-    for _ in 0..10 {
-        let answer = from(&world, &client, &unknown_id()).await;
-        answer.expect_hook_error(404, "TEMPLATE_NOT_FOUND");
-    }
-    assert_eq!(from(&world, &client, "no-uuid").await.expect_limited(), 6);
-    from(&world, &client, &token).await.expect_limited();
-    world.features(&world.us, false, false).await;
-    from(&world, &client, &token).await.expect_limited();
-    world.advance(Duration::from_secs(6));
-    from(&world, &client, &token).await.expect_hook_error(403, "FEATURE_DISABLED");
-    from(&world, &client, &token).await.expect_limited();
-}
-
-#[both_stores]
-async fn the_limit_of_a_token_is_reported_after_the_feature_and_before_the_body(world: Intake) {
-    let token = world.token("ola", "UTILITY", "Olá").await;
-    world.features(&world.us, false, false).await;
-    for _ in 0..70 {
-        let answer = from(&world, &unknown_client(), &token).await;
-        answer.expect_hook_error(403, "FEATURE_DISABLED");
-    }
-    world.features(&world.us, true, true).await;
-    assert_eq!(crowd(&world, &token).await.0, 60, "refused calls cost the token nothing");
-    let huge = Request::new("POST", dispatching(&token)).body(vec![b'x'; 60_000]);
-    world.knock(huge).await.expect_limited();
-    world.knock(Request::new("POST", dispatching(&token)).body("[]")).await.expect_limited();
-    world.features(&world.us, false, false).await;
-    from(&world, &unknown_client(), &token).await.expect_hook_error(403, "FEATURE_DISABLED");
-}
-
-#[both_stores]
-async fn a_call_that_was_limited_is_not_charged(world: Intake) {
-    let token = world.token("ola", "UTILITY", "Olá").await;
-    let other = world.token("other", "UTILITY", "Olá").await;
-    crowd(&world, &token).await;
-    let client = unknown_client();
-    for _ in 0..20 {
-        from(&world, &client, &token).await.expect_limited();
-    }
-    assert_eq!(burst(&world, &client, &other).await.0, 10, "the client");
-    for _ in 0..20 {
-        from(&world, &client, &other).await.expect_limited();
-    }
-    assert_eq!(crowd(&world, &other).await.0, 50, "the token");
-}
-
-#[both_stores]
-async fn the_counters_of_the_contact_webhook_are_others(world: Intake) {
-    let token = world.token("ola", "UTILITY", "Olá").await;
-    let client = unknown_client();
-    burst(&world, &client, &token).await;
-    let contact = Request::new("POST", incoming("nobody-has-this")).header(FORWARDED, &client);
-    for _ in 0..10 {
-        world.send(contact.clone()).await.expect_hook_error(404, "ENDPOINT_NOT_FOUND");
-    }
-    world.send(contact).await.expect_limited();
 }
 
 #[both_stores]

@@ -49,58 +49,7 @@ async fn everything_may_come_in_the_query(world: Intake) {
     assert_eq!(sent(&world, &answer).await.0, "+5511987654321");
 }
 
-#[both_stores]
-async fn variables_of_the_query_are_numbered(world: Intake) {
-    world.silent("official_cloud").await;
-    let body: String = (1..=11).map(|n| format!("{{{{{n}}}}};")).collect();
-    let token = world.token("many", "UTILITY", &body).await;
-    let values: String = (1..=11).map(|n| format!("&v{n}=w{n}")).collect();
-    let query = format!("phone={}{values}", mobile(1).replace('+', ""));
-    let answer = world.dispatch_query(&token, &query).await;
-    let expected: String = (1..=11).map(|n| format!("w{n};")).collect();
-    assert_eq!(sent(&world, &answer).await.1, expected);
-}
-
-#[both_stores]
-async fn phone_number_comes_before_phone(world: Intake) {
-    let token = echo(&world).await;
-    let (first, second) = (mobile(1).replace('+', ""), mobile(2).replace('+', ""));
-    let query = format!("phone={first}&phone_number={second}&v1=x");
-    let answer = world.dispatch_query(&token, &query).await;
-    assert_eq!(sent(&world, &answer).await.0, mobile(2));
-}
-
 // Body and query.
-
-#[both_stores]
-async fn what_is_in_the_body_has_precedence_field_by_field(world: Intake) {
-    let token = echo(&world).await;
-    let query = format!("phone_number={}&v1=query", mobile(1).replace('+', ""));
-    let cases = [
-        (json!({"phone_number": mobile(2), "variables": {"1": "body"}}), mobile(2), "<body>"),
-        (json!({"phone_number": mobile(3)}), mobile(3), "<query>"),
-        (json!({"variables": {"1": "body"}}), mobile(1), "<body>"),
-        (json!({}), mobile(1), "<query>"),
-        (json!({"phone": mobile(4), "v1": "body"}), mobile(1), "<query>"),
-    ];
-    for (body, phone, content) in cases {
-        world.advance(std::time::Duration::from_secs(600));
-        let answer = both(&world, &token, &query, body.to_string()).await;
-        assert_eq!(sent(&world, &answer).await, (phone, content.to_owned()), "{body}");
-    }
-}
-
-#[both_stores]
-async fn variables_of_the_body_replace_all_of_the_query(world: Intake) {
-    world.silent("official_cloud").await;
-    let token = world.token("two", "UTILITY", "{{1}} {{2}}").await;
-    let query = format!("phone={}&v1=a&v2=b", mobile(1).replace('+', ""));
-    for body in [json!({"variables": {"1": "x"}}), json!({"variables": {}})] {
-        let answer = both(&world, &token, &query, body.to_string()).await;
-        assert_refused(&body.to_string(), &answer, INVALID);
-    }
-    assert!(world.all_messages().await.is_empty());
-}
 
 #[both_stores]
 async fn a_body_that_is_not_json_is_ignored(world: Intake) {
@@ -112,18 +61,6 @@ async fn a_body_that_is_not_json_is_ignored(world: Intake) {
         assert_eq!(sent(&world, &answer).await, (mobile(1), "<x>".to_owned()), "{body}");
     }
     assert_refused("no query", &both(&world, &token, "v1=x", "x").await, MISSING);
-}
-
-#[both_stores]
-async fn json_that_is_no_object_and_a_byte_order_mark_are_refused(world: Intake) {
-    let token = echo(&world).await;
-    let query = format!("phone={}&v1=x", mobile(1).replace('+', ""));
-    for body in ["[]", "\"x\"", "5", "null", "true", "[{\"phone_number\": \"x\"}]"] {
-        assert_refused(body, &both(&world, &token, &query, body).await, INVALID);
-    }
-    let marked = format!("\u{feff}{{\"phone_number\": \"{}\"}}", mobile(1));
-    assert_refused("mark", &both(&world, &token, &query, marked).await, INVALID);
-    assert!(world.all_messages().await.is_empty());
 }
 
 #[both_stores]
@@ -145,15 +82,6 @@ async fn a_phone_or_a_variable_that_is_no_string_is_refused(world: Intake) {
         assert_refused(&body.to_string(), &world.dispatch(&token, &body).await, INVALID);
     }
     assert!(world.list_ids("").await.is_empty());
-}
-
-#[both_stores]
-async fn unknown_members_of_the_body_are_ignored(world: Intake) {
-    let token = echo(&world).await;
-    let body = json!({
-        "phone_number": mobile(1), "variables": {"1": "x"}, "more": {"a": []}, "name": 5,
-    });
-    world.dispatch(&token, &body).await.expect_ok();
 }
 
 // Variables.
@@ -192,44 +120,6 @@ async fn a_tag_that_was_not_substituted_is_refused(world: Intake) {
 }
 
 #[both_stores]
-async fn what_only_looks_like_a_tag_passes(world: Intake) {
-    let token = echo(&world).await;
-    for value in [
-        "100%",
-        "%",
-        "%%",
-        "{}",
-        "de 10% a 20%",
-        "olá {nome} tudo",
-        "{a b}",
-        "%a b%",
-        "{{",
-        "}}",
-        "{{ aberto",
-        "$5",
-        "${",
-        "[x]",
-        "[[",
-        "]] [[",
-        "<b>",
-        "<%",
-        "*x*",
-        "*|x",
-        "{a",
-        "a}",
-        "{a}{b}",
-        "}}x{{",
-        "a|*b",
-        "$ {x}",
-    ] {
-        let body = json!({"phone_number": mobile(1), "variables": {"1": value}});
-        let answer = world.dispatch(&token, &body).await;
-        assert_eq!(answer.status, 200, "{value}: {}", answer.show());
-        assert_eq!(sent(&world, &answer).await.1, format!("<{value}>"));
-    }
-}
-
-#[both_stores]
 async fn a_missing_or_empty_variable_is_refused_before_the_phone_is_looked_at(world: Intake) {
     world.silent("official_cloud").await;
     let token = world.token("two", "UTILITY", "{{1}} {{2}} {{1}}").await;
@@ -255,20 +145,6 @@ async fn a_missing_or_empty_variable_is_refused_before_the_phone_is_looked_at(wo
     assert!(world.list_ids("").await.is_empty());
 }
 
-#[both_stores]
-async fn surplus_variables_are_ignored(world: Intake) {
-    let token = echo(&world).await;
-    let body = json!({
-        "phone_number": mobile(1), "variables": {"1": "x", "2": "y", "7": "z", "nome": "w"},
-    });
-    let answer = world.dispatch(&token, &body).await;
-    assert_eq!(sent(&world, &answer).await.1, "<x>");
-    let bare = world.token("bare", "UTILITY", "Olá").await;
-    let body = json!({"phone_number": mobile(1), "variables": {"1": "x"}});
-    let answer = world.dispatch(&bare, &body).await;
-    assert_eq!(sent(&world, &answer).await.1, "Olá");
-}
-
 // The phone.
 
 #[both_stores]
@@ -282,85 +158,6 @@ async fn a_phone_is_needed(world: Intake) {
         assert_refused(&body.to_string(), &world.dispatch(&token, &body).await, MISSING);
     }
     assert_refused("query", &world.dispatch_query(&token, "v1=x").await, MISSING);
-}
-
-#[both_stores]
-async fn only_brazilian_numbers_are_taken(world: Intake) {
-    let token = echo(&world).await;
-    for phone in [
-        "+12127365000",
-        "+351912345678",
-        "+5491123456789",
-        "abc",
-        "12",
-        "+55",
-        "+5511",
-        "11 98765-4321 ramal 5",
-        "11 9876A-4321",
-        "+550098765432",
-        "5511987654321@s.whatsapp.net",
-        "12345-678@g.us",
-        "00 1 212 736 5000",
-    ] {
-        let body = json!({"phone_number": phone, "variables": {"1": "x"}});
-        let refused = world.dispatch(&token, &body).await;
-        assert_refused(phone, &refused, (400, "INVALID_PHONE"));
-    }
-    assert!(world.list_ids("").await.is_empty());
-}
-
-#[both_stores]
-async fn a_national_number_is_brazilian_in_a_company_of_any_region(world: Intake) {
-    let token = echo(&world).await;
-    for region in ["BR", "US", "PT"] {
-        let path = format!("/companies/{}", world.us.id);
-        world.operator("PATCH", &path, json!({"default_region": region})).await.expect(200);
-        for phone in [
-            "(11) 98765-4321",
-            "11987654321",
-            "11 8765-4321",
-            "5511987654321",
-            "551187654321",
-            "+55 11 98765-4321",
-            "011 98765-4321",
-            "015 11 98765-4321",
-            " 11987654321 ",
-        ] {
-            world.advance(std::time::Duration::from_secs(600));
-            let body = json!({"phone_number": phone, "variables": {"1": "x"}});
-            let answer = world.dispatch(&token, &body).await;
-            assert_eq!(answer.status, 200, "{region} {phone}: {}", answer.show());
-            assert_eq!(sent(&world, &answer).await.0, "+5511987654321", "{region} {phone}");
-        }
-        let landline = json!({"phone_number": "(11) 3123-4567", "variables": {"1": region}});
-        let answer = world.dispatch(&token, &landline).await;
-        assert_eq!(sent(&world, &answer).await.0, "+551131234567");
-    }
-    let shown = world.get("/api/v1/contacts").await;
-    assert_eq!(shown.items().len(), 2);
-}
-
-#[both_stores]
-async fn of_several_contacts_with_the_phone_the_whatsapp_one_counts_else_the_oldest(world: Intake) {
-    let token = echo(&world).await;
-    let import = |n: u32, id: &'static str, platform: &'static str| {
-        let world = &world;
-        async move {
-            world.advance(std::time::Duration::from_secs(1));
-            let body = json!({"phone": mobile(n), "identifier": id, "source_platform": platform});
-            world.import(body).await
-        }
-    };
-    import(1, "a", "instagram").await;
-    let whatsapp = import(1, "b", "whatsapp").await;
-    let oldest = import(2, "a2", "telegram").await;
-    import(2, "b2", "instagram").await;
-    for (n, contact) in [(1, whatsapp), (2, oldest)] {
-        let body = json!({"phone_number": mobile(n), "variables": {"1": "x"}});
-        let done = world.dispatch(&token, &body).await.expect_ok();
-        assert_eq!(done["contact_id"], contact.as_str());
-        assert_eq!(done["action"], "existing");
-    }
 }
 
 #[both_stores]

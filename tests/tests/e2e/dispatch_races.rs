@@ -4,7 +4,6 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use recado_core::Timestamp;
-use recado_testkit::store::{StoreFailure, StoreOp};
 use recado_tests::backend::{Database, HandClock, TestServer};
 use recado_tests::binary::Process;
 use recado_tests::hooks_in::{FORWARDED, dispatching, unknown_client};
@@ -75,83 +74,6 @@ async fn of_simultaneous_dispatches_exactly_one_sends(world: Intake) {
 }
 
 #[both_stores]
-async fn spellings_of_one_phone_are_one_dispatch(world: Intake) {
-    world.silent("official_cloud").await;
-    let token = world.token("promo", "MARKETING", "Olá").await;
-    let spellings = ["+5511987654321", "11987654321", "(11) 8765-4321", "551187654321"];
-    let calls = (0..20).map(|n| world.send(call(&token, spellings[n % 4]))).collect();
-    assert_one(&join_all(calls).await);
-    assert_eq!(world.list_ids("").await.len(), 1);
-}
-
-#[both_stores]
-async fn templates_of_one_name_in_two_languages_are_one_dispatch_of_marketing(world: Intake) {
-    world.silent("official_cloud").await;
-    let mut tokens = Vec::new();
-    for language in ["pt_BR", "en_US"] {
-        let body = json!({
-            "name": "promo", "category": "MARKETING", "language": language, "body": "Olá",
-            "status": "APPROVED",
-        });
-        tokens.push(text(&world.make("C/templates", body).await["token"]));
-    }
-    let calls = (0..20).map(|n| world.send(call(&tokens[n % 2], &mobile(1)))).collect();
-    assert_one(&join_all(calls).await);
-}
-
-#[both_stores]
-async fn dispatches_to_different_people_do_not_hinder_each_other(world: Intake) {
-    world.silent("official_cloud").await;
-    let token = world.token("promo", "MARKETING", "Olá").await;
-    let phones: Vec<String> = (0..40).map(mobile).collect();
-    let calls = phones.iter().map(|phone| world.send(call(&token, phone))).collect();
-    for answer in join_all(calls).await {
-        answer.expect_ok();
-    }
-    assert_eq!(world.message_ids("").await.len(), 40);
-}
-
-#[both_stores]
-async fn of_simultaneous_dispatches_that_fail_surely_each_may_try(world: Intake) {
-    world.silent("official_cloud").await;
-    let token = world.token("promo", "MARKETING", "Olá").await;
-    let calls = (0..10).map(|_| world.send(call(&token, &steered(1)))).collect();
-    for answer in join_all(calls).await {
-        match answer.status {
-            502 => answer.expect_hook_error(502, "SEND_FAILED"),
-            _ => answer.expect_hook_error(409, "DUPLICATE_SEND"),
-        }
-    }
-    world.dispatch_to(&token, &steered(1)).await.expect_hook_error(502, "SEND_FAILED");
-}
-
-#[both_stores]
-async fn of_simultaneous_dispatches_with_an_uncertain_end_one_is_made(world: Intake) {
-    world.silent("official_cloud").await;
-    let token = world.token("promo", "MARKETING", "Olá").await;
-    let calls = (0..10).map(|_| world.send(call(&token, &steered(2)))).collect();
-    let answers = join_all(calls).await;
-    assert_eq!(answers.iter().filter(|answer| answer.status == 502).count(), 1);
-    assert_eq!(answers.iter().filter(|answer| answer.status == 409).count(), 9);
-    assert_eq!(world.all_messages().await.len(), 1);
-}
-
-#[both_stores]
-async fn while_one_is_under_way_another_is_refused_without_existing(world: Intake) {
-    world.silent("official_cloud").await;
-    let token = world.token("promo", "MARKETING", "Olá").await;
-    let slow = tokio::spawn(call(&token, &steered(5)).send(world.addr));
-    pending(world.addr, &world.us).await;
-    let refused = world.dispatch_to(&token, &steered(5)).await;
-    refused.expect_hook_error(409, "DUPLICATE_SEND");
-    world.dispatched(&token, &mobile(1)).await;
-    let done = slow.await.expect("it ends").expect_ok();
-    let existing = world.dispatch_to(&token, &steered(5)).await.expect_duplicate();
-    assert_eq!(existing["message_id"], done["message_id"]);
-    assert_eq!(world.all_messages().await.len(), 2);
-}
-
-#[both_stores]
 async fn a_caller_that_hangs_up_changes_nothing(world: Intake) {
     world.silent("official_cloud").await;
     let token = world.token("promo", "MARKETING", "Olá").await;
@@ -166,39 +88,6 @@ async fn a_caller_that_hangs_up_changes_nothing(world: Intake) {
     })
     .await;
     assert_eq!(existing["message_id"], message.as_str());
-}
-
-#[both_stores]
-async fn a_store_that_fails_anywhere_never_lets_a_dispatch_be_sent_twice(kind: StoreKind) {
-    let world = Intake::with(kind, Setup { no_background: true, ..Setup::default() }).await;
-    world.silent("official_cloud").await;
-    world.sent(&mobile(99), "oi").await;
-    let token = world.token("promo", "MARKETING", "Olá").await;
-    for failure in
-        [StoreFailure::Unavailable, StoreFailure::UnknownBefore, StoreFailure::UnknownAfter]
-    {
-        for op in [StoreOp::Read, StoreOp::Commit] {
-            for n in 0..8 {
-                world.advance(Duration::from_secs(48 * 60 * 60));
-                let before = world.message_ids("status=sent").await.len();
-                world.server.store.fail_nth(op, n, failure);
-                let first = world.dispatch_to(&token, &mobile(1)).await;
-                world.server.store.heal();
-                assert!([200, 502, 503].contains(&first.status), "{}", first.show());
-                world.server.recover_sends().await;
-                let sent = world.message_ids("status=sent").await.len() - before;
-                let second = world.dispatch_to(&token, &mobile(1)).await;
-                let after = world.message_ids("status=sent").await.len() - before;
-                let what = format!("{failure:?} of {op:?} {n}: {} {}", first.show(), second.show());
-                assert!(after <= 1, "it was sent twice: {what}");
-                match second.status {
-                    200 => assert_eq!(sent, 0, "{what}"),
-                    _ => assert_eq!(second.json()["code"], "DUPLICATE_SEND", "{what}"),
-                }
-                assert!(world.message_ids("status=pending").await.is_empty(), "{what}");
-            }
-        }
-    }
 }
 
 #[both_stores]

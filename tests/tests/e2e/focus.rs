@@ -57,43 +57,6 @@ async fn without_a_deal_or_a_stage_there_is_none(world: World) {
 }
 
 #[both_stores]
-async fn the_active_deal_that_entered_its_stage_last_counts(world: World) {
-    let board = board(&world).await;
-    let first = board.deal(&world, Some(0), "open").await;
-    board.deal(&world, Some(1), "open").await;
-    assert_eq!(board.focus(&world).await, Some(1));
-    board.change(&world, &first, json!({"stage_id": board.stages[2]})).await;
-    assert_eq!(board.focus(&world).await, Some(2), "a change of stage stamps it");
-}
-
-#[both_stores]
-async fn an_active_deal_comes_before_a_younger_closed_one(world: World) {
-    let board = board(&world).await;
-    board.deal(&world, Some(0), "open").await;
-    board.deal(&world, Some(1), "won").await;
-    board.deal(&world, Some(2), "lost").await;
-    assert_eq!(board.focus(&world).await, Some(0));
-}
-
-#[both_stores]
-async fn without_an_active_deal_the_closed_one_that_entered_last_counts(world: World) {
-    let board = board(&world).await;
-    let deal = board.deal(&world, Some(0), "open").await;
-    board.deal(&world, Some(1), "won").await;
-    board.deal(&world, Some(2), "lost").await;
-    board.change(&world, &deal, json!({"status": "lost"})).await;
-    assert_eq!(board.focus(&world).await, Some(2), "closing does not stamp the stage again");
-}
-
-#[both_stores]
-async fn an_active_deal_without_a_stage_does_not_hide_a_closed_one_with_one(world: World) {
-    let board = board(&world).await;
-    board.deal(&world, Some(1), "won").await;
-    board.deal(&world, None, "open").await;
-    assert_eq!(board.focus(&world).await, Some(1));
-}
-
-#[both_stores]
 async fn reopening_brings_a_deal_back_without_stamping_it(world: World) {
     let board = board(&world).await;
     let old = board.deal(&world, Some(0), "open").await;
@@ -126,28 +89,6 @@ async fn an_imported_deal_brings_the_time_of_its_stage(world: World) {
         )
         .await;
     assert_eq!(board.focus(&world).await, Some(0));
-}
-
-#[both_stores]
-async fn ties_are_broken_by_deal_id_always_the_same_way(world: World) {
-    let board = board(&world).await;
-    let mut deals = Vec::new();
-    for stage in [0, 1, 2] {
-        let deal = world
-            .make(
-                "C/deals",
-                json!({
-                    "contact_id": board.contact, "title": "t", "stage_id": board.stages[stage],
-                    "stage_entered_at": "2026-01-01T00:00:00.000Z",
-                }),
-            )
-            .await;
-        deals.push((text(&deal["id"]), stage));
-    }
-    deals.sort();
-    let focus = board.focus(&world).await.expect("a stage");
-    assert!(focus == deals[0].1 || focus == deals[2].1, "by id, one way or the other");
-    assert_eq!(board.focus(&world).await, Some(focus));
 }
 
 #[both_stores]

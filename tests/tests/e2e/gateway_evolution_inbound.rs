@@ -249,49 +249,6 @@ async fn a_file_is_fetched_with_the_key_and_read_by_a_link_of_ours(world: Evolut
 }
 
 #[both_stores]
-async fn kinds_of_messages_are_distinguished_and_new_ones_kept(world: Evolution) {
-    let from = digits(&mobile(1));
-    for (kind, message, expected, content) in [
-        ("conversation", json!({"extendedTextMessage": {"text": "oi"}}), "text", json!("oi")),
-        (
-            "locationMessage",
-            json!({"locationMessage": {"degreesLatitude": -23.5,
-            "degreesLongitude": -46.6, "name": "Sé"}}),
-            "location",
-            json!("-23.5,-46.6 Sé"),
-        ),
-        (
-            "contactMessage",
-            json!({"contactMessage": {"displayName": "Zé", "vcard": "x"}}),
-            "contacts",
-            json!("Zé"),
-        ),
-        (
-            "audioMessage",
-            json!({"audioMessage": {"ptt": true, "mimetype": "audio/ogg"}}),
-            "audio",
-            Value::Null,
-        ),
-        (
-            "stickerMessage",
-            json!({"stickerMessage": {"mimetype": "image/webp"}}),
-            "sticker",
-            Value::Null,
-        ),
-        (
-            "holographicMessage",
-            json!({"holographicMessage": {"depth": 3}}),
-            "unsupported",
-            Value::Null,
-        ),
-    ] {
-        let shown = world.brings(&world.fake.incoming_message(&from, kind, message)).await;
-        assert_eq!((&shown["type"], &shown["content"]), (&json!(expected), &content), "{kind}");
-    }
-    assert_eq!(world.events_of("message.received").await.len(), 6);
-}
-
-#[both_stores]
 async fn a_request_to_stop_by_words_or_button_opts_out(world: Evolution) {
     let heard = world.hears(&mobile(1), " Não quero receber mensagens! ").await;
     assert_eq!(opted_out(&world, &heard["contact_id"]).await, heard["timestamp"]);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use recado_testkit::gateways::{Behaviour, EvolutionVersion, FakeEvolution};
+use recado_testkit::gateways::{Behaviour, FakeEvolution};
 use recado_tests::backend::Setup;
 use recado_tests::{StoreKind, both_stores, digits, eventually, mobile, text};
 use serde_json::{Value, json};
@@ -72,30 +72,6 @@ async fn whatever_decides_nothing_is_uncertain_and_found_in_the_history(kind: St
         look_four_times(&world).await;
         assert_eq!(world.fake.accepted().len(), 1, "{behaviour:?}: never sent again");
         assert_eq!(world.announced(&id).await, ["failed", "sent"]);
-        world.well_behaved();
-    }
-}
-
-#[both_stores]
-async fn it_is_found_in_the_history_of_every_version(kind: StoreKind) {
-    for version in [
-        EvolutionVersion::V2_3_3,
-        EvolutionVersion::V2_3_6,
-        EvolutionVersion::V2_3_7,
-        EvolutionVersion::V2_4,
-    ] {
-        let reported = json!({"status": "connected"});
-        let world = Evolution::with(kind, Setup::default(), reported).await;
-        world.fake.version(version);
-        // Others got the same words at the same time.
-        world.sent(&mobile(2), "chegou?").await;
-        let minas = "+5534991234567";
-        let id = lost(&world, minas, "chegou?", Behaviour::AcceptThenDrop).await;
-        world.sent(&mobile(3), "chegou?").await;
-        world.later(SECOND * 5).await;
-        let wanted = &world.fake.accepted()[1];
-        assert_eq!(wanted.text, "chegou?");
-        assert_proved(&world, &id, &wanted.id).await;
         world.well_behaved();
     }
 }

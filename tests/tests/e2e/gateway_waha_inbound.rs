@@ -296,37 +296,6 @@ async fn a_file_elsewhere_is_fetched_like_a_strangers_without_the_key(waha: Waha
 }
 
 #[both_stores]
-async fn types_that_are_new_are_kept_as_unsupported(waha: Waha) {
-    let poll = with(
-        waha.fake.receive(&chat(&mobile(1)), "Maria", ""),
-        json!({
-            "body": null,
-            "_data": {"Info": {"PushName": "Maria"},
-                "Message": {"pollCreationMessageV3": {"name": "Qual?"}}},
-        }),
-    );
-    assert_eq!(waha.brings(&poll).await["type"], "unsupported");
-    let new = with(
-        waha.fake.receive(&chat(&mobile(1)), "Maria", ""),
-        json!({
-            "body": null,
-            "_data": {"Info": {"PushName": "Maria"}, "Message": {"holographicMessage": {"x": 1}}},
-        }),
-    );
-    assert_eq!(waha.brings(&new).await["type"], "unsupported");
-    let place = with(
-        waha.fake.receive(&chat(&mobile(1)), "Maria", ""),
-        json!({
-            "location": {"latitude": "-23.5", "longitude": "-46.6", "description": "Sé"},
-            "_data": {"Info": {"PushName": "Maria"}, "Message": {"locationMessage":
-                {"degreesLatitude": -23.5, "degreesLongitude": -46.6, "name": "Sé"}}},
-        }),
-    );
-    let place = waha.brings(&place).await;
-    assert_eq!((&place["type"], &place["content"]), (&json!("location"), &json!("-23.5,-46.6 Sé")));
-}
-
-#[both_stores]
 async fn a_request_to_stop_in_any_form_opts_out(waha: Waha) {
     for (n, words) in [(1, "sair"), (2, "  NÃO quero receber mensagens!! "), (3, "Stop.")] {
         let heard = waha.hears(&chat(&mobile(n)), words).await;

@@ -54,28 +54,6 @@ async fn is_group_tells_groups_from_people(world: World) {
 }
 
 #[both_stores]
-async fn the_same_groups_again_make_no_second_contact(world: World) {
-    let (first, second) = (world.qr().await, world.qr().await);
-    for connection in [&first, &second, &first] {
-        put(&world, connection, json!([group("1")])).await;
-    }
-    assert_eq!(group_count(&world).await, 1);
-}
-
-#[both_stores]
-async fn put_replaces_what_a_connection_takes_part_in(world: World) {
-    let (first, second) = (world.qr().await, world.qr().await);
-    put(&world, &first, json!([group("1")])).await;
-    put(&world, &second, json!([group("1")])).await;
-    put(&world, &first, json!([])).await;
-    let sent = world.sent("1@g.us", "oi").await;
-    let message = world.message(&text(&sent["message_id"])).await;
-    assert_eq!(message["connection_id"], second.as_str(), "the only one that still takes part");
-    let refused = world.send_through(&first, "1@g.us").await;
-    refused.expect_error(422, "CONNECTION_REQUIRED");
-}
-
-#[both_stores]
 async fn a_groups_event_merges_by_code(world: World) {
     let qr = world.qr().await;
     put(&world, &qr, json!([group("1"), group("2")])).await;
@@ -84,14 +62,6 @@ async fn a_groups_event_merges_by_code(world: World) {
     assert_eq!(world.gateway_one(&qr, event).await["result"], "stored");
     world.sent("1@g.us", "oi").await;
     world.sent("3@g.us", "oi").await;
-    world.send_text("2@g.us", "oi").await.expect_error(422, "CONNECTION_REQUIRED");
-}
-
-#[both_stores]
-async fn a_missing_participates_means_that_the_number_is_in_it(world: World) {
-    let qr = world.qr().await;
-    put(&world, &qr, json!([group("1"), with(group("2"), json!({"participates": false}))])).await;
-    world.sent("1@g.us", "oi").await;
     world.send_text("2@g.us", "oi").await.expect_error(422, "CONNECTION_REQUIRED");
 }
 

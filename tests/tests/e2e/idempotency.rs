@@ -1,7 +1,5 @@
 //! `Idempotency-Key`: D37.
 
-use std::time::Duration;
-
 use recado_tests::{
     Answer, Request, World, both_stores, eventually, join_all, mobile, steered, text,
 };
@@ -113,30 +111,6 @@ async fn of_calls_with_one_key_at_once_one_sends(world: World) {
         }
     }
     assert_eq!(world.all_messages().await.len(), 1);
-}
-
-#[both_stores]
-async fn of_creations_with_one_key_at_once_one_creates(world: World) {
-    let body = json!({"phone": mobile(1)});
-    let calls = (0..20).map(|_| keyed(&world, CONTACTS, "k", &body)).collect();
-    let answers = join_all(calls).await;
-    let fresh = |answer: &&Answer| answer.status == 201 && answer.header(REPLAYED).is_empty();
-    assert_eq!(answers.iter().filter(fresh).count(), 1);
-    assert_eq!(world.list_ids("").await.len(), 1);
-}
-
-#[both_stores]
-async fn a_key_is_forgotten_after_24_hours(world: World) {
-    world.qr().await;
-    let body = oi(&mobile(1));
-    let first = keyed(&world, SEND, "k", &body).await;
-    world.advance(Duration::from_secs(24 * 3_600 - 1));
-    assert_replayed(&first, &keyed(&world, SEND, "k", &body).await);
-    world.advance(Duration::from_secs(2));
-    let again = keyed(&world, SEND, "k", &body).await;
-    again.expect(200);
-    assert_eq!(again.header(REPLAYED), "");
-    assert_eq!(world.all_messages().await.len(), 2);
 }
 
 #[both_stores]

@@ -1,6 +1,6 @@
 //! Who an event is about: the names of one person on a channel. D15, D17, D62, D67.
 
-use recado_tests::{World, both_stores, digits, eight_digits, join_all, mobile, text, with};
+use recado_tests::{World, both_stores, digits, eight_digits, mobile, text, with};
 use serde_json::{Value, json};
 
 const LID: &str = "123456789012345@lid";
@@ -41,40 +41,6 @@ async fn a_phone_that_is_learnt_later_belongs_to_the_contact_known_by_its_lid(wo
 }
 
 #[both_stores]
-async fn a_lid_that_is_learnt_later_belongs_to_the_contact_known_by_its_phone(world: World) {
-    let qr = world.qr().await;
-    let contact = world.create_id(json!({"phone": mobile(1), "name": "Ana"})).await;
-    assert_eq!(writes(&world, &qr, LID, &[&eight_digits(&mobile(1))]).await, contact);
-    assert_eq!(writes(&world, &qr, LID, &[]).await, contact);
-    let full = world.full(&contact).await;
-    assert_eq!(full["identifier"], digits(&mobile(1)).as_str());
-    assert_eq!(full["phone"], mobile(1));
-    assert_eq!(people(&world).await, 1);
-}
-
-#[both_stores]
-async fn the_names_of_one_person_at_the_same_time_make_one_contact(world: World) {
-    let qr = world.qr().await;
-    let (phone, eight) = (digits(&mobile(1)), eight_digits(&mobile(1)));
-    let calls: Vec<_> = (0..12)
-        .map(|n| {
-            let (world, qr) = (&world, qr.as_str());
-            let (from, other) = match n % 3 {
-                0 => (LID, phone.as_str()),
-                1 => (eight.as_str(), LID),
-                _ => (phone.as_str(), LID),
-            };
-            async move { writes(world, qr, from, &[other]).await }
-        })
-        .collect();
-    let contacts = join_all(calls).await;
-    assert!(contacts.iter().all(|contact| *contact == contacts[0]), "{contacts:?}");
-    assert_eq!(people(&world).await, 1);
-    assert_eq!(world.messages_of(&contacts[0]).await.len(), 12);
-    assert_eq!(world.events_of("contact.created").await.len(), 1);
-}
-
-#[both_stores]
 async fn two_contacts_that_are_one_person_both_stay_and_a_send_by_phone_is_409(world: World) {
     let qr = world.qr().await;
     let by_phone = world.create_id(json!({"phone": mobile(1), "name": "Ana"})).await;
@@ -94,19 +60,6 @@ async fn two_contacts_that_are_one_person_both_stay_and_a_send_by_phone_is_409(w
     assert_eq!(writes(&world, &qr, LID, &[]).await, by_lid);
     assert_eq!(writes(&world, &qr, &digits(&mobile(1)), &[]).await, by_phone);
     assert_eq!(world.events_of("contact.created").await.len(), 2);
-}
-
-#[both_stores]
-async fn a_name_of_another_contact_stays_with_it(world: World) {
-    let qr = world.qr().await;
-    let one = writes(&world, &qr, LID, &[&digits(&mobile(1))]).await;
-    let two = writes(&world, &qr, &digits(&mobile(2)), &[]).await;
-    assert_eq!(writes(&world, &qr, &digits(&mobile(2)), &[LID]).await, two);
-    assert_eq!(writes(&world, &qr, LID, &[]).await, one);
-    assert_eq!(world.detail(&one).await["phone"], mobile(1));
-    assert_eq!(world.detail(&two).await["phone"], mobile(2));
-    world.sent(&mobile(1), "oi").await;
-    world.sent(&mobile(2), "oi").await;
 }
 
 #[both_stores]

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use recado_tests::{
-    World, both_stores, digits, eight_digits, join_all, keys, mobile, text, unknown_id, wamid, with,
+    World, both_stores, digits, join_all, keys, mobile, text, unknown_id, wamid, with,
 };
 use serde_json::{Value, json};
 
@@ -164,98 +164,7 @@ async fn a_message_repeated_100_times_at_once_is_one_message_one_reopening_one_e
     assert_eq!(world.detail(&contact).await["inbox_status"], "resolved");
 }
 
-#[both_stores]
-async fn a_message_repeated_100_times_in_one_call_is_one_message(world: World) {
-    let qr = world.qr().await;
-    let event = world.inbound(&digits(&mobile(1)), "oi");
-    let results = world.gateway(&qr, vec![event; 100]).await;
-    assert_eq!(results[0]["result"], "stored");
-    assert!(results[1..].iter().all(|one| one["result"] == "duplicate"), "{results:?}");
-    assert_eq!(world.all_messages().await.len(), 1);
-    assert_eq!(world.events_of("message.received").await.len(), 1);
-    assert_eq!(world.events_of("contact.created").await.len(), 1);
-}
-
-#[both_stores]
-async fn first_messages_of_one_person_in_both_forms_at_once_make_one_contact(world: World) {
-    let (qr, cloud) = (world.qr().await, world.cloud().await);
-    let forms = [digits(&mobile(1)), eight_digits(&mobile(1))];
-    let calls = (0..40_usize).map(|n| {
-        let event = world.inbound(&forms[n % 2], &format!("oi {n}"));
-        world.gateway_one(if n % 4 < 2 { &qr } else { &cloud }, event)
-    });
-    for result in join_all(calls.collect()).await {
-        assert_eq!(result["result"], "stored", "{result}");
-    }
-    let contacts = world.list_ids("").await;
-    assert_eq!(contacts.len(), 1);
-    assert_eq!(world.messages_of(&contacts[0]).await.len(), 40);
-    assert_eq!(world.events_of("contact.created").await.len(), 1);
-    assert_eq!(world.events_of("message.received").await.len(), 40);
-    let shown = world.detail(&contacts[0]).await["connections"].clone();
-    let unread: u64 = shown
-        .as_array()
-        .expect("a list")
-        .iter()
-        .map(|one| one["unread_count"].as_u64().expect("a number"))
-        .sum();
-    assert_eq!(unread, 40);
-}
-
-#[both_stores]
-async fn the_same_provider_id_on_two_connections_is_two_messages(world: World) {
-    let (first, second) = (world.qr().await, world.qr().await);
-    let event = world.inbound(&digits(&mobile(1)), "oi");
-    let one = world.stored(&first, event.clone()).await;
-    let two = world.stored(&second, event).await;
-    assert_ne!(one, two);
-    assert_eq!(world.all_messages().await.len(), 2);
-}
-
 // Batches.
-
-#[both_stores]
-async fn one_bad_event_never_loses_the_others(world: World) {
-    let qr = world.qr().await;
-    let good = |n| world.inbound(&digits(&mobile(n)), "oi");
-    let without = |name: &str| {
-        let mut event = good(9);
-        event.as_object_mut().expect("an object").remove(name);
-        event
-    };
-    let bad = [
-        json!(5),
-        json!({}),
-        json!({"kind": "nothing", "timestamp": world.time()}),
-        without("from"),
-        without("provider_message_id"),
-        without("type"),
-        with(good(9), json!({"from": ""})),
-        with(good(9), json!({"from": 5})),
-        with(good(9), json!({"type": "dance"})),
-        with(good(9), json!({"timestamp": "yesterday"})),
-        with(good(9), json!({"content": {"text": "oi"}})),
-    ];
-    let mut events = vec![good(1)];
-    for one in &bad {
-        events.push(one.clone());
-        events.push(good(2));
-    }
-    let results = world.gateway(&qr, events.clone()).await;
-    assert_eq!(results.len(), events.len());
-    for (n, result) in results.iter().enumerate() {
-        assert_eq!(result["index"], n);
-        if n % 2 == 0 {
-            assert_eq!(result["result"], "stored", "{result}");
-            assert!(result["message_id"].is_string(), "{result}");
-        } else {
-            assert_eq!(result["result"], "refused", "{} gave {result}", events[n]);
-            assert!(!text(&result["reason"]).is_empty(), "{result}");
-        }
-    }
-    assert_eq!(world.all_messages().await.len(), bad.len() + 1);
-    assert_eq!(world.list_ids("").await.len(), 2, "a refused event makes no contact");
-}
 
 #[both_stores]
 async fn a_call_takes_at_most_1000_events(world: World) {
@@ -445,20 +354,6 @@ async fn message_received_shows_the_state_after_the_change_that_it_made(world: W
 }
 
 // History.
-
-#[both_stores]
-async fn a_message_of_the_history_is_stored_without_events_reopening_or_unread(world: World) {
-    let qr = world.qr().await;
-    let contact = world.contact_by_message(&qr, &mobile(1)).await;
-    world.close(&contact).await;
-    let (before, events) = (world.detail(&contact).await, world.events().await.len());
-    world.advance(Duration::from_secs(60));
-    let old = json!({"history": true, "timestamp": world.time_ago(86_400_000)});
-    let id = world.stored(&qr, with(world.inbound(&digits(&mobile(1)), "velha"), old)).await;
-    assert_eq!(world.message(&id).await["content"], "velha");
-    assert_eq!(world.detail(&contact).await, before);
-    assert_eq!(world.events().await.len(), events);
-}
 
 #[both_stores]
 async fn history_of_somebody_new_makes_a_contact_without_an_event(world: World) {

@@ -126,41 +126,6 @@ async fn a_public_endpoint_needs_no_secret_and_minds_none(world: Intake) {
 }
 
 #[both_stores]
-async fn the_mode_can_be_changed(world: Intake) {
-    let site = world.endpoint("site-leads", plain()).await;
-    let bare = || Request::new("POST", site.path()).json(&ana());
-    world.change_endpoint(&site, json!({"auth_mode": "public"})).await;
-    world.knock(bare()).await.expect_ok();
-    world.change_endpoint(&site, json!({"auth_mode": "secret_required"})).await;
-    world.knock(bare()).await.expect_hook_error(401, "INVALID_SECRET");
-    world.taken(&site, ana()).await;
-}
-
-#[both_stores]
-async fn the_first_of_several_refusals_is_reported(world: Intake) {
-    let site = world.endpoint("site-leads", plain()).await;
-    let bad = || Request::new("POST", site.path()).header(SECRET, WRONG).body(vec![b'x'; 200_000]);
-    let reported = |status, code| {
-        let (world, request) = (&world, bad());
-        async move { world.knock(request).await.expect_hook_error(status, code) }
-    };
-    world.change_endpoint(&site, json!({"is_active": false})).await;
-    world.features(&world.us, false, false).await;
-    reported(403, "FEATURE_DISABLED").await;
-    world.features(&world.us, true, false).await;
-    reported(410, "ENDPOINT_INACTIVE").await;
-    world.change_endpoint(&site, json!({"is_active": true})).await;
-    reported(401, "INVALID_SECRET").await;
-    let huge = site.request().body(vec![b'x'; 200_000]);
-    world.knock(huge).await.expect_hook_error(413, "INVALID_PAYLOAD");
-    let packed = || Request::new("POST", site.path()).header("content-encoding", "gzip").body("x");
-    world.knock(packed()).await.expect_hook_error(401, "INVALID_SECRET");
-    let packed = packed().header(SECRET, &site.secret);
-    world.knock(packed).await.expect_hook_error(415, "UNSUPPORTED_MEDIA_TYPE");
-    world.hand_in_bytes(&site, "x").await.expect_hook_error(400, "INVALID_PAYLOAD");
-}
-
-#[both_stores]
 async fn the_content_type_is_not_looked_at(world: Intake) {
     let site = world.endpoint("site-leads", plain()).await;
     world.hand_in_bytes(&site, ana().to_string()).await.expect_ok();
@@ -192,32 +157,6 @@ async fn other_methods_are_405_and_say_which_is_allowed(world: Intake) {
         assert!(head.body.is_empty());
     }
     assert!(world.list_ids("").await.is_empty());
-}
-
-#[both_stores]
-async fn unknown_paths_below_the_hooks_have_the_form_of_the_hooks(world: Intake) {
-    let site = world.endpoint("site-leads", plain()).await;
-    let token = world.token("ola", "UTILITY", "Olá").await;
-    for path in [
-        "/api/webhooks/nothing".to_owned(),
-        "/api/webhooks/".to_owned(),
-        "/api/webhooks/incoming".to_owned(),
-        "/api/webhooks/incoming/".to_owned(),
-        format!("{}/", site.path()),
-        format!("{}/more", site.path()),
-        format!("/api/webhooks/incoming//{}", site.slug),
-        "/api/webhooks/template-dispatch".to_owned(),
-        "/api/webhooks/template-dispatch/".to_owned(),
-        format!("/api/webhooks/template-dispatch/{token}/"),
-        format!("/api/webhooks/template-dispatch/{token}/x"),
-    ] {
-        for method in ["POST", "GET"] {
-            let answer = world.knock(Request::new(method, &path).json(&ana())).await;
-            answer.expect_hook_error(404, "NOT_FOUND");
-        }
-    }
-    let elsewhere = world.knock(Request::new("POST", "/api/webhook/incoming/x")).await;
-    assert_eq!(keys(&elsewhere.json()), ["code", "message", "success"], "{}", elsewhere.show());
 }
 
 #[both_stores]

@@ -71,15 +71,6 @@ async fn native_fields_are_stored_as_the_api_stores_them(world: Intake) {
 }
 
 #[both_stores]
-async fn an_organization_that_is_linked_stays(world: Intake) {
-    let site = world.endpoint("site-leads", natives()).await;
-    let body = json!({"phone": mobile(1), "cnpj": "19131243000197"});
-    let id = text(&world.taken(&site, body).await["contact_id"]);
-    world.taken(&site, json!({"phone": mobile(1), "cnpj": "11222333000181"})).await;
-    assert_eq!(world.listed(&id).await["organization"]["cnpj"], "19131243000197");
-}
-
-#[both_stores]
 async fn an_invalid_native_value_is_skipped_with_a_warning(world: Intake) {
     let site = world.endpoint("site-leads", natives()).await;
     let bad = json!({
@@ -109,31 +100,6 @@ async fn an_invalid_native_value_is_skipped_with_a_warning(world: Intake) {
     let one = world.listed(&id).await;
     assert_eq!(one["email"], "ana@example.com", "what was stored stays");
     assert_eq!(one["city"], "Recife");
-}
-
-#[both_stores]
-async fn a_name_that_is_too_long_does_not_refuse_the_contact(world: Intake) {
-    let site = world.endpoint("site-leads", plain()).await;
-    let taken = world.taken(&site, json!({"phone": mobile(1), "name": "n".repeat(201)})).await;
-    assert_eq!(taken["action"], "created");
-    assert_eq!(taken["warnings"][0]["code"], "INVALID_FIELD");
-    let id = text(&taken["contact_id"]);
-    assert_eq!(world.detail(&id).await["name"], "");
-    let taken = world.taken(&site, json!({"phone": mobile(1), "name": "é".repeat(200)})).await;
-    assert!(taken.get("warnings").is_none(), "{taken}");
-    assert_eq!(world.detail(&id).await["name"], "é".repeat(200));
-}
-
-#[both_stores]
-async fn an_email_of_another_contact_becomes_the_shared_one(world: Intake) {
-    let first = world.create_id(json!({"phone": mobile(1), "email": "a@example.com"})).await;
-    let site = world.endpoint("site-leads", natives()).await;
-    let taken = world.taken(&site, json!({"phone": mobile(2), "email": "A@example.com"})).await;
-    assert_eq!(taken["action"], "created");
-    let full = world.full(&text(&taken["contact_id"])).await;
-    assert_eq!(full["email"], Value::Null);
-    assert_eq!(full["shared_email"], "a@example.com");
-    assert_eq!(world.detail(&first).await["email"], "a@example.com");
 }
 
 // Custom fields.
@@ -179,64 +145,6 @@ async fn a_pending_definition_that_becomes_active_shows_what_was_captured(world:
     assert_eq!(taken["custom_fields_captured"], 1);
     assert_eq!(taken["new_pending_definitions"], json!([]));
     assert_eq!(world.detail(&id).await["custom_fields"], json!({&field: "silver"}));
-}
-
-#[both_stores]
-async fn values_go_to_the_definitions_that_are_there_whatever_their_status(world: Intake) {
-    let active = world.field("plan").await;
-    let body = json!({"label": "old", "slug": "old", "status": "inactive"});
-    world.make("C/custom-fields", body).await;
-    let mapping = with(plain(), json!({"plan": "$.plan", "old": "$.old"}));
-    let site = world.endpoint("site-leads", mapping).await;
-    let body = json!({"phone": mobile(1), "plan": "gold", "old": "x"});
-    let taken = world.taken(&site, body).await;
-    assert_eq!(taken["custom_fields_captured"], 2, "inactive ones too");
-    assert_eq!(taken["new_pending_definitions"], json!([]));
-    assert!(taken.get("warnings").is_none(), "{taken}");
-    let id = text(&taken["contact_id"]);
-    assert_eq!(world.listed(&id).await["custom_fields"], json!({"plan": "gold", "old": "x"}));
-    assert_eq!(world.detail(&id).await["custom_fields"], json!({&active: "gold"}));
-    let mut all = definitions(&world).await;
-    all.sort();
-    let expected = [("old", "inactive"), ("plan", "active")];
-    assert_eq!(all, expected.map(|(slug, status)| (slug.to_owned(), status.to_owned())));
-}
-
-#[both_stores]
-async fn only_values_that_were_stored_are_counted(world: Intake) {
-    let mapping = with(plain(), json!({"aaa": "$.a", "bbb": "$.b", "ccc": "$.c", "ddd": "$.d"}));
-    let site = world.endpoint("site-leads", mapping).await;
-    let body = json!({"phone": mobile(1), "a": "x", "b": "", "c": null, "d": 0});
-    let taken = world.taken(&site, body).await;
-    assert_eq!(taken["custom_fields_captured"], 2);
-    let id = text(&taken["contact_id"]);
-    assert_eq!(world.listed(&id).await["custom_fields"], json!({"aaa": "x", "ddd": "0"}));
-}
-
-#[both_stores]
-async fn a_value_of_more_than_500_characters_is_skipped_with_a_warning(world: Intake) {
-    world.field("plan").await;
-    let site = with_plan(&world).await;
-    let longest = "é".repeat(500);
-    let taken = world.taken(&site, json!({"phone": mobile(1), "plan": longest})).await;
-    assert_eq!(taken["custom_fields_captured"], 1);
-    assert!(taken.get("warnings").is_none(), "{taken}");
-    let id = text(&taken["contact_id"]);
-    let taken = world.taken(&site, json!({"phone": mobile(1), "plan": "x".repeat(501)})).await;
-    assert_eq!(taken["custom_fields_captured"], 0);
-    assert_warned(&taken, &["plan"]);
-    assert_eq!(world.listed(&id).await["custom_fields"], json!({"plan": longest}));
-}
-
-#[both_stores]
-async fn values_merge_with_those_of_other_ways(world: Intake) {
-    let field = world.field("plan").await;
-    let other = world.field("other").await;
-    let body = json!({"phone": mobile(1), "custom_fields": {&field: "old", &other: "kept"}});
-    let id = world.create_id(body).await;
-    let site = with_plan(&world).await;
-    world.taken(&site, json!({"phone": mobile(1), "plan": "new"})).await;
-    assert_eq!(world.detail(&id).await["custom_fields"], json!({&field: "new", &other: "kept"}));
 }
 
 #[both_stores]

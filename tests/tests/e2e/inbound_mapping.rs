@@ -20,36 +20,6 @@ async fn contact(world: &Intake, endpoint: &Endpoint, body: &str) -> Value {
 }
 
 #[both_stores]
-async fn the_aliases_do_as_well(world: Intake) {
-    let site = world.endpoint("site-leads", json!({"phone": "$.tel", "name": "$.nome"})).await;
-    let taken = world.taken(&site, json!({"tel": mobile(1), "nome": "Ana"})).await;
-    let shown = world.detail(&text(&taken["contact_id"])).await;
-    assert_eq!(shown["phone"], mobile(1));
-    assert_eq!(shown["name"], "Ana");
-}
-
-#[both_stores]
-async fn a_canonical_key_wins_over_its_alias(world: Intake) {
-    let mapping = json!({
-        "phone_number": "$.p1", "phone": "$.p2", "first_name": "$.n1", "name": "$.n2",
-    });
-    let site = world.endpoint("site-leads", mapping).await;
-    let body = json!({"p1": mobile(1), "p2": mobile(2), "n1": "Ana", "n2": "Bia"});
-    let id = text(&world.taken(&site, body).await["contact_id"]);
-    assert_eq!(world.detail(&id).await["phone"], mobile(1));
-    assert_eq!(world.detail(&id).await["name"], "Ana");
-    for body in [
-        json!({"p2": mobile(3), "n2": "Caio"}),
-        json!({"p1": null, "p2": mobile(4), "n1": null, "n2": "Caio"}),
-    ] {
-        let phone = body["p2"].clone();
-        let id = text(&world.taken(&site, body).await["contact_id"]);
-        assert_eq!(world.detail(&id).await["phone"], phone);
-        assert_eq!(world.detail(&id).await["name"], "Caio");
-    }
-}
-
-#[both_stores]
 async fn a_phone_that_is_not_found_or_no_phone_is_missing(world: Intake) {
     let site = world.endpoint("site-leads", plain()).await;
     for body in [
@@ -73,39 +43,6 @@ async fn a_phone_that_is_not_found_or_no_phone_is_missing(world: Intake) {
 }
 
 #[both_stores]
-async fn the_phone_may_be_written_in_any_form(world: Intake) {
-    let site = world.endpoint("site-leads", plain()).await;
-    let id = text(&world.taken(&site, json!({"phone": "+5511987654321"})).await["contact_id"]);
-    for phone in [
-        json!("(11) 98765-4321"),
-        json!("11 8765-4321"),
-        json!("5511987654321"),
-        json!("011 98765-4321"),
-        json!(" +55 11 98765 4321 "),
-        json!(11_987_654_321_u64),
-        json!(5_511_987_654_321_u64),
-        json!("551187654321"),
-    ] {
-        let taken = world.taken(&site, json!({"phone": phone})).await;
-        assert_eq!(taken["contact_id"], id.as_str(), "{phone}");
-        assert_eq!(taken["action"], "updated");
-    }
-    assert_eq!(world.detail(&id).await["phone"], "+5511987654321");
-    assert_eq!(world.detail(&id).await["identifier"], "5511987654321");
-}
-
-#[both_stores]
-async fn a_national_number_is_read_in_the_region_of_the_company(world: Intake) {
-    let path = format!("/companies/{}", world.us.id);
-    world.operator("PATCH", &path, json!({"default_region": "US"})).await.expect(200);
-    let site = world.endpoint("site-leads", plain()).await;
-    let id = text(&world.taken(&site, json!({"phone": "(212) 736-5000"})).await["contact_id"]);
-    assert_eq!(world.detail(&id).await["phone"], "+12127365000");
-    let id = text(&world.taken(&site, json!({"phone": mobile(1)})).await["contact_id"]);
-    assert_eq!(world.detail(&id).await["phone"], mobile(1));
-}
-
-#[both_stores]
 async fn someone_known_by_the_name_of_a_channel_is_found(world: Intake) {
     let met = world.contact_by_message(&world.silent("qr").await, &eight_digits(&mobile(1))).await;
     let site = world.endpoint("site-leads", plain()).await;
@@ -115,29 +52,6 @@ async fn someone_known_by_the_name_of_a_channel_is_found(world: Intake) {
     let one = world.detail(&met).await;
     assert_eq!(one["name"], "Ana");
     assert_eq!(one["identifier"], eight_digits(&mobile(1)), "what the channel says stays");
-}
-
-#[both_stores]
-async fn of_several_contacts_with_the_phone_the_whatsapp_one_counts_else_the_oldest(world: Intake) {
-    let site = world.endpoint("site-leads", plain()).await;
-    let import = |n: u32, id: &'static str, platform: &'static str| {
-        let world = &world;
-        async move {
-            world.advance(std::time::Duration::from_secs(1));
-            let body = json!({"phone": mobile(n), "identifier": id, "source_platform": platform});
-            world.import(body).await
-        }
-    };
-    import(1, "a", "instagram").await;
-    let whatsapp = import(1, "b", "whatsapp").await;
-    import(1, "c", "telegram").await;
-    let taken = world.taken(&site, json!({"phone": mobile(1)})).await;
-    assert_eq!(taken["contact_id"], whatsapp.as_str());
-    let oldest = import(2, "a2", "telegram").await;
-    import(2, "b2", "instagram").await;
-    let taken = world.taken(&site, json!({"phone": mobile(2)})).await;
-    assert_eq!(taken["contact_id"], oldest.as_str());
-    assert_eq!(taken["action"], "updated");
 }
 
 #[both_stores]
@@ -153,17 +67,6 @@ async fn an_opted_out_or_blocked_contact_is_brought_up_to_date_too(world: Intake
 }
 
 // Values.
-
-#[both_stores]
-async fn a_query_with_several_results_takes_the_first(world: Intake) {
-    let mapping = json!({"phone_number": "$.phones[*]", "first_name": "$..name"});
-    let site = world.endpoint("site-leads", mapping).await;
-    let body = json!({"phones": [mobile(1), mobile(2)], "a": {"name": "Ana"}});
-    let id = text(&world.taken(&site, body).await["contact_id"]);
-    assert_eq!(world.detail(&id).await["phone"], mobile(1));
-    refused(&world, &site, json!({"phones": [null, mobile(2)]}), MISSING).await;
-    refused(&world, &site, json!({"phones": [{}, mobile(2)]}), FAILED).await;
-}
 
 #[both_stores]
 async fn numbers_become_their_text_as_written_and_booleans_theirs(world: Intake) {
@@ -188,15 +91,6 @@ async fn numbers_become_their_text_as_written_and_booleans_theirs(world: Intake)
 }
 
 #[both_stores]
-async fn an_exponent_is_kept_as_written(world: Intake) {
-    let mapping = json!({"phone": "$.phone", "aaa": "$.a", "bbb": "$.b", "ccc": "$.c"});
-    let site = world.endpoint("site-leads", mapping).await;
-    let body = format!(r#"{{"phone": "{}", "a": 1E3, "b": 2e5, "c": 0.1e-2}}"#, mobile(1));
-    let one = contact(&world, &site, &body).await;
-    assert_eq!(one["custom_fields"], json!({"aaa": "1E3", "bbb": "2e5", "ccc": "0.1e-2"}));
-}
-
-#[both_stores]
 async fn objects_and_arrays_are_refused_wherever_they_are_found(world: Intake) {
     let mapping = json!({
         "phone_number": "$.phone", "name": "$.name", "email": "$.email", "plan": "$.plan",
@@ -211,31 +105,6 @@ async fn objects_and_arrays_are_refused_wherever_they_are_found(world: Intake) {
     }
     assert!(world.list_ids("").await.is_empty());
     assert_eq!(world.get("/api/v1/custom-fields").await.expect(200), json!([]));
-}
-
-#[both_stores]
-async fn an_empty_or_missing_value_leaves_what_is_stored(world: Intake) {
-    let mapping = json!({
-        "phone_number": "$.phone", "name": "$.name", "city": "$.city", "plan": "$.plan",
-    });
-    let site = world.endpoint("site-leads", mapping).await;
-    let first = json!({"phone": mobile(1), "name": "Ana", "city": "Recife", "plan": "gold"});
-    let id = text(&world.taken(&site, first).await["contact_id"]);
-    for body in [
-        json!({"phone": mobile(1)}),
-        json!({"phone": mobile(1), "name": "", "city": "", "plan": ""}),
-        json!({"phone": mobile(1), "name": "  ", "city": "\t", "plan": " "}),
-        json!({"phone": mobile(1), "name": null, "city": null, "plan": null}),
-    ] {
-        let taken = world.taken(&site, body.clone()).await;
-        assert_eq!(taken["action"], "updated");
-        assert_eq!(taken["custom_fields_captured"], 0, "{body}");
-        assert!(taken.get("warnings").is_none(), "{taken}");
-        let one = world.listed(&id).await;
-        assert_eq!(one["name"], "Ana");
-        assert_eq!(one["city"], "Recife");
-        assert_eq!(one["custom_fields"], json!({"plan": "gold"}));
-    }
 }
 
 #[both_stores]

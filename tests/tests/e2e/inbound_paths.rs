@@ -166,17 +166,3 @@ async fn an_expression_that_never_ends_is_given_up(world: Intake) {
     }
     assert!(world.list_ids("").await.is_empty());
 }
-
-#[both_stores]
-async fn a_pattern_in_the_body_cannot_take_long(world: Intake) {
-    let mapping = json!({"phone": "$.phone", "plan": "$.texts[?match(@, $.pattern)]"});
-    let site = world.endpoint("site-leads", mapping).await;
-    let texts = vec!["a".repeat(10_000); 4];
-    for pattern in ["(a+)+b", "(a|aa)*c", "((a{1,100}){1,100}){1,100}", "[", "(", "a{2,1}"] {
-        let body = json!({"phone": mobile(1), "texts": texts, "pattern": pattern});
-        let began = Instant::now();
-        let answer = world.hand_in(&site, &body).await;
-        assert!([200, 400].contains(&answer.status), "{pattern}: {}", answer.show());
-        assert!(began.elapsed() < Duration::from_secs(10), "{pattern}: {:?}", began.elapsed());
-    }
-}

@@ -5,7 +5,7 @@ use recado_tests::hooks_in::{SECRET, incoming, plain};
 use recado_tests::{
     Intake, Request, Setup, both_stores, keys, mobile, on_postgres, text, unknown_id, with,
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 const ALL: &str = "C/inbound-endpoints";
 
@@ -66,47 +66,6 @@ async fn a_given_secret_opens_the_endpoint(world: Intake) {
 }
 
 #[both_stores]
-async fn a_rotated_secret_replaces_the_old_one_at_once(world: Intake) {
-    let site = world.endpoint("site-leads", plain()).await;
-    let path = format!("{ALL}/{}/rotate-secret", site.id);
-    let rotated = world.operator("POST", &path, Value::Null).await.expect(200);
-    let new = text(&rotated["secret"]);
-    assert_ne!(new, site.secret);
-    let body = json!({"phone": mobile(1)});
-    world.hand_in(&site, &body).await.expect_hook_error(401, "INVALID_SECRET");
-    let request = Request::new("POST", site.path()).header(SECRET, &new).json(&body);
-    world.knock(request).await.expect_ok();
-    let shown = world.operator("GET", &format!("{ALL}/{}", site.id), Value::Null).await;
-    assert!(!shown.show().contains(&new), "{}", shown.show());
-}
-
-#[both_stores]
-async fn a_slug_has_3_to_64_letters_digits_and_hyphens(world: Intake) {
-    for good in ["abc", "a--", "0ab", "123", &"a".repeat(64)] {
-        register(&world, json!({"slug": good})).await.expect(201);
-    }
-    for wrong in [
-        json!(""),
-        json!("ab"),
-        json!("-ab"),
-        json!("Abc"),
-        json!("a_b"),
-        json!("a b"),
-        json!("abç"),
-        json!("a/b"),
-        json!("a.b"),
-        json!("a".repeat(65)),
-        json!(" abc"),
-        json!(5),
-        json!(null),
-        json!(["abc"]),
-    ] {
-        let answer = register(&world, json!({"slug": wrong})).await;
-        assert_eq!(answer.expect_invalid(), ["slug"], "{wrong}");
-    }
-}
-
-#[both_stores]
 async fn a_slug_is_taken_over_all_companies(world: Intake) {
     let theirs = world.neighbour("Other").await;
     let made = register(&world, json!({})).await.expect(201);
@@ -122,56 +81,6 @@ async fn a_slug_is_taken_over_all_companies(world: Intake) {
     let path = format!("{ALL}/{}", text(&made["id"]));
     assert_eq!(world.operator("DELETE", &path, Value::Null).await.status, 200);
     world.make_for(&theirs, ALL, site()).await;
-}
-
-#[both_stores]
-async fn of_simultaneous_registrations_of_a_slug_one_wins(world: Intake) {
-    let calls = (0..8).map(|_| register(&world, json!({}))).collect();
-    let answers = recado_tests::join_all(calls).await;
-    assert_eq!(answers.iter().filter(|answer| answer.status == 201).count(), 1);
-    for answer in answers.iter().filter(|answer| answer.status != 201) {
-        answer.expect_error(409, "SLUG_TAKEN");
-    }
-}
-
-#[both_stores]
-async fn a_mapping_needs_a_key_of_the_phone(world: Intake) {
-    for wrong in [
-        json!({}),
-        json!({"name": "$.name"}),
-        json!({"first_name": "$.n", "plan": "$.p"}),
-        json!([]),
-        json!("$.phone"),
-        json!(null),
-        json!({"phone": 5}),
-        json!({"phone": null}),
-        json!({"phone": ["$.phone"]}),
-        json!({"phone": {"path": "$.phone"}}),
-    ] {
-        let answer = register(&world, json!({"variable_mapping": wrong})).await;
-        assert_eq!(answer.expect_invalid(), ["variable_mapping"], "{wrong}");
-    }
-    for (n, key) in ["phone", "phone_number"].into_iter().enumerate() {
-        let more = json!({"slug": format!("good-{n}"), "variable_mapping": {key: "$.p"}});
-        register(&world, more).await.expect(201);
-    }
-}
-
-#[both_stores]
-async fn a_mapping_has_at_most_100_keys_of_500_characters(world: Intake) {
-    let many = |count: usize| {
-        let mut all: Map<String, Value> =
-            (1..count).map(|n| (format!("key-{n}"), json!("$.x"))).collect();
-        all.insert("phone".to_owned(), json!("$.phone"));
-        Value::Object(all)
-    };
-    register(&world, json!({"variable_mapping": many(100)})).await.expect(201);
-    let answer = register(&world, json!({"slug": "more", "variable_mapping": many(101)})).await;
-    assert_eq!(answer.expect_invalid(), ["variable_mapping"]);
-    let long = |count: usize| json!({"phone": format!("$.{}", "a".repeat(count - 2))});
-    register(&world, json!({"slug": "long", "variable_mapping": long(500)})).await.expect(201);
-    let answer = register(&world, json!({"slug": "more", "variable_mapping": long(501)})).await;
-    assert_eq!(answer.expect_invalid(), ["variable_mapping"]);
 }
 
 #[both_stores]

@@ -179,49 +179,6 @@ async fn the_journal_is_read_in_parts_that_neither_skip_nor_repeat(world: World)
 }
 
 #[both_stores]
-async fn a_position_is_good_again_and_later(world: World) {
-    let key = world.key_with(&["events:read"]).await;
-    world.create(json!({"phone": phone(1)})).await;
-    let (first, position) = part(&journal(world.addr, &key, "").await);
-    for _ in 0..2 {
-        let answer = journal(world.addr, &key, &format!("after={position}")).await;
-        let (entries, same) = part(&answer);
-        assert_eq!((entries, &same), (Vec::new(), &position), "nothing new moves nothing");
-        assert_eq!(answer.json()["pagination"]["has_more"], false);
-    }
-    world.advance(Duration::from_secs(20 * 24 * 60 * 60));
-    world.create(json!({"phone": phone(2)})).await;
-    let other = world.key_with(&["events:read"]).await;
-    for key in [&key, &other] {
-        let (new, _) = part(&journal(world.addr, key, &format!("after={position}")).await);
-        assert_eq!(new.len(), 1);
-        assert_ne!(new[0]["event_id"], first[0]["event_id"]);
-    }
-}
-
-#[both_stores]
-async fn the_journal_is_filtered_by_event(world: World) {
-    let key = world.key_with(&["events:read"]).await;
-    life(&world).await;
-    let all = whole(world.addr, &key, 100, "").await;
-    for event in [
-        "message.received",
-        "message.sent",
-        "message.status_updated",
-        "contact.created",
-        "contact.opted_out",
-    ] {
-        let wanted: Vec<Value> =
-            all.iter().filter(|entry| entry["event"] == event).cloned().collect();
-        assert!(!wanted.is_empty());
-        for limit in [1, 100] {
-            let query = format!("event={event}&");
-            assert_eq!(whole(world.addr, &key, limit, query.trim_end_matches('&')).await, wanted);
-        }
-    }
-}
-
-#[both_stores]
 async fn an_unacceptable_parameter_of_the_journal_is_named(world: World) {
     let key = world.key_with(&["events:read"]).await;
     let them = tenant_at(world.addr, "Them", "enterprise").await;

@@ -105,59 +105,6 @@ async fn a_merge_replaces_scalars_that_are_sent_and_keeps_the_others(world: Worl
 }
 
 #[both_stores]
-async fn bant_merges_by_key(world: World) {
-    let contact = world.create_id(json!({"phone": mobile(1)})).await;
-    let bant = json!({
-        "budget": "5 mil", "authority": "decision_maker", "authority_raw": "sou a dona",
-    });
-    merge(&world, &contact, json!({"bant": bant})).await;
-    let memory =
-        merge(&world, &contact, json!({"bant": {"need": "site", "budget": "6 mil"}})).await;
-    assert_eq!(
-        memory["bant"],
-        json!({
-            "budget": "6 mil", "authority": "decision_maker", "authority_raw": "sou a dona",
-            "need": "site", "timeline": "",
-        })
-    );
-}
-
-#[both_stores]
-async fn new_records_write_authority_as_a_code(world: World) {
-    let contact = world.create_id(json!({"phone": mobile(1)})).await;
-    for code in ["decision_maker", "influencer", "user", "unknown"] {
-        let bant = json!({"authority": code, "authority_raw": "nas palavras dela"});
-        let memory = merge(&world, &contact, json!({"bant": bant})).await;
-        assert_eq!(memory["bant"]["authority"], code);
-        assert_eq!(memory["bant"]["authority_raw"], "nas palavras dela");
-    }
-}
-
-#[both_stores]
-async fn lists_are_cumulative_and_a_repeated_item_keeps_place_and_spelling(world: World) {
-    let contact = world.create_id(json!({"phone": mobile(1)})).await;
-    for name in ["key_facts", "products_interested", "objections"] {
-        merge(&world, &contact, json!({name: ["Tem loja", "ÁGUA", "Tem loja"]})).await;
-        let memory = merge(&world, &contact, json!({name: ["tem LOJA", "água", "novo"]})).await;
-        assert_eq!(memory[name], json!(["Tem loja", "ÁGUA", "novo"]), "{name}");
-    }
-}
-
-#[both_stores]
-async fn beyond_the_cap_the_oldest_are_dropped(world: World) {
-    let contact = world.create_id(json!({"phone": mobile(1)})).await;
-    for (name, cap) in [("key_facts", 20), ("products_interested", 10), ("objections", 10)] {
-        merge(&world, &contact, json!({name: numbered("a", 0..cap)})).await;
-        let memory = merge(&world, &contact, json!({name: ["b", "a 5", "c"]})).await;
-        let mut expected = numbered("a", 2..cap);
-        expected.extend(["b".to_owned(), "c".to_owned()]);
-        assert_eq!(memory[name], json!(expected), "{name}");
-        let many = merge(&world, &contact, json!({name: numbered("d", 0..cap + 7)})).await;
-        assert_eq!(many[name], json!(numbered("d", 7..cap + 7)), "{name}");
-    }
-}
-
-#[both_stores]
 async fn counters_and_times_of_a_merge_are_ours(world: World) {
     let contact = world.create_id(json!({"phone": mobile(1)})).await;
     merge(&world, &contact, json!({"summary": "a"})).await;
@@ -170,21 +117,6 @@ async fn counters_and_times_of_a_merge_are_ours(world: World) {
     assert!(memory["version"].as_u64() < Some(3), "{memory}");
     assert!(memory["interaction_count"].as_u64() < Some(3), "{memory}");
     assert_eq!(memory["last_memory_update_at"], world.time());
-}
-
-#[both_stores]
-async fn merges_at_once_lose_nothing(world: World) {
-    let contact = world.create_id(json!({"phone": mobile(1)})).await;
-    let path = format!("C/contacts/{contact}/lead-memory");
-    let calls = (0..12)
-        .map(|n| world.operator("POST", &path, json!({"key_facts": [format!("fact {n}")]})))
-        .collect();
-    for answer in recado_tests::join_all(calls).await {
-        assert!([200, 201].contains(&answer.status), "{}", answer.show());
-    }
-    let memory = memory(&world, &contact).await;
-    assert_eq!(memory["version"], 12);
-    assert_eq!(memory["key_facts"].as_array().expect("a list").len(), 12);
 }
 
 #[both_stores]
@@ -260,16 +192,6 @@ async fn a_put_over_the_cap_is_refused(world: World) {
         assert_eq!(answer.status, 200, "{}", answer.show());
         assert_eq!(memory(&world, &contact).await[name], json!(numbered("a", 0..cap)));
     }
-}
-
-#[both_stores]
-async fn a_merge_after_an_old_record_replaces_its_authority_by_a_code(world: World) {
-    let contact = world.create_id(json!({"phone": mobile(1)})).await;
-    put(&world, &contact, json!({"bant": {"authority": "decide sozinha"}})).await;
-    let bant = json!({"authority": "decision_maker", "authority_raw": "decido eu"});
-    let shown = merge(&world, &contact, json!({"bant": bant})).await;
-    assert_eq!(shown["bant"]["authority"], "decision_maker");
-    assert_eq!(shown["bant"]["authority_raw"], "decido eu");
 }
 
 // Around it.

@@ -97,42 +97,6 @@ async fn bots_and_previews_are_redirected_but_not_counted(world: World) {
 }
 
 #[both_stores]
-async fn head_and_prefetches_are_not_counted(world: World) {
-    let id = world.create_id(json!({"phone": phone(1)})).await;
-    let code = link(&world, &id).await;
-    let head = Request::new("HEAD", format!("/l/{code}")).header("user-agent", BROWSER);
-    assert_eq!(world.send(head).await.status, 302);
-    for (name, value) in [
-        ("purpose", "prefetch"),
-        ("sec-purpose", "prefetch"),
-        ("sec-purpose", "prefetch;prerender"),
-    ] {
-        let get = Request::new("GET", format!("/l/{code}"))
-            .header("user-agent", BROWSER)
-            .header(name, value);
-        assert_eq!(world.send(get).await.status, 302);
-    }
-    assert_eq!(clicks(&world, &id).await["total"], 0);
-}
-
-#[both_stores]
-async fn people_on_phones_are_counted(world: World) {
-    let id = world.create_id(json!({"phone": phone(1)})).await;
-    let code = link(&world, &id).await;
-    for agent in [
-        "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1",
-        "Mozilla/5.0 (Linux; Android 14; SM-S911B) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/125.0.0.0 Mobile Safari/537.36",
-        "Mozilla/5.0 (Linux; Android 10; CUBOT X30) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/119.0.0.0 Mobile Safari/537.36",
-        "Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X)",
-        "Mozilla/5.0",
-        BROWSER,
-    ] {
-        click(&world, &code, agent).await;
-    }
-    assert_eq!(clicks(&world, &id).await["total"], 6);
-}
-
-#[both_stores]
 async fn an_unknown_code_is_404(world: World) {
     for code in ["nope", "x/y", "%00", "../healthz", "AAAAAAAAAAAAAAAAAAAAAA"] {
         assert_eq!(click(&world, code, BROWSER).await.status, 404, "{code}");

@@ -2,8 +2,8 @@
 
 use recado_tests::campaigns::ledger_at;
 use recado_tests::{
-    Answer, OPERATOR, Request, World, both_stores, digits, eight_digits, eventually, join_all,
-    mobile, text, unknown_id, with,
+    Answer, OPERATOR, Request, World, both_stores, digits, eight_digits, eventually, mobile, text,
+    unknown_id, with,
 };
 use serde_json::{Value, json};
 
@@ -56,21 +56,6 @@ async fn every_name_of_the_other_is_one_of_the_contact_that_stays(world: World) 
     assert_eq!(world.list_ids("limit=100").await.len(), 1);
     let full = world.full(&by_phone).await;
     assert_eq!(full["identifier"], digits(&mobile(1)).as_str());
-}
-
-#[both_stores]
-async fn the_contact_known_by_its_lid_may_be_the_one_that_stays(world: World) {
-    let qr = world.qr().await;
-    let (by_phone, by_lid) = two(&world, &qr).await;
-    let merged = merge(&world, &by_lid, &by_phone).await.expect(200);
-    assert_eq!(merged["identifier"], LID);
-    assert_eq!(merged["phone"], mobile(1));
-    assert_eq!(merged["name"], "Ana");
-    for from in [LID.to_owned(), digits(&mobile(1)), eight_digits(&mobile(1))] {
-        let message = world.receive(&qr, &from, "de novo").await;
-        assert_eq!(world.message(&message).await["contact_id"], by_lid.as_str(), "{from}");
-    }
-    assert_eq!(world.sent(&mobile(1), "oi").await["contact_id"], by_lid.as_str());
 }
 
 #[both_stores]
@@ -163,54 +148,6 @@ async fn everything_of_the_other_moves(world: World) {
 }
 
 #[both_stores]
-async fn what_the_contact_has_stays_and_what_it_lacks_is_filled_in(world: World) {
-    let (color, team) = (world.field("cor").await, world.field("time").await);
-    let kept = world
-        .import(json!({
-            "phone": mobile(1), "name": "Ana", "city": "Uberlândia",
-            "custom_fields": {(color.as_str()): "azul"},
-        }))
-        .await;
-    let gone = world
-        .import(json!({
-            "identifier": LID, "phone": mobile(1), "name": "Ana Maria", "city": "Araguari",
-            "state": "MG", "email": "ana@x.example", "cargo": "CEO",
-            "custom_fields": {(color.as_str()): "verde", (team.as_str()): "Galo"},
-        }))
-        .await;
-    world.advance(std::time::Duration::from_secs(1));
-    merge(&world, &kept, &gone).await.expect(200);
-    let path = format!("/api/v1/contacts/{kept}?include=profile");
-    let detail = world.get(&path).await.expect(200);
-    assert_eq!(detail["name"], "Ana");
-    assert_eq!(detail["city"], "Uberlândia");
-    assert_eq!(detail["state"], "MG");
-    assert_eq!(detail["email"], "ana@x.example");
-    assert_eq!(detail["cargo"], "CEO");
-    assert_eq!(detail["updated_at"], world.time());
-    let customs = detail["custom_fields"].to_string();
-    assert!(customs.contains("azul") && customs.contains("Galo"), "{customs}");
-    assert!(!customs.contains("verde"), "{customs}");
-}
-
-#[both_stores]
-async fn an_opt_out_of_either_is_kept(world: World) {
-    let qr = world.qr().await;
-    for (n, first_blocks) in [(1, true), (2, false)] {
-        let since = world.time_ago(86_400_000);
-        let blocked = json!({"phone": mobile(n), "opted_out_at": since});
-        let free = json!({"phone": mobile(n), "identifier": format!("{n}@lid")});
-        let (a, b) = (world.import(blocked).await, world.import(free).await);
-        let (kept, gone) = if first_blocks { (&a, &b) } else { (&b, &a) };
-        merge(&world, kept, gone).await.expect(200);
-        assert_eq!(world.full(kept).await["opted_out_at"], since);
-        let answer = world.send_through(&qr, &mobile(n)).await;
-        answer.expect_error(403, "CONTACT_OPTED_OUT");
-    }
-    assert!(world.events_of("contact.opted_out").await.is_empty());
-}
-
-#[both_stores]
 async fn a_merge_that_cannot_be_is_refused_and_changes_nothing(world: World) {
     let qr = world.qr().await;
     let (a, b) = two(&world, &qr).await;
@@ -264,86 +201,4 @@ async fn a_second_merge_of_the_same_is_404(world: World) {
     merge(&world, &a, &b).await.expect(200);
     merge(&world, &a, &b).await.expect_error(404, "NOT_FOUND");
     merge(&world, &b, &a).await.expect_error(404, "NOT_FOUND");
-}
-
-#[both_stores]
-async fn merges_both_ways_at_once_end_in_one_contact(world: World) {
-    let qr = world.qr().await;
-    for n in 1..=5_u32 {
-        let (phone, lid) = (mobile(n), format!("{n}@lid"));
-        let a = world.create_id(json!({"phone": phone})).await;
-        let message = world.receive(&qr, &lid, "oi").await;
-        let b = text(&world.message(&message).await["contact_id"]);
-        let (one, two) = tokio::join!(merge(&world, &a, &b), merge(&world, &b, &a));
-        let mut statuses = [one.status, two.status];
-        statuses.sort_unstable();
-        assert_eq!(statuses, [200, 404], "{}\n{}", one.show(), two.show());
-        let left: Vec<String> = world
-            .list_ids("limit=100")
-            .await
-            .into_iter()
-            .filter(|id| *id == a || *id == b)
-            .collect();
-        assert_eq!(left.len(), 1);
-        let messages = world.messages_of(&left[0]).await;
-        assert_eq!(messages.len(), 1, "{messages:?}");
-    }
-}
-
-#[both_stores]
-async fn messages_that_come_during_merges_are_never_lost(world: World) {
-    let qr = world.qr().await;
-    let phone = digits(&mobile(1));
-    for round in 0..4_u32 {
-        let lid = format!("77{round}@lid");
-        world.receive(&qr, &phone, "oi").await;
-        let first = world.receive(&qr, &lid, "oi").await;
-        let other = text(&world.message(&first).await["contact_id"]);
-        let kept = world.receive(&qr, &phone, "oi").await;
-        let kept = text(&world.message(&kept).await["contact_id"]);
-        let arrivals: Vec<_> = (0..20)
-            .map(|n| {
-                let (world, qr) = (&world, &qr);
-                let from = if n % 2 == 0 { lid.clone() } else { phone.clone() };
-                async move { world.receive(qr, &from, &format!("{round}.{n}")).await }
-            })
-            .collect();
-        let (ids, merged) = tokio::join!(join_all(arrivals), merge(&world, &kept, &other));
-        // A merge that keeps losing to so many arrivals may ask to come again.
-        if merged.status != 200 {
-            merged.expect_error(503, "UNAVAILABLE");
-            merge(&world, &kept, &other).await.expect(200);
-        }
-        for id in ids {
-            let message = world.message(&id).await;
-            assert_eq!(message["contact_id"], kept.as_str(), "{message}");
-        }
-        assert_eq!(world.list_ids("limit=100").await, [kept.clone()]);
-    }
-    let unique: std::collections::BTreeSet<String> =
-        world.message_ids("").await.into_iter().collect();
-    assert_eq!(unique.len(), 4 * 23);
-    assert_eq!(world.events_of("message.received").await.len(), 4 * 23);
-}
-
-#[both_stores]
-async fn a_message_that_is_being_sent_to_the_other_is_finished_on_the_one_that_stays(world: World) {
-    let qr = world.connection("qr", json!({"settings": {"delay_ms": 1}})).await;
-    let slow = recado_tests::steered(5);
-    let gone = world.create_id(json!({"phone": slow})).await;
-    let kept = world.create_id(json!({"phone": mobile(2)})).await;
-    let (answer, ()) = tokio::join!(world.send_through(&qr, &slow), async {
-        eventually("it is pending", || async {
-            let found = world.all_messages().await;
-            found.into_iter().find(|one| one["status"] == "pending")
-        })
-        .await;
-        merge(&world, &kept, &gone).await.expect(200);
-    });
-    let id = text(&answer.expect(200)["message_id"]);
-    let finished = world.reaches(&id, "read").await;
-    assert_eq!(finished["contact_id"], kept.as_str());
-    let events = world.events_of("message.sent").await;
-    assert_eq!(events.len(), 1);
-    assert_eq!(events[0]["contact"]["id"], kept.as_str());
 }

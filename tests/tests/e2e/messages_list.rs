@@ -126,23 +126,6 @@ async fn both_are_newest_first_and_paged(world: World) {
 }
 
 #[both_stores]
-async fn messages_of_one_moment_are_ordered_by_their_ids(world: World) {
-    let qr = world.qr().await;
-    for n in 0..5 {
-        world.receive(&qr, &digits(&mobile(1)), &format!("{n}")).await;
-    }
-    let listed = world.message_ids("").await;
-    let mut sorted = listed.clone();
-    sorted.sort_by(|a, b| b.cmp(a));
-    assert_eq!(listed, sorted);
-    let mut paged = Vec::new();
-    for page in 1..=5 {
-        paged.extend(world.get(&format!("{ALL}?limit=1&page={page}")).await.ids());
-    }
-    assert_eq!(paged, listed);
-}
-
-#[both_stores]
 async fn nothing_is_a_page_without_pages(world: World) {
     let contact = world.create_id(json!({"phone": mobile(1)})).await;
     for listing in [ALL.to_owned(), format!("/api/v1/contacts/{contact}/messages")] {
@@ -210,29 +193,6 @@ async fn type_and_status_filter_the_general_listing(world: World) {
 }
 
 #[both_stores]
-async fn every_documented_type_and_status_is_a_filter(world: World) {
-    for kind in [
-        "text",
-        "image",
-        "audio",
-        "video",
-        "document",
-        "sticker",
-        "location",
-        "contacts",
-        "interactive",
-        "template",
-        "reaction",
-        "unsupported",
-    ] {
-        world.get(&format!("{ALL}?type={kind}")).await.expect(200);
-    }
-    for status in ["pending", "sent", "delivered", "read", "failed", "received"] {
-        world.get(&format!("{ALL}?status={status}")).await.expect(200);
-    }
-}
-
-#[both_stores]
 async fn from_and_to_are_inclusive_to_the_millisecond(world: World) {
     let start = world.time();
     let history = history(&world, 1, 3).await;
@@ -257,44 +217,6 @@ async fn from_and_to_are_inclusive_to_the_millisecond(world: World) {
             assert_eq!(answer.json()["pagination"]["total"], expected.len());
         }
     }
-}
-
-#[both_stores]
-async fn a_date_means_its_whole_day_in_utc(world: World) {
-    // The clock begins at noon of 2026-11-20.
-    let mut ids = Vec::new();
-    let qr = world.qr().await;
-    for wait in [0, 12 * 3_600 * 1_000 - 1, 1, 24 * 3_600 * 1_000] {
-        world.advance(Duration::from_millis(wait));
-        ids.push(world.receive(&qr, &digits(&mobile(1)), "oi").await);
-    }
-    // Noon, the day's last millisecond, the next day's first one, the first of the day after.
-    for (query, expected) in [
-        ("from=2026-11-20", &ids[..]),
-        ("to=2026-11-20", &ids[..2]),
-        ("from=2026-11-21", &ids[2..]),
-        ("from=2026-11-21&to=2026-11-21", &ids[2..3]),
-        ("to=2026-11-19", &[]),
-        ("from=2026-11-20T12:00:00Z&to=2026-11-20", &ids[..2]),
-    ] {
-        assert_eq!(world.message_ids(query).await, reversed(expected), "{query}");
-    }
-}
-
-#[both_stores]
-async fn any_iso_8601_offset_is_understood(world: World) {
-    let qr = world.qr().await;
-    let id = world.receive(&qr, &digits(&mobile(1)), "oi").await;
-    for from in [
-        "2026-11-20T12:00:00Z",
-        "2026-11-20T12:00:00.000Z",
-        "2026-11-20T09:00:00-03:00",
-        "2026-11-20T13:30:00.000%2B01:30",
-    ] {
-        let query = format!("from={from}&to={from}");
-        assert_eq!(world.message_ids(&query).await, [id.clone()], "{query}");
-    }
-    assert!(world.message_ids("from=2026-11-20T12:00:00-03:00").await.is_empty());
 }
 
 #[both_stores]

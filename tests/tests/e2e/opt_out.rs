@@ -77,30 +77,6 @@ async fn every_stop_word_blocks_in_any_dress(world: World) {
 }
 
 #[both_stores]
-async fn a_word_inside_a_longer_message_does_not_block(world: World) {
-    let cloud = world.cloud().await;
-    let contact = world.contact_by_message(&cloud, &mobile(1)).await;
-    for said in ["quero sair com você", "não pare", "sairei", "stop it", "s a i r", "?", "sim"] {
-        world.receive(&cloud, &digits(&mobile(1)), said).await;
-        assert_eq!(blocked_since(&world, &contact).await, Value::Null, "{said}");
-    }
-    assert!(world.events_of(EVENT).await.is_empty());
-}
-
-#[both_stores]
-async fn a_caption_does_not_block(world: World) {
-    let cloud = world.cloud().await;
-    let contact = world.contact_by_message(&cloud, &mobile(1)).await;
-    let media = json!({"mimetype": "image/jpeg", "caption": "sair"});
-    let event = json!({
-        "kind": "message", "provider_message_id": wamid(), "timestamp": world.time(),
-        "from": digits(&mobile(1)), "type": "image", "media": media,
-    });
-    world.stored(&cloud, event).await;
-    assert_eq!(blocked_since(&world, &contact).await, Value::Null);
-}
-
-#[both_stores]
 async fn the_event_tells_who_where_when_and_how(world: World) {
     for (kind, source) in [("official_cloud", "official_cloud_inbound"), ("qr", "qr_inbound")] {
         let n = if kind == "qr" { 1 } else { 2 };
@@ -135,34 +111,6 @@ async fn opting_out_switches_the_external_ai_off_only(world: World) {
     assert_eq!(full["is_blocked"], false);
 }
 
-#[both_stores]
-async fn asking_again_changes_nothing(world: World) {
-    let qr = world.qr().await;
-    let contact = world.contact_by_message(&qr, &mobile(1)).await;
-    world.receive(&qr, &digits(&mobile(1)), "parar").await;
-    let since = world.time();
-    world.act(&contact, "enable-external-ai", Value::Null).await.expect(200);
-    world.advance(Duration::from_secs(60));
-    for said in ["parar", "sair", "stop"] {
-        world.receive(&qr, &digits(&mobile(1)), said).await;
-    }
-    let full = world.full(&contact).await;
-    assert_eq!(full["opted_out_at"], since);
-    assert_eq!(full["external_ai_enabled"], true);
-    assert_eq!(world.events_of(EVENT).await.len(), 1);
-}
-
-#[both_stores]
-async fn a_request_repeated_at_once_is_one_block(world: World) {
-    let qr = world.qr().await;
-    world.contact_by_message(&qr, &mobile(1)).await;
-    let calls = (0..20)
-        .map(|_| world.gateway_one(&qr, world.inbound(&digits(&mobile(1)), "parar")))
-        .collect();
-    recado_tests::join_all(calls).await;
-    assert_eq!(world.events_of(EVENT).await.len(), 1);
-}
-
 // Buttons.
 
 #[both_stores]
@@ -185,23 +133,6 @@ async fn a_button_blocks_by_its_id_payload_or_title_on_every_kind(world: World) 
             assert_eq!(blocked_since(&world, &contact).await, world.time(), "{kind} {button}");
         }
     }
-}
-
-#[both_stores]
-async fn another_button_does_not_block(world: World) {
-    let cloud = world.cloud().await;
-    let contact = world.contact_by_message(&cloud, &mobile(1)).await;
-    let button = json!({"id": "yes", "payload": "yes", "title": "Quero promoções"});
-    world.stored(&cloud, pressed(&world, &mobile(1), button)).await;
-    assert_eq!(blocked_since(&world, &contact).await, Value::Null);
-}
-
-#[both_stores]
-async fn a_block_button_as_mere_text_does_not_block(world: World) {
-    let cloud = world.cloud().await;
-    let contact = world.contact_by_message(&cloud, &mobile(1)).await;
-    world.receive(&cloud, &digits(&mobile(1)), "parar promoções").await;
-    assert_eq!(blocked_since(&world, &contact).await, Value::Null);
 }
 
 // Groups.
@@ -270,18 +201,6 @@ async fn a_request_after_a_campaign_is_a_reply_to_it(world: World) {
 }
 
 #[both_stores]
-async fn a_request_after_something_newer_than_the_campaign_is_no_reply_to_it(world: World) {
-    let cloud = world.cloud().await;
-    let contact = world.contact_by_message(&cloud, &mobile(1)).await;
-    campaign_message(&world, &contact, &cloud).await;
-    world.advance(Duration::from_secs(60));
-    world.sent(&mobile(1), "mais uma coisa").await;
-    world.advance(Duration::from_secs(60));
-    world.receive(&cloud, &digits(&mobile(1)), "sair").await;
-    assert_eq!(sources(&world).await, ["official_cloud_inbound"]);
-}
-
-#[both_stores]
 async fn a_request_that_quotes_the_campaign_is_a_reply_to_it_whatever_came_since(world: World) {
     let qr = world.qr().await;
     let contact = world.contact_by_message(&qr, &mobile(1)).await;
@@ -306,16 +225,6 @@ async fn a_request_found_in_the_history_blocks_with_its_event(world: World) {
     assert_eq!(blocked_since(&world, &contact).await, at);
     assert_eq!(sources(&world).await, ["qr_inbound"], "history replies by quoting only");
     assert_eq!(world.events_of("message.received").await.len(), 1, "the meeting's only");
-}
-
-#[both_stores]
-async fn a_request_of_the_history_that_quotes_a_campaign_is_a_reply_to_it(world: World) {
-    let qr = world.qr().await;
-    let contact = world.contact_by_message(&qr, &mobile(1)).await;
-    let campaign = campaign_message(&world, &contact, &qr).await;
-    let old = json!({"history": true, "quoted_provider_message_id": campaign});
-    world.stored(&qr, with(world.inbound(&digits(&mobile(1)), "sair"), old)).await;
-    assert_eq!(sources(&world).await, ["campaign_reply"]);
 }
 
 #[both_stores]
@@ -365,22 +274,6 @@ async fn a_backfill_blocks_with_the_original_date(world: World) {
     );
     world.act(&contact, "opt-out", body).await.expect(200);
     assert_eq!(world.events_of(EVENT).await.len(), 1, "once per block");
-}
-
-#[both_stores]
-async fn a_backfill_tells_of_a_contact_that_was_blocked_before_there_were_events(world: World) {
-    let original = "2024-05-06T07:08:09.000Z";
-    let contact = world.import(json!({"phone": mobile(1), "opted_out_at": original})).await;
-    assert!(world.events_of(EVENT).await.is_empty());
-    let body = json!({"source": "backfill", "opted_out_at": original});
-    for _ in 0..2 {
-        world.act(&contact, "opt-out", body.clone()).await.expect(200);
-    }
-    let events = world.events_of(EVENT).await;
-    assert_eq!(events.len(), 1);
-    assert_eq!(events[0]["opted_out_at"], original);
-    assert_eq!(events[0]["connection_id"], Value::Null);
-    assert_eq!(blocked_since(&world, &contact).await, original);
 }
 
 #[both_stores]

@@ -61,19 +61,6 @@ async fn the_same_cnpj_links_the_same_organization_within_a_company_only(world: 
 }
 
 #[both_stores]
-async fn simultaneous_creations_with_one_cnpj_share_one_organization(world: World) {
-    let calls =
-        (0..8).map(|n| world.post_contact(json!({"phone": phone(n), "cnpj": CNPJ}))).collect();
-    for answer in recado_tests::join_all(calls).await {
-        answer.expect(201);
-    }
-    let mut ids = world.get("/api/v1/contacts").await.column("organization_id");
-    assert_eq!(ids.len(), 8);
-    ids.dedup();
-    assert_eq!(ids.len(), 1);
-}
-
-#[both_stores]
 async fn the_registry_fills_names_and_the_trade_name_comes_first(world: World) {
     world
         .server
@@ -87,18 +74,6 @@ async fn the_registry_fills_names_and_the_trade_name_comes_first(world: World) {
     let asked = world.server.transport.requests();
     assert_eq!(asked.len(), 1);
     assert!(asked[0].url.ends_with(&format!("/api/cnpj/v1/{CNPJ}")), "{}", asked[0].url);
-}
-
-#[both_stores]
-async fn without_a_trade_name_the_legal_name_is_the_name(world: World) {
-    for (n, (cnpj, trade)) in (0..).zip([(CNPJ, json!("")), ("11222333000181", Value::Null)]) {
-        world
-            .server
-            .transport
-            .then_json(200, &json!({"razao_social": "EMPRESA LTDA", "nome_fantasia": trade}));
-        let id = world.create_id(json!({"phone": phone(n), "cnpj": cnpj})).await;
-        assert_eq!(enriched(&world, &id).await["name"], "EMPRESA LTDA");
-    }
 }
 
 #[both_stores]
@@ -124,45 +99,6 @@ async fn a_registry_that_is_down_is_asked_again_after_growing_waits(kind: StoreK
     }
     assert_eq!(transport.requests().len(), 5);
     assert_eq!(organization(&world, &id).await["name"], "E");
-}
-
-#[both_stores]
-async fn the_wait_grows_to_six_hours_and_stays_there(kind: StoreKind) {
-    let world = stepped(kind).await;
-    world.create(json!({"phone": phone(1), "cnpj": CNPJ})).await;
-    world.server.run_due_jobs().await;
-    for (n, wait) in [5, 30, 120, 600, 3_600, 21_600, 21_600, 21_600].into_iter().enumerate() {
-        world.advance(Duration::from_secs(wait) - Duration::from_millis(1));
-        world.server.run_due_jobs().await;
-        assert_eq!(world.server.transport.requests().len(), n + 1, "not before {wait} s");
-        world.advance(Duration::from_millis(1));
-        world.server.run_due_jobs().await;
-        assert_eq!(world.server.transport.requests().len(), n + 2, "after {wait} s");
-    }
-}
-
-#[both_stores]
-async fn an_answer_400_or_404_ends_the_asking(kind: StoreKind) {
-    let world = stepped(kind).await;
-    for (n, (cnpj, status)) in (0..).zip([(CNPJ, 404), ("11222333000181", 400)]) {
-        world.server.transport.then_json(status, &json!({"message": "no"}));
-        let id = world.create_id(json!({"phone": phone(n), "cnpj": cnpj})).await;
-        world.server.run_due_jobs().await;
-        world.advance(Duration::from_secs(7 * 24 * 3600));
-        world.server.run_due_jobs().await;
-        assert_eq!(world.server.transport.requests().len(), n as usize + 1, "{status}");
-        assert_eq!(organization(&world, &id).await["name"], cnpj);
-    }
-}
-
-#[both_stores]
-async fn an_enriched_organization_is_not_asked_about_again(world: World) {
-    world.server.transport.then_json(200, &json!({"razao_social": "A", "nome_fantasia": "B"}));
-    let id = world.create_id(json!({"phone": phone(1), "cnpj": CNPJ})).await;
-    enriched(&world, &id).await;
-    world.create(json!({"phone": phone(2), "cnpj": CNPJ})).await;
-    world.server.run_due_jobs().await;
-    assert_eq!(world.server.transport.requests().len(), 1);
 }
 
 #[both_stores]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use recado_tests::{Answer, World, both_stores, digits, keys, mobile, text, unknown_id, with};
+use recado_tests::{Answer, World, both_stores, digits, keys, mobile, text, unknown_id};
 use serde_json::{Value, json};
 
 const LEDGER: &str = "/api/v1/prosas/consumption";
@@ -95,30 +95,6 @@ async fn a_debit_of_a_turn_shows_whole_on_each_of_its_messages(world: World) {
 }
 
 #[both_stores]
-async fn a_message_is_debited_once(world: World) {
-    world.qr().await;
-    let (first, second) = (sent(&world, 1).await, sent(&world, 1).await);
-    let of = |ids: Value| json!({"scope": "turn", "prosas": 1, "cost_brl": 1, "message_ids": ids});
-    debited(&world, of(json!([first]))).await;
-    for ids in [json!([first]), json!([second, first])] {
-        debit(&world, of(ids)).await.expect_error(422, "VALIDATION_ERROR");
-    }
-    assert_eq!(world.message(&second).await["prosa"], Value::Null, "all or nothing");
-    assert_eq!(ledger(&world, "").await["pagination"]["total"], 1);
-}
-
-#[both_stores]
-async fn debits_of_one_message_at_once_are_one(world: World) {
-    world.qr().await;
-    let message = sent(&world, 1).await;
-    let body = json!({"scope": "message", "prosas": 1, "cost_brl": 1, "message_ids": [message]});
-    let calls = (0..10).map(|_| debit(&world, body.clone())).collect();
-    let answers = recado_tests::join_all(calls).await;
-    assert_eq!(answers.iter().filter(|answer| answer.status == 201).count(), 1);
-    assert_eq!(ledger(&world, "").await["pagination"]["total"], 1);
-}
-
-#[both_stores]
 async fn messages_that_nobody_pays_for_cannot_be_debited(world: World) {
     let qr = world.qr().await;
     let inbound = world.receive(&qr, &digits(&mobile(1)), "oi").await;
@@ -172,63 +148,6 @@ async fn a_debit_without_messages_stands_in_the_ledger(world: World) {
     assert_eq!(line["created_at"], world.time());
 }
 
-// Amounts.
-
-#[both_stores]
-async fn the_smallest_amounts_are_kept_exactly(world: World) {
-    let body = json!({"scope": "turn", "prosas": exact("0.001"), "cost_brl": exact("0.000001")});
-    for _ in 0..3 {
-        debited(&world, body.clone()).await;
-    }
-    let large = json!({
-        "scope": "turn", "prosas": exact("123456789.123"), "cost_brl": exact("123456789.123456"),
-    });
-    debited(&world, large).await;
-    let totals = ledger(&world, "").await["totals"].clone();
-    assert_eq!(keys(&totals), ["cost_brl", "prosas"]);
-    assert_eq!(micros(&totals["prosas"]), 123_456_789_126_000);
-    assert_eq!(micros(&totals["cost_brl"]), 123_456_789_123_459);
-}
-
-#[both_stores]
-async fn a_tenth_and_two_tenths_are_three_tenths(world: World) {
-    for cost in ["0.1", "0.2"] {
-        let body = json!({"scope": "turn", "prosas": exact(cost), "cost_brl": exact(cost)});
-        debited(&world, body).await;
-    }
-    let totals = ledger(&world, "").await["totals"].clone();
-    assert_eq!(micros(&totals["prosas"]), 300_000);
-    assert_eq!(micros(&totals["cost_brl"]), 300_000);
-}
-
-#[both_stores]
-async fn finer_or_negative_or_no_amounts_are_refused_and_never_rounded(world: World) {
-    let good = json!({"scope": "turn", "prosas": 1, "cost_brl": 1});
-    for (name, value) in [
-        ("prosas", exact("0.0001")),
-        ("prosas", exact("1.0005")),
-        ("cost_brl", exact("0.0000001")),
-        ("prosas", exact("-1")),
-        ("cost_brl", exact("-0.1")),
-        ("prosas", json!("1")),
-        ("cost_brl", json!(null)),
-        ("cost_brl", exact("1e400")),
-        ("scope", json!("year")),
-    ] {
-        let answer = debit(&world, with(good.clone(), json!({name: value}))).await;
-        assert_eq!(answer.expect_invalid(), [name], "{value}");
-    }
-    assert_eq!(debit(&world, json!({})).await.expect_invalid(), ["cost_brl", "prosas", "scope"]);
-    let trailing = json!({"scope": "turn", "prosas": exact("1.5000"), "cost_brl": exact("1e-6")});
-    let answer = debit(&world, trailing).await;
-    assert!([201, 422].contains(&answer.status), "{}", answer.show());
-    if answer.status == 201 {
-        let totals = ledger(&world, "").await["totals"].clone();
-        assert_eq!(micros(&totals["prosas"]), 1_500_000);
-        assert_eq!(micros(&totals["cost_brl"]), 1);
-    }
-}
-
 // Refunds.
 
 #[both_stores]
@@ -270,16 +189,6 @@ async fn no_more_is_refunded_than_was_debited(world: World) {
     let totals = ledger(&world, "").await["totals"].clone();
     assert_eq!(micros(&totals["prosas"]), 0);
     assert_eq!(micros(&totals["cost_brl"]), 0);
-}
-
-#[both_stores]
-async fn refunds_at_once_never_exceed_the_debit(world: World) {
-    let body = json!({"scope": "turn", "prosas": 3, "cost_brl": 3});
-    let consumption = debited(&world, body).await;
-    let calls = (0..10).map(|_| refund(&world, &consumption, json!(1), json!(1))).collect();
-    let answers = recado_tests::join_all(calls).await;
-    assert_eq!(answers.iter().filter(|answer| answer.status == 201).count(), 3);
-    assert_eq!(micros(&ledger(&world, "").await["totals"]["prosas"]), 0);
 }
 
 #[both_stores]
@@ -372,34 +281,4 @@ async fn lines_outlive_their_contact(world: World) {
     let listed = ledger(&world, "").await;
     assert_eq!(listed["data"][0]["contact_id"], Value::Null);
     assert_eq!(micros(&listed["totals"]["prosas"]), 1_000_000);
-}
-
-#[both_stores]
-async fn the_deduplicated_cost_of_messages_and_the_rest_make_the_ledgers_total(world: World) {
-    world.qr().await;
-    let mut first = None;
-    for n in 1..6_u32 {
-        let mut messages = Vec::new();
-        for _ in 0..n % 3 + 1 {
-            messages.push(sent(&world, n).await);
-        }
-        let scope = if messages.len() > 1 { "turn" } else { "message" };
-        let body = json!({
-            "scope": scope, "prosas": n, "cost_brl": exact(&format!("0.{n}01")),
-            "message_ids": messages,
-        });
-        let consumption = debited(&world, body).await;
-        first.get_or_insert(consumption);
-    }
-    debited(&world, json!({"scope": "message", "prosas": 1, "cost_brl": exact("0.7")})).await;
-    refund(&world, &first.expect("a debit"), exact("0.5"), exact("0.05")).await.expect(201);
-    let mut costs = std::collections::BTreeMap::new();
-    for message in world.all_messages().await {
-        if let prosa @ Value::Object(_) = &message["prosa"] {
-            costs.insert(text(&prosa["consumption_id"]), micros(&prosa["cost_brl"]));
-        }
-    }
-    let total = micros(&ledger(&world, "").await["totals"]["cost_brl"]);
-    assert_eq!(costs.len(), 5);
-    assert_eq!(costs.values().sum::<i128>() + 700_000 - 50_000, total);
 }

@@ -53,36 +53,6 @@ async fn an_exceeded_limit_is_429_with_retry_after_in_whole_seconds(world: World
 }
 
 #[both_stores]
-async fn retry_after_is_at_least_one_second(world: World) {
-    let key = world.key_rated(1_000, 120).await;
-    assert_eq!(burst(&world, &key, EXPORT).await, 120);
-    let answer = world.get_as(&key, EXPORT).await;
-    answer.expect_error(429, "RATE_LIMITED");
-    assert_eq!(answer.header("retry-after"), "1", "half a second is written as one");
-}
-
-#[both_stores]
-async fn the_allowance_refills_evenly(world: World) {
-    let key = world.key_rated(6, 60).await;
-    assert_eq!(burst(&world, &key, LIST).await, 6);
-    world.advance(Duration::from_millis(9_900));
-    assert_eq!(burst(&world, &key, LIST).await, 0);
-    world.advance(Duration::from_millis(100));
-    assert_eq!(burst(&world, &key, LIST).await, 1);
-    world.advance(Duration::from_secs(30));
-    assert_eq!(burst(&world, &key, LIST).await, 3);
-    world.advance(Duration::from_secs(600));
-    assert_eq!(burst(&world, &key, LIST).await, 6, "never more than a minute's");
-}
-
-#[both_stores]
-async fn each_key_has_its_own_allowance(world: World) {
-    let (a, b) = (world.key_rated(2, 60).await, world.key_rated(3, 60).await);
-    assert_eq!(burst(&world, &a, LIST).await, 2);
-    assert_eq!(burst(&world, &b, LIST).await, 3);
-}
-
-#[both_stores]
 async fn all_calls_of_the_api_share_the_allowance(world: World) {
     let key = world.key_rated(6, 60).await;
     let id = unknown_id();
@@ -128,17 +98,6 @@ async fn refusals_before_the_rate_check_are_free(world: World) {
     world.get_as(&key, LIST).await.expect_error(429, "RATE_LIMITED");
 }
 
-#[both_stores]
-async fn a_refused_call_is_not_charged(world: World) {
-    let key = world.key_rated(1, 60).await;
-    world.get_as(&key, LIST).await.expect(200);
-    for _ in 0..20 {
-        world.get_as(&key, LIST).await.expect_error(429, "RATE_LIMITED");
-    }
-    world.advance(Duration::from_secs(60));
-    world.get_as(&key, LIST).await.expect(200);
-}
-
 // Section 8: the export
 
 #[both_stores]
@@ -170,32 +129,6 @@ async fn the_same_cursor_works_after_the_wait(world: World) {
     let wait: u64 = refused.header("retry-after").parse().expect("whole seconds");
     world.advance(Duration::from_secs(wait));
     assert_eq!(world.get_as(&key, &next).await.ids(), ids[2..]);
-}
-
-#[both_stores]
-async fn both_allowances_are_checked_before_either_is_charged(world: World) {
-    let key = world.key_rated(5, 1).await;
-    world.get_as(&key, EXPORT).await.expect(200);
-    for _ in 0..10 {
-        world.get_as(&key, EXPORT).await.expect_error(429, "RATE_LIMITED");
-    }
-    assert_eq!(burst(&world, &key, LIST).await, 4, "refused exports cost no calls");
-    world.advance(Duration::from_secs(12));
-    // One call is back; the export allowance is not yet.
-    world.get_as(&key, EXPORT).await.expect_error(429, "RATE_LIMITED");
-    world.get_as(&key, LIST).await.expect(200);
-
-    let key = world.key_rated(1, 2).await;
-    world.get_as(&key, LIST).await.expect(200);
-    for _ in 0..10 {
-        world.get_as(&key, EXPORT).await.expect_error(429, "RATE_LIMITED");
-    }
-    let faster = json!({"rate_per_minute": 90});
-    let id = key_id(&world).await;
-    world.operator("PATCH", &format!("C/keys/{id}"), faster).await.expect(200);
-    // Two seconds are three calls at the new rate, and next to nothing of the export's.
-    world.advance(Duration::from_secs(2));
-    assert_eq!(burst(&world, &key, EXPORT).await, 2, "refused exports cost no export either");
 }
 
 // Configurable per key

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use recado_tests::{World, both_stores, digits, join_all, keys, mobile, text, wamid, with};
+use recado_tests::{World, both_stores, digits, keys, mobile, text, wamid, with};
 use serde_json::{Value, json};
 
 /// A message that was sent and of which the gateway has reported nothing, and its provider id.
@@ -10,22 +10,6 @@ async fn sent(world: &World) -> (String, String, String) {
     let connection = world.silent("official_cloud").await;
     let data = world.send_through(&connection, &mobile(1)).await.expect(200);
     (connection, text(&data["message_id"]), text(&data["wamid"]))
-}
-
-/// All orders of these.
-fn orders<'a>(of: &[&'a str]) -> Vec<Vec<&'a str>> {
-    if of.is_empty() {
-        return vec![Vec::new()];
-    }
-    let mut all = Vec::new();
-    for (n, first) in of.iter().enumerate() {
-        let rest: Vec<&str> = [&of[..n], &of[n + 1..]].concat();
-        for mut order in orders(&rest) {
-            order.insert(0, first);
-            all.push(order);
-        }
-    }
-    all
 }
 
 fn failed(world: &World, provider_id: &str, error: Value) -> Value {
@@ -45,58 +29,6 @@ async fn reports_move_a_message_from_sent_to_delivered_to_read(world: World) {
 }
 
 #[both_stores]
-async fn reports_in_any_order_end_in_the_same_state(world: World) {
-    let connection = world.silent("official_cloud").await;
-    for order in orders(&["sent", "delivered", "read"]) {
-        let data = world.send_through(&connection, &mobile(1)).await.expect(200);
-        let (id, wamid) = (text(&data["message_id"]), text(&data["wamid"]));
-        for status in &order {
-            world.gateway_one(&connection, world.report(&wamid, status)).await;
-        }
-        assert_eq!(world.message(&id).await["status"], "read", "{order:?}");
-        let announced = world.announced(&id).await;
-        let expected: &[&str] = match order.iter().position(|one| *one == "delivered") {
-            Some(n) if n < order.iter().position(|one| *one == "read").unwrap_or(0) => {
-                &["delivered", "read"]
-            }
-            _ => &["read"],
-        };
-        assert_eq!(announced, expected, "once per real change: {order:?}");
-    }
-}
-
-#[both_stores]
-async fn reports_that_come_at_once_end_in_the_same_state(world: World) {
-    let (connection, id, wamid) = sent(&world).await;
-    let calls = (0..30).map(|n| {
-        let status = ["sent", "delivered", "read"][n % 3];
-        world.gateway_one(&connection, world.report(&wamid, status))
-    });
-    join_all(calls.collect()).await;
-    assert_eq!(world.message(&id).await["status"], "read");
-    let announced = world.announced(&id).await;
-    assert!(
-        announced == ["read"] || announced == ["delivered", "read"],
-        "once per real change: {announced:?}"
-    );
-}
-
-#[both_stores]
-async fn a_repeated_or_late_report_changes_nothing(world: World) {
-    let (connection, id, wamid) = sent(&world).await;
-    world.gateway_one(&connection, world.report(&wamid, "read")).await;
-    let events = world.events().await.len();
-    for status in ["read", "delivered", "sent", "failed"] {
-        let result = world.gateway_one(&connection, world.report(&wamid, status)).await;
-        let result = text(&result["result"]);
-        assert!(["duplicate", "ignored"].contains(&result.as_str()), "{status}: {result}");
-    }
-    assert_eq!(world.message(&id).await["status"], "read");
-    assert_eq!(world.message(&id).await["delivery_error"], Value::Null);
-    assert_eq!(world.events().await.len(), events);
-}
-
-#[both_stores]
 async fn a_report_of_failure_tells_why_in_both_languages(world: World) {
     let (connection, id, wamid) = sent(&world).await;
     let error = json!({"code": 131_047, "title": "Re-engagement message", "details": "24 hours"});
@@ -109,55 +41,6 @@ async fn a_report_of_failure_tells_why_in_both_languages(world: World) {
     assert!(text(&shown["delivery_error"]["description"]).contains("24 horas"));
     assert!(text(&shown["error_message"]).contains("24 hours"), "{shown}");
     assert_eq!(shown["failure_reason"], shown["error_message"]);
-    assert_eq!(world.announced(&id).await, ["failed"]);
-}
-
-#[both_stores]
-async fn numbers_and_words_of_an_error_map_onto_the_catalogue(world: World) {
-    let connection = world.silent("official_cloud").await;
-    for (error, code) in [
-        (json!(131_026), "RECIPIENT_UNREACHABLE"),
-        (json!(131_047), "OUTSIDE_SERVICE_WINDOW"),
-        (json!(130_429), "RATE_LIMITED_BY_PROVIDER"),
-        (json!(132_001), "TEMPLATE_REJECTED"),
-        (json!(131_050), "RECIPIENT_OPTED_OUT"),
-        (json!(131_053), "MEDIA"),
-        (json!(999_999), "UNKNOWN"),
-        (json!("RECIPIENT_UNREACHABLE"), "RECIPIENT_UNREACHABLE"),
-        (json!("MEDIA"), "MEDIA"),
-        (json!("a word nobody knows"), "UNKNOWN"),
-    ] {
-        let data = world.send_through(&connection, &mobile(1)).await.expect(200);
-        let report = failed(&world, &text(&data["wamid"]), json!({"code": error, "title": "no"}));
-        world.gateway_one(&connection, report).await;
-        let shown = world.message(&text(&data["message_id"])).await;
-        assert_eq!(shown["delivery_error"]["code"], code, "{error}");
-        assert!(!text(&shown["delivery_error"]["description"]).is_empty());
-        let types = ["network", "connection_offline", "config", "provider", "unknown"];
-        assert!(types.contains(&text(&shown["error_type"]).as_str()), "{shown}");
-    }
-}
-
-#[both_stores]
-async fn a_message_that_was_delivered_cannot_fail_any_more(world: World) {
-    let (connection, id, wamid) = sent(&world).await;
-    world.gateway_one(&connection, world.report(&wamid, "delivered")).await;
-    world.gateway_one(&connection, failed(&world, &wamid, json!({"code": 131_026}))).await;
-    let shown = world.message(&id).await;
-    assert_eq!(shown["status"], "delivered");
-    assert_eq!(shown["error_type"], Value::Null);
-}
-
-#[both_stores]
-async fn failed_is_final(world: World) {
-    let (connection, id, wamid) = sent(&world).await;
-    world.gateway_one(&connection, failed(&world, &wamid, json!({"code": 131_026}))).await;
-    for status in ["sent", "delivered", "read"] {
-        world.gateway_one(&connection, world.report(&wamid, status)).await;
-    }
-    let shown = world.message(&id).await;
-    assert_eq!(shown["status"], "failed");
-    assert_eq!(shown["delivery_error"]["code"], "RECIPIENT_UNREACHABLE");
     assert_eq!(world.announced(&id).await, ["failed"]);
 }
 
@@ -207,18 +90,6 @@ async fn a_report_that_comes_before_its_message_is_applied_to_it(world: World) {
         let id = world.stored(&connection, echo).await;
         assert_eq!(world.message(&id).await["status"], expected, "{early:?}");
     }
-}
-
-#[both_stores]
-async fn an_early_report_is_kept_for_ten_minutes_only(world: World) {
-    let connection = world.silent("qr").await;
-    world.contact_by_message(&connection, &mobile(1)).await;
-    let echo = world.echo(&digits(&mobile(1)), "do telefone");
-    let provider_id = text(&echo["provider_message_id"]);
-    world.gateway_one(&connection, world.report(&provider_id, "read")).await;
-    world.advance(Duration::from_secs(10 * 60 + 1));
-    let id = world.stored(&connection, echo).await;
-    assert_eq!(world.message(&id).await["status"], "sent");
 }
 
 #[both_stores]

@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use recado_testkit::store::{StoreFailure, StoreOp};
-use recado_tests::{
-    Request, Setup, StoreKind, World, both_stores, mobile, steered, text, unknown_id, with,
-};
+use recado_tests::{Request, Setup, StoreKind, World, both_stores, mobile, text, unknown_id, with};
 use serde_json::{Value, json};
 
 /// The statuses of all connections set to this.
@@ -32,18 +30,6 @@ async fn to_and_message_are_needed(world: World) {
 }
 
 #[both_stores]
-async fn a_missing_field_is_reported_before_a_wrong_one(world: World) {
-    for body in [
-        json!({"to": 5}),
-        json!({"message": ["x"]}),
-        json!({"to": mobile(1), "nope": 1}),
-        json!({"to": "x", "message": "", "connection_id": "x"}),
-    ] {
-        world.post_send(body).await.expect_error(400, "MISSING_FIELD");
-    }
-}
-
-#[both_stores]
 async fn wrong_types_unknown_keys_and_too_long_texts_are_reported_all_at_once(world: World) {
     let body = json!({"to": 5, "message": ["x"], "connection_id": 7, "nope": 1});
     let refused = world.post_send(body).await.expect_invalid();
@@ -53,14 +39,6 @@ async fn wrong_types_unknown_keys_and_too_long_texts_are_reported_all_at_once(wo
     assert_eq!(refused, ["connection_id", "message"], "before the phone is looked at");
     let body = json!({"to": mobile(1), "message": "nul \u{0}"});
     assert_eq!(world.post_send(body).await.expect_invalid(), ["message"]);
-}
-
-#[both_stores]
-async fn a_text_of_4096_characters_and_more_lines_passes(world: World) {
-    world.qr().await;
-    let message = format!("{}\n\t🙂", "é".repeat(4_093));
-    let sent = world.sent(&mobile(1), &message).await;
-    assert_eq!(world.message(&text(&sent["message_id"])).await["content"], message.as_str());
 }
 
 #[both_stores]
@@ -155,53 +133,6 @@ async fn a_given_connection_that_cannot_be_used_is_422(world: World) {
 }
 
 #[both_stores]
-async fn a_refusal_before_the_connection_leaves_no_contact_behind(world: World) {
-    world.send_text(&mobile(1), "oi").await.expect_error(422, "CONNECTION_REQUIRED");
-    world.qr().await;
-    world.qr().await;
-    world.send_text(&mobile(1), "oi").await.expect_error(422, "CONNECTION_REQUIRED");
-    assert!(world.list_ids("").await.is_empty());
-    assert!(world.events().await.is_empty());
-    assert!(world.all_messages().await.is_empty());
-}
-
-#[both_stores]
-async fn the_connection_is_the_given_one_else_the_last_one_else_the_only_one(world: World) {
-    let through = |sent: Value| {
-        let world = &world;
-        async move { world.message(&text(&sent["message_id"])).await["connection_id"].clone() }
-    };
-    let first = world.qr().await;
-    let sent = world.sent(&mobile(1), "oi").await;
-    assert_eq!(through(sent).await, first.as_str(), "the only one");
-    let second = world.cloud().await;
-    world.connection("qr", json!({"is_active": false})).await;
-    let sent = world.sent(&mobile(1), "oi").await;
-    assert_eq!(through(sent).await, first.as_str(), "the last one");
-    let sent = world.send_through(&second, &mobile(1)).await.expect(200);
-    assert_eq!(sent["provider"], "official_cloud");
-    assert_eq!(through(sent).await, second.as_str(), "the given one");
-    let sent = world.sent(&mobile(1), "oi").await;
-    assert_eq!(through(sent).await, second.as_str(), "which is the last one now");
-    set_status(&world, &second, "disconnected").await;
-    let sent = world.sent(&mobile(1), "oi").await;
-    assert_eq!(through(sent).await, first.as_str(), "the only one that can be used");
-    set_status(&world, &first, "disconnected").await;
-    world.send_text(&mobile(1), "oi").await.expect_error(422, "CONNECTION_REQUIRED");
-}
-
-#[both_stores]
-async fn the_last_connection_follows_accepted_sends_only(world: World) {
-    let (first, second) = (world.qr().await, world.qr().await);
-    let contact = world.create_id(json!({"phone": steered(1)})).await;
-    world.send_through(&first, &steered(1)).await.expect_error(502, "PROVIDER_ERROR");
-    assert_eq!(world.detail(&contact).await["last_connection_id"], Value::Null);
-    let contact = world.create_id(json!({"phone": mobile(2)})).await;
-    world.send_through(&second, &mobile(2)).await.expect(200);
-    assert_eq!(world.detail(&contact).await["last_connection_id"], second.as_str());
-}
-
-#[both_stores]
 async fn a_last_connection_that_the_operator_sets_is_used(world: World) {
     let (_, second) = (world.qr().await, world.qr().await);
     let contact = world.create_id(json!({"phone": mobile(1)})).await;
@@ -244,59 +175,6 @@ async fn a_contact_whose_state_cannot_be_read_is_503_and_nothing_is_sent(kind: S
     }
     assert!(reported.contains(&"CONTACT_STATE_UNAVAILABLE".to_owned()), "{reported:?}");
     assert_eq!(world.messages_of(&contact).await.len(), 2, "the one that worked: {reported:?}");
-}
-
-#[both_stores]
-async fn an_outcome_that_cannot_be_recorded_at_once_is_recorded_later(kind: StoreKind) {
-    let world = World::with(kind, Setup { no_background: true, ..Setup::default() }).await;
-    world.silent("official_cloud").await;
-    world.sent(&mobile(2), "oi").await;
-    world.advance(Duration::from_millis(1));
-    for failure in
-        [StoreFailure::Unavailable, StoreFailure::UnknownBefore, StoreFailure::UnknownAfter]
-    {
-        let mut uncertain = 0;
-        for op in [StoreOp::Read, StoreOp::Commit] {
-            for n in 0..12 {
-                let before = world.all_messages().await.len();
-                let announced = world.events_of("message.sent").await.len();
-                let mut seen = 0;
-                world.server.store.plan(move |asked| {
-                    seen += usize::from(asked == op);
-                    (asked == op && seen > n).then_some(failure)
-                });
-                let answer = world.send_text(&mobile(1), "oi").await;
-                world.server.store.heal();
-                world.server.recover_sends().await;
-                let what = format!("{op:?} {n} {failure:?}: {}", answer.show());
-                let all = world.all_messages().await;
-                let newest = all.first().unwrap_or(&Value::Null);
-                let sent = match answer.status {
-                    200 => 1,
-                    502 => {
-                        answer.expect_error(502, "DELIVERY_UNCERTAIN");
-                        uncertain += 1;
-                        1
-                    }
-                    503 => 0,
-                    _ => panic!("{what}"),
-                };
-                let events = world.events_of("message.sent").await.len();
-                assert_eq!(events, announced + sent, "{what}");
-                if sent == 1 {
-                    assert_eq!(all.len(), before + 1, "{what}");
-                    assert_eq!(newest["status"], "sent", "{what}");
-                    assert!(newest["wamid"].is_string(), "{what}");
-                } else if all.len() > before {
-                    assert_eq!(newest["status"], "failed", "nobody sends it: {what}");
-                }
-                world.advance(Duration::from_millis(1));
-            }
-        }
-        // What was applied without a word is found when it is tried again.
-        let found_again = failure == StoreFailure::UnknownAfter;
-        assert!(uncertain > 0 || found_again, "always recorded at once: {failure:?}");
-    }
 }
 
 #[both_stores]
@@ -359,19 +237,4 @@ async fn a_send_is_counted_by_the_keys_rate(world: World) {
     world.advance(Duration::from_secs(60));
     let empty = world.post_as(&key, "/api/v1/send/message", json!({})).await;
     empty.expect_error(400, "MISSING_FIELD");
-}
-
-#[both_stores]
-async fn phones_are_understood_as_everywhere_else(world: World) {
-    world.qr().await;
-    let id = world.create_id(json!({"phone": "+5511987654321"})).await;
-    for to in [
-        "+55 (11) 98765-4321",
-        "11 98765-4321",
-        "011987654321",
-        "5511987654321",
-        " +5511987654321 ",
-    ] {
-        assert_eq!(world.sent(to, "oi").await["contact_id"], id.as_str(), "{to}");
-    }
 }

@@ -1,8 +1,8 @@
 //! POST /send/template: what it sends and changes: 3.1, 4.8 rule 3; D34, D37, D39, D40.
 
 use recado_tests::{
-    Answer, Intake, Request, World, both_stores, digits, eight_digits, join_all, keys, mobile,
-    steered, text, with,
+    Answer, Intake, Request, World, both_stores, digits, eight_digits, keys, mobile, steered, text,
+    with,
 };
 use serde_json::{Value, json};
 
@@ -59,108 +59,11 @@ async fn a_template_is_named_by_its_name_or_its_id(world: World) {
 }
 
 #[both_stores]
-async fn the_language_is_the_given_one_else_pt_br_else_the_oldest(world: World) {
-    world.silent("official_cloud").await;
-    let make = |name: &'static str, language: &'static str| {
-        let world = &world;
-        async move {
-            world.advance(std::time::Duration::from_secs(1));
-            let body = json!({
-                "name": name, "category": "UTILITY", "language": language,
-                "body": format!("{language} {{{{1}}}}"), "status": "APPROVED",
-            });
-            text(&world.make("C/templates", body).await["id"])
-        }
-    };
-    let english = make("ola", "en_US").await;
-    let portuguese = make("ola", "pt_BR").await;
-    let spanish = make("sol", "es_ES").await;
-    let french = make("sol", "fr_FR").await;
-    for (name, language, expected) in [
-        ("ola", json!("en_US"), &english),
-        ("ola", json!("pt_BR"), &portuguese),
-        ("ola", Value::Null, &portuguese),
-        ("sol", json!("fr_FR"), &french),
-        ("sol", Value::Null, &spanish),
-    ] {
-        let mut body = with(to(&mobile(1)), json!({"template": name}));
-        if !language.is_null() {
-            body["language"] = language.clone();
-        }
-        let data = send(&world, body).await.expect(200);
-        assert_eq!(data["template_id"], expected.as_str(), "{name} {language}");
-    }
-    for (name, language) in [("ola", "es_ES"), ("sol", "pt_BR"), ("ola", "pt-BR")] {
-        let body = with(to(&mobile(1)), json!({"template": name, "language": language}));
-        let answer = send(&world, body).await;
-        assert_eq!(answer.status, 404, "{name} {language}: {}", answer.show());
-        answer.expect_error(404, "TEMPLATE_NOT_FOUND");
-    }
-}
-
-#[both_stores]
-async fn a_resolved_conversation_is_reopened_by_an_accepted_send_only(world: World) {
-    world.silent("official_cloud").await;
-    ola(&world).await;
-    for (phone, status, state) in
-        [(mobile(1), 200, "open"), (steered(1), 502, "resolved"), (steered(2), 502, "resolved")]
-    {
-        let id = world.create_id(json!({"phone": phone})).await;
-        world.close(&id).await;
-        world.send_text(&phone, "oi").await;
-        assert_eq!(world.detail(&id).await["inbox_status"], "resolved", "a text does not");
-        assert_eq!(send(&world, to(&phone)).await.status, status);
-        let after = world.detail(&id).await;
-        assert_eq!(after["inbox_status"], state, "{phone}");
-        assert!(after["last_closed_at"].is_string(), "it is kept after reopening");
-    }
-}
-
-#[both_stores]
-async fn the_external_ai_does_not_matter(world: World) {
-    world.silent("official_cloud").await;
-    ola(&world).await;
-    let contact = world.create_id(json!({"phone": mobile(1)})).await;
-    world.act(&contact, "ai-mode", json!({"mode": "off"})).await.expect(200);
-    world.send_text(&mobile(1), "oi").await.expect_error(403, "EXTERNAL_AI_DISABLED");
-    send(&world, to(&mobile(1))).await.expect(200);
-    assert_eq!(world.full(&contact).await["external_ai_enabled"], false);
-}
-
-#[both_stores]
-async fn there_is_no_duplicate_window(world: World) {
-    world.silent("official_cloud").await;
-    ola(&world).await;
-    for _ in 0..3 {
-        send(&world, to(&mobile(1))).await.expect(200);
-    }
-    let calls = (0..10).map(|_| send(&world, to(&mobile(2)))).collect();
-    for answer in join_all(calls).await {
-        answer.expect(200);
-    }
-    assert_eq!(world.all_messages().await.len(), 13);
-    assert_eq!(world.list_ids("").await.len(), 2);
-}
-
-#[both_stores]
 async fn the_feature_of_dispatch_is_not_needed(world: Intake) {
     world.silent("official_cloud").await;
     ola(&world).await;
     world.features(&world.us, false, false).await;
     send(&world, to(&mobile(1))).await.expect(200);
-}
-
-#[both_stores]
-async fn a_number_of_any_country_is_taken_and_a_national_one_is_of_the_company(world: World) {
-    world.silent("official_cloud").await;
-    ola(&world).await;
-    let path = format!("/companies/{}", world.us.id);
-    world.operator("PATCH", &path, json!({"default_region": "US"})).await.expect(200);
-    for (given, phone) in [("(212) 736-5000", "+12127365000"), ("+351912345678", "+351912345678")] {
-        let data = send(&world, to(given)).await.expect(200);
-        let contact = world.detail(&text(&data["contact_id"])).await;
-        assert_eq!(contact["phone"], phone);
-    }
 }
 
 #[both_stores]
@@ -170,19 +73,6 @@ async fn someone_known_to_the_channel_is_found(world: World) {
     let met = world.contact_by_message(&cloud, &eight_digits(&mobile(1))).await;
     let data = send(&world, to(&digits(&mobile(1)))).await.expect(200);
     assert_eq!(data["contact_id"], met.as_str());
-}
-
-#[both_stores]
-async fn surplus_variables_are_ignored_and_none_are_needed_by_a_plain_text(world: World) {
-    world.silent("official_cloud").await;
-    ola(&world).await;
-    let body = with(to(&mobile(1)), json!({"variables": {"1": "Ana", "2": "x", "7": "y"}}));
-    let data = send(&world, body).await.expect(200);
-    assert_eq!(world.message(&text(&data["message_id"])).await["content"], "Olá Ana");
-    world.template("bare", "UTILITY", "Oi").await;
-    send(&world, json!({"to": mobile(1), "template": "bare"})).await.expect(200);
-    let body = json!({"to": mobile(1), "template": "bare", "variables": {}});
-    send(&world, body).await.expect(200);
 }
 
 // Idempotency.
@@ -232,20 +122,6 @@ async fn refusals_before_the_contact_are_not_remembered_and_later_ones_are(world
     let again = call("b", missing).await;
     again.expect_error(422, "VALIDATION_ERROR");
     assert_eq!(again.header("idempotent-replayed"), "");
-}
-
-#[both_stores]
-async fn of_simultaneous_calls_with_one_key_one_sends(world: World) {
-    world.silent("official_cloud").await;
-    ola(&world).await;
-    let body = to(&mobile(1));
-    let calls = (0..10).map(|_| world.send(world.keyed(PATH, "k", &body))).collect();
-    for answer in join_all(calls).await {
-        if answer.status != 200 {
-            answer.expect_error(409, "REQUEST_IN_PROGRESS");
-        }
-    }
-    assert_eq!(world.all_messages().await.len(), 1);
 }
 
 #[both_stores]

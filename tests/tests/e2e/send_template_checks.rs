@@ -127,66 +127,11 @@ async fn a_template_has_to_be_approved(world: World) {
 }
 
 #[both_stores]
-async fn missing_empty_and_literal_variables_are_refused_before_the_contact(world: World) {
-    world.silent("official_cloud").await;
-    ola(&world).await;
-    world.import(json!({"phone": mobile(1), "opted_out_at": world.time()})).await;
-    let mut wrong = vec![
-        json!({}),
-        json!({"1": "x"}),
-        json!({"2": "x"}),
-        json!({"1": "x", "2": ""}),
-        json!({"1": "x", "3": "x"}),
-    ];
-    for tag in [
-        "{{nome}}",
-        "Olá {{ nome }}!",
-        "${nome}",
-        "[[nome]]",
-        "<%= nome %>",
-        "*|FNAME|*",
-        "{nome}",
-        "%nome%",
-        "{a.b-c}",
-    ] {
-        wrong.push(json!({"1": "x", "2": tag}));
-    }
-    for variables in wrong {
-        let refused = send(&world, but(json!({"variables": variables}))).await;
-        assert_eq!(refused.status, 422, "{variables}: {}", refused.show());
-        assert_eq!(refused.expect_invalid(), ["variables"], "{variables}");
-    }
-    let none = send(&world, json!({"to": mobile(1), "template": "ola"})).await;
-    assert_eq!(none.expect_invalid(), ["variables"]);
-    for fine in ["100%", "{a b}", "oi {nome}", "{{", "$5"] {
-        let body = but(json!({"variables": {"1": "x", "2": fine}}));
-        send(&world, body).await.expect_error(403, "CONTACT_OPTED_OUT");
-    }
-}
-
-#[both_stores]
 async fn a_phone_of_several_contacts_is_ambiguous(world: World) {
     ola(&world).await;
     world.import(json!({"phone": mobile(1), "identifier": "a", "is_blocked": true})).await;
     world.import(json!({"phone": mobile(1), "identifier": "b"})).await;
     send(&world, whole()).await.expect_error(409, "AMBIGUOUS_CONTACT");
-}
-
-#[both_stores]
-async fn opted_out_is_reported_before_blocked_and_both_before_the_connection(world: World) {
-    ola(&world).await;
-    let contact = world
-        .import(json!({
-            "phone": mobile(1), "opted_out_at": world.time(), "is_blocked": true,
-            "external_ai_enabled": false,
-        }))
-        .await;
-    send(&world, whole()).await.expect_error(403, "CONTACT_OPTED_OUT");
-    world.act(&contact, "opt-in", Value::Null).await.expect(200);
-    send(&world, whole()).await.expect_error(403, "CONTACT_BLOCKED");
-    world.act(&contact, "unblock", Value::Null).await.expect(200);
-    send(&world, whole()).await.expect_error(422, "CONNECTION_REQUIRED");
-    assert!(world.all_messages().await.is_empty(), "a refusal leaves nothing");
 }
 
 #[both_stores]
@@ -207,88 +152,6 @@ async fn a_contact_whose_state_cannot_be_read_is_503(kind: StoreKind) {
     answer.expect_error(503, "UNAVAILABLE");
     assert!(!answer.header("retry-after").is_empty());
     send(&world, whole()).await.expect(200);
-}
-
-#[both_stores]
-async fn without_a_usable_connection_it_is_422_and_nothing_stays(world: World) {
-    ola(&world).await;
-    let refused = |more: Value| {
-        let world = &world;
-        async move { send(world, but(more)).await.expect_error(422, "CONNECTION_REQUIRED") }
-    };
-    refused(json!({})).await;
-    let waha = json!({
-        "gateway": "waha", "status": "connected",
-        "settings": {"base_url": "https://waha.example", "session": "s", "api_key": "k",
-                     "webhook_hmac_key": "h"},
-    });
-    let waha = world.connection("qr", waha).await;
-    refused(json!({})).await;
-    refused(json!({"connection_id": waha})).await;
-    let off = world.connection("official_cloud", json!({"is_active": false})).await;
-    let gone = world.connection("qr", json!({"status": "disconnected"})).await;
-    for connection in [off, gone] {
-        refused(json!({"connection_id": connection})).await;
-    }
-    refused(json!({})).await;
-    assert!(world.list_ids("").await.is_empty());
-    assert!(world.events().await.is_empty());
-    let first = world.silent("official_cloud").await;
-    send(&world, whole()).await.expect(200);
-    world.silent("official_cloud").await;
-    let other = but(json!({"to": mobile(2)}));
-    send(&world, other.clone()).await.expect_error(422, "CONNECTION_REQUIRED");
-    send(&world, whole()).await.expect(200);
-    let given = with(other, json!({"connection_id": first}));
-    send(&world, given).await.expect(200);
-}
-
-#[both_stores]
-async fn the_templates_own_connection_has_to_be_used(world: World) {
-    let (own, other) = (world.silent("official_cloud").await, world.silent("official_cloud").await);
-    let body = json!({
-        "name": "own", "category": "UTILITY", "body": "Oi", "status": "APPROVED",
-        "connection_id": own,
-    });
-    world.make("C/templates", body).await;
-    let own_template = |more: Value| with(json!({"to": mobile(1), "template": "own"}), more);
-    let contact = world.create_id(json!({"phone": mobile(1)})).await;
-    let path = format!("C/contacts/{contact}");
-    world.operator("PATCH", &path, json!({"last_connection_id": other})).await.expect(200);
-    for more in [json!({}), json!({"connection_id": own})] {
-        let data = send(&world, own_template(more)).await.expect(200);
-        let message = world.message(&text(&data["message_id"])).await;
-        assert_eq!(message["connection_id"], own.as_str());
-    }
-    let before = world.message_ids("").await.len();
-    let given = send(&world, own_template(json!({"connection_id": other}))).await;
-    // Which of the two it is, is open: through that connection there is no such template.
-    let code = if given.status == 404 { "TEMPLATE_NOT_FOUND" } else { "CONNECTION_REQUIRED" };
-    given.expect_error(if given.status == 404 { 404 } else { 422 }, code);
-    assert_eq!(world.message_ids("").await.len(), before);
-    let event = json!({"kind": "connection", "status": "disconnected", "timestamp": world.time()});
-    world.gateway_one(&own, event).await;
-    send(&world, own_template(json!({}))).await.expect_error(422, "CONNECTION_REQUIRED");
-}
-
-#[both_stores]
-async fn of_templates_of_one_name_that_of_the_given_connection_is_sent(world: World) {
-    let (first, second) =
-        (world.silent("official_cloud").await, world.silent("official_cloud").await);
-    for connection in [&first, &second] {
-        let body = json!({
-            "name": "own", "category": "UTILITY", "body": format!("por {connection}"),
-            "status": "APPROVED", "connection_id": connection,
-        });
-        world.make("C/templates", body).await;
-    }
-    for connection in [&second, &first] {
-        let body = json!({"to": mobile(1), "template": "own", "connection_id": connection});
-        let data = send(&world, body).await.expect(200);
-        let message = world.message(&text(&data["message_id"])).await;
-        assert_eq!(message["connection_id"], connection.as_str());
-        assert_eq!(message["content"], format!("por {connection}"));
-    }
 }
 
 #[both_stores]

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use recado_tests::{
-    Request, World, both_stores, digits, eventually, join_all, keys, mobile, steered, text, with,
+    Request, World, both_stores, digits, eventually, keys, mobile, steered, text, with,
 };
 use serde_json::{Value, json};
 
@@ -110,20 +110,6 @@ async fn an_unknown_phone_becomes_a_contact(world: World) {
     assert_eq!(kinds, ["contact.created", "message.sent"]);
 }
 
-#[both_stores]
-async fn sends_to_one_unknown_phone_at_once_make_one_contact(world: World) {
-    world.qr().await;
-    let to = mobile(1);
-    let calls = (0..20).map(|_| world.send_text(&to, "oi")).collect();
-    for answer in join_all(calls).await {
-        answer.expect(200);
-    }
-    assert_eq!(world.list_ids("").await.len(), 1);
-    assert_eq!(world.all_messages().await.len(), 20);
-    assert_eq!(world.events_of("contact.created").await.len(), 1);
-    assert_eq!(world.events_of("message.sent").await.len(), 20);
-}
-
 // The simulated gateway's tricks.
 
 #[both_stores]
@@ -191,27 +177,6 @@ async fn a_message_that_fails_later_is_accepted_first(world: World) {
 }
 
 #[both_stores]
-async fn a_failure_reported_before_the_answer_is_recorded_is_reported_after_it(world: World) {
-    // The report comes at once, and often before the outcome of the call is stored.
-    world.connection("official_cloud", json!({"settings": {"delay_ms": 0}})).await;
-    let to = steered(4);
-    let calls = (0..20).map(|_| world.send_text(&to, "oi")).collect();
-    for answer in join_all(calls).await {
-        world.reaches(&text(&answer.expect(200)["message_id"]), "failed").await;
-    }
-    let mut reported = std::collections::BTreeMap::<String, Vec<String>>::new();
-    for one in world.events().await {
-        if one.event != "contact.created" {
-            reported.entry(text(&one.data["message_id"])).or_default().push(one.event);
-        }
-    }
-    assert_eq!(reported.len(), 20);
-    for (id, events) in reported {
-        assert_eq!(events, ["message.sent", "message.status_updated"], "{id}");
-    }
-}
-
-#[both_stores]
 async fn an_answer_slower_than_the_timeout_is_uncertain(world: World) {
     for (kind, code) in [("official_cloud", "DELIVERY_UNCERTAIN"), ("qr", "PROVIDER_ERROR")] {
         let settings = json!({"settings": {"timeout_ms": 300}});
@@ -245,32 +210,12 @@ async fn a_slow_provider_is_waited_for(world: World) {
 }
 
 #[both_stores]
-async fn groups_are_not_steered_by_their_digits(world: World) {
-    let qr = world.qr().await;
-    let groups = json!([{"code": "550001@g.us", "subject": "a"}]);
-    assert_eq!(world.put_groups(&qr, groups).await.status, 200);
-    world.sent("550001@g.us", "oi").await;
-}
-
-#[both_stores]
 async fn a_failed_send_moves_the_last_message_of_the_contact_too(world: World) {
     world.qr().await;
     let contact = world.create_id(json!({"phone": steered(1)})).await;
     world.advance(Duration::from_secs(60));
     world.send_text(&steered(1), "oi").await.expect_error(502, "PROVIDER_ERROR");
     assert_eq!(world.detail(&contact).await["last_message_at"], world.time());
-}
-
-#[both_stores]
-async fn a_gateway_without_reports_leaves_a_message_sent(world: World) {
-    let connection = world.silent("qr").await;
-    let quiet = world.send_through(&connection, &mobile(1)).await.expect(200);
-    // Another connection's message goes all its way in the meantime.
-    let loud = world.qr().await;
-    let other = world.send_through(&loud, &mobile(2)).await.expect(200);
-    world.reaches(&text(&other["message_id"]), "read").await;
-    assert_eq!(world.message(&text(&quiet["message_id"])).await["status"], "sent");
-    assert!(world.announced(&text(&quiet["message_id"])).await.is_empty());
 }
 
 // Callers that go away.

@@ -1,8 +1,6 @@
 //! Sending to groups and communities: 4.1.3, 4.8, 7.1; D33, D34, D64.
 
-use std::time::Duration;
-
-use recado_tests::{World, both_stores, digits, keys, mobile, text, with};
+use recado_tests::{World, both_stores, keys, text, with};
 use serde_json::{Value, json};
 
 fn group(code: &str) -> Value {
@@ -16,12 +14,6 @@ fn announce_only(code: &str, is_admin: bool) -> Value {
 async fn put(world: &World, connection: &str, groups: Value) {
     let answer = world.put_groups(connection, groups).await;
     assert_eq!(answer.status, 200, "{}", answer.show());
-}
-
-/// Somebody writes in a group.
-async fn messaging(world: &World, connection: &str, code: &str) {
-    let event = with(world.inbound(code, "oi"), json!({"participant": digits(&mobile(1))}));
-    world.stored(connection, event).await;
 }
 
 async fn connection_of(world: &World, sent: &Value) -> Value {
@@ -96,35 +88,6 @@ async fn a_group_of_another_company_is_404(world: World) {
 }
 
 #[both_stores]
-async fn the_single_connection_that_takes_part_is_used(world: World) {
-    let (_, second) = (world.qr().await, world.qr().await);
-    world.cloud().await;
-    put(&world, &second, json!([group("1")])).await;
-    let sent = world.sent("1@g.us", "oi").await;
-    assert_eq!(connection_of(&world, &sent).await, second.as_str());
-}
-
-#[both_stores]
-async fn of_several_the_last_one_in_which_the_group_talked_is_used(world: World) {
-    let (first, second) = (world.qr().await, world.qr().await);
-    for connection in [&first, &second] {
-        put(&world, connection, json!([group("1")])).await;
-    }
-    for connection in [&second, &first, &second] {
-        world.advance(Duration::from_secs(1));
-        messaging(&world, connection, "1@g.us").await;
-        let sent = world.sent("1@g.us", "oi").await;
-        assert_eq!(connection_of(&world, &sent).await, connection.as_str());
-    }
-    // A send through the other one is no talk of the group.
-    world.advance(Duration::from_secs(1));
-    world.send_through(&first, "1@g.us").await.expect(200);
-    world.advance(Duration::from_secs(1));
-    let sent = world.sent("1@g.us", "oi").await;
-    assert_eq!(connection_of(&world, &sent).await, second.as_str());
-}
-
-#[both_stores]
 async fn of_several_in_which_the_group_never_talked_one_must_be_chosen(world: World) {
     let (first, second) = (world.qr().await, world.qr().await);
     for connection in [&first, &second] {
@@ -137,49 +100,7 @@ async fn of_several_in_which_the_group_never_talked_one_must_be_chosen(world: Wo
     }
 }
 
-#[both_stores]
-async fn a_connection_that_cannot_be_used_is_no_candidate(world: World) {
-    let (first, second) = (world.qr().await, world.qr().await);
-    for connection in [&first, &second] {
-        put(&world, connection, json!([group("1")])).await;
-    }
-    messaging(&world, &first, "1@g.us").await;
-    let one = format!("C/connections/{first}");
-    world.operator("PATCH", &one, json!({"is_active": false})).await.expect(200);
-    let sent = world.sent("1@g.us", "oi").await;
-    assert_eq!(connection_of(&world, &sent).await, second.as_str());
-    let event = json!({"kind": "connection", "status": "disconnected", "timestamp": world.time()});
-    world.gateway_one(&second, event).await;
-    world.send_text("1@g.us", "oi").await.expect_error(422, "CONNECTION_REQUIRED");
-}
-
-#[both_stores]
-async fn a_given_connection_must_take_part_and_be_connected(world: World) {
-    let (inside, outside) = (world.qr().await, world.qr().await);
-    let gone = world.connection("qr", json!({"status": "disconnected"})).await;
-    put(&world, &inside, json!([group("1")])).await;
-    put(&world, &gone, json!([group("1")])).await;
-    for connection in [&outside, &gone] {
-        let answer = world.send_through(connection, "1@g.us").await;
-        answer.expect_error(422, "CONNECTION_REQUIRED");
-    }
-    world.send_through(&inside, "1@g.us").await.expect(200);
-}
-
 // Announce-only groups.
-
-#[both_stores]
-async fn in_an_announce_only_group_only_admins_are_candidates(world: World) {
-    let (admin, plain) = (world.qr().await, world.qr().await);
-    put(&world, &admin, json!([announce_only("1", true)])).await;
-    put(&world, &plain, json!([announce_only("1", false)])).await;
-    messaging(&world, &plain, "1@g.us").await;
-    let sent = world.sent("1@g.us", "oi").await;
-    assert_eq!(connection_of(&world, &sent).await, admin.as_str());
-    let answer = world.send_through(&plain, "1@g.us").await;
-    answer.expect_error(403, "GROUP_ANNOUNCE_ONLY");
-    world.send_through(&admin, "1@g.us").await.expect(200);
-}
 
 #[both_stores]
 async fn an_announce_only_group_without_an_admin_is_403(world: World) {
@@ -205,27 +126,6 @@ async fn a_community_is_reached_through_its_announcement_group(world: World) {
     assert_eq!(data["group_jid"], "a@g.us");
     assert_eq!(data["contact_id"], world.group_contact("a@g.us").await["id"]);
     assert_eq!(world.sent("m@g.us", "oi").await["group_jid"], "m@g.us");
-}
-
-#[both_stores]
-async fn a_community_whose_announcement_group_is_not_synchronized_is_404(world: World) {
-    let qr = world.qr().await;
-    let community = with(group("c"), json!({"is_community": true}));
-    put(&world, &qr, json!([community, with(group("m"), json!({"community_code": "c@g.us"}))]))
-        .await;
-    world.send_text("c@g.us", "oi").await.expect_error(404, "GROUP_NOT_FOUND");
-}
-
-#[both_stores]
-async fn a_community_and_its_announcement_group_are_found_company_wide(world: World) {
-    let (first, second) = (world.qr().await, world.qr().await);
-    put(&world, &first, json!([with(group("c"), json!({"is_community": true}))])).await;
-    let announcement =
-        with(group("a"), json!({"community_code": "c@g.us", "is_announcement": true}));
-    put(&world, &second, json!([announcement])).await;
-    let data = world.sent("c@g.us", "oi").await;
-    assert_eq!(data["group_jid"], "a@g.us");
-    assert_eq!(connection_of(&world, &data).await, second.as_str());
 }
 
 // The contact.

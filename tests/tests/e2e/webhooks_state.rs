@@ -61,36 +61,6 @@ async fn a_test_goes_to_the_webhook_tested_and_to_no_other(hooks: Hooks) {
 }
 
 #[both_stores]
-async fn a_failed_test_is_tried_again_like_any_delivery(hooks: Hooks) {
-    let hook = hooks.hook("/a", &["*"]).await;
-    hooks.receiver.then("/a", Reply::status(503));
-    let path = format!("C/webhooks/{}/test", hook.id);
-    hooks.operator("POST", &path, Value::Null).await.expect(200);
-    hooks.drain().await;
-    assert_eq!(hooks.only_delivery().await["status"], "pending");
-    hooks.pass(Duration::from_secs(30)).await;
-    assert_eq!(hooks.only_delivery().await["status"], "delivered");
-}
-
-#[both_stores]
-async fn an_inactive_webhook_or_one_outside_the_plan_is_not_tested(hooks: Hooks) {
-    let hook = hooks.hook("/a", &["*"]).await;
-    let path = format!("C/webhooks/{}/test", hook.id);
-    hooks.change_hook(&hook, json!({"is_active": false})).await;
-    let answer = hooks.operator("POST", &path, Value::Null).await;
-    answer.expect_error(409, "WEBHOOK_INACTIVE");
-    hooks.change_hook(&hook, json!({"is_active": true})).await;
-    set_plan(&hooks, "starter").await;
-    let answer = hooks.operator("POST", &path, Value::Null).await;
-    let details = answer.expect_error(403, "PLAN_REQUIRED");
-    assert_eq!(details["required_plan"], "professional");
-    set_plan(&hooks, "professional").await;
-    hooks.operator("POST", &path, Value::Null).await.expect(200);
-    hooks.drain().await;
-    assert_eq!(hooks.receiver.only("/a").event(), "webhook.test");
-}
-
-#[both_stores]
 async fn what_happens_while_a_webhook_is_inactive_is_never_sent_to_it(hooks: Hooks) {
     let more = json!({"is_active": false});
     let hook = hooks.hook_with(&hooks.us, "/a", &["*"], more).await;
@@ -129,19 +99,6 @@ async fn what_is_pending_waits_while_the_webhook_is_inactive(hooks: Hooks) {
 }
 
 #[both_stores]
-async fn a_pending_delivery_goes_to_the_url_the_webhook_has_then(hooks: Hooks) {
-    let hook = hooks.hook("/a", &["*"]).await;
-    hooks.receiver.then("/a", Reply::status(500));
-    create(&hooks, 1, "one").await;
-    hooks.drain().await;
-    let url = hooks.receiver.url("/moved");
-    hooks.change_hook(&hook, json!({"url": url, "events": ["message.sent"]})).await;
-    hooks.pass(Duration::from_secs(30)).await;
-    assert_eq!(hooks.receiver.count("/a"), 1);
-    assert_eq!(hooks.receiver.only("/moved").body, hooks.receiver.only("/a").body);
-}
-
-#[both_stores]
 async fn deleting_a_webhook_gives_up_what_is_pending_and_sends_nothing_more(hooks: Hooks) {
     let (gone, left) = (hooks.hook("/gone", &["*"]).await, hooks.hook("/left", &["*"]).await);
     hooks.receiver.answers("/gone", Reply::status(500));
@@ -164,19 +121,6 @@ async fn deleting_a_webhook_gives_up_what_is_pending_and_sends_nothing_more(hook
     }
     let others = hooks.deliveries(&format!("webhook_id={}", left.id)).await;
     assert!(others.iter().all(|one| one["status"] == "delivered"), "{others:?}");
-}
-
-#[both_stores]
-async fn many_pending_deliveries_of_a_deleted_webhook_are_all_given_up(hooks: Hooks) {
-    let hook = hooks.hook("/a", &["*"]).await;
-    let qr = hooks.qr().await;
-    let events = (0..450).map(|n| hooks.inbound("5511987650001", &format!("m{n}"))).collect();
-    hooks.gateway(&qr, events).await;
-    delete(&hooks, &hook).await;
-    let total = hooks.list_deliveries("status=failed&limit=1").await;
-    assert_eq!(total.json()["pagination"]["total"], 451);
-    hooks.drain().await;
-    assert_eq!(hooks.receiver.all().len(), 0);
 }
 
 #[both_stores]

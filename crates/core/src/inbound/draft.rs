@@ -153,11 +153,28 @@ mod tests {
             json!({"phone": "$.["}),
             json!({"phone": 5}),
             json!({"phone": "$.p", "with space": "$.x"}),
-            json!({"phone": format!("$.{}", "a".repeat(500))}),
         ] {
             assert_eq!(fault(wrong), ["variable_mapping"]);
         }
-        let many: Map<String, Value> = (0..=100).map(|n| (format!("k{n}"), json!("$.p"))).collect();
-        assert_eq!(fault(Value::Object(many)), ["variable_mapping"]);
+    }
+
+    #[test]
+    fn a_mapping_has_at_most_100_keys_of_500_characters() {
+        let many = |count: usize| {
+            let others = (1..count).map(|n| (format!("k{n}"), json!("$.p")));
+            let all: Map<String, Value> =
+                others.chain([("phone".to_owned(), json!("$.p"))]).collect();
+            json!({"slug": "abc", "variable_mapping": all})
+        };
+        let long = |count: usize| {
+            let expression = format!("$.{}", "a".repeat(count - 2));
+            json!({"slug": "abc", "variable_mapping": {"phone": expression}})
+        };
+        for fits in [many(100), long(500)] {
+            EndpointDraft::parse(fits.as_object().expect("an object")).expect("within the limits");
+        }
+        for over in [many(101), long(501)] {
+            assert_eq!(faults(over), ["variable_mapping"]);
+        }
     }
 }
