@@ -103,7 +103,7 @@ impl Provider for Overtaken {
         Ok(groups.into())
     }
 
-    fn admit(&self, _: &Connection, _: &Webhook) -> Result<(), WebhookRefused> {
+    fn admit(&self, _: &Connection, _: &ProviderWebhook) -> Result<(), WebhookRefused> {
         unreachable!("no webhook is called")
     }
 }

@@ -36,8 +36,8 @@ async fn delete(scene: &Scene) {
     scene.kit.app.contacts().delete(&scene.kit.caller, contact).await.unwrap();
 }
 
-/// What was told of messages and contacts so far, but for what was erased.
-fn reported(scene: &Scene) -> Vec<usize> {
+/// How many events of messages and contacts there are so far, but for what was erased.
+fn event_counts(scene: &Scene) -> Vec<usize> {
     let events = scene.model.events(scene.kit.company.id);
     let of = |name: &str| events.iter().filter(|e| e.event_type.as_str() == name).count();
     ["contact.created", "message.received", "message.sent", "message.status_updated"]
@@ -78,13 +78,13 @@ async fn what_is_repeated_of_a_deleted_contact_changes_nothing() {
         tell(&scene, echo("e1", PEER)).await;
         delete(&scene).await;
         scene.work().await;
-        let (before, rows) = (reported(&scene), scene.model.row_count());
+        let (before, rows) = (event_counts(&scene), scene.model.row_count());
         for event in repetitions() {
             let result = tell(&scene, event.clone()).await;
             assert_eq!((result.result, result.message_id), DUPLICATE, "{event:?}");
         }
         assert_eq!(contact(&scene).await, None);
-        assert_eq!((reported(&scene), scene.model.row_count()), (before, rows));
+        assert_eq!((event_counts(&scene), scene.model.row_count()), (before, rows));
     }
 }
 
@@ -100,7 +100,7 @@ async fn a_new_message_of_a_deleted_contact_makes_a_new_contact_that_quotes_noth
     assert!(contact(&scene).await.is_some_and(|new| Some(new) != old));
     let messages = scene.messaging.messages().await;
     assert_eq!((messages.len(), &messages[0]["quoted_message_id"]), (1, &Value::Null));
-    assert_eq!(reported(&scene)[..2], [2, 2]);
+    assert_eq!(event_counts(&scene)[..2], [2, 2]);
     // A repetition of either is one.
     for id in ["m1", "m2"] {
         assert_eq!(tell(&scene, heard(id, PEER)).await.result, EventOutcome::Duplicate);
@@ -125,13 +125,13 @@ async fn a_pull_does_not_bring_a_deleted_contact_back() {
     let scene = scene("waha").await;
     tell(&scene, heard("m1", PEER)).await;
     delete(&scene).await;
-    let before = reported(&scene);
+    let before = event_counts(&scene);
     let missed = vec![heard("m1", PEER), heard("m2", "553491230002")];
     scene.kit.provider.set_missed(Ok(Missed { events: missed, more_from: None }));
     scene.after(PULL_AGAIN.as_secs()).await;
     let messages = scene.messaging.messages().await;
     assert_eq!(messages.iter().map(|shown| &shown["wamid"]).collect::<Vec<_>>(), ["m2"]);
-    assert_eq!(reported(&scene), [before[0] + 1, before[1] + 1, before[2], before[3]]);
+    assert_eq!(event_counts(&scene), [before[0] + 1, before[1] + 1, before[2], before[3]]);
 }
 
 #[tokio::test]
@@ -175,7 +175,7 @@ async fn a_deletion_that_dies_anywhere_leaves_the_message_or_its_trace() {
         for step in 0..4 {
             let scene = scene("waha").await;
             tell(&scene, heard("m1", PEER)).await;
-            let before = reported(&scene);
+            let before = event_counts(&scene);
             let id = contact(&scene).await.unwrap();
             let documents = scene.kit.app.documents();
             let company = scene.kit.company.id;
@@ -196,7 +196,7 @@ async fn a_deletion_that_dies_anywhere_leaves_the_message_or_its_trace() {
             let result = tell(&scene, heard("m1", PEER)).await;
             assert_eq!((result.result, result.message_id), DUPLICATE, "{failure:?} at {step}");
             assert_eq!(contact(&scene).await, None);
-            assert_eq!(reported(&scene), before);
+            assert_eq!(event_counts(&scene), before);
         }
     }
     assert!(whole > 0, "some deletion has to die before the contact is gone");
