@@ -1,9 +1,9 @@
 //! How Recado's records are laid out in SQL tables, said once for the stores of all dialects.
 //!
-//! A record is declared by [`record!`](record): its table, its key and its columns. From that
-//! follow the names of the columns, writing a record and reading it back. How one cell is written
-//! and read is the dialect's: a store implements [`Writer`] and [`Reader`], and makes its
-//! statements from [`TableDef`].
+//! A record is declared by `record!`, which src/record.rs explains: its table, its key and its
+//! columns. From that follow the names of the columns, writing a record and reading it back
+//! ([`Layout`]). How one cell is written and read is the dialect's: a store implements [`Writer`]
+//! and [`Reader`], and makes its statements from [`TableDef`].
 //!
 //! The files have the names of the features in `recado_core`.
 

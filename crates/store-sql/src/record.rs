@@ -5,7 +5,7 @@ use recado_core::store::Record;
 use crate::cell::{Reader, Writer};
 use crate::field::Field;
 
-/// How a record is laid out in a table. Declared by [`record!`](crate::record::record).
+/// How a record is laid out in a table. Declared by `record!`.
 pub trait Layout: Record {
     /// Its table.
     const TABLE: TableDef;
@@ -115,8 +115,6 @@ macro_rules! record {
                 const FLAT: [&str; $crate::record::count(COLUMNS)] =
                     $crate::record::flatten(COLUMNS);
                 assert!($crate::record::begins_with(&FLAT, KEY), "the columns of the key come first");
-                $( $crate::record::record!(@width $Record $field
-                    $(( $($column),+ ))? $({ $( $inner $(( $($inner_column),+ ))? ),+ })?); )+
                 $crate::record::TableDef {
                     name: $table,
                     key: KEY.len(),
@@ -144,6 +142,11 @@ macro_rules! record {
                 })
             }
         }
+
+        const _: () = {
+            $( $crate::record::record!(@width $Record $field
+                $(( $($column),+ ))? $({ $( $inner $(( $($inner_column),+ ))? ),+ })?); )+
+        };
     };
 
     (@columns $field:ident) => { &[&[stringify!($field)]] };
