@@ -5,11 +5,11 @@ use std::marker::PhantomData;
 
 use crate::form::Form;
 use crate::input::{Given, Input};
+#[cfg(feature = "openapi")]
+use crate::openapi::{Components, Property};
 
 /// Whether a field of a body has to be there, and what null says.
 pub trait Field {
-    /// What the field may hold.
-    type Form: Form;
     /// What is known of the field after reading.
     type Value;
     /// Whether the field must be there.
@@ -19,14 +19,38 @@ pub trait Field {
 
     /// Reads the field; `None` means that a problem was recorded.
     fn read(input: &mut Input<'_>, name: &'static str) -> Option<Self::Value>;
+
+    /// How it is documented, but for its description and whether it may be null.
+    #[cfg(feature = "openapi")]
+    fn schema() -> Property;
+
+    /// Adds the schemas that [`Field::schema`] refers to.
+    #[cfg(feature = "openapi")]
+    fn components(_all: &mut Components) {}
 }
+
+/// The two documenting functions of a field that is documented as its form is.
+macro_rules! as_form {
+    ($form:ty) => {
+        #[cfg(feature = "openapi")]
+        fn schema() -> crate::openapi::Property {
+            <$form>::schema()
+        }
+
+        #[cfg(feature = "openapi")]
+        fn components(all: &mut crate::openapi::Components) {
+            <$form>::components(all);
+        }
+    };
+}
+
+pub(crate) use as_form;
 
 /// Must be there and hold something.
 #[derive(Debug)]
 pub struct Required<F>(PhantomData<F>);
 
 impl<F: Form> Field for Required<F> {
-    type Form = F;
     type Value = F::Value;
     const REQUIRED: bool = true;
 
@@ -36,6 +60,8 @@ impl<F: Form> Field for Required<F> {
             Given::Absent | Given::Cleared => input.refuse(name, "is required"),
         }
     }
+
+    as_form!(F);
 }
 
 /// May be left out; null is the same.
@@ -43,13 +69,14 @@ impl<F: Form> Field for Required<F> {
 pub struct Optional<F>(PhantomData<F>);
 
 impl<F: Form> Field for Optional<F> {
-    type Form = F;
     type Value = Option<F::Value>;
     const NULLABLE: bool = true;
 
     fn read(input: &mut Input<'_>, name: &'static str) -> Option<Option<F::Value>> {
         input.field::<F>(name).map(Given::value)
     }
+
+    as_form!(F);
 }
 
 /// May be left out; null is the same, and both mean the default of what is read.
@@ -57,13 +84,14 @@ impl<F: Form> Field for Optional<F> {
 pub struct OrDefault<F>(PhantomData<F>);
 
 impl<F: Form<Value: Default>> Field for OrDefault<F> {
-    type Form = F;
     type Value = F::Value;
     const NULLABLE: bool = true;
 
     fn read(input: &mut Input<'_>, name: &'static str) -> Option<F::Value> {
         input.field::<F>(name).map(|given| given.value().unwrap_or_default())
     }
+
+    as_form!(F);
 }
 
 /// Of a patch: left out it stays, null clears it.
@@ -71,13 +99,14 @@ impl<F: Form<Value: Default>> Field for OrDefault<F> {
 pub struct Clearable<F>(PhantomData<F>);
 
 impl<F: Form> Field for Clearable<F> {
-    type Form = F;
     type Value = Given<F::Value>;
     const NULLABLE: bool = true;
 
     fn read(input: &mut Input<'_>, name: &'static str) -> Option<Given<F::Value>> {
         input.field::<F>(name)
     }
+
+    as_form!(F);
 }
 
 /// Of a patch: left out it stays, null is a problem.
@@ -85,7 +114,6 @@ impl<F: Form> Field for Clearable<F> {
 pub struct Kept<F>(PhantomData<F>);
 
 impl<F: Form> Field for Kept<F> {
-    type Form = F;
     type Value = Option<F::Value>;
 
     fn read(input: &mut Input<'_>, name: &'static str) -> Option<Option<F::Value>> {
@@ -94,6 +122,8 @@ impl<F: Form> Field for Kept<F> {
             given => Some(given.value()),
         }
     }
+
+    as_form!(F);
 }
 
 /// Of a patch: left out it stays, otherwise it is required as in a new record.
@@ -101,7 +131,6 @@ impl<F: Form> Field for Kept<F> {
 pub struct Replaced<F>(PhantomData<F>);
 
 impl<F: Form> Field for Replaced<F> {
-    type Form = F;
     type Value = Option<F::Value>;
 
     fn read(input: &mut Input<'_>, name: &'static str) -> Option<Option<F::Value>> {
@@ -110,6 +139,8 @@ impl<F: Form> Field for Replaced<F> {
             given => Some(given.value()),
         }
     }
+
+    as_form!(F);
 }
 
 /// What a patch says of a field, written over a record's.
@@ -129,6 +160,16 @@ impl<T: Clone> WriteOver<T> for Option<T> {
 impl<T: Clone> WriteOver<Option<T>> for Given<T> {
     fn write_over(&self, field: &mut Option<T>) {
         self.clone().apply(field);
+    }
+}
+
+impl<T: Clone + Default> WriteOver<T> for Given<T> {
+    fn write_over(&self, field: &mut T) {
+        match self {
+            Self::Absent => {}
+            Self::Cleared => *field = T::default(),
+            Self::Value(value) => field.clone_from(value),
+        }
     }
 }
 
@@ -183,7 +224,8 @@ impl<T: Clone> WriteOver<Option<T>> for Given<T> {
 /// the doc comments are descriptions. `of Deal` is left out of bodies that are no patch of a record
 /// with fields of the same names; a field with another name in JSON is written
 /// `field_type as "type": …`. `before` runs ahead of the fields, `check` sees each field as an
-/// option that is `None` when a problem was recorded.
+/// option that is `None` when a problem was recorded. `partial` for `of …` makes no `parse` but
+/// a `fields` that never fails, for bodies whose problems are answered with what the store knows.
 macro_rules! body {
     (
         $(#[doc = $doc:literal])+
@@ -197,13 +239,10 @@ macro_rules! body {
         $(before |$early:ident| $before:expr;)?
         $(check |$late:ident| $check:expr;)?
     ) => {
-        $(#[doc = $doc])+
-        $(#[derive($($derive),+)])?
-        $vis struct $name {
-            $(
-                $(#[doc = $about])*
-                pub(crate) $field: <$presence as crate::body::Field>::Value,
-            )*
+        crate::body::body! {
+            @declare [$(#[doc = $doc])+ $(#[derive($($derive),+)])? $vis] $name as $schema
+            [$($doc)+]
+            $([$($about)*] $field [$($wire)?] [$presence])*
         }
 
         impl $name {
@@ -232,7 +271,49 @@ macro_rules! body {
             }
         }
 
-        crate::body::body!(@apply [$name] [$($record)?] [$($field)*]);
+        crate::body::body!(@over $name [$($record)?] [$($field)*]);
+    };
+    (
+        $(#[doc = $doc:literal])+
+        $(#[derive($($derive:ident),+)])?
+        $vis:vis struct $name:ident as $schema:literal partial {
+            $(
+                $(#[doc = $about:literal])*
+                $field:ident $(as $wire:literal)?: $presence:ty,
+            )*
+        }
+        $(check |$late:ident| $check:expr;)?
+    ) => {
+        crate::body::body! {
+            @declare [$(#[doc = $doc])+ $(#[derive($($derive),+)])? $vis] $name as $schema
+            [$($doc)+]
+            $([$($about)*] $field [$($wire)?] [$presence])*
+        }
+
+        impl $name {
+            /// Reads it; what cannot be read is recorded and as if it had not been sent.
+            pub(crate) fn fields(input: &mut crate::input::Input<'_>) -> Self {
+                $(
+                    let $field = <$presence as crate::body::Field>::read(
+                        input,
+                        crate::body::body!(@name $field $($wire)?),
+                    );
+                )*
+                $({ let $late = &mut *input; $check; })?
+                Self { $($field: $field.unwrap_or_default(),)* }
+            }
+        }
+    };
+    (
+        @declare [$($head:tt)+] $name:ident as $schema:literal [$($doc:literal)+]
+        $([$($about:literal)*] $field:ident [$($wire:literal)?] [$presence:ty])*
+    ) => {
+        $($head)+ struct $name {
+            $(
+                $(#[doc = $about])*
+                pub(crate) $field: <$presence as crate::body::Field>::Value,
+            )*
+        }
 
         #[cfg(feature = "openapi")]
         impl utoipa::PartialSchema for $name {
@@ -257,15 +338,13 @@ macro_rules! body {
 
             fn schemas(all: &mut crate::openapi::Components) {
                 $(
-                    <<$presence as crate::body::Field>::Form as crate::form::Form>::components(all);
+                    <$presence as crate::body::Field>::components(all);
                 )*
             }
         }
     };
-    (@name $field:ident) => { stringify!($field) };
-    (@name $field:ident $wire:literal) => { $wire };
-    (@apply [$name:ident] [] [$($field:ident)*]) => {};
-    (@apply [$name:ident] [$record:ty] [$($field:ident)*]) => {
+    (@over $name:ident [] [$($field:ident)*]) => {};
+    (@over $name:ident [$record:ty] [$($field:ident)*]) => {
         impl $name {
             /// The record with what was sent written over it.
             pub(crate) fn over(&self, record: &$record) -> $record {
@@ -275,6 +354,8 @@ macro_rules! body {
             }
         }
     };
+    (@name $field:ident) => { stringify!($field) };
+    (@name $field:ident $wire:literal) => { $wire };
 }
 
 pub(crate) use body;

@@ -58,6 +58,34 @@ macro_rules! component {
 
 pub(crate) use component;
 
+/// A type that is read out of a text by a function of its own, and how the text is documented.
+/// With `blank is null` a blank text counts as null.
+macro_rules! text_form {
+    ($type:ty, $parse:expr, $(blank is $null:ident,)? |$text:ident| $schema:expr) => {
+        impl crate::form::Form for $type {
+            type Value = Self;
+
+            fn read(value: &serde_json::Value) -> Result<Self, String> {
+                crate::form::read_parsed(value, $parse)
+            }
+
+            $(
+                fn is_blank(value: &serde_json::Value) -> bool {
+                    let $null = value;
+                    crate::form::is_blank_text($null)
+                }
+            )?
+
+            #[cfg(feature = "openapi")]
+            fn schema() -> crate::openapi::Property {
+                crate::openapi::text(|$text| $schema)
+            }
+        }
+    };
+}
+
+pub(crate) use text_form;
+
 /// Whether a value is a text without anything but white space.
 pub(crate) fn is_blank_text(value: &Value) -> bool {
     value.as_str().is_some_and(|text| text.trim().is_empty())
@@ -72,6 +100,9 @@ pub type Name = Text<{ text::NAME }>;
 
 /// A short text.
 pub type Short = Text<{ text::SHORT }>;
+
+/// Notes on a record.
+pub type Observation = Text<{ text::OBSERVATION }>;
 
 impl<const MAX: usize> Form for Text<MAX> {
     type Value = String;
@@ -202,6 +233,18 @@ impl Form for Entries {
 pub fn read_text(value: &Value, max_chars: usize) -> Result<String, String> {
     let text = value.as_str().ok_or("must be a string")?;
     text::clean(text, max_chars).map_err(|error| error.to_string())
+}
+
+/// Reads a text by `parse`.
+///
+/// # Errors
+///
+/// Why it is not acceptable.
+pub fn read_parsed<T, E: std::fmt::Display>(
+    value: &Value,
+    parse: impl FnOnce(&str) -> Result<T, E>,
+) -> Result<T, String> {
+    parse(value.as_str().ok_or("must be a string")?).map_err(|error| error.to_string())
 }
 
 /// Reads a boolean.

@@ -54,12 +54,32 @@ pub struct Input<'a> {
     object: &'a Map<String, Value>,
     known: BTreeSet<&'a str>,
     problems: Problems,
+    at_last: Problems,
+    region: &'a str,
 }
 
 impl<'a> Input<'a> {
     /// Begins to read `object`.
     pub fn new(object: &'a Map<String, Value>) -> Self {
-        Self { object, known: BTreeSet::new(), problems: Problems::new() }
+        Self {
+            object,
+            known: BTreeSet::new(),
+            problems: Problems::new(),
+            at_last: Problems::new(),
+            region: "BR",
+        }
+    }
+
+    /// The same for a company that writes national phone numbers of this region (D14).
+    #[must_use]
+    pub fn in_region(mut self, region: &'a str) -> Self {
+        self.region = region;
+        self
+    }
+
+    /// The code of the region whose national phone numbers are written; Brazil's by default.
+    pub fn region(&self) -> &'a str {
+        self.region
     }
 
     /// The value of a field, marked as known.
@@ -99,6 +119,18 @@ impl<'a> Input<'a> {
     pub fn refuse<T>(&mut self, field: &str, reason: impl Into<String>) -> Option<T> {
         self.problem(field, reason);
         None
+    }
+
+    /// Refuses a field that must not be sent, even as null.
+    pub fn reject(&mut self, name: &'a str, reason: &str) {
+        if self.raw(name).is_some() {
+            self.problem(name, reason);
+        }
+    }
+
+    /// Records what is wrong with a part that is read on its own; it is named after all else.
+    pub fn problems_at_last(&mut self, problems: Problems) {
+        self.at_last.merge(problems);
     }
 
     /// A field read by `read`; `null` counts as cleared.
@@ -198,6 +230,7 @@ impl<'a> Input<'a> {
                 self.problems.add(name, "is not a known field");
             }
         }
+        self.problems.merge(self.at_last);
         self.problems
     }
 }
@@ -218,6 +251,16 @@ pub fn parse<'a, T>(
         Some(read) if problems.is_empty() => Ok(read),
         _ => Err(problems),
     }
+}
+
+/// Reads as much of a body as can be read, with everything that is wrong with it.
+pub fn parse_partly<'a, T>(
+    body: &'a Map<String, Value>,
+    read: impl FnOnce(&mut Input<'a>) -> T,
+) -> (T, Problems) {
+    let mut input = Input::new(body);
+    let read = read(&mut input);
+    (read, input.finish())
 }
 
 /// A whole number between `min` and `max`.

@@ -25,6 +25,7 @@ mod app;
 pub mod body;
 pub mod campaigns;
 mod clock;
+mod code;
 pub mod connections;
 pub mod contacts;
 pub mod conversations;
@@ -72,7 +73,8 @@ pub mod workers;
 
 pub use app::{Parts, Recado, Settings, UseCase};
 pub use clock::{Clock, Timestamp};
-pub use error::{Code, Error, Kind, NotFound, Rejection};
+pub use code::{Code, Kind};
+pub use error::{Error, NotFound, Rejection};
 pub use ids::Ids;
 pub use manage::{ManageError, ManageResult};
 pub use problems::Problems;

@@ -4,7 +4,8 @@
 use serde_json::{Map, Value};
 
 use crate::Recado;
-use crate::error::{Code, Error, Kind, Rejection};
+use crate::code::Code;
+use crate::error::{Error, Rejection};
 use crate::problems::Problems;
 use crate::store::{ChangeSet, Decided, Row, StoreError, Stored};
 
@@ -32,14 +33,6 @@ impl Rejection for ManageError {
             Self::NotFound => Code::NotFound,
             Self::SlugTaken => Code::SlugTaken,
             Self::InUse => Code::InUse,
-        }
-    }
-
-    fn kind(&self) -> Kind {
-        match self {
-            Self::Invalid(problems) => problems.kind(),
-            Self::NotFound => Kind::NotFound,
-            Self::SlugTaken | Self::InUse => Kind::Conflict,
         }
     }
 

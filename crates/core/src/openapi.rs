@@ -8,7 +8,6 @@ use utoipa::openapi::schema::{
 use utoipa::openapi::{Ref, RefOr};
 
 use crate::body::Field;
-use crate::form::Form;
 
 /// The schema of a field.
 pub type Property = RefOr<Schema>;
@@ -30,6 +29,25 @@ pub(crate) fn add<T: ToSchema>(all: &mut Components) {
 /// A text with what `limits` says of it.
 pub(crate) fn text(limits: impl FnOnce(ObjectBuilder) -> ObjectBuilder) -> Property {
     limits(ObjectBuilder::new().schema_type(Type::String)).into()
+}
+
+/// The same text with an example.
+pub(crate) fn example(text: ObjectBuilder, example: &str) -> ObjectBuilder {
+    #[expect(deprecated, reason = "the document has `example`, not a list of them")]
+    text.example(Some(example.into()))
+}
+
+/// The format of a date without a time.
+pub(crate) const DATE: Option<SchemaFormat> = Some(SchemaFormat::KnownFormat(KnownFormat::Date));
+
+/// An object of texts by names that are not fixed.
+pub(crate) fn texts_by_name() -> Property {
+    let name = ObjectBuilder::new().schema_type(Type::String).build();
+    ObjectBuilder::new()
+        .schema_type(Type::Object)
+        .property_names(Some(name))
+        .additional_properties(Some(text(|text| text)))
+        .into()
 }
 
 /// True or false.
@@ -107,7 +125,7 @@ pub(crate) fn object(doc: &str) -> ObjectBuilder {
 
 /// Adds a field with its doc comment.
 pub(crate) fn field<F: Field>(object: ObjectBuilder, name: &str, doc: &str) -> ObjectBuilder {
-    let property = described(<F::Form as Form>::schema(), doc);
+    let property = described(F::schema(), doc);
     let property = if F::NULLABLE { nullable(property) } else { property };
     let object = object.property(name, property);
     if F::REQUIRED { object.required(name) } else { object }

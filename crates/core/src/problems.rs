@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::error::{Code, Kind, Rejection, object};
+use crate::code::Code;
+use crate::error::{Rejection, object};
 
 /// The offending fields of a body, with reasons. Empty means acceptable.
 #[derive(Clone, Debug, Default, PartialEq, Eq, thiserror::Error)]
@@ -104,10 +105,6 @@ impl Problems {
 impl Rejection for Problems {
     fn code(&self) -> Code {
         Code::ValidationError
-    }
-
-    fn kind(&self) -> Kind {
-        Kind::Invalid
     }
 
     fn details(&self) -> Option<Map<String, Value>> {

@@ -5,7 +5,8 @@ use std::str::FromStr;
 use serde_json::{Map, Value, json};
 
 use crate::Timestamp;
-use crate::error::{Code, Kind, Rejection, object};
+use crate::code::Code;
+use crate::error::{Rejection, object};
 
 /// A query parameter that is not acceptable.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -27,10 +28,6 @@ impl InvalidParameter {
 impl Rejection for InvalidParameter {
     fn code(&self) -> Code {
         Code::InvalidParameter
-    }
-
-    fn kind(&self) -> Kind {
-        Kind::Malformed
     }
 
     fn details(&self) -> Option<Map<String, Value>> {

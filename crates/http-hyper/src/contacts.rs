@@ -1,8 +1,10 @@
 //! The public API's contacts (4.1–4.5).
 
+use recado_core::Code;
 use recado_core::access::Scope;
 use recado_core::contacts::{
-    ContactDetail, ContactListItem, ContactSummary, InboxStatus, ListQuery,
+    ContactDetail, ContactListItem, ContactPatch, ContactSummary, InboxStatus, ListQuery,
+    NewContact,
 };
 use recado_core::ids::ContactId;
 use recado_core::page::Pagination;
@@ -12,7 +14,7 @@ use utoipa::ToSchema;
 use crate::answer::Answer;
 use crate::call::PublicCall;
 use crate::error::Outcome;
-use crate::openapi::{Operation, Param, ParamKind, bodies};
+use crate::openapi::{Operation, Param, ParamKind};
 use crate::route::{Route, verb};
 
 pub(crate) const ROUTES: &[Route] = &[
@@ -26,12 +28,12 @@ pub(crate) const ROUTES: &[Route] = &[
         |c| Box::pin(create(c)),
         |op| {
             op.says("createContact", "Create a contact by phone")
-            .body::<bodies::CreateContact>(
+            .body::<NewContact>(
                 r#"{"phone": "+55 11 98765-4321", "name": "Ana Lima", "email": "ana@example.com"}"#,
             )
             .answers_with_warnings::<OneContact>(201)
-            .refuses(404, "NOT_FOUND")
-            .refuses(409, "CONTACT_EXISTS")
+            .refuses(Code::NotFound)
+            .refuses(Code::ContactExists)
         },
     )
     .json()
@@ -55,7 +57,7 @@ pub(crate) const ROUTES: &[Route] = &[
         |c| Box::pin(update(c)),
         |op| {
             op.says("updateContact", "Change what is sent of a contact")
-                .body::<bodies::UpdateContact>(r#"{"name": "Ana Souza", "city": "Recife"}"#)
+                .body::<ContactPatch>(r#"{"name": "Ana Souza", "city": "Recife"}"#)
                 .answers_with_warnings::<OneContact>(200)
         },
     )
@@ -69,7 +71,7 @@ pub(crate) const ROUTES: &[Route] = &[
             op.says("deleteContact", "Delete a contact with its documents")
                 .more("With `PURGE_FAILED` nothing was deleted.")
                 .done()
-                .refuses(500, "PURGE_FAILED")
+                .refuses(Code::PurgeFailed)
         },
     ),
 ];

@@ -1,6 +1,6 @@
 //! The hook that sends a template to a phone (4.10, 7.3).
 
-use http::StatusCode;
+use recado_core::Code;
 use recado_core::dispatches::{BODY_LIMIT, Dispatched};
 
 use crate::answer::Answer;
@@ -23,16 +23,16 @@ pub(crate) const ROUTES: &[Route] = &[Route::hook(
                 r#"{"phone_number": "+55 11 98765-4321", "variables": {"1": "Ana"}}"#,
             )
             .answers_hook::<Dispatched>()
-            .refuses(400, "MISSING_PHONE")
-            .refuses(400, "INVALID_PHONE")
-            .refuses(403, "FEATURE_DISABLED")
-            .refuses(403, "TEMPLATE_NOT_APPROVED")
-            .refuses(403, "CONTACT_OPTED_OUT")
-            .refuses(403, "CONTACT_BLOCKED")
-            .refuses(404, "TEMPLATE_NOT_FOUND")
-            .refuses(409, "DUPLICATE_SEND")
-            .refuses(502, "SEND_FAILED")
-            .refuses(503, "CONTACT_STATE_UNAVAILABLE")
+            .refuses(Code::MissingPhone)
+            .refuses(Code::InvalidPhone)
+            .refuses(Code::FeatureDisabled)
+            .refuses(Code::TemplateNotApproved)
+            .refuses(Code::ContactOptedOut)
+            .refuses(Code::ContactBlocked)
+            .refuses(Code::TemplateNotFound)
+            .refuses(Code::DuplicateSend)
+            .refuses(Code::SendFailed)
+            .refuses(Code::ContactStateUnavailable)
     },
 )
 .optional_json()
@@ -50,7 +50,7 @@ async fn dispatch(mut call: HookCall) -> Outcome {
     let body = call.read(BODY_LIMIT).await?;
     if let Some(name) = call.query.broken(means_something) {
         let message = format!("the query parameter {name} must be percent-encoded UTF-8");
-        return Err(Failure::invalid_payload(StatusCode::BAD_REQUEST, message));
+        return Err(Failure::invalid_payload(message));
     }
     Answer::hook(recado.dispatches().send(&admitted, &body, call.query.params()).await?)
 }

@@ -49,8 +49,17 @@ enum Form {
 /// What a handler answers.
 pub(crate) type Outcome = Result<Answer, Failure>;
 
+/// The status of a code: that of its kind, but for what only HTTP has.
+pub(crate) const fn status_of(code: Code) -> StatusCode {
+    match code {
+        Code::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+        Code::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        code => status_of_kind(code.kind()),
+    }
+}
+
 /// The status of each kind of error.
-const fn status_of(kind: Kind) -> StatusCode {
+const fn status_of_kind(kind: Kind) -> StatusCode {
     match kind {
         Kind::Unauthenticated => StatusCode::UNAUTHORIZED,
         Kind::Forbidden => StatusCode::FORBIDDEN,
@@ -68,9 +77,9 @@ const fn status_of(kind: Kind) -> StatusCode {
 }
 
 impl Failure {
-    fn new(status: StatusCode, code: Code, message: impl Into<String>) -> Self {
+    fn new(code: Code, message: impl Into<String>) -> Self {
         Self(Box::new(Refusal {
-            status,
+            status: status_of(code),
             code,
             message: message.into(),
             details: None,
@@ -81,6 +90,12 @@ impl Failure {
             cause: None,
             form: Form::Success,
         }))
+    }
+
+    /// The same under a status that is not its code's.
+    fn with_status(mut self, status: StatusCode) -> Self {
+        self.0.status = status;
+        self
     }
 
     fn retry_after(mut self, wait: Duration) -> Self {
@@ -96,7 +111,8 @@ impl Failure {
     /// A refusal of the core, as it says of itself.
     pub(crate) fn rejected(rejection: &impl Rejection) -> Self {
         let kind = rejection.kind();
-        let mut failure = Self::new(status_of(kind), rejection.code(), rejection.to_string());
+        let failure = Self::new(rejection.code(), rejection.to_string());
+        let mut failure = failure.with_status(status_of_kind(kind));
         failure.0.details = rejection.details();
         failure.0.extra = rejection.extra();
         failure.0.remembered = is_remembered(rejection);
@@ -112,14 +128,13 @@ impl Failure {
 
     /// No such path, or no such record.
     pub(crate) fn not_found() -> Self {
-        Self::new(StatusCode::NOT_FOUND, Code::NotFound, "there is nothing here")
+        Self::new(Code::NotFound, "there is nothing here")
     }
 
     /// The path exists, the method does not; `allow` lists those that do.
     pub(crate) fn method_not_allowed(allow: String) -> Self {
         let message = format!("this path answers {allow}");
-        let mut failure =
-            Self::new(StatusCode::METHOD_NOT_ALLOWED, Code::MethodNotAllowed, message);
+        let mut failure = Self::new(Code::MethodNotAllowed, message);
         failure.0.allow = Some(allow);
         failure
     }
@@ -127,35 +142,34 @@ impl Failure {
     /// The operator's token is missing or wrong.
     pub(crate) fn operator_unauthorized() -> Self {
         let message = "a valid operator token is required: Authorization: Bearer <token>";
-        Self::new(StatusCode::UNAUTHORIZED, Code::Unauthorized, message)
+        Self::new(Code::Unauthorized, message)
     }
 
     /// The allowance is used up until `wait` has passed.
     pub(crate) fn rate_limited(wait: Duration) -> Self {
         let message = "the allowance of this key is used up; repeat the call after Retry-After";
-        Self::new(StatusCode::TOO_MANY_REQUESTS, Code::RateLimited, message).retry_after(wait)
+        Self::new(Code::RateLimited, message).retry_after(wait)
     }
 
     /// The body is not a JSON object.
     pub(crate) fn invalid_body(message: impl Into<String>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, Code::InvalidBody, message)
+        Self::new(Code::InvalidBody, message)
     }
 
     /// The request cannot be fulfilled as it is asked for; `message` says what can.
     pub(crate) fn unfit(message: &str) -> Self {
-        Self::new(StatusCode::UNPROCESSABLE_ENTITY, Code::ValidationError, message)
+        Self::new(Code::ValidationError, message)
     }
 
     /// Not now; `message` says what is missing.
     pub(crate) fn unavailable(message: &str) -> Self {
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, Code::Unavailable, message)
-            .retry_after(STORE_RETRY)
+        Self::new(Code::Unavailable, message).retry_after(STORE_RETRY)
     }
 
     /// Our fault. The cause goes to the log, never into the answer.
     pub(crate) fn internal(cause: impl Into<String>) -> Self {
         let message = "something went wrong on our side";
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, Code::InternalError, message).caused_by(cause)
+        Self::new(Code::InternalError, message).caused_by(cause)
     }
 
     /// The same in the form of the hooks: `ok` for `success`, nothing beside code and message but
@@ -170,8 +184,8 @@ impl Failure {
     }
 
     /// What was sent to a hook cannot be read (7.2, 7.3).
-    pub(crate) fn invalid_payload(status: StatusCode, message: impl Into<String>) -> Self {
-        Self::new(status, Code::InvalidPayload, message)
+    pub(crate) fn invalid_payload(message: impl Into<String>) -> Self {
+        Self::new(Code::InvalidPayload, message)
     }
 
     /// Why, where the answer must not tell.
@@ -243,59 +257,50 @@ fn with_causes(error: &dyn std::error::Error) -> String {
 }
 
 impl Fault {
-    /// The status and what it says.
-    fn reported(self) -> (StatusCode, String) {
+    /// What it says.
+    fn message(self) -> String {
         match self {
-            Self::TooLarge(limit) => {
-                let message = format!("the body may have at most {limit} bytes");
-                (StatusCode::PAYLOAD_TOO_LARGE, message)
-            }
-            Self::Encoded => {
-                let message = "send the body without a Content-Encoding";
-                (StatusCode::UNSUPPORTED_MEDIA_TYPE, message.to_owned())
-            }
-            Self::Broken => (StatusCode::BAD_REQUEST, "the body did not arrive whole".to_owned()),
-            Self::Slow => {
-                (StatusCode::REQUEST_TIMEOUT, "the body took too long to arrive".to_owned())
-            }
-            Self::NoRoom => {
-                let message = "too many large bodies are under way; repeat the call later";
-                (StatusCode::SERVICE_UNAVAILABLE, message.to_owned())
-            }
+            Self::TooLarge(limit) => return format!("the body may have at most {limit} bytes"),
+            Self::Encoded => "send the body without a Content-Encoding",
+            Self::Broken => "the body did not arrive whole",
+            Self::Slow => "the body took too long to arrive",
+            Self::NoRoom => "too many large bodies are under way; repeat the call later",
         }
+        .to_owned()
     }
 
     /// The refusal of a hook: but for its encoding, every fault of a body is the payload's (7.2).
     pub(crate) fn of_payload(self) -> Failure {
-        let (status, message) = self.reported();
+        let refused = Failure::invalid_payload(self.message());
         match self {
             Self::Encoded | Self::NoRoom => self.into(),
-            Self::TooLarge(_) => Failure::invalid_payload(status, message),
-            Self::Broken | Self::Slow => Failure::invalid_payload(StatusCode::BAD_REQUEST, message),
+            Self::TooLarge(_) => refused.with_status(StatusCode::PAYLOAD_TOO_LARGE),
+            Self::Broken | Self::Slow => refused,
         }
     }
 
     /// The refusal of a gateway's call: what a repeat may mend has a status that gateways repeat
     /// after, and 400 is none (R106).
     pub(crate) fn of_gateway(self) -> Failure {
-        let mut failure = Failure::from(self);
-        if self == Self::Broken {
-            failure.0.status = StatusCode::REQUEST_TIMEOUT;
+        match self {
+            Self::Broken => Failure::from(self).with_status(StatusCode::REQUEST_TIMEOUT),
+            _ => self.into(),
         }
-        failure
     }
 }
 
 impl From<Fault> for Failure {
     fn from(fault: Fault) -> Self {
-        let (status, message) = fault.reported();
-        let code = match fault {
-            Fault::TooLarge(_) => Code::PayloadTooLarge,
-            Fault::Encoded => Code::UnsupportedMediaType,
-            Fault::Broken | Fault::Slow => Code::BadRequest,
-            Fault::NoRoom => return Self::unavailable(&message),
-        };
-        Self::new(status, code, message)
+        let message = fault.message();
+        match fault {
+            Fault::TooLarge(_) => Self::new(Code::PayloadTooLarge, message),
+            Fault::Encoded => Self::new(Code::UnsupportedMediaType, message),
+            Fault::Broken => Self::new(Code::BadRequest, message),
+            Fault::Slow => {
+                Self::new(Code::BadRequest, message).with_status(StatusCode::REQUEST_TIMEOUT)
+            }
+            Fault::NoRoom => Self::unavailable(&message),
+        }
     }
 }
 
@@ -389,5 +394,22 @@ mod tests {
         let (response, body) = written(Failure::rejected(&taken));
         assert_eq!(response.status(), 409);
         assert_eq!(body["contact_id"], by.to_string());
+    }
+
+    #[test]
+    fn the_page_of_errors_lists_every_code_with_its_status() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/errors.md");
+        let page = std::fs::read_to_string(page).expect("the page is there");
+        let rows: std::collections::BTreeSet<(u16, &str)> = page
+            .lines()
+            .filter_map(|line| {
+                let (status, rest) = line.strip_prefix("| ")?.split_once(" | `")?;
+                Some((status.parse().ok()?, rest.split('`').next()?))
+            })
+            .collect();
+        let codes = Code::ALL.iter().map(|code| (status_of(*code).as_u16(), code.as_str()));
+        // A body that is too slow or too large keeps the code that its surface has for bodies.
+        let others = [(408, "BAD_REQUEST"), (413, "INVALID_PAYLOAD")];
+        assert_eq!(rows, codes.chain(others).collect());
     }
 }

@@ -1,5 +1,6 @@
 //! The hook that makes contacts or brings them up to date (4.9, 7.2).
 
+use recado_core::Code;
 use recado_core::inbound::{BODY_LIMIT, Upserted};
 
 use crate::answer::Answer;
@@ -19,13 +20,13 @@ pub(crate) const ROUTES: &[Route] = &[Route::hook(
             )
             .body::<bodies::AnyJson>(r#"{"lead": {"nome": "Ana", "telefone": "11 98765-4321"}}"#)
             .answers_hook::<Upserted>()
-            .refuses(400, "MISSING_PHONE")
-            .refuses(400, "MAPPING_FAILED")
-            .refuses(401, "INVALID_SECRET")
-            .refuses(403, "FEATURE_DISABLED")
-            .refuses(404, "ENDPOINT_NOT_FOUND")
-            .refuses(410, "ENDPOINT_INACTIVE")
-            .refuses(503, "CONTACT_STATE_UNAVAILABLE")
+            .refuses(Code::MissingPhone)
+            .refuses(Code::MappingFailed)
+            .refuses(Code::InvalidSecret)
+            .refuses(Code::FeatureDisabled)
+            .refuses(Code::EndpointNotFound)
+            .refuses(Code::EndpointInactive)
+            .refuses(Code::ContactStateUnavailable)
     },
 )
 .json()];

@@ -2,6 +2,7 @@
 //! (D68).
 
 use http::HeaderMap;
+use recado_core::Code;
 use recado_core::gateway::ProviderWebhook;
 use recado_core::inbox::{ProviderWebhookError, ReceivedWebhook, WEBHOOK_LIMIT};
 use serde::Serialize;
@@ -24,8 +25,8 @@ pub(crate) const ROUTES: &[Route] = &[
             op.says("verifyGatewayAddress", "Answer a gateway that verifies its webhook address")
                 .more("Answers `hub.challenge` as it came, where the gateway has such a question.")
                 .answers_bytes("text/plain")
-                .refuses(401, "UNAUTHORIZED")
-                .refuses(404, "NOT_FOUND")
+                .refuses(Code::Unauthorized)
+                .refuses(Code::NotFound)
         },
     )
     .query(&[
@@ -47,11 +48,11 @@ pub(crate) const ROUTES: &[Route] = &[
                 )
                 .body::<bodies::AnyJson>(r#"{"object": "whatsapp_business_account", "entry": []}"#)
                 .answers_hook::<TakenAnswer>()
-                .refuses(401, "UNAUTHORIZED")
-                .refuses(404, "NOT_FOUND")
-                .refuses(408, "BAD_REQUEST")
-                .refuses(413, "PAYLOAD_TOO_LARGE")
-                .refuses(503, "CONTACT_STATE_UNAVAILABLE")
+                .refuses(Code::Unauthorized)
+                .refuses(Code::NotFound)
+                .refuses_as(408, Code::BadRequest)
+                .refuses(Code::PayloadTooLarge)
+                .refuses(Code::ContactStateUnavailable)
         },
     )
     .json()

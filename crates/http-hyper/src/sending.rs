@@ -1,12 +1,12 @@
 //! The public API's sends (4.8).
 
+use recado_core::Code;
 use recado_core::access::Scope;
-use recado_core::sending::{SentView, TemplateSentView};
+use recado_core::sending::{SendMessage, SendTemplate, SentView, TemplateSentView};
 
 use crate::answer::Answer;
 use crate::call::PublicCall;
 use crate::error::Outcome;
-use crate::openapi::bodies;
 use crate::route::{Route, verb};
 
 pub(crate) const ROUTES: &[Route] = &[MESSAGE, TEMPLATE];
@@ -22,21 +22,21 @@ const MESSAGE: Route = Route::public(
                 "After 502 DELIVERY_UNCERTAIN the message may have arrived: do not send it again \
                  by yourself. After 503 wait as long as `Retry-After` says.",
             )
-            .body::<bodies::SendMessage>(r#"{"to": "+55 11 98765-4321", "message": "Olá, Ana!"}"#)
+            .body::<SendMessage>(r#"{"to": "+55 11 98765-4321", "message": "Olá, Ana!"}"#)
             .answers::<SentView>()
-            .refuses(400, "MISSING_FIELD")
-            .refuses(400, "INVALID_PHONE")
-            .refuses(403, "CONTACT_OPTED_OUT")
-            .refuses(403, "CONTACT_BLOCKED")
-            .refuses(403, "EXTERNAL_AI_DISABLED")
-            .refuses(403, "GROUP_ANNOUNCE_ONLY")
-            .refuses(404, "NOT_FOUND")
-            .refuses(404, "GROUP_NOT_FOUND")
-            .refuses(409, "AMBIGUOUS_CONTACT")
-            .refuses(422, "CONNECTION_REQUIRED")
-            .refuses(502, "PROVIDER_ERROR")
-            .refuses(502, "DELIVERY_UNCERTAIN")
-            .refuses(503, "CONTACT_STATE_UNAVAILABLE")
+            .refuses(Code::MissingField)
+            .refuses(Code::InvalidPhone)
+            .refuses(Code::ContactOptedOut)
+            .refuses(Code::ContactBlocked)
+            .refuses(Code::ExternalAiDisabled)
+            .refuses(Code::GroupAnnounceOnly)
+            .refuses(Code::NotFound)
+            .refuses(Code::GroupNotFound)
+            .refuses(Code::AmbiguousContact)
+            .refuses(Code::ConnectionRequired)
+            .refuses(Code::ProviderError)
+            .refuses(Code::DeliveryUncertain)
+            .refuses(Code::ContactStateUnavailable)
     },
 )
 .json()
@@ -54,23 +54,23 @@ const TEMPLATE: Route = Route::public(
                  does not matter. After 502 DELIVERY_UNCERTAIN the message may have arrived: do \
                  not send it again by yourself.",
             )
-            .body::<bodies::SendTemplate>(
+            .body::<SendTemplate>(
                 r#"{"to": "+55 11 98765-4321", "template": "boas_vindas",
                     "variables": {"1": "Ana"}}"#,
             )
             .answers::<TemplateSentView>()
-            .refuses(400, "MISSING_FIELD")
-            .refuses(400, "INVALID_PHONE")
-            .refuses(403, "TEMPLATE_NOT_APPROVED")
-            .refuses(403, "CONTACT_OPTED_OUT")
-            .refuses(403, "CONTACT_BLOCKED")
-            .refuses(404, "NOT_FOUND")
-            .refuses(404, "TEMPLATE_NOT_FOUND")
-            .refuses(409, "AMBIGUOUS_CONTACT")
-            .refuses(422, "CONNECTION_REQUIRED")
-            .refuses(502, "PROVIDER_ERROR")
-            .refuses(502, "DELIVERY_UNCERTAIN")
-            .refuses(503, "CONTACT_STATE_UNAVAILABLE")
+            .refuses(Code::MissingField)
+            .refuses(Code::InvalidPhone)
+            .refuses(Code::TemplateNotApproved)
+            .refuses(Code::ContactOptedOut)
+            .refuses(Code::ContactBlocked)
+            .refuses(Code::NotFound)
+            .refuses(Code::TemplateNotFound)
+            .refuses(Code::AmbiguousContact)
+            .refuses(Code::ConnectionRequired)
+            .refuses(Code::ProviderError)
+            .refuses(Code::DeliveryUncertain)
+            .refuses(Code::ContactStateUnavailable)
     },
 )
 .json()

@@ -3,8 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::{ApiKey, Company, Plan, Scope, Scopes};
+use crate::code::Code;
 use crate::contacts::Region;
-use crate::error::{Code, Kind, Rejection, object};
+use crate::error::{Rejection, object};
 use crate::ids::{CompanyId, KeyId};
 
 /// Who calls: the holder of an API key.
@@ -112,10 +113,6 @@ impl Rejection for Denied {
         }
     }
 
-    fn kind(&self) -> Kind {
-        Kind::Forbidden
-    }
-
     fn details(&self) -> Option<Map<String, Value>> {
         Some(match self {
             Self::Plan { required } => object([("required_plan", json!(required))]),
@@ -132,9 +129,5 @@ pub struct Unauthorized;
 impl Rejection for Unauthorized {
     fn code(&self) -> Code {
         Code::Unauthorized
-    }
-
-    fn kind(&self) -> Kind {
-        Kind::Unauthenticated
     }
 }

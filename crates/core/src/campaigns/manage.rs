@@ -12,8 +12,9 @@ use crate::Recado;
 use crate::Timestamp;
 use crate::access::{Caller, Scope};
 use crate::app::UseCase;
+use crate::code::Code;
 use crate::connections::Connection;
-use crate::error::{Code, Error, Kind, Rejection};
+use crate::error::{Error, Rejection};
 use crate::ids::{CampaignId, CompanyId, ConnectionId};
 use crate::lists::List;
 use crate::page::PageRequest;
@@ -45,14 +46,6 @@ impl Rejection for CampaignError {
             Self::NotFound => Code::NotFound,
             Self::Started => Code::CampaignStarted,
             Self::Running => Code::CampaignRunning,
-        }
-    }
-
-    fn kind(&self) -> Kind {
-        match self {
-            Self::Invalid(problems) => problems.kind(),
-            Self::NotFound => Kind::NotFound,
-            Self::Started | Self::Running => Kind::Conflict,
         }
     }
 

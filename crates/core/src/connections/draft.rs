@@ -4,150 +4,151 @@ use serde_json::{Map, Value};
 
 use super::{Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, Gateway};
 use crate::Timestamp;
+use crate::body::{Kept, Optional, OrDefault, Required, WriteOver, body};
 use crate::contacts::Platform;
+use crate::form::{Entries, Form, Name, Short};
 use crate::ids::{CompanyId, ConnectionId};
-use crate::input::{Given, Input, read_bool, read_word};
+use crate::input;
 use crate::problems::Problems;
 use crate::text;
+
+/// 1 to 200 characters on one line; usually the digits of a number.
+pub(crate) struct Identifier;
+
+impl Form for Identifier {
+    type Value = String;
+
+    fn read(value: &Value) -> Result<String, String> {
+        let text = value.as_str().ok_or("must be a string")?.trim();
+        let fits = (1..=text::SHORT).contains(&text.chars().count());
+        if fits && !text.chars().any(char::is_control) {
+            Ok(text.to_owned())
+        } else {
+            let max = text::SHORT;
+            Err(format!("must have 1 to {max} characters, none of them control characters"))
+        }
+    }
+
+    #[cfg(feature = "openapi")]
+    fn schema() -> crate::openapi::Property {
+        Short::schema()
+    }
+}
+
+body! {
+    /// A new connection.
+    #[derive(Clone, Debug)]
+    pub struct NewConnection as "CreateConnection" {
+        kind: Required<ConnectionKind>,
+        name: Required<Name>,
+        /// Its own number on the channel.
+        identifier: Required<Identifier>,
+        /// `simulated` for both kinds; `cloud_api` for official_cloud; `waha`, `evolution` for qr.
+        gateway: Required<Gateway>,
+        /// Of the gateway.
+        settings: OrDefault<Entries>,
+        /// True by default.
+        is_active: Optional<bool>,
+        /// By default a simulated connection is connected, any other not.
+        status: Optional<ConnectionStatus>,
+    }
+    check |input| if let Some(gateway) = gateway {
+        if let Some(kind) = kind && !gateway.serves(kind) {
+            input.problem("gateway", format!("has no connections of the kind {kind}"));
+        }
+        let given = settings.clone().unwrap_or_default();
+        if let Err(wrong) = ConnectionSettings::parse(gateway, &given) {
+            input.problems_at_last(wrong);
+        }
+    };
+}
 
 /// A body that makes a connection.
 #[derive(Clone, Debug)]
 pub struct ConnectionDraft {
-    kind: ConnectionKind,
-    name: String,
-    identifier: String,
-    gateway: Gateway,
+    body: NewConnection,
     settings: ConnectionSettings,
-    is_active: bool,
-    status: ConnectionStatus,
-    /// Whether the body says so.
-    reported: bool,
 }
 
 impl ConnectionDraft {
-    /// Reads `kind`, `name`, `identifier`, `gateway` and, if they are there, `settings`,
-    /// `is_active` and `status`. Without a status a simulated connection is connected and any
-    /// other is not.
+    /// Reads a [`NewConnection`] with the settings of its gateway. Without a status a simulated
+    /// connection is connected and any other is not.
     ///
     /// # Errors
     ///
     /// Everything that is wrong with the body.
     pub fn parse(body: &Map<String, Value>) -> Result<Self, Problems> {
-        let mut input = Input::new(body);
-        let kind = input.required("kind", read_word(ConnectionKind::parse, ConnectionKind::WORDS));
-        let name = input.required_text("name", text::NAME);
-        let identifier = input.required("identifier", read_identifier);
-        let gateway = input.required("gateway", read_word(Gateway::parse, Gateway::WORDS));
-        let given = input.given("settings", read_object).value().unwrap_or_default();
-        let is_active = input.given("is_active", read_bool).value().unwrap_or(true);
-        let status = input.given("status", read_status).value();
-        if let (Some(kind), Some(gateway)) = (kind, gateway)
-            && !gateway.serves(kind)
-        {
-            input.problem("gateway", format!("has no connections of the kind {kind}"));
-        }
-        let settings = gateway.map(|gateway| ConnectionSettings::parse(gateway, &given));
-        let mut problems = input.finish();
-        let settings = match settings {
-            Some(Ok(settings)) => Some(settings),
-            Some(Err(wrong)) => {
-                problems.merge(wrong);
-                None
-            }
-            None => None,
-        };
-        problems.into_result()?;
-        let missing = || Problems::of("kind", "is required");
-        let gateway = gateway.ok_or_else(missing)?;
-        let at_first = match gateway {
+        let body = NewConnection::parse(body)?;
+        let settings = ConnectionSettings::parse(body.gateway, &body.settings)?;
+        Ok(Self { body, settings })
+    }
+
+    /// Whether the body says if the gateway reaches the channel.
+    pub const fn reports_status(&self) -> bool {
+        self.body.status.is_some()
+    }
+
+    /// The connection.
+    pub fn connection(self, id: ConnectionId, company: CompanyId, now: Timestamp) -> Connection {
+        let body = self.body;
+        let at_first = match body.gateway {
             Gateway::Simulated => ConnectionStatus::Connected,
             Gateway::CloudApi | Gateway::Waha | Gateway::Evolution => {
                 ConnectionStatus::Disconnected
             }
         };
-        Ok(Self {
-            kind: kind.ok_or_else(missing)?,
-            name: name.unwrap_or_default(),
-            identifier: identifier.unwrap_or_default(),
-            gateway,
-            settings: settings.unwrap_or_default(),
-            is_active,
-            status: status.unwrap_or(at_first),
-            reported: status.is_some(),
-        })
-    }
-
-    /// Whether the body says if the gateway reaches the channel.
-    pub const fn reports_status(&self) -> bool {
-        self.reported
-    }
-
-    /// The connection.
-    pub fn connection(self, id: ConnectionId, company: CompanyId, now: Timestamp) -> Connection {
         Connection {
             id,
             company,
-            kind: self.kind,
+            kind: body.kind,
             platform: Platform::whatsapp(),
-            name: self.name,
-            identifier: self.identifier,
-            gateway: self.gateway,
+            name: body.name,
+            identifier: body.identifier,
+            gateway: body.gateway,
             settings: self.settings,
-            is_active: self.is_active,
-            status: self.status,
+            is_active: body.is_active.unwrap_or(true),
+            status: body.status.unwrap_or(at_first),
             created_at: now,
             updated_at: now,
         }
     }
 }
 
+body! {
+    /// What changes of a connection.
+    #[derive(Clone, Debug)]
+    pub struct ConnectionChange as "UpdateConnection" partial {
+        name: Kept<Name>,
+        identifier: Kept<Identifier>,
+        /// Written over the settings that are there; null removes one.
+        settings: Optional<Entries>,
+        is_active: Optional<bool>,
+        status: Optional<ConnectionStatus>,
+    }
+    check |input| for fixed in ["kind", "gateway"] {
+        input.reject(fixed, "cannot be changed; create a new connection instead");
+    };
+}
+
 /// A body that changes a connection; its kind and gateway stay.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct ConnectionPatch {
-    name: Option<String>,
-    identifier: Option<String>,
-    settings: Option<Map<String, Value>>,
-    is_active: Option<bool>,
-    status: Option<ConnectionStatus>,
+    sent: ConnectionChange,
     problems: Problems,
 }
 
 impl ConnectionPatch {
-    /// Reads any of `name`, `identifier`, `settings`, `is_active` and `status`. Never fails: what
-    /// is wrong is answered by [`ConnectionPatch::apply`], together with what is wrong with the
-    /// settings.
+    /// Reads a [`ConnectionChange`]. Never fails: what is wrong is answered by
+    /// [`ConnectionPatch::apply`], together with what is wrong with the settings.
     pub fn parse(body: &Map<String, Value>) -> Self {
-        let mut input = Input::new(body);
-        let name = input.given_text("name", text::NAME);
-        if matches!(name, Given::Cleared) {
-            input.problem("name", "must not be empty");
-        }
-        let identifier = input.given("identifier", read_identifier);
-        if matches!(identifier, Given::Cleared) {
-            input.problem("identifier", "must not be empty");
-        }
-        let settings = input.given("settings", read_object).value();
-        let is_active = input.given("is_active", read_bool).value();
-        let status = input.given("status", read_status).value();
-        for fixed in ["kind", "gateway"] {
-            if input.raw(fixed).is_some() {
-                input.problem(fixed, "cannot be changed; create a new connection instead");
-            }
-        }
-        Self {
-            name: name.value(),
-            identifier: identifier.value(),
-            settings,
-            is_active,
-            status,
-            problems: input.finish(),
-        }
+        let (sent, problems) = input::parse_partly(body, ConnectionChange::fields);
+        Self { sent, problems }
     }
 
     /// Whether what was known of the gateway's state may hold no more: other settings, or a
     /// connection that nobody has looked at while it was not used.
     pub const fn makes_doubtful(&self) -> bool {
-        self.settings.is_some() || matches!(self.is_active, Some(true))
+        self.sent.settings.is_some() || matches!(self.sent.is_active, Some(true))
     }
 
     /// The connection as it is afterwards; `updated_at` moves only when something changed.
@@ -159,7 +160,7 @@ impl ConnectionPatch {
     pub fn apply(&self, connection: &Connection, now: Timestamp) -> Result<Connection, Problems> {
         let mut problems = self.problems.clone();
         let mut changed = connection.clone();
-        if let Some(given) = &self.settings {
+        if let Some(given) = &self.sent.settings {
             let merged = connection.settings.merged(given);
             match ConnectionSettings::parse(connection.gateway, &merged) {
                 Ok(settings) => changed.settings = settings,
@@ -167,33 +168,14 @@ impl ConnectionPatch {
             }
         }
         problems.into_result()?;
-        changed.name = self.name.clone().unwrap_or(changed.name);
-        changed.identifier = self.identifier.clone().unwrap_or(changed.identifier);
-        changed.is_active = self.is_active.unwrap_or(changed.is_active);
-        changed.status = self.status.unwrap_or(changed.status);
+        self.sent.name.write_over(&mut changed.name);
+        self.sent.identifier.write_over(&mut changed.identifier);
+        self.sent.is_active.write_over(&mut changed.is_active);
+        self.sent.status.write_over(&mut changed.status);
         if changed != *connection {
             changed.updated_at = now;
         }
         Ok(changed)
-    }
-}
-
-fn read_status(value: &Value) -> Result<ConnectionStatus, String> {
-    read_word(ConnectionStatus::parse, ConnectionStatus::WORDS)(value)
-}
-
-fn read_object(value: &Value) -> Result<Map<String, Value>, String> {
-    value.as_object().cloned().ok_or_else(|| "must be an object".to_owned())
-}
-
-/// 1 to 200 characters on one line; usually the digits of a number.
-fn read_identifier(value: &Value) -> Result<String, String> {
-    let text = value.as_str().ok_or("must be a string")?.trim();
-    let fits = (1..=text::SHORT).contains(&text.chars().count());
-    if fits && !text.chars().any(char::is_control) {
-        Ok(text.to_owned())
-    } else {
-        Err(format!("must have 1 to {} characters, none of them control characters", text::SHORT))
     }
 }
 

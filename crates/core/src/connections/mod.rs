@@ -14,7 +14,7 @@ use async_trait::async_trait;
 
 pub(crate) use check::check_connection_job;
 pub use check::{LOOK_AGAIN, LOOK_AGAIN_DISCONNECTED, LOOK_AGAIN_UNANSWERED};
-pub use draft::{ConnectionDraft, ConnectionPatch};
+pub use draft::{ConnectionChange, ConnectionDraft, ConnectionPatch, NewConnection};
 pub use manage::Connections;
 pub use missed::PULL_AGAIN;
 pub(crate) use missed::pull_missed_job;

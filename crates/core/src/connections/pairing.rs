@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::{ConnectionStatus, Connections};
-use crate::error::{Code, Error, Kind, NotFound, Rejection};
+use crate::code::Code;
+use crate::error::{Error, NotFound, Rejection};
 use crate::gateway::{Pairing, ProviderError};
 use crate::ids::{CompanyId, ConnectionId};
 
@@ -38,16 +39,6 @@ impl Rejection for PairingError {
             Self::AlreadyPaired => Code::AlreadyPaired,
             Self::Preparing => Code::Unavailable,
             Self::Provider(_) => Code::ProviderError,
-        }
-    }
-
-    fn kind(&self) -> Kind {
-        match self {
-            Self::NotFound => Kind::NotFound,
-            Self::Unsupported => Kind::Invalid,
-            Self::AlreadyPaired => Kind::Conflict,
-            Self::Preparing => Kind::Unavailable,
-            Self::Provider(_) => Kind::Upstream,
         }
     }
 

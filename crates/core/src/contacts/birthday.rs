@@ -5,6 +5,8 @@ use std::fmt;
 use chrono::{Datelike, NaiveDate};
 use serde::{Serialize, Serializer};
 
+use crate::form::text_form;
+
 /// An input that is not a calendar date of the form `YYYY-MM-DD`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a calendar date of the form YYYY-MM-DD")]
@@ -70,6 +72,8 @@ fn number(digits: &[u8]) -> Result<u32, BirthdayError> {
         _ => Err(BirthdayError),
     })
 }
+
+text_form!(Birthday, Birthday::parse, blank is null, |date| date.format(crate::openapi::DATE));
 
 #[cfg(test)]
 mod tests {

@@ -14,7 +14,8 @@ use super::{
 use crate::Timestamp;
 use crate::access::{Caller, Scope};
 use crate::app::UseCase;
-use crate::error::{Code, Error, Kind, Rejection, object};
+use crate::code::Code;
+use crate::error::{Error, Rejection, object};
 use crate::events::{Event, EventType};
 use crate::ids::{CompanyId, ContactId, EventId, ListId};
 use crate::problems::Problems;
@@ -43,14 +44,6 @@ impl Rejection for CreateContactError {
             Self::Invalid(problems) => problems.code(),
             Self::ListsNotFound(_) => Code::NotFound,
             Self::PhoneTaken { .. } => Code::ContactExists,
-        }
-    }
-
-    fn kind(&self) -> Kind {
-        match self {
-            Self::Invalid(problems) => problems.kind(),
-            Self::ListsNotFound(_) => Kind::NotFound,
-            Self::PhoneTaken { .. } => Kind::Conflict,
         }
     }
 

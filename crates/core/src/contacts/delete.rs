@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use super::{Contact, Contacts};
 use crate::access::{Caller, Scope};
+use crate::code::Code;
 use crate::documents::{Document, DocumentState, FileError, Files, file_key, undo_key};
-use crate::error::{Code, Error, Kind, NotFound, Rejection};
+use crate::error::{Error, NotFound, Rejection};
 use crate::ids::{CompanyId, ContactId, DocumentId, JobId};
 use crate::jobs::{Job, JobKind, PurgeStage};
 use crate::messages::FORGOTTEN_KEPT;
@@ -42,13 +43,6 @@ impl Rejection for DeleteContactError {
         match self {
             Self::NotFound => Code::NotFound,
             Self::PurgeFailed => Code::PurgeFailed,
-        }
-    }
-
-    fn kind(&self) -> Kind {
-        match self {
-            Self::NotFound => Kind::NotFound,
-            Self::PurgeFailed => Kind::Internal,
         }
     }
 }

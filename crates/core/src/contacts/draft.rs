@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::{Birthday, Contact, Cpf, DraftQuery, Email, Identifier, Phone, PostalCode, Region};
+use super::{
+    Birthday, Contact, ContactPatch, Cpf, DraftQuery, Email, Identifier, NewContact, Phone,
+    PostalCode, Region,
+};
 use crate::ids::{CustomFieldId, ListId};
-use crate::input::{Given, Input, read_id};
+use crate::input::{Given, Input};
 use crate::organizations::Cnpj;
 use crate::problems::Problems;
-use crate::text;
 
 /// Whether a body creates or changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,9 +22,6 @@ pub enum DraftMode {
     /// PATCH: `null` and the empty string clear.
     Update,
 }
-
-/// The most lists one body may name.
-const MAX_LISTS: usize = 1000;
 
 /// Keys of the detail form that cannot be written: accepted and ignored, so that what was read can
 /// be sent back whole (4.4.4, D8, D23).
@@ -88,112 +87,60 @@ pub struct ContactDraft {
     pub(crate) problems: Problems,
 }
 
-impl ContactDraft {
-    /// Reads a body. Never fails: what is wrong is kept and answered by the use case.
-    pub fn parse(body: &Map<String, Value>, mode: DraftMode, region: &Region) -> Self {
-        let mut input = Input::new(body);
-        input.ignore(READ_ONLY);
-        let mut draft = Self {
+/// A draft out of a body, but for its phone and identifier.
+macro_rules! draft {
+    ($body:ident) => {
+        ContactDraft {
             phone: None,
             sent_phone: None,
             sent_identifier: None,
-            name: input.given_text("name", text::NAME),
-            email: input.given_form("email", Email::parse),
-            birthday: input.given_form("birthday", Birthday::parse),
-            observation: input.given_text("observation", text::OBSERVATION),
-            cpf: input.given_form("cpf", Cpf::parse),
-            rg: input.given_text("rg", text::SHORT),
-            genero: input.given_text("genero", text::SHORT),
-            estado_civil: input.given_text("estado_civil", text::SHORT),
-            profissao: input.given_text("profissao", text::SHORT),
-            city: input.given_text("city", text::SHORT),
-            state: input.given_text("state", text::SHORT),
-            postal_code: input.given_form("postal_code", PostalCode::parse),
-            cnpj: input.given_form("cnpj", Cnpj::parse).value(),
-            custom_fields: BTreeMap::new(),
-            lists: Vec::new(),
+            name: $body.name,
+            email: $body.email,
+            birthday: $body.birthday,
+            observation: $body.observation,
+            cpf: $body.cpf,
+            rg: $body.rg,
+            genero: $body.genero,
+            estado_civil: $body.estado_civil,
+            profissao: $body.profissao,
+            city: $body.city,
+            state: $body.state,
+            postal_code: $body.postal_code,
+            cnpj: $body.cnpj,
+            custom_fields: $body.custom_fields,
+            lists: $body.lists,
             problems: Problems::new(),
-        };
-        draft.read_phone(&mut input, mode, region);
-        draft.read_custom_fields(&mut input, mode);
-        draft.read_lists(&mut input, mode);
-        draft.problems = input.finish();
-        draft
-    }
+        }
+    };
+}
 
-    fn read_phone(&mut self, input: &mut Input<'_>, mode: DraftMode, region: &Region) {
-        match (mode, input.raw("phone")) {
-            (DraftMode::Create, None | Some(Value::Null)) => input.problem("phone", "is required"),
-            (DraftMode::Update, None) => {}
-            (_, Some(Value::String(text))) => {
-                self.sent_phone = Some(text.clone());
-                match Phone::parse(text, region) {
-                    Ok(phone) => self.phone = Some(phone),
-                    // The shown phone of a group is no phone (D16); whether this is it, only the
-                    // record can tell.
-                    Err(_) if mode == DraftMode::Update => {}
-                    Err(error) => input.problem("phone", error.to_string()),
-                }
-            }
-            (_, Some(_)) => input.problem("phone", "must be a string"),
-        }
-        match (mode, input.raw("identifier")) {
-            (DraftMode::Create, _) | (DraftMode::Update, None) => {}
-            (DraftMode::Update, Some(Value::String(text))) => {
-                self.sent_identifier = Some(text.clone());
-            }
-            (DraftMode::Update, Some(_)) => input.problem("identifier", "cannot be changed"),
-        }
+impl From<NewContact> for ContactDraft {
+    fn from(body: NewContact) -> Self {
+        Self { phone: body.phone, ..draft!(body) }
     }
+}
 
-    fn read_custom_fields(&mut self, input: &mut Input<'_>, mode: DraftMode) {
-        let entries = match input.raw("custom_fields") {
-            None => return,
-            Some(Value::Null) if mode == DraftMode::Create => return,
-            Some(Value::Object(entries)) => entries,
-            Some(_) => return input.problem("custom_fields", "must be an object"),
-        };
-        for (key, value) in entries {
-            let Some(id) = CustomFieldId::parse(key) else {
-                input.problems().add_custom_field(key.clone(), "has keys that are no field ids");
-                continue;
-            };
-            let cleaned = value.as_str().map(|value| text::clean(value, text::CUSTOM_VALUE));
-            match cleaned {
-                Some(Ok(value)) => {
-                    self.custom_fields.insert(id, value);
-                }
-                Some(Err(error)) => {
-                    let reason = format!("has a value that {error}");
-                    input.problems().add_custom_field(key.clone(), &reason);
-                }
-                None => input
-                    .problems()
-                    .add_custom_field(key.clone(), "has values that are not strings"),
-            }
-        }
+impl From<ContactPatch> for ContactDraft {
+    fn from(body: ContactPatch) -> Self {
+        let (sent_phone, phone) = body.phone.unzip();
+        let (phone, sent_identifier) = (phone.flatten(), body.identifier);
+        Self { phone, sent_phone, sent_identifier, ..draft!(body) }
     }
+}
 
-    fn read_lists(&mut self, input: &mut Input<'_>, mode: DraftMode) {
-        let entries = match input.raw("list_ids") {
-            None => return,
-            Some(Value::Null) if mode == DraftMode::Create => return,
-            Some(Value::Array(entries)) => entries,
-            Some(_) => return input.problem("list_ids", "must be an array of UUIDs"),
-        };
-        if entries.len() > MAX_LISTS {
-            return input.problem("list_ids", format!("may name at most {MAX_LISTS} lists"));
-        }
-        for entry in entries {
-            match read_id(ListId::parse)(entry) {
-                Ok(id) if self.lists.contains(&id) => {}
-                Ok(id) => self.lists.push(id),
-                Err(_) => {
-                    let text = entry.as_str().map_or_else(|| entry.to_string(), str::to_owned);
-                    input.problems().add_list_id(text, "has entries that are no UUIDs");
-                }
+impl ContactDraft {
+    /// Reads a body. Never fails: what is wrong is kept and answered by the use case.
+    pub fn parse(body: &Map<String, Value>, mode: DraftMode, region: &Region) -> Self {
+        let mut input = Input::new(body).in_region(region.as_str());
+        input.ignore(READ_ONLY);
+        let draft: Self = match mode {
+            DraftMode::Create => {
+                input.ignore(&["identifier"]);
+                NewContact::fields(&mut input).into()
             }
-        }
+            DraftMode::Update => ContactPatch::fields(&mut input).into(),
+        };
+        Self { problems: input.finish(), ..draft }
     }
 
     /// What has to be known to decide on this body.

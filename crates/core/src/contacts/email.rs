@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 use unicode_normalization::char::is_combining_mark;
 
+use crate::form::text_form;
 use crate::text;
 
 const MAX_LABEL_CHARS: usize = 63;
@@ -89,6 +90,8 @@ fn is_label(label: &str) -> bool {
     let hyphen_at_edge = label.starts_with('-') || label.ends_with('-');
     !label.is_empty() && letters && !hyphen_at_edge && label.chars().count() <= MAX_LABEL_CHARS
 }
+
+text_form!(Email, Email::parse, blank is null, |schema| schema.max_length(Some(text::EMAIL)));
 
 #[cfg(test)]
 mod tests {

@@ -1,30 +1,24 @@
 //! The operator's import of one contact: any stored field, no events, no uniqueness of phone
 //! (operator API, POST contacts).
 
-use std::collections::BTreeMap;
-
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 
 use super::link_facts::{apply_email, check_fields, merge_custom_fields};
-use super::operator::{check_connection, check_tags, read_tags, rely_on_connection};
+use super::operator::{check_connection, check_tags, rely_on_connection};
 use super::{
-    Alias, Birthday, Contact, ContactTag, Contacts, Cpf, CrmStatus, DraftFacts, DraftQuery, Email,
-    Identifier, InboxStatus, Phone, Platform, PostalCode, Priority, Region, Warning,
-    creation_stamp,
+    Alias, Contact, ContactTag, Contacts, DraftFacts, DraftQuery, Identifier, ImportedContact,
+    Platform, Region, Warning, creation_stamp,
 };
 use crate::Timestamp;
 use crate::access::Company;
 use crate::app::UseCase;
-use crate::error::{Code, Error, Kind, Rejection};
-use crate::ids::{
-    CloseReasonId, CompanyId, ConnectionId, ContactId, CustomFieldId, MemberId, OrganizationId,
-    TagId,
-};
-use crate::input::{Given, Input, read_bool, read_id, read_timestamp, read_word};
+use crate::code::Code;
+use crate::error::{Error, Rejection};
+use crate::ids::{CompanyId, ContactId};
+use crate::input::{Given, Input};
 use crate::problems::Problems;
 use crate::store::{ChangeSet, Decided, Precondition, Reads, StoreError};
-use crate::text;
 
 /// Why a contact was not imported.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -45,13 +39,6 @@ impl Rejection for ImportContactError {
         match self {
             Self::Invalid(problems) => problems.code(),
             Self::IdentifierTaken { .. } => Code::ContactExists,
-        }
-    }
-
-    fn kind(&self) -> Kind {
-        match self {
-            Self::Invalid(problems) => problems.kind(),
-            Self::IdentifierTaken { .. } => Kind::Conflict,
         }
     }
 
@@ -78,17 +65,13 @@ pub struct ImportDraft {
     /// The contact as it will be stored, but for id, company, times and e-mail. Without a phone or
     /// identifier, which is a problem, it has a stand-in.
     contact: Contact,
-    email: Given<Email>,
-    custom_fields: BTreeMap<CustomFieldId, String>,
-    tags: Vec<TagId>,
-    created_at: Option<Timestamp>,
-    updated_at: Option<Timestamp>,
+    body: ImportedContact,
     problems: Problems,
 }
 
 impl ImportDraft {
-    /// Reads any stored field of the list or detail form. Never fails: what is wrong is kept and
-    /// answered by the use case.
+    /// Reads an [`ImportedContact`]. Never fails: what is wrong is kept and answered by the use
+    /// case.
     pub fn parse(
         body: &Map<String, Value>,
         id: ContactId,
@@ -96,153 +79,25 @@ impl ImportDraft {
         region: &Region,
         now: Timestamp,
     ) -> Self {
-        let mut input = Input::new(body);
+        let mut input = Input::new(body).in_region(region.as_str());
         // A contact that was read may be sent as it is; it gets an id of its own (D8).
         input.ignore(&["id"]);
-        let contact = read_contact(&mut input, id, company, region, now);
-        let email = input.given_form("email", Email::parse);
-        let custom_fields = read_custom_fields(&mut input);
-        let tags = input.given("tag_ids", read_tags).value().unwrap_or_default();
-        let created_at = input.given("created_at", read_timestamp).value();
-        if created_at.is_some_and(|at| at > now) {
+        let body = ImportedContact::fields(&mut input);
+        if body.created_at.is_some_and(|at| at > now) {
             input.problem("created_at", "lies in the future");
         }
-        let updated_at = input.given("updated_at", read_timestamp).value();
-        let problems = input.finish();
-        Self { contact, email, custom_fields, tags, created_at, updated_at, problems }
+        let of_phone = || body.phone.as_ref().map(Identifier::of_phone);
+        // A stand-in without an identity, so that one answer names every problem.
+        let identifier = body
+            .identifier
+            .clone()
+            .or_else(of_phone)
+            .unwrap_or_else(|| Identifier::parse("none").expect("a word is an identifier"));
+        let platform = body.source_platform.clone().unwrap_or_else(Platform::whatsapp);
+        let mut contact = Contact::new(id, company, platform, identifier, body.phone.clone(), now);
+        body.write_to(&mut contact);
+        Self { contact, problems: input.finish(), body }
     }
-}
-
-fn read_custom_fields(input: &mut Input<'_>) -> BTreeMap<CustomFieldId, String> {
-    let mut values = BTreeMap::new();
-    match input.raw("custom_fields") {
-        None | Some(Value::Null) => {}
-        Some(Value::Object(entries)) => {
-            for (key, value) in entries {
-                let cleaned = value.as_str().and_then(|v| text::clean(v, text::CUSTOM_VALUE).ok());
-                match (CustomFieldId::parse(key), cleaned) {
-                    (Some(id), Some(value)) => {
-                        values.insert(id, value);
-                    }
-                    _ => input
-                        .problems()
-                        .add_custom_field(key.clone(), "has unacceptable keys or values"),
-                }
-            }
-        }
-        Some(_) => input.problem("custom_fields", "must be an object"),
-    }
-    values
-}
-
-/// The phone and identifier; `None` means that a problem was recorded or neither is there.
-fn read_identity(input: &mut Input<'_>, region: &Region) -> Option<(Identifier, Option<Phone>)> {
-    let phone = input.given_form("phone", |text| Phone::parse(text, region)).value();
-    let identifier = input
-        .given_form("identifier", |text| {
-            Identifier::parse(text).ok_or("must be 1 to 200 characters without control characters")
-        })
-        .value();
-    match (identifier, phone) {
-        (Some(identifier), phone) => Some((identifier, phone)),
-        (None, Some(phone)) => Some((Identifier::of_phone(&phone), Some(phone))),
-        (None, None) => {
-            input.problem("phone", "or identifier is required");
-            None
-        }
-    }
-}
-
-fn read_contact(
-    input: &mut Input<'_>,
-    id: ContactId,
-    company: CompanyId,
-    region: &Region,
-    now: Timestamp,
-) -> Contact {
-    let identity = read_identity(input, region);
-    let platform = input
-        .given("source_platform", |value| {
-            value
-                .as_str()
-                .and_then(Platform::parse)
-                .ok_or_else(|| "must be 1 to 32 of a-z, 0-9, _ and -".to_owned())
-        })
-        .value()
-        .unwrap_or_else(Platform::whatsapp);
-    // Read into a stand-in even without an identity, so that one answer names every problem.
-    let (identifier, phone) = identity
-        .unwrap_or_else(|| (Identifier::parse("none").expect("a word is an identifier"), None));
-    let mut contact = Contact::new(id, company, platform, identifier, phone, now);
-    read_texts(input, &mut contact);
-    read_states(input, &mut contact);
-    read_times(input, &mut contact);
-    contact
-}
-
-fn read_texts(input: &mut Input<'_>, contact: &mut Contact) {
-    contact.name = input.given_text("name", text::NAME).value().unwrap_or_default();
-    contact.observation = input.given_text("observation", text::OBSERVATION).value();
-    let mut short = |name| input.given_text(name, text::SHORT).value();
-    contact.wa_profile_name = short("wa_profile_name");
-    contact.wa_push_name = short("wa_push_name");
-    contact.external_chat_id = short("external_chat_id");
-    contact.address.street = short("street");
-    contact.address.street_number = short("street_number");
-    contact.address.complement = short("address_complement");
-    contact.address.neighborhood = short("neighborhood");
-    contact.address.city = short("city");
-    contact.address.state = short("state");
-    contact.address.country = short("country");
-    contact.profile.rg = short("rg");
-    contact.profile.genero = short("genero");
-    contact.profile.estado_civil = short("estado_civil");
-    contact.profile.profissao = short("profissao");
-    contact.profile.cargo = short("cargo");
-    contact.avatar_url = input.given_text("avatar_url", 2048).value();
-    contact.address.postal_code = input.given_form("postal_code", PostalCode::parse).value();
-    contact.profile.birthday = input.given_form("birthday", Birthday::parse).value();
-    contact.profile.cpf = input.given_form("cpf", Cpf::parse).value();
-    contact.shared_email = input.given_form("shared_email", Email::parse).value();
-}
-
-fn read_states(input: &mut Input<'_>, contact: &mut Contact) {
-    let inbox = input.given("inbox_status", read_word(InboxStatus::parse, InboxStatus::WORDS));
-    contact.inbox_status = inbox.value().unwrap_or(contact.inbox_status);
-    let priority = input.given("priority", read_word(Priority::parse, Priority::WORDS));
-    contact.priority = priority.value().unwrap_or(contact.priority);
-    let crm = input.given("crm_status", read_word(CrmStatus::parse, CrmStatus::WORDS));
-    contact.crm_status = crm.value().unwrap_or(contact.crm_status);
-    let mut flag = |name, field: &mut bool| {
-        *field = input.given(name, read_bool).value().unwrap_or(*field);
-    };
-    flag("is_ai_enabled", &mut contact.is_ai_enabled);
-    flag("external_ai_enabled", &mut contact.external_ai_enabled);
-    flag("is_archived", &mut contact.is_archived);
-    flag("is_pinned", &mut contact.is_pinned);
-    flag("is_muted", &mut contact.is_muted);
-    flag("is_blocked", &mut contact.is_blocked);
-    flag("is_group", &mut contact.is_group);
-    flag("is_simulated", &mut contact.is_simulated);
-}
-
-fn read_times(input: &mut Input<'_>, contact: &mut Contact) {
-    let mut time = |name| input.given(name, read_timestamp).value();
-    contact.first_message_at = time("first_message_at");
-    contact.last_message_at = time("last_message_at");
-    contact.last_inbound_at = time("last_inbound_at");
-    contact.last_read_at = time("last_read_at");
-    contact.last_closed_at = time("last_closed_at");
-    contact.ai_paused_until = time("ai_paused_until");
-    contact.opted_out_at = time("opted_out_at");
-    contact.last_close_reason_id =
-        input.given("last_close_reason_id", read_id(CloseReasonId::parse)).value();
-    contact.assigned_to_member_id =
-        input.given("assigned_to_member_id", read_id(MemberId::parse)).value();
-    contact.organization_id =
-        input.given("organization_id", read_id(OrganizationId::parse)).value();
-    contact.last_connection_id =
-        input.given("last_connection_id", read_id(ConnectionId::parse)).value();
 }
 
 /// Imports one contact.
@@ -256,8 +111,8 @@ pub struct ImportContact {
 
 impl ImportContact {
     fn check_references(&self, facts: &DraftFacts, problems: &mut Problems) {
-        check_fields(&self.draft.custom_fields, facts, problems);
-        check_tags(&self.draft.tags, facts, problems);
+        check_fields(&self.draft.body.custom_fields, facts, problems);
+        check_tags(&self.draft.body.tags, facts, problems);
         let contact = &self.draft.contact;
         if contact.assigned_to_member_id.is_some() && !facts.member {
             problems.add("assigned_to_member_id", "names a member that the company does not have");
@@ -282,9 +137,9 @@ impl UseCase for ImportContact {
     async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
         let contact = &self.draft.contact;
         let query = DraftQuery {
-            email: self.draft.email.as_ref().cloned(),
-            fields: self.draft.custom_fields.keys().copied().collect(),
-            tags: self.draft.tags.clone(),
+            email: self.draft.body.email.as_ref().cloned(),
+            fields: self.draft.body.custom_fields.keys().copied().collect(),
+            tags: self.draft.body.tags.clone(),
             member: contact.assigned_to_member_id,
             close_reason: contact.last_close_reason_id,
             organization: contact.organization_id,
@@ -311,7 +166,7 @@ impl UseCase for ImportContact {
         }
         let mut contact = self.draft.contact.clone();
         let mut changes = ChangeSet::new();
-        contact.created_at = match self.draft.created_at {
+        contact.created_at = match self.draft.body.created_at {
             Some(at) => at,
             None => {
                 let created_at = creation_stamp(now, facts.export_frontier);
@@ -320,10 +175,12 @@ impl UseCase for ImportContact {
                 created_at
             }
         };
-        contact.updated_at = self.draft.updated_at.unwrap_or(contact.created_at);
-        merge_custom_fields(&mut contact, &self.draft.custom_fields);
-        let warning = match &self.draft.email {
-            Given::Value(_) => apply_email(&mut contact, &self.draft.email, facts.email_holder),
+        contact.updated_at = self.draft.body.updated_at.unwrap_or(contact.created_at);
+        merge_custom_fields(&mut contact, &self.draft.body.custom_fields);
+        let warning = match &self.draft.body.email {
+            Given::Value(_) => {
+                apply_email(&mut contact, &self.draft.body.email, facts.email_holder)
+            }
             Given::Absent | Given::Cleared => None,
         };
         contact.derive();
@@ -332,7 +189,7 @@ impl UseCase for ImportContact {
         changes = changes.insert(contact);
         changes = alias.into_iter().fold(changes, ChangeSet::insert);
         changes = rely_on_connection(&facts, changes);
-        for tag in &self.draft.tags {
+        for tag in &self.draft.body.tags {
             changes = changes.insert(ContactTag { company: self.company, contact: id, tag: *tag });
         }
         Ok(Decided::new(changes, (id, warning.into_iter().collect())))

@@ -2,6 +2,7 @@
 
 mod alias;
 mod birthday;
+mod body;
 mod contact;
 mod cpf;
 mod create;
@@ -13,6 +14,7 @@ mod facets;
 mod filter;
 mod get;
 mod import;
+mod import_body;
 mod link_facts;
 mod list;
 mod merge;
@@ -26,6 +28,7 @@ mod view;
 
 pub use alias::{Alias, ChannelKey};
 pub use birthday::{Birthday, BirthdayError};
+pub use body::{ContactPatch, NewContact};
 pub use contact::{
     Address, Contact, ContactTag, CrmStatus, Identifier, InboxStatus, Platform, Priority, Profile,
     display_name,
@@ -41,11 +44,12 @@ pub use email::{Email, EmailError};
 pub use facets::{FacetKey, Facets};
 pub use filter::ContactFilter;
 pub use import::{ImportContact, ImportContactError, ImportDraft};
+pub use import_body::ImportedContact;
 pub use link_facts::{OrganizationIds, Warning};
 pub(crate) use link_facts::{apply_email, link_organization};
 pub use list::{ExportQuery, ListQuery, ListedPage};
 pub use merge::{MergeBody, MergeContacts, Merging, merged};
-pub use operator::{OperatorPatch, PatchContact};
+pub use operator::{ContactChange, OperatorPatch, PatchContact};
 pub use phone::{Phone, PhoneError, Region};
 pub use postal_code::{PostalCode, PostalCodeError};
 pub use reads::{

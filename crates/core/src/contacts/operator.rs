@@ -6,43 +6,40 @@ use serde_json::{Map, Value};
 use super::{ContactTag, Contacts, CrmStatus, DraftFacts, DraftQuery, Priority};
 use crate::Timestamp;
 use crate::app::UseCase;
+use crate::body::{Clearable, Kept, WriteOver, body};
+use crate::form::Distinct;
 use crate::ids::{CompanyId, ConnectionId, ContactId, TagId};
-use crate::input::{Given, Input, read_bool, read_id, read_word};
+use crate::input;
 use crate::manage::{ManageError, ManageResult};
 use crate::problems::Problems;
 use crate::store::{ChangeSet, Decided, Reads, StoreError, Stored, Version};
 
-/// A body of the operator's PATCH.
-#[derive(Clone, Debug)]
-pub struct OperatorPatch {
-    priority: Option<Priority>,
-    crm_status: Option<CrmStatus>,
-    is_archived: Option<bool>,
-    is_pinned: Option<bool>,
-    is_muted: Option<bool>,
-    tags: Option<Vec<TagId>>,
-    last_connection: Given<ConnectionId>,
-    problems: Problems,
-}
-
 /// The most tags one contact may have.
 pub(super) const MAX_TAGS: usize = 200;
 
-/// Reads `tag_ids`: distinct ids of tags.
-pub(super) fn read_tags(value: &Value) -> Result<Vec<TagId>, String> {
-    let entries = value.as_array().ok_or("must be an array of UUIDs")?;
-    if entries.len() > MAX_TAGS {
-        return Err(format!("may name at most {MAX_TAGS} tags"));
+/// The tags of a contact.
+pub(super) type Tags = Distinct<TagId, MAX_TAGS>;
+
+body! {
+    /// What the operator changes of a contact.
+    #[derive(Clone, Debug)]
+    pub struct ContactChange as "PatchContact" partial {
+        priority: Kept<Priority>,
+        crm_status: Kept<CrmStatus>,
+        is_archived: Kept<bool>,
+        is_pinned: Kept<bool>,
+        is_muted: Kept<bool>,
+        /// The whole set.
+        tags as "tag_ids": Kept<Tags>,
+        last_connection as "last_connection_id": Clearable<ConnectionId>,
     }
-    let mut tags = Vec::new();
-    for entry in entries {
-        let id =
-            read_id(TagId::parse)(entry).map_err(|_| "must be an array of UUIDs".to_owned())?;
-        if !tags.contains(&id) {
-            tags.push(id);
-        }
-    }
-    Ok(tags)
+}
+
+/// A body of the operator's PATCH.
+#[derive(Clone, Debug)]
+pub struct OperatorPatch {
+    sent: ContactChange,
+    problems: Problems,
 }
 
 /// Names the tags that are not of the company.
@@ -72,38 +69,12 @@ pub(super) fn rely_on_connection(facts: &DraftFacts, changes: ChangeSet) -> Chan
     }
 }
 
-/// A field that may be left out but not be null.
-fn kept<'a, T>(
-    input: &mut Input<'a>,
-    name: &'a str,
-    read: impl FnOnce(&Value) -> Result<T, String>,
-) -> Option<T> {
-    let given = input.given(name, read);
-    input.kept(name, given)
-}
-
 impl OperatorPatch {
-    /// Reads any of `priority`, `crm_status`, `is_archived`, `is_pinned`, `is_muted`, `tag_ids`
-    /// (the whole set), `last_connection_id` (null removes it). A null of what every contact has is
-    /// a problem (D8).
+    /// Reads a [`ContactChange`]. Never fails: what is wrong is answered together with what only
+    /// the store knows (D8).
     pub fn parse(body: &Map<String, Value>) -> Self {
-        let mut input = Input::new(body);
-        let mut patch = Self {
-            priority: kept(&mut input, "priority", read_word(Priority::parse, Priority::WORDS)),
-            crm_status: kept(
-                &mut input,
-                "crm_status",
-                read_word(CrmStatus::parse, CrmStatus::WORDS),
-            ),
-            is_archived: kept(&mut input, "is_archived", read_bool),
-            is_pinned: kept(&mut input, "is_pinned", read_bool),
-            is_muted: kept(&mut input, "is_muted", read_bool),
-            tags: kept(&mut input, "tag_ids", read_tags),
-            last_connection: input.given("last_connection_id", read_id(ConnectionId::parse)),
-            problems: Problems::new(),
-        };
-        patch.problems = input.finish();
-        patch
+        let (sent, problems) = input::parse_partly(body, ContactChange::fields);
+        Self { sent, problems }
     }
 }
 
@@ -127,16 +98,16 @@ impl UseCase for PatchContact {
     async fn load(&self, store: &dyn Reads) -> Result<DraftFacts, StoreError> {
         let query = DraftQuery {
             contact: Some(self.id),
-            tags: self.patch.tags.clone().unwrap_or_default(),
-            connection: self.patch.last_connection.as_ref().copied(),
+            tags: self.patch.sent.tags.clone().unwrap_or_default(),
+            connection: self.patch.sent.last_connection.as_ref().copied(),
             ..DraftQuery::default()
         };
         store.draft_facts(self.company, &query).await
     }
 
     fn decide(&self, facts: DraftFacts, now: Timestamp) -> Result<Decided<()>, ManageError> {
-        let patch = &self.patch;
-        let mut problems = patch.problems.clone();
+        let patch = &self.patch.sent;
+        let mut problems = self.patch.problems.clone();
         if let Some(tags) = &patch.tags {
             check_tags(tags, &facts, &mut problems);
         }
@@ -146,12 +117,12 @@ impl UseCase for PatchContact {
             return Err(ManageError::NotFound);
         };
         let mut contact = stored.changed(now, |contact| {
-            contact.priority = patch.priority.unwrap_or(contact.priority);
-            contact.crm_status = patch.crm_status.unwrap_or(contact.crm_status);
-            contact.is_archived = patch.is_archived.unwrap_or(contact.is_archived);
-            contact.is_pinned = patch.is_pinned.unwrap_or(contact.is_pinned);
-            contact.is_muted = patch.is_muted.unwrap_or(contact.is_muted);
-            patch.last_connection.clone().apply(&mut contact.last_connection_id);
+            patch.priority.write_over(&mut contact.priority);
+            patch.crm_status.write_over(&mut contact.crm_status);
+            patch.is_archived.write_over(&mut contact.is_archived);
+            patch.is_pinned.write_over(&mut contact.is_pinned);
+            patch.is_muted.write_over(&mut contact.is_muted);
+            patch.last_connection.write_over(&mut contact.last_connection_id);
         });
         let mut changes = ChangeSet::new();
         if let Some(tags) = &patch.tags {
@@ -194,6 +165,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::input::Given;
 
     #[test]
     fn a_null_of_what_every_contact_has_is_named_and_one_of_the_connection_removes_it() {
@@ -207,7 +179,7 @@ mod tests {
             "last_connection_id": null,
         });
         let patch = OperatorPatch::parse(body.as_object().expect("an object"));
-        assert_eq!(patch.last_connection, Given::Cleared);
+        assert_eq!(patch.sent.last_connection, Given::Cleared);
         let mut named: Vec<&str> = patch.problems.fields().collect();
         named.sort_unstable();
         let all = ["crm_status", "is_archived", "is_muted", "is_pinned", "priority", "tag_ids"];

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
+use crate::form::text_form;
+
 const LENGTH: usize = 8;
 
 /// Why an input is not a postal code.
@@ -63,6 +65,8 @@ impl Serialize for PostalCode {
         serializer.serialize_str(&self.0)
     }
 }
+
+text_form!(PostalCode, PostalCode::parse, blank is null, |text| text);
 
 #[cfg(test)]
 mod tests {

@@ -11,7 +11,8 @@ use super::{Contact, ContactDraft, Contacts, Created, DraftFacts, DraftMode, Dra
 use crate::Timestamp;
 use crate::access::{Caller, Scope};
 use crate::app::UseCase;
-use crate::error::{Code, Error, Kind, Rejection, object};
+use crate::code::Code;
+use crate::error::{Error, Rejection, object};
 use crate::ids::{CompanyId, ContactId, ListId};
 use crate::problems::Problems;
 use crate::store::{ChangeSet, Decided, Reads, StoreError};
@@ -35,13 +36,6 @@ impl Rejection for UpdateContactError {
         match self {
             Self::Invalid(problems) => problems.code(),
             Self::NotFound | Self::ListsNotFound(_) => Code::NotFound,
-        }
-    }
-
-    fn kind(&self) -> Kind {
-        match self {
-            Self::Invalid(problems) => problems.kind(),
-            Self::NotFound | Self::ListsNotFound(_) => Kind::NotFound,
         }
     }
 

@@ -4,13 +4,16 @@
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 
-use super::{Act, AiMode, ConversationState};
+use super::body::{
+    AiModeBody, AssignBody, CloseBody, HandoffBody, OptOutBody, PauseAiBody, TakeOverBody,
+};
+use super::{Act, ConversationState};
 use crate::app::UseCase;
 use crate::contacts::{Contact, DraftFacts, DraftQuery};
 use crate::conversations::{ChannelContact, ChannelQuery};
 use crate::events::{OptOutSource, contact_opted_out};
 use crate::ids::{CloseReasonId, CompanyId, ContactId, EventId, MemberId};
-use crate::input::{Given, Input, read_id, read_timestamp, read_word};
+use crate::input::Input;
 use crate::manage::{ManageError, ManageResult};
 use crate::problems::Problems;
 use crate::store::{ChangeSet, Decided, Reads, StoreError};
@@ -107,63 +110,40 @@ impl Action {
     ///
     /// All that is wrong with it.
     pub fn parse(name: ActionName, body: &Map<String, Value>) -> Result<Self, Problems> {
-        let mut input = Input::new(body);
+        let bare = |step: Transition| Input::new(body).finish().into_result().map(|()| step);
         let step = match name {
-            ActionName::Close => Some(Transition::Close {
-                reason: input.given("close_reason_id", read_id(CloseReasonId::parse)).value(),
-                member: optional_member(&mut input),
-            }),
-            ActionName::TakeOver => input
-                .required("member_id", read_id(MemberId::parse))
-                .map(|member| Transition::Act(Act::TakenOver { member })),
-            ActionName::Assign => assigned(&mut input),
-            ActionName::PauseAi => input
-                .required("until", read_timestamp)
-                .map(|until| Transition::Act(Act::AiPaused { until })),
-            ActionName::ResumeAi => Some(Transition::Act(Act::AiResumed)),
-            ActionName::AiMode => input
-                .required("mode", read_word(AiMode::parse, AiMode::WORDS))
-                .map(|mode| Transition::Act(Act::AiModePicked(mode))),
-            ActionName::EnableExternalAi => Some(Transition::Act(Act::ExternalAiEnabled)),
-            ActionName::Handoff => {
-                Some(Transition::Act(Act::HandedOff { member: optional_member(&mut input) }))
+            ActionName::Close => {
+                let CloseBody { reason, member } = CloseBody::parse(body)?;
+                Transition::Close { reason, member }
             }
-            ActionName::Block => Some(Transition::Act(Act::Blocked)),
-            ActionName::Unblock => Some(Transition::Act(Act::Unblocked)),
-            ActionName::OptOut => backfilled(&mut input),
-            ActionName::OptIn => Some(Transition::OptIn),
-            ActionName::Read => None,
+            ActionName::TakeOver => {
+                Transition::Act(Act::TakenOver { member: TakeOverBody::parse(body)?.member })
+            }
+            ActionName::Assign => {
+                Transition::Act(Act::Assigned { member: AssignBody::parse(body)?.member })
+            }
+            ActionName::PauseAi => {
+                Transition::Act(Act::AiPaused { until: PauseAiBody::parse(body)?.until })
+            }
+            ActionName::ResumeAi => bare(Transition::Act(Act::AiResumed))?,
+            ActionName::AiMode => Transition::Act(Act::AiModePicked(AiModeBody::parse(body)?.mode)),
+            ActionName::EnableExternalAi => bare(Transition::Act(Act::ExternalAiEnabled))?,
+            ActionName::Handoff => {
+                Transition::Act(Act::HandedOff { member: HandoffBody::parse(body)?.member })
+            }
+            ActionName::Block => bare(Transition::Act(Act::Blocked))?,
+            ActionName::Unblock => bare(Transition::Act(Act::Unblocked))?,
+            ActionName::OptOut => {
+                Transition::Act(Act::OptOutBackfilled { at: OptOutBody::parse(body)?.opted_out_at })
+            }
+            ActionName::OptIn => bare(Transition::OptIn)?,
+            ActionName::Read => {
+                Input::new(body).finish().into_result()?;
+                return Ok(Self::Read);
+            }
         };
-        input.finish().into_result()?;
-        Ok(step.map_or(Self::Read, Self::Move))
+        Ok(Self::Move(step))
     }
-}
-
-pub(super) fn optional_member(input: &mut Input<'_>) -> Option<MemberId> {
-    input.given("member_id", read_id(MemberId::parse)).value()
-}
-
-/// `member_id` has to be there; null means nobody.
-fn assigned(input: &mut Input<'_>) -> Option<Transition> {
-    let member = match input.given("member_id", read_id(MemberId::parse)) {
-        Given::Value(member) => Some(member),
-        Given::Cleared => None,
-        Given::Absent => {
-            input.problem("member_id", "is required; null assigns it to nobody");
-            return None;
-        }
-    };
-    Some(Transition::Act(Act::Assigned { member }))
-}
-
-fn backfilled(input: &mut Input<'_>) -> Option<Transition> {
-    let source = input.required("source", |value| match value.as_str() {
-        Some("backfill") => Ok(()),
-        _ => Err("must be backfill".to_owned()),
-    });
-    let at = input.required("opted_out_at", read_timestamp);
-    let (at, ()) = at.zip(source)?;
-    Some(Transition::Act(Act::OptOutBackfilled { at }))
 }
 
 /// Moves a conversation's state.

@@ -2,6 +2,7 @@
 //! is known of a contact on each connection.
 
 mod actions;
+mod body;
 pub mod opt_out;
 mod replies;
 mod state;
@@ -10,6 +11,10 @@ use async_trait::async_trait;
 
 pub use actions::{
     Action, ActionName, Conversations, MoveConversation, ReadConversation, Transition,
+};
+pub use body::{
+    AiModeBody, AssignBody, CloseBody, HandoffBody, OptOutBody, PauseAiBody, ReplyDraft,
+    ReplyTemplateDraft, TakeOverBody, TurnDraft,
 };
 pub use opt_out::{StopWords, asks_to_stop};
 pub use state::{Act, AiMode, ConversationState, ECHO_AFTER, ECHO_BEFORE, echo_is_reply};

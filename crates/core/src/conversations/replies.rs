@@ -1,107 +1,19 @@
 //! What operators and the service's AI write in a conversation (3.4, D32, D42).
 
-use std::collections::BTreeMap;
-
 use serde_json::{Map, Value};
 
-use super::actions::optional_member;
+use super::body::{ReplyDraft, ReplyTemplateDraft, TurnDraft};
 use super::{Act, Conversations};
 use crate::error::Error;
 use crate::gateway::Content;
 use crate::ids::{CompanyId, ContactId, LedgerLineId, MemberId};
-use crate::input::Input;
 use crate::messages::{Message, MessageView, SenderType};
 use crate::problems::Problems;
-use crate::prosas::{Brl, Prosas};
-use crate::sending::{
-    Order, SendError, SendRules, SendTarget, TurnDebit, read_message, read_variables,
-};
+use crate::sending::{Order, SendError, SendRules, SendTarget, TurnDebit};
 use crate::templates::{TemplateStatus, choose, compose};
-use crate::text;
 
-/// The most bubbles of one AI turn.
-const MAX_BUBBLES: usize = 20;
-
-/// An agent's text, read.
-#[derive(Clone, PartialEq, Eq)]
-struct ReplyDraft {
-    message: String,
-    member: Option<MemberId>,
-}
-
-impl ReplyDraft {
-    fn parse(body: &Map<String, Value>) -> Result<Self, SendError> {
-        let mut input = Input::new(body);
-        let message = input.required("message", read_written);
-        let member = optional_member(&mut input);
-        input.finish().into_result()?;
-        Ok(Self { message: message.unwrap_or_default(), member })
-    }
-}
-
-/// An agent's template, read.
-#[derive(Clone, PartialEq, Eq)]
-struct ReplyTemplateDraft {
-    template: String,
-    language: Option<String>,
-    variables: BTreeMap<u32, String>,
-    member: Option<MemberId>,
-}
-
-impl ReplyTemplateDraft {
-    fn parse(body: &Map<String, Value>) -> Result<Self, SendError> {
-        let mut input = Input::new(body);
-        let template = input.required_text("template", text::SHORT);
-        let language = input.given_text("language", text::SHORT).value();
-        let variables = input.given("variables", read_variables).value();
-        let member = optional_member(&mut input);
-        input.finish().into_result()?;
-        Ok(Self {
-            template: template.unwrap_or_default(),
-            language,
-            variables: variables.unwrap_or_default(),
-            member,
-        })
-    }
-}
-
-/// A turn of the service's AI, read.
-#[derive(Clone, PartialEq, Eq)]
-struct TurnDraft {
-    messages: Vec<String>,
-    prosas: Prosas,
-    cost: Brl,
-}
-
-impl TurnDraft {
-    fn parse(body: &Map<String, Value>) -> Result<Self, SendError> {
-        let mut input = Input::new(body);
-        let messages = input.required("messages", read_bubbles);
-        let prosas = input.required("prosas", Prosas::read);
-        let cost = input.required("cost_brl", Brl::read);
-        input.finish().into_result()?;
-        Ok(Self {
-            messages: messages.unwrap_or_default(),
-            prosas: prosas.unwrap_or_default(),
-            cost: cost.unwrap_or_default(),
-        })
-    }
-}
-
-fn read_bubbles(value: &Value) -> Result<Vec<String>, String> {
-    let bubbles = value.as_array().ok_or("must be an array of texts")?;
-    if bubbles.is_empty() || bubbles.len() > MAX_BUBBLES {
-        return Err(format!("must hold 1 to {MAX_BUBBLES} texts"));
-    }
-    bubbles.iter().map(read_written).collect()
-}
-
-/// A text as it was written, but for a blank one.
-fn read_written(value: &Value) -> Result<String, String> {
-    match read_message(value)? {
-        blank if blank.trim().is_empty() => Err("must not be blank".to_owned()),
-        text => Ok(text),
-    }
+fn invalid(problems: Problems) -> Error<SendError> {
+    Error::Rejected(problems.into())
 }
 
 impl Conversations<'_> {
@@ -118,7 +30,7 @@ impl Conversations<'_> {
         contact: ContactId,
         body: &Map<String, Value>,
     ) -> Result<Vec<MessageView>, Error<SendError>> {
-        let draft = ReplyDraft::parse(body).map_err(Error::Rejected)?;
+        let draft = ReplyDraft::parse(body).map_err(invalid)?;
         let text = Content::Text(draft.message);
         self.send(self.agents(company, contact, text, draft.member).await?).await
     }
@@ -135,7 +47,7 @@ impl Conversations<'_> {
         contact: ContactId,
         body: &Map<String, Value>,
     ) -> Result<Vec<MessageView>, Error<SendError>> {
-        let draft = ReplyTemplateDraft::parse(body).map_err(Error::Rejected)?;
+        let draft = ReplyTemplateDraft::parse(body).map_err(invalid)?;
         let templates = self.app.store().templates(company).await?;
         let template = choose(&templates, &draft.template, draft.language.as_deref(), None)
             .ok_or(Error::Rejected(SendError::TemplateNotFound))?;
@@ -162,7 +74,7 @@ impl Conversations<'_> {
         contact: ContactId,
         body: &Map<String, Value>,
     ) -> Result<Vec<MessageView>, Error<SendError>> {
-        let draft = TurnDraft::parse(body).map_err(Error::Rejected)?;
+        let draft = TurnDraft::parse(body).map_err(invalid)?;
         let id = LedgerLineId::new(self.app.uuid(self.app.now()));
         let turn = TurnDebit { id, prosas: draft.prosas, cost: draft.cost };
         let mut stored = Vec::new();
@@ -196,7 +108,7 @@ impl Conversations<'_> {
             && self.app.store().member(company, id).await?.is_none()
         {
             let reason = "names a member that the company does not have";
-            return Err(Error::Rejected(Problems::of("member_id", reason).into()));
+            return Err(invalid(Problems::of("member_id", reason)));
         }
         let text = Order::text(company, SendTarget::Contact(contact), None, String::new());
         Ok(Order {
@@ -244,8 +156,8 @@ mod tests {
         value.as_object().expect("an object").clone()
     }
 
-    fn faults<T>(read: Result<T, SendError>) -> Vec<String> {
-        let Err(SendError::Invalid(problems)) = read else { panic!("not refused as invalid") };
+    fn faults<T>(read: Result<T, Problems>) -> Vec<String> {
+        let Err(problems) = read else { panic!("not refused") };
         problems.fields().map(str::to_owned).collect()
     }
 
@@ -267,13 +179,13 @@ mod tests {
             TurnDraft::parse(&object(serde_json::from_str(&body).expect("JSON")))
         };
         assert!(turn("1.005").is_ok());
-        assert!(matches!(turn("1.0051"), Err(SendError::Invalid(_))));
-        assert!(matches!(turn("-1"), Err(SendError::Invalid(_))));
+        assert!(turn("1.0051").is_err());
+        assert!(turn("-1").is_err());
     }
 
     #[test]
     fn blank_bubbles_are_refused() {
         let body = json!({"messages": ["Oi", "  "], "prosas": 1, "cost_brl": 1});
-        assert!(matches!(TurnDraft::parse(&object(body)), Err(SendError::Invalid(_))));
+        assert!(TurnDraft::parse(&object(body)).is_err());
     }
 }

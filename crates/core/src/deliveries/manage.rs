@@ -7,7 +7,8 @@ use super::{
     redelivered,
 };
 use crate::app::UseCase;
-use crate::error::{Code, Error, Kind, Rejection};
+use crate::code::Code;
+use crate::error::{Error, Rejection};
 use crate::events::EventRecord;
 use crate::ids::{CompanyId, DeliveryId, WebhookId};
 use crate::page::Page;
@@ -44,13 +45,6 @@ impl Rejection for DeliveryError {
             Self::Pending => Code::DeliveryPending,
             Self::Erased => Code::BodyErased,
             Self::WebhookDeleted => Code::WebhookDeleted,
-        }
-    }
-
-    fn kind(&self) -> Kind {
-        match self {
-            Self::NotFound => Kind::NotFound,
-            Self::Pending | Self::Erased | Self::WebhookDeleted => Kind::Conflict,
         }
     }
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::{BODY_LIMIT, ExistingSend};
-use crate::error::{Code, Kind, Rejection, object};
+use crate::code::{Code, Kind};
+use crate::error::{Rejection, object};
 use crate::sending::SendError;
 use crate::templates::ComposeError;
 
@@ -108,20 +109,8 @@ impl Rejection for DispatchError {
 
     fn kind(&self) -> Kind {
         match self {
-            Self::RateLimited { .. } => Kind::Limited,
-            Self::TemplateNotFound => Kind::NotFound,
-            Self::FeatureDisabled | Self::TemplateNotApproved | Self::OptedOut | Self::Blocked => {
-                Kind::Forbidden
-            }
             Self::TooLarge => Kind::TooLarge,
-            Self::InvalidPayload(_)
-            | Self::Variables(_)
-            | Self::MissingPhone
-            | Self::InvalidPhone => Kind::Malformed,
-            Self::TemplateComplex => Kind::Invalid,
-            Self::ContactStateUnavailable => Kind::Unavailable,
-            Self::Duplicate(_) => Kind::Conflict,
-            Self::SendFailed(_) => Kind::Upstream,
+            _ => self.code().kind(),
         }
     }
 

@@ -2,7 +2,8 @@
 
 use super::{Document, DocumentState, FileError, file_key, undo_key};
 use crate::Recado;
-use crate::error::{Code, Error, Kind, NotFound, Rejection};
+use crate::code::Code;
+use crate::error::{Error, NotFound, Rejection};
 use crate::ids::{CompanyId, ContactId, DocumentId};
 use crate::problems::Problems;
 use crate::store::{ChangeSet, CommitError, Decided, Stored, Version};
@@ -41,15 +42,6 @@ impl Rejection for AttachError {
             Self::NotFound => Code::NotFound,
             Self::TooLarge => Code::PayloadTooLarge,
             Self::Files(_) => Code::Unavailable,
-        }
-    }
-
-    fn kind(&self) -> Kind {
-        match self {
-            Self::Invalid(problems) => problems.kind(),
-            Self::NotFound => Kind::NotFound,
-            Self::TooLarge => Kind::TooLarge,
-            Self::Files(_) => Kind::Unavailable,
         }
     }
 

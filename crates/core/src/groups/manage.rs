@@ -7,10 +7,11 @@ use serde_json::{Map, Value};
 use super::body::read_groups;
 use super::{Group, GroupContactIds, GroupFacts, GroupList, GroupsMode, apply_groups};
 use crate::app::UseCase;
+use crate::code::Code;
 use crate::connections::Connection;
 use crate::contacts::{DraftQuery, Identifier};
 use crate::conversations::ChannelQuery;
-use crate::error::{Code, Error, Kind, Rejection};
+use crate::error::{Error, Rejection};
 use crate::gateway::ProviderError;
 use crate::ids::{CompanyId, ConnectionId, ContactId, EventId};
 use crate::problems::Problems;
@@ -47,14 +48,6 @@ impl Rejection for GroupsError {
             Self::Invalid(problems) => problems.code(),
             Self::NotFound => Code::NotFound,
             Self::Provider(_) => Code::ProviderError,
-        }
-    }
-
-    fn kind(&self) -> Kind {
-        match self {
-            Self::Invalid(problems) => problems.kind(),
-            Self::NotFound => Kind::NotFound,
-            Self::Provider(_) => Kind::Upstream,
         }
     }
 

@@ -5,7 +5,8 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 
 use super::{CallKey, CallState, RememberedCall};
-use crate::error::{Code, Error, Kind, Rejection};
+use crate::code::Code;
+use crate::error::{Error, Rejection};
 use crate::ids::{CompanyId, ContactId, WorkerId};
 use crate::store::{
     Change, ChangeSet, CommitError, Conflict, Decided, StoreError, Stored, Version,
@@ -62,14 +63,6 @@ impl Rejection for CallError {
             Self::Reused => Code::IdempotencyKeyReused,
             Self::InProgress => Code::RequestInProgress,
             Self::Uncertain => Code::DeliveryUncertain,
-        }
-    }
-
-    fn kind(&self) -> Kind {
-        match self {
-            Self::Reused => Kind::Invalid,
-            Self::InProgress => Kind::Conflict,
-            Self::Uncertain => Kind::Upstream,
         }
     }
 }

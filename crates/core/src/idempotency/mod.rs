@@ -9,7 +9,8 @@ use async_trait::async_trait;
 pub use calls::{Begun, CallError, Calls, KEEP, Ticket, hash_of};
 
 use crate::Timestamp;
-use crate::error::{Code, Kind, Rejection};
+use crate::code::{Code, Kind};
+use crate::error::Rejection;
 use crate::ids::{CompanyId, ContactId, WorkerId};
 use crate::query::InvalidParameter;
 use crate::store::{StoreError, Stored};

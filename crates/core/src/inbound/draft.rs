@@ -1,64 +1,51 @@
 //! The bodies that make and change inbound endpoints (D46a).
 
-use serde_json::{Map, Value};
-
 use super::{AuthMode, EndpointSecret, EndpointSlug, InboundEndpoint, VariableMapping};
 use crate::Timestamp;
+use crate::body::{Kept, Optional, Required, body};
 use crate::ids::{CompanyId, InboundEndpointId};
-use crate::input::{Input, read_bool, read_word};
-use crate::problems::Problems;
 
-/// A body that makes an endpoint.
-#[derive(Clone, Debug)]
-pub struct EndpointDraft {
-    pub(crate) slug: EndpointSlug,
-    pub(crate) mapping: VariableMapping,
-    auth_mode: AuthMode,
-    secret: Option<EndpointSecret>,
-    is_active: bool,
+body! {
+    /// A new inbound endpoint.
+    #[derive(Clone, Debug)]
+    pub struct EndpointDraft as "CreateEndpoint" {
+        /// The last part of its path; unique over all companies.
+        slug: Required<EndpointSlug>,
+        /// JSONPath expressions (RFC 9535) by key: `phone_number` (or `phone`), `first_name` (or
+        /// `name`), native fields of the contact, and slugs of custom fields.
+        mapping as "variable_mapping": Required<VariableMapping>,
+        /// `secret_required` by default.
+        auth_mode: Optional<AuthMode>,
+        /// What callers present: printable ASCII without spaces. One is made by default.
+        secret: Optional<EndpointSecret>,
+        /// True by default.
+        is_active: Optional<bool>,
+    }
 }
 
-/// A body that changes an endpoint. Its secret changes by rotation only.
-#[derive(Clone, Debug)]
-pub struct EndpointPatch {
-    pub(crate) slug: Option<EndpointSlug>,
-    mapping: Option<VariableMapping>,
-    auth_mode: Option<AuthMode>,
-    is_active: Option<bool>,
+body! {
+    /// What changes of an inbound endpoint. Its secret changes by rotation.
+    #[derive(Clone, Debug)]
+    pub struct EndpointPatch as "UpdateEndpoint" of InboundEndpoint {
+        slug: Kept<EndpointSlug>,
+        /// The whole mapping.
+        mapping as "variable_mapping": Kept<VariableMapping>,
+        auth_mode: Kept<AuthMode>,
+        is_active: Kept<bool>,
+    }
+    before |input| input.reject("secret", "changes by rotation only");
 }
 
-fn read_slug(value: &Value) -> Result<EndpointSlug, String> {
-    value.as_str().and_then(EndpointSlug::parse).ok_or_else(|| {
-        "must be 3 to 64 lower-case letters, digits and hyphens, beginning with a letter or digit"
-            .to_owned()
-    })
-}
-
-pub(super) fn read_secret(value: &Value) -> Result<EndpointSecret, String> {
-    EndpointSecret::parse(value.as_str().ok_or("must be a string")?)
+body! {
+    /// A new secret of an inbound endpoint.
+    #[derive(Clone, Debug)]
+    pub struct RotateEndpointSecret as "RotateEndpointSecret" {
+        /// Printable ASCII without spaces. One is made by default.
+        secret: Optional<EndpointSecret>,
+    }
 }
 
 impl EndpointDraft {
-    /// Reads `slug`, `variable_mapping`, `auth_mode?`, `secret?`, `is_active?`.
-    ///
-    /// # Errors
-    ///
-    /// Everything that is wrong with the body.
-    pub fn parse(body: &Map<String, Value>) -> Result<Self, Problems> {
-        let mut input = Input::new(body);
-        let slug = input.required("slug", read_slug);
-        let mapping = input.required("variable_mapping", VariableMapping::read);
-        let mode = input.given("auth_mode", read_word(AuthMode::parse, AuthMode::WORDS)).value();
-        let secret = input.given("secret", read_secret).value();
-        let is_active = input.given("is_active", read_bool).value().unwrap_or(true);
-        input.finish().into_result()?;
-        let (Some(slug), Some(mapping)) = (slug, mapping) else {
-            return Err(Problems::of("slug", "is required"));
-        };
-        let auth_mode = mode.unwrap_or(AuthMode::SecretRequired);
-        Ok(Self { slug, mapping, auth_mode, secret, is_active })
-    }
-
     pub(super) fn into_endpoint(
         self,
         company: CompanyId,
@@ -71,9 +58,9 @@ impl EndpointDraft {
             company,
             slug: self.slug,
             mapping: self.mapping,
-            auth_mode: self.auth_mode,
+            auth_mode: self.auth_mode.unwrap_or(AuthMode::SecretRequired),
             secret: self.secret.unwrap_or_else(|| EndpointSecret::from_random(random)),
-            is_active: self.is_active,
+            is_active: self.is_active.unwrap_or(true),
             created_at: now,
             updated_at: now,
         }
@@ -81,40 +68,9 @@ impl EndpointDraft {
 }
 
 impl EndpointPatch {
-    /// Reads any of `slug`, `variable_mapping`, `auth_mode`, `is_active`.
-    ///
-    /// # Errors
-    ///
-    /// Everything that is wrong with the body.
-    pub fn parse(body: &Map<String, Value>) -> Result<Self, Problems> {
-        let mut input = Input::new(body);
-        if input.has("secret") {
-            input.raw("secret");
-            input.problem("secret", "changes by rotation only");
-        }
-        let slug = input.given("slug", read_slug);
-        let mapping = input.given("variable_mapping", VariableMapping::read);
-        let mode = input.given("auth_mode", read_word(AuthMode::parse, AuthMode::WORDS));
-        let is_active = input.given("is_active", read_bool);
-        let patch = Self {
-            slug: input.kept("slug", slug),
-            mapping: input.kept("variable_mapping", mapping),
-            auth_mode: input.kept("auth_mode", mode),
-            is_active: input.kept("is_active", is_active),
-        };
-        input.finish().into_result()?;
-        Ok(patch)
-    }
-
     /// The endpoint with what was sent written over it.
     pub(super) fn apply(&self, endpoint: &InboundEndpoint, now: Timestamp) -> InboundEndpoint {
-        let mut changed = InboundEndpoint {
-            slug: self.slug.clone().unwrap_or_else(|| endpoint.slug.clone()),
-            mapping: self.mapping.clone().unwrap_or_else(|| endpoint.mapping.clone()),
-            auth_mode: self.auth_mode.unwrap_or(endpoint.auth_mode),
-            is_active: self.is_active.unwrap_or(endpoint.is_active),
-            ..endpoint.clone()
-        };
+        let mut changed = self.over(endpoint);
         if changed != *endpoint {
             changed.updated_at = now;
         }
@@ -124,7 +80,7 @@ impl EndpointPatch {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Map, Value, json};
 
     use super::*;
 

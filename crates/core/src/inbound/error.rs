@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::BODY_LIMIT;
-use crate::error::{Code, Kind, Rejection};
+use crate::code::{Code, Kind};
+use crate::error::Rejection;
 
 /// Why an inbound endpoint took nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -65,16 +66,8 @@ impl Rejection for InboundError {
 
     fn kind(&self) -> Kind {
         match self {
-            Self::RateLimited { .. } => Kind::Limited,
-            Self::EndpointNotFound => Kind::NotFound,
-            Self::FeatureDisabled => Kind::Forbidden,
-            Self::EndpointInactive => Kind::Gone,
-            Self::InvalidSecret => Kind::Unauthenticated,
             Self::TooLarge => Kind::TooLarge,
-            Self::InvalidPayload { .. } | Self::MappingFailed(_) | Self::MissingPhone => {
-                Kind::Malformed
-            }
-            Self::ContactStateUnavailable => Kind::Unavailable,
+            _ => self.code().kind(),
         }
     }
 

@@ -4,15 +4,13 @@ use std::future::ready;
 
 use serde_json::{Map, Value};
 
-use super::draft::read_secret;
 use super::{
     EndpointDraft, EndpointPatch, EndpointSecret, EndpointSecretView, EndpointSlug, EndpointView,
-    InboundEndpoint,
+    InboundEndpoint, RotateEndpointSecret,
 };
 use crate::Recado;
 use crate::error::Error;
 use crate::ids::{CompanyId, InboundEndpointId};
-use crate::input::Input;
 use crate::manage::{ManageError, ManageResult, NOT_FOUND, invalid};
 use crate::store::{ChangeSet, Decided};
 
@@ -121,9 +119,7 @@ impl Inbound<'_> {
         id: InboundEndpointId,
         body: &Map<String, Value>,
     ) -> ManageResult<EndpointSecretView> {
-        let mut input = Input::new(body);
-        let given = input.given("secret", read_secret).value();
-        input.finish().into_result().map_err(invalid)?;
+        let given = RotateEndpointSecret::parse(body).map_err(invalid)?.secret;
         let secret = given.unwrap_or_else(|| EndpointSecret::from_random(self.app.random()));
         let (store, now) = (self.app.store(), self.app.now());
         let changed = self

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::custom_fields::is_slug;
+use crate::form::Form;
 use crate::json_path::JsonPath;
 
 /// The most keys of a mapping (D46a).
@@ -73,4 +74,17 @@ fn is_native(key: &str) -> bool {
 /// A key in a message: not without end.
 fn shown(key: &str) -> String {
     key.chars().take(100).collect()
+}
+
+impl Form for VariableMapping {
+    type Value = Self;
+
+    fn read(value: &Value) -> Result<Self, String> {
+        Self::read(value)
+    }
+
+    #[cfg(feature = "openapi")]
+    fn schema() -> crate::openapi::Property {
+        crate::openapi::texts_by_name()
+    }
 }

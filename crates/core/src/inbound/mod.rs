@@ -16,7 +16,7 @@ mod view;
 use async_trait::async_trait;
 
 pub use admit::{Admitted, InboundRates, rates};
-pub use draft::{EndpointDraft, EndpointPatch};
+pub use draft::{EndpointDraft, EndpointPatch, RotateEndpointSecret};
 pub use error::InboundError;
 pub use manage::Inbound;
 pub use mapped::{Mapped, MappingError};

@@ -4,6 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use subtle::ConstantTimeEq;
 
+use crate::form::text_form;
 use crate::secret::SecretText;
 
 /// What the secrets we make begin with.
@@ -56,6 +57,10 @@ impl EndpointSecret {
         }
     }
 }
+
+text_form!(EndpointSecret, EndpointSecret::parse, |text| text
+    .min_length(Some(MIN_CHARS))
+    .max_length(Some(MAX_CHARS)));
 
 #[cfg(test)]
 mod tests {

@@ -2,6 +2,10 @@
 
 use std::fmt;
 
+use serde_json::Value;
+
+use crate::form::Form;
+
 /// A slug: 3 to 64 of `a-z`, `0-9` and `-`, beginning with a letter or digit.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EndpointSlug(String);
@@ -24,6 +28,23 @@ impl EndpointSlug {
 impl fmt::Debug for EndpointSlug {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+impl Form for EndpointSlug {
+    type Value = Self;
+
+    fn read(value: &Value) -> Result<Self, String> {
+        value.as_str().and_then(Self::parse).ok_or_else(|| {
+            "must be 3 to 64 lower-case letters, digits and hyphens, beginning with a letter or \
+             digit"
+                .to_owned()
+        })
+    }
+
+    #[cfg(feature = "openapi")]
+    fn schema() -> crate::openapi::Property {
+        crate::openapi::text(|text| text.pattern(Some("^[a-z0-9][a-z0-9-]{2,63}$")))
     }
 }
 

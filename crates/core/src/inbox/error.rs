@@ -1,6 +1,7 @@
 //! Why events of a connection are not taken.
 
-use crate::error::{Code, Error, Kind, NotFound, Rejection};
+use crate::code::Code;
+use crate::error::{Error, NotFound, Rejection};
 
 /// Why events of a connection are not taken (D67, D70). Of the events of one call those before the
 /// trouble may be stored: hand in all of them again.
@@ -19,13 +20,6 @@ impl Rejection for InboxError {
         match self {
             Self::NotFound => Code::NotFound,
             Self::ContactStateUnavailable => Code::ContactStateUnavailable,
-        }
-    }
-
-    fn kind(&self) -> Kind {
-        match self {
-            Self::NotFound => Kind::NotFound,
-            Self::ContactStateUnavailable => Kind::Unavailable,
         }
     }
 }

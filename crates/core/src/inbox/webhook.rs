@@ -1,8 +1,9 @@
 //! What gateways post to their connections' addresses (D68): verified, translated, routed, taken.
 
 use super::{EventOutcome, EventResult, Inbox, InboxError};
+use crate::code::Code;
 use crate::connections::Connection;
-use crate::error::{Code, Error, Kind, Rejection};
+use crate::error::{Error, Rejection};
 use crate::gateway::{
     Addressee, GatewayEvent, Incoming, Provider, ProviderWebhook, Received, WebhookRefused,
 };
@@ -42,16 +43,6 @@ impl Rejection for ProviderWebhookError {
             Self::TooLarge => Code::PayloadTooLarge,
             Self::Malformed => Code::InvalidPayload,
             Self::ContactStateUnavailable => Code::ContactStateUnavailable,
-        }
-    }
-
-    fn kind(&self) -> Kind {
-        match self {
-            Self::NotFound => Kind::NotFound,
-            Self::Unauthorized => Kind::Unauthenticated,
-            Self::TooLarge => Kind::TooLarge,
-            Self::Malformed => Kind::Malformed,
-            Self::ContactStateUnavailable => Kind::Unavailable,
         }
     }
 }

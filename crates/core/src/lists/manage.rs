@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 use super::{AddContacts, List, ListCandidates, ListDraft, ListMember, ListPatch, ListView};
 use crate::access::{Caller, Scope};
 use crate::app::UseCase;
-use crate::error::{Code, Error, Kind, Rejection, object};
+use crate::code::Code;
+use crate::error::{Error, Rejection, object};
 use crate::ids::{CompanyId, ContactId, ListId};
 use crate::manage::{ManageResult, NOT_FOUND, invalid};
 use crate::problems::Problems;
@@ -40,13 +41,6 @@ impl Rejection for AddToListError {
         match self {
             Self::Invalid(problems) => problems.code(),
             Self::NotFound | Self::ContactsNotFound(_) => Code::NotFound,
-        }
-    }
-
-    fn kind(&self) -> Kind {
-        match self {
-            Self::Invalid(problems) => problems.kind(),
-            Self::NotFound | Self::ContactsNotFound(_) => Kind::NotFound,
         }
     }
 

@@ -11,9 +11,10 @@ use super::{
 };
 use crate::Timestamp;
 use crate::app::UseCase;
+use crate::code::Code;
 use crate::contacts::Contact;
 use crate::conversations::{ChannelContact, ChannelQuery, Conversation};
-use crate::error::{Code, Error, Kind, Rejection, object};
+use crate::error::{Error, Rejection, object};
 use crate::ids::{CompanyId, ConnectionId, ContactId, MessageId};
 use crate::problems::Problems;
 use crate::prosas::{LedgerLine, LineKind, Prosa};
@@ -38,13 +39,6 @@ impl Rejection for ImportMessageError {
         match self {
             Self::Invalid(problems) => problems.code(),
             Self::Exists { .. } => Code::MessageExists,
-        }
-    }
-
-    fn kind(&self) -> Kind {
-        match self {
-            Self::Invalid(problems) => problems.kind(),
-            Self::Exists { .. } => Kind::Conflict,
         }
     }
 

@@ -8,7 +8,8 @@ use super::{
 };
 use crate::Recado;
 use crate::access::{Caller, Scope};
-use crate::error::{Code, Error, Kind, NotFound, Rejection};
+use crate::code::Code;
+use crate::error::{Error, NotFound, Rejection};
 use crate::ids::{CompanyId, ConnectionId, ContactId, MessageId};
 use crate::page::{Page, PageRequest, Pagination};
 use crate::query::{InvalidParameter, Params, from_bound, to_bound};
@@ -98,13 +99,6 @@ impl Rejection for ListMessagesError {
         match self {
             Self::Parameter(parameter) => parameter.code(),
             Self::NotFound => Code::NotFound,
-        }
-    }
-
-    fn kind(&self) -> Kind {
-        match self {
-            Self::Parameter(parameter) => parameter.kind(),
-            Self::NotFound => Kind::NotFound,
         }
     }
 

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
+use crate::form::text_form;
+
 const LENGTH: usize = 14;
 
 /// Why an input is not a CNPJ.
@@ -102,6 +104,8 @@ fn check_digits(base: &str) -> String {
     let second = check(&format!("{base}{first}"));
     format!("{first}{second}")
 }
+
+text_form!(Cnpj, Cnpj::parse, blank is null, |text| text);
 
 #[cfg(test)]
 mod tests {

@@ -53,16 +53,6 @@ macro_rules! amount {
                 read(&number.to_string(), $places).map(Self)
             }
 
-            /// The same of a field of a body.
-            ///
-            /// # Errors
-            ///
-            /// What is wrong with it.
-            pub fn read(value: &Value) -> Result<Self, String> {
-                let number = value.as_number().ok_or("must be a number")?;
-                Self::parse(number).map_err(|error| error.to_string())
-            }
-
             /// The sum; at the ends of what can be written it stays there.
             #[must_use]
             pub const fn plus(self, other: Self) -> Self {
@@ -86,7 +76,8 @@ macro_rules! amount {
             type Value = Self;
 
             fn read(value: &Value) -> Result<Self, String> {
-                Self::read(value)
+                let number = value.as_number().ok_or("must be a number")?;
+                Self::parse(number).map_err(|error| error.to_string())
             }
 
             component!();

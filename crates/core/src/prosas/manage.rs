@@ -4,85 +4,24 @@ use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 
 use super::{
-    Brl, GivenBack, LedgerLine, LedgerLineView, LineKind, ProsaScope, Prosas, Spent, debit_line,
+    Brl, DebitDraft, LedgerLine, LedgerLineView, LineKind, Prosas, RefundDraft, Spent, debit_line,
     give_back, why_not_covered,
 };
 use crate::app::UseCase;
+use crate::code::Code;
 use crate::contacts::Contact;
-use crate::error::{Code, Error, Kind, Rejection, object};
-use crate::ids::{CompanyId, ContactId, LedgerLineId, MessageId};
-use crate::input::{Input, read_id, read_word};
+use crate::error::{Error, Rejection, object};
+use crate::ids::{CompanyId, ContactId, LedgerLineId};
 use crate::manage::{ManageError, ManageResult, invalid};
 use crate::messages::Message;
 use crate::problems::Problems;
 use crate::store::{ChangeSet, Decided, Reads, StoreError, Stored};
-use crate::{Recado, Timestamp, text};
-
-/// The most messages one debit may cover.
-const MAX_MESSAGES: usize = 1_000;
+use crate::{Recado, Timestamp};
 
 /// The use cases on prosas. Made by [`Recado::prosas`].
 #[derive(Clone, Copy, Debug)]
 pub struct ProsaLedger<'a> {
     pub(crate) app: &'a Recado,
-}
-
-/// A body that books a debit.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DebitDraft {
-    scope: ProsaScope,
-    prosas: Prosas,
-    cost: Brl,
-    messages: Vec<MessageId>,
-    contact: Option<ContactId>,
-    description: Option<String>,
-}
-
-fn read_messages(value: &Value) -> Result<Vec<MessageId>, String> {
-    let entries = value.as_array().ok_or("must be an array of UUIDs")?;
-    if entries.len() > MAX_MESSAGES {
-        return Err(format!("may name at most {MAX_MESSAGES} messages"));
-    }
-    let mut messages = Vec::with_capacity(entries.len());
-    let mut seen = std::collections::HashSet::new();
-    for entry in entries {
-        let id =
-            read_id(MessageId::parse)(entry).map_err(|_| "must be an array of UUIDs".to_owned())?;
-        if seen.insert(id) {
-            messages.push(id);
-        }
-    }
-    Ok(messages)
-}
-
-impl DebitDraft {
-    /// Reads `scope`, `prosas`, `cost_brl`, `message_ids`, `contact_id`, `description`.
-    ///
-    /// # Errors
-    ///
-    /// Everything that is wrong with the body; amounts finer than what is kept are refused, never
-    /// rounded (D32).
-    pub fn parse(body: &Map<String, Value>) -> Result<Self, Problems> {
-        let mut input = Input::new(body);
-        let scope = input.required("scope", read_word(ProsaScope::parse, ProsaScope::WORDS));
-        let prosas = input.required("prosas", Prosas::read);
-        let cost = input.required("cost_brl", Brl::read);
-        let messages = input.given("message_ids", read_messages).value().unwrap_or_default();
-        let contact = input.given("contact_id", read_id(ContactId::parse)).value();
-        let description = input.given_text("description", text::SHORT).value();
-        if scope == Some(ProsaScope::Message) && messages.len() > 1 {
-            input.problem("message_ids", "may name one message when scope is message");
-        }
-        input.finish().into_result()?;
-        Ok(Self {
-            scope: scope.unwrap_or(ProsaScope::Turn),
-            prosas: prosas.unwrap_or_default(),
-            cost: cost.unwrap_or_default(),
-            messages,
-            contact,
-            description,
-        })
-    }
 }
 
 /// Books a debit and puts it on every message it covers, in one commit.
@@ -190,14 +129,6 @@ impl Rejection for RefundError {
         }
     }
 
-    fn kind(&self) -> Kind {
-        match self {
-            Self::Invalid(problems) => problems.kind(),
-            Self::NotFound => Kind::NotFound,
-            Self::ExceedsDebit { .. } => Kind::Invalid,
-        }
-    }
-
     fn details(&self) -> Option<Map<String, Value>> {
         match self {
             Self::Invalid(problems) => problems.details(),
@@ -205,38 +136,6 @@ impl Rejection for RefundError {
             Self::ExceedsDebit { prosas, cost } => {
                 Some(object([("refundable", json!({ "prosas": prosas, "cost_brl": cost }))]))
             }
-        }
-    }
-}
-
-/// A body that books a refund.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RefundDraft {
-    debit: LedgerLineId,
-    back: GivenBack,
-}
-
-impl RefundDraft {
-    /// Reads `consumption_id`, `prosas`, `cost_brl`, `reason`.
-    ///
-    /// # Errors
-    ///
-    /// Everything that is wrong with the body, a refund of nothing too.
-    pub fn parse(body: &Map<String, Value>) -> Result<Self, Problems> {
-        let mut input = Input::new(body);
-        let debit = input.required("consumption_id", read_id(LedgerLineId::parse));
-        let prosas = input.required("prosas", Prosas::read);
-        let cost = input.required("cost_brl", Brl::read);
-        let reason = input.given_text("reason", text::SHORT).value();
-        if prosas == Some(Prosas::ZERO) && cost == Some(Brl::ZERO) {
-            input.problem("prosas", "must be positive, or cost_brl must");
-        }
-        let problems = input.finish();
-        match (debit, prosas, cost) {
-            (Some(debit), Some(prosas), Some(cost)) if problems.is_empty() => {
-                Ok(Self { debit, back: GivenBack { prosas, cost, reason } })
-            }
-            _ => Err(problems),
         }
     }
 }
@@ -266,7 +165,7 @@ impl UseCase for BookRefund {
     ) -> Result<Decided<LedgerLine>, RefundError> {
         let debit = debit.filter(|line| line.kind == LineKind::Debit);
         let debit = debit.ok_or(RefundError::NotFound)?;
-        let Some((changed, line)) = give_back(self.id, &debit, self.draft.back.clone(), now) else {
+        let Some((changed, line)) = give_back(self.id, &debit, self.draft.back(), now) else {
             let (prosas, cost) = debit.refundable();
             return Err(RefundError::ExceedsDebit { prosas, cost });
         };

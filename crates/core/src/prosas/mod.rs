@@ -2,6 +2,7 @@
 
 mod amount;
 mod book;
+mod draft;
 mod ledger;
 mod manage;
 
@@ -11,8 +12,9 @@ pub use amount::{AmountError, Brl, Prosas};
 pub use book::{
     GivenBack, Spent, debit_line, give_back, refund_line, total_of_messages, why_not_covered,
 };
+pub use draft::{DebitDraft, RefundDraft};
 pub use ledger::{LedgerLineView, LedgerListing, LedgerTotals};
-pub use manage::{BookDebit, BookRefund, DebitDraft, ProsaLedger, RefundDraft, RefundError};
+pub use manage::{BookDebit, BookRefund, ProsaLedger, RefundError};
 
 use crate::Timestamp;
 use crate::ids::{CampaignId, CompanyId, ContactId, LedgerLineId};

@@ -3,10 +3,11 @@
 use serde_json::{Map, Value};
 
 use super::SendError;
+use crate::body::{Optional, Required, body};
 use crate::contacts::{Phone, Region};
+use crate::form::Form;
 use crate::groups::GroupCode;
 use crate::ids::ConnectionId;
-use crate::input::{Input, read_id};
 use crate::text;
 
 /// Whom a message is for.
@@ -42,14 +43,7 @@ impl TextDraft {
         region: &Region,
     ) -> Result<Self, SendError> {
         require(body, &["to", "message"])?;
-        let mut input = Input::new(body);
-        let to = input.given("to", read_recipient);
-        let message = input.given("message", read_message);
-        let connection = input.given("connection_id", read_id(ConnectionId::parse)).value();
-        input.finish().into_result()?;
-        let (Some(to), Some(message)) = (to.value(), message.value()) else {
-            return Err(SendError::MissingField(vec!["to", "message"]));
-        };
+        let SendMessage { to, message, connection } = SendMessage::parse(body)?;
         Ok(Self { to: recipient(&to, group_suffix, region)?, message, connection })
     }
 }
@@ -85,20 +79,56 @@ pub(crate) fn recipient(
     Phone::parse(to, region).map(SendRecipient::Phone).map_err(|_| SendError::InvalidPhone)
 }
 
-fn read_recipient(value: &Value) -> Result<String, String> {
-    let to = value.as_str().ok_or("must be a string")?;
-    if to.chars().count() > text::SHORT {
-        return Err(format!("must have at most {} characters", text::SHORT));
+/// Whom a text is for, as it was sent.
+pub(crate) struct RecipientText;
+
+impl Form for RecipientText {
+    type Value = String;
+
+    fn read(value: &Value) -> Result<String, String> {
+        let to = value.as_str().ok_or("must be a string")?;
+        if to.chars().count() > text::SHORT {
+            return Err(format!("must have at most {} characters", text::SHORT));
+        }
+        Ok(to.to_owned())
     }
-    Ok(to.to_owned())
+
+    #[cfg(feature = "openapi")]
+    fn schema() -> crate::openapi::Property {
+        crate::openapi::text(|schema| {
+            crate::openapi::example(schema.max_length(Some(text::SHORT)), "+55 11 98765-4321")
+        })
+    }
 }
 
-/// The text as it was sent: neither trimmed nor changed (D34). The limits of D9 are those of the
+/// A text as it was sent: neither trimmed nor changed (D34). The limits of D9 are those of the
 /// trimmed text; what surrounds it counts too, so that what is stored keeps within them.
-pub(crate) fn read_message(value: &Value) -> Result<String, String> {
-    let message = value.as_str().ok_or("must be a string")?;
-    text::check(message, text::MESSAGE).map_err(|error| error.to_string())?;
-    Ok(message.to_owned())
+pub(crate) struct MessageText;
+
+impl Form for MessageText {
+    type Value = String;
+
+    fn read(value: &Value) -> Result<String, String> {
+        let message = value.as_str().ok_or("must be a string")?;
+        text::check(message, text::MESSAGE).map_err(|error| error.to_string())?;
+        Ok(message.to_owned())
+    }
+
+    #[cfg(feature = "openapi")]
+    fn schema() -> crate::openapi::Property {
+        crate::openapi::text(|schema| schema.max_length(Some(text::MESSAGE)))
+    }
+}
+
+body! {
+    /// A text to be sent.
+    #[derive(Clone, PartialEq, Eq)]
+    pub struct SendMessage as "SendMessage" {
+        /// A phone number, or the code of a group or community.
+        to: Required<RecipientText>,
+        message: Required<MessageText>,
+        connection as "connection_id": Optional<ConnectionId>,
+    }
 }
 
 #[cfg(test)]

@@ -3,9 +3,10 @@
 use serde_json::{Map, Value, json};
 
 use super::NoConnection;
+use crate::code::Code;
 use crate::connections::ConnectionKind;
 use crate::dispatches::ExistingSend;
-use crate::error::{Code, Kind, Rejection, object};
+use crate::error::{Rejection, object};
 use crate::gateway::Fault;
 use crate::groups::{ConnectionNeeded, GroupRefusal};
 use crate::ids::{ContactId, MessageId};
@@ -180,26 +181,6 @@ impl Rejection for SendError {
             Self::NotStored(_) => Code::Unavailable,
             Self::Provider { .. } => Code::ProviderError,
             Self::Uncertain { .. } => Code::DeliveryUncertain,
-        }
-    }
-
-    fn kind(&self) -> Kind {
-        match self {
-            Self::MissingField(_) | Self::InvalidPhone | Self::IsGroup => Kind::Malformed,
-            Self::Invalid(problems) => problems.kind(),
-            Self::ContactNotFound
-            | Self::ConnectionNotFound
-            | Self::GroupNotFound
-            | Self::TemplateNotFound => Kind::NotFound,
-            Self::AmbiguousContact(_) | Self::Duplicate(_) | Self::ClaimLost => Kind::Conflict,
-            Self::ContactStateUnavailable | Self::NotStored(_) => Kind::Unavailable,
-            Self::OptedOut
-            | Self::Blocked
-            | Self::ExternalAiDisabled
-            | Self::GroupAnnounceOnly
-            | Self::TemplateNotApproved => Kind::Forbidden,
-            Self::ConnectionRequired(_) | Self::GroupConnectionRequired(_) => Kind::Invalid,
-            Self::Provider { .. } | Self::Uncertain { .. } => Kind::Upstream,
         }
     }
 

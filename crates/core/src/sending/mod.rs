@@ -22,14 +22,15 @@ mod template;
 pub(crate) use choose::keeps_number;
 pub use choose::{NoConnection, choose_for_person, recipient_on};
 pub use claim::Claim;
-pub use draft::{SendRecipient, TextDraft};
-pub(crate) use draft::{read_message, require};
+pub(crate) use draft::{MessageText, require};
+pub use draft::{SendMessage, SendRecipient, TextDraft};
 pub use error::{Cause, SendError};
 pub(crate) use find::find_sent_job;
 pub use order::{Delivered, Order, SendRules, SendTarget, TurnDebit};
 pub(crate) use record_outcome::asks_to_stop;
 pub(crate) use recover::Unrecorded;
-pub use template::{SendTemplateDraft, TemplateSentView, read_variables};
+pub(crate) use template::Variables;
+pub use template::{SendTemplate, SendTemplateDraft, TemplateSentView};
 
 use serde::Serialize;
 use serde_json::{Map, Value};

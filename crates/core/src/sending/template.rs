@@ -8,10 +8,11 @@ use serde_json::{Map, Value};
 use super::draft::recipient;
 use super::{Order, SendError, SendRecipient, SendTarget, Sending, SentView, require};
 use crate::access::{Caller, Scope};
+use crate::body::{Optional, OrDefault, Required, body};
 use crate::contacts::{Phone, Region};
 use crate::error::Error;
+use crate::form::{Form, Short, Text};
 use crate::ids::{ConnectionId, TemplateId};
-use crate::input::{Input, read_id, read_text};
 use crate::problems::Problems;
 use crate::templates::{ComposeError, TemplateStatus, choose, compose, position as position_of};
 use crate::text;
@@ -55,40 +56,54 @@ impl SendTemplateDraft {
         region: &Region,
     ) -> Result<Self, SendError> {
         require(body, &["to", "template"])?;
-        let mut input = Input::new(body);
-        let to = input.required("to", |value| read_text(value, text::SHORT));
-        let template = input.required_text("template", NAME_CHARS);
-        let language = input.given_text("language", text::SHORT).value();
-        let variables = input.given("variables", read_variables).value();
-        let connection = input.given("connection_id", read_id(ConnectionId::parse)).value();
-        input.finish().into_result()?;
-        let (Some(to), Some(template)) = (to, template) else {
-            return Err(SendError::MissingField(vec!["to", "template"]));
-        };
+        let SendTemplate { to, template, language, variables, connection } =
+            SendTemplate::parse(body)?;
         let SendRecipient::Phone(to) = recipient(&to, group_suffix, region)? else {
             return Err(SendError::InvalidPhone);
         };
-        let variables = variables.unwrap_or_default();
         Ok(Self { to, template, language, variables, connection })
     }
 }
 
-/// Reads `{"1": "Ana", "2": "…"}`: variables by position.
-///
-/// # Errors
-///
-/// What is wrong with it.
-pub fn read_variables(value: &Value) -> Result<BTreeMap<u32, String>, String> {
-    let entries = value.as_object().ok_or("must be an object of strings by position")?;
-    if entries.len() > MAX_VARIABLES {
-        return Err(format!("may hold at most {MAX_VARIABLES} entries"));
+/// Variables by position: `{"1": "Ana", "2": "…"}`.
+pub(crate) struct Variables;
+
+impl Form for Variables {
+    type Value = BTreeMap<u32, String>;
+
+    fn read(value: &Value) -> Result<BTreeMap<u32, String>, String> {
+        let entries = value.as_object().ok_or("must be an object of strings by position")?;
+        if entries.len() > MAX_VARIABLES {
+            return Err(format!("may hold at most {MAX_VARIABLES} entries"));
+        }
+        let read = |(position, value): (&String, &Value)| {
+            let position = position_of(position);
+            let value = value.as_str().and_then(|value| text::clean(value, text::MESSAGE).ok());
+            position.zip(value).ok_or_else(|| "must be an object of strings by position".to_owned())
+        };
+        entries.iter().map(read).collect()
     }
-    let read = |(position, value): (&String, &Value)| {
-        let position = position_of(position);
-        let value = value.as_str().and_then(|value| text::clean(value, text::MESSAGE).ok());
-        position.zip(value).ok_or_else(|| "must be an object of strings by position".to_owned())
-    };
-    entries.iter().map(read).collect()
+
+    #[cfg(feature = "openapi")]
+    fn schema() -> crate::openapi::Property {
+        crate::openapi::texts_by_name()
+    }
+}
+
+body! {
+    /// A template to a phone.
+    #[derive(Clone, PartialEq, Eq)]
+    pub struct SendTemplate as "SendTemplate" {
+        /// A phone. A group is none.
+        to: Required<Short>,
+        /// Its name or id.
+        template: Required<Text<NAME_CHARS>>,
+        /// `pt_BR` by default, else the template's oldest.
+        language: Optional<Short>,
+        /// By position.
+        variables: OrDefault<Variables>,
+        connection as "connection_id": Optional<ConnectionId>,
+    }
 }
 
 /// The answer to a template send (D40).
@@ -183,9 +198,9 @@ mod tests {
 
     #[test]
     fn variables_are_strings_by_position() {
-        assert!(read_variables(&json!({"1": "Ana", "2": "Rex"})).is_ok());
+        assert!(Variables::read(&json!({"1": "Ana", "2": "Rex"})).is_ok());
         for wrong in [json!(["Ana"]), json!({"0": "Ana"}), json!({"x": "Ana"}), json!({"1": 5})] {
-            assert!(read_variables(&wrong).is_err(), "{wrong}");
+            assert!(Variables::read(&wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -1,12 +1,12 @@
 //! The bodies that make and change templates.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{Template, TemplateCategory, TemplateStatus, unknown_tag};
 use crate::Timestamp;
+use crate::body::{Clearable, Kept, Optional, Required, body};
+use crate::form::{Form, Text, component, is_blank_text, read_text, read_word};
 use crate::ids::ConnectionId;
-use crate::input::{Given, Input, read_id, read_text, read_word};
-use crate::problems::Problems;
 use crate::text;
 
 /// The language of a template that names none (D40).
@@ -16,15 +16,17 @@ pub(super) const NAME_CHARS: usize = 512;
 /// The longest tag of a language.
 pub(super) const LANGUAGE_CHARS: usize = 16;
 
-/// A body that makes or changes a template.
-#[derive(Clone, Debug)]
-pub struct TemplateDraft {
-    pub(crate) name: Option<String>,
-    pub(crate) category: Option<TemplateCategory>,
-    pub(crate) language: Option<String>,
-    pub(crate) body: Option<String>,
-    pub(crate) status: Option<TemplateStatus>,
-    pub(crate) connection: Given<ConnectionId>,
+/// A category; `AUTH` is short for `AUTHENTICATION` (D48).
+pub(crate) struct Category;
+
+impl Form for Category {
+    type Value = TemplateCategory;
+
+    fn read(value: &Value) -> Result<TemplateCategory, String> {
+        read_word(read_category, TemplateCategory::WORDS)(value)
+    }
+
+    component!(TemplateCategory);
 }
 
 /// Reads a category; `AUTH` is short for `AUTHENTICATION` (D48).
@@ -35,91 +37,88 @@ pub fn read_category(word: &str) -> Option<TemplateCategory> {
     }
 }
 
-fn read_language(value: &Value) -> Result<String, String> {
-    let language = read_text(value, LANGUAGE_CHARS)?;
-    let is_part = |part: &str| {
-        (2..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric())
-    };
-    if !language.split(['_', '-']).all(is_part) {
-        return Err("must be a language such as pt_BR or en".to_owned());
-    }
-    Ok(language)
-}
+/// The tag of a language.
+pub(crate) struct Language;
 
-fn read_body(value: &Value) -> Result<String, String> {
-    let body = read_text(value, text::MESSAGE)?;
-    match unknown_tag(&body) {
-        Some(_) => Err("may only hold variables by position, such as {{1}}".to_owned()),
-        None => Ok(body),
-    }
-}
+impl Form for Language {
+    type Value = String;
 
-impl TemplateDraft {
-    /// Reads `name`, `category`, `language`, `body`, `status`, `connection_id`.
-    ///
-    /// # Errors
-    ///
-    /// Everything that is wrong with the body.
-    pub fn parse(body: &Map<String, Value>) -> Result<Self, Problems> {
-        let mut input = Input::new(body);
-        let draft = Self {
-            name: input.required_text("name", NAME_CHARS),
-            category: input.required("category", read_word(read_category, TemplateCategory::WORDS)),
-            body: input.required("body", read_body),
-            ..Self::common(&mut input)
+    fn read(value: &Value) -> Result<String, String> {
+        let language = read_text(value, LANGUAGE_CHARS)?;
+        let is_part = |part: &str| {
+            (2..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric())
         };
-        if draft.body.as_ref().is_some_and(String::is_empty) {
-            input.problem("body", "is required");
+        if !language.split(['_', '-']).all(is_part) {
+            return Err("must be a language such as pt_BR or en".to_owned());
         }
-        input.finish().into_result()?;
-        Ok(draft)
+        Ok(language)
     }
 
-    /// Reads any of them. `connection_id` `null` lets every connection send it.
-    ///
-    /// # Errors
-    ///
-    /// Everything that is wrong with the body.
-    pub fn parse_patch(body: &Map<String, Value>) -> Result<Self, Problems> {
-        let mut input = Input::new(body);
-        let mut draft = Self::common(&mut input);
-        let name = input.given_text("name", NAME_CHARS);
-        draft.name = input.kept("name", name);
-        let category = input.given("category", read_word(read_category, TemplateCategory::WORDS));
-        draft.category = input.kept("category", category);
-        let text = match input.given("body", read_body) {
-            Given::Value(text) if text.is_empty() => Given::Cleared,
-            given => given,
-        };
-        draft.body = input.kept("body", text);
-        input.finish().into_result()?;
-        Ok(draft)
+    #[cfg(feature = "openapi")]
+    fn schema() -> crate::openapi::Property {
+        Text::<LANGUAGE_CHARS>::schema()
     }
+}
 
-    fn common(input: &mut Input<'_>) -> Self {
-        Self {
-            name: None,
-            category: None,
-            language: input.given("language", read_language).value(),
-            body: None,
-            status: input
-                .given("status", read_word(TemplateStatus::parse, TemplateStatus::WORDS))
-                .value(),
-            connection: input.given("connection_id", read_id(ConnectionId::parse)),
+/// The text of a template.
+pub(crate) struct TemplateText;
+
+impl Form for TemplateText {
+    type Value = String;
+
+    fn read(value: &Value) -> Result<String, String> {
+        let body = read_text(value, text::MESSAGE)?;
+        match unknown_tag(&body) {
+            Some(_) => Err("may only hold variables by position, such as {{1}}".to_owned()),
+            None => Ok(body),
         }
     }
 
+    fn is_blank(value: &Value) -> bool {
+        is_blank_text(value)
+    }
+
+    #[cfg(feature = "openapi")]
+    fn schema() -> crate::openapi::Property {
+        Text::<{ text::MESSAGE }>::schema()
+    }
+}
+
+body! {
+    /// A new template.
+    #[derive(Clone, Debug)]
+    pub struct TemplateDraft as "CreateTemplate" {
+        name: Required<Text<NAME_CHARS>>,
+        /// `AUTH` is accepted for `AUTHENTICATION`.
+        category: Required<Category>,
+        /// With `{{1}}`, `{{2}}`, … where variables go.
+        body: Required<TemplateText>,
+        /// `pt_BR` by default.
+        language: Optional<Language>,
+        /// `PENDING` by default.
+        status: Optional<TemplateStatus>,
+        /// The only connection it may be sent through.
+        connection as "connection_id": Optional<ConnectionId>,
+    }
+}
+
+body! {
+    /// What changes of a template.
+    #[derive(Clone, Debug)]
+    pub struct TemplatePatch as "UpdateTemplate" of Template {
+        language: Optional<Language>,
+        status: Optional<TemplateStatus>,
+        connection as "connection_id": Clearable<ConnectionId>,
+        name: Kept<Text<NAME_CHARS>>,
+        category: Kept<Category>,
+        body: Kept<TemplateText>,
+    }
+}
+
+impl TemplatePatch {
     /// The template with what was sent written over it.
     pub(crate) fn apply(&self, template: &Template, now: Timestamp) -> Template {
-        let mut changed = Template {
-            name: self.name.clone().unwrap_or_else(|| template.name.clone()),
-            category: self.category.unwrap_or(template.category),
-            language: self.language.clone().unwrap_or_else(|| template.language.clone()),
-            body: self.body.clone().unwrap_or_else(|| template.body.clone()),
-            status: self.status.unwrap_or(template.status),
-            ..template.clone()
-        };
-        self.connection.clone().apply(&mut changed.connection);
+        let mut changed = self.over(template);
         if changed != *template {
             changed.updated_at = now;
         }

@@ -2,8 +2,9 @@
 //! them.
 
 use super::{Template, TemplateView, Templates};
+use crate::code::Code;
 use crate::connections::Connection;
-use crate::error::{Code, Error, Kind, NotFound, Rejection};
+use crate::error::{Error, NotFound, Rejection};
 use crate::gateway::{ProviderError, ProviderTemplate, TemplateReport};
 use crate::ids::{CompanyId, ConnectionId, TemplateId};
 use crate::inbox::{EventOutcome, EventResult};
@@ -36,14 +37,6 @@ impl Rejection for SyncTemplatesError {
             Self::NotFound => Code::NotFound,
             Self::Unsupported => Code::ValidationError,
             Self::Provider(_) => Code::ProviderError,
-        }
-    }
-
-    fn kind(&self) -> Kind {
-        match self {
-            Self::NotFound => Kind::NotFound,
-            Self::Unsupported => Kind::Invalid,
-            Self::Provider(_) => Kind::Upstream,
         }
     }
 }

@@ -6,11 +6,12 @@ use async_trait::async_trait;
 use serde_json::{Map, Value};
 use uuid::{Builder, Uuid};
 
-use super::{DEFAULT_LANGUAGE, Template, TemplateDraft, TemplateStatus, TemplateView};
+use super::{
+    DEFAULT_LANGUAGE, Template, TemplateDraft, TemplatePatch, TemplateStatus, TemplateView,
+};
 use crate::app::UseCase;
 use crate::connections::Connection;
 use crate::ids::{CompanyId, ConnectionId, TemplateId};
-use crate::input::Given;
 use crate::manage::{ManageError, ManageResult, NOT_FOUND, invalid};
 use crate::problems::Problems;
 use crate::store::{Change, ChangeSet, Decided, Reads, StoreError, Stored};
@@ -27,27 +28,35 @@ pub struct Templates<'a> {
 pub struct WriteTemplate {
     company: CompanyId,
     id: TemplateId,
-    draft: TemplateDraft,
-    /// The token of a new template; `None` changes one that exists.
-    new: Option<Uuid>,
+    write: Write,
+}
+
+#[derive(Clone, Debug)]
+enum Write {
+    /// A new template with its token.
+    New(TemplateDraft, Uuid),
+    /// A change of one that exists.
+    Change(TemplatePatch),
 }
 
 impl WriteTemplate {
     fn connection(&self) -> Option<ConnectionId> {
-        self.draft.connection.as_ref().copied()
+        match &self.write {
+            Write::New(draft, _) => draft.connection,
+            Write::Change(patch) => patch.connection.as_ref().copied(),
+        }
     }
 
-    fn made(&self, token: Uuid, now: Timestamp) -> Template {
-        let draft = self.draft.clone();
+    fn made(&self, draft: TemplateDraft, token: Uuid, now: Timestamp) -> Template {
         Template {
             id: self.id,
             company: self.company,
-            name: draft.name.unwrap_or_default(),
-            category: draft.category.unwrap_or(super::TemplateCategory::Utility),
+            name: draft.name,
+            category: draft.category,
             language: draft.language.unwrap_or_else(|| DEFAULT_LANGUAGE.to_owned()),
-            body: draft.body.unwrap_or_default(),
+            body: draft.body,
             status: draft.status.unwrap_or(TemplateStatus::Pending),
-            connection: draft.connection.value(),
+            connection: draft.connection,
             provider_id: None,
             is_complex: false,
             token,
@@ -64,9 +73,9 @@ impl UseCase for WriteTemplate {
     type Error = ManageError;
 
     async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
-        let template = match self.new {
-            Some(_) => None,
-            None => store.template(self.company, self.id).await?,
+        let template = match &self.write {
+            Write::New(..) => None,
+            Write::Change(_) => store.template(self.company, self.id).await?,
         };
         let connection = match self.connection() {
             None => None,
@@ -80,24 +89,25 @@ impl UseCase for WriteTemplate {
         (template, connection): Self::Loaded,
         now: Timestamp,
     ) -> Result<Decided<Template>, ManageError> {
-        if self.new.is_none() && template.is_none() {
+        if matches!(self.write, Write::Change(_)) && template.is_none() {
             return Err(ManageError::NotFound);
         }
-        if matches!(self.draft.connection, Given::Value(_)) && connection.is_none() {
+        if self.connection().is_some() && connection.is_none() {
             let reason = "names a connection that the company does not have";
             return Err(Problems::of("connection_id", reason).into());
         }
-        let (written, change) = match (&template, self.new) {
-            (Some(known), _) => {
-                let changed = self.draft.apply(known, now);
+        let (written, change) = match (&self.write, &template) {
+            (Write::New(draft, token), _) => {
+                let made = self.made(draft.clone(), *token, now);
+                (made.clone(), Change::insert(made))
+            }
+            (Write::Change(_), None) => return Err(ManageError::NotFound),
+            (Write::Change(patch), Some(known)) => {
+                let changed = patch.apply(known, now);
                 if changed == *known.value() {
                     return Ok(Decided::unchanged(changed));
                 }
                 (changed.clone(), known.update(changed))
-            }
-            (None, token) => {
-                let made = self.made(token.unwrap_or_default(), now);
-                (made.clone(), Change::insert(made))
             }
         };
         Ok(Decided::new(ChangeSet::new().with(change), written))
@@ -140,7 +150,7 @@ impl Templates<'_> {
         let draft = TemplateDraft::parse(body).map_err(invalid)?;
         let id = TemplateId::new(self.app.uuid(self.app.now()));
         let token = Builder::from_random_bytes(self.app.random()).into_uuid();
-        self.write(WriteTemplate { company, id, draft, new: Some(token) }).await
+        self.write(WriteTemplate { company, id, write: Write::New(draft, token) }).await
     }
 
     /// Changes a template; its token stays.
@@ -154,8 +164,8 @@ impl Templates<'_> {
         id: TemplateId,
         body: &Map<String, Value>,
     ) -> ManageResult<TemplateView> {
-        let draft = TemplateDraft::parse_patch(body).map_err(invalid)?;
-        self.write(WriteTemplate { company, id, draft, new: None }).await
+        let patch = TemplatePatch::parse(body).map_err(invalid)?;
+        self.write(WriteTemplate { company, id, write: Write::Change(patch) }).await
     }
 
     /// Deletes a template. Messages that were made from it stay.

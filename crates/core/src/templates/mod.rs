@@ -13,7 +13,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 pub use compose::{ComposeError, Composed, compose};
-pub use draft::{DEFAULT_LANGUAGE, TemplateDraft, read_category};
+pub use draft::{DEFAULT_LANGUAGE, TemplateDraft, TemplatePatch, read_category};
 pub use follow::SyncTemplatesError;
 pub use manage::{Templates, WriteTemplate};
 pub use text::{literal_tag, position, positions, render, rendered_chars, unknown_tag};

@@ -1,65 +1,70 @@
 //! The bodies that make and change webhooks.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{SigningSecret, SigningSecrets, Topics, Webhook, WebhookState, WebhookUrl};
 use crate::Timestamp;
+use crate::body::{Kept, Optional, OrDefault, Required, body};
+use crate::form::{Form, read_bool};
 use crate::ids::{CompanyId, WebhookId};
-use crate::input::{Input, read_bool};
-use crate::problems::Problems;
 
-/// A body that makes a webhook.
-#[derive(Clone, Debug)]
-pub struct WebhookDraft {
-    pub(crate) url: WebhookUrl,
-    pub(crate) topics: Topics,
-    pub(crate) secret: Option<SigningSecret>,
-    pub(crate) is_active: bool,
-    pub(crate) standard_headers: bool,
+/// Whether a webhook is active, as a state.
+pub(crate) struct IsActive;
+
+impl Form for IsActive {
+    type Value = WebhookState;
+
+    fn read(value: &Value) -> Result<WebhookState, String> {
+        let is_active = read_bool(value)?;
+        Ok(if is_active { WebhookState::Active } else { WebhookState::Inactive })
+    }
+
+    #[cfg(feature = "openapi")]
+    fn schema() -> crate::openapi::Property {
+        bool::schema()
+    }
 }
 
-/// A body that changes a webhook. Its secret changes by rotation only (D56).
-#[derive(Clone, Debug)]
-pub struct WebhookPatch {
-    pub(crate) url: Option<WebhookUrl>,
-    topics: Option<Topics>,
-    is_active: Option<bool>,
-    standard_headers: Option<bool>,
+body! {
+    /// A new outbound webhook.
+    #[derive(Clone, Debug)]
+    pub struct WebhookDraft as "CreateWebhook" {
+        /// http or https, without a user and a fragment.
+        url: Required<WebhookUrl>,
+        /// `*` for all events, those of later versions included, or their names.
+        topics as "events": Required<Topics>,
+        /// What deliveries are signed with: printable ASCII. One is made by default.
+        secret: Optional<SigningSecret>,
+        /// True by default.
+        state as "is_active": Optional<IsActive>,
+        /// Whether deliveries carry the headers of Standard Webhooks too; false by default.
+        standard_headers: OrDefault<bool>,
+    }
 }
 
-fn read_url(value: &Value) -> Result<WebhookUrl, String> {
-    let text = value.as_str().ok_or("must be a string")?;
-    WebhookUrl::parse(text).map_err(|error| error.to_string())
+body! {
+    /// What changes of an outbound webhook. Its secret changes by rotation.
+    #[derive(Clone, Debug)]
+    pub struct WebhookPatch as "UpdateWebhook" of Webhook {
+        url: Kept<WebhookUrl>,
+        /// The whole set.
+        topics as "events": Kept<Topics>,
+        state as "is_active": Kept<IsActive>,
+        standard_headers: Kept<bool>,
+    }
+    before |input| input.reject("secret", "changes by rotation only");
 }
 
-pub(super) fn read_secret(value: &Value) -> Result<SigningSecret, String> {
-    SigningSecret::parse(value.as_str().ok_or("must be a string")?)
-}
-
-const fn state(is_active: bool) -> WebhookState {
-    if is_active { WebhookState::Active } else { WebhookState::Inactive }
+body! {
+    /// A new signing secret.
+    #[derive(Clone, Debug)]
+    pub struct RotateSecret as "RotateSecret" {
+        /// Printable ASCII. One is made by default.
+        secret: Optional<SigningSecret>,
+    }
 }
 
 impl WebhookDraft {
-    /// Reads `url`, `events`, `secret?`, `is_active?`, `standard_headers?`.
-    ///
-    /// # Errors
-    ///
-    /// Everything that is wrong with the body.
-    pub fn parse(body: &Map<String, Value>) -> Result<Self, Problems> {
-        let mut input = Input::new(body);
-        let url = input.required("url", read_url);
-        let topics = input.required("events", Topics::read);
-        let secret = input.given("secret", read_secret).value();
-        let is_active = input.given("is_active", read_bool).value().unwrap_or(true);
-        let standard_headers = input.given("standard_headers", read_bool).value().unwrap_or(false);
-        input.finish().into_result()?;
-        let (Some(url), Some(topics)) = (url, topics) else {
-            return Err(Problems::of("url", "is required"));
-        };
-        Ok(Self { url, topics, secret, is_active, standard_headers })
-    }
-
     pub(super) fn into_webhook(
         self,
         company: CompanyId,
@@ -73,7 +78,7 @@ impl WebhookDraft {
             company,
             url: self.url,
             topics: self.topics,
-            state: state(self.is_active),
+            state: self.state.unwrap_or(WebhookState::Active),
             standard_headers: self.standard_headers,
             secrets: SigningSecrets::new(secret),
             created_at: now,
@@ -83,40 +88,9 @@ impl WebhookDraft {
 }
 
 impl WebhookPatch {
-    /// Reads any of `url`, `events`, `is_active`, `standard_headers`.
-    ///
-    /// # Errors
-    ///
-    /// Everything that is wrong with the body.
-    pub fn parse(body: &Map<String, Value>) -> Result<Self, Problems> {
-        let mut input = Input::new(body);
-        if input.has("secret") {
-            input.raw("secret");
-            input.problem("secret", "changes by rotation only");
-        }
-        let url = input.given("url", read_url);
-        let topics = input.given("events", Topics::read);
-        let is_active = input.given("is_active", read_bool);
-        let standard_headers = input.given("standard_headers", read_bool);
-        let patch = Self {
-            url: input.kept("url", url),
-            topics: input.kept("events", topics),
-            is_active: input.kept("is_active", is_active),
-            standard_headers: input.kept("standard_headers", standard_headers),
-        };
-        input.finish().into_result()?;
-        Ok(patch)
-    }
-
     /// The webhook with what was sent written over it.
     pub(super) fn apply(&self, webhook: &Webhook, now: Timestamp) -> Webhook {
-        let mut changed = Webhook {
-            url: self.url.clone().unwrap_or_else(|| webhook.url.clone()),
-            topics: self.topics.clone().unwrap_or_else(|| webhook.topics.clone()),
-            state: self.is_active.map_or(webhook.state, state),
-            standard_headers: self.standard_headers.unwrap_or(webhook.standard_headers),
-            ..webhook.clone()
-        };
+        let mut changed = self.over(webhook);
         if changed != *webhook {
             changed.updated_at = now;
         }

@@ -3,18 +3,17 @@
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 
-use super::draft::read_secret;
 use super::{
-    MAX_WEBHOOKS, Routes, SecretView, SigningSecret, Webhook, WebhookDraft, WebhookPatch,
-    WebhookState, WebhookUrl, WebhookView,
+    MAX_WEBHOOKS, RotateSecret, Routes, SecretView, SigningSecret, Webhook, WebhookDraft,
+    WebhookPatch, WebhookState, WebhookUrl, WebhookView,
 };
 use crate::access::{Company, Denied, Plan};
 use crate::app::UseCase;
+use crate::code::Code;
 use crate::deliveries::{Delivery, DeliveryView};
-use crate::error::{Code, Error, Kind, Rejection};
+use crate::error::{Error, Rejection};
 use crate::events::{Event, EventType};
 use crate::ids::{CompanyId, DeliveryId, EventId, WebhookId};
-use crate::input::Input;
 use crate::problems::Problems;
 use crate::store::{ChangeSet, Decided, Precondition, Reads, StoreError, Stored};
 use crate::{Recado, Timestamp};
@@ -50,15 +49,6 @@ impl Rejection for WebhookError {
             Self::Inactive => Code::WebhookInactive,
             Self::TooMany => Code::TooManyWebhooks,
             Self::Plan => Code::PlanRequired,
-        }
-    }
-
-    fn kind(&self) -> Kind {
-        match self {
-            Self::Invalid(problems) => problems.kind(),
-            Self::NotFound => Kind::NotFound,
-            Self::Inactive | Self::TooMany => Kind::Conflict,
-            Self::Plan => Kind::Forbidden,
         }
     }
 
@@ -326,9 +316,7 @@ impl Webhooks<'_> {
         id: WebhookId,
         body: &Map<String, Value>,
     ) -> WebhookResult<SecretView> {
-        let mut input = Input::new(body);
-        let given = input.given("secret", read_secret).value();
-        input.finish().into_result().map_err(invalid)?;
+        let given = RotateSecret::parse(body).map_err(invalid)?.secret;
         let new = given.unwrap_or_else(|| SigningSecret::from_random(self.app.random()));
         let change = |webhook: &Webhook, now| Webhook {
             secrets: webhook.secrets.rotated(new.clone(), now),

@@ -10,7 +10,7 @@ mod view;
 
 use async_trait::async_trait;
 
-pub use draft::{WebhookDraft, WebhookPatch};
+pub use draft::{RotateSecret, WebhookDraft, WebhookPatch};
 pub use manage::{WebhookError, WebhookResult, Webhooks};
 pub use routes::{EventRoute, Routes};
 pub use secrets::{ROTATION, RotatedSecret, SigningSecret, SigningSecrets};

@@ -6,6 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use crate::Timestamp;
+use crate::form::text_form;
 use crate::secret::SecretText;
 
 /// How long the old secret signs beside the new one (D56).
@@ -105,6 +106,10 @@ impl SigningSecrets {
         (now < previous.until).then_some(&previous.secret)
     }
 }
+
+text_form!(SigningSecret, SigningSecret::parse, |text| text
+    .min_length(Some(MIN_CHARS))
+    .max_length(Some(MAX_CHARS)));
 
 #[cfg(test)]
 mod tests {

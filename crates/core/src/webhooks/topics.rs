@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::events::EventType;
+use crate::form::Form;
 
 /// The subscription to everything, events of later versions included (6.1).
 pub const ALL_EVENTS: &str = "*";
@@ -84,6 +85,19 @@ impl<'de> Deserialize<'de> for Topics {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = Value::deserialize(deserializer)?;
         Self::read(&value).map_err(serde::de::Error::custom)
+    }
+}
+
+impl Form for Topics {
+    type Value = Self;
+
+    fn read(value: &Value) -> Result<Self, String> {
+        Self::read(value)
+    }
+
+    #[cfg(feature = "openapi")]
+    fn schema() -> crate::openapi::Property {
+        crate::openapi::array(crate::openapi::text(|name| name), |names| names.min_items(Some(1)))
     }
 }
 

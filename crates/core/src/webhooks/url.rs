@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::form::text_form;
+
 /// The longest URL.
 const MAX_CHARS: usize = 2_048;
 
@@ -90,6 +92,8 @@ fn is_port(text: &str) -> bool {
     // Parsing alone would take a sign.
     text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse::<u16>().is_ok_and(|port| port > 0)
 }
+
+text_form!(WebhookUrl, WebhookUrl::parse, |text| text.max_length(Some(MAX_CHARS)));
 
 #[cfg(test)]
 mod tests {

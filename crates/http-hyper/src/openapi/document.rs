@@ -6,6 +6,7 @@ use recado_core::Code;
 use serde_json::{Map, Value, json};
 
 use super::{Operation, Param};
+use crate::error::status_of;
 use crate::route::{self, Endpoint, Reads, Route};
 
 /// The whole document.
@@ -160,76 +161,77 @@ fn path_parameters(route: &Route) -> impl Iterator<Item = Value> {
     })
 }
 
-/// What a call may be refused with: by its surface, by what it reads, and by itself.
-fn refusals(route: &Route, own: &[(u16, &'static str)]) -> BTreeMap<u16, Vec<&'static str>> {
-    let mut all: Vec<(u16, Code)> = Vec::new();
-    if matches!(route.endpoint, Endpoint::Hook(_)) {
-        all.extend(HOOK_CODES);
-        if route.suffixes {
-            // Gateways may call as often as they have to, and their bodies have a code of their own.
-            all.retain(|(status, _)| !matches!(status, 413 | 429));
+/// What a call may be refused with: by its surface, by what it reads, and by itself; each code
+/// once under each status.
+fn refusals(route: &Route, own: &[(u16, Code)]) -> BTreeMap<u16, Vec<&'static str>> {
+    let shared = match route.endpoint {
+        Endpoint::Hook(_) => of_hooks(route),
+        _ => of_calls(route).into_iter().map(|code| (status_of(code).as_u16(), code)).collect(),
+    };
+    let mut refusals: BTreeMap<u16, Vec<&'static str>> = BTreeMap::new();
+    for (status, code) in shared.iter().chain(own) {
+        let codes = refusals.entry(*status).or_default();
+        if !codes.contains(&code.as_str()) {
+            codes.push(code.as_str());
         }
-        if route.reads == Reads::Nothing {
-            all.retain(|(status, _)| *status != 415);
-        }
-        return grouped(&all, own);
     }
+    refusals
+}
+
+fn of_calls(route: &Route) -> Vec<Code> {
+    let mut all = Vec::new();
     match route.endpoint {
         Endpoint::Public { .. } => all.extend([
-            (401, Code::Unauthorized),
-            (403, Code::PlanRequired),
-            (403, Code::InsufficientScope),
-            (429, Code::RateLimited),
+            Code::Unauthorized,
+            Code::PlanRequired,
+            Code::InsufficientScope,
+            Code::RateLimited,
         ]),
         Endpoint::Operator(_) | Endpoint::Company(_) => {
-            all.extend([(401, Code::Unauthorized), (404, Code::NotFound)]);
+            all.extend([Code::Unauthorized, Code::NotFound]);
         }
         Endpoint::Hook(_) | Endpoint::Open(_) => {}
     }
     if route.path.contains('{') {
-        all.push((404, Code::NotFound));
+        all.push(Code::NotFound);
     }
     if !route.query.is_empty() {
-        all.push((400, Code::InvalidParameter));
+        all.push(Code::InvalidParameter);
     }
     if route.reads != Reads::Nothing {
         all.extend([
-            (400, Code::BadRequest),
-            (413, Code::PayloadTooLarge),
-            (415, Code::UnsupportedMediaType),
-            (422, Code::ValidationError),
+            Code::BadRequest,
+            Code::PayloadTooLarge,
+            Code::UnsupportedMediaType,
+            Code::ValidationError,
         ]);
     }
     if route.reads == Reads::Json {
-        all.push((400, Code::InvalidBody));
+        all.push(Code::InvalidBody);
     }
     if !route.path.starts_with("/healthz") {
-        all.extend([(500, Code::InternalError), (503, Code::Unavailable)]);
+        all.extend([Code::InternalError, Code::Unavailable]);
     }
-    grouped(&all, own)
+    all
 }
 
-/// What every hook may refuse a call with.
-const HOOK_CODES: [(u16, Code); 6] = [
-    (400, Code::InvalidPayload),
-    (413, Code::InvalidPayload),
-    (415, Code::UnsupportedMediaType),
-    (429, Code::RateLimited),
-    (500, Code::InternalError),
-    (503, Code::Unavailable),
-];
-
-/// Codes by status, each once.
-fn grouped(all: &[(u16, Code)], own: &[(u16, &'static str)]) -> BTreeMap<u16, Vec<&'static str>> {
-    let mut refusals: BTreeMap<u16, Vec<&'static str>> = BTreeMap::new();
-    let all = all.iter().map(|(status, code)| (*status, code.as_str()));
-    for (status, code) in all.chain(own.iter().copied()) {
-        let codes = refusals.entry(status).or_default();
-        if !codes.contains(&code) {
-            codes.push(code);
-        }
-    }
-    refusals
+/// What every hook may refuse a call with. Gateways may call as often as they have to, and their
+/// bodies have a code of their own.
+fn of_hooks(route: &Route) -> Vec<(u16, Code)> {
+    let mut all = vec![
+        (400, Code::InvalidPayload),
+        (413, Code::InvalidPayload),
+        (415, Code::UnsupportedMediaType),
+        (429, Code::RateLimited),
+        (500, Code::InternalError),
+        (503, Code::Unavailable),
+    ];
+    all.retain(|(status, _)| match status {
+        413 | 429 => !route.suffixes,
+        415 => route.reads != Reads::Nothing,
+        _ => true,
+    });
+    all
 }
 
 fn hook_response(status: u16, codes: &[&'static str]) -> Value {

@@ -1,65 +1,15 @@
 //! The request bodies of connections, messages, conversations and what goes with them.
 #![expect(dead_code, reason = "these types are schemas; nothing is read out of them")]
 
-use std::collections::BTreeMap;
-
 use recado_core::Timestamp;
-use recado_core::connections::{ConnectionKind, ConnectionStatus, Gateway};
-use recado_core::conversations::AiMode;
 use recado_core::gateway::Preference;
-use recado_core::ids::{CloseReasonId, ConnectionId, ContactId, LedgerLineId, MemberId, MessageId};
+use recado_core::ids::{ConnectionId, ContactId, LedgerLineId, MessageId};
 use recado_core::messages::{
     DeliveryCode, Direction, ErrorType, MessageStatus, MessageType, SenderType,
 };
-use recado_core::prosas::{Brl, ProsaScope, Prosas};
-use recado_core::templates::{TemplateCategory, TemplateStatus};
+use recado_core::templates::TemplateCategory;
 use serde_json::Value;
 use utoipa::ToSchema;
-
-/// A text to be sent.
-#[derive(ToSchema)]
-pub(crate) struct SendMessage {
-    /// A phone number, or the code of a group or community.
-    #[schema(example = "+55 11 98765-4321")]
-    to: String,
-    #[schema(max_length = 4096)]
-    message: String,
-    connection_id: Option<ConnectionId>,
-}
-
-/// A new connection.
-#[derive(ToSchema)]
-pub(crate) struct CreateConnection {
-    kind: ConnectionKind,
-    #[schema(max_length = 200)]
-    name: String,
-    /// Its own number on the channel.
-    #[schema(max_length = 200)]
-    identifier: String,
-    /// `simulated` for both kinds; `cloud_api` for official_cloud; `waha`, `evolution` for qr.
-    gateway: Gateway,
-    /// Of the gateway.
-    #[schema(value_type = Option<Object>)]
-    settings: Option<Value>,
-    /// True by default.
-    is_active: Option<bool>,
-    /// By default a simulated connection is connected, any other not.
-    status: Option<ConnectionStatus>,
-}
-
-/// What changes of a connection.
-#[derive(ToSchema)]
-pub(crate) struct UpdateConnection {
-    #[schema(max_length = 200)]
-    name: Option<String>,
-    #[schema(max_length = 200)]
-    identifier: Option<String>,
-    /// Written over the settings that are there; null removes one.
-    #[schema(value_type = Option<Object>)]
-    settings: Option<Value>,
-    is_active: Option<bool>,
-    status: Option<ConnectionStatus>,
-}
 
 /// A group as a connection sees it.
 #[derive(ToSchema)]
@@ -154,84 +104,6 @@ pub(crate) struct NeutralError {
     details: Option<String>,
 }
 
-/// An agent's text.
-#[derive(ToSchema)]
-pub(crate) struct Reply {
-    #[schema(max_length = 4096)]
-    message: String,
-    /// Assigns the conversation.
-    member_id: Option<MemberId>,
-}
-
-/// An agent's template.
-#[derive(ToSchema)]
-pub(crate) struct ReplyTemplate {
-    /// Its name or id.
-    template: String,
-    language: Option<String>,
-    /// By position.
-    variables: Option<BTreeMap<String, String>>,
-    /// Assigns the conversation.
-    member_id: Option<MemberId>,
-}
-
-/// A turn of the service's AI.
-#[derive(ToSchema)]
-pub(crate) struct AiTurn {
-    #[schema(min_items = 1, max_items = 20)]
-    messages: Vec<String>,
-    prosas: Prosas,
-    cost_brl: Brl,
-}
-
-/// Closing a conversation.
-#[derive(ToSchema)]
-pub(crate) struct Close {
-    close_reason_id: Option<CloseReasonId>,
-    /// Assigns the conversation.
-    member_id: Option<MemberId>,
-}
-
-/// Taking a conversation over.
-#[derive(ToSchema)]
-pub(crate) struct TakeOver {
-    member_id: MemberId,
-}
-
-/// Assigning a conversation; null takes it from everybody.
-#[derive(ToSchema)]
-pub(crate) struct Assign {
-    #[schema(required = true)]
-    member_id: Option<MemberId>,
-}
-
-/// Pausing the AI.
-#[derive(ToSchema)]
-pub(crate) struct PauseAi {
-    until: Timestamp,
-}
-
-/// Picking who answers.
-#[derive(ToSchema)]
-pub(crate) struct PickAiMode {
-    mode: AiMode,
-}
-
-/// Handing a conversation to people.
-#[derive(ToSchema)]
-pub(crate) struct Handoff {
-    /// Assigns the conversation.
-    member_id: Option<MemberId>,
-}
-
-/// Announcing a block.
-#[derive(ToSchema)]
-pub(crate) struct OptOut {
-    /// `backfill`.
-    source: String,
-    opted_out_at: Timestamp,
-}
-
 /// Nothing.
 #[derive(ToSchema)]
 pub(crate) struct Nothing {}
@@ -321,55 +193,4 @@ pub(crate) struct DeliveryErrorBody {
 #[derive(ToSchema)]
 pub(crate) struct CoveredBy {
     consumption_id: LedgerLineId,
-}
-
-/// A debit.
-#[derive(ToSchema)]
-pub(crate) struct Debit {
-    scope: ProsaScope,
-    prosas: Prosas,
-    cost_brl: Brl,
-    message_ids: Option<Vec<MessageId>>,
-    contact_id: Option<ContactId>,
-    #[schema(max_length = 200)]
-    description: Option<String>,
-}
-
-/// A refund, in positive amounts.
-#[derive(ToSchema)]
-pub(crate) struct Refund {
-    consumption_id: LedgerLineId,
-    prosas: Prosas,
-    cost_brl: Brl,
-    #[schema(max_length = 200)]
-    reason: Option<String>,
-}
-
-/// A new template.
-#[derive(ToSchema)]
-pub(crate) struct CreateTemplate {
-    #[schema(max_length = 512)]
-    name: String,
-    /// `AUTH` is accepted for `AUTHENTICATION`.
-    category: TemplateCategory,
-    /// `pt_BR` by default.
-    language: Option<String>,
-    /// With `{{1}}`, `{{2}}`, … where variables go.
-    body: String,
-    /// `PENDING` by default.
-    status: Option<TemplateStatus>,
-    /// The only connection it may be sent through.
-    connection_id: Option<ConnectionId>,
-}
-
-/// What changes of a template.
-#[derive(ToSchema)]
-pub(crate) struct UpdateTemplate {
-    #[schema(max_length = 512)]
-    name: Option<String>,
-    category: Option<TemplateCategory>,
-    language: Option<String>,
-    body: Option<String>,
-    status: Option<TemplateStatus>,
-    connection_id: Option<ConnectionId>,
 }

@@ -6,7 +6,6 @@ mod document;
 mod hook_bodies;
 mod messaging_bodies;
 mod operation;
-mod webhook_bodies;
 
 use std::sync::LazyLock;
 

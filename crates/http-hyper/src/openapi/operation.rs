@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use recado_core::Code;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
+
+use crate::error::status_of;
 
 /// A query parameter: read by this name, documented by the rest.
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +72,7 @@ pub(crate) struct Operation {
     pub(crate) body: Option<Value>,
     pub(crate) answers: Map<String, Value>,
     /// Codes beyond those that every call of the surface may answer.
-    pub(crate) codes: Vec<(u16, &'static str)>,
+    pub(crate) codes: Vec<(u16, Code)>,
     /// The schemas that are referred to.
     pub(crate) schemas: BTreeMap<String, Value>,
 }
@@ -225,7 +228,12 @@ impl Operation {
     }
 
     /// A refusal beyond those that every call of the surface may answer.
-    pub(crate) fn refuses(mut self, status: u16, code: &'static str) -> Self {
+    pub(crate) fn refuses(self, code: Code) -> Self {
+        self.refuses_as(status_of(code).as_u16(), code)
+    }
+
+    /// The same under a status that is not its code's.
+    pub(crate) fn refuses_as(mut self, status: u16, code: Code) -> Self {
         self.codes.push((status, code));
         self
     }

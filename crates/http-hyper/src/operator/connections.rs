@@ -1,7 +1,8 @@
 //! Managing connections and their groups, and taking what their gateways tell (D64, D67).
 
+use recado_core::Code;
 use recado_core::Problems;
-use recado_core::connections::ConnectionView;
+use recado_core::connections::{ConnectionChange, ConnectionView, NewConnection};
 use recado_core::groups::GroupView;
 use recado_core::ids::ConnectionId;
 use recado_core::inbox::{EventResult, MAX_EVENTS, parse_event};
@@ -30,7 +31,7 @@ pub(crate) const ROUTES: &[Route] = &[
         |op| {
             op.says("createConnection", "Make a connection")
                 .more("Secrets among the settings are never shown.")
-                .body::<bodies::CreateConnection>(
+                .body::<NewConnection>(
                     r#"{"kind": "qr", "name": "Loja", "identifier": "5511940028922",
                         "gateway": "simulated", "settings": {"delay_ms": 20}}"#,
                 )
@@ -50,7 +51,7 @@ pub(crate) const ROUTES: &[Route] = &[
         |c| Box::pin(change(c)),
         |op| {
             op.says("updateConnection", "Change a connection")
-                .body::<bodies::UpdateConnection>(r#"{"name": "Loja Centro", "is_active": true}"#)
+                .body::<ConnectionChange>(r#"{"name": "Loja Centro", "is_active": true}"#)
                 .answers::<ConnectionView>()
         },
     )
@@ -91,7 +92,7 @@ pub(crate) const ROUTES: &[Route] = &[
         |op| {
             op.says("syncGroups", "Read the groups of a connection from its gateway")
                 .lists::<GroupView>()
-                .refuses(502, "PROVIDER_ERROR")
+                .refuses(Code::ProviderError)
         },
     ),
     Route::company(
@@ -107,7 +108,7 @@ pub(crate) const ROUTES: &[Route] = &[
                         "timestamp": "2026-11-20T17:31:36.123Z"}]}"#,
                 )
                 .answers::<EventResults>()
-                .refuses(503, "CONTACT_STATE_UNAVAILABLE")
+                .refuses(Code::ContactStateUnavailable)
         },
     )
     .json(),

@@ -1,7 +1,10 @@
 //! The operator's side of contacts: import, everything that is stored of one, and changes that the
 //! public API does not make.
 
-use recado_core::contacts::{ContactFilter, ContactListItem, MergeBody, OperatorContact};
+use recado_core::Code;
+use recado_core::contacts::{
+    ContactChange, ContactFilter, ContactListItem, ImportedContact, MergeBody, OperatorContact,
+};
 use recado_core::ids::ContactId;
 use recado_core::page::{PageRequest, Pagination};
 
@@ -9,7 +12,7 @@ use crate::answer::Answer;
 use crate::call::CompanyCall;
 use crate::contacts::FILTERS;
 use crate::error::{Failure, Outcome};
-use crate::openapi::{Operation, Param, ParamKind, bodies};
+use crate::openapi::{Operation, Param, ParamKind};
 use crate::route::{Route, verb};
 
 pub(crate) const ROUTES: &[Route] = &[
@@ -24,12 +27,12 @@ pub(crate) const ROUTES: &[Route] = &[
                 "Without events and without the uniqueness of phone. An e-mail that is taken goes \
                  to `shared_email`.",
             )
-            .body::<bodies::ImportContact>(
+            .body::<ImportedContact>(
                 r#"{"phone": "+5511912345678", "name": "Caio", "crm_status": "customer",
                     "created_at": "2024-03-01T12:00:00.000Z"}"#,
             )
             .answers_with_warnings::<OperatorContact>(201)
-            .refuses(409, "CONTACT_EXISTS")
+            .refuses(Code::ContactExists)
         },
     )
     .json(),
@@ -48,7 +51,7 @@ pub(crate) const ROUTES: &[Route] = &[
         |c| Box::pin(patch(c)),
         |op| {
             op.says("patchOperatorContact", "Change a contact as the operator")
-                .body::<bodies::PatchContact>(r#"{"priority": "high", "is_pinned": true}"#)
+                .body::<ContactChange>(r#"{"priority": "high", "is_pinned": true}"#)
                 .answers::<OperatorContact>()
         },
     )
@@ -60,7 +63,7 @@ pub(crate) const ROUTES: &[Route] = &[
         |op| {
             op.says("deleteOperatorContact", "Delete a contact with its documents")
                 .done()
-                .refuses(500, "PURGE_FAILED")
+                .refuses(Code::PurgeFailed)
         },
     ),
     Route::company(

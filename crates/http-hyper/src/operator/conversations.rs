@@ -1,7 +1,11 @@
 //! What operators do with the conversation of a contact (3.1, 3.4, D42).
 
+use recado_core::Code;
 use recado_core::contacts::OperatorContact;
-use recado_core::conversations::ActionName;
+use recado_core::conversations::{
+    ActionName, AiModeBody, AssignBody, CloseBody, HandoffBody, OptOutBody, PauseAiBody,
+    ReplyDraft, ReplyTemplateDraft, TakeOverBody, TurnDraft,
+};
 use recado_core::ids::ContactId;
 use recado_core::messages::MessageView;
 use serde::Serialize;
@@ -10,7 +14,8 @@ use utoipa::ToSchema;
 use crate::answer::Answer;
 use crate::call::CompanyCall;
 use crate::error::Outcome;
-use crate::openapi::{Operation, bodies};
+use crate::openapi::Operation;
+use crate::openapi::bodies::Nothing;
 use crate::route::{Route, verb};
 
 /// An action that only moves the conversation.
@@ -20,9 +25,7 @@ macro_rules! act {
             verb::POST,
             concat!("/operator/v1/companies/{company_id}/contacts/{id}/", $path),
             |c| Box::pin(act(c, ActionName::$action)),
-            |op| {
-                op.says($id, $summary).body::<bodies::$body>($example).answers::<OperatorContact>()
-            },
+            |op| op.says($id, $summary).body::<$body>($example).answers::<OperatorContact>(),
         )
         .optional_json()
     };
@@ -35,7 +38,7 @@ pub(crate) const ROUTES: &[Route] = &[
         |c| Box::pin(reply(c)),
         |op| {
             sends(op.says("replyToContact", "Send an agent's text"))
-                .body::<bodies::Reply>(r#"{"message": "Olá! Como posso ajudar?"}"#)
+                .body::<ReplyDraft>(r#"{"message": "Olá! Como posso ajudar?"}"#)
                 .answers::<ContactWithMessages>()
         },
     )
@@ -46,12 +49,12 @@ pub(crate) const ROUTES: &[Route] = &[
         |c| Box::pin(reply_template(c)),
         |op| {
             sends(op.says("replyWithTemplate", "Send an approved template for an agent"))
-                .body::<bodies::ReplyTemplate>(
+                .body::<ReplyTemplateDraft>(
                     r#"{"template": "boas_vindas", "variables": {"1": "Ana"}}"#,
                 )
                 .answers::<ContactWithMessages>()
-                .refuses(403, "TEMPLATE_NOT_APPROVED")
-                .refuses(404, "TEMPLATE_NOT_FOUND")
+                .refuses(Code::TemplateNotApproved)
+                .refuses(Code::TemplateNotFound)
         },
     )
     .json(),
@@ -62,22 +65,22 @@ pub(crate) const ROUTES: &[Route] = &[
         |op| {
             sends(op.says("takeAiTurn", "Send the bubbles of one turn of the service's AI"))
                 .more("One debit covers the bubbles that were accepted; without one there is none.")
-                .body::<bodies::AiTurn>(
+                .body::<TurnDraft>(
                     r#"{"messages": ["Oi!", "Posso ajudar?"], "prosas": 1.5, "cost_brl": 0.042}"#,
                 )
                 .answers::<ContactWithMessages>()
-                .refuses(403, "CONTACT_OPTED_OUT")
-                .refuses(403, "EXTERNAL_AI_DISABLED")
+                .refuses(Code::ContactOptedOut)
+                .refuses(Code::ExternalAiDisabled)
         },
     )
     .json(),
-    act!("close", Close, "closeConversation", "Close a conversation", Close, r#"{}"#),
+    act!("close", Close, "closeConversation", "Close a conversation", CloseBody, r#"{}"#),
     act!(
         "take-over",
         TakeOver,
         "takeOverConversation",
         "Take a conversation over",
-        TakeOver,
+        TakeOverBody,
         r#"{"member_id": "01939b5e-0000-7000-8000-000000000004"}"#
     ),
     act!(
@@ -85,7 +88,7 @@ pub(crate) const ROUTES: &[Route] = &[
         Assign,
         "assignConversation",
         "Assign a conversation, or take it from everybody",
-        Assign,
+        AssignBody,
         r#"{"member_id": null}"#
     ),
     act!(
@@ -93,7 +96,7 @@ pub(crate) const ROUTES: &[Route] = &[
         PauseAi,
         "pauseAi",
         "Pause the AI",
-        PauseAi,
+        PauseAiBody,
         r#"{"until": "2026-11-20T18:00:00.000Z"}"#
     ),
     act!("resume-ai", ResumeAi, "resumeAi", "Lift the pause of the AI", Nothing, r#"{}"#),
@@ -102,7 +105,7 @@ pub(crate) const ROUTES: &[Route] = &[
         AiMode,
         "pickAiMode",
         "Pick who answers",
-        PickAiMode,
+        AiModeBody,
         r#"{"mode": "external"}"#
     ),
     act!(
@@ -113,7 +116,7 @@ pub(crate) const ROUTES: &[Route] = &[
         Nothing,
         r#"{}"#
     ),
-    act!("handoff", Handoff, "handOff", "Hand a conversation to people", Handoff, r#"{}"#),
+    act!("handoff", Handoff, "handOff", "Hand a conversation to people", HandoffBody, r#"{}"#),
     act!("block", Block, "blockContact", "Block a contact", Nothing, r#"{}"#),
     act!("unblock", Unblock, "unblockContact", "Lift the block of a contact", Nothing, r#"{}"#),
     act!(
@@ -121,7 +124,7 @@ pub(crate) const ROUTES: &[Route] = &[
         OptOut,
         "backfillOptOut",
         "Announce a block of the contact's own",
-        OptOut,
+        OptOutBody,
         r#"{"source": "backfill", "opted_out_at": "2024-03-01T12:00:00.000Z"}"#
     ),
     act!("opt-in", OptIn, "optIn", "Lift a block of the contact's own", Nothing, r#"{}"#),
@@ -139,12 +142,12 @@ struct ContactWithMessages {
 
 /// What every action that sends may be refused with.
 fn sends(op: Operation) -> Operation {
-    op.refuses(403, "CONTACT_BLOCKED")
-        .refuses(403, "GROUP_ANNOUNCE_ONLY")
-        .refuses(422, "CONNECTION_REQUIRED")
-        .refuses(502, "PROVIDER_ERROR")
-        .refuses(502, "DELIVERY_UNCERTAIN")
-        .refuses(503, "CONTACT_STATE_UNAVAILABLE")
+    op.refuses(Code::ContactBlocked)
+        .refuses(Code::GroupAnnounceOnly)
+        .refuses(Code::ConnectionRequired)
+        .refuses(Code::ProviderError)
+        .refuses(Code::DeliveryUncertain)
+        .refuses(Code::ContactStateUnavailable)
 }
 
 fn id(call: &CompanyCall) -> ContactId {

@@ -1,5 +1,6 @@
 //! Deliveries to outbound webhooks: what became of them, and trying them again (D56a).
 
+use recado_core::Code;
 use recado_core::deliveries::{DeliveryDetail, DeliveryRequest, DeliveryStatus, DeliveryView};
 use recado_core::events::EventType;
 use recado_core::ids::DeliveryId;
@@ -52,9 +53,9 @@ pub(crate) const ROUTES: &[Route] = &[
                 )
                 .body::<bodies::Nothing>(r#"{}"#)
                 .answers::<DeliveryView>()
-                .refuses(409, "DELIVERY_PENDING")
-                .refuses(409, "WEBHOOK_DELETED")
-                .refuses(409, "BODY_ERASED")
+                .refuses(Code::DeliveryPending)
+                .refuses(Code::WebhookDeleted)
+                .refuses(Code::BodyErased)
         },
     )
     .optional_json(),

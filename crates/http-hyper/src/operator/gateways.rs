@@ -3,6 +3,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use recado_core::Code;
 use recado_core::connections::{ConnectionView, UnknownKindView};
 use recado_core::ids::ConnectionId;
 use recado_core::templates::TemplateView;
@@ -29,9 +30,9 @@ pub(crate) const ROUTES: &[Route] = &[
                 .answers::<PairingView>()
                 .also_as(PNG)
                 .also_as(TEXT)
-                .refuses(409, "ALREADY_PAIRED")
-                .refuses(422, "VALIDATION_ERROR")
-                .refuses(502, "PROVIDER_ERROR")
+                .refuses(Code::AlreadyPaired)
+                .refuses(Code::ValidationError)
+                .refuses(Code::ProviderError)
         },
     ),
     Route::company(
@@ -51,8 +52,8 @@ pub(crate) const ROUTES: &[Route] = &[
         |op| {
             op.says("syncTemplates", "Read the templates of a connection from its gateway")
                 .lists::<TemplateView>()
-                .refuses(422, "VALIDATION_ERROR")
-                .refuses(502, "PROVIDER_ERROR")
+                .refuses(Code::ValidationError)
+                .refuses(Code::ProviderError)
         },
     ),
     Route::company(

@@ -1,5 +1,6 @@
 //! Importing and reading messages.
 
+use recado_core::Code;
 use recado_core::ids::MessageId;
 use recado_core::messages::MessageListItem;
 use recado_core::page::Pagination;
@@ -38,7 +39,7 @@ pub(crate) const ROUTES: &[Route] = &[
                         "created_at": "2024-03-01T12:00:00.000Z"}"#,
                 )
                 .makes::<MessageListItem>()
-                .refuses(409, "MESSAGE_EXISTS")
+                .refuses(Code::MessageExists)
         },
     )
     .json(),

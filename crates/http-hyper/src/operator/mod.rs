@@ -6,6 +6,7 @@ mod companies;
 mod connections;
 mod contacts;
 mod conversations;
+mod crud;
 mod custom_fields;
 mod deals;
 mod deliveries;

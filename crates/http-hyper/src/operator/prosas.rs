@@ -1,11 +1,11 @@
 //! Booking prosas (D32).
 
-use recado_core::prosas::LedgerLineView;
+use recado_core::Code;
+use recado_core::prosas::{DebitDraft, LedgerLineView, RefundDraft};
 
 use crate::answer::Answer;
 use crate::call::CompanyCall;
 use crate::error::Outcome;
-use crate::openapi::bodies;
 use crate::route::{Route, verb};
 
 pub(crate) const ROUTES: &[Route] = &[
@@ -15,7 +15,7 @@ pub(crate) const ROUTES: &[Route] = &[
         |c| Box::pin(debit(c)),
         |op| {
             op.says("bookDebit", "Book what a turn or a message cost")
-                .body::<bodies::Debit>(
+                .body::<DebitDraft>(
                     r#"{"scope": "turn", "prosas": 1.5, "cost_brl": 0.042,
                         "description": "Resumo da conversa"}"#,
                 )
@@ -29,12 +29,12 @@ pub(crate) const ROUTES: &[Route] = &[
         |c| Box::pin(refund(c)),
         |op| {
             op.says("bookRefund", "Give a debit back, as a whole or in part")
-                .body::<bodies::Refund>(
+                .body::<RefundDraft>(
                     r#"{"consumption_id": "01939b5e-0000-7000-8000-000000000003",
                         "prosas": 0.5, "cost_brl": 0.014, "reason": "Resposta repetida"}"#,
                 )
                 .makes::<LedgerLineView>()
-                .refuses(422, "REFUND_EXCEEDS_DEBIT")
+                .refuses(Code::RefundExceedsDebit)
         },
     )
     .json(),

@@ -1,0 +1,231 @@
+//! The body of the import of a contact: any stored field of the list or detail form.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::body::region;
+use super::operator::Tags;
+use super::{
+    Birthday, Contact, Cpf, CrmStatus, Email, Identifier, InboxStatus, Phone, Platform, PostalCode,
+    Priority,
+};
+use crate::Timestamp;
+use crate::body::{Clearable, Field, Optional, OrDefault, WriteOver, as_form, body};
+use crate::form::{Form, Name, Observation, Short, Text, is_blank_text, text_form};
+use crate::ids::{CloseReasonId, ConnectionId, CustomFieldId, MemberId, OrganizationId};
+use crate::input::Input;
+#[cfg(feature = "openapi")]
+use crate::openapi::{self, Property};
+use crate::text;
+
+text_form!(Identifier, read_identifier, blank is null, |text| text.max_length(Some(crate::text::SHORT)));
+
+impl Form for Platform {
+    type Value = Self;
+
+    fn read(value: &Value) -> Result<Self, String> {
+        let platform = value.as_str().and_then(Self::parse);
+        platform.ok_or_else(|| "must be 1 to 32 of a-z, 0-9, _ and -".to_owned())
+    }
+
+    #[cfg(feature = "openapi")]
+    fn schema() -> Property {
+        openapi::text(|text| text.max_length(Some(32)))
+    }
+}
+
+fn read_identifier(text: &str) -> Result<Identifier, &'static str> {
+    Identifier::parse(text).ok_or("must be 1 to 200 characters without control characters")
+}
+
+/// The phone of an imported contact, in any notation of its company's region.
+pub(crate) struct ImportedPhone;
+
+impl Field for ImportedPhone {
+    type Value = Option<Phone>;
+    const NULLABLE: bool = true;
+
+    fn read(input: &mut Input<'_>, name: &'static str) -> Option<Option<Phone>> {
+        match input.raw(name) {
+            None | Some(Value::Null) => Some(None),
+            Some(value) if is_blank_text(value) => Some(None),
+            Some(Value::String(text)) => match Phone::parse(text, &region(input)) {
+                Ok(phone) => Some(Some(phone)),
+                Err(error) => input.refuse(name, error.to_string()),
+            },
+            Some(_) => input.refuse(name, "must be a string"),
+        }
+    }
+
+    #[cfg(feature = "openapi")]
+    fn schema() -> Property {
+        openapi::text(|text| text)
+    }
+}
+
+/// The identifier of an imported contact; without one it needs a phone.
+pub(crate) struct ImportedIdentifier;
+
+impl Field for ImportedIdentifier {
+    type Value = Option<Identifier>;
+    const NULLABLE: bool = true;
+
+    fn read(input: &mut Input<'_>, name: &'static str) -> Option<Option<Identifier>> {
+        let read = Optional::<Identifier>::read(input, name);
+        let phone = input.raw("phone").filter(|phone| !phone.is_null() && !is_blank_text(phone));
+        if read.as_ref().is_none_or(Option::is_none) && phone.is_none() {
+            input.problem("phone", "or identifier is required");
+        }
+        read
+    }
+
+    as_form!(Identifier);
+}
+
+/// Values of custom fields by definition; each that is wrong is named.
+pub(crate) struct ImportedValues;
+
+impl Field for ImportedValues {
+    type Value = BTreeMap<CustomFieldId, String>;
+    const NULLABLE: bool = true;
+
+    fn read(input: &mut Input<'_>, name: &'static str) -> Option<Self::Value> {
+        let mut values = BTreeMap::new();
+        match input.raw(name) {
+            None | Some(Value::Null) => {}
+            Some(Value::Object(entries)) => {
+                for (key, value) in entries {
+                    let cleaned =
+                        value.as_str().and_then(|v| text::clean(v, text::CUSTOM_VALUE).ok());
+                    match (CustomFieldId::parse(key), cleaned) {
+                        (Some(id), Some(value)) => {
+                            values.insert(id, value);
+                        }
+                        _ => input
+                            .problems()
+                            .add_custom_field(key.clone(), "has unacceptable keys or values"),
+                    }
+                }
+            }
+            Some(_) => return input.refuse(name, "must be an object"),
+        }
+        Some(values)
+    }
+
+    #[cfg(feature = "openapi")]
+    fn schema() -> Property {
+        openapi::texts_by_name()
+    }
+}
+
+body! {
+    /// A contact to import: any stored field. `phone` or `identifier` is required.
+    #[derive(Clone, Debug)]
+    pub struct ImportedContact as "ImportContact" partial {
+        phone: ImportedPhone,
+        identifier: ImportedIdentifier,
+        /// `whatsapp` by default.
+        source_platform: Optional<Platform>,
+        name: OrDefault<Name>,
+        observation: Optional<Observation>,
+        wa_profile_name: Optional<Short>,
+        wa_push_name: Optional<Short>,
+        external_chat_id: Optional<Short>,
+        street: Optional<Short>,
+        street_number: Optional<Short>,
+        address_complement: Optional<Short>,
+        neighborhood: Optional<Short>,
+        city: Optional<Short>,
+        state: Optional<Short>,
+        country: Optional<Short>,
+        rg: Optional<Short>,
+        genero: Optional<Short>,
+        estado_civil: Optional<Short>,
+        profissao: Optional<Short>,
+        cargo: Optional<Short>,
+        avatar_url: Optional<Text<2048>>,
+        postal_code: Optional<PostalCode>,
+        birthday: Optional<Birthday>,
+        cpf: Optional<Cpf>,
+        shared_email: Optional<Email>,
+        inbox_status: Optional<InboxStatus>,
+        priority: Optional<Priority>,
+        crm_status: Optional<CrmStatus>,
+        is_ai_enabled: Optional<bool>,
+        external_ai_enabled: Optional<bool>,
+        is_archived: Optional<bool>,
+        is_pinned: Optional<bool>,
+        is_muted: Optional<bool>,
+        is_blocked: Optional<bool>,
+        is_group: Optional<bool>,
+        is_simulated: Optional<bool>,
+        first_message_at: Optional<Timestamp>,
+        last_message_at: Optional<Timestamp>,
+        last_inbound_at: Optional<Timestamp>,
+        last_read_at: Optional<Timestamp>,
+        last_closed_at: Optional<Timestamp>,
+        ai_paused_until: Optional<Timestamp>,
+        opted_out_at: Optional<Timestamp>,
+        last_close_reason_id: Optional<CloseReasonId>,
+        assigned_to_member_id: Optional<MemberId>,
+        organization_id: Optional<OrganizationId>,
+        last_connection_id: Optional<ConnectionId>,
+        email: Clearable<Email>,
+        custom_fields: ImportedValues,
+        tags as "tag_ids": OrDefault<Tags>,
+        created_at: Optional<Timestamp>,
+        updated_at: Optional<Timestamp>,
+    }
+}
+
+impl ImportedContact {
+    /// Writes the stored fields over those of a new contact.
+    pub(super) fn write_to(&self, contact: &mut Contact) {
+        let body = self.clone();
+        contact.name = body.name;
+        contact.observation = body.observation;
+        contact.wa_profile_name = body.wa_profile_name;
+        contact.wa_push_name = body.wa_push_name;
+        contact.external_chat_id = body.external_chat_id;
+        contact.address.street = body.street;
+        contact.address.street_number = body.street_number;
+        contact.address.complement = body.address_complement;
+        contact.address.neighborhood = body.neighborhood;
+        contact.address.city = body.city;
+        contact.address.state = body.state;
+        contact.address.country = body.country;
+        contact.profile.rg = body.rg;
+        contact.profile.genero = body.genero;
+        contact.profile.estado_civil = body.estado_civil;
+        contact.profile.profissao = body.profissao;
+        contact.profile.cargo = body.cargo;
+        contact.avatar_url = body.avatar_url;
+        contact.address.postal_code = body.postal_code;
+        contact.profile.birthday = body.birthday;
+        contact.profile.cpf = body.cpf;
+        contact.shared_email = body.shared_email;
+        body.inbox_status.write_over(&mut contact.inbox_status);
+        body.priority.write_over(&mut contact.priority);
+        body.crm_status.write_over(&mut contact.crm_status);
+        body.is_ai_enabled.write_over(&mut contact.is_ai_enabled);
+        body.external_ai_enabled.write_over(&mut contact.external_ai_enabled);
+        body.is_archived.write_over(&mut contact.is_archived);
+        body.is_pinned.write_over(&mut contact.is_pinned);
+        body.is_muted.write_over(&mut contact.is_muted);
+        body.is_blocked.write_over(&mut contact.is_blocked);
+        body.is_group.write_over(&mut contact.is_group);
+        body.is_simulated.write_over(&mut contact.is_simulated);
+        contact.first_message_at = body.first_message_at;
+        contact.last_message_at = body.last_message_at;
+        contact.last_inbound_at = body.last_inbound_at;
+        contact.last_read_at = body.last_read_at;
+        contact.last_closed_at = body.last_closed_at;
+        contact.ai_paused_until = body.ai_paused_until;
+        contact.opted_out_at = body.opted_out_at;
+        contact.last_close_reason_id = body.last_close_reason_id;
+        contact.assigned_to_member_id = body.assigned_to_member_id;
+        contact.organization_id = body.organization_id;
+        contact.last_connection_id = body.last_connection_id;
+    }
+}

@@ -1,0 +1,188 @@
+//! The bodies of what operators do with a conversation and write in it (3.1, 3.4, D42–D44a).
+
+use serde_json::Value;
+
+use super::AiMode;
+use crate::Timestamp;
+use crate::body::{Field, Optional, OrDefault, Required, as_form, body};
+use crate::form::{Form, Short};
+use crate::ids::{CloseReasonId, MemberId};
+use crate::input::{Given, Input};
+use crate::prosas::{Brl, Prosas};
+use crate::sending::{MessageText, Variables};
+
+/// The most bubbles of one AI turn.
+const MAX_BUBBLES: usize = 20;
+
+/// A text as it was written, but for a blank one.
+pub(crate) struct WrittenText;
+
+impl Form for WrittenText {
+    type Value = String;
+
+    fn read(value: &Value) -> Result<String, String> {
+        match MessageText::read(value)? {
+            blank if blank.trim().is_empty() => Err("must not be blank".to_owned()),
+            text => Ok(text),
+        }
+    }
+
+    #[cfg(feature = "openapi")]
+    fn schema() -> crate::openapi::Property {
+        MessageText::schema()
+    }
+}
+
+/// The texts of one AI turn.
+pub(crate) struct Bubbles;
+
+impl Form for Bubbles {
+    type Value = Vec<String>;
+
+    fn read(value: &Value) -> Result<Vec<String>, String> {
+        let bubbles = value.as_array().ok_or("must be an array of texts")?;
+        if bubbles.is_empty() || bubbles.len() > MAX_BUBBLES {
+            return Err(format!("must hold 1 to {MAX_BUBBLES} texts"));
+        }
+        bubbles.iter().map(WrittenText::read).collect()
+    }
+
+    #[cfg(feature = "openapi")]
+    fn schema() -> crate::openapi::Property {
+        crate::openapi::array(WrittenText::schema(), |texts| {
+            texts.min_items(Some(1)).max_items(Some(MAX_BUBBLES))
+        })
+    }
+}
+
+/// Has to be there; null is an answer of its own.
+pub(crate) struct Nullable<F>(std::marker::PhantomData<F>);
+
+impl<F: Form> Field for Nullable<F> {
+    type Value = Option<F::Value>;
+    const REQUIRED: bool = true;
+    const NULLABLE: bool = true;
+
+    fn read(input: &mut Input<'_>, name: &'static str) -> Option<Option<F::Value>> {
+        match input.field::<F>(name)? {
+            Given::Absent => input.refuse(name, "is required; null assigns it to nobody"),
+            given => Some(given.value()),
+        }
+    }
+
+    as_form!(F);
+}
+
+/// The one source from which a block is announced afterwards.
+pub(crate) struct Backfill;
+
+impl Form for Backfill {
+    type Value = ();
+
+    fn read(value: &Value) -> Result<(), String> {
+        match value.as_str() {
+            Some("backfill") => Ok(()),
+            _ => Err("must be backfill".to_owned()),
+        }
+    }
+
+    #[cfg(feature = "openapi")]
+    fn schema() -> crate::openapi::Property {
+        crate::openapi::text(|text| text)
+    }
+}
+
+body! {
+    /// An agent's text.
+    #[derive(Clone, PartialEq, Eq)]
+    pub struct ReplyDraft as "Reply" {
+        message: Required<WrittenText>,
+        /// Assigns the conversation.
+        member as "member_id": Optional<MemberId>,
+    }
+}
+
+body! {
+    /// An agent's template.
+    #[derive(Clone, PartialEq, Eq)]
+    pub struct ReplyTemplateDraft as "ReplyTemplate" {
+        /// Its name or id.
+        template: Required<Short>,
+        language: Optional<Short>,
+        /// By position.
+        variables: OrDefault<Variables>,
+        /// Assigns the conversation.
+        member as "member_id": Optional<MemberId>,
+    }
+}
+
+body! {
+    /// A turn of the service's AI.
+    #[derive(Clone, PartialEq, Eq)]
+    pub struct TurnDraft as "AiTurn" {
+        messages: Required<Bubbles>,
+        prosas: Required<Prosas>,
+        cost as "cost_brl": Required<Brl>,
+    }
+}
+
+body! {
+    /// Closing a conversation.
+    #[derive(Clone, Copy, Debug)]
+    pub struct CloseBody as "Close" {
+        reason as "close_reason_id": Optional<CloseReasonId>,
+        /// Assigns the conversation.
+        member as "member_id": Optional<MemberId>,
+    }
+}
+
+body! {
+    /// Taking a conversation over.
+    #[derive(Clone, Copy, Debug)]
+    pub struct TakeOverBody as "TakeOver" {
+        member as "member_id": Required<MemberId>,
+    }
+}
+
+body! {
+    /// Assigning a conversation; null takes it from everybody.
+    #[derive(Clone, Copy, Debug)]
+    pub struct AssignBody as "Assign" {
+        member as "member_id": Nullable<MemberId>,
+    }
+}
+
+body! {
+    /// Pausing the AI.
+    #[derive(Clone, Copy, Debug)]
+    pub struct PauseAiBody as "PauseAi" {
+        until: Required<Timestamp>,
+    }
+}
+
+body! {
+    /// Picking who answers.
+    #[derive(Clone, Copy, Debug)]
+    pub struct AiModeBody as "PickAiMode" {
+        mode: Required<AiMode>,
+    }
+}
+
+body! {
+    /// Handing a conversation to people.
+    #[derive(Clone, Copy, Debug)]
+    pub struct HandoffBody as "Handoff" {
+        /// Assigns the conversation.
+        member as "member_id": Optional<MemberId>,
+    }
+}
+
+body! {
+    /// Announcing a block.
+    #[derive(Clone, Copy, Debug)]
+    pub struct OptOutBody as "OptOut" {
+        /// `backfill`.
+        _source as "source": Required<Backfill>,
+        opted_out_at: Required<Timestamp>,
+    }
+}

@@ -1,0 +1,48 @@
+//! The bodies that book debits and refunds (D32).
+
+use super::{Brl, GivenBack, ProsaScope, Prosas};
+use crate::body::{Optional, OrDefault, Required, body};
+use crate::form::{Distinct, Short};
+use crate::ids::{ContactId, LedgerLineId, MessageId};
+
+/// The most messages one debit may cover.
+const MAX_MESSAGES: usize = 1_000;
+
+body! {
+    /// A debit.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct DebitDraft as "Debit" {
+        scope: Required<ProsaScope>,
+        prosas: Required<Prosas>,
+        cost as "cost_brl": Required<Brl>,
+        messages as "message_ids": OrDefault<Distinct<MessageId, MAX_MESSAGES>>,
+        contact as "contact_id": Optional<ContactId>,
+        description: Optional<Short>,
+    }
+    check |input| if scope == Some(ProsaScope::Message)
+        && messages.as_ref().is_some_and(|messages| messages.len() > 1)
+    {
+        input.problem("message_ids", "may name one message when scope is message");
+    };
+}
+
+body! {
+    /// A refund, in positive amounts.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct RefundDraft as "Refund" {
+        debit as "consumption_id": Required<LedgerLineId>,
+        prosas: Required<Prosas>,
+        cost as "cost_brl": Required<Brl>,
+        reason: Optional<Short>,
+    }
+    check |input| if prosas == Some(Prosas::ZERO) && cost == Some(Brl::ZERO) {
+        input.problem("prosas", "must be positive, or cost_brl must");
+    };
+}
+
+impl RefundDraft {
+    /// What is given back.
+    pub(super) fn back(&self) -> GivenBack {
+        GivenBack { prosas: self.prosas, cost: self.cost, reason: self.reason.clone() }
+    }
+}

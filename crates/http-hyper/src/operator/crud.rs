@@ -1,0 +1,95 @@
+//! The five routes that most records of a company have, each with the use case it calls: the path,
+//! `use_cases.method`, with the type of its id where it is about one record, and the documentation.
+//!
+//! `get!(ONE, tags.get(TagId), |op| …)` is a `GET` of `ONE` that answers
+//! `recado.tags().get(company, id)`.
+
+/// Lists all.
+macro_rules! list {
+    ($path:expr, $cases:ident.$method:ident, $doc:expr $(,)?) => {
+        crate::route::Route::company(
+            crate::route::verb::GET,
+            $path,
+            |c| {
+                Box::pin(async move {
+                    crate::answer::Answer::ok(c.recado.$cases().$method(c.who.id).await?)
+                })
+            },
+            $doc,
+        )
+    };
+}
+
+/// Makes one.
+macro_rules! create {
+    ($path:expr, $cases:ident.$method:ident, $doc:expr $(,)?) => {
+        crate::route::Route::company(
+            crate::route::verb::POST,
+            $path,
+            |c| {
+                Box::pin(async move {
+                    let made = c.recado.$cases().$method(c.who.id, &c.body).await?;
+                    crate::answer::Answer::created(made)
+                })
+            },
+            $doc,
+        )
+        .json()
+    };
+}
+
+/// Reads one.
+macro_rules! get {
+    ($path:expr, $cases:ident.$method:ident($id:ident), $doc:expr $(,)?) => {
+        crate::route::Route::company(
+            crate::route::verb::GET,
+            $path,
+            |c| {
+                Box::pin(async move {
+                    let id = c.path.id("id", $id::parse);
+                    crate::answer::Answer::ok(c.recado.$cases().$method(c.who.id, id).await?)
+                })
+            },
+            $doc,
+        )
+    };
+}
+
+/// Changes one.
+macro_rules! change {
+    ($path:expr, $cases:ident.$method:ident($id:ident), $doc:expr $(,)?) => {
+        crate::route::Route::company(
+            crate::route::verb::PATCH,
+            $path,
+            |c| {
+                Box::pin(async move {
+                    let id = c.path.id("id", $id::parse);
+                    let changed = c.recado.$cases().$method(c.who.id, id, &c.body).await?;
+                    crate::answer::Answer::ok(changed)
+                })
+            },
+            $doc,
+        )
+        .json()
+    };
+}
+
+/// Deletes one.
+macro_rules! delete {
+    ($path:expr, $cases:ident.$method:ident($id:ident), $doc:expr $(,)?) => {
+        crate::route::Route::company(
+            crate::route::verb::DELETE,
+            $path,
+            |c| {
+                Box::pin(async move {
+                    let id = c.path.id("id", $id::parse);
+                    c.recado.$cases().$method(c.who.id, id).await?;
+                    crate::answer::Answer::done()
+                })
+            },
+            $doc,
+        )
+    };
+}
+
+pub(super) use {change, create, delete, get, list};
