@@ -254,7 +254,7 @@ async fn the_gateway_sees_headers_in_lower_case_and_a_decoded_query() {
         fn admit(
             &self,
             _: &recado_core::connections::Connection,
-            _: &Webhook,
+            _: &ProviderWebhook,
         ) -> Result<(), WebhookRefused> {
             Ok(())
         }
@@ -262,7 +262,7 @@ async fn the_gateway_sees_headers_in_lower_case_and_a_decoded_query() {
         fn receive(
             &self,
             _: &recado_core::connections::Connection,
-            webhook: &Webhook,
+            webhook: &ProviderWebhook,
         ) -> Result<Vec<Received>, WebhookRefused> {
             let has = |list: &[(String, String)], name: &str, value: &str| {
                 list.iter().any(|(known, held)| known == name && held == value)
