@@ -120,6 +120,7 @@ mod openapi {
 mod tests {
     use super::*;
 
+    /// D3.
     #[test]
     fn a_timestamp_is_written_with_milliseconds_and_z() {
         let at = Timestamp::parse("2026-11-20T14:31:36.123456-03:00").expect("valid");

@@ -29,7 +29,7 @@ pub enum TextError {
 
 /// The trimmed text, if it keeps within `max_chars` Unicode scalar values and holds no control
 /// character other than newline and tab (D9). An empty text is acceptable here: whether it means
-/// "clear" or "missing" is for the caller to say.
+/// "clear" or "missing" is for the caller to say (R14).
 ///
 /// # Errors
 ///
@@ -83,6 +83,7 @@ mod tests {
         assert_eq!(clean(&format!("{longest}a"), NAME), Err(TextError::TooLong { max: 200 }));
     }
 
+    /// R14.
     #[test]
     fn newline_and_tab_pass_other_control_characters_do_not() {
         assert_eq!(clean("one\n\ttwo", OBSERVATION).unwrap(), "one\n\ttwo");

@@ -230,6 +230,7 @@ fn a_new_cnpj_makes_an_organization_and_its_job_and_a_known_one_is_linked() {
     assert!(matches!(made.as_slice(), [Row::Contact(_), Row::Alias(_)]), "{made:?}");
 }
 
+/// R38.
 #[test]
 fn a_new_contact_is_known_on_its_channel_by_its_phone_from_the_start() {
     let decided = created(json!({"phone": "+55 11 8765-4321"}), DraftFacts::default());

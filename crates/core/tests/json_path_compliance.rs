@@ -62,6 +62,7 @@ fn not_run(line: &str) {
     }
 }
 
+/// R103.
 #[test]
 fn every_case_of_the_compliance_suite_holds() {
     let Some(file) = std::env::var_os("RECADO_JSONPATH_SUITE") else {

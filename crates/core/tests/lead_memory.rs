@@ -33,6 +33,7 @@ fn authority(inferred: &Inferred) -> (&str, Option<&str>) {
     (&inferred.bant.authority, inferred.bant.authority_raw.as_deref())
 }
 
+/// R43.
 #[test]
 fn texts_that_are_sent_replace_and_the_others_stay() {
     let first = merged(
@@ -49,6 +50,7 @@ fn texts_that_are_sent_replace_and_the_others_stay() {
     assert_eq!(merged(Some(&second), json!({ "bant": null, "key_facts": null })), second);
 }
 
+/// R43.
 #[test]
 fn a_repeated_item_keeps_its_first_spelling_and_place_and_the_oldest_go_beyond_the_cap() {
     let first = merged(None, json!({ "key_facts": ["Tem loja", "AÇÃO", "tem loja", "  "] }));
@@ -62,6 +64,7 @@ fn a_repeated_item_keeps_its_first_spelling_and_place_and_the_oldest_go_beyond_t
     assert_eq!(third.key_facts[19], "fato 19");
 }
 
+/// D45.
 #[test]
 fn new_records_write_the_authority_as_a_code_with_the_text_behind_it() {
     let sent = |bant: Value| merged(None, json!({ "bant": bant }));
@@ -82,6 +85,7 @@ fn new_records_write_the_authority_as_a_code_with_the_text_behind_it() {
     }
 }
 
+/// R43.
 #[test]
 fn the_authority_is_merged_key_by_key() {
     let known =
@@ -110,6 +114,7 @@ fn an_old_record_keeps_its_shape_until_something_is_said_about_the_authority() {
     assert_eq!(authority(&new), ("unknown", Some("é sócio")));
 }
 
+/// 2.3.2.
 #[test]
 fn the_authority_is_shown_from_the_text_and_grouped_by_the_code() {
     let bant = |authority: &str, raw: Option<&str>| Bant {
@@ -140,6 +145,7 @@ fn a_put_stores_what_is_given_and_nothing_over_the_caps() {
     }
 }
 
+/// R43.
 #[test]
 fn a_put_stores_the_counters_and_times_that_it_is_given_and_a_merge_does_not() {
     let key = (CompanyId::new(Uuid::nil()), ContactId::new(Uuid::nil()));
@@ -250,6 +256,7 @@ proptest! {
         }
     }
 
+    /// D45.
     #[test]
     fn a_merge_keeps_the_newest_in_the_order_they_first_came(before in lists(), sent in lists()) {
         // By another way: every item at its first spelling and place, then the last ten.

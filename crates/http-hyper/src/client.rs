@@ -20,7 +20,7 @@ use crate::network::{Network, SystemNetwork};
 use crate::pool::Pool;
 use crate::target::OutboundTarget;
 
-/// How long the body of an answer is waited for whose status is all that counts (D53).
+/// How long the body of an answer is waited for whose status is all that counts (D53, R66).
 const LENIENCE: Duration = Duration::from_secs(1);
 /// How long resolving may take where only that is asked.
 const CHECK: Duration = Duration::from_secs(10);

@@ -173,7 +173,7 @@ impl Failure {
     }
 
     /// The same in the form of the hooks: `ok` for `success`, nothing beside code and message but
-    /// what the code says, and one wait whatever is not available (D4, D70).
+    /// what the code says, and one wait whatever is not available (D4, D70, R100).
     pub(crate) fn of_hook(mut self) -> Self {
         self.0.form = Form::Ok;
         self.0.details = None;
@@ -372,6 +372,7 @@ mod tests {
         assert!(!body.to_string().contains("17"));
     }
 
+    /// R17.
     #[test]
     fn a_race_lost_too_often_asks_to_come_back_in_a_second() {
         let (response, body) = written(Error::<recado_core::NotFound>::Busy.into());

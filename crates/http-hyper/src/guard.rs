@@ -74,6 +74,7 @@ mod tests {
         is_special(text.parse().expect("an address"))
     }
 
+    /// D54.
     #[test]
     fn special_addresses_are_refused() {
         for address in [

@@ -22,7 +22,7 @@ use recado_core::access::{ClientNet, client_address};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PeerAddress(pub SocketAddr);
 
-/// The client of a request, as limits count clients.
+/// The client of a request, as limits count clients (R78).
 pub(crate) fn client_of(head: &Parts, trusted: &[IpNet]) -> ClientNet {
     let peer = head.extensions.get::<PeerAddress>();
     let peer = peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0.ip());
@@ -65,6 +65,7 @@ mod tests {
         client_of(&request.into_parts().0, &trusted).to_string()
     }
 
+    /// R78.
     #[test]
     fn without_a_peer_all_are_one_client() {
         assert_eq!(client(None, &[], &[]), "0.0.0.0");

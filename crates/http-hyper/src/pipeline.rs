@@ -98,6 +98,7 @@ async fn public(request: &mut Request) -> Outcome {
     .await
 }
 
+/// The operator API: where no token is configured, every path is unknown (R6).
 async fn operator(request: &mut Request) -> Outcome {
     let Some(token) = &request.shared.options.operator_token else {
         return Err(Failure::not_found());

@@ -80,6 +80,7 @@ async fn verify(call: HookCall) -> Outcome {
     Ok(Answer::bytes("text/plain; charset=utf-8", text).unkept())
 }
 
+/// Takes what a gateway posts (7.4, D68, R106).
 async fn take(mut call: HookCall) -> Outcome {
     let recado = call.recado.clone();
     let mut webhook = head(&call.headers, call.raw_query.as_deref());

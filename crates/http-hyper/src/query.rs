@@ -34,7 +34,7 @@ impl Query {
         Self { params: Params::new(pairs), broken }
     }
 
-    /// The parameters, given the names that the path knows.
+    /// The parameters, given the names that the path knows (R15).
     ///
     /// # Errors
     ///
@@ -102,6 +102,7 @@ mod tests {
         assert!(checked("other=%ff&%fe=1").is_ok());
     }
 
+    /// R15.
     #[test]
     fn a_repeated_known_parameter_is_refused_and_an_unknown_one_ignored() {
         assert_eq!(checked("page=1&page=1").expect_err("refused").parameter, "page");

@@ -187,6 +187,7 @@ fn every_request_is_one_line_with_its_id_template_and_status() {
     assert_eq!(logs.matches("a request failed").count(), 2, "{logs}");
 }
 
+/// D70.
 #[test]
 fn metrics_are_labelled_by_template_method_and_status() {
     let metrics = &TRACES.metrics;
@@ -204,6 +205,7 @@ fn metrics_are_labelled_by_template_method_and_status() {
     assert!(!metrics.contains("BREW"), "{metrics}");
 }
 
+/// D70.
 #[test]
 fn nothing_that_was_sent_is_left_behind() {
     let Traces { logs, metrics, secrets } = &*TRACES;

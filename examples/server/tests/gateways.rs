@@ -83,6 +83,7 @@ fn loja(addr: &str, url: &str) -> (String, String) {
     (company, text(&made, "id"))
 }
 
+/// R107.
 #[test]
 fn a_gateway_at_a_private_address_is_called_without_further_ado() {
     let folder = tempfile::tempdir().expect("a temporary folder");

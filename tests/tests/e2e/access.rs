@@ -264,6 +264,7 @@ async fn there_is_no_cors(world: World) {
 
 // Order (D6)
 
+/// 7.1.
 #[both_stores]
 async fn the_checks_come_in_the_documented_order(world: World) {
     let company = json!({"name": "Small", "plan": "starter"});

@@ -162,6 +162,7 @@ async fn a_campaign_is_changed_field_by_field(world: Campaigning) {
     assert_eq!(world.record(&id).await, before);
 }
 
+/// R93.
 #[both_stores]
 async fn the_list_stands_once_it_was_started(world: Campaigning) {
     let (id, contacts) = world.campaign_to(2, json!({})).await;

@@ -120,6 +120,7 @@ async fn a_connection_without_messages_is_removed_by_delete(world: World) {
     world.operator("GET", &one, Value::Null).await.expect_error(404, "NOT_FOUND");
 }
 
+/// R54.
 #[both_stores]
 async fn a_connection_with_messages_is_switched_off_by_delete_and_keeps_them(world: World) {
     let id = world.qr().await;
@@ -156,6 +157,7 @@ async fn a_contact_that_never_talked_has_no_connections(world: World) {
     assert_eq!(world.detail(&id).await["connections"], json!([]));
 }
 
+/// D61.
 #[both_stores]
 async fn a_contact_shows_each_connection_it_has_talked_on(world: World) {
     let (qr, cloud) = (world.qr().await, world.cloud().await);
@@ -224,6 +226,7 @@ async fn unread_counts_begin_again_after_the_operator_has_read(world: World) {
     assert_eq!(unread(&world, &contact).await, 1);
 }
 
+/// R21.
 #[both_stores]
 async fn connections_of_a_contact_follow_a_closing(world: World) {
     let qr = world.qr().await;

@@ -76,6 +76,7 @@ async fn a_phone_alone_makes_a_contact_with_the_documented_defaults(world: World
     assert!(answer.json().get("warnings").is_none(), "absent when empty (D20)");
 }
 
+/// D3.
 #[both_stores]
 async fn ids_are_uuid_v7_and_times_are_utc_with_milliseconds(world: World) {
     let contact = world.create(json!({"phone": phone(1)})).await;

@@ -16,6 +16,7 @@ async fn some(world: &World, count: u32) -> Vec<String> {
     ids
 }
 
+/// 4.1.2.
 #[both_stores]
 async fn the_export_is_in_order_of_creation_whatever_the_page_size(world: World) {
     let ids = some(&world, 11).await;

@@ -52,6 +52,7 @@ fn expected_keys(more: &[&str]) -> Vec<String> {
     keys
 }
 
+/// 4.2, D63.
 #[both_stores]
 async fn the_detail_form_has_exactly_the_documented_keys(world: World) {
     let id = world.create_id(json!({"phone": phone(1)})).await;
@@ -82,6 +83,7 @@ async fn a_contact_without_anything_has_empty_collections_never_null(world: Worl
     assert_eq!(detail["assigned_to"], Value::Null);
 }
 
+/// R7.
 #[both_stores]
 async fn custom_fields_are_keyed_by_id_and_show_active_filled_ones_only(world: World) {
     let (active, later) = (world.field("active").await, world.field("later").await);
@@ -191,6 +193,7 @@ async fn include_profile_adds_the_native_fields_of_the_list_form(world: World) {
     assert_eq!(profile["cpf"], "52998224725");
 }
 
+/// R15.
 #[both_stores]
 async fn an_unknown_include_is_400(world: World) {
     let id = world.create_id(json!({"phone": phone(1)})).await;

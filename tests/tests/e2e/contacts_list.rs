@@ -141,6 +141,7 @@ async fn tags_show_with_id_name_and_color(world: World) {
     assert_eq!(world.detail(&id).await["tags"], shown);
 }
 
+/// R7.
 #[both_stores]
 async fn custom_fields_are_keyed_by_slug_whatever_the_definitions_status(world: World) {
     let field = world.field("plano").await;

@@ -160,6 +160,7 @@ async fn the_whole_detail_body_can_be_sent_back_unchanged(world: World) {
     assert_eq!(world.detail(&id).await, before, "nothing changed, not even updated_at");
 }
 
+/// R1.
 #[both_stores]
 async fn keys_of_the_list_form_that_are_not_writable_are_422(world: World) {
     let id = world.create_id(json!({"phone": phone(1)})).await;

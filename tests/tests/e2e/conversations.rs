@@ -198,6 +198,7 @@ async fn a_member_who_does_not_exist_can_be_given_nothing(world: World) {
     }
 }
 
+/// D42.
 #[both_stores]
 async fn a_reply_goes_out_as_an_agents_message_and_switches_both_ais_off(world: World) {
     let (qr, contact, member) = talking(&world).await;
@@ -393,6 +394,7 @@ async fn an_ai_turn_is_refused_as_a_send_is(world: World) {
     assert_eq!(nothing.expect_invalid(), ["cost_brl", "messages", "prosas"]);
 }
 
+/// R24.
 #[both_stores]
 async fn the_debit_of_a_turn_stands_only_if_a_bubble_was_accepted(world: World) {
     let qr = world.qr().await;

@@ -10,6 +10,7 @@ fn keys(answer: &recado_tests::Answer) -> Vec<String> {
     keys
 }
 
+/// D4.
 #[both_stores]
 async fn an_error_without_details_has_exactly_success_code_and_message(world: World) {
     for answer in [

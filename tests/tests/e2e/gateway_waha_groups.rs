@@ -111,6 +111,7 @@ async fn a_group_that_was_left_cannot_be_sent_to(waha: Waha) {
     assert_eq!(waha.group_contact(CLUB).await["name"], "Clube", "its contact stays");
 }
 
+/// R119.
 #[both_stores]
 async fn changes_are_read_once_soon_after_the_first_event(waha: Waha) {
     waha.jobs().await;

@@ -228,6 +228,7 @@ async fn a_call_for_no_connection_or_without_events_is_refused(world: World) {
 
 // What a message can be.
 
+/// D27.
 #[both_stores]
 async fn every_type_of_message_is_kept(world: World) {
     let qr = world.qr().await;

@@ -71,6 +71,7 @@ async fn a_company_begins_without_the_feature(world: Intake) {
     world.hand_in(&site, &ana()).await.expect_hook_error(403, "FEATURE_DISABLED");
 }
 
+/// The plan plays no part (9, D10).
 #[both_stores]
 async fn the_plan_of_the_company_does_not_matter(world: Intake) {
     let site = world.endpoint("site-leads", plain()).await;

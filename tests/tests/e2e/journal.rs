@@ -160,6 +160,7 @@ async fn the_journal_tells_without_any_webhook_too(world: World) {
     assert_eq!(whole(world.addr, &key, 100, "").await.len(), 8);
 }
 
+/// 6.4.
 #[both_stores]
 async fn the_journal_is_read_in_parts_that_neither_skip_nor_repeat(world: World) {
     let key = world.key_with(&["events:read"]).await;

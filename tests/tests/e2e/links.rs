@@ -103,6 +103,7 @@ async fn an_unknown_code_is_404(world: World) {
     }
 }
 
+/// R18.
 #[both_stores]
 async fn only_http_and_https_targets_are_taken(world: World) {
     let id = world.create_id(json!({"phone": phone(1)})).await;

@@ -90,6 +90,7 @@ async fn collections_are_listed_by_creation(world: World) {
     }
 }
 
+/// R5.
 #[both_stores]
 async fn records_that_others_refer_to_are_not_torn_out(world: World) {
     let member = text(&world.make("C/members", json!({"display_name": "m"})).await["id"]);
@@ -125,6 +126,7 @@ async fn the_operator_deletes_a_contact_as_the_integrator_does(world: World) {
     assert!(world.server.files_on_disk().is_empty());
 }
 
+/// R5.
 #[both_stores]
 async fn a_deleted_custom_field_hides_its_values(world: World) {
     let field = world.field("plano").await;

@@ -192,6 +192,7 @@ async fn a_send_whose_intent_cannot_be_stored_is_503_and_calls_nobody(world: Wor
 
 // A stranger's tricks.
 
+/// D33.
 #[both_stores]
 async fn refusals_are_reported_in_the_documented_order(world: World) {
     // Each step mends one thing; the next refusal is the next check.

@@ -34,6 +34,7 @@ async fn a_group_is_sent_to_by_its_code(world: World) {
     assert_eq!(world.sent(" 1@g.us ", "oi").await["group_jid"], "1@g.us");
 }
 
+/// 4.1.3.
 #[both_stores]
 async fn the_external_chat_id_of_a_listed_group_is_the_code_to_send_to(world: World) {
     let qr = world.qr().await;
@@ -42,6 +43,7 @@ async fn the_external_chat_id_of_a_listed_group_is_the_code_to_send_to(world: Wo
     world.sent(&text(&listed[0]["external_chat_id"]), "oi").await;
 }
 
+/// 4.8.1.
 #[both_stores]
 async fn the_official_cloud_never_sends_to_groups(world: World) {
     let (qr, cloud) = (world.qr().await, world.cloud().await);
@@ -130,6 +132,7 @@ async fn a_community_is_reached_through_its_announcement_group(world: World) {
 
 // The contact.
 
+/// R46.
 #[both_stores]
 async fn the_state_of_the_groups_contact_is_checked_as_a_persons(world: World) {
     let qr = world.qr().await;

@@ -98,6 +98,7 @@ async fn a_url_that_leads_to_a_special_address_is_refused(kind: StoreKind) {
     assert_eq!(world.operator_get("C/webhooks").await.as_array().map(Vec::len), Some(1));
 }
 
+/// R61.
 #[both_stores]
 async fn a_name_that_does_not_resolve_is_refused(kind: StoreKind) {
     let world = guarded(kind).await;

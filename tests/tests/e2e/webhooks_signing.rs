@@ -63,6 +63,7 @@ async fn after_a_rotation_both_secrets_sign_for_24_hours(hooks: Hooks) {
     assert_eq!(shown["previous_secret_until"], Value::Null);
 }
 
+/// R76.
 #[both_stores]
 async fn a_rotation_makes_a_secret_where_none_is_given_and_shows_it_this_once(hooks: Hooks) {
     let hook = hooks.hook("/a", &["*"]).await;

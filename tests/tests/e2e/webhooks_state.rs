@@ -123,6 +123,7 @@ async fn deleting_a_webhook_gives_up_what_is_pending_and_sends_nothing_more(hook
     assert!(others.iter().all(|one| one["status"] == "delivered"), "{others:?}");
 }
 
+/// R71.
 #[both_stores]
 async fn an_attempt_in_flight_while_its_webhook_is_deleted_is_the_last(hooks: Hooks) {
     let hook = hooks.hook("/a", &["*"]).await;
@@ -138,6 +139,7 @@ async fn an_attempt_in_flight_while_its_webhook_is_deleted_is_the_last(hooks: Ho
     assert_eq!(hooks.only_delivery().await["status"], "failed");
 }
 
+/// R59.
 #[both_stores]
 async fn webhooks_fire_from_the_professional_plan_on(hooks: Hooks) {
     hooks.hook("/a", &["message.received"]).await;

@@ -4,6 +4,8 @@
 //! where it stands at the beginning of a comment, after `(` or `: `, after the word "section", or in a list with
 //! other citations: `(4.3, 8, D20)`. A rule in a numbered list of a section is cited as `4.3.1`.
 
+use std::ops::Range;
+
 /// A rule as it is cited, or a range of rules.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Citation {
@@ -22,7 +24,7 @@ pub(crate) fn citations(text: &str) -> Vec<Citation> {
         let begins = at == 0 || !is_inside_word(chars[at - 1]);
         match begins.then(|| list(&chars, at)).flatten() {
             Some((cited, end)) => {
-                if is_citation(&chars, at, &cited) {
+                if is_citation(&chars, at..end, &cited) {
                     found.extend(cited);
                 }
                 at = end;
@@ -40,18 +42,20 @@ fn is_inside_word(before: char) -> bool {
 }
 
 /// Whether a list of numbers at this place is one of rules.
-fn is_citation(chars: &[char], at: usize, cited: &[Citation]) -> bool {
+fn is_citation(chars: &[char], at: Range<usize>, cited: &[Citation]) -> bool {
     let names = |is: fn(&str) -> bool| {
         cited.iter().any(|citation| match citation {
             Citation::One(name) | Citation::Range(name, _) => is(name),
         })
     };
-    let before: String = chars[at.saturating_sub(9)..at].iter().collect();
+    let before: String = chars[at.start.saturating_sub(9)..at.start].iter().collect();
     let introduced = before.is_empty() || before.ends_with('(') || before.ends_with(": ");
     names(|name| name.starts_with(['D', 'R']))
         || before.ends_with("section ")
         || before.ends_with("sections ")
         || introduced && names(|name| name.contains('.'))
+        // `(8)` after some words; at the beginning it numbers a list.
+        || before.len() > 1 && before.ends_with('(') && chars.get(at.end) == Some(&')')
 }
 
 /// Citations in a row with commas, semicolons or "and" between, and where they end.
@@ -128,6 +132,7 @@ mod tests {
             ("Which D31a says, as section 8 does.", one(&["D31a", "8"])),
             ("The organization (4.3 `cnpj`, then more)", one(&["4.3"])),
             ("(3.4: once per block)", one(&["3.4"])),
+            ("The page size (8).", one(&["8"])),
         ] {
             assert_eq!(citations(text), cited, "{text}");
         }
@@ -144,6 +149,7 @@ mod tests {
             "HTTP/1.1 over TLS 1.2",
             "1, 2, 4 … at most 60 seconds",
             "(2, 3) What programs were answered",
+            "(1) For each order one request",
             "`D12` in quotes, D1234, DR5, 0x4D5, R2D2",
             "2 of 3.5 seconds, https://8.8.8.8/",
         ] {

@@ -29,7 +29,7 @@ impl Plan {
         matches!(self, Self::Enterprise)
     }
 
-    /// Whether outbound webhooks fire (6.1, D10).
+    /// Whether outbound webhooks fire (6.1, D10, R59).
     pub const fn has_webhooks(self) -> bool {
         matches!(self, Self::Professional | Self::Enterprise)
     }

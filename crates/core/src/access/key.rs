@@ -20,7 +20,7 @@ use crate::words::words;
 pub(crate) const DEFAULT_RATE: u32 = 600;
 /// Export calls per minute of a new key (8, D12).
 pub(crate) const DEFAULT_EXPORT_RATE: u32 = 60;
-/// The highest rate a key can be given.
+/// The highest rate a key can be given (R9).
 const MAX_RATE: u32 = 1_000_000;
 
 words! {

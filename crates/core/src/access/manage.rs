@@ -250,7 +250,7 @@ impl Access<'_> {
         self.app.change(|| store.member(company, id), |member| patch.over(member)).await
     }
 
-    /// Deletes a member that no contact is assigned to.
+    /// Deletes a member that no contact is assigned to (R5).
     ///
     /// # Errors
     ///

@@ -10,7 +10,7 @@ use crate::sending::Variables;
 
 /// Messages a second where none are asked for.
 pub const DEFAULT_RATE: u32 = 10;
-/// The most messages a second.
+/// The most messages a second (R97).
 pub const MAX_RATE: u32 = 1_000;
 
 /// Messages a second.

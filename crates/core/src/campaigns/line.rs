@@ -8,7 +8,7 @@ use crate::Timestamp;
 use crate::ids::ContactId;
 use crate::store::Stored;
 
-/// The most messages of one campaign on their way at once.
+/// The most messages of one campaign on their way at once (R97).
 pub(super) const IN_FLIGHT: usize = 256;
 /// How many recipients are read at once.
 pub(super) const CHUNK: u32 = 256;

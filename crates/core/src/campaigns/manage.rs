@@ -160,7 +160,7 @@ impl UseCase for CreateCampaign {
     }
 }
 
-/// Changes a campaign.
+/// Changes a campaign (R93).
 struct ChangeCampaign {
     company: CompanyId,
     id: CampaignId,
@@ -199,7 +199,7 @@ impl UseCase for ChangeCampaign {
     }
 }
 
-/// Deletes a campaign that does not run.
+/// Deletes a campaign that does not run (R93).
 struct DeleteCampaign {
     company: CompanyId,
     id: CampaignId,

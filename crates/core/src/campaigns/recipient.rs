@@ -43,7 +43,7 @@ words! {
     }
 }
 
-/// Why a recipient's message was skipped or failed: `error_code`.
+/// Why a recipient's message was skipped or failed: `error_code` (R95).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecipientFault {
     /// For what its contact is.
@@ -102,7 +102,7 @@ pub struct Recipient {
     pub sent_at: Option<Timestamp>,
 }
 
-/// The recipient as far as its message is (D58: by current status).
+/// The recipient as far as its message is (D58: by current status; R96).
 #[must_use]
 pub fn follow(recipient: &Recipient, message: &Message, now: Timestamp) -> Recipient {
     let status = match message.status {

@@ -51,7 +51,7 @@ pub(super) fn slot_outcome(failure: &Failure, fault: Fault) -> SlotOutcome {
     }
 }
 
-/// What of a contact keeps a campaign from writing to it, in the order of D33 (D66).
+/// What of a contact keeps a campaign from writing to it, in the order of D33 (D66, R95).
 pub(super) fn fault_of(contact: Option<&Contact>) -> Option<ContactFault> {
     let Some(contact) = contact else { return Some(ContactFault::Deleted) };
     if contact.is_group {
@@ -65,7 +65,7 @@ pub(super) fn fault_of(contact: Option<&Contact>) -> Option<ContactFault> {
     }
 }
 
-/// Passes a waiting recipient over, if there is a reason to.
+/// Passes a waiting recipient over, if there is a reason to (R99).
 struct PassOver {
     company: CompanyId,
     campaign: CampaignId,

@@ -42,7 +42,7 @@ fn paused(campaign: &Campaign, reason: PauseReason, now: Timestamp) -> Option<Ca
     })
 }
 
-/// Starts a campaign, or lets it go on.
+/// Starts a campaign, or lets it go on (R91).
 struct StartCampaign {
     company: CompanyId,
     id: CampaignId,

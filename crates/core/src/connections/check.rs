@@ -31,7 +31,7 @@ const RETRIES: u32 = 3;
 impl Connections<'_> {
     /// Asks a connection's gateway whether it reaches the channel and records the answer, unless
     /// somebody recorded another state while it was being asked: that is newer. `None`
-    /// when it cannot be asked or gave no answer: then what is recorded stays.
+    /// when it cannot be asked or gave no answer: then what is recorded stays (R108).
     ///
     /// # Errors
     ///
@@ -84,7 +84,8 @@ impl Connections<'_> {
     }
 }
 
-/// The first regular look at a new connection: at once, unless the operator has told its state.
+/// The first regular look at a new connection: at once, unless the operator has told its state
+/// (R121).
 pub(super) fn first_look(reported: bool, now: Timestamp) -> Timestamp {
     if reported { now.plus(LOOK_AGAIN_DISCONNECTED) } else { now }
 }
@@ -106,7 +107,7 @@ pub(crate) async fn check_connection_job(
     let Some(job) = app.hold_job(job, lease).await? else { return Ok(()) };
     let reported = match connection.is_active {
         true => app.connections().check(job.company, id).await,
-        // Whoever deactivates a connection may have taken its gateway down.
+        // Whoever deactivates a connection may have taken its gateway down (R126).
         false => Ok(None),
     };
     let reported = match reported {
@@ -168,6 +169,7 @@ mod tests {
         Job::due_now(id, CompanyId::new(Uuid::from_u128(2)), kind, NOW)
     }
 
+    /// R108.
     #[test]
     fn a_connection_is_looked_at_every_five_minutes_and_every_minute_while_it_is_off() {
         let regular = job(JobKind::CheckConnection { connection: CONNECTION });
@@ -179,6 +181,7 @@ mod tests {
         }
     }
 
+    /// R108.
     #[test]
     fn a_gateway_that_gives_no_answer_is_asked_less_and_less_until_it_does() {
         let mut regular = job(JobKind::CheckConnection { connection: CONNECTION });
@@ -201,6 +204,7 @@ mod tests {
         assert_eq!(answered.map(|job| job.attempts), Some(0));
     }
 
+    /// R108.
     #[test]
     fn a_doubtful_connection_is_looked_at_until_it_answers_at_most_four_times() {
         let mut once = job(JobKind::CheckConnectionOnce { connection: CONNECTION });
@@ -213,6 +217,7 @@ mod tests {
         assert_eq!(waits, [5, 15, 45]);
     }
 
+    /// R121.
     #[test]
     fn a_state_that_the_operator_reported_is_not_asked_for_at_once() {
         assert_eq!(first_look(false, NOW), NOW);

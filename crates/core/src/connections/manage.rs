@@ -92,7 +92,7 @@ impl Connections<'_> {
     }
 
     /// Deletes a connection, or deactivates it when messages, conversations, templates or contacts
-    /// refer to it (D31a).
+    /// refer to it (D31a, R54).
     ///
     /// # Errors
     ///

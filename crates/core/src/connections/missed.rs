@@ -43,7 +43,7 @@ impl Connections<'_> {
     /// Asks a connection's gateway what happened since `since` and takes what it tells, like the
     /// events of a webhook: what is known already changes nothing. Answers from when on there is
     /// more, if the gateway did not tell everything at once; `None` inside is the end. The outer
-    /// `None` says that the gateway gave no answer.
+    /// `None` says that the gateway gave no answer (R109).
     ///
     /// # Errors
     ///
@@ -251,6 +251,7 @@ mod tests {
         }
     }
 
+    /// R109.
     #[test]
     fn nobody_asks_for_more_than_three_days() {
         assert_eq!(reach(NOW, NOW), NOW);

@@ -179,7 +179,7 @@ impl ConnectionSettings {
         self.0.get(name)?.as_bool()
     }
 
-    /// A gateway's own words, without the secrets of `gateway` that it may have repeated.
+    /// A gateway's own words, without the secrets of `gateway` that it may have repeated (R125).
     pub fn masked(&self, gateway: Gateway, text: &str) -> String {
         let secret = gateway.fields().iter().filter(|field| field.kind == SettingKind::Secret);
         let values = secret.filter_map(|field| self.text(field.name));
@@ -245,6 +245,7 @@ mod tests {
             .expect("acceptable")
     }
 
+    /// R125.
     #[test]
     fn a_secret_that_a_gateway_repeats_is_masked() {
         let reported = "loja-centro: bad key key-123 (key-123)";

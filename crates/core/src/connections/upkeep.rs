@@ -39,7 +39,7 @@ fn spread(connection: ConnectionId) -> Duration {
 impl Connections<'_> {
     /// Makes the regular jobs that connections lack: those that were made by a version which knew
     /// no such job, or that a backup was restored without. Answers how many it has made. Call it at
-    /// the start and every now and then; several processes make one job each only.
+    /// the start and every now and then; several processes make one job each only (R144).
     ///
     /// # Errors
     ///

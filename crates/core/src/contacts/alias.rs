@@ -9,7 +9,7 @@ use crate::ids::{CompanyId, ContactId};
 const MAX_CHARS: usize = 200;
 
 /// A name of a contact on its channel in the one form that is compared: a phone in either Brazilian
-/// form is its canonical digits; a LID, a business-scoped id or a group code stands as it is.
+/// form is its canonical digits; a LID, a business-scoped id or a group code stands as it is (R38).
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ChannelKey(String);
 
@@ -148,6 +148,7 @@ mod tests {
         ChannelKey::parse(written).expect("a name").as_str().to_owned()
     }
 
+    /// R38.
     #[test]
     fn every_way_a_gateway_writes_a_phone_is_one_key() {
         for written in [

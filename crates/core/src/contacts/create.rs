@@ -72,7 +72,7 @@ pub struct Created {
     pub warnings: Vec<Warning>,
 }
 
-/// Creates a contact by phone.
+/// Creates a contact by phone and puts it on its lists, in one commit (R19).
 #[derive(Clone, Debug)]
 pub struct CreateContact {
     /// The company.

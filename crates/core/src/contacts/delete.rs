@@ -94,7 +94,7 @@ impl Contacts<'_> {
         Ok(())
     }
 
-    /// Deletes a contact without documents at once; else records the purge.
+    /// Deletes a contact without documents at once; else records the purge (R11).
     async fn begin(
         &self,
         company: CompanyId,

@@ -17,14 +17,14 @@ use crate::problems::Problems;
 /// Whether a body creates or changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DraftMode {
-    /// POST: `phone` is required, `null` and the empty string count as absent.
+    /// POST: `phone` is required, `null` and the empty string count as absent (R8).
     Create,
     /// PATCH: `null` and the empty string clear.
     Update,
 }
 
 /// Keys of the detail form that cannot be written: accepted and ignored, so that what was read can
-/// be sent back whole (4.4.4, D8, D23).
+/// be sent back whole (4.4.4, D8, D23). Any other key that cannot be written is refused (4.4.6, R1).
 const READ_ONLY: &[&str] = &[
     "id",
     "display_name",

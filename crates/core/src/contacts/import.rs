@@ -199,7 +199,7 @@ impl UseCase for ImportContact {
 impl Contacts<'_> {
     /// Imports one contact for the operator: without the uniqueness of phone (D17), without
     /// events. A `created_at` that is given stands as it is; an export that is past it does not
-    /// show the contact.
+    /// show the contact (R3).
     ///
     /// # Errors
     ///

@@ -78,7 +78,7 @@ pub(crate) fn merge_custom_fields(contact: &mut Contact, values: &BTreeMap<Custo
 }
 
 /// Stores the e-mail that was sent: in `email`, or in `shared_email` when another contact has it
-/// (4.3.4, D20). Answers whether it was the latter.
+/// (4.3.4, D20). Answers whether it was the latter (R10).
 pub(crate) fn apply_email(
     contact: &mut Contact,
     email: &Given<Email>,

@@ -16,7 +16,7 @@ use crate::manage::{ManageError, ManageResult};
 use crate::problems::Problems;
 use crate::store::{Change, ChangeSet, Decided, Reads, StoreError, Stored};
 
-/// Makes one contact of two.
+/// Makes one contact of two (R116).
 #[derive(Clone, Copy, Debug)]
 pub struct MergeContacts {
     /// The company of both.
@@ -43,7 +43,7 @@ pub struct MergeFacts {
 
 impl MergeFacts {
     /// Whether something is under way that names one of both and that a merge would have to undo:
-    /// a deletion that has begun to remove files, a dispatch that holds a window.
+    /// a deletion that has begun to remove files, a dispatch that holds a window (R143).
     fn is_busy(&self, now: Timestamp) -> bool {
         self.is_purged || self.dispatches.iter().any(|window| window.is_under_way(now))
     }
@@ -365,6 +365,7 @@ mod tests {
         }
     }
 
+    /// R116.
     #[test]
     fn what_the_contact_has_stays_and_what_it_lacks_comes_from_the_other() {
         let (mut kept, mut other) = two();
@@ -390,6 +391,7 @@ mod tests {
         assert_eq!((one.email, one.shared_email), (Some(email), None));
     }
 
+    /// R116.
     #[test]
     fn of_two_conversations_the_newer_one_says_how_the_contact_is_addressed() {
         let id = ContactId::new(Uuid::from_u128(1));
@@ -403,6 +405,7 @@ mod tests {
     }
 
     proptest! {
+        /// R116.
         #[test]
         fn the_stricter_of_two_states_stays(
             stops in proptest::array::uniform2(proptest::option::of(0_i64..100)),

@@ -14,7 +14,7 @@ use crate::manage::{ManageError, ManageResult};
 use crate::problems::Problems;
 use crate::store::{ChangeSet, Decided, Reads, StoreError, Stored, Version};
 
-/// The most tags one contact may have.
+/// The most tags one contact may have (R9).
 pub(super) const MAX_TAGS: usize = 200;
 
 /// The tags of a contact.

@@ -257,7 +257,7 @@ impl Written {
 }
 
 /// The characters that libphonenumber takes for punctuation (less the letter x), tabs, and the
-/// invisible direction marks that address books put around numbers they copy.
+/// invisible direction marks that address books put around numbers they copy. Letters are none (R13).
 fn is_punctuation(c: char) -> bool {
     match c {
         '\t' | '-' | '.' | '(' | ')' | '[' | ']' | '/' | '~' => true,
@@ -405,6 +405,7 @@ mod tests {
         assert_eq!(parse("4004-1234").as_deref(), Ok("+5540041234"));
     }
 
+    /// R13.
     #[test]
     fn letters_extensions_and_stray_signs_are_refused() {
         for input in [
@@ -413,6 +414,7 @@ mod tests {
             "+5534991234567;ext=12",
             "tel:+5534991234567",
             "0800 FLORES",
+            "0XX 34 99123-4567",
             "34 99123#4567",
             "55+34991234567",
             "++5534991234567",

@@ -23,7 +23,7 @@ use crate::page::PageRequest;
 use crate::store::{StoreError, Stored};
 use crate::tags::Tag;
 
-/// The records that a contact's row refers to.
+/// The records that a contact's row refers to (R16).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Related {
     /// The member it is assigned to. Only in [`ContactReads::contact_record`].

@@ -10,7 +10,7 @@ use super::email::Email;
 use super::phone::Phone;
 
 /// Ends each field. Two of them end the whole, so that even the last one or two characters of a
-/// field begin a trigram.
+/// field begin a trigram (R4).
 const SEPARATOR: char = '\u{1f}';
 /// The private character of the digit 0; the other digits follow it.
 const PRIVATE_ZERO: u32 = 0xe000;
@@ -153,7 +153,7 @@ pub struct SearchQuery {
 
 impl SearchQuery {
     /// Reads a search. `None` means no filter: nothing is left after trimming, or nothing but
-    /// what [`normalize`] does not keep.
+    /// what [`normalize`] does not keep (R2).
     ///
     /// # Errors
     ///
@@ -288,6 +288,7 @@ mod tests {
         }
     }
 
+    /// R2.
     #[test]
     fn long_searches_and_control_characters_are_refused() {
         assert!(SearchQuery::parse(&format!(" {} ", "ã".repeat(200))).is_ok());
@@ -343,6 +344,7 @@ mod tests {
             }
         }
 
+        /// R4.
         #[test]
         fn every_short_part_begins_a_trigram(name in strategies::names()) {
             let text = named(&name);

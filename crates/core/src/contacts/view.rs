@@ -146,7 +146,7 @@ impl ContactSummary {
 }
 
 /// The personal fields of 2.1: part of the list form, and of the detail form with
-/// `include=profile` (D44a).
+/// `include=profile` (D44a, D63).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ProfileView {
@@ -247,7 +247,7 @@ impl ContactListItem {
     }
 }
 
-/// A connection that the contact has talked on (2.2, D44a).
+/// A connection that the contact has talked on (2.2, D44a, R21).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ContactConnection {
@@ -340,7 +340,7 @@ impl ContactDetail {
     }
 }
 
-/// The filled values whose definition is active, by field id (2.2).
+/// The filled values whose definition is active, by field id (2.2, R7).
 fn active_values(contact: &Contact, fields: &[CustomField]) -> BTreeMap<String, String> {
     // Looked up field by field: both may be many.
     fields
@@ -411,6 +411,7 @@ mod tests {
         }
     }
 
+    /// 2.3.1.
     #[test]
     fn lead_memory_is_absent_without_the_scope_and_null_with_it() {
         let without = serde_json::to_value(ContactDetail::new(&record(), &[], false, false));
@@ -439,6 +440,7 @@ mod tests {
         assert_eq!(memory["summary"], "Wants a quote");
     }
 
+    /// R21.
     #[test]
     fn connections_show_what_the_contact_is_called_there_and_its_one_state() {
         let mut record = record();

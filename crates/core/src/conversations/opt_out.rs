@@ -60,7 +60,7 @@ fn closed(text: &str) -> String {
 
 /// Whether a message asks not to receive any more: a text that as a whole is a stop word, or the
 /// press of a button whose id, payload or title is one or belongs to a block-messages button.
-/// Captions do not count.
+/// Captions do not count (D43, R51).
 pub fn asks_to_stop(
     message_type: MessageType,
     content: Option<&str>,
@@ -141,6 +141,16 @@ mod tests {
         assert!(!text_asks("parar promoções"));
     }
 
+    /// R51.
+    #[test]
+    fn a_press_without_fields_counts_by_its_text_and_no_text_over_400_bytes_is_a_request() {
+        let words = StopWords::default();
+        assert!(asks_to_stop(MessageType::Interactive, Some("parar promoções"), None, &words));
+        let padded = |count: usize| format!("sair{}", "!".repeat(count));
+        assert!(text_asks(&padded(396)));
+        assert!(!text_asks(&padded(397)));
+    }
+
     #[test]
     fn configured_words_replace_the_defaults() {
         let words = StopWords::new(["chega!"]);
@@ -149,6 +159,7 @@ mod tests {
     }
 
     proptest! {
+        /// R51.
         #[test]
         fn case_and_punctuation_around_never_matter(
             index in 0..DEFAULT.len(),

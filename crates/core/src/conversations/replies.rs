@@ -36,7 +36,7 @@ impl Conversations<'_> {
     }
 
     /// Sends an approved template to a contact for an agent, as [`Conversations::reply`] sends a
-    /// text.
+    /// text (R89).
     ///
     /// # Errors
     ///
@@ -63,7 +63,7 @@ impl Conversations<'_> {
 
     /// Sends the bubbles of one turn of the service's AI, one after the other, under the rules of
     /// free text. The first one that the provider accepts books the turn's debit; the first one
-    /// that it does not ends the turn. Answers the messages that were stored.
+    /// that it does not ends the turn. Answers the messages that were stored (R24).
     ///
     /// # Errors
     ///

@@ -99,7 +99,7 @@ pub enum Act {
     },
     /// The pause was lifted.
     AiResumed,
-    /// Another mode was picked in the AI menu.
+    /// Another mode was picked in the AI menu (R22).
     AiModePicked(AiMode),
     /// The external AI was switched on again.
     ExternalAiEnabled,
@@ -373,6 +373,7 @@ mod tests {
             prop_assert_eq!(announced, made + backfills);
         }
 
+        /// 3.4.
         #[test]
         fn external_ai_comes_back_only_when_somebody_switches_it_on(
             walk in prop::collection::vec(acts(), 0..60),
@@ -423,6 +424,7 @@ mod tests {
             }
         }
 
+        /// 3.4.
         #[test]
         fn an_echo_is_a_reply_strictly_between_5_seconds_and_10_minutes(gap in -10_000_i64..700_000) {
             let inbound = at(1_000_000);
@@ -441,6 +443,7 @@ mod tests {
         assert!(!echo_is_reply(at(60_000), None));
     }
 
+    /// 3.1, D41.
     #[test]
     fn a_reply_after_closing_comes_back_unassigned_and_without_ai() {
         let member = MemberId::new(Uuid::from_u128(1));
@@ -461,6 +464,7 @@ mod tests {
         assert_eq!(fresh().after(Act::CustomerWrote), fresh());
     }
 
+    /// D41.
     #[test]
     fn a_conversation_that_a_template_reopened_keeps_assignee_and_ai() {
         let member = Some(MemberId::new(Uuid::from_u128(1)));
@@ -491,6 +495,7 @@ mod tests {
         assert!(!backfilled.announces_opt_out(&act));
     }
 
+    /// R22.
     #[test]
     fn the_modes_of_the_menu_leave_one_automation_at_most() {
         for (mode, service, external) in [

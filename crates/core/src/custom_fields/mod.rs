@@ -74,7 +74,8 @@ impl CustomField {
     }
 }
 
-/// Whether a text is a slug: letters, digits, `_`, `-` and `.`, beginning with a letter or digit.
+/// Whether a text is a slug: letters, digits, `_`, `-` and `.`, beginning with a letter or digit
+/// (R9).
 pub fn is_slug(text: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     text.starts_with(|c: char| c.is_ascii_alphanumeric())

@@ -8,7 +8,7 @@ use crate::body::{Clearable, Optional, Replaced, Required, body};
 use crate::form::{Form, Name, component};
 use crate::ids::{ContactId, StageId};
 
-/// The most stages a pipeline may be made with.
+/// The most stages a pipeline may be made with (R9).
 const MAX_STAGES: usize = 100;
 
 /// A colour in hex: 3, 6 or 8 digits, with or without `#`.

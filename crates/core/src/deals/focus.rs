@@ -40,12 +40,14 @@ mod tests {
         Some(StageId::new(Uuid::from_u128(id)))
     }
 
+    /// 2.5.1.
     #[test]
     fn an_active_deal_wins_over_a_closed_one_that_entered_later() {
         let deals = [deal(1, Some(10), DealStatus::Open, 5), deal(2, Some(20), DealStatus::Won, 9)];
         assert_eq!(focus_stage(&deals), stage(10));
     }
 
+    /// 2.5.1.
     #[test]
     fn among_active_deals_the_last_to_enter_its_stage_wins() {
         let deals =
@@ -53,12 +55,14 @@ mod tests {
         assert_eq!(focus_stage(&deals), stage(20));
     }
 
+    /// D44b.
     #[test]
     fn an_active_deal_without_a_stage_does_not_hide_a_closed_one_with_a_stage() {
         let deals = [deal(1, None, DealStatus::Open, 0), deal(2, Some(20), DealStatus::Lost, 1)];
         assert_eq!(focus_stage(&deals), stage(20));
     }
 
+    /// D44b.
     #[test]
     fn a_tie_goes_to_the_greater_deal_id_in_any_order() {
         let (a, b) =

@@ -298,7 +298,7 @@ impl Deals<'_> {
         self.pipeline(company, id).await
     }
 
-    /// Deletes a pipeline with its stages, unless a deal is in one of them.
+    /// Deletes a pipeline with its stages, unless a deal is in one of them (R5).
     ///
     /// # Errors
     ///

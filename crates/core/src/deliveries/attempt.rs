@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::Timestamp;
 use crate::transport::{OutboundResponse, TransportError};
 
-/// How much of an answer is kept, in bytes (D56a).
+/// How much of an answer is kept, in bytes (D56a, R65).
 const RESPONSE_BYTES: usize = 1_024;
 
 /// An attempt as the log keeps it.
@@ -81,6 +81,7 @@ fn text(body: &[u8]) -> String {
 mod tests {
     use super::*;
 
+    /// R65.
     #[test]
     fn a_kept_response_is_bounded_text() {
         assert_eq!(text(b"ok"), "ok");

@@ -23,7 +23,7 @@ const REMEMBERED: usize = 10_000;
 /// Routes as they were read; `None` for a company that never had a webhook.
 type KnownRoutes = Option<(Version, Arc<Routes>)>;
 
-/// The routes that this process remembers, and the notices for its delivery worker.
+/// The routes that this process remembers, and the notices for its delivery worker (R73).
 ///
 /// What is remembered decides nothing by itself: every commit that relies on it states the version
 /// it was read at.

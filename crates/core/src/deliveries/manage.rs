@@ -55,7 +55,7 @@ pub struct Deliveries<'a> {
     pub(crate) app: &'a Recado,
 }
 
-/// Starts a fresh series of attempts.
+/// Starts a fresh series of attempts (R74).
 struct Redeliver {
     company: CompanyId,
     id: DeliveryId,
@@ -179,7 +179,7 @@ impl Deliveries<'_> {
     }
 
     /// Removes a batch of what is older than the retention: deliveries that are settled, with their
-    /// bodies, and events that no delivery needs. Tells whether there may be more.
+    /// bodies, and events that no delivery needs. Tells whether there may be more (R70).
     ///
     /// # Errors
     ///

@@ -7,10 +7,10 @@ use crate::Timestamp;
 
 /// The attempts of one series: the first and four more (8).
 pub const ATTEMPTS: u32 = 5;
-/// How many attempts the log keeps.
+/// How many attempts the log keeps (R65).
 pub const MAX_LOG: usize = 50;
 
-/// The waits between the attempts of a series (8).
+/// The waits between the attempts of a series (8, R75).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryWaits(pub [Duration; ATTEMPTS as usize - 1]);
 
@@ -125,6 +125,7 @@ mod tests {
         AttemptOutcome { started_at: at, ended_at: at.plus(Duration::from_millis(40)), answer }
     }
 
+    /// 3.3.
     #[test]
     fn the_waits_are_30_seconds_2_10_and_30_minutes_from_the_end_of_the_attempt() {
         let (mut delivery, mut now, mut waits) = (delivery(), START, Vec::new());
@@ -138,6 +139,18 @@ mod tests {
         }
         assert_eq!(waits, [30, 120, 600, 1_800]);
         assert_eq!((delivery.status, delivery.attempts), (DeliveryStatus::Failed, ATTEMPTS));
+    }
+
+    /// R75.
+    #[test]
+    fn a_wait_is_that_of_the_moment_at_which_an_attempt_fails() {
+        let short = RetryWaits([Duration::from_secs(1); 4]);
+        let first = answered(500, START);
+        let failed = after_attempt(&delivery(), &first, &short);
+        assert_eq!(failed.due_at, Some(first.ended_at.plus(Duration::from_secs(1))));
+        let second = answered(500, START.plus(Duration::from_secs(5)));
+        let failed = after_attempt(&failed, &second, &RetryWaits::default());
+        assert_eq!(failed.due_at, Some(second.ended_at.plus(Duration::from_secs(120))));
     }
 
     #[test]
@@ -168,6 +181,7 @@ mod tests {
         assert_eq!(overtaken(&taken, &refused), None);
     }
 
+    /// R65.
     #[test]
     fn the_log_keeps_the_newest_attempts() {
         let mut delivery = delivery();

@@ -58,7 +58,7 @@ pub fn shard_of(webhook: WebhookId) -> ShardNumber {
 
 /// The shards that fall to a process among all that dispatch (rendezvous hashing): every process
 /// that knows the same set of processes agrees, and when one comes or goes only its own shards
-/// move.
+/// move (R67).
 pub fn shares(own: WorkerId, dispatching: &[WorkerId]) -> BTreeSet<ShardNumber> {
     let weight = |worker: WorkerId, shard: ShardNumber| weight(worker, &[shard.number()]);
     let mine = |shard: &ShardNumber| {
@@ -80,6 +80,7 @@ mod tests {
     }
 
     proptest! {
+        /// R67.
         #[test]
         fn every_shard_falls_to_exactly_one_of_the_processes(ids in prop::collection::btree_set(any::<u128>(), 1..9)) {
             let workers: Vec<WorkerId> = ids.into_iter().map(worker).collect();
@@ -89,6 +90,7 @@ mod tests {
             prop_assert_eq!(all, ShardNumber::all().collect::<Vec<_>>());
         }
 
+        /// R67.
         #[test]
         fn a_process_that_leaves_hands_over_its_own_shards_only(ids in prop::collection::btree_set(any::<u128>(), 2..9)) {
             let workers: Vec<WorkerId> = ids.into_iter().map(worker).collect();

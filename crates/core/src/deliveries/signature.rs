@@ -34,7 +34,7 @@ pub fn sign(secret: &SigningSecret, body: &str) -> String {
 
 /// The `v1` signatures of Standard Webhooks with one secret. Verifiers take the key either as the
 /// secret's own bytes or as what its text after `whsec_` stands for in base64; there is a signature
-/// for each, as the header may carry several and one that fits is enough.
+/// for each, as the header may carry several and one that fits is enough (R62).
 pub fn standard_signatures(
     secret: &SigningSecret,
     id: DeliveryId,
@@ -48,7 +48,8 @@ pub fn standard_signatures(
     signatures.into_iter().map(|mac| format!("v1,{}", STANDARD.encode(mac))).collect()
 }
 
-/// The headers of an attempt that is made at `now`: signed with the secrets that are valid then.
+/// The headers of an attempt that is made at `now`: signed with the secrets that are valid then
+/// (D1).
 pub fn headers(
     secrets: &SigningSecrets,
     standard: bool,
@@ -104,6 +105,7 @@ mod tests {
     }
 
     // The example that GitHub publishes for its webhooks, which are signed in the same way.
+    /// 6.2, 5.4.
     #[test]
     fn a_published_example_is_signed_as_published() {
         assert_eq!(
@@ -113,6 +115,7 @@ mod tests {
     }
 
     // The example of the Standard Webhooks specification.
+    /// R62.
     #[test]
     fn a_published_example_of_standard_webhooks_is_signed_as_published() {
         let secret = SigningSecret::stored("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw".to_owned());
@@ -134,6 +137,7 @@ mod tests {
         assert_eq!(of(&headers, "webhook-id"), None);
     }
 
+    /// D56.
     #[test]
     fn after_a_rotation_both_secrets_sign_for_a_day() {
         let old = secrets();

@@ -52,7 +52,7 @@ fn permitted(found: Option<(Template, Company)>) -> Result<AdmittedTemplate, Dis
 impl Dispatches<'_> {
     /// Lets a call of a token in, before its body is read: the client's allowance comes before
     /// everything, the token's own only for a template that takes calls. A call that is refused for
-    /// its rate is charged nothing (D13).
+    /// its rate is charged nothing (D13, R77).
     ///
     /// # Errors
     ///

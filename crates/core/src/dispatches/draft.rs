@@ -57,11 +57,12 @@ fn text<'a>(value: Option<&'a Value>, name: &str) -> Result<Option<&'a str>, Dis
     }
 }
 
+/// A blank value counts as none (R79).
 fn filled(text: Option<&str>) -> Option<String> {
     text.filter(|text| !text.trim().is_empty()).map(str::to_owned)
 }
 
-/// A variable's value as it was sent, within the limits of texts (D9).
+/// A variable's value as it was sent, within the limits of texts (D9, R101).
 fn variable(value: &str, name: &str) -> Result<String, DispatchError> {
     crate::text::check(value, crate::text::MESSAGE)
         .map_err(|error| invalid(format!("the variable {name} {error}")))?;
@@ -151,6 +152,7 @@ mod tests {
         draft.variables.iter().map(|(position, value)| (*position, value.as_str())).collect()
     }
 
+    /// R79.
     #[test]
     fn the_phone_is_taken_from_the_body_then_from_phone_number_then_from_phone() {
         let pairs = &[("phone", "3"), ("phone_number", "2")][..];
@@ -163,6 +165,7 @@ mod tests {
         assert_eq!(phone("{}", &[]), None);
     }
 
+    /// R79.
     #[test]
     fn the_bodys_variables_stand_alone_where_there_are_any() {
         let pairs = &[("v1", "a"), ("v2", "b"), ("v3", "surplus")][..];
@@ -172,8 +175,13 @@ mod tests {
         assert_eq!(values(&of_body.expect("read")), [(1, "x")]);
         let empty = read(r#"{"variables": {}}"#, pairs).expect("read");
         assert_eq!(values(&empty), []);
+        let absent = read(r#"{"variables": null}"#, pairs).expect("read");
+        assert_eq!(values(&absent), [(1, "a"), (2, "b")]);
+        let missing = read(r#"{"variables": {"1": null, "2": "x"}}"#, pairs).expect("read");
+        assert_eq!(values(&missing), [(2, "x")]);
     }
 
+    /// D49.
     #[test]
     fn what_has_the_wrong_form_is_refused() {
         for body in [

@@ -10,7 +10,7 @@ use crate::error::{Rejection, object};
 use crate::sending::SendError;
 use crate::templates::ComposeError;
 
-/// Why a template was not dispatched, or is not known to be.
+/// Why a template was not dispatched, or is not known to be (R102).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DispatchError {
     /// Too many calls; come back after the wait.

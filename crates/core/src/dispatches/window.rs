@@ -15,7 +15,7 @@ use crate::templates::TemplateCategory;
 use crate::words::words;
 
 /// How long a dispatch whose outcome nobody recorded stands in the way of others: longer than any
-/// call of a gateway, so that only a crash leaves one behind (D50).
+/// call of a gateway, so that only a crash leaves one behind (D50, R88).
 pub const RESERVATION: Duration = Duration::from_secs(60);
 
 /// What two dispatches to one contact have in common when the second is a duplicate: a truncated
@@ -62,7 +62,7 @@ pub struct DispatchWindow {
     pub key: WindowKey,
     /// Its message.
     pub message: MessageId,
-    /// When its message was stored: `sent_at`.
+    /// When its message was stored: `sent_at` (R87).
     pub sent_at: Timestamp,
     /// How far it is.
     pub state: WindowState,

@@ -14,7 +14,7 @@ const WAIT: Duration = Duration::from_secs(30);
 /// The longest wait.
 const MAX_WAIT: Duration = Duration::from_secs(10 * 60);
 
-/// Erases what can be erased; the job stays until nothing is left.
+/// Erases what can be erased; the job stays until nothing is left (R64).
 pub(crate) async fn erase_events_job(
     app: &Recado,
     job: &Stored<Job>,

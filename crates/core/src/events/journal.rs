@@ -122,7 +122,7 @@ pub struct Events<'a> {
 
 impl Events<'_> {
     /// Reads the journal from a position on: oldest first, each event once, however many are
-    /// written meanwhile; it reaches back as far as the retention.
+    /// written meanwhile; it reaches back as far as the retention (6.4, R63).
     ///
     /// # Errors
     ///

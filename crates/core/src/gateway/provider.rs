@@ -46,7 +46,7 @@ impl fmt::Debug for Content {
 #[derive(Clone, PartialEq, Eq)]
 pub struct Outgoing {
     /// Our id of it: sent along as reference, or as the message's own id, where the gateway takes
-    /// one.
+    /// one (R29).
     pub reference: MessageId,
     /// Whom it is for, as the channel knows them: digits, a LID, a business-scoped id, a group code.
     pub recipient: String,

@@ -37,7 +37,7 @@ pub struct UnknownKind {
 }
 
 /// What an event looks like, without what it says: names of fields stay, every letter is an `x` and
-/// every digit a `0`, and what is long, deep or repeated is cut.
+/// every digit a `0`, and what is long, deep or repeated is cut (R105).
 pub fn shape(value: &Value) -> Value {
     shaped(value, MAX_DEPTH, &mut { MAX_VALUES })
 }
@@ -88,6 +88,7 @@ mod tests {
 
     use super::*;
 
+    /// R105.
     #[test]
     fn a_shape_shows_fields_and_hides_what_they_hold() {
         let event = json!({"event": "call", "from": "5511987654321@c.us", "at": 1_760_000_000,
@@ -103,6 +104,7 @@ mod tests {
         assert!(shape(&deep).to_string().len() < 100);
     }
 
+    /// R105.
     #[test]
     fn a_shape_is_small_however_wide_the_event_is() {
         let wide = |inner: Value| -> Value {
@@ -115,6 +117,7 @@ mod tests {
     }
 
     proptest! {
+        /// R105.
         #[test]
         fn no_digit_and_no_word_of_a_text_is_shown(text in ".{0,80}") {
             let shown = shape(&json!(text));

@@ -7,7 +7,7 @@ use super::{ConnectionGroup, Group, GroupCode, GroupsMode};
 use crate::inbox::tidy_group;
 use crate::store::Stored;
 
-/// Groups as a gateway tells of them.
+/// Groups as a gateway tells of them (R135).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GroupList {
     /// The groups.

@@ -19,7 +19,7 @@ use crate::store::{Decided, Reads, StoreError, Stored, Version};
 use crate::{Recado, Timestamp};
 
 /// How often a gateway is asked while others write the groups it was asked for: as often as the
-/// lease of the job allows for.
+/// lease of the job allows for (R144).
 const QUESTIONS: usize = 2;
 
 /// The use cases on groups. Made by [`Recado::groups`].

@@ -102,7 +102,8 @@ fn recall(
 }
 
 impl Calls<'_> {
-    /// Begins a call. Of any number that begin at once, in any processes, one gets the ticket.
+    /// Begins a call. Of any number that begin at once, in any processes, one gets the ticket
+    /// (R40).
     ///
     /// # Errors
     ///

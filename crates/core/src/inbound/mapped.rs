@@ -29,7 +29,7 @@ pub enum MappingError {
     NoPhone,
 }
 
-/// What a body says of a person. Empty and missing values are left out.
+/// What a body says of a person. Empty and missing values are left out (R81).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mapped {
     /// The phone.
@@ -58,7 +58,8 @@ pub struct Mapped {
     pub warnings: Vec<Warning>,
 }
 
-/// The texts that the expressions find, by key; the first result of each counts (D46).
+/// The texts that the expressions find, by key; the first result of each counts
+/// (D46, R86).
 fn texts(
     mapping: &VariableMapping,
     payload: &Payload<'_>,
@@ -211,6 +212,7 @@ mod tests {
         );
     }
 
+    /// R86, 4.9.1.
     #[test]
     fn of_several_results_the_first_counts_and_null_is_missing() {
         let entries = json!({"phone": "$.p[*]", "first_name": "$.n[*]"});
@@ -233,6 +235,7 @@ mod tests {
         assert_eq!((alias.phone.as_str(), alias.name.as_deref()), ("+5511912345678", Some("Rex")));
     }
 
+    /// R81.
     #[test]
     fn objects_and_arrays_fail_the_mapping_before_the_phone_is_missed() {
         for found in [json!({}), json!([1])] {
@@ -250,6 +253,7 @@ mod tests {
         assert_eq!(mapped(json!({"phone": "$.p"}), json!([])), Err(MappingError::NoPhone));
     }
 
+    /// D47, 4.9.4.
     #[test]
     fn what_is_not_valid_is_skipped_and_named() {
         let entries = json!({

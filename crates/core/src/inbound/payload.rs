@@ -42,7 +42,7 @@ impl<'a> Payload<'a> {
 
     /// A number of it as it was written. The parser keeps every digit of it, but writes an exponent
     /// in a way of its own: `1E3` becomes `1e+3`. A number that the body holds in two ways is
-    /// answered in the first.
+    /// answered in the first (R104).
     pub fn as_written(&self, number: &Number) -> String {
         let text = number.to_string();
         if !text.contains('e') {
@@ -112,6 +112,7 @@ mod tests {
         payload.as_written(number.expect("a number"))
     }
 
+    /// R104.
     #[test]
     fn exponents_are_answered_as_they_were_written() {
         let body = r#"{"1E9": "1E9 \" 2E3", "a": 1E3, "b": [2e5, 0.1e-2], "c": 7E+4, "d": -1.50}"#;
@@ -120,6 +121,7 @@ mod tests {
         {
             assert_eq!(written(body, pointer), number);
         }
+        assert_eq!(written("[1e3, 1E3]", "/1"), "1e3", "the first way of two");
     }
 
     #[test]

@@ -12,7 +12,7 @@ const PREFIX: &str = "ies_";
 const MIN_CHARS: usize = 16;
 const MAX_CHARS: usize = 128;
 
-/// The secret of an inbound endpoint, presented in `X-Service-Secret`.
+/// The secret of an inbound endpoint, presented in `X-Service-Secret` (R83).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndpointSecret(SecretText);
 
@@ -49,7 +49,8 @@ impl EndpointSecret {
         self.0.expose()
     }
 
-    /// Whether exactly this was presented, once. Takes as long whatever the difference (4.9).
+    /// Whether exactly this was presented, once. Takes as long whatever the difference (4.9, R84,
+    /// 5.2).
     pub fn is_presented(&self, headers: &[&[u8]]) -> bool {
         match headers {
             [only] => only.ct_eq(self.expose().as_bytes()).into(),
@@ -66,6 +67,7 @@ text_form!(EndpointSecret, EndpointSecret::parse, |text| text
 mod tests {
     use super::*;
 
+    /// R84, 5.2.
     #[test]
     fn only_the_secret_itself_presented_once_passes() {
         let secret = EndpointSecret::from_random([7; 32]);
@@ -76,6 +78,7 @@ mod tests {
         }
     }
 
+    /// R83.
     #[test]
     fn given_secrets_are_16_to_128_visible_characters() {
         for good in ["a".repeat(16), "~".repeat(128)] {

@@ -97,7 +97,7 @@ impl UpsertContact {
         Ok((found, store.draft_facts(self.company, &query).await?))
     }
 
-    /// The definitions that values need and nobody has made.
+    /// The definitions that values need and nobody has made (R82).
     fn missing_definitions(&self, facts: &DraftFacts, now: Timestamp) -> Vec<CustomField> {
         let is_missing = |slug: &str| !facts.fields.iter().any(|field| field.slug == slug);
         let make = |(slug, id): (&String, &CustomFieldId)| CustomField {

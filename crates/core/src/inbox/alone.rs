@@ -7,13 +7,13 @@ use crate::ids::{CompanyId, ConnectionId};
 use crate::jobs::JobKind;
 use crate::store::{ChangeSet, CommitError};
 
-/// How long after a group has changed the groups are read: changes come in crowds.
+/// How long after a group has changed the groups are read: changes come in crowds (R119).
 const SETTLING: std::time::Duration = std::time::Duration::from_secs(3);
 /// How long a word of the channel's state holds before the gateway is asked for its own.
 const DOUBTED: std::time::Duration = std::time::Duration::from_secs(30);
 /// How often an event is tried to be noted while others of its kind are.
 const KEEP_TRIES: usize = 64;
-/// How many kinds of a connection are kept.
+/// How many kinds of a connection are kept (R105).
 const MAX_KINDS: usize = 200;
 
 /// Whether an event is taken on its own.

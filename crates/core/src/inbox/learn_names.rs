@@ -29,7 +29,7 @@ const LEASE: Duration = Duration::from_secs(30);
 
 impl Workspace<'_> {
     /// Has the gateway asked for the phone of whom a message was exchanged with, where the event
-    /// did not tell it; of several messages of a batch once.
+    /// did not tell it; of several messages of a batch once (R130).
     pub(super) fn ask_names(&mut self, index: usize, peer: &str, message: &Message, id: JobId) {
         let hidden = peer.ends_with(LID) && self.connection.gateway.reports_names();
         let person = self.people.as_ref().and_then(|people| people.get(index));

@@ -19,7 +19,7 @@ use crate::messages::{
 /// How much the clocks of the channel, of gateways and ours may differ.
 const CLOCKS_DIFFER: Duration = Duration::from_secs(10 * 60);
 /// How late a gateway's call may be: Meta repeats one for that long. A time that is further back is
-/// no old word but one of a clock that is wrong.
+/// no old word but one of a clock that is wrong (R124).
 const CALLED_AGAIN: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// Contacts could not be read although the event needs them; never answered, as such a batch fails
 /// as a whole.
@@ -124,7 +124,8 @@ impl Workspace<'_> {
         EventResult::about(EventOutcome::Stored, id)
     }
 
-    /// The text of a message was changed (D31a). A change of a message we do not have is ignored.
+    /// The text of a message was changed (D31a). A change of a message we do not have is ignored
+    /// (R48).
     pub(super) fn take_edit(
         &mut self,
         provider_id: &ProviderMessageId,
@@ -155,7 +156,8 @@ impl Workspace<'_> {
         }
     }
 
-    /// What a contact wants of marketing messages (D43, D44); only the official channel tells.
+    /// What a contact wants of marketing messages (D43, D44); only the official channel tells
+    /// (R33).
     pub(super) fn take_preference(
         &mut self,
         batch: &Batch,

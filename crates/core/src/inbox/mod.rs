@@ -46,7 +46,7 @@ pub const MAX_EVENTS: usize = 1_000;
 /// The calls that hand in events, by connection.
 pub(crate) type Deciding = Gather<(CompanyId, ConnectionId), Vec<Incoming>, Vec<EventResult>>;
 
-/// How many events are decided and committed together.
+/// How many events are decided and committed together (R50).
 const BATCH: usize = 100;
 
 /// The use cases on what gateways tell of. Made by [`Recado::inbox`].

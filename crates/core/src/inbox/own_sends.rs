@@ -156,7 +156,7 @@ impl Workspace<'_> {
     }
 
     /// The only open message that it can be; none when there are several, of which at most one is
-    /// still being sent.
+    /// still being sent (R111).
     fn explained(&self, batch: &Batch, sent: &OwnSend) -> Option<MessageId> {
         let names = Names::new(&sent.peer, &sent.aliases, &batch.group_suffix)?;
         let contact = self.people.as_ref()?[self.find(&names)?].contact.now.id;

@@ -283,14 +283,17 @@ mod tests {
         }
     }
 
+    /// R35.
     #[test]
-    fn what_is_missing_or_malformed_is_named() {
+    fn what_is_missing_malformed_or_too_long_is_named() {
+        let long = "a".repeat(65_537);
         for (event, name) in [
             (json!({"from": "1"}), "kind"),
             (json!({"kind": "message", "from": "1", "type": "text"}), "provider_message_id"),
             (json!({"kind": "message", "provider_message_id": "m", "type": "text"}), "from"),
             (json!({"kind": "status", "provider_message_id": "m", "status": "received"}), "status"),
             (json!({"kind": "connection", "status": "lost"}), "status"),
+            (json!({"kind": "edit", "provider_message_id": "m", "content": long}), "content"),
         ] {
             let reason = parse_event(&event, "g.us").expect_err("refused");
             assert!(reason.starts_with(name), "{reason}");

@@ -110,7 +110,7 @@ impl Matched {
 
 impl Workspace<'_> {
     /// The contact that is named, if it is known: by identifier, then by its aliases in the order
-    /// of the event, then by phone; of several the oldest.
+    /// of the event, then by phone; of several the oldest (R37).
     pub(super) fn find(&self, names: &Names) -> Option<usize> {
         let people = self.people.as_ref()?;
         let ranked = people.iter().enumerate().filter_map(|(index, person)| {

@@ -19,7 +19,7 @@ use crate::sending::asks_to_stop;
 pub const REPORT_KEPT: Duration = Duration::from_secs(10 * 60);
 
 impl Workspace<'_> {
-    /// How far a message came: moves it on, or is kept until the message is known.
+    /// How far a message came: moves it on, or is kept until the message is known (R30).
     pub(super) fn take_status(
         &mut self,
         batch: &Batch,
@@ -182,7 +182,7 @@ impl Workspace<'_> {
 }
 
 /// The steps that are told one by one: a pending message that is reported delivered or read was
-/// sent before (D28).
+/// sent before (D28, R31).
 pub(crate) fn steps(step: StatusStep) -> Vec<StatusStep> {
     let was_sent = matches!(step.status, MessageStatus::Delivered | MessageStatus::Read);
     if step.previous == MessageStatus::Pending && was_sent {

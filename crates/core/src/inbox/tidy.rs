@@ -50,7 +50,7 @@ pub(crate) fn tidy_group(group: Group) -> Group {
     Group { subject: group.subject.map(|subject| tidied(&subject, text::SHORT)), ..group }
 }
 
-/// The event as it is taken.
+/// The event as it is taken (R35).
 ///
 /// # Errors
 ///
@@ -153,6 +153,7 @@ mod tests {
         }
     }
 
+    /// R35.
     #[test]
     fn a_text_that_holds_what_no_store_takes_is_kept_without_it() {
         let Ok(GatewayEvent::Message(message)) =

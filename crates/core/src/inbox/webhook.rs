@@ -248,7 +248,8 @@ fn is_called(called: &Connection, to: &Addressee) -> bool {
 
 /// The connections an event is for: those of the company's connections with the same app secret
 /// that have its number, or its account (D68). A connection that does not name its account takes
-/// what its own address is told of any; so does the called one of an account that none names.
+/// what its own address is told of any; so does the called one of an account that none names
+/// (R120).
 fn targets(called: &Connection, all: &[Stored<Connection>], to: &Addressee) -> Vec<ConnectionId> {
     if is_called(called, to) {
         return vec![called.id];

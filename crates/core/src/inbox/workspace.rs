@@ -68,7 +68,7 @@ impl Person {
         (is_met && *read.value() == self.contact.now).then(|| read.unchanged())
     }
 
-    /// Nothing waits for an answer any more (D44a).
+    /// Nothing waits for an answer any more (D44a, R36).
     pub(super) fn clear_unread(&mut self) {
         for conversation in &mut self.conversations {
             conversation.now.unread = 0;
@@ -214,7 +214,7 @@ impl<'a> Workspace<'a> {
         }
     }
 
-    /// The group is known to exist for this connection from now on.
+    /// The group is known to exist for this connection from now on (R32).
     pub(super) fn meet_group(&mut self, code: GroupCode) {
         if !self.groups.contains(&code) {
             self.groups.push(code.clone());

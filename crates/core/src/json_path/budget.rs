@@ -21,7 +21,7 @@ pub struct Budget {
 pub struct TooCostly;
 
 impl Budget {
-    /// What a new budget holds.
+    /// What a new budget holds (R90).
     pub const STEPS: u64 = 2_000_000;
 
     /// The budget of one mapping.

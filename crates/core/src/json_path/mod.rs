@@ -54,13 +54,13 @@ use ast::Segment;
 use nodes::Nodes;
 use parse::Parser;
 
-/// The most characters an expression may have (D46a).
+/// The most characters an expression may have (D46a, R90).
 pub const MAX_CHARACTERS: usize = 500;
 
-/// How deep filters, parentheses and functions of an expression may be nested in each other.
+/// How deep filters, parentheses and functions of an expression may be nested in each other (R90).
 pub const MAX_NESTING: usize = 32;
 
-/// A parsed JSONPath expression. Cheap to clone; equal to another of the same text.
+/// A parsed JSONPath expression. Cheap to clone; equal to another of the same text (R103).
 #[derive(Clone)]
 pub struct JsonPath {
     text: Arc<str>,

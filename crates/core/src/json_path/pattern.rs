@@ -13,7 +13,7 @@ use regex_syntax::hir::{Hir, HirKind, Look};
 use super::ast::Extent;
 use super::budget::{Budget, TooCostly};
 
-/// The most bytes an expression may have.
+/// The most bytes an expression may have (R90).
 const MAX_BYTES: usize = 1_000;
 
 /// The most memory its automaton may take, in bytes.

@@ -60,7 +60,7 @@ impl UseCase for WriteMemory {
 }
 
 impl Leads<'_> {
-    /// The lead memory of a contact; `None` when there is none yet.
+    /// The lead memory of a contact; `None` when there is none yet (R42).
     ///
     /// # Errors
     ///

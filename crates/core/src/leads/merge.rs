@@ -37,7 +37,7 @@ struct Counted {
     last_memory_update_at: Option<Timestamp>,
 }
 
-/// A body that writes a lead memory.
+/// A body that writes a lead memory (R43).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemoryUpdate {
     summary: Given<String>,

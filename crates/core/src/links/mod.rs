@@ -16,7 +16,7 @@ use crate::ids::{ClickId, CompanyId, ContactId, LinkId};
 use crate::store::{StoreError, Stored};
 
 /// The code of a tracked link: 22 base64url characters, 128 random bits, so that codes cannot be
-/// guessed.
+/// guessed (R18).
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LinkCode(String);
 
@@ -105,4 +105,20 @@ pub trait LinkReads: Send + Sync {
 
     /// All links of the company, by `created_at`, then `id`.
     async fn links(&self, company: CompanyId) -> Result<Vec<Link>, StoreError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LinkCode;
+
+    /// R18.
+    #[test]
+    fn a_code_is_22_characters_of_base64url() {
+        let code = LinkCode::from_random([0xfb; 16]);
+        assert_eq!(code.as_str().len(), 22);
+        assert_eq!(LinkCode::parse(code.as_str()), Some(code));
+        for other in ["a".repeat(21), "a".repeat(23), format!("{}+", "a".repeat(21))] {
+            assert_eq!(LinkCode::parse(&other), None, "{other}");
+        }
+    }
 }

@@ -5,7 +5,7 @@ use crate::body::{Optional, Replaced, Required, body};
 use crate::form::{Distinct, Name};
 use crate::ids::ContactId;
 
-/// The most contacts one call may add.
+/// The most contacts one call may add (R9).
 const MAX_CONTACTS: usize = 10_000;
 
 body! {

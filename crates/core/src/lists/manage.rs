@@ -63,7 +63,7 @@ pub struct Added {
     pub already_in_list: usize,
 }
 
-/// Adds contacts to a list: all of them, or none.
+/// Adds contacts to a list: all of them, or none (R20).
 #[derive(Clone, Debug)]
 pub struct AddToList {
     /// The company.

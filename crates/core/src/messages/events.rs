@@ -289,6 +289,7 @@ mod tests {
         );
     }
 
+    /// D57.
     #[test]
     fn a_sent_message_is_reported_with_the_providers_id_too() {
         let mut message = message(Direction::Outbound, at(0));
@@ -308,6 +309,7 @@ mod tests {
         assert_eq!(event.event_type, EventType::MessageSent);
     }
 
+    /// D57.
     #[test]
     fn a_changed_status_is_reported_with_the_one_before_and_the_reason() {
         let mut message = message(Direction::Outbound, at(0));
@@ -358,6 +360,7 @@ mod tests {
         assert_eq!(event.contact, Some(message.contact));
     }
 
+    /// 6.1.2.
     #[test]
     fn a_block_is_reported_with_the_connection_it_came_through_or_the_last_one() {
         let mut contact = contact();
@@ -385,6 +388,7 @@ mod tests {
         assert_eq!(reported(&contact, Some(other))["connection_id"], json!(other));
     }
 
+    /// 6.1.1.
     #[test]
     fn a_contact_without_a_phone_is_reported_by_its_identifier() {
         let contact = Contact { phone: None, ..contact() };

@@ -57,7 +57,7 @@ impl Rejection for ImportMessageError {
     }
 }
 
-/// Imports one message.
+/// Imports one message (R52).
 #[derive(Clone, Debug)]
 struct ImportMessage {
     company: CompanyId,

@@ -264,6 +264,7 @@ mod tests {
         );
     }
 
+    /// R52.
     #[test]
     fn what_contradicts_itself_is_refused_by_name() {
         for (body, field) in [

@@ -51,7 +51,7 @@ enum FetchOutcome {
 }
 
 /// Fetches the file of a message, attaches it to the contact and settles the job. A crash after
-/// the attaching leaves a document that no message names; it goes with the contact.
+/// the attaching leaves a document that no message names; it goes with the contact (R34).
 ///
 /// # Errors
 ///
@@ -219,6 +219,7 @@ mod tests {
         filename(&message)
     }
 
+    /// R34.
     #[test]
     fn a_file_keeps_its_name_and_gets_one_where_it_has_none() {
         assert_eq!(named(Some("Nota fiscal.pdf"), Some("application/pdf")), "Nota fiscal.pdf");
@@ -244,6 +245,7 @@ mod tests {
         assert!(!wants_fetch(&message));
     }
 
+    /// R34.
     #[test]
     fn a_failing_fetch_is_tried_six_times_and_then_given_up() {
         let message = message(Direction::Inbound, at(0));

@@ -130,7 +130,7 @@ impl fmt::Debug for Quoted {
     }
 }
 
-/// A message (2.4).
+/// A message (2.4, D27).
 #[derive(Clone, PartialEq, Eq)]
 pub struct Message {
     /// Its id; also the reference that is sent along to gateways that carry one.

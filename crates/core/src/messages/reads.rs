@@ -202,7 +202,7 @@ pub trait MessageReads: Send + Sync {
 
     /// How many messages, of every company, are sent and no further: outbound, not from a history,
     /// to people, through a QR connection that is active and connected, with `created_at` from
-    /// `from` to `to`, both inclusive.
+    /// `from` to `to`, both inclusive (R123).
     async fn messages_left_sent(&self, from: Timestamp, to: Timestamp) -> Result<u64, StoreError>;
 
     /// Up to `limit` pending messages of one sender, of every company, in any order.

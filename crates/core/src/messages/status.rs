@@ -78,7 +78,7 @@ pub fn advance(
 }
 
 /// One report that stands for two, of which `kept` came first: applying it to a pending or sent
-/// message does what applying both in turn does.
+/// message does what applying both in turn does (R30, 3.2).
 #[must_use]
 pub fn merge_reports(kept: StatusReport, new: &StatusReport) -> StatusReport {
     match advance(kept.status, kept.failure.as_ref(), new) {
@@ -146,6 +146,7 @@ mod tests {
         ]
     }
 
+    /// 3.2.
     #[test]
     fn every_pair_of_statuses_moves_as_the_rule_says() {
         use MessageStatus::{Delivered, Failed, Pending, Read, Received, Sent};
@@ -243,6 +244,7 @@ mod tests {
             prop_assert_eq!(failure.is_some(), stands);
         }
 
+        /// R112.
         #[test]
         fn an_uncertain_end_never_hides_proof_of_the_message_in_any_order(
             sequence in prop::collection::vec(
@@ -289,6 +291,7 @@ mod tests {
             prop_assert_eq!(failure.is_some(), status == MessageStatus::Failed);
         }
 
+        /// R30.
         #[test]
         fn merged_reports_do_what_they_do_in_turn(
             start in select(&WAY[..2]),

@@ -252,6 +252,7 @@ mod tests {
         assert_eq!((prosas.as_str(), cost.to_string().as_str()), ("1.5", "0.25"));
     }
 
+    /// D30.
     #[test]
     fn a_failed_message_tells_why_in_every_field_of_its_own() {
         let mut message = message(Direction::Outbound, at(0));
@@ -267,6 +268,7 @@ mod tests {
         );
     }
 
+    /// D31a.
     #[test]
     fn a_file_is_shown_once_it_can_be_read_and_never_at_the_gateway() {
         let mut message = message(Direction::Inbound, at(0));

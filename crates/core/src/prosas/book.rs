@@ -56,7 +56,7 @@ impl LedgerLine {
         }
     }
 
-    /// What is left of a debit to be given back.
+    /// What is left of a debit to be given back (R53).
     pub const fn refundable(&self) -> (Prosas, Brl) {
         (self.prosas.minus(self.refunded.0), self.cost.minus(self.refunded.1))
     }
@@ -98,7 +98,7 @@ pub fn refund_line(
 
 /// The debit after the refund, and the refund's line; `None` when more would be given back than
 /// is left, of prosas or of money (D32). The debit has to be written too, so that two refunds at
-/// once cannot both take what is left.
+/// once cannot both take what is left (R94).
 pub fn give_back(
     id: LedgerLineId,
     debit: &LedgerLine,

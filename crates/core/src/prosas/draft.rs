@@ -5,7 +5,7 @@ use crate::body::{Optional, OrDefault, Required, body};
 use crate::form::{Distinct, Short};
 use crate::ids::{ContactId, LedgerLineId, MessageId};
 
-/// The most messages one debit may cover.
+/// The most messages one debit may cover (R53).
 const MAX_MESSAGES: usize = 1_000;
 
 body! {

@@ -80,7 +80,8 @@ pub(crate) fn keeps_number(
 /// What the channel calls a contact on a connection: the name learnt there; else the digits under
 /// which it was last met on another connection of the channel; else its identifier, if it is
 /// digits, a LID or the like that the channel gave; else its phone (D15). Digits come before a
-/// business-scoped id that was learnt here, too, if the channel knows the contact's phone (R138).
+/// business-scoped id that was learnt here, too, if the channel knows the contact's phone (R138,
+/// R39).
 pub fn recipient_on(
     contact: &Contact,
     aliases: &[ChannelKey],
@@ -174,6 +175,7 @@ mod tests {
         )
     }
 
+    /// R39.
     #[test]
     fn the_name_learnt_on_the_connection_is_used_there() {
         let known = [conversation(1, "553491234567", 1), conversation(2, "123@lid", 2)];
@@ -193,6 +195,7 @@ mod tests {
         assert_eq!(recipient_on(&hidden, &aliases, &known, id(2)), "BR.77");
     }
 
+    /// R39.
     #[test]
     fn elsewhere_digits_that_the_channel_wrote_are_used_and_lids_are_not() {
         let known = [conversation(1, "553491234567", 1), conversation(2, "123@lid", 2)];
@@ -200,6 +203,7 @@ mod tests {
         assert_eq!(recipient_on(&contact(), &[], &known[1..], id(3)), "5534991234567");
     }
 
+    /// R39.
     #[test]
     fn a_stranger_is_called_by_its_phone() {
         assert_eq!(recipient_on(&contact(), &[], &[], id(1)), "5534991234567");
@@ -214,6 +218,7 @@ mod tests {
             .map(|connection| connection.id)
     }
 
+    /// D35.
     #[test]
     fn of_several_the_last_one_is_used_unless_it_is_off() {
         let all =

@@ -17,7 +17,7 @@ use crate::prosas::{Brl, GivenBack, LedgerLine, ProsaScope, Prosas, Spent, debit
 use crate::store::{Change, ChangeSet, Reads, StoreError, Stored, Version};
 
 /// How long after a dispatch was stored its provider may be called: with the longest timeout of a
-/// gateway, 50 seconds, it ends before its reservation could lapse (D50).
+/// gateway, 50 seconds, it ends before its reservation could lapse (D50, R88).
 const CALLED_WITHIN: Duration = Duration::from_secs(5);
 
 /// What an intent has to win beside its contact.

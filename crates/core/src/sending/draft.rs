@@ -102,7 +102,7 @@ impl Form for RecipientText {
 }
 
 /// A text as it was sent: neither trimmed nor changed (D34). The limits of D9 are those of the
-/// trimmed text; what surrounds it counts too, so that what is stored keeps within them.
+/// trimmed text; what surrounds it counts too, so that what is stored keeps within them (R56).
 pub(crate) struct MessageText;
 
 impl Form for MessageText {
@@ -160,6 +160,7 @@ mod tests {
         assert_eq!(fields, ["message", "connection_id", "wrong"]);
     }
 
+    /// D34.
     #[test]
     fn what_ends_like_a_group_is_one_and_all_else_is_a_phone() {
         let to = |to: &str| parse(json!({"to": to, "message": "Oi"})).map(|draft| draft.to);
@@ -170,12 +171,14 @@ mod tests {
         }
     }
 
+    /// D34.
     #[test]
     fn a_text_is_kept_as_it_was_sent() {
         let draft = parse(json!({"to": "+5511987654321", "message": "  Oi \n"})).expect("valid");
         assert_eq!(draft.message, "  Oi \n");
     }
 
+    /// R56.
     #[test]
     fn the_limit_of_a_text_is_4096_characters() {
         let send = |n: usize| parse(json!({"to": "+5511987654321", "message": "ã".repeat(n)}));

@@ -31,7 +31,7 @@ impl Cause {
     }
 }
 
-/// Why a message was not sent, or is not known to be.
+/// Why a message was not sent, or is not known to be (R41).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
     /// Fields are missing; send them.

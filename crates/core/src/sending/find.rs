@@ -16,7 +16,7 @@ use crate::messages::{Failure, Message, MessageStatus, MessageType};
 use crate::store::{ChangeSet, StoreError, Stored};
 use crate::{Recado, Timestamp};
 
-/// The waits before each look; after the last one the message stays uncertain.
+/// The waits before each look; after the last one the message stays uncertain (R110).
 const WAITS: [Duration; 4] = [
     Duration::from_secs(5),
     Duration::from_secs(30),
@@ -154,6 +154,7 @@ mod tests {
     use super::*;
     use crate::ids::CompanyId;
 
+    /// R110.
     #[test]
     fn a_message_is_looked_for_four_times() {
         let now = Timestamp::from_millis(1_763_000_000_000);

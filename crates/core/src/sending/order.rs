@@ -41,7 +41,7 @@ impl SendRules {
     pub const FREE_TEXT: Self = Self { heeds_opt_out: true, heeds_external_ai: true };
     /// Of templates that software sends (4.8.3).
     pub const TEMPLATE: Self = Self { heeds_opt_out: true, heeds_external_ai: false };
-    /// Of what a person of the company writes (D42).
+    /// Of what a person of the company writes (D42, R23).
     pub const AGENT: Self = Self { heeds_opt_out: false, heeds_external_ai: false };
 }
 

@@ -158,7 +158,7 @@ impl RecordOutcome {
     }
 
     /// What is left to record of a message that went with its contact: how far its recipient is,
-    /// and what is given back.
+    /// and what is given back (R55).
     fn without_message(&self, facts: &OutcomeFacts, now: Timestamp) -> Decided<Message> {
         let mut message = Message { sender: None, ..self.message.clone() };
         match &self.outcome {
@@ -177,7 +177,7 @@ impl RecordOutcome {
         Decided::new(changes, message)
     }
 
-    /// The contact after the outcome.
+    /// The contact after the outcome (R25, D39).
     fn contact_after(&self, own: &ChannelContact, now: Timestamp) -> Contact {
         let contact = own.contact.value();
         let mut after = match self.learnt(own) {
@@ -285,7 +285,7 @@ impl RecordOutcome {
     }
 
     /// Whether another message is this one, which the gateway told of as an echo before it answered
-    /// the send.
+    /// the send (R49).
     fn is_echo(&self, other: &Message) -> bool {
         other.direction == Direction::Outbound
             && other.sender_type == SenderType::Agent
@@ -430,7 +430,7 @@ impl UseCase for RecordOutcome {
             changes = changes.require(stored.unchanged());
         }
         let ended = Ended {
-            // A report may have proved what the gateway's answer denies.
+            // A report may have proved what the gateway's answer denies (R112).
             may_have_arrived: self.may_have_arrived() || message.status != MessageStatus::Failed,
             // Others may have given it up before its outcome was known here.
             is_news: stored.failure.as_ref().is_none_or(Failure::is_uncertain),

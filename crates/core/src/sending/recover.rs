@@ -83,7 +83,8 @@ impl Drop for TakenLeftover<'_> {
 impl Sending<'_> {
     /// Settles what was left behind: outcomes of this process that could not be recorded, and
     /// messages whose send was cut off or whose process died, which become `failed` as uncertain
-    /// and are never sent again by themselves. Tells whether there may be more. Call it at start and every few seconds.
+    /// and are never sent again by themselves. Tells whether there may be more. Call it at start
+    /// and every few seconds (R28).
     ///
     /// # Errors
     ///
@@ -119,7 +120,7 @@ impl Sending<'_> {
         }
     }
 
-    /// Settles what this process could not settle before, if there is anything.
+    /// Settles what this process could not settle before, if there is anything (R26).
     pub(crate) async fn record_leftovers(&self) -> Result<(), StoreError> {
         for _ in 0..self.app.unrecorded().len() {
             let Some(mut taken) = TakenLeftover::of(self.app.unrecorded()) else { break };
@@ -154,7 +155,7 @@ impl Sending<'_> {
         }
     }
 
-    /// Tells whether the message is stored.
+    /// Tells whether the message is stored (R27).
     async fn fail_if_stored(
         &self,
         company: CompanyId,

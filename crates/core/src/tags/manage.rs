@@ -72,7 +72,7 @@ impl Tags<'_> {
         self.app.change(|| store.tag(company, id), |tag| patch.over(tag)).await
     }
 
-    /// Deletes a tag; contacts lose it.
+    /// Deletes a tag; contacts lose it (R5).
     ///
     /// # Errors
     ///
@@ -145,7 +145,7 @@ impl Tags<'_> {
             .await
     }
 
-    /// Deletes a close reason that no contact was closed with.
+    /// Deletes a close reason that no contact was closed with (R5).
     ///
     /// # Errors
     ///

@@ -44,12 +44,12 @@ fn listed(positions: &[u32]) -> String {
     positions.join(", ")
 }
 
-/// Fills a template in. Variables that it does not have are ignored, whatever they hold.
+/// Fills a template in. Variables that it does not have are ignored, whatever they hold (R80).
 ///
 /// # Errors
 ///
 /// [`ComposeError`]: a template that cannot be filled in first, then literal tags, then what is
-/// missing (D49).
+/// missing (D49, R118).
 pub fn compose(
     template: &Template,
     variables: &BTreeMap<u32, String>,
@@ -132,6 +132,7 @@ mod tests {
         assert_eq!(made("{{1}}", &[(1, "  ")]), Err(ComposeError::Missing(vec![1])));
     }
 
+    /// R85.
     #[test]
     fn a_text_longer_than_the_channel_carries_is_refused() {
         assert!(made("{{1}}", &[(1, &"ã".repeat(4096))]).is_ok());

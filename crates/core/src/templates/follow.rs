@@ -47,7 +47,7 @@ impl From<NotFound> for SyncTemplatesError {
     }
 }
 
-/// Writes what a gateway listed.
+/// Writes what a gateway listed (R117).
 #[derive(Debug)]
 struct Sync {
     company: CompanyId,

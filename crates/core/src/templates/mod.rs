@@ -50,7 +50,7 @@ words! {
     }
 }
 
-/// A template of a company.
+/// A template of a company (R45).
 #[derive(Clone, PartialEq, Eq)]
 pub struct Template {
     /// Its id.

@@ -58,7 +58,7 @@ pub fn unknown_tag(body: &str) -> Option<&str> {
     })
 }
 
-/// How many characters [`render`] would make at most.
+/// How many characters [`render`] would make at most (R85).
 pub fn rendered_chars(body: &str, variables: &BTreeMap<u32, String>) -> usize {
     let value = |tag: &str| position(tag).and_then(|position| variables.get(&position));
     parts(body)
@@ -73,7 +73,7 @@ pub fn rendered_chars(body: &str, variables: &BTreeMap<u32, String>) -> usize {
 }
 
 /// The text with its variables filled in. What a variable says is never looked at again: a value
-/// that holds `{{1}}` stays as it is. Surplus variables are ignored (D49).
+/// that holds `{{1}}` stays as it is. Surplus variables are ignored (D49, R45).
 ///
 /// # Errors
 ///
@@ -150,12 +150,14 @@ mod tests {
         assert_eq!(filled, Err(vec![2, 3, 10]));
     }
 
+    /// R45.
     #[test]
     fn a_value_is_never_expanded_again() {
         let filled = render("{{1}}{{2}}", &variables(&[(1, "{{2}}"), (2, "b")]));
         assert_eq!(filled.unwrap(), "{{2}}b");
     }
 
+    /// R45.
     #[test]
     fn only_whole_numbers_from_one_on_are_positions() {
         let body = "{{1}} {{0}} {{01}} {{ 2 }} {{-1}} {{nome}} {{}} {{1000}} {{12} {3}} {{4";
@@ -165,6 +167,7 @@ mod tests {
         assert_eq!(unknown_tag("Olá {{nome}}"), Some("nome"));
     }
 
+    /// D49.
     #[test]
     fn tags_that_were_not_filled_in_are_found() {
         for tag in [

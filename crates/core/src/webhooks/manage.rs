@@ -124,7 +124,7 @@ impl UseCase for CreateWebhook {
     }
 }
 
-/// Changes a webhook that is not deleted.
+/// Changes a webhook that is not deleted (R71).
 struct ChangeWebhook<F> {
     company: CompanyId,
     id: WebhookId,
@@ -165,7 +165,7 @@ fn live(webhook: Option<&Stored<Webhook>>) -> Result<&Stored<Webhook>, WebhookEr
     webhook.filter(|known| known.state != WebhookState::Deleted).ok_or(WebhookError::NotFound)
 }
 
-/// Sends a test to one webhook (D56a).
+/// Sends a test to one webhook (D56a, R58).
 struct TestWebhook {
     company: CompanyId,
     id: WebhookId,
@@ -286,7 +286,8 @@ impl Webhooks<'_> {
         Ok(WebhookView::new(&changed, self.app.now()))
     }
 
-    /// Deletes a webhook: nothing is sent to it any more, and what was pending is given up (D52a).
+    /// Deletes a webhook: nothing is sent to it any more, and what was pending is given up (D52a,
+    /// R57).
     ///
     /// # Errors
     ///

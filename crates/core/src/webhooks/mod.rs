@@ -23,7 +23,7 @@ use crate::ids::{CompanyId, WebhookId};
 use crate::store::{StoreError, Stored};
 use crate::words::words;
 
-/// The most webhooks of one company.
+/// The most webhooks of one company (R60).
 pub const MAX_WEBHOOKS: usize = 500;
 
 words! {

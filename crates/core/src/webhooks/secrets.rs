@@ -92,7 +92,7 @@ impl SigningSecrets {
     }
 
     /// The secrets after a rotation: the old one signs for 24 hours more; the one before it, if it
-    /// still did, does no longer (D56).
+    /// still did, does no longer (D56, R76).
     #[must_use]
     pub fn rotated(&self, new: SigningSecret, now: Timestamp) -> Self {
         let until = now.plus(ROTATION);

@@ -18,7 +18,7 @@ pub struct InvalidUrl(&'static str);
 
 impl WebhookUrl {
     /// Reads a URL. Only its form is judged, and narrowly: whatever parsers are known to read
-    /// differently (spaces, backslashes, users, control and non-ASCII characters) is refused.
+    /// differently (spaces, backslashes, users, control and non-ASCII characters) is refused (R61).
     ///
     /// # Errors
     ///

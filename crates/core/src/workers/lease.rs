@@ -8,7 +8,7 @@ use crate::ids::WorkerId;
 use crate::store::{Change, ChangeSet, CommitError, StoreError};
 use crate::{Recado, Timestamp};
 
-/// How long a process counts as alive after its last beat. Beat about three times as often.
+/// How long a process counts as alive after its last beat. Beat about three times as often (R28).
 pub const LEASE: Duration = Duration::from_secs(10);
 /// With less than this left, a beat is made before anything is begun under the lease.
 const MARGIN: Duration = Duration::from_secs(5);

@@ -14,7 +14,7 @@ pub(crate) fn weight(worker: WorkerId, subject: &[u8]) -> ([u8; 32], WorkerId) {
 }
 
 /// Whether a subject falls to a process among those that are known. One that nobody knows of yet
-/// takes what nobody else would.
+/// takes what nobody else would (R67, R98).
 pub(crate) fn falls_to(own: WorkerId, known: &[WorkerId], subject: &[u8]) -> bool {
     let heaviest = known.iter().map(|worker| weight(*worker, subject)).max();
     heaviest.is_none_or(|(_, worker)| worker == own)

@@ -21,6 +21,7 @@ fn filled(front: &str, unit: &str, middle: &str, closing: &str) -> String {
     format!("{front}{}{middle}{}", unit.repeat(times), closing.repeat(times))
 }
 
+/// R90.
 #[test]
 fn an_expression_has_at_most_500_characters_of_any_size() {
     let longest = format!("$.{}", "ç".repeat(MAX_CHARACTERS - 2));
@@ -34,6 +35,7 @@ fn on_a_small_stack(test: fn()) {
     thread.expect("a thread").join().expect("no panic");
 }
 
+/// R90.
 #[test]
 fn nesting_is_accepted_up_to_its_limit() {
     on_a_small_stack(nest_up_to_the_limit);
@@ -108,6 +110,7 @@ fn many(unit: &str) -> Value {
     serde_json::from_str(&format!("[{}]", vec![unit; times].join(","))).expect("JSON")
 }
 
+/// R90.
 #[test]
 fn a_search_through_the_largest_body_is_within_the_budget_and_hostile_ones_are_not() {
     let deep = format!("{}0{}", "{\"a\":1,\"b\":[".repeat(40), "]}".repeat(40));
@@ -158,6 +161,7 @@ fn matching(body: &Value) -> Result<usize, TooCostly> {
     Ok(found.len())
 }
 
+/// R90.
 #[test]
 fn regular_expressions_of_the_body_are_bounded() {
     let body = |pattern: &str, text: &str| json!([{"text": text, "pattern": pattern}]);

@@ -8,6 +8,7 @@ use crate::generators::{documents, queries, soups};
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
+    /// R103.
     #[test]
     fn queries_select_what_another_implementation_selects(
         query in queries("$", 2),

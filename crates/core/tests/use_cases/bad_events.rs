@@ -25,6 +25,7 @@ async fn ids(scene: &Scene) -> Vec<String> {
     ids
 }
 
+/// R144.
 #[tokio::test]
 async fn an_event_that_cannot_be_committed_stops_none_of_those_behind_it() {
     let scene = scene("waha").await;
@@ -41,6 +42,7 @@ async fn an_event_that_cannot_be_committed_stops_none_of_those_behind_it() {
     assert_eq!(ids(&scene).await, ["m1", "m2", "m3", "m4", "m5"]);
 }
 
+/// R143.
 #[tokio::test]
 async fn a_conversation_that_only_a_history_makes_relies_on_its_contact() {
     let scene = scene("waha").await;

@@ -61,6 +61,7 @@ async fn the_first_answer_is_given_again_for_a_day() {
     assert_eq!(replayed(&kit, "k").await.as_deref(), Some("200 again"));
 }
 
+/// R40.
 #[tokio::test]
 async fn a_key_stands_for_one_body_of_one_operation_of_one_company() {
     let kit = Kit::new().await;
@@ -86,6 +87,7 @@ async fn a_forgotten_call_can_be_made_again() {
     }
 }
 
+/// R40.
 #[tokio::test]
 async fn a_call_in_flight_is_refused_until_its_process_is_gone_and_then_uncertain() {
     let store = Arc::new(MemoryStore::new());
@@ -132,6 +134,7 @@ async fn of_many_that_begin_at_once_one_gets_the_ticket() {
     }
 }
 
+/// R40.
 #[tokio::test]
 async fn the_answer_goes_with_the_contact_it_is_about() {
     let kit = Kit::new().await;

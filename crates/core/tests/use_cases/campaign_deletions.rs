@@ -133,6 +133,7 @@ async fn an_answer_that_could_not_be_recorded_is_recorded_later_though_the_conta
     }
 }
 
+/// R94.
 #[tokio::test]
 async fn what_surely_failed_is_given_back_once_though_its_campaign_is_gone() {
     for (failure, _, _, refunds) in endings() {

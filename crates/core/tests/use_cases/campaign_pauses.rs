@@ -12,6 +12,7 @@ use super::campaign_scene::Scene;
 use super::shop::{Shop, refusal, uncertain, unreachable};
 use super::shown;
 
+/// R91.
 #[tokio::test]
 async fn after_a_pause_was_answered_nothing_begins_to_be_sent() {
     for held in 1..12 {
@@ -50,6 +51,7 @@ async fn after_a_pause_was_answered_nothing_begins_to_be_sent() {
     }
 }
 
+/// R91.
 #[tokio::test]
 async fn a_lost_template_pauses_a_campaign_with_the_reason_and_it_goes_on_once_that_is_mended() {
     for (change, reason) in [
@@ -137,6 +139,7 @@ async fn a_campaign_sends_through_its_own_connection_and_pauses_when_that_is_los
     assert_eq!(sent.len(), 3);
 }
 
+/// R95.
 #[tokio::test]
 async fn of_several_connections_each_contact_is_met_on_its_last_one_and_strangers_fail() {
     let shop = Shop::new().await;
@@ -160,6 +163,7 @@ async fn of_several_connections_each_contact_is_met_on_its_last_one_and_stranger
     scene.check().await;
 }
 
+/// R92.
 #[tokio::test]
 async fn five_messages_in_a_row_that_do_not_reach_the_gateway_pause_a_campaign() {
     let offline =
@@ -185,6 +189,7 @@ async fn five_messages_in_a_row_that_do_not_reach_the_gateway_pause_a_campaign()
     }
 }
 
+/// R140.
 #[tokio::test]
 async fn a_template_that_the_gateway_refuses_pauses_a_campaign_at_once() {
     for per_second in [1, 100] {
@@ -219,6 +224,7 @@ fn limited() -> SendFailure {
     SendFailure::TryLater(Failure::new(limit, "slow down".to_owned()))
 }
 
+/// R141.
 #[tokio::test]
 async fn a_campaign_rests_longer_and_longer_while_the_gateway_takes_no_more() {
     let scene = Scene::with(Shop::new().await, 30, json!({ "messages_per_second": 10 })).await;
@@ -248,6 +254,7 @@ async fn a_campaign_rests_longer_and_longer_while_the_gateway_takes_no_more() {
     scene.check().await;
 }
 
+/// R141.
 #[tokio::test]
 async fn who_got_too_much_of_late_holds_up_no_other_recipient() {
     let scene = Scene::with(Shop::new().await, 20, json!({ "messages_per_second": 10 })).await;
@@ -275,6 +282,7 @@ async fn who_waits_for_no_rate_waits_for_no_rest_either() {
     scene.check().await;
 }
 
+/// R92.
 #[tokio::test]
 async fn other_failures_and_a_success_in_between_pause_nothing() {
     let scene = Scene::with(Shop::new().await, 40, json!({ "messages_per_second": 10 })).await;

@@ -42,6 +42,7 @@ async fn a_recipient_follows_what_is_reported_of_its_message() {
     scene.check().await;
 }
 
+/// R96.
 #[tokio::test]
 async fn an_uncertain_message_that_is_proved_sent_moves_its_recipient_on() {
     let scene = Scene::of(2).await;
@@ -71,6 +72,7 @@ async fn an_uncertain_message_that_is_proved_sent_moves_its_recipient_on() {
     scene.check().await;
 }
 
+/// R96.
 #[tokio::test]
 async fn a_report_that_comes_before_the_answer_moves_the_recipient_too() {
     let scene = Scene::of(1).await;
@@ -100,6 +102,7 @@ async fn a_reply_to_a_campaign_opts_out_as_a_campaign_reply() {
     assert!(reported.data.contains("campaign_reply"), "{data}");
 }
 
+/// R99.
 #[tokio::test]
 async fn a_contact_that_is_deleted_before_its_turn_is_passed_over() {
     let scene = Scene::of(3).await;
@@ -160,6 +163,7 @@ async fn a_contact_that_is_deleted_afterwards_stays_counted() {
     assert_eq!((gone.status.as_str(), gone.phone.as_deref()), ("sent", None));
 }
 
+/// R93.
 #[tokio::test]
 async fn a_campaign_is_deleted_with_its_recipients_unless_it_runs() {
     let scene = Scene::with(Shop::new().await, 4, json!({ "messages_per_second": 1 })).await;

@@ -62,6 +62,7 @@ async fn several_threads_and_processes_write_to_everybody_once() {
     scene.check().await;
 }
 
+/// R98.
 #[tokio::test]
 async fn two_runners_share_the_campaigns_and_write_to_everybody_once() {
     let scene = Scene::of(40).await;
@@ -105,6 +106,7 @@ async fn times(scene: &Scene, step: Duration, steps: usize) -> Vec<i64> {
     times
 }
 
+/// R97.
 #[tokio::test]
 async fn no_second_sees_more_messages_than_the_rate_and_a_tenth_of_it() {
     for rate in [1_u32, 3, 10, 25, 40] {
@@ -131,6 +133,7 @@ async fn no_second_sees_more_messages_than_the_rate_and_a_tenth_of_it() {
     }
 }
 
+/// R97.
 #[tokio::test]
 async fn those_who_are_passed_over_use_nothing_of_the_rate() {
     let scene = Scene::with(Shop::new().await, 300, json!({ "messages_per_second": 1 })).await;

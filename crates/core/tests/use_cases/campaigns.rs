@@ -87,6 +87,7 @@ async fn a_list_is_frozen_when_its_campaign_starts() {
     assert_eq!(scene.status().await.0, "finished");
 }
 
+/// R91.
 #[tokio::test]
 async fn a_list_that_is_gone_keeps_a_campaign_from_starting() {
     let scene = Scene::of(1).await;
@@ -106,6 +107,7 @@ async fn an_empty_list_makes_a_campaign_that_finishes_at_once() {
     assert_eq!(scene.counts().await["total"], 0);
 }
 
+/// R95.
 #[tokio::test]
 async fn groups_and_those_who_opted_out_or_are_blocked_are_skipped_for_nothing() {
     let shop = Shop::new().await;
@@ -208,6 +210,7 @@ async fn of_many_starts_at_once_the_list_is_taken_once() {
     assert_eq!(scene.recipients().await.len(), 10);
 }
 
+/// R94.
 #[tokio::test]
 async fn a_surely_failed_message_is_given_back_in_full_and_an_uncertain_one_is_not() {
     let scene = Scene::of(12).await;

@@ -58,6 +58,7 @@ async fn a_gateway_is_asked_every_five_minutes_and_every_minute_while_it_is_off(
     assert_eq!(asked_within(&scene, 600).await, 2);
 }
 
+/// R108.
 #[tokio::test]
 async fn a_gateway_without_an_answer_leaves_the_state_as_it_is() {
     for status in [CONNECTED, DISCONNECTED] {
@@ -118,6 +119,7 @@ async fn a_word_that_the_phone_is_there_is_checked_half_a_minute_later() {
     assert_eq!(scene.status().await, DISCONNECTED, "the word was late");
 }
 
+/// R127.
 #[tokio::test]
 async fn a_send_that_finds_the_connection_at_fault_has_it_looked_at() {
     let scene = scene("waha").await;

@@ -122,6 +122,7 @@ async fn state(kit: &Kit, id: ConnectionId) -> ConnectionStatus {
     kit.app.store().connection(kit.company.id, id).await.unwrap().unwrap().status
 }
 
+/// R144.
 #[tokio::test]
 async fn a_look_that_is_answered_late_does_not_undo_what_the_gateway_reported_since() {
     for (before, meanwhile, reported) in [
@@ -144,6 +145,7 @@ async fn a_look_that_is_answered_late_does_not_undo_what_the_gateway_reported_si
     }
 }
 
+/// R144.
 #[tokio::test]
 async fn a_doubt_that_comes_during_a_look_has_the_gateway_asked_again_a_second_later() {
     let (kit, id, gateway) = overtaken("connected").await;
@@ -166,6 +168,7 @@ async fn codes(kit: &Kit, id: ConnectionId) -> Vec<String> {
     groups.iter().map(|row| row.group.code.to_string()).collect()
 }
 
+/// R144.
 #[tokio::test]
 async fn a_list_of_groups_that_others_overtook_is_asked_for_again() {
     let (kit, id, gateway) = overtaken("connected").await;
@@ -202,6 +205,7 @@ async fn of_an_older_version(gateway: &str) -> (Kit, MemoryStore, Stored<Connect
     (kit, model, connection)
 }
 
+/// R144.
 #[tokio::test]
 async fn connections_of_an_older_version_get_the_jobs_that_come_back() {
     for (gateway, wanted) in [("waha", 3), ("evolution", 3), ("cloud_api", 1), ("simulated", 0)] {
@@ -229,6 +233,7 @@ async fn connections_of_an_older_version_get_the_jobs_that_come_back() {
     }
 }
 
+/// R144.
 #[tokio::test]
 async fn a_change_during_an_outage_hides_nothing_of_it() {
     let scene = scene("waha").await;

@@ -142,6 +142,7 @@ async fn a_connection_that_nothing_refers_to_is_deleted() {
     assert_eq!(code(kit.app.connections().delete(kit.company.id, id).await), "NOT_FOUND");
 }
 
+/// R54.
 #[tokio::test]
 async fn a_connection_that_a_contact_refers_to_is_deactivated_instead() {
     let kit = Kit::new().await;

@@ -27,6 +27,7 @@ async fn total(kit: &Kit) -> u64 {
     kit.app.contacts().page(&kit.caller, &filter, PageRequest::FIRST, false).await.unwrap().total
 }
 
+/// D2, D19.
 #[tokio::test]
 async fn a_new_contact_has_the_defaults_and_what_was_sent() {
     let kit = Kit::new().await;
@@ -155,6 +156,7 @@ async fn custom_fields_of_others_or_out_of_use_are_refused() {
     }
 }
 
+/// R19.
 #[tokio::test]
 async fn a_list_that_is_missing_or_inactive_stops_the_creation() {
     let kit = Kit::new().await;
@@ -396,5 +398,38 @@ async fn a_cursor_is_bound_to_its_company_and_filters() {
     for outcome in [foreign, filtered, garbage] {
         let (code, details) = refused(outcome);
         assert_eq!((code.as_str(), &details["parameter"]), ("INVALID_PARAMETER", &json!("cursor")));
+    }
+}
+
+/// R8.
+#[tokio::test]
+async fn an_empty_text_counts_as_absent_in_a_creation_but_for_the_phone() {
+    let kit = Kit::new().await;
+    let fields = ["name", "email", "birthday", "cpf", "postal_code", "city", "observation"];
+    let mut new = json!({ "phone": "34991230001", "cnpj": "" });
+    for field in fields {
+        new[field] = json!("");
+    }
+    let plain = create_phone(&kit, "34991230002").await;
+    let (made, plain) = (create(&kit, new).await.contact.id, shown(&kit, plain).await);
+    let made = shown(&kit, made).await;
+    for field in fields.into_iter().chain(["organization"]) {
+        assert_eq!(made[field], plain[field], "{field}");
+    }
+    let empty = kit.app.contacts().create(&kit.caller, &body(json!({ "phone": "" }))).await;
+    assert_eq!(refused(empty).1["fields"], json!(["phone"]));
+}
+
+/// R10.
+#[tokio::test]
+async fn clearing_an_email_that_is_empty_clears_the_shared_one() {
+    let kit = Kit::new().await;
+    create(&kit, json!({ "phone": "34991230001", "email": "a@b.co" })).await;
+    for (n, cleared) in [(2, json!("")), (3, Value::Null)] {
+        let new = json!({ "phone": format!("3499123000{n}"), "email": "a@b.co" });
+        let id = create(&kit, new).await.contact.id;
+        assert_eq!(shown(&kit, id).await["shared_email"], "a@b.co");
+        update(&kit, id, json!({ "email": cleared })).await;
+        assert_eq!(shown(&kit, id).await["shared_email"], Value::Null);
     }
 }

@@ -26,6 +26,7 @@ async fn given_up() -> (Outbound, WebhookId, DeliveryId) {
     (outbound, webhook, delivery.id)
 }
 
+/// 6.1.
 #[tokio::test]
 async fn the_body_is_the_envelope_around_the_events_own_bytes() {
     let outbound = Outbound::new().await;
@@ -117,12 +118,16 @@ async fn what_is_pending_is_not_redelivered() {
     assert_eq!(code(again), "DELIVERY_PENDING");
 }
 
+/// R74, D56a.
 #[tokio::test]
 async fn a_redelivery_is_a_fresh_series_with_the_same_id_and_bytes() {
     let (outbound, _, id) = given_up().await;
     let deliveries = outbound.kit.app.deliveries();
+    let created_at = outbound.detail(id).await.delivery.created_at;
+    outbound.advance(1);
     let view = deliveries.redeliver(outbound.kit.company.id, id).await.unwrap();
     assert_eq!((view.id, view.status, view.attempts), (id, DeliveryStatus::Pending, 5));
+    assert_eq!(view.created_at, created_at, "its place in the listing");
     assert_eq!(view.next_attempt_at, Some(outbound.kit.app.now()));
     // Five attempts more, with the same waits.
     for (n, wait) in [0, 30, 120, 600, 1_800].into_iter().enumerate() {
@@ -153,6 +158,7 @@ async fn a_redelivery_is_a_fresh_series_with_the_same_id_and_bytes() {
     }
 }
 
+/// R57.
 #[tokio::test]
 async fn what_a_deleted_webhook_was_owed_is_not_redelivered() {
     let (outbound, webhook, id) = given_up().await;
@@ -164,6 +170,7 @@ async fn what_a_deleted_webhook_was_owed_is_not_redelivered() {
     assert_eq!(kept.state, WebhookState::Deleted);
 }
 
+/// R74.
 #[tokio::test]
 async fn a_redelivery_to_an_inactive_webhook_waits() {
     let (outbound, webhook, id) = given_up().await;

@@ -17,6 +17,7 @@ fn secret(text: &str) -> SigningSecret {
     SigningSecret::parse(text).unwrap()
 }
 
+/// 6.3.
 #[tokio::test]
 async fn a_delivery_is_tried_five_times_with_the_waits_of_the_schedule_and_then_given_up() {
     let outbound = Outbound::new().await;
@@ -82,6 +83,7 @@ async fn waits_count_from_the_end_of_the_failed_attempt() {
     assert_eq!(delivery.created_at, created);
 }
 
+/// D53.
 #[tokio::test]
 async fn the_status_line_alone_decides() {
     for (status, delivered) in [
@@ -113,6 +115,7 @@ async fn the_status_line_alone_decides() {
     }
 }
 
+/// D53.
 #[tokio::test]
 async fn every_failure_of_the_transport_is_a_failed_attempt() {
     for error in [
@@ -153,6 +156,7 @@ async fn an_address_that_became_forbidden_is_not_called() {
     assert_eq!(outbound.only().await.status, DeliveryStatus::Delivered);
 }
 
+/// D1.
 #[tokio::test]
 async fn an_attempt_is_a_post_with_the_headers_of_the_contract() {
     let outbound = Outbound::new().await;
@@ -237,6 +241,7 @@ async fn after_a_rotation_both_secrets_sign_for_a_day_and_a_retry_goes_by_its_ow
     assert_eq!(signed, expected);
 }
 
+/// R62.
 #[tokio::test]
 async fn a_webhook_may_ask_for_the_standard_headers_beside_ours() {
     let outbound = Outbound::new().await;

@@ -94,6 +94,7 @@ async fn while_a_read_fails_nothing_is_lost() {
     }
 }
 
+/// R72.
 #[tokio::test]
 async fn while_nothing_can_be_recorded_attempts_are_not_counted() {
     let outbound = five().await;

@@ -52,6 +52,7 @@ fn in_order(each: usize) -> Vec<String> {
     (0..each).map(|n| n.to_string()).collect()
 }
 
+/// R69.
 #[tokio::test]
 async fn events_of_one_contact_go_one_after_another_and_contacts_beside_each_other() {
     let outbound = written(3, 5).await;
@@ -70,6 +71,7 @@ async fn events_of_one_contact_go_one_after_another_and_contacts_beside_each_oth
     assert!(texts.values().all(|texts| *texts == in_order(5)), "{texts:?}");
 }
 
+/// R69.
 #[tokio::test]
 async fn a_failed_first_attempt_releases_the_contacts_next_event_at_once() {
     let outbound = written(1, 3).await;
@@ -101,6 +103,7 @@ async fn a_retry_in_flight_holds_up_no_first_attempt() {
     assert_eq!(outbound.count(DeliveryStatus::Delivered).await, 2);
 }
 
+/// D55.
 #[tokio::test]
 async fn at_most_sixteen_attempts_are_in_flight_to_one_webhook() {
     let outbound = Outbound::new().await;
@@ -143,6 +146,7 @@ async fn webhooks_at_one_address_have_bounds_of_their_own() {
     assert_eq!(receiver.arrived(), 40);
 }
 
+/// D55.
 #[tokio::test]
 async fn receivers_that_never_answer_hold_up_no_other() {
     let outbound = Outbound::new().await;

@@ -168,6 +168,7 @@ async fn a_retry_is_made_when_it_is_due_and_not_at_the_next_look() {
     assert_eq!(outbound.only().await.status, DeliveryStatus::Failed);
 }
 
+/// R72.
 #[tokio::test]
 async fn what_a_dead_process_had_in_flight_is_sent_again_by_another_within_fifteen_seconds() {
     let outbound = Outbound::new().await;

@@ -32,6 +32,7 @@ async fn a_dispatch_that_is_under_way_stands_in_the_way_without_being_named() {
     assert_eq!(desk.shop.calls(), 1);
 }
 
+/// R88.
 #[tokio::test]
 async fn what_a_dead_process_reserved_lapses_after_exactly_sixty_seconds() {
     let desk = Desk::with(utility()).await;
@@ -179,6 +180,7 @@ async fn an_answer_that_comes_after_the_message_was_given_up_gives_back_or_opens
     }
 }
 
+/// R88.
 #[tokio::test]
 async fn a_dispatch_that_took_too_long_to_be_stored_is_not_sent_and_frees_its_window() {
     for (took, is_sent) in [(5_000, true), (5_001, false), (59_999, false), (61_000, false)] {

@@ -48,6 +48,7 @@ impl Counter {
     }
 }
 
+/// R101.
 #[tokio::test]
 async fn control_characters_and_overlong_values_are_refused_wherever_they_come_from() {
     let counter = Counter::with("Olá {{1}}").await;
@@ -69,6 +70,7 @@ async fn newline_and_tab_pass() {
     }
 }
 
+/// R80.
 #[tokio::test]
 async fn what_a_template_has_no_place_for_is_ignored_whatever_it_holds() {
     let counter = Counter::with("Olá {{1}}").await;
@@ -84,6 +86,7 @@ async fn what_a_template_has_no_place_for_is_ignored_whatever_it_holds() {
     assert_eq!(counter.said(sent).await, "Olá Bia");
 }
 
+/// R85.
 #[tokio::test]
 async fn a_text_may_have_4096_characters_once_it_is_filled_in() {
     let counter = Counter::with("Olá {{1}}").await;
@@ -120,6 +123,7 @@ async fn the_phone_of_the_query_does_not_matter_where_the_body_has_one() {
     assert_eq!(code(counter.send(&json!({}), &twice).await), "INVALID_PAYLOAD");
 }
 
+/// R101.
 #[tokio::test]
 async fn a_position_is_written_without_a_sign_or_leading_zeros() {
     let counter = Counter::with("Olá {{1}}").await;

@@ -81,6 +81,22 @@ async fn a_window_ends_to_the_millisecond() {
     }
 }
 
+/// R87.
+#[tokio::test]
+async fn a_window_counts_from_the_storing_of_the_message_however_slow_the_gateway_is() {
+    let desk = Desk::with(utility()).await;
+    let at = desk.shop.now();
+    let gate = desk.shop.kit().provider.hold();
+    let slow = async {
+        gate.reached(1).await;
+        desk.shop.advance(Duration::from_secs(20));
+        gate.open();
+    };
+    let (sent, ()) = tokio::join!(desk.send("Ana"), slow);
+    let expected = sent_at(at, &sent.unwrap(), TEN_MINUTES);
+    assert_eq!(existing(desk.send("Ana").await), Some(expected));
+}
+
 #[tokio::test]
 async fn a_refusal_names_the_message_in_the_form_of_the_contract() {
     let desk = Desk::with(utility()).await;

@@ -83,6 +83,7 @@ async fn a_dispatch_sends_the_filled_in_template_and_tells_of_it() {
     assert_eq!(desk.shop.events(), ["contact.created", "message.sent"]);
 }
 
+/// D51.
 #[tokio::test]
 async fn the_answer_tells_whether_the_contact_was_made() {
     let desk = Desk::new().await;
@@ -163,6 +164,7 @@ async fn the_client_comes_before_the_token_the_token_before_the_feature_and_that
     dispatches.admit(&desk.template.token, client(301)).await.unwrap();
 }
 
+/// 7.3.
 #[tokio::test]
 async fn of_everything_that_is_wrong_the_first_is_reported() {
     let desk = Desk::new().await;
@@ -260,6 +262,7 @@ async fn of_several_connections_the_contacts_last_one_or_the_templates_own_is_us
     assert_eq!(desk.shop.kit().provider.sent().last().unwrap().connection, second);
 }
 
+/// D51.
 #[tokio::test]
 async fn only_an_accepted_dispatch_reopens_the_conversation() {
     let desk = Desk::new().await;
@@ -335,6 +338,7 @@ async fn a_store_that_is_away_is_no_refusal_and_nothing_is_sent() {
     assert_eq!(desk.shop.events(), ["contact.created", "message.sent"]);
 }
 
+/// R102.
 #[tokio::test]
 async fn a_dispatch_that_could_not_be_stored_is_a_failed_send() {
     for failure in

@@ -60,6 +60,7 @@ async fn what_was_reported_of_a_deleted_contact_is_erased() {
     assert_eq!(entry["data"], serde_json::Value::Null);
 }
 
+/// R64.
 #[tokio::test]
 async fn what_is_still_pending_is_delivered_whole_and_then_erased() {
     let outbound = Outbound::new().await;
@@ -103,6 +104,7 @@ async fn an_erasure_of_many_events_takes_several_steps() {
     assert!(events.len() > 700 && events.iter().all(|event| event.data.is_empty()));
 }
 
+/// R64.
 #[tokio::test]
 async fn an_erasure_that_fails_is_done_later() {
     let outbound = Outbound::new().await;
@@ -127,6 +129,7 @@ async fn an_erasure_that_fails_is_done_later() {
     assert!(!is_reported(&outbound).await);
 }
 
+/// R70.
 #[tokio::test]
 async fn what_is_older_than_the_retention_is_swept_and_what_is_pending_stays() {
     let model = MemoryStore::new();

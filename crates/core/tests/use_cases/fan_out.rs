@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use recado_core::deliveries::DeliveryStatus;
 use recado_core::ids::WebhookId;
 use recado_core::{Ids, Recado, Timestamp};
 use recado_testkit::kit::body;
@@ -71,6 +72,7 @@ async fn a_delivery_tells_of_its_event_at_the_time_of_the_change() {
     assert_eq!((delivery.attempts, delivery.delivered_at), (0, None));
 }
 
+/// R59.
 #[tokio::test]
 async fn inactive_webhooks_and_small_plans_make_no_deliveries() {
     let outbound = Outbound::new().await;
@@ -162,6 +164,7 @@ async fn what_another_process_does_to_webhooks_counts_from_the_next_commit_on() 
     assert_eq!(outbound.model.events(company).len(), 5, "no event is lost or doubled");
 }
 
+/// R73.
 #[tokio::test]
 async fn webhooks_that_change_while_events_happen_lose_no_event() {
     let outbound = Outbound::new().await;
@@ -187,6 +190,7 @@ async fn webhooks_that_change_while_events_happen_lose_no_event() {
     assert_eq!(outbound.all().await.len(), 60);
 }
 
+/// D52.
 #[tokio::test]
 async fn what_is_not_committed_is_not_delivered() {
     let outbound = Outbound::new().await;
@@ -239,4 +243,16 @@ async fn the_id_of_a_delivery_carries_the_time_of_its_event() {
         let millis = seconds as i64 * 1_000 + i64::from(nanos) / 1_000_000;
         assert_eq!(millis, delivery.created_at.millis());
     }
+}
+
+/// R59.
+#[tokio::test]
+async fn what_is_pending_goes_on_when_the_plan_falls() {
+    let outbound = Outbound::new().await;
+    outbound.receiver(URL).otherwise_status(200);
+    outbound.webhook(URL, &["*"]).await;
+    create_phone(&outbound.kit, "+5534991230001").await;
+    outbound.set_plan("starter").await;
+    outbound.drain().await;
+    assert_eq!(outbound.only().await.status, DeliveryStatus::Delivered);
 }

@@ -26,6 +26,7 @@ fn asked(scene: &Scene) -> usize {
     scene.kit.provider.looked_up().len()
 }
 
+/// R110.
 #[tokio::test]
 async fn a_message_that_the_gateway_has_was_sent() {
     let scene = scene("waha").await;
@@ -49,6 +50,7 @@ async fn a_message_that_the_gateway_has_was_sent() {
     assert_eq!((asked(&scene), scene.kit.provider.sent().len()), (1, 1));
 }
 
+/// R110.
 #[tokio::test]
 async fn a_message_is_looked_for_four_times_and_then_stays_uncertain() {
     let scene = scene("evolution").await;

@@ -70,6 +70,7 @@ fn repetitions() -> Vec<Incoming> {
     ]
 }
 
+/// R145.
 #[tokio::test]
 async fn what_is_repeated_of_a_deleted_contact_changes_nothing() {
     for gateway in ["waha", "evolution", "cloud_api"] {
@@ -134,6 +135,7 @@ async fn a_pull_does_not_bring_a_deleted_contact_back() {
     assert_eq!(event_counts(&scene), [before[0] + 1, before[1] + 1, before[2], before[3]]);
 }
 
+/// R145.
 #[tokio::test]
 async fn ids_are_forgotten_for_good_after_eight_days() {
     let scene = scene("cloud_api").await;

@@ -104,6 +104,7 @@ async fn through(scene: &Scene) -> Vec<(Value, Value)> {
     messages.map(|message| (message["wamid"].clone(), message["connection_id"].clone())).collect()
 }
 
+/// R120.
 #[tokio::test]
 async fn one_address_serves_all_the_numbers_of_an_app() {
     let scene = scene("cloud_api").await;
@@ -233,6 +234,7 @@ async fn a_connection_that_is_deleted_while_it_is_called_is_not_there() {
     }
 }
 
+/// R106.
 #[tokio::test]
 async fn a_connection_that_is_off_still_hears() {
     let scene = scene("waha").await;

@@ -84,6 +84,7 @@ async fn a_put_answers_the_set_and_makes_a_contact_of_each_group() {
     assert_eq!(contact["external_chat_id"], "1@g.us");
 }
 
+/// D64.
 #[tokio::test]
 async fn a_put_replaces_the_set_and_an_event_merges_into_it() {
     let kit = Kit::new().await;
@@ -116,6 +117,7 @@ async fn two_connections_share_the_contact_of_a_group() {
     assert_eq!(store.events(kit.company.id).len(), 1);
 }
 
+/// R46.
 #[tokio::test]
 async fn a_name_that_people_gave_a_group_survives_the_next_synchronization() {
     let store = MemoryStore::new();
@@ -130,6 +132,7 @@ async fn a_name_that_people_gave_a_group_survives_the_next_synchronization() {
     assert_eq!(shown(&kit, contact).await["name"], "Obra 2");
 }
 
+/// R46.
 #[tokio::test]
 async fn wrong_groups_are_refused_all_together() {
     let kit = Kit::new().await;
@@ -209,6 +212,7 @@ async fn a_gateway_that_cannot_tell_or_fails_leaves_the_set() {
     assert_eq!(codes(&kit, id).await, ["1@g.us"]);
 }
 
+/// R135.
 #[tokio::test]
 async fn a_list_that_is_not_whole_removes_no_group() {
     let kit = Kit::new().await;
@@ -222,6 +226,7 @@ async fn a_list_that_is_not_whole_removes_no_group() {
     assert_eq!(codes(&kit, id).await, ["1@g.us", "2@g.us"]);
 }
 
+/// R135.
 #[tokio::test]
 async fn a_role_that_is_not_reported_stays_as_it_is_known() {
     let kit = Kit::new().await;
@@ -279,6 +284,7 @@ async fn groups_are_read_at_once_and_then_every_hour() {
     assert_eq!(codes(&kit, id).await, ["2@g.us"]);
 }
 
+/// R47.
 #[tokio::test]
 async fn a_connect_has_groups_read_at_once_and_a_failure_tried_again() {
     let kit = Kit::new().await;
@@ -309,6 +315,7 @@ async fn the_sweep_ends_with_its_connection() {
     assert_eq!(store.jobs(kit.company.id), []);
 }
 
+/// R38.
 #[tokio::test]
 async fn an_import_of_a_taken_alias_leaves_it_with_its_owner() {
     let kit = Kit::new().await;

@@ -3,6 +3,7 @@
 use recado_core::gateway::{GatewayEvent, GatewayMessage, NamesReport};
 use recado_core::inbox::{EventOutcome, EventResult};
 use recado_core::{Error, Rejection};
+use recado_testkit::kit::body;
 use serde_json::{Value, json};
 
 use super::gateway_scene::*;
@@ -34,6 +35,7 @@ async fn ambiguous(scene: &Scene) -> Option<Vec<String>> {
     }
 }
 
+/// R115.
 #[tokio::test]
 async fn a_contact_known_by_lid_gets_the_phone_that_is_learnt_later() {
     let scene = scene("waha").await;
@@ -77,6 +79,7 @@ async fn names_of_nobody_make_nobody() {
     assert_eq!(scene.model.row_count(), rows);
 }
 
+/// R115.
 #[tokio::test]
 async fn two_contacts_that_turn_out_to_be_one_person_are_distinguished_by_the_operator() {
     let scene = scene("waha").await;
@@ -123,6 +126,7 @@ async fn a_message_brings_names_as_a_report_of_them_does() {
     assert_eq!(found, both);
 }
 
+/// R115.
 #[tokio::test]
 async fn a_phone_that_a_contact_has_is_not_replaced() {
     let scene = scene("waha").await;
@@ -162,4 +166,27 @@ async fn groups_learn_no_phone() {
     assert_ne!(group["phone"], Value::Null, "a group is shown by its identifier");
     let sent = scene.messaging.send(PHONE, "Oi").await.unwrap();
     assert_ne!(sent.contact_id, id);
+}
+
+/// R37.
+#[tokio::test]
+async fn an_event_is_about_whom_it_names_first_on_its_channel() {
+    let scene = scene("waha").await;
+    let says = async |id: &str, peer: &str, aliases: &[&str]| {
+        let aliases = aliases.iter().map(|alias| (*alias).to_owned()).collect();
+        let message = GatewayMessage { aliases, ..text(id, peer, "Oi") };
+        scene.messaging.receive(vec![Ok(GatewayEvent::Message(message))]).await;
+        newest_contact(&scene).await
+    };
+    let (one, two) = (says("m1", "1@lid", &[]).await, says("m2", "2@lid", &[]).await);
+    assert_eq!(says("m3", "1@lid", &["2@lid"]).await, one);
+    assert_eq!(says("m4", "2@lid", &["1@lid"]).await, two);
+    assert_eq!(says("m5", "3@lid", &["2@lid", "1@lid"]).await, two);
+    let mut same_phone = Vec::new();
+    for (identifier, channel) in [("a", "telegram"), ("b", "whatsapp"), ("c", "whatsapp")] {
+        let new = json!({ "identifier": identifier, "source_platform": channel, "phone": PHONE });
+        let import = scene.kit.app.contacts().import(&scene.kit.company, &body(new)).await;
+        same_phone.push(import.unwrap().0.to_string());
+    }
+    assert_eq!(says("m6", PEER, &[]).await, same_phone[1], "the older one on the channel");
 }

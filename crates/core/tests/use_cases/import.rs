@@ -87,6 +87,7 @@ async fn a_taken_email_is_shared() {
     assert_eq!((&now["email"], &now["shared_email"]), (&Value::Null, &json!("a@b.co")));
 }
 
+/// R3.
 #[tokio::test]
 async fn references_to_nothing_and_times_to_come_are_refused_together() {
     let kit = Kit::new().await;
@@ -129,4 +130,12 @@ async fn an_import_without_a_creation_time_is_met_by_a_running_export() {
     import(&kit, json!({ "identifier": "late" })).await;
     let rest = kit.app.contacts().export(&kit.caller, &query(part.next_cursor)).await.unwrap();
     assert_eq!((rest.items.len(), rest.total), (2, 4));
+}
+
+/// R12.
+#[tokio::test]
+async fn an_identifier_that_looks_like_a_phone_is_no_phone() {
+    let kit = Kit::new().await;
+    let id = import(&kit, json!({ "identifier": "5534991230001" })).await;
+    assert_eq!(shown(&kit, id).await["phone"], "5534991230001", "a phone would begin with +");
 }

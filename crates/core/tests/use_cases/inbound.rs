@@ -67,6 +67,7 @@ impl Hook {
     }
 }
 
+/// 4.9.
 #[tokio::test]
 async fn a_new_phone_makes_a_contact_and_a_known_one_brings_it_up_to_date() {
     let hook = Hook::new().await;
@@ -210,6 +211,7 @@ async fn one_cnpj_makes_one_organization_however_many_name_it_at_once() {
     }
 }
 
+/// R82, 4.9.5.
 #[tokio::test]
 async fn a_slug_without_a_definition_gets_a_pending_one_reported_by_the_post_that_made_it() {
     let hook = Hook::new().await;
@@ -252,6 +254,7 @@ async fn numbers_are_stored_as_they_were_written() {
     }
 }
 
+/// R82.
 #[tokio::test]
 async fn a_definition_that_many_need_at_once_is_made_once_and_reported_once() {
     let hook = Hook::new().await;

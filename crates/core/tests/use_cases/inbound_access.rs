@@ -37,6 +37,7 @@ async fn call(app: &Recado, slug: &str, client: ClientNet, secrets: &[&str]) -> 
     }
 }
 
+/// 7.2.
 #[tokio::test]
 async fn unknown_comes_before_feature_inactive_and_secret_in_this_order() {
     let shop = Shop::new().await;
@@ -71,6 +72,7 @@ async fn a_public_endpoint_needs_no_secret_and_does_not_mind_one() {
     }
 }
 
+/// R83.
 #[tokio::test]
 async fn a_secret_that_was_replaced_is_refused_at_once_and_shown_once() {
     let shop = Shop::new().await;
@@ -139,6 +141,7 @@ async fn the_contact_webhook_and_template_dispatch_count_a_client_apart() {
     assert_eq!(code(limited), "RATE_LIMITED");
 }
 
+/// R77.
 #[tokio::test]
 async fn a_stranger_cannot_use_up_an_endpoints_allowance() {
     let shop = Shop::new().await;
@@ -178,6 +181,7 @@ async fn a_public_endpoint_takes_thirty_calls_a_minute() {
     assert_eq!(call(shop.app(), "open", client(32), &[]).await, "RATE_LIMITED");
 }
 
+/// R77.
 #[tokio::test]
 async fn a_call_that_is_limited_is_charged_nothing_on_either_counter() {
     let shop = Shop::new().await;

@@ -148,6 +148,7 @@ async fn a_message_and_its_reaction_and_edit_in_one_call_know_of_each_other() {
     assert_eq!(reaction["quoted_message_id"], text["id"]);
 }
 
+/// D31a.
 #[tokio::test]
 async fn a_quoted_picture_is_reported_by_its_caption() {
     let (messaging, _) = messaging().await;
@@ -190,6 +191,7 @@ async fn reports_in_any_order_end_in_the_same_state_with_one_event_for_each_chan
     }
 }
 
+/// D65.
 #[tokio::test]
 async fn history_moves_nothing_but_an_opt_out() {
     let (messaging, model) = messaging().await;
@@ -242,6 +244,7 @@ async fn reports_are_reported_with_both_ais_on_while_contacts_cannot_be_read() {
     assert_eq!(update["contact"]["id"], sent.contact_id.to_string());
 }
 
+/// R32.
 #[tokio::test]
 async fn a_group_message_is_the_groups_and_lets_it_be_answered() {
     let (messaging, _) = messaging().await;
@@ -260,6 +263,7 @@ async fn a_group_message_is_the_groups_and_lets_it_be_answered() {
     assert_eq!(group["wa_push_name"], Value::Null);
 }
 
+/// R50.
 #[tokio::test]
 async fn calls_that_come_at_once_share_their_commits_and_each_gets_its_own_results() {
     let model = MemoryStore::new();
@@ -289,6 +293,7 @@ async fn calls_that_come_at_once_share_their_commits_and_each_gets_its_own_resul
     assert!(commits.load(std::sync::atomic::Ordering::Relaxed) < 20);
 }
 
+/// R50.
 #[tokio::test]
 async fn a_call_that_is_given_up_half_way_holds_up_nobody() {
     let kit = super::interleaving().await;
@@ -309,5 +314,43 @@ async fn a_call_that_is_given_up_half_way_holds_up_nobody() {
             drop(given_up);
         });
         assert_eq!(result.result, EventOutcome::Stored, "after {steps} steps");
+    }
+}
+
+/// R48.
+#[tokio::test]
+async fn an_edit_that_is_older_than_another_is_ignored() {
+    let (messaging, _) = messaging().await;
+    let edit = |id: &str, content: &str, at: Value| json!({ "kind": "edit", "provider_message_id": id, "content": content, "timestamp": at });
+    messaging.hear("m1", "5534991230001", "um").await;
+    let now = messaging.kit.app.now();
+    let later = messaging.tell(edit("m1", "três", json!(now.minus(Duration::from_secs(1))))).await;
+    assert_eq!(later.result, EventOutcome::Stored);
+    let older = messaging.tell(edit("m1", "dois", json!(now.minus(Duration::from_secs(2))))).await;
+    assert_eq!(older.result, EventOutcome::Ignored);
+    assert_eq!(messaging.newest().await["content"], "três");
+    messaging.tell(edit("m1", "quatro", Value::Null)).await;
+    let message = messaging.newest().await;
+    assert_eq!((&message["content"], &message["edited_at"]), (&json!("quatro"), &json!(now)));
+    let sent = messaging.send("+5534991230001", "Oi").await.unwrap();
+    messaging.tell(edit(sent.wamid.as_deref().unwrap(), "Olá", Value::Null)).await;
+    assert_eq!(messaging.newest().await["content"], "Olá");
+}
+
+/// R30.
+#[tokio::test]
+async fn a_report_tells_what_became_of_it() {
+    let (messaging, _) = messaging().await;
+    messaging.hear("m1", "5534991230001", "Oi").await;
+    let sent = messaging.send("+5534991230001", "Oi").await.unwrap();
+    let id = sent.wamid.as_deref().unwrap();
+    for (id, status, result) in [
+        (id, "delivered", EventOutcome::Stored),
+        (id, "delivered", EventOutcome::Duplicate),
+        (id, "sent", EventOutcome::Ignored),
+        ("m1", "read", EventOutcome::Ignored),
+        ("nobody knows it yet", "read", EventOutcome::Stored),
+    ] {
+        assert_eq!(messaging.status(id, status).await.result, result, "{id} {status}");
     }
 }

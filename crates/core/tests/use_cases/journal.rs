@@ -57,6 +57,7 @@ async fn an_entry_is_the_envelope_of_a_delivery_without_the_delivery() {
     assert!(entry.ends_with(&format!("\"data\":{}}}", event.data)), "byte for byte: {entry}");
 }
 
+/// 6.4.
 #[tokio::test]
 async fn events_come_oldest_first_and_each_once_over_all_parts() {
     let outbound = five().await;
@@ -113,6 +114,7 @@ async fn the_journal_can_be_narrowed_to_one_event() {
     assert_eq!(read(app, caller, &other).await.entries.len(), created);
 }
 
+/// R58.
 #[tokio::test]
 async fn tests_of_webhooks_are_not_in_the_journal() {
     let outbound = Outbound::new().await;
@@ -124,6 +126,7 @@ async fn tests_of_webhooks_are_not_in_the_journal() {
     assert!(JournalRequest::parse(&params).is_err());
 }
 
+/// R63.
 #[tokio::test]
 async fn a_position_is_good_for_the_company_that_it_was_given_to_and_unaltered() {
     let outbound = five().await;

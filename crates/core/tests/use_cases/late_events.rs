@@ -37,6 +37,7 @@ async fn is_blocked(scene: &Scene) -> bool {
     sent.is_err() && code(sent) == "CONTACT_OPTED_OUT"
 }
 
+/// R124.
 #[tokio::test]
 async fn an_old_wish_to_resume_lifts_no_newer_block() {
     let scene = scene("cloud_api").await;
@@ -53,6 +54,7 @@ async fn an_old_wish_to_resume_lifts_no_newer_block() {
     assert!(!is_blocked(&scene).await);
 }
 
+/// R124.
 #[tokio::test]
 async fn a_wish_to_resume_of_an_impossible_time_is_one_of_today() {
     let scene = scene("cloud_api").await;
@@ -68,6 +70,7 @@ async fn a_wish_to_resume_of_an_impossible_time_is_one_of_today() {
     }
 }
 
+/// R124.
 #[tokio::test]
 async fn a_request_to_stop_counts_when_it_comes_however_old_it_says_it_is() {
     let scene = scene("cloud_api").await;
@@ -82,6 +85,21 @@ async fn a_request_to_stop_counts_when_it_comes_however_old_it_says_it_is() {
     assert_eq!(scene.reported("contact.opted_out").len(), reported + 1);
 }
 
+/// R33.
+#[tokio::test]
+async fn only_a_request_to_stop_makes_a_contact_of_somebody_unknown() {
+    let scene = scene("cloud_api").await;
+    let now = scene.kit.clock.now();
+    assert_eq!(wants(&scene, Preference::Resume, now).await, EventOutcome::Ignored);
+    assert_eq!(scene.reported("contact.created").len(), 0);
+    assert_eq!(wants(&scene, Preference::Stop, now).await, EventOutcome::Stored);
+    let reported =
+        ["contact.created", "contact.opted_out"].map(|event| scene.reported(event).len());
+    assert_eq!(reported, [1, 1]);
+    assert!(is_blocked(&scene).await);
+}
+
+/// R124.
 #[tokio::test]
 async fn a_late_echo_leaves_unread_what_came_after_it() {
     let scene = scene("waha").await;
@@ -102,6 +120,7 @@ async fn unread(scene: &Scene) -> u64 {
     shown(&scene.kit, id).await["connections"][0]["unread_count"].as_u64().unwrap()
 }
 
+/// R124.
 #[tokio::test]
 async fn a_word_that_the_phone_is_gone_is_checked_half_a_minute_later() {
     let scene = scene("waha").await;
@@ -113,6 +132,7 @@ async fn a_word_that_the_phone_is_gone_is_checked_half_a_minute_later() {
     assert_eq!(scene.status().await, Connected, "the gateway says what holds now");
 }
 
+/// R124.
 #[tokio::test]
 async fn groups_that_change_while_they_are_read_are_read_again() {
     let scene = scene("waha").await;
@@ -134,6 +154,7 @@ async fn groups_that_change_while_they_are_read_are_read_again() {
     assert_eq!((scene.kit.provider.asked().groups, scene.waiting(read)), (asked + 1, 0));
 }
 
+/// R126.
 #[tokio::test]
 async fn a_connection_that_is_not_used_is_not_asked_after() {
     let scene = scene("waha").await;

@@ -68,6 +68,7 @@ async fn an_uncertain_message_that_was_delivered_moves_on_and_an_older_failure_i
     assert_eq!(scene.fate(id).await, ("delivered".to_owned(), None, Some("w1".to_owned())));
 }
 
+/// R114.
 #[tokio::test]
 async fn a_refusal_because_the_recipient_wants_none_opts_them_out() {
     let scene = scene("cloud_api").await;
@@ -100,6 +101,7 @@ async fn a_refusal_because_the_recipient_wants_none_opts_them_out() {
     assert_eq!(scene.reported("contact.opted_out").len(), 2);
 }
 
+/// R114.
 #[tokio::test]
 async fn a_report_that_the_recipient_wants_none_opts_them_out_once_per_block() {
     let scene = scene("cloud_api").await;
@@ -159,6 +161,7 @@ async fn a_report_that_the_recipient_wants_none_is_not_taken_while_contacts_cann
     assert!(is_blocked(&scene).await);
 }
 
+/// R114.
 #[tokio::test]
 async fn on_a_paired_phone_such_a_failure_is_just_one() {
     let scene = scene("waha").await;

@@ -20,6 +20,7 @@ async fn kept(kit: &Kit, contact: ContactId) -> Value {
     serde_json::to_value(memory.expect("the contact is there")).expect("a memory is JSON")
 }
 
+/// R42.
 #[tokio::test]
 async fn a_memory_grows_with_every_merge() {
     let kit = Kit::new().await;

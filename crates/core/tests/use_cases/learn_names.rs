@@ -38,6 +38,7 @@ async fn phone_of(scene: &Scene, contact: ContactId) -> Value {
     shown(&scene.kit, contact).await["phone"].clone()
 }
 
+/// R130.
 #[tokio::test]
 async fn the_phone_of_somebody_who_wrote_by_lid_is_asked_for_and_kept() {
     let scene = scene("waha").await;
@@ -93,6 +94,7 @@ async fn a_gateway_that_knows_no_phone_is_asked_again_with_the_next_message() {
     assert_eq!(phone_of(&scene, newest_contact(&scene).await).await, PHONE);
 }
 
+/// R130.
 #[tokio::test]
 async fn a_gateway_that_fails_is_asked_again_and_given_up_in_the_end() {
     let scene = scene("waha").await;

@@ -64,6 +64,7 @@ mod purge;
 mod purge_crash;
 mod purge_merges;
 mod records;
+mod replies;
 mod send_answers;
 mod send_template;
 mod sending;

@@ -82,6 +82,7 @@ async fn a_received_file_can_be_read_by_its_link_once_it_was_fetched() {
     assert_eq!(code(messages.read_media(company, document, signature).await), "NOT_FOUND");
 }
 
+/// R34.
 #[tokio::test]
 async fn a_gateway_that_fails_is_asked_again_until_it_is_given_up() {
     let store = MemoryStore::new();
@@ -101,6 +102,7 @@ async fn a_gateway_that_fails_is_asked_again_until_it_is_given_up() {
     assert_eq!(message(&kit, contact).await.media_url, None);
 }
 
+/// R34.
 #[tokio::test]
 async fn a_file_that_is_too_large_is_not_cut_off_but_left() {
     let store = MemoryStore::new();
@@ -141,6 +143,7 @@ async fn the_job_of_a_contact_that_is_gone_ends() {
     assert!(!matches!(gone, Err(Error::Rejected(ManageError::InUse))));
 }
 
+/// R143.
 #[tokio::test]
 async fn a_file_whose_contact_is_merged_while_it_is_fetched_is_the_other_ones() {
     let kit = Kit::new().await;

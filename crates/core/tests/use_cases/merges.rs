@@ -60,6 +60,7 @@ async fn messages_of(scene: &Scene, id: ContactId) -> Vec<Value> {
     listed.items.iter().map(|item| serde_json::to_value(item).unwrap()).collect()
 }
 
+/// R116.
 #[tokio::test]
 async fn everything_of_the_other_contact_is_the_ones_that_stays() {
     let scene = scene("waha").await;
@@ -165,6 +166,7 @@ async fn a_request_to_stop_and_a_block_outlive_the_merge() {
     }
 }
 
+/// R116.
 #[tokio::test]
 async fn nobody_is_reported_of_a_merge() {
     let scene = scene("waha").await;
@@ -174,6 +176,7 @@ async fn nobody_is_reported_of_a_merge() {
     assert_eq!(scene.model.events(scene.kit.company.id).len(), before);
 }
 
+/// R116.
 #[tokio::test]
 async fn what_cannot_be_merged_is_left_alone() {
     let scene = scene("waha").await;
@@ -356,6 +359,7 @@ async fn places(campaign: &Campaign) -> Value {
     recipients.iter().map(shown).collect()
 }
 
+/// R116.
 #[tokio::test]
 async fn a_merge_makes_nobody_get_a_running_campaign_twice() {
     for (keeps, goes) in [(0, 1), (1, 0)] {
@@ -426,6 +430,7 @@ async fn of_two_places_in_a_campaign_that_both_wait_one_is_served() {
     campaign.check().await;
 }
 
+/// R116.
 #[tokio::test]
 async fn nothing_is_dispatched_again_before_the_later_window_of_both_ends() {
     let later = TEN_MINUTES - MILLISECOND;

@@ -80,6 +80,7 @@ async fn scene() -> (Kit, [ContactId; 2], [ConnectionId; 2]) {
     (kit, contacts, connections)
 }
 
+/// 4.6.
 #[tokio::test]
 async fn the_general_listing_is_newest_first_and_every_filter_narrows_it() {
     let (kit, contacts, connections) = scene().await;
@@ -109,6 +110,7 @@ async fn the_general_listing_is_newest_first_and_every_filter_narrows_it() {
     );
 }
 
+/// 4.7.
 #[tokio::test]
 async fn the_contacts_listing_knows_only_its_own_parameters() {
     let (kit, contacts, connections) = scene().await;
@@ -202,6 +204,7 @@ async fn an_imported_message_is_answered_and_kept_as_it_was_given() {
     assert_eq!(store.events(kit.company.id).len(), events, "an import tells nobody");
 }
 
+/// R52.
 #[tokio::test]
 async fn a_message_is_imported_once_by_its_id_and_by_its_providers() {
     let (kit, contacts, connections) = scene().await;
@@ -312,6 +315,7 @@ async fn an_imported_message_shows_the_debit_that_covers_it() {
     assert_eq!((code.as_str(), &details["fields"]), ("VALIDATION_ERROR", &json!(["prosa"])));
 }
 
+/// R52.
 #[tokio::test]
 async fn a_status_that_was_reported_before_the_import_counts() {
     let (kit, contacts, connections) = scene().await;

@@ -53,6 +53,7 @@ async fn a_reference_proves_its_message_whatever_it_says() {
     assert_eq!((status.as_str(), why, id.as_deref()), ("sent", None, Some("w1")));
 }
 
+/// R111.
 #[tokio::test]
 async fn the_same_text_to_the_same_person_proves_an_uncertain_send() {
     let scene = scene("evolution").await;
@@ -65,6 +66,7 @@ async fn the_same_text_to_the_same_person_proves_an_uncertain_send() {
     assert_eq!((scene.fate(id).await.2.as_deref(), total(&scene).await), (Some("w1"), 1));
 }
 
+/// R111.
 #[tokio::test]
 async fn what_is_not_the_same_proves_nothing() {
     let scene = scene("evolution").await;
@@ -89,6 +91,7 @@ async fn what_is_not_the_same_proves_nothing() {
     assert_eq!(scene.fate(id).await.2.as_deref(), Some("w6"));
 }
 
+/// R111.
 #[tokio::test]
 async fn a_time_that_no_live_call_can_tell_is_none() {
     let days = |days: u64| Duration::from_secs(days * 24 * 60 * 60);
@@ -108,6 +111,7 @@ async fn a_time_that_no_live_call_can_tell_is_none() {
     }
 }
 
+/// R111.
 #[tokio::test]
 async fn what_a_gateway_was_asked_for_proves_nothing_by_coming_now() {
     let scene = scene("evolution").await;
@@ -142,6 +146,7 @@ async fn another_connection_proves_nothing() {
     assert!(scene.is_uncertain(id).await);
 }
 
+/// R111.
 #[tokio::test]
 async fn of_several_uncertain_messages_each_proof_proves_one_the_oldest_first() {
     let scene = scene("evolution").await;
@@ -171,6 +176,7 @@ async fn several_proofs_in_one_call_prove_as_many_messages() {
     assert_eq!(found, [Some("w1".to_owned()), Some("w2".to_owned())]);
 }
 
+/// R111.
 #[tokio::test]
 async fn between_a_message_on_its_way_and_an_uncertain_one_nothing_is_guessed() {
     let scene = scene("evolution").await;
@@ -206,6 +212,7 @@ async fn proved_on_its_way(answer: recado_core::gateway::SendResult) -> (Scene, 
     (scene, is_ok)
 }
 
+/// R112.
 #[tokio::test]
 async fn an_answer_that_is_lost_never_undoes_what_is_proved() {
     let (scene, _) = proved_on_its_way(Err(SendFailure::uncertain("timed out"))).await;

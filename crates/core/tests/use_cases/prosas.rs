@@ -132,6 +132,7 @@ fn number(text: &str) -> Value {
     serde_json::from_str(text).expect("the text is a JSON number")
 }
 
+/// D32.
 #[tokio::test]
 async fn one_debit_covers_every_bubble_of_a_turn() {
     let scene = Scene::new().await;
@@ -192,6 +193,7 @@ async fn a_debit_covers_all_of_its_messages_or_nothing() {
     assert_eq!(scene.ledger(&[]).await.1, 1);
 }
 
+/// R53, D32.
 #[tokio::test]
 async fn what_is_wrong_with_a_debit_is_named() {
     let scene = Scene::new().await;
@@ -228,6 +230,7 @@ async fn what_is_wrong_with_a_debit_is_named() {
     }
 }
 
+/// R53.
 #[tokio::test]
 async fn all_refunds_of_a_debit_together_never_exceed_it() {
     let scene = Scene::new().await;

@@ -45,6 +45,7 @@ async fn ids(scene: &Scene) -> Vec<String> {
     ids
 }
 
+/// R109.
 #[tokio::test]
 async fn a_gateway_is_asked_every_quarter_of_an_hour_for_a_little_more_than_is_new() {
     let scene = scene("waha").await;
@@ -65,6 +66,7 @@ async fn a_gateway_is_asked_every_quarter_of_an_hour_for_a_little_more_than_is_n
     assert_eq!(scene.reported("message.received").len(), 1);
 }
 
+/// R109.
 #[tokio::test]
 async fn a_connection_that_comes_back_is_asked_once_what_it_missed() {
     let scene = scene("evolution").await;
@@ -129,6 +131,7 @@ async fn a_gateway_that_fails_is_asked_for_the_same_again() {
     assert_eq!(ids(&scene).await, ["m1"]);
 }
 
+/// R109.
 #[tokio::test]
 async fn the_pull_after_a_connect_is_tried_four_times() {
     let scene = scene("waha").await;

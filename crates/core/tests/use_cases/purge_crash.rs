@@ -115,6 +115,7 @@ async fn a_purge_that_was_left_behind_does_not_stop_the_next_delete() {
     }
 }
 
+/// R11.
 #[tokio::test]
 async fn nothing_is_attached_while_a_contact_is_being_deleted() {
     let case = Case::with(2).await;
@@ -127,6 +128,7 @@ async fn nothing_is_attached_while_a_contact_is_being_deleted() {
     documents.attach(case.kit.company.id, case.contact, "b.pdf", vec![1]).await.unwrap();
 }
 
+/// R11.
 #[tokio::test(flavor = "multi_thread")]
 async fn of_several_deletes_at_once_the_contact_goes_once() {
     for _ in 0..10 {

@@ -67,6 +67,7 @@ impl Files for Meddling {
     }
 }
 
+/// R143.
 #[tokio::test]
 async fn a_document_that_comes_to_a_contact_after_its_deletion_began_stops_it() {
     let store = MemoryStore::new();

@@ -15,6 +15,7 @@ use super::{code, create, create_phone, refused, shown};
 
 const BROWSER: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
 
+/// R20.
 #[tokio::test]
 async fn contacts_are_added_to_a_list_all_or_none() {
     let kit = Kit::new().await;
@@ -39,6 +40,7 @@ async fn contacts_are_added_to_a_list_all_or_none() {
     assert_eq!(shown(&kit, b).await["lists"], json!([]));
 }
 
+/// R7.
 #[tokio::test]
 async fn values_of_an_inactive_field_are_hidden_in_the_detail_and_shown_in_the_list() {
     let kit = Kit::new().await;
@@ -129,4 +131,68 @@ async fn only_people_count_as_clicks() {
     assert_eq!(item["link_clicks"]["total"], 2);
     kit.app.contacts().delete(&kit.caller, id).await.unwrap();
     assert!(kit.app.links().follow(code, person).await.is_err());
+}
+
+/// R9.
+#[tokio::test]
+async fn what_one_call_may_name_is_bounded() {
+    let kit = Kit::new().await;
+    let (app, company) = (&kit.app, kit.company.id);
+    let ids = |count: u128| (0..count).map(|n| Uuid::from_u128(n).to_string()).collect::<Vec<_>>();
+    let list = app.lists().create(company, &body(json!({ "name": "VIP" }))).await.unwrap().id;
+    let contact = create_phone(&kit, "34991230001").await;
+    let joined = async |count| {
+        let new = json!({ "phone": "34991230002", "list_ids": ids(count) });
+        code(app.contacts().create(&kit.caller, &body(new)).await)
+    };
+    assert_eq!((joined(1_000).await, joined(1_001).await), both("NOT_FOUND", "VALIDATION_ERROR"));
+    let added = async |count| {
+        let some = body(json!({ "contact_ids": ids(count) }));
+        code(app.lists().add_contacts(company, list, &some).await)
+    };
+    assert_eq!((added(10_000).await, added(10_001).await), both("NOT_FOUND", "VALIDATION_ERROR"));
+    let tagged = async |count| {
+        let tags = body(json!({ "tag_ids": ids(count) }));
+        refused(app.contacts().patch_as_operator(company, contact, &tags).await).1.to_string()
+    };
+    let too_many = "may name at most 200 tags";
+    assert!(!tagged(200).await.contains(too_many));
+    assert!(tagged(201).await.contains(too_many));
+    let staged = async |count: usize| {
+        let stages = vec![json!({ "name": "x", "color": "#fff" }); count];
+        let new = body(json!({ "name": "Vendas", "stages": stages }));
+        app.deals().create_pipeline(company, &new).await.is_ok()
+    };
+    assert_eq!((staged(100).await, staged(101).await), (true, false));
+}
+
+fn both(one: &str, two: &str) -> (String, String) {
+    (one.to_owned(), two.to_owned())
+}
+
+/// R9.
+#[tokio::test]
+async fn colours_slugs_and_rates_have_a_form() {
+    let kit = Kit::new().await;
+    let (app, company) = (&kit.app, kit.company.id);
+    for (color, passes) in
+        [("abc", true), ("#a1b2c3", true), ("#a1b2c3d4", true), ("#12345", false), ("red", false)]
+    {
+        let stages = [json!({ "name": "x", "color": color })];
+        let new = body(json!({ "name": "Vendas", "stages": stages }));
+        assert_eq!(app.deals().create_pipeline(company, &new).await.is_ok(), passes, "{color}");
+    }
+    for (chars, passes) in [(32, true), (33, false)] {
+        let new = body(json!({ "name": "VIP", "color": "x".repeat(chars) }));
+        assert_eq!(app.tags().create(company, &new).await.is_ok(), passes, "{chars}");
+    }
+    let (long, longer) = ("a".repeat(100), "b".repeat(101));
+    for (slug, passes) in [("a.B_c-1", true), (&long, true), (&longer, false), ("-a", false)] {
+        let new = body(json!({ "label": "Cidade", "slug": slug }));
+        assert_eq!(app.custom_fields().create(company, &new).await.is_ok(), passes, "{slug}");
+    }
+    for (rate, passes) in [(1_000_000, true), (1_000_001, false)] {
+        let new = json!({ "name": "k", "scopes": ["contacts:read"], "rate_per_minute": rate });
+        assert_eq!(app.access().create_key(company, &body(new)).await.is_ok(), passes, "{rate}");
+    }
 }

@@ -55,6 +55,7 @@ async fn ambiguous(scene: &Scene, phone: &str) -> Vec<ContactId> {
     ids
 }
 
+/// R138.
 #[tokio::test]
 async fn a_phone_that_an_answer_tells_goes_to_the_contact_that_has_none() {
     let answers = [(Some(LID), vec![PEER]), (Some(PEER), vec![]), (None, vec![PEER])];
@@ -143,6 +144,7 @@ async fn one_constant_number_in_all_answers_redirects_nothing() {
     assert_eq!(writes(&scene, "m2", "5511987654321").await, contacts[0]);
 }
 
+/// R138.
 #[tokio::test]
 async fn a_strangers_number_in_an_answer_is_not_taken_from_them() {
     let scene = scene("cloud_api").await;
@@ -153,6 +155,7 @@ async fn a_strangers_number_in_an_answer_is_not_taken_from_them() {
     assert_eq!(addressed(&scene), "5511987654321");
 }
 
+/// R138.
 #[tokio::test]
 async fn another_form_of_the_number_is_learnt_and_used() {
     let scene = scene("cloud_api").await;
@@ -167,6 +170,7 @@ async fn another_form_of_the_number_is_learnt_and_used() {
     assert_eq!(shown(&scene.kit, contact).await["phone"], phone);
 }
 
+/// R138.
 #[tokio::test]
 async fn a_scoped_id_does_not_replace_a_number_as_address() {
     let scene = scene("cloud_api").await;
@@ -182,6 +186,7 @@ async fn a_scoped_id_does_not_replace_a_number_as_address() {
     assert_eq!(addressed(&scene), PEER);
 }
 
+/// R138.
 #[tokio::test]
 async fn somebody_without_a_phone_is_reached_by_their_hidden_id() {
     for (gateway, hidden) in [("cloud_api", SCOPED), ("waha", LID)] {

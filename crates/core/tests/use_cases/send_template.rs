@@ -42,6 +42,7 @@ async fn a_template_is_sent_by_name_or_id_and_the_answer_names_it() {
     assert_eq!(shop.events(), ["contact.created", "message.sent", "message.sent"]);
 }
 
+/// D40.
 #[tokio::test]
 async fn of_everything_that_is_wrong_the_first_is_reported() {
     let shop = Shop::new().await;
@@ -204,6 +205,7 @@ async fn a_contact_whose_external_ai_is_off_gets_templates_and_no_free_text() {
     assert_eq!(shown(shop.kit(), contact).await["external_ai_enabled"], false);
 }
 
+/// D39.
 #[tokio::test]
 async fn only_an_accepted_template_reopens_the_conversation() {
     let shop = Shop::new().await;
@@ -276,6 +278,7 @@ async fn a_position_is_written_without_a_sign_or_leading_zeros() {
     assert_eq!(shop.calls(), 0);
 }
 
+/// R102.
 #[tokio::test]
 async fn a_message_that_could_not_be_stored_is_unavailable_and_never_sent() {
     for failure in

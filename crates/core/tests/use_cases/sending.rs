@@ -23,6 +23,7 @@ async fn kit() -> (Messaging, MemoryStore, FaultyStore) {
     (messaging, model, store)
 }
 
+/// 4.8.
 #[tokio::test]
 async fn a_send_tells_message_sent_once_and_is_stored_as_sent() {
     let (messaging, model, _) = kit().await;
@@ -39,6 +40,7 @@ async fn a_send_tells_message_sent_once_and_is_stored_as_sent() {
     assert_eq!(message["sender_type"], "system");
 }
 
+/// D34.
 #[tokio::test]
 async fn a_refusal_before_the_provider_leaves_nothing() {
     let (messaging, model, _) = kit().await;
@@ -52,6 +54,7 @@ async fn a_refusal_before_the_provider_leaves_nothing() {
     assert_eq!(messaging.kit.provider.sent(), []);
 }
 
+/// D38.
 #[tokio::test]
 async fn an_uncertain_send_is_recorded_as_failed_and_never_repeated() {
     let (messaging, _, _) = kit().await;
@@ -86,6 +89,7 @@ async fn a_report_that_proves_an_uncertain_send_moves_it_on() {
     assert_eq!((&message["error_type"], &message["wamid"]), (&Value::Null, &json!("late")));
 }
 
+/// R31.
 #[tokio::test]
 async fn a_report_that_comes_before_the_answer_is_applied_when_the_id_is_known() {
     let (messaging, model, _) = kit().await;
@@ -106,6 +110,9 @@ async fn a_report_that_comes_before_the_answer_is_applied_when_the_id_is_known()
         .map(|event| event.event_type.to_string())
         .collect();
     assert_eq!(reported, ["contact.created", "message.sent", "message.status_updated"]);
+    let events = model.events(messaging.kit.company.id);
+    let last: Value = serde_json::from_str(&events[2].data).unwrap();
+    assert_eq!((&last["previous_status"], &last["status"]), (&json!("sent"), &json!("delivered")));
 }
 
 #[tokio::test]
@@ -117,6 +124,7 @@ async fn a_report_is_kept_for_ten_minutes_and_no_longer() {
     assert_eq!(messaging.newest().await["status"], "sent");
 }
 
+/// R28.
 #[tokio::test]
 async fn what_a_dead_process_left_pending_becomes_uncertain_once_its_lease_lapsed() {
     let (messaging, model, _) = kit().await;
@@ -170,6 +178,7 @@ async fn a_send_that_is_dropped_at_any_step_does_not_stay_pending() {
     panic!("no send ever reached its provider");
 }
 
+/// R28.
 #[tokio::test]
 async fn a_process_that_ends_finishes_what_it_still_has_in_flight() {
     let (messaging, _, _) = kit().await;
@@ -185,6 +194,7 @@ async fn a_process_that_ends_finishes_what_it_still_has_in_flight() {
     messaging.kit.app.workers().release().await.unwrap();
 }
 
+/// R26.
 #[tokio::test]
 async fn an_outcome_that_cannot_be_recorded_is_uncertain_now_and_true_later() {
     let (messaging, _, store) = kit().await;
@@ -218,6 +228,7 @@ async fn an_outcome_survives_one_failure_of_the_store() {
     assert_eq!(reported.iter().filter(|e| e.event_type.as_str() == "message.sent").count(), 3);
 }
 
+/// R27.
 #[tokio::test]
 async fn an_intent_of_unknown_fate_is_never_handed_to_the_provider() {
     let (messaging, _, store) = kit().await;
@@ -249,6 +260,7 @@ async fn a_message_that_could_not_be_stored_is_distinguished_from_a_store_that_i
     }
 }
 
+/// R27.
 #[tokio::test]
 async fn a_message_that_lands_after_its_connection_broke_fails_and_is_never_sent() {
     for seconds in [0, 59] {
@@ -336,6 +348,7 @@ async fn a_contact_that_changes_during_a_send_is_reported_of_as_it_is_after() {
     }
 }
 
+/// R49.
 #[tokio::test]
 async fn an_echo_of_a_send_that_outran_its_answer_does_not_stay_beside_it() {
     let (messaging, _, _) = kit().await;
@@ -383,6 +396,7 @@ async fn the_name_that_the_channel_answers_with_is_used_from_then_on() {
     assert_eq!(recipients, ["5534991230001", "553491230001"]);
 }
 
+/// R55.
 #[tokio::test]
 async fn a_message_to_a_contact_deleted_meanwhile_leaves_nothing_behind() {
     let (messaging, model, _) = kit().await;
@@ -421,6 +435,7 @@ async fn many_sends_to_one_stranger_at_once_make_one_contact() {
     assert_eq!(messaging.messages().await.len(), 20);
 }
 
+/// R41.
 #[tokio::test]
 async fn a_provider_refusal_names_the_stored_message() {
     let (messaging, _, _) = kit().await;
@@ -436,6 +451,7 @@ async fn a_provider_refusal_names_the_stored_message() {
     assert_eq!(message["failure_reason"], "not on WhatsApp");
 }
 
+/// R24.
 #[tokio::test]
 async fn a_turn_books_one_debit_with_the_first_bubble_that_is_accepted() {
     let (messaging, _, _) = kit().await;

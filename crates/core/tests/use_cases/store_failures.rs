@@ -53,6 +53,7 @@ async fn a_commit_whose_answer_was_lost_is_not_repeated() {
     assert_eq!(super::code(again), "CONTACT_EXISTS");
 }
 
+/// R17.
 #[tokio::test]
 async fn contention_is_tried_again_and_then_given_up() {
     let (kit, _, store, _) = kit().await;

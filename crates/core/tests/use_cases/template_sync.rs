@@ -53,6 +53,7 @@ fn statuses(templates: &[Value]) -> Vec<(&str, &str)> {
         .collect()
 }
 
+/// D69.
 #[tokio::test]
 async fn what_the_gateway_lists_is_made_and_kept_up_to_date() {
     let scene = scene("cloud_api").await;
@@ -76,6 +77,7 @@ async fn what_the_gateway_lists_is_made_and_kept_up_to_date() {
     assert_ne!(second[1]["updated_at"], first[1]["updated_at"]);
 }
 
+/// R117.
 #[tokio::test]
 async fn what_is_listed_no_more_is_paused_until_it_is_listed_again() {
     let scene = scene("cloud_api").await;
@@ -90,6 +92,7 @@ async fn what_is_listed_no_more_is_paused_until_it_is_listed_again() {
     assert_eq!(back[1]["token"], gone[1]["token"]);
 }
 
+/// R117.
 #[tokio::test]
 async fn a_template_that_was_made_here_becomes_the_gateways() {
     let scene = scene("cloud_api").await;
@@ -180,6 +183,7 @@ async fn readings_at_once_make_each_template_once() {
     assert_eq!(all(&scene).await.len(), 2);
 }
 
+/// R118.
 #[tokio::test]
 async fn a_template_that_needs_more_than_text_is_shown_and_not_sent() {
     let scene = scene("cloud_api").await;
@@ -197,6 +201,7 @@ fn report(name: &str, status: Option<TemplateStatus>) -> TemplateReport {
     TemplateReport { provider_id: None, name, language, status, category: None }
 }
 
+/// D69.
 #[tokio::test]
 async fn what_the_gateway_tells_of_a_template_is_followed() {
     let scene = scene("cloud_api").await;

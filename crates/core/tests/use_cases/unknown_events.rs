@@ -20,6 +20,7 @@ async fn kept(scene: &Scene) -> Vec<Stored<UnknownKind>> {
     scene.model.unknown_kinds(scene.kit.company.id, scene.connection()).await.unwrap()
 }
 
+/// R105.
 #[tokio::test]
 async fn kinds_are_counted_with_the_shape_of_the_newest() {
     let scene = scene("waha").await;
@@ -68,6 +69,7 @@ async fn a_kind_has_a_name_of_bounded_length_and_no_control_characters() {
     assert_eq!(scene.call(here([Ok(unknown("", json!(null)))])).await.unwrap().refused_in_all, 0);
 }
 
+/// R105.
 #[tokio::test]
 async fn a_connection_keeps_no_more_kinds_than_can_be_looked_at() {
     let scene = scene("waha").await;
@@ -100,6 +102,7 @@ async fn a_kind_that_the_store_fails_to_keep_fails_the_call() {
     assert_eq!(kept(&scene).await, []);
 }
 
+/// R105.
 #[tokio::test]
 async fn kinds_go_with_their_connection_and_with_time() {
     let scene = scene("waha").await;

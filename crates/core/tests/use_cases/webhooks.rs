@@ -114,6 +114,7 @@ async fn webhooks_are_those_of_a_company_that_is_there() {
     }
 }
 
+/// R71.
 #[tokio::test]
 async fn a_change_writes_what_was_sent_and_nothing_else() {
     let outbound = Outbound::new().await;
@@ -156,6 +157,7 @@ async fn a_rotation_answers_the_new_secret_and_until_when_the_old_one_signs() {
     assert_eq!(later.previous_secret_until, None);
 }
 
+/// R57.
 #[tokio::test]
 async fn a_deleted_webhook_is_as_good_as_missing_and_its_pending_deliveries_are_given_up() {
     let outbound = Outbound::new().await;
@@ -184,6 +186,7 @@ async fn a_deleted_webhook_is_as_good_as_missing_and_its_pending_deliveries_are_
     assert_eq!(outbound.types_for(stays).await.len(), 46);
 }
 
+/// D56a.
 #[tokio::test]
 async fn a_test_goes_to_the_webhook_that_is_tested_and_to_no_other() {
     let outbound = Outbound::new().await;
@@ -201,6 +204,7 @@ async fn a_test_goes_to_the_webhook_that_is_tested_and_to_no_other() {
     assert_eq!(reported["event"], "webhook.test");
 }
 
+/// R58.
 #[tokio::test]
 async fn a_test_needs_an_active_webhook_and_a_plan_that_fires() {
     let outbound = Outbound::new().await;
@@ -215,6 +219,7 @@ async fn a_test_needs_an_active_webhook_and_a_plan_that_fires() {
     assert_eq!(outbound.all().await, []);
 }
 
+/// R60.
 #[tokio::test]
 async fn a_company_has_a_bounded_number_of_webhooks() {
     let outbound = Outbound::new().await;

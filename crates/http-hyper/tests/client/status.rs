@@ -62,6 +62,7 @@ async fn a_body_that_is_no_body_is_cut_there() {
     assert_eq!(open_client().send(delivery(&url)).await, answered(500, b"0123"));
 }
 
+/// R66.
 #[tokio::test]
 async fn a_body_that_stalls_is_waited_for_one_second() {
     let (url, served) = peer(FOUR_OF_TEN, Then::Stall).await;
@@ -83,6 +84,7 @@ async fn a_body_that_stalls_is_not_waited_for_beyond_the_attempts_time() {
     assert!(began.elapsed() < Duration::from_millis(900), "{:?}", began.elapsed());
 }
 
+/// R66.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_endless_body_is_read_up_to_the_limit_and_no_further() {
     let heads: [&'static [u8]; 2] =

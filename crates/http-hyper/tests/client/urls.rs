@@ -152,6 +152,7 @@ const REFUSED: &[&str] = &[
     "http://127.0.0.1:hook.example/",
 ];
 
+/// R61.
 #[tokio::test]
 async fn a_url_that_could_be_read_as_another_is_called_nowhere() {
     let network = Watched::answering(OK).await;

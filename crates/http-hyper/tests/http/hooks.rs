@@ -80,6 +80,7 @@ pub(crate) fn refusal(status: u16, code: &str) -> (u16, String) {
     (status, code.to_owned())
 }
 
+/// R100.
 #[tokio::test]
 async fn every_path_under_webhooks_refuses_in_the_form_of_hooks() {
     let hooks = Hooks::new().await;
@@ -212,6 +213,7 @@ async fn a_body_without_end_is_not_read_further_and_its_connection_closed() {
     assert_eq!(stream.read(&mut [0; 1]).await.ok(), Some(0), "closed");
 }
 
+/// R100.
 #[tokio::test]
 async fn a_slow_or_broken_body_is_refused_in_the_form_of_hooks() {
     let limits = Limits { body_timeout: Duration::from_millis(100), ..Limits::default() };

@@ -122,6 +122,7 @@ async fn an_id_that_is_no_uuid_answers_like_one_that_never_existed() {
     }
 }
 
+/// R6.
 #[tokio::test]
 async fn without_an_operator_token_no_operator_path_exists() {
     for token in [None, Some("")] {
@@ -135,6 +136,7 @@ async fn without_an_operator_token_no_operator_path_exists() {
     }
 }
 
+/// R6.
 #[tokio::test]
 async fn a_wrong_operator_token_is_401_on_every_operator_path() {
     let site = Site::new().await;

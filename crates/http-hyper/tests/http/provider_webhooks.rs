@@ -101,6 +101,7 @@ async fn events_that_are_refused_or_unknown_do_not_change_the_answer() {
     assert_eq!(site.operator("GET", &other, "").await.refusal(), refusal(404, "NOT_FOUND"));
 }
 
+/// 7.4, R106, D68.
 #[tokio::test]
 async fn a_call_is_refused_by_its_address_its_head_its_size_its_signature_and_its_form_in_order() {
     let site = Site::new().await;
@@ -389,6 +390,7 @@ async fn a_large_body_waits_until_others_are_done_and_a_small_one_does_not() {
     assert_eq!(second.await.expect("answered").status, 200);
 }
 
+/// R106.
 #[tokio::test(start_paused = true)]
 async fn who_finds_no_room_is_asked_to_come_back_and_finds_it_when_the_slow_were_given_up() {
     let cramped = Cramped::new().await;
@@ -408,6 +410,7 @@ async fn who_finds_no_room_is_asked_to_come_back_and_finds_it_when_the_slow_were
     }
 }
 
+/// R106.
 #[tokio::test(start_paused = true)]
 async fn who_declares_much_and_sends_nothing_holds_nothing() {
     let cramped = Cramped::new().await;
@@ -424,6 +427,7 @@ async fn who_declares_much_and_sends_nothing_holds_nothing() {
     }
 }
 
+/// R106.
 #[tokio::test]
 async fn a_body_that_breaks_off_is_to_be_sent_again() {
     let cramped = Cramped::new().await;

@@ -69,6 +69,7 @@ async fn a_taken_email_is_a_warning_at_the_root() {
     assert_eq!(reply.data()["contact"]["shared_email"], "a@example.com");
 }
 
+/// 4.11.
 #[tokio::test]
 async fn a_listing_has_pages_and_an_export_has_a_cursor() {
     let site = Site::new().await;
@@ -124,6 +125,7 @@ async fn search_is_decoded() {
     }
 }
 
+/// R15.
 #[tokio::test]
 async fn include_profile_adds_to_the_detail_and_nothing_else_is_known() {
     let site = Site::new().await;
@@ -148,6 +150,7 @@ async fn head_answers_as_get_does_but_for_the_body() {
     }
 }
 
+/// 4.12.
 #[tokio::test]
 async fn custom_fields_and_lists_are_listed_whole() {
     let site = Site::new().await;

@@ -91,7 +91,7 @@ fn answered(failure: Failure) -> Failure {
 }
 
 /// A failure that the connection is to blame for. Whoever is answered 401 or 403 has wrong
-/// credentials or too few rights, whatever the code says besides (D38).
+/// credentials or too few rights, whatever the code says besides (D38, R128).
 fn forbidden(status: u16, error: &GraphError, code: DeliveryCode) -> Failure {
     let failure = error.failure(code);
     match status {

@@ -14,7 +14,7 @@ use crate::shared::{goes_where, integer, parse, secure_host, text, transport_tex
 const SOURCE: &str = "cloud-media:";
 /// What stands before an address in the source of a file that came without an id.
 const ADDRESS: &str = "cloud-file:";
-/// The domains from which the channel's files are handed out.
+/// The domains from which the channel's files are handed out (R107).
 const HOSTS: &[&str] = &["fbsbx.com", "fbcdn.net", "facebook.com", "whatsapp.net"];
 /// How long each of up to four requests may take.
 const STEP_TIMEOUT: Duration = Duration::from_secs(25);

@@ -46,7 +46,7 @@ pub(super) async fn status(
 
 /// Whether an answer says that the number cannot be used, not only that the question failed. That
 /// something is not there, 100 or 404, may be said of the question alone; of the number it is said
-/// only by 33, which comes as code or as subcode.
+/// only by 33, which comes as code or as subcode (R127).
 fn is_definite(status: u16, body: Option<&Value>, error: Option<&GraphError>) -> bool {
     let forbidden = matches!(status, 401 | 403);
     let Some(error) = error else { return forbidden };

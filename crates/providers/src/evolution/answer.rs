@@ -84,7 +84,8 @@ impl Trouble {
     }
 
     /// Whether the gateway itself says that it will not serve this connection until people act. A
-    /// page without its words may be that of a proxy, or of a gateway that was not asked rightly.
+    /// page without its words may be that of a proxy, or of a gateway that was not asked rightly
+    /// (R134).
     pub(super) fn is_denial(&self) -> bool {
         match self.meaning {
             Meaning::NoInstance | Meaning::NoLicense => true,

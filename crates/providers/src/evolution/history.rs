@@ -246,7 +246,7 @@ fn events(names: InstanceNames<'_>, row: &Value) -> Vec<Incoming> {
 
 /// Whether somebody typed an own message. A row does not tell those that programs sent from those
 /// typed in a browser: only what surely comes from a phone or the desktop's application is typed.
-/// No phone makes ids that begin like a program's, whatever source a row names.
+/// No phone makes ids that begin like a program's, whatever source a row names (R136).
 fn is_typed(row: &Value) -> bool {
     let id = at(row, &["key", "id"]).and_then(Value::as_str);
     matches!(text(row, "source"), Some("android" | "ios" | "desktop"))

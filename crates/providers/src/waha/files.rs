@@ -122,7 +122,7 @@ fn is_of_api(path: &str) -> bool {
     first.is_none_or(|first| first.contains('%') || first.eq_ignore_ascii_case("api"))
 }
 
-/// Whether an address is at the same scheme, host and port as the gateway, written alike.
+/// Whether an address is at the same scheme, host and port as the gateway, written alike (R107).
 fn is_same_origin(base: &str, url: &str) -> bool {
     let origin_of = |url: &str| {
         let (scheme, rest) = url.split_once("://")?;

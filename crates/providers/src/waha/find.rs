@@ -117,7 +117,7 @@ fn distance(message: &Value, said: &str, sent_at: Timestamp) -> Option<Duration>
 }
 
 /// Whether the gateway took a message that it has, to send it now or soon; an acceptance says no
-/// more. Engines also keep what they could not send.
+/// more. Engines also keep what they could not send (R132).
 fn was_taken(message: &Value) -> bool {
     !matches!(reports::ack(message), Some(Ack::Reached(MessageStatus::Failed)))
 }

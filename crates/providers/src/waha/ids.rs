@@ -65,7 +65,7 @@ impl MessageKey {
     }
 }
 
-/// The raw id that a message of ours gets where the engine lets us choose.
+/// The raw id that a message of ours gets where the engine lets us choose (R113).
 pub(super) fn raw_of(id: MessageId) -> String {
     format!("{:X}", id.uuid().simple())
 }

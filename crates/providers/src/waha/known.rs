@@ -99,7 +99,8 @@ impl SessionCache {
         remember(&mut lock(&self.numbers), key, (connection.updated_at, name.to_owned()));
     }
 
-    /// Whether a state of the session that an event tells of is new: events come late and again.
+    /// Whether a state of the session that an event tells of is new: events come late and again
+    /// (R131).
     pub(super) fn is_new_state(&self, connection: &Connection, at: Timestamp, state: &str) -> bool {
         let mut states = lock(&self.states);
         if let Some((newest, known)) = states.get(&connection.id)

@@ -44,7 +44,7 @@ pub(super) fn is_channels_own(number: &str) -> bool {
     })
 }
 
-/// Asks how the channel calls a number.
+/// Asks how the channel calls a number (R113).
 pub(super) async fn check(
     transport: &dyn Transport,
     known: &SessionCache,

@@ -52,7 +52,7 @@ pub(super) fn failure_of(status: MessageStatus) -> Option<Failure> {
 }
 
 /// The report of an ack; nothing for those of others' messages, and for those of single members of
-/// a group, whatever the event is called.
+/// a group, whatever the event is called (R122).
 pub(super) fn status(payload: &Value, happened: Option<Timestamp>, own: &Own) -> Option<Incoming> {
     let Some(key) = payload.get("id").and_then(MessageKey::of) else {
         return Some(Err("id is not one of a message".to_owned()));

@@ -110,7 +110,7 @@ async fn engine(
     }
 }
 
-/// Where the message goes, with a number in the form that the channel uses.
+/// Where the message goes, with a number in the form that the channel uses (R133).
 async fn target(
     transport: &dyn Transport,
     known: &SessionCache,

@@ -67,6 +67,7 @@ async fn an_unknown_code_is_judged_by_its_status() {
     }
 }
 
+/// R128.
 #[tokio::test]
 async fn whoever_was_refused_by_the_api_was_refused_by_the_provider() {
     let unknown = json!({"error": {"code": 999_999, "message": "new"}});
@@ -83,6 +84,7 @@ async fn whoever_was_refused_by_the_api_was_refused_by_the_provider() {
     }
 }
 
+/// R128.
 #[tokio::test]
 async fn what_is_answered_403_is_a_matter_of_the_connections_settings() {
     for (status, code, kind, expected) in [

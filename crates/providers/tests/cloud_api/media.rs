@@ -72,6 +72,7 @@ fn answer(status: u16, body: &Value) -> OutboundResponse {
     OutboundResponse { status, body: body.to_string().into_bytes() }
 }
 
+/// R107.
 #[tokio::test]
 async fn the_token_goes_over_https_or_to_the_api_itself() {
     let bytes = || OutboundResponse { status: 200, body: b"x".to_vec() };

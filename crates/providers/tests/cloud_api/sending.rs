@@ -18,6 +18,7 @@ fn accepted() -> serde_json::Value {
         "messages": [{"id": "wamid.HBgMNTUzNDkxMjM0NTY3FQIAERgS"}]})
 }
 
+/// R29.
 #[tokio::test]
 async fn a_text_is_one_post_with_plus_and_reference() {
     let (result, request) = send_to(200, &accepted(), &text("553491234567")).await;

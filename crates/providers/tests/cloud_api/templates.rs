@@ -195,6 +195,7 @@ async fn a_number_that_answers_is_connected() {
     assert_eq!(reported.detail.expect("a reason")["code"], 190);
 }
 
+/// R127.
 #[tokio::test]
 async fn only_a_definite_error_is_disconnected() {
     for code in [0, 3, 10, 33, 190, 200, 368, 131_031, 133_010] {

@@ -67,6 +67,7 @@ async fn the_gateways_text_is_kept_for_people() {
     assert_eq!(failure.failure().message.as_deref(), Some("Error: Connection Closed"));
 }
 
+/// R134.
 #[tokio::test]
 async fn what_was_refused_before_it_left_is_refused() {
     for (status, message, code) in [

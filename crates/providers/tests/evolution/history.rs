@@ -221,6 +221,7 @@ async fn another_text_time_or_conversation_proves_nothing() {
     assert_eq!(scene.fake.violations(), [""; 0]);
 }
 
+/// R136.
 #[tokio::test]
 async fn the_same_text_typed_on_the_phone_proves_nothing() {
     let scene = Scene::new();
@@ -238,6 +239,7 @@ fn history_of(row: &Value) -> Value {
     json!({"messages": {"total": 1, "pages": 1, "currentPage": 1, "records": [row]}})
 }
 
+/// R136.
 #[tokio::test]
 async fn a_programs_id_proves_whatever_source_the_row_names() {
     for (id, source, is_programs) in [

@@ -76,6 +76,7 @@ async fn a_code_without_a_readable_picture_is_a_code() {
     }
 }
 
+/// R134.
 #[tokio::test]
 async fn a_gateway_that_will_not_serve_the_connection_leaves_it_disconnected() {
     for is_licensed in [true, false] {
@@ -97,6 +98,7 @@ async fn a_gateway_that_will_not_serve_the_connection_leaves_it_disconnected() {
     assert_eq!(reported.map(|reported| reported.status), Ok(ConnectionStatus::Disconnected));
 }
 
+/// R134.
 #[tokio::test]
 async fn a_gateway_that_cannot_be_asked_tells_nothing() {
     let scene = Scene::new();

@@ -72,6 +72,7 @@ fn a_source_names_the_message_only_where_the_gateway_can_be_asked_for_it() {
     assert_eq!(source(id, &long), long, "no longer than is kept");
 }
 
+/// R107.
 #[tokio::test]
 async fn a_file_that_lies_elsewhere_is_a_strangers_and_never_gets_the_key() {
     let scene = Scene::new(WahaEngine::Gows);

@@ -72,6 +72,7 @@ async fn without_an_id_text_time_and_sender_have_to_fit() {
     scene.assert_clean();
 }
 
+/// R132.
 #[tokio::test]
 async fn what_the_gateway_has_was_sent_unless_it_failed() {
     for engine in WahaEngine::ALL {

@@ -58,6 +58,7 @@ async fn acks_lead_back_to_our_message_by_the_id_that_we_chose() {
     assert_eq!((status.reference, status.status), (Some(message_id(1)), MessageStatus::Delivered));
 }
 
+/// R122.
 #[test]
 fn receipts_of_single_members_and_of_others_messages_are_left_out() {
     let scene = Scene::new(WahaEngine::Gows);

@@ -26,6 +26,7 @@ async fn a_text_reaches_a_person_on_every_engine() {
     }
 }
 
+/// R29, R113.
 #[tokio::test]
 async fn the_message_gets_our_id_where_the_engine_takes_one() {
     for engine in WahaEngine::ALL {
@@ -100,6 +101,7 @@ async fn a_lid_is_written_to_as_it_is() {
     scene.assert_clean();
 }
 
+/// R113.
 #[tokio::test]
 async fn the_check_of_a_brazilian_mobile_changes_its_number_once() {
     for engine in WahaEngine::ALL {
@@ -130,6 +132,7 @@ async fn a_changed_connection_has_its_numbers_checked_anew() {
     scene.assert_clean();
 }
 
+/// R113.
 #[tokio::test]
 async fn a_number_that_is_not_on_the_channel_is_refused_without_a_send() {
     let scene = Scene::new(WahaEngine::Gows);
@@ -153,6 +156,7 @@ async fn numbers_of_elsewhere_and_landlines_are_not_checked() {
     assert!(scene.paths().iter().all(|path| !path.contains("check-exists")));
 }
 
+/// R113.
 #[tokio::test]
 async fn a_check_that_fails_leaves_the_number_as_it_is() {
     let answers: [Result<(u16, Value), TransportError>; 4] = [
@@ -179,6 +183,7 @@ async fn a_check_that_fails_leaves_the_number_as_it_is() {
     }
 }
 
+/// R133.
 #[tokio::test]
 async fn a_check_that_shows_a_broken_connection_stops_the_send() {
     let offline = json!({"error": "Session status is not as expected", "session": "loja1",
@@ -234,6 +239,7 @@ async fn a_base_address_may_have_a_path_and_a_slash_at_its_end() {
     scene.assert_clean();
 }
 
+/// R133.
 #[tokio::test]
 async fn only_questions_may_be_repeated_and_all_requests_fit_in_the_time() {
     let transport = ScriptedTransport::new();
@@ -307,6 +313,7 @@ async fn the_engine_is_read_however_the_session_writes_it() {
     }
 }
 
+/// R133.
 #[tokio::test]
 async fn a_session_that_tells_nothing_does_not_stop_the_send() {
     for status in [401, 403, 404, 422, 500] {

@@ -136,6 +136,7 @@ fn changes_of_the_session_are_reported() {
     assert!(scene.events("session.status", &json!({}))[0].is_err());
 }
 
+/// R131.
 #[test]
 fn a_change_that_is_reported_late_or_again_is_doubted() {
     let scene = Scene::new(WahaEngine::Gows);

@@ -107,7 +107,7 @@ pub async fn a_contact_made_again_with_the_same_id_starts_empty(harness: &dyn Ha
     assert_eq!(scene.stored(rich.contact.id).await, first(rich.contact));
 }
 
-/// What a list takes along.
+/// What a list takes along (R5).
 pub async fn memberships_go_with_the_list(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let rich = rich(&scene).await;
@@ -118,7 +118,7 @@ pub async fn memberships_go_with_the_list(harness: &dyn Harness) {
     assert!(scene.has_contact(rich.contact.id).await);
 }
 
-/// What a tag takes along.
+/// What a tag takes along (R5).
 pub async fn given_tags_go_with_the_tag(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let rich = rich(&scene).await;

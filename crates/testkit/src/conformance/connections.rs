@@ -32,7 +32,7 @@ pub async fn connections_and_templates_come_by_creation_then_id(harness: &dyn Ha
     assert_eq!(found, order.map(|n: usize| first(templates[n].clone())));
 }
 
-/// By whatever refers to it, or only mentions it.
+/// By whatever refers to it, or only mentions it (R54).
 pub async fn use_of_a_connection_is_reported(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (contact, spare) = scene.pair().await;

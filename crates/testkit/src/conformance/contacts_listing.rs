@@ -139,7 +139,7 @@ pub async fn every_combination_of_filters_answers_as_the_facets_do(harness: &dyn
     }
 }
 
-/// Organization, stage and tags come with each contact.
+/// Organization, stage and tags come with each contact (R16).
 pub async fn a_listing_shows_what_its_contacts_refer_to(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let pipeline = scene.pipeline();
@@ -181,7 +181,7 @@ pub async fn a_listing_shows_what_its_contacts_refer_to(harness: &dyn Harness) {
     }
 }
 
-/// The single read adds the member and the lists.
+/// The single read adds the member and the lists (R16).
 pub async fn a_single_contact_shows_its_member_and_lists(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (member, mut contact) = (scene.member(), scene.contact());

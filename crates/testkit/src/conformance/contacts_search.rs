@@ -110,7 +110,7 @@ pub async fn searches_answer_as_the_model_does(harness: &dyn Harness) {
     assert!(hits > queries.len(), "the searches find something");
 }
 
-/// Trigram indexes do not know needles this short; the answer must not show it.
+/// Trigram indexes do not know needles this short; the answer must not show it (R4).
 pub async fn one_and_two_characters_find_too(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let contacts = people(&scene).await;

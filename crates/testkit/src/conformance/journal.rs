@@ -147,7 +147,7 @@ async fn follow(
 }
 
 /// Eight writers in two processes, and readers with small parts: each reader meets every event
-/// once, and all meet them in the same order.
+/// once, and all meet them in the same order (R63).
 pub async fn a_reader_meets_every_event_once_while_others_write(harness: &dyn Harness) {
     const WRITERS: usize = 8;
     let scene = Scene::of(harness).await;

@@ -131,7 +131,8 @@ pub async fn messages_in_flight_are_reported_by_their_process(harness: &dyn Harn
     assert_eq!(whole, [first(there)]);
 }
 
-/// What a QR gateway took and then told nothing more of: each condition, and both ends of the time.
+/// What a QR gateway took and then told nothing more of: each condition, and both ends of the
+/// time (R123).
 pub async fn messages_that_came_no_further_are_counted(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;

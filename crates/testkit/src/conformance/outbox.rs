@@ -106,7 +106,7 @@ async fn sweep_all(scene: &Scene, before: i64, limit: u32) -> u32 {
     panic!("the sweep never ends");
 }
 
-/// What is settled and old goes with its events; what is young stays.
+/// What is settled and old goes with its events; what is young stays (R70).
 pub async fn finished_deliveries_and_their_events_are_swept(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let key = scene.queue();

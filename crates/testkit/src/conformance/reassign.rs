@@ -196,7 +196,7 @@ async fn conversations(scene: &Scene, contact: ContactId) -> Vec<Stored<Conversa
 }
 
 /// Whatever is named in the contract moves, with the next version where it has one; the contacts
-/// themselves, their conversations and lead memories, and jobs are left as they are.
+/// themselves, their conversations and lead memories, and jobs are left as they are (R116).
 pub async fn everything_of_a_contact_becomes_anothers(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (from, into) = two(&scene).await;

@@ -48,7 +48,7 @@ pub async fn what_both_contacts_have_stays_as_the_taker_has_it(harness: &dyn Har
     scene.add(scene.joins(&from, &enrolled.list)).await;
 }
 
-/// D50: nothing is dispatched again before the later of both windows of messages that were sent ends.
+/// D50, R116: nothing is dispatched again before the later of both windows of messages that were sent ends.
 /// A reservation yields to them: its message may be refused yet, and then leaves no window at all.
 pub async fn the_window_that_was_sent_or_ends_later_stays(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
@@ -89,7 +89,7 @@ pub async fn the_window_that_was_sent_or_ends_later_stays(harness: &dyn Harness)
     }
 }
 
-/// D66: a contact whose turn is still to come has had it already if the other one has.
+/// D66, R116: a contact whose turn is still to come has had it already if the other one has.
 pub async fn of_two_places_on_a_campaign_the_one_whose_turn_came_stays(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let [from, into, other] = [scene.contact(), scene.contact(), scene.contact()];

@@ -259,7 +259,7 @@ pub async fn what_a_recipient_names_may_be_missing(harness: &dyn Harness) {
     assert_eq!(left.value(), &Recipient { contact: None, ..way });
 }
 
-/// D26, promise 6: the campaign keeps its numbers, without saying for whom.
+/// D26, promise 6: the campaign keeps its numbers, without saying for whom (R99).
 pub async fn recipients_stay_without_their_contact(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let enrolled = scene.enrolled(5).await;
@@ -372,7 +372,7 @@ pub async fn a_recipient_of_another_company_is_missing(harness: &dyn Harness) {
     assert_eq!(scene.recipient_now(id, 2).await, Some(read));
 }
 
-/// D66, D67: at most one of those that want to send takes the recipient.
+/// D66, D67, R98: at most one of those that want to send takes the recipient.
 pub async fn of_many_claims_of_one_recipient_one_wins(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let enrolled = scene.enrolled(5).await;

@@ -49,7 +49,7 @@ pub async fn missing_routes_let_the_change_set_pass(harness: &dyn Harness) {
     assert_eq!(scene.journal_ids().await.len(), 2);
 }
 
-/// A webhook that was made, changed or deleted meanwhile.
+/// A webhook that was made, changed or deleted meanwhile (R73).
 pub async fn changed_routes_stop_the_change_set(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let routes = scene.routes(&[]);

@@ -35,7 +35,7 @@ pub(super) struct Weight {
     pub(super) bytes: usize,
 }
 
-/// How much a queue may hold now.
+/// How much a queue may hold now (R68).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room {
     /// Deliveries that wait in this queue.
@@ -315,6 +315,7 @@ impl Queue {
         Some((due, webhook))
     }
 
+    /// The next first attempt whose contact has none in flight here (R69).
     fn take_fresh(&mut self) -> Option<DueDelivery> {
         let is_free =
             |due: &DueDelivery| due.contact.is_none_or(|contact| !self.busy.contains_key(&contact));

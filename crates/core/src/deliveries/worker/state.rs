@@ -15,7 +15,7 @@ use crate::deliveries::{
 use crate::store::Stored;
 use crate::webhooks::Webhook;
 
-/// The most outcomes that are recorded by one commit.
+/// The most outcomes that are recorded by one commit (R72).
 const RECORDED_AT_ONCE: usize = 256;
 /// With this many outcomes still to be recorded, nothing more is started.
 const MAX_UNRECORDED: usize = 2_048;

@@ -229,7 +229,7 @@ proptest! {
 
     /// Whatever ends when, and however often reads and commits fail: nothing is tried twice at once
     /// or against a row that has moved on, the bounds hold, a contact's first attempts keep their
-    /// order, and everything is settled in the end with every attempt recorded.
+    /// order, and everything is settled in the end with every attempt recorded (R68).
     #[test]
     fn everything_is_finished_in_order_and_within_bounds(seed in any::<u64>(), deliveries in 1_usize..80, queues in 1_u128..5, contacts in 1_usize..6) {
         let (mut world, mut chance) = (World::new(), Chance(seed));
@@ -334,6 +334,7 @@ fn what_waits_for_an_inactive_webhook_is_not_tried_until_somebody_rings() {
     assert_eq!(world.in_flight.len(), 1);
 }
 
+/// R71.
 #[test]
 fn a_webhook_that_was_written_is_read_again_before_anything_goes_to_it() {
     let mut world = World::new();
@@ -371,6 +372,7 @@ fn a_store_that_is_slow_to_answer_delays_attempts_and_does_not_prevent_them() {
     assert_eq!(world.in_flight.len(), 1);
 }
 
+/// R68.
 #[test]
 fn receivers_that_let_attempts_wait_share_a_quarter_and_each_gets_its_turn() {
     let mut world = World::new();

@@ -23,7 +23,7 @@ impl Identities {
     }
 
     /// Adds an id to a message that has neither one nor a `wamid`: by its connection and
-    /// `external_id`, else by everything it says and how often that was said before.
+    /// `external_id`, else by everything it says and how often that was said before (R44).
     pub(super) fn identify(&mut self, body: &mut Map<String, Value>) {
         let is_there = |name: &str| body.get(name).is_some_and(|value| !value.is_null());
         if is_there("id") || is_there("wamid") {
@@ -74,6 +74,7 @@ mod tests {
         bodies.iter().map(id).collect()
     }
 
+    /// R44.
     #[test]
     fn the_same_file_gets_the_same_ids_and_every_line_its_own() {
         let bodies = [
@@ -91,6 +92,7 @@ mod tests {
         );
     }
 
+    /// R44.
     #[test]
     fn an_external_id_stands_for_its_message_whatever_else_is_reported() {
         let bodies = [
@@ -102,6 +104,7 @@ mod tests {
         assert_eq!(ids[0], ids[1]);
     }
 
+    /// R44.
     #[test]
     fn messages_with_an_id_of_their_own_keep_it() {
         let ids = ids(&[json!({"id": "x"}), json!({"wamid": "y"})]);

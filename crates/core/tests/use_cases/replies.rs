@@ -1,0 +1,95 @@
+//! What agents write: whom they may answer, and what that does to the conversation (D42).
+
+use recado_core::Error;
+use recado_core::conversations::ActionName;
+use recado_core::ids::ContactId;
+use recado_core::inbox::parse_event;
+use recado_core::messages::MessageView;
+use recado_core::sending::SendError;
+use recado_testkit::kit::body;
+use serde_json::{Value, json};
+
+use super::shop::{Shop, refusal, uncertain};
+use super::{code, create_phone, shown};
+
+const PHONE: &str = "+5534991230001";
+
+async fn reply(shop: &Shop, contact: ContactId) -> Result<Vec<MessageView>, Error<SendError>> {
+    let text = body(json!({ "message": "Oi" }));
+    shop.app().conversations().reply(shop.kit().company.id, contact, &text).await
+}
+
+/// R25, D42.
+#[tokio::test]
+async fn a_reply_changes_the_conversation_unless_it_surely_failed() {
+    for (answer, changes) in [(None, true), (Some(uncertain()), true), (Some(refusal()), false)] {
+        let shop = Shop::new().await;
+        let contact = create_phone(shop.kit(), PHONE).await;
+        shop.act(contact, ActionName::Close, json!({})).await;
+        let failed = answer.is_some();
+        if let Some(failure) = answer {
+            shop.kit().provider.then(Err(failure));
+        }
+        assert_eq!(reply(&shop, contact).await.is_err(), failed);
+        let now = shown(shop.kit(), contact).await;
+        let state = [&now["inbox_status"], &now["is_ai_enabled"], &now["external_ai_enabled"]];
+        let expected = match changes {
+            true => [json!("open"), json!(false), json!(false)],
+            false => [json!("resolved"), json!(true), json!(true)],
+        };
+        assert_eq!(state, [&expected[0], &expected[1], &expected[2]], "{failed}");
+        assert_ne!(now["last_message_at"], Value::Null);
+        assert_eq!(now["last_connection_id"] == Value::Null, failed, "it follows accepted sends");
+    }
+}
+
+/// R36.
+#[tokio::test]
+async fn unread_counts_are_of_one_connection_and_a_reply_resets_all() {
+    let shop = Shop::new().await;
+    let contact = create_phone(shop.kit(), PHONE).await;
+    let company = shop.kit().company.id;
+    let connections = [shop.messaging.connection, shop.connection("waha", true).await];
+    for (id, connection) in [("m1", 0), ("m2", 1), ("m3", 1)] {
+        let event = json!({ "kind": "message", "provider_message_id": id, "type": "text",
+            "from": "5534991230001", "content": "Oi" });
+        let events = vec![parse_event(&event, "g.us")];
+        shop.app().inbox().receive(company, connections[connection], events).await.unwrap();
+    }
+    let unread = async || {
+        let shown = shown(shop.kit(), contact).await;
+        [0, 1].map(|n| shown["connections"][n]["unread_count"].clone())
+    };
+    assert_eq!(unread().await, [json!(1), json!(2)]);
+    reply(&shop, contact).await.unwrap();
+    assert_eq!(unread().await, [json!(0), json!(0)]);
+}
+
+/// R23.
+#[tokio::test]
+async fn whom_the_company_blocked_gets_no_reply_and_who_opted_out_does() {
+    let shop = Shop::new().await;
+    let contact = create_phone(shop.kit(), PHONE).await;
+    shop.opt_out(contact).await;
+    reply(&shop, contact).await.unwrap();
+    shop.block(contact).await;
+    assert_eq!(code(reply(&shop, contact).await), "CONTACT_BLOCKED");
+    shop.act(contact, ActionName::Unblock, json!({})).await;
+    reply(&shop, contact).await.unwrap();
+}
+
+/// R89.
+#[tokio::test]
+async fn a_tag_that_was_not_filled_in_is_sent_to_nobody() {
+    let shop = Shop::new().await;
+    let contact = create_phone(shop.kit(), PHONE).await;
+    shop.template(json!({ "name": "a", "category": "UTILITY", "body": "Oi {{1}}" })).await;
+    let reply = async |name: &str| {
+        let text = body(json!({ "template": "a", "variables": { "1": name } }));
+        shop.app().conversations().reply_template(shop.kit().company.id, contact, &text).await
+    };
+    let calls = shop.calls();
+    assert_eq!(code(reply("{{name}}").await), "VALIDATION_ERROR");
+    assert_eq!(shop.calls(), calls);
+    reply("Ana").await.unwrap();
+}
