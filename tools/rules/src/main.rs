@@ -4,7 +4,8 @@
 //! cargo run -p recado-rules                 prints the index
 //! cargo run -p recado-rules -- --write      writes it to docs/rules.md
 //! cargo run -p recado-rules -- --uncited    prints the rules that no function or no test cites
-//! cargo run -p recado-rules -- --check      fails if docs/rules.md is out of date or something cites no rule
+//! cargo run -p recado-rules -- --check      fails for a rule without code or test, for a citation of no rule, and if
+//!                                           docs/rules.md is out of date
 //! ```
 
 mod citations;
@@ -51,6 +52,7 @@ fn run(arguments: &[&str]) -> io::Result<Vec<String>> {
         ["--uncited"] => index.uncited().iter().for_each(|rule| println!("{rule}")),
         ["--check"] => {
             let mut faults = index.faults();
+            faults.extend(index.uncited());
             if fs::read_to_string(root.join(PAGE)).unwrap_or_default() != index.page() {
                 faults.push(format!(
                     "{PAGE} is out of date: run `cargo run -p recado-rules -- --write`"

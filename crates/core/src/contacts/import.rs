@@ -71,7 +71,7 @@ pub struct ImportDraft {
 
 impl ImportDraft {
     /// Reads an [`ImportedContact`]. Never fails: what is wrong is kept and answered by the use
-    /// case.
+    /// case. An identifier makes no phone, whatever it looks like (R12).
     pub fn parse(
         body: &Map<String, Value>,
         id: ContactId,
