@@ -34,7 +34,7 @@ use crate::messages::{MediaLinks, Messages};
 use crate::prosas::ProsaLedger;
 use crate::secret::SecretBytes;
 use crate::sending::{Sending, Unrecorded};
-use crate::store::{ChangeSet, CommitError, Decided, Reads, Store, StoreError};
+use crate::store::{ChangeSet, CommitError, Decided, Reads, RecordsExt, Store, StoreError};
 use crate::tags::Tags;
 use crate::templates::Templates;
 use crate::transport::Transport;
@@ -464,8 +464,8 @@ impl Attempts<'_> {
 /// makes it and the others read that one.
 async fn installation_secret(parts: &Parts, name: SecretName) -> Result<SecretBytes, StoreError> {
     for _ in 0..MAX_ATTEMPTS {
-        if let Some(secret) = parts.store.secret(name).await? {
-            return Ok(secret.bytes);
+        if let Some(secret) = parts.store.get::<Secret>(name).await? {
+            return Ok(secret.into_value().bytes);
         }
         let mut bytes = vec![0; 32];
         parts.ids.fill(&mut bytes);

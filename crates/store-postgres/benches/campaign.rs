@@ -13,9 +13,9 @@ use recado_core::Timestamp;
 use recado_core::access::{Company, Features, Plan};
 use recado_core::campaigns::{Campaign, CampaignReads, CampaignStatus, Recipient, RecipientStatus};
 use recado_core::connections::{
-    Connection, ConnectionKind, ConnectionReads, ConnectionSettings, ConnectionStatus, Gateway,
+    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, Gateway,
 };
-use recado_core::contacts::{Contact, ContactReads, Identifier, Phone, Platform, Region};
+use recado_core::contacts::{Contact, Identifier, Phone, Platform, Region};
 use recado_core::conversations::Conversation;
 use recado_core::ids::{
     CampaignId, CompanyId, ConnectionId, ContactId, LedgerLineId, ListId, MessageId, TemplateId,
@@ -26,7 +26,7 @@ use recado_core::messages::{
     Direction, Media, Message, MessageStatus, MessageType, Quoted, SenderType,
 };
 use recado_core::prosas::{Brl, LedgerLine, LineKind, ProsaScope, Prosas};
-use recado_core::store::{Change, ChangeSet, Commit, CommitError, Stored, Upkeep};
+use recado_core::store::{Change, ChangeSet, Commit, CommitError, RecordsExt, Stored, Upkeep};
 use recado_store_postgres::{Options, PostgresStore};
 use recado_testkit::postgres::TestPostgres;
 use tokio::task::JoinSet;
@@ -206,11 +206,12 @@ impl Work {
     async fn run(&self) {
         let campaigns = self.store.running_campaigns().await.expect("the store works");
         let mut campaign = campaigns.into_iter().next().expect("one runs");
-        let connection = self.store.connection(company(), connection().id).await;
+        let connection = self.store.get::<Connection>((company(), connection().id)).await;
         let connection = connection.expect("the store works").expect("it is there");
         while let Some(recipient) = self.queue.get(self.next.fetch_add(1, Ordering::Relaxed)) {
             let contact = recipient.contact.expect("nobody was deleted");
-            let contact = self.store.contact(company(), contact).await.expect("the store works");
+            let contact =
+                self.store.get::<Contact>((company(), contact)).await.expect("the store works");
             let contact = contact.expect("it is there");
             loop {
                 let changes = intent(&campaign, &connection, &contact, recipient);
@@ -218,7 +219,7 @@ impl Work {
                     Ok(()) => break,
                     Err(CommitError::Conflict(conflict)) => {
                         self.refused.fetch_add(1, Ordering::Relaxed);
-                        let again = self.store.campaign(company(), campaign.id).await;
+                        let again = self.store.get::<Campaign>((company(), campaign.id)).await;
                         campaign = again.expect("the store works").expect("it is there");
                         drop(conflict);
                     }
@@ -234,7 +235,7 @@ async fn meddle(store: PostgresStore, campaign: CampaignId) -> Duration {
     let mut longest = Duration::ZERO;
     loop {
         tokio::time::sleep(Duration::from_millis(500)).await;
-        let read = store.campaign(company(), campaign).await.expect("the store works");
+        let read = store.get::<Campaign>((company(), campaign)).await.expect("the store works");
         let read = read.expect("it is there");
         let changed = Campaign { updated_at: NOW, ..read.value().clone() };
         let began = Instant::now();

@@ -15,7 +15,7 @@ use crate::PostgresStore;
 use crate::columns::Columns;
 use crate::param::params;
 use crate::recipients::{add_count, counts_of};
-use crate::session::{all_stored, get, rows};
+use crate::session::{all_stored, rows};
 use crate::table::{Table, columns_of};
 
 /// The running campaigns of all companies: those of an index.
@@ -36,14 +36,6 @@ pub(crate) static COUNTED: LazyLock<String> = LazyLock::new(|| {
 
 #[async_trait]
 impl CampaignReads for PostgresStore {
-    async fn campaign(
-        &self,
-        company: CompanyId,
-        id: CampaignId,
-    ) -> Result<Option<Stored<Campaign>>, StoreError> {
-        get(&self.pool, params![company.uuid(), id.uuid()]).await
-    }
-
     async fn campaigns(
         &self,
         company: CompanyId,
@@ -86,15 +78,6 @@ impl CampaignReads for PostgresStore {
         limit: u32,
     ) -> Result<Vec<Stored<Recipient>>, StoreError> {
         self.queue_of_recipients(company, campaign, status, after, limit).await
-    }
-
-    async fn recipient(
-        &self,
-        company: CompanyId,
-        campaign: CampaignId,
-        number: RecipientNumber,
-    ) -> Result<Option<Stored<Recipient>>, StoreError> {
-        get(&self.pool, params![company.uuid(), campaign.uuid(), i64::from(number.0)]).await
     }
 
     async fn recipients_of(

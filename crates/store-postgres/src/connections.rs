@@ -10,7 +10,7 @@ use recado_core::store::{StoreError, Stored};
 
 use crate::PostgresStore;
 use crate::param::params;
-use crate::session::{first_stored, get, rows, select};
+use crate::session::{first_stored, rows, select};
 use crate::table::Table;
 use crate::unknown_kinds::OF_CONNECTION;
 
@@ -29,14 +29,6 @@ OR EXISTS (SELECT FROM contacts WHERE company_id = $1 AND last_connection_id = $
 
 #[async_trait]
 impl ConnectionReads for PostgresStore {
-    async fn connection(
-        &self,
-        company: CompanyId,
-        id: ConnectionId,
-    ) -> Result<Option<Stored<Connection>>, StoreError> {
-        get(&self.pool, params![company.uuid(), id.uuid()]).await
-    }
-
     async fn connection_anywhere(
         &self,
         id: ConnectionId,
@@ -51,22 +43,10 @@ impl ConnectionReads for PostgresStore {
     ) -> Result<Vec<Stored<UnknownKind>>, StoreError> {
         select(&self.pool, OF_CONNECTION, params![company.uuid(), connection.uuid()]).await
     }
+}
 
-    async fn unknown_kind(
-        &self,
-        company: CompanyId,
-        connection: ConnectionId,
-        kind: &str,
-    ) -> Result<Option<Stored<UnknownKind>>, StoreError> {
-        get(&self.pool, params![company.uuid(), connection.uuid(), kind.to_owned()]).await
-    }
-
-    async fn connections(&self, company: CompanyId) -> Result<Vec<Stored<Connection>>, StoreError> {
-        let condition = "WHERE company_id = $1 ORDER BY created_at, id";
-        select(&self.pool, condition, params![company.uuid()]).await
-    }
-
-    async fn connection_in_use(
+impl PostgresStore {
+    pub(crate) async fn connection_in_use(
         &self,
         company: CompanyId,
         id: ConnectionId,

@@ -21,7 +21,7 @@ use crate::columns::Columns;
 use crate::contacts_record::{RECORD_COLUMNS, RECORD_JOINS, read_record};
 use crate::gathered::{Fields, gathered, scattered};
 use crate::param::params;
-use crate::session::{get, rows, select};
+use crate::session::{rows, select};
 use crate::table::columns_of;
 
 fn list_brief(fields: &mut Fields<'_>) -> Result<ListBrief, StoreError> {
@@ -62,14 +62,6 @@ static RECORD: LazyLock<String> = LazyLock::new(|| {
 
 #[async_trait]
 impl ContactReads for PostgresStore {
-    async fn contact(
-        &self,
-        company: CompanyId,
-        id: ContactId,
-    ) -> Result<Option<Stored<Contact>>, StoreError> {
-        get(&self.pool, params![company.uuid(), id.uuid()]).await
-    }
-
     async fn contact_record(
         &self,
         company: CompanyId,
@@ -130,14 +122,20 @@ impl ContactReads for PostgresStore {
     ) -> Result<DraftFacts, StoreError> {
         self.facts(company, query).await
     }
+}
 
-    async fn member_in_use(&self, company: CompanyId, id: MemberId) -> Result<bool, StoreError> {
+impl PostgresStore {
+    pub(crate) async fn member_in_use(
+        &self,
+        company: CompanyId,
+        id: MemberId,
+    ) -> Result<bool, StoreError> {
         let sql = "SELECT FROM contacts WHERE company_id = $1 AND assigned_to_member_id = $2 \
                    LIMIT 1";
         Ok(!rows(&self.pool, sql, params![company.uuid(), id.uuid()]).await?.is_empty())
     }
 
-    async fn close_reason_in_use(
+    pub(crate) async fn close_reason_in_use(
         &self,
         company: CompanyId,
         id: CloseReasonId,

@@ -2,23 +2,15 @@
 
 use async_trait::async_trait;
 use recado_core::custom_fields::{CustomField, CustomFieldReads};
-use recado_core::ids::{CompanyId, CustomFieldId};
+use recado_core::ids::CompanyId;
 use recado_core::store::{StoreError, Stored};
 
 use crate::PostgresStore;
 use crate::param::params;
-use crate::session::{get, of_company, select};
+use crate::session::select;
 
 #[async_trait]
 impl CustomFieldReads for PostgresStore {
-    async fn custom_field(
-        &self,
-        company: CompanyId,
-        id: CustomFieldId,
-    ) -> Result<Option<Stored<CustomField>>, StoreError> {
-        get(&self.pool, params![company.uuid(), id.uuid()]).await
-    }
-
     async fn custom_field_by_slug(
         &self,
         company: CompanyId,
@@ -27,9 +19,5 @@ impl CustomFieldReads for PostgresStore {
         let condition = "WHERE company_id = $1 AND slug = $2";
         let found = select(&self.pool, condition, params![company.uuid(), slug.to_owned()]).await?;
         Ok(found.into_iter().next())
-    }
-
-    async fn custom_fields(&self, company: CompanyId) -> Result<Vec<CustomField>, StoreError> {
-        of_company(&self.pool, company).await
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use async_trait::async_trait;
 use recado_core::deliveries::{Delivery, DeliveryFilter, DeliveryReads, DeliveryStatus};
-use recado_core::ids::{CompanyId, DeliveryId, WebhookId};
+use recado_core::ids::{CompanyId, WebhookId};
 use recado_core::page::{Page, PageRequest};
 use recado_core::store::{StoreError, Stored};
 use recado_store_sql::signed;
@@ -12,7 +12,7 @@ use recado_store_sql::signed;
 use crate::PostgresStore;
 use crate::columns::Columns;
 use crate::param::{Param, params};
-use crate::session::{get, rows, select};
+use crate::session::{rows, select};
 use crate::table::columns_of;
 
 /// One page with the total, in one state of the database.
@@ -49,14 +49,6 @@ pub(crate) fn page_statement(
 
 #[async_trait]
 impl DeliveryReads for PostgresStore {
-    async fn delivery(
-        &self,
-        company: CompanyId,
-        id: DeliveryId,
-    ) -> Result<Option<Stored<Delivery>>, StoreError> {
-        get(&self.pool, params![company.uuid(), id.uuid()]).await
-    }
-
     async fn deliveries(
         &self,
         company: CompanyId,

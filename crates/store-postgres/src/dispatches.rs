@@ -1,25 +1,16 @@
 //! The windows in which a template is not dispatched to a contact a second time.
 
 use async_trait::async_trait;
-use recado_core::dispatches::{DispatchReads, DispatchWindow, WindowKey};
+use recado_core::dispatches::{DispatchReads, DispatchWindow};
 use recado_core::ids::{CompanyId, ContactId};
 use recado_core::store::{StoreError, Stored};
 
 use crate::PostgresStore;
 use crate::param::params;
-use crate::session::{get, select};
+use crate::session::select;
 
 #[async_trait]
 impl DispatchReads for PostgresStore {
-    async fn dispatch_window(
-        &self,
-        company: CompanyId,
-        contact: ContactId,
-        key: WindowKey,
-    ) -> Result<Option<Stored<DispatchWindow>>, StoreError> {
-        get(&self.pool, params![company.uuid(), contact.uuid(), key.as_bytes().to_vec()]).await
-    }
-
     async fn reserved_windows(
         &self,
         company: CompanyId,

@@ -2,24 +2,15 @@
 
 use async_trait::async_trait;
 use recado_core::documents::{Document, DocumentReads};
-use recado_core::ids::{CompanyId, ContactId, DocumentId};
-use recado_core::jobs::Job;
+use recado_core::ids::{CompanyId, ContactId};
 use recado_core::store::{StoreError, Stored};
 
 use crate::PostgresStore;
 use crate::param::params;
-use crate::session::{get, select};
+use crate::session::select;
 
 #[async_trait]
 impl DocumentReads for PostgresStore {
-    async fn document(
-        &self,
-        company: CompanyId,
-        id: DocumentId,
-    ) -> Result<Option<Stored<Document>>, StoreError> {
-        get(&self.pool, params![company.uuid(), id.uuid()]).await
-    }
-
     async fn documents(
         &self,
         company: CompanyId,
@@ -27,15 +18,5 @@ impl DocumentReads for PostgresStore {
     ) -> Result<Vec<Stored<Document>>, StoreError> {
         let condition = "WHERE company_id = $1 AND contact_id = $2 ORDER BY created_at, id";
         select(&self.pool, condition, params![company.uuid(), contact.uuid()]).await
-    }
-
-    async fn purge(
-        &self,
-        company: CompanyId,
-        contact: ContactId,
-    ) -> Result<Option<Stored<Job>>, StoreError> {
-        let condition = "WHERE company_id = $1 AND kind = 'purge' AND subject = $2";
-        let found = select(&self.pool, condition, params![company.uuid(), contact.uuid()]).await?;
-        Ok(found.into_iter().next())
     }
 }

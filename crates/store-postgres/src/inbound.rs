@@ -4,14 +4,13 @@ use std::sync::LazyLock;
 
 use async_trait::async_trait;
 use recado_core::access::Company;
-use recado_core::ids::{CompanyId, InboundEndpointId};
 use recado_core::inbound::{EndpointSlug, InboundEndpoint, InboundReads};
-use recado_core::store::{StoreError, Stored};
+use recado_core::store::StoreError;
 
 use crate::PostgresStore;
 use crate::columns::Columns;
 use crate::param::params;
-use crate::session::{get, of_company, rows};
+use crate::session::rows;
 use crate::table::columns_of;
 
 /// An endpoint by its slug, with its company.
@@ -26,21 +25,6 @@ pub(crate) static BY_SLUG: LazyLock<String> = LazyLock::new(|| {
 
 #[async_trait]
 impl InboundReads for PostgresStore {
-    async fn inbound_endpoint(
-        &self,
-        company: CompanyId,
-        id: InboundEndpointId,
-    ) -> Result<Option<Stored<InboundEndpoint>>, StoreError> {
-        get(&self.pool, params![company.uuid(), id.uuid()]).await
-    }
-
-    async fn inbound_endpoints(
-        &self,
-        company: CompanyId,
-    ) -> Result<Vec<InboundEndpoint>, StoreError> {
-        of_company(&self.pool, company).await
-    }
-
     async fn endpoint_by_slug(
         &self,
         slug: &EndpointSlug,

@@ -3,16 +3,16 @@
 use std::fmt::Write;
 
 use async_trait::async_trait;
-use recado_core::ids::{CompanyId, LedgerLineId};
+use recado_core::ids::CompanyId;
 use recado_core::page::{Page, PageRequest};
 use recado_core::prosas::{Brl, LedgerFilter, LedgerLine, LedgerPage, LedgerReads, Prosas};
-use recado_core::store::{StoreError, Stored};
+use recado_core::store::StoreError;
 use recado_store_sql::signed;
 
 use crate::PostgresStore;
 use crate::columns::Columns;
 use crate::param::{Param, params};
-use crate::session::{get, rows};
+use crate::session::rows;
 use crate::table::columns_of;
 
 /// One page with what holds of all pages, in one state of the database.
@@ -58,14 +58,6 @@ fn page_statement(
 
 #[async_trait]
 impl LedgerReads for PostgresStore {
-    async fn ledger_line(
-        &self,
-        company: CompanyId,
-        id: LedgerLineId,
-    ) -> Result<Option<Stored<LedgerLine>>, StoreError> {
-        get(&self.pool, params![company.uuid(), id.uuid()]).await
-    }
-
     async fn ledger_page(
         &self,
         company: CompanyId,

@@ -4,15 +4,14 @@ use std::sync::LazyLock;
 
 use async_trait::async_trait;
 use recado_core::access::Company;
-use recado_core::ids::{CompanyId, TemplateId};
-use recado_core::store::{StoreError, Stored};
+use recado_core::store::StoreError;
 use recado_core::templates::{Template, TemplateReads};
 use uuid::Uuid;
 
 use crate::PostgresStore;
 use crate::columns::Columns;
 use crate::param::params;
-use crate::session::{get, rows, select};
+use crate::session::rows;
 use crate::table::columns_of;
 
 /// A template by its token, with its company.
@@ -27,14 +26,6 @@ pub(crate) static BY_TOKEN: LazyLock<String> = LazyLock::new(|| {
 
 #[async_trait]
 impl TemplateReads for PostgresStore {
-    async fn template(
-        &self,
-        company: CompanyId,
-        id: TemplateId,
-    ) -> Result<Option<Stored<Template>>, StoreError> {
-        get(&self.pool, params![company.uuid(), id.uuid()]).await
-    }
-
     async fn template_by_token(
         &self,
         token: Uuid,
@@ -43,10 +34,5 @@ impl TemplateReads for PostgresStore {
         let Some(row) = found.first() else { return Ok(None) };
         let mut columns = Columns::new(row);
         Ok(Some((columns.record()?, columns.record()?)))
-    }
-
-    async fn templates(&self, company: CompanyId) -> Result<Vec<Stored<Template>>, StoreError> {
-        let condition = "WHERE company_id = $1 ORDER BY created_at, id";
-        select(&self.pool, condition, params![company.uuid()]).await
     }
 }

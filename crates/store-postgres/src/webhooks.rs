@@ -1,30 +1,18 @@
 //! Webhooks, and where the events of a company go.
 
 use async_trait::async_trait;
-use recado_core::ids::{CompanyId, WebhookId};
+use recado_core::ids::CompanyId;
 use recado_core::store::{StoreError, Stored};
-use recado_core::webhooks::{Routes, Webhook, WebhookReads};
+use recado_core::webhooks::{Webhook, WebhookReads};
 
 use crate::PostgresStore;
 use crate::param::params;
-use crate::session::{get, select};
+use crate::session::select;
 
 #[async_trait]
 impl WebhookReads for PostgresStore {
-    async fn webhook(
-        &self,
-        company: CompanyId,
-        id: WebhookId,
-    ) -> Result<Option<Stored<Webhook>>, StoreError> {
-        get(&self.pool, params![company.uuid(), id.uuid()]).await
-    }
-
     async fn webhooks(&self, company: CompanyId) -> Result<Vec<Stored<Webhook>>, StoreError> {
         let condition = "WHERE company_id = $1 AND state <> 'deleted' ORDER BY created_at, id";
         select(&self.pool, condition, params![company.uuid()]).await
-    }
-
-    async fn routes(&self, company: CompanyId) -> Result<Option<Stored<Routes>>, StoreError> {
-        get(&self.pool, params![company.uuid()]).await
     }
 }

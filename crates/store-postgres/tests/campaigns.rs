@@ -10,11 +10,11 @@ use recado_core::access::{Company, Features, Plan};
 use recado_core::campaigns::{
     Campaign, CampaignReads, CampaignStatus, Recipient, RecipientNumber, RecipientStatus,
 };
-use recado_core::contacts::{Contact, ContactReads, Identifier, Platform, Region};
+use recado_core::contacts::{Contact, Identifier, Platform, Region};
 use recado_core::ids::{CampaignId, CompanyId, ContactId, ListId, TemplateId};
 use recado_core::lists::{List, ListMember};
 use recado_core::prosas::{Brl, Prosas};
-use recado_core::store::{Change, ChangeSet, Commit, CommitError, Conflict};
+use recado_core::store::{Change, ChangeSet, Commit, CommitError, Conflict, RecordsExt};
 use recado_store_postgres::{Options, PostgresStore};
 use support::Database;
 use tokio::task::JoinHandle;
@@ -94,11 +94,13 @@ CREATE TRIGGER slow AFTER INSERT ON recipients FOR EACH STATEMENT EXECUTE FUNCTI
 /// What begins the turn of a recipient, as the store has it now.
 async fn claim(store: &PostgresStore, number: u32) -> ChangeSet {
     let id = campaign().id;
-    let campaign = store.campaign(company(), id).await.expect("it works").expect("it is there");
-    let recipient = store.recipient(company(), id, RecipientNumber(number)).await;
+    let campaign =
+        store.get::<Campaign>((company(), id)).await.expect("it works").expect("it is there");
+    let recipient = store.get::<Recipient>((company(), id, RecipientNumber(number))).await;
     let recipient = recipient.expect("it works").expect("it is there");
     let contact = recipient.contact.expect("nobody was deleted");
-    let contact = store.contact(company(), contact).await.expect("it works").expect("it is there");
+    let contact =
+        store.get::<Contact>((company(), contact)).await.expect("it works").expect("it is there");
     let touched = Contact { last_message_at: Some(NOW), ..contact.value().clone() };
     let status = RecipientStatus::Sending;
     let sending = Recipient { status, ..recipient.value().clone() };
@@ -137,7 +139,7 @@ async fn a_pause_waits_for_the_turns_under_way_and_for_no_later_ones() {
 
     let under_way = commit(store, first);
     until_waiting(&watcher, 1).await;
-    let running = store.campaign(company(), campaign().id).await.unwrap().unwrap();
+    let running = store.get::<Campaign>((company(), campaign().id)).await.unwrap().unwrap();
     let paused = Campaign { status: CampaignStatus::Paused, ..running.value().clone() };
     let pause = commit(store, ChangeSet::new().with(running.update(paused)));
     until_waiting(&watcher, 2).await;
@@ -191,12 +193,13 @@ async fn a_contact_that_is_enrolled_can_go_meanwhile_only_afterwards() {
     holder.batch_execute(held).await.unwrap();
     let enrolled = commit(store, enrollment());
     until_waiting(&watcher, 1).await;
-    let first = store.contact(company(), contact(1)).await.unwrap().unwrap();
+    let first = store.get::<Contact>((company(), contact(1))).await.unwrap().unwrap();
     let gone = commit(store, ChangeSet::new().with(first.delete()));
     until_waiting(&watcher, 2).await;
     holder.batch_execute("COMMIT").await.unwrap();
     enrolled.await.unwrap().unwrap();
     gone.await.unwrap().unwrap();
-    let first = store.recipient(company(), campaign().id, RecipientNumber(1)).await.unwrap();
+    let first =
+        store.get::<Recipient>((company(), campaign().id, RecipientNumber(1))).await.unwrap();
     assert_eq!(first.unwrap().contact, None);
 }

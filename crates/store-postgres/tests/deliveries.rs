@@ -8,7 +8,9 @@ use recado_core::deliveries::{
 };
 use recado_core::events::{Event, EventReads, EventType, JournalPosition};
 use recado_core::ids::{CompanyId, DeliveryId, EventId, WebhookId};
-use recado_core::store::{ChangeSet, Commit, CommitError, Conflict, RowKey, Stored, Version};
+use recado_core::store::{
+    ChangeSet, Commit, CommitError, Conflict, RecordsExt, RowKey, Stored, Version,
+};
 use recado_store_postgres::PostgresStore;
 use support::Database;
 use uuid::Uuid;
@@ -72,7 +74,8 @@ async fn many_outcomes_are_written_together_or_not_at_all() {
     let left: Vec<_> = all.iter().filter(|one| one.id != gone.id).cloned().collect();
     store.commit(finish(&left)).await.expect("the store works");
     assert_eq!(pending(store, 1).await, []);
-    let finished = store.delivery(company(), left[0].id).await.expect("the store works").unwrap();
+    let finished =
+        store.get::<Delivery>((company(), left[0].id)).await.expect("the store works").unwrap();
     assert_eq!(finished, Stored::new(cancelled(&left[0]), Version::FIRST.next()));
 }
 

@@ -5,10 +5,10 @@ mod support;
 use std::time::Duration;
 
 use recado_core::Timestamp;
-use recado_core::access::{AccessReads, Company, Features, Plan};
+use recado_core::access::{Company, Features, Plan, Secret};
 use recado_core::contacts::Region;
 use recado_core::ids::CompanyId;
-use recado_core::store::{ChangeSet, Commit, CommitError, Conflict, StoreError};
+use recado_core::store::{ChangeSet, Commit, CommitError, Conflict, RecordsExt, StoreError};
 use recado_store_postgres::{Options, PostgresStore};
 use support::Database;
 use uuid::Uuid;
@@ -62,12 +62,12 @@ async fn waiting_for_a_connection_is_bounded() {
     let client = database.client().await;
     client.batch_execute("BEGIN; LOCK TABLE companies").await.unwrap();
     let blocked = store.clone();
-    let blocked = tokio::spawn(async move { blocked.companies().await });
+    let blocked = tokio::spawn(async move { blocked.all::<Company>(()).await });
     // The second call finds the only connection taken, sooner or later.
-    while store.secret(recado_core::access::SecretName::CursorKey).await.is_ok() {
+    while store.get::<Secret>(recado_core::access::SecretName::CursorKey).await.is_ok() {
         tokio::task::yield_now().await;
     }
-    let waited = store.companies().await;
+    let waited = store.all::<Company>(()).await;
     assert!(matches!(waited, Err(StoreError::Unavailable(_))));
     client.batch_execute("COMMIT").await.unwrap();
     assert_eq!(blocked.await.unwrap().unwrap(), []);
@@ -81,11 +81,11 @@ async fn a_statement_that_takes_too_long_is_unavailable_and_a_lock_is_contended(
     store.commit(ChangeSet::new().insert(company(1))).await.unwrap();
     let client = database.client().await;
     client.batch_execute("BEGIN; LOCK TABLE companies").await.unwrap();
-    assert!(matches!(store.companies().await, Err(StoreError::Unavailable(_))));
+    assert!(matches!(store.all::<Company>(()).await, Err(StoreError::Unavailable(_))));
     let committed = store.commit(ChangeSet::new().insert(company(2))).await;
     assert!(matches!(committed, Err(CommitError::Conflict(Conflict::Contended))), "{committed:?}");
     client.batch_execute("COMMIT").await.unwrap();
-    assert_eq!(store.companies().await.unwrap(), [company(1)]);
+    assert_eq!(store.all::<Company>(()).await.unwrap(), [company(1)]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -99,7 +99,7 @@ async fn connections_that_were_cut_are_replaced() {
     // Calls may fail while the pool does not know yet; none may hang or answer wrongly.
     let mut answers = 0;
     for _ in 0..100 {
-        match store.companies().await {
+        match store.all::<Company>(()).await {
             Ok(companies) => {
                 assert_eq!(companies, [company(1)]);
                 answers += 1;
@@ -127,7 +127,7 @@ async fn a_commit_that_is_cut_off_before_its_end_applies_nothing() {
     let failed = committing.await.unwrap().unwrap_err();
     assert!(matches!(failed, CommitError::Store(StoreError::Unavailable(_))), "{failed:?}");
     client.batch_execute("COMMIT").await.unwrap();
-    assert_eq!(database.store.companies().await.unwrap_or_default(), []);
+    assert_eq!(database.store.all::<Company>(()).await.unwrap_or_default(), []);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -144,7 +144,7 @@ async fn a_caller_that_goes_away_leaves_no_transaction_open() {
     assert!(left.is_err(), "the lock holds it");
     client.batch_execute("COMMIT").await.unwrap();
     // The only connection works on, and what was under way was applied as a whole.
-    assert_eq!(store.companies().await.unwrap(), [company(0), company(1), company(2)]);
+    assert_eq!(store.all::<Company>(()).await.unwrap(), [company(0), company(1), company(2)]);
     let open = "SELECT FROM pg_stat_activity WHERE datname = current_database() \
                 AND state LIKE 'idle in transaction%'";
     assert!(client.query(open, &[]).await.unwrap().is_empty());

@@ -7,11 +7,11 @@ use recado_core::access::{Company, Features, Plan};
 use recado_core::connections::{
     Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, Gateway,
 };
-use recado_core::contacts::{Contact, ContactReads, Identifier, Platform, Region};
+use recado_core::contacts::{Contact, Identifier, Platform, Region};
 use recado_core::ids::{CompanyId, ConnectionId, ContactId};
 use recado_core::messages::{Direction, MessageFilter, MessageReads, MessageStatus, MessageType};
 use recado_core::page::PageRequest;
-use recado_core::store::{ChangeSet, Commit, Upkeep};
+use recado_core::store::{ChangeSet, Commit, RecordsExt, Upkeep};
 use support::Database;
 use tokio_postgres::Client;
 use uuid::Uuid;
@@ -181,7 +181,7 @@ async fn counters_follow_messages_however_they_change() {
     assert_counted(&database, &client).await;
 
     // The messages that go with a contact are counted out as well.
-    let gone = database.store.contact(company(), contact(3)).await.unwrap().unwrap();
+    let gone = database.store.get::<Contact>((company(), contact(3))).await.unwrap().unwrap();
     database.store.commit(ChangeSet::new().with(gone.delete())).await.unwrap();
     assert_eq!(number(&client, "SELECT count(*) FROM messages").await, 29 * 9);
     assert_counted(&database, &client).await;

@@ -5,12 +5,12 @@ mod support;
 use std::time::{Duration, Instant};
 
 use recado_core::Timestamp;
-use recado_core::contacts::ContactReads;
+use recado_core::contacts::Contact;
 use recado_core::ids::{CompanyId, ContactId, LinkId, ListId, MessageId};
 use recado_core::links::{Link, LinkCode};
 use recado_core::lists::ListReads;
 use recado_core::messages::{Message, MessageReads, MessageStatus};
-use recado_core::store::{Change, ChangeSet, Commit, CommitError, Conflict};
+use recado_core::store::{Change, ChangeSet, Commit, CommitError, Conflict, RecordsExt};
 use recado_store_postgres::PostgresStore;
 use support::Database;
 use tokio::task::JoinHandle;
@@ -97,8 +97,8 @@ async fn number(client: &Client, sql: &str) -> i64 {
 
 /// One contact gives all to the other and goes, as merging them does.
 async fn merge(store: &PostgresStore, from: u32, into: u32) -> Result<(), CommitError> {
-    let gives = store.contact(company(), contact(from)).await.expect("it works");
-    let takes = store.contact(company(), contact(into)).await.expect("it works");
+    let gives = store.get::<Contact>((company(), contact(from))).await.expect("it works");
+    let takes = store.get::<Contact>((company(), contact(into))).await.expect("it works");
     let moved = Change::reassign(company(), contact(from), contact(into));
     let mut changes = ChangeSet::new().with(moved);
     changes = changes.with(gives.expect("it is there").delete());

@@ -12,7 +12,7 @@ use recado_core::contacts::{
 use recado_core::ids::{CompanyId, ContactId, KeyId, ListId};
 use recado_core::lists::{List, ListMember, ListReads};
 use recado_core::page::PageRequest;
-use recado_core::store::{ChangeSet, Commit, Upkeep};
+use recado_core::store::{ChangeSet, Commit, RecordsExt, Upkeep};
 use support::Database;
 use uuid::Uuid;
 
@@ -72,7 +72,7 @@ async fn upkeep_folds_the_counts_of_contacts() {
     assert_eq!(count(&database, "contact_facet_deltas").await, 0);
     assert_eq!(total(&database, &open).await, 3);
 
-    let stored = database.store.contact(company(), contact(0).id).await.unwrap().unwrap();
+    let stored = database.store.get::<Contact>((company(), contact(0).id)).await.unwrap().unwrap();
     let mut resolved = stored.value().clone();
     resolved.inbox_status = InboxStatus::Resolved;
     database.store.commit(ChangeSet::new().with(stored.update(resolved))).await.unwrap();
@@ -87,7 +87,7 @@ async fn upkeep_folds_the_counts_of_contacts() {
 async fn a_change_that_moves_no_filtered_value_counts_nothing() {
     let database = with_contacts(1).await;
     database.store.upkeep(NOW).await.unwrap();
-    let stored = database.store.contact(company(), contact(0).id).await.unwrap().unwrap();
+    let stored = database.store.get::<Contact>((company(), contact(0).id)).await.unwrap().unwrap();
     let mut renamed = stored.value().clone();
     renamed.name = "Ana".to_owned();
     database.store.commit(ChangeSet::new().with(stored.update(renamed))).await.unwrap();

@@ -15,7 +15,7 @@ use recado_core::campaigns::{
 use recado_core::connections::{
     Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, Gateway,
 };
-use recado_core::contacts::{Contact, ContactReads, Identifier, Phone, Platform, Region};
+use recado_core::contacts::{Contact, Identifier, Phone, Platform, Region};
 use recado_core::ids::{
     CampaignId, CompanyId, ConnectionId, ContactId, LedgerLineId, ListId, MessageId, TemplateId,
 };
@@ -25,7 +25,7 @@ use recado_core::messages::{
 };
 use recado_core::page::PageRequest;
 use recado_core::prosas::{Brl, LedgerLine, LineKind, ProsaScope, Prosas};
-use recado_core::store::{Change, ChangeSet, Commit};
+use recado_core::store::{Change, ChangeSet, Commit, RecordsExt};
 use recado_store_sqlite::SqliteStore;
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
@@ -129,11 +129,13 @@ async fn fill(store: &SqliteStore) {
 async fn claim(store: &SqliteStore, number: u32) {
     let campaign = campaign(number / CONTACTS);
     let place = RecipientNumber(number % CONTACTS + 1);
-    let recipient = store.recipient(company(), campaign.id, place).await.expect("it works");
+    let recipient =
+        store.get::<Recipient>((company(), campaign.id, place)).await.expect("it works");
     let recipient = recipient.expect("it is enrolled");
     let contact = recipient.contact.expect("nobody was deleted");
-    let contact = store.contact(company(), contact).await.expect("it works").expect("the contact");
-    let campaign = store.campaign(company(), campaign.id).await.expect("it works");
+    let contact =
+        store.get::<Contact>((company(), contact)).await.expect("it works").expect("the contact");
+    let campaign = store.get::<Campaign>((company(), campaign.id)).await.expect("it works");
     let campaign = campaign.expect("the campaign");
     let (message, debit) = (MessageId::new(uuid(number)), LedgerLineId::new(uuid(number)));
     let met = Contact {

@@ -18,14 +18,6 @@ const RUNNING: &str = "status = 'running' ORDER BY id, company_id";
 
 #[async_trait]
 impl CampaignReads for SqliteStore {
-    async fn campaign(
-        &self,
-        company: CompanyId,
-        id: CampaignId,
-    ) -> Result<Option<Stored<Campaign>>, StoreError> {
-        self.read(move |conn| table::get(conn, &[company.into(), id.into()])).await
-    }
-
     async fn campaigns(
         &self,
         company: CompanyId,
@@ -63,16 +55,6 @@ impl CampaignReads for SqliteStore {
     ) -> Result<Vec<Stored<Recipient>>, StoreError> {
         self.read(move |conn| recipients::of_status(conn, company, campaign, status, after, limit))
             .await
-    }
-
-    async fn recipient(
-        &self,
-        company: CompanyId,
-        campaign: CampaignId,
-        number: RecipientNumber,
-    ) -> Result<Option<Stored<Recipient>>, StoreError> {
-        let key = [company.into(), campaign.into(), number.0.into()];
-        self.read(move |conn| table::get(conn, &key)).await
     }
 
     async fn recipients_of(

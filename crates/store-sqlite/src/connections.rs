@@ -23,14 +23,6 @@ const ANYWHERE: &str = "id = ?1 ORDER BY company_id LIMIT 1";
 
 #[async_trait]
 impl ConnectionReads for SqliteStore {
-    async fn connection(
-        &self,
-        company: CompanyId,
-        id: ConnectionId,
-    ) -> Result<Option<Stored<Connection>>, StoreError> {
-        self.read(move |conn| table::get(conn, &[company.into(), id.into()])).await
-    }
-
     async fn connection_anywhere(
         &self,
         id: ConnectionId,
@@ -45,25 +37,10 @@ impl ConnectionReads for SqliteStore {
     ) -> Result<Vec<Stored<UnknownKind>>, StoreError> {
         self.read(move |conn| unknown_kinds::of_connection(conn, company, connection)).await
     }
+}
 
-    async fn unknown_kind(
-        &self,
-        company: CompanyId,
-        connection: ConnectionId,
-        kind: &str,
-    ) -> Result<Option<Stored<UnknownKind>>, StoreError> {
-        let kind = kind.to_owned();
-        self.read(move |conn| {
-            table::get(conn, &[company.into(), connection.into(), (&kind).into()])
-        })
-        .await
-    }
-
-    async fn connections(&self, company: CompanyId) -> Result<Vec<Stored<Connection>>, StoreError> {
-        self.read(move |conn| table::all_stored(conn, company)).await
-    }
-
-    async fn connection_in_use(
+impl SqliteStore {
+    pub(crate) async fn connection_in_use(
         &self,
         company: CompanyId,
         id: ConnectionId,

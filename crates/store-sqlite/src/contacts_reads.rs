@@ -47,14 +47,6 @@ fn advance(tx: &Transaction<'_>, company: CompanyId, to: Timestamp) -> Result<()
 
 #[async_trait]
 impl ContactReads for SqliteStore {
-    async fn contact(
-        &self,
-        company: CompanyId,
-        id: ContactId,
-    ) -> Result<Option<Stored<Contact>>, StoreError> {
-        self.read(move |conn| table::get(conn, &[company.into(), id.into()])).await
-    }
-
     async fn contact_record(
         &self,
         company: CompanyId,
@@ -144,13 +136,25 @@ impl ContactReads for SqliteStore {
         let query = query.clone();
         self.read(move |conn| contacts_draft::facts(conn, company, &query)).await
     }
+}
 
-    async fn member_in_use(&self, company: CompanyId, id: MemberId) -> Result<bool, StoreError> {
+/// The time of the position that an answer hands out, if it does.
+fn handed_out(listed: &Listed, more: bool) -> Option<Timestamp> {
+    let last = listed.keys.last().filter(|_| more)?;
+    Some(Timestamp::from_millis(last.key()))
+}
+
+impl SqliteStore {
+    pub(crate) async fn member_in_use(
+        &self,
+        company: CompanyId,
+        id: MemberId,
+    ) -> Result<bool, StoreError> {
         let query = "SELECT 1 FROM contacts WHERE company_id = ?1 AND assigned_to_member_id = ?2";
         self.read(move |conn| table::exists(conn, query, &[company.into(), id.into()])).await
     }
 
-    async fn close_reason_in_use(
+    pub(crate) async fn close_reason_in_use(
         &self,
         company: CompanyId,
         id: CloseReasonId,
@@ -158,10 +162,4 @@ impl ContactReads for SqliteStore {
         let query = "SELECT 1 FROM contacts WHERE company_id = ?1 AND last_close_reason_id = ?2";
         self.read(move |conn| table::exists(conn, query, &[company.into(), id.into()])).await
     }
-}
-
-/// The time of the position that an answer hands out, if it does.
-fn handed_out(listed: &Listed, more: bool) -> Option<Timestamp> {
-    let last = listed.keys.last().filter(|_| more)?;
-    Some(Timestamp::from_millis(last.key()))
 }

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use recado_core::custom_fields::{CustomField, CustomFieldReads};
-use recado_core::ids::{CompanyId, CustomFieldId};
+use recado_core::ids::CompanyId;
 use recado_core::store::{StoreError, Stored};
 
 use crate::SqliteStore;
@@ -10,14 +10,6 @@ use crate::table::{self};
 
 #[async_trait]
 impl CustomFieldReads for SqliteStore {
-    async fn custom_field(
-        &self,
-        company: CompanyId,
-        id: CustomFieldId,
-    ) -> Result<Option<Stored<CustomField>>, StoreError> {
-        self.read(move |conn| table::get(conn, &[company.into(), id.into()])).await
-    }
-
     async fn custom_field_by_slug(
         &self,
         company: CompanyId,
@@ -28,9 +20,5 @@ impl CustomFieldReads for SqliteStore {
             table::find(conn, "company_id = ?1 AND slug = ?2", &[company.into(), (&slug).into()])
         })
         .await
-    }
-
-    async fn custom_fields(&self, company: CompanyId) -> Result<Vec<CustomField>, StoreError> {
-        self.read(move |conn| table::all(conn, company)).await
     }
 }

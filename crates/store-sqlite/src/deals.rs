@@ -1,8 +1,8 @@
 //! Pipelines, stages and deals.
 
 use async_trait::async_trait;
-use recado_core::deals::{Deal, DealReads, Pipeline, Stage};
-use recado_core::ids::{CompanyId, ContactId, DealId, PipelineId, StageId};
+use recado_core::deals::{Deal, DealReads};
+use recado_core::ids::{CompanyId, ContactId};
 use recado_core::store::{StoreError, Stored};
 
 use crate::SqliteStore;
@@ -10,39 +10,6 @@ use crate::table::{self};
 
 #[async_trait]
 impl DealReads for SqliteStore {
-    async fn pipeline(
-        &self,
-        company: CompanyId,
-        id: PipelineId,
-    ) -> Result<Option<Stored<Pipeline>>, StoreError> {
-        self.read(move |conn| table::get(conn, &[company.into(), id.into()])).await
-    }
-
-    async fn pipelines(&self, company: CompanyId) -> Result<Vec<Pipeline>, StoreError> {
-        self.read(move |conn| table::all(conn, company)).await
-    }
-
-    async fn stages(&self, company: CompanyId) -> Result<Vec<Stored<Stage>>, StoreError> {
-        let condition = "company_id = ?1 ORDER BY pipeline_id, display_order, id";
-        self.read(move |conn| table::list(conn, condition, &[company.into()])).await
-    }
-
-    async fn stage(
-        &self,
-        company: CompanyId,
-        id: StageId,
-    ) -> Result<Option<Stored<Stage>>, StoreError> {
-        self.read(move |conn| table::get(conn, &[company.into(), id.into()])).await
-    }
-
-    async fn deal(
-        &self,
-        company: CompanyId,
-        id: DealId,
-    ) -> Result<Option<Stored<Deal>>, StoreError> {
-        self.read(move |conn| table::get(conn, &[company.into(), id.into()])).await
-    }
-
     async fn deals(
         &self,
         company: CompanyId,

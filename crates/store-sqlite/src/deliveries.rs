@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use async_trait::async_trait;
 use recado_core::deliveries::{Delivery, DeliveryFilter, DeliveryReads};
-use recado_core::ids::{CompanyId, DeliveryId, WebhookId};
+use recado_core::ids::{CompanyId, WebhookId};
 use recado_core::page::{Page, PageRequest};
 use recado_core::store::{CommitError, StoreError, Stored, Version};
 use rusqlite::{Connection, params_from_iter};
@@ -55,14 +55,6 @@ const PENDING: &str = "company_id = ?1 AND webhook_id = ?2 AND queued_at IS NOT 
 
 #[async_trait]
 impl DeliveryReads for SqliteStore {
-    async fn delivery(
-        &self,
-        company: CompanyId,
-        id: DeliveryId,
-    ) -> Result<Option<Stored<Delivery>>, StoreError> {
-        self.read(move |conn| table::get(conn, &[company.into(), id.into()])).await
-    }
-
     async fn deliveries(
         &self,
         company: CompanyId,

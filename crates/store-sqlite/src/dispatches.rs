@@ -1,29 +1,15 @@
 //! The windows of template dispatch.
 
 use async_trait::async_trait;
-use recado_core::dispatches::{DispatchReads, DispatchWindow, WindowKey};
+use recado_core::dispatches::{DispatchReads, DispatchWindow};
 use recado_core::ids::{CompanyId, ContactId};
 use recado_core::store::{StoreError, Stored};
 
 use crate::SqliteStore;
-use crate::cell::Cell;
 use crate::table::{self};
 
 #[async_trait]
 impl DispatchReads for SqliteStore {
-    async fn dispatch_window(
-        &self,
-        company: CompanyId,
-        contact: ContactId,
-        key: WindowKey,
-    ) -> Result<Option<Stored<DispatchWindow>>, StoreError> {
-        self.read(move |conn| {
-            let key = [company.into(), contact.into(), Cell::Bytes(key.as_bytes())];
-            table::get(conn, &key)
-        })
-        .await
-    }
-
     async fn reserved_windows(
         &self,
         company: CompanyId,

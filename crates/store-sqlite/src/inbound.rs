@@ -4,9 +4,8 @@ use std::sync::LazyLock;
 
 use async_trait::async_trait;
 use recado_core::access::Company;
-use recado_core::ids::{CompanyId, InboundEndpointId};
 use recado_core::inbound::{EndpointSlug, InboundEndpoint, InboundReads};
-use recado_core::store::{StoreError, Stored};
+use recado_core::store::StoreError;
 
 use crate::SqliteStore;
 use crate::table::{self};
@@ -16,21 +15,6 @@ static BY_SLUG: LazyLock<String> =
 
 #[async_trait]
 impl InboundReads for SqliteStore {
-    async fn inbound_endpoint(
-        &self,
-        company: CompanyId,
-        id: InboundEndpointId,
-    ) -> Result<Option<Stored<InboundEndpoint>>, StoreError> {
-        self.read(move |conn| table::get(conn, &[company.into(), id.into()])).await
-    }
-
-    async fn inbound_endpoints(
-        &self,
-        company: CompanyId,
-    ) -> Result<Vec<InboundEndpoint>, StoreError> {
-        self.read(move |conn| table::all(conn, company)).await
-    }
-
     async fn endpoint_by_slug(
         &self,
         slug: &EndpointSlug,

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use recado_core::Timestamp;
-use recado_core::ids::{CompanyId, ContactId, LinkId};
+use recado_core::ids::{CompanyId, ContactId};
 use recado_core::links::{Link, LinkClicks, LinkCode, LinkReads};
 use recado_core::store::{StoreError, Stored};
 use rusqlite::{Connection, params_from_iter};
@@ -37,17 +37,5 @@ impl LinkReads for SqliteStore {
             Ok(link.map(Stored::into_value))
         })
         .await
-    }
-
-    async fn link(
-        &self,
-        company: CompanyId,
-        id: LinkId,
-    ) -> Result<Option<Stored<Link>>, StoreError> {
-        self.read(move |conn| table::get(conn, &[company.into(), id.into()])).await
-    }
-
-    async fn links(&self, company: CompanyId) -> Result<Vec<Link>, StoreError> {
-        self.read(move |conn| table::all(conn, company)).await
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use async_trait::async_trait;
-use recado_core::ids::{CompanyId, LedgerLineId};
+use recado_core::ids::CompanyId;
 use recado_core::page::{Page, PageRequest};
 use recado_core::prosas::{
     Brl, LedgerFilter, LedgerLine, LedgerPage, LedgerReads, LineKind, Prosas,
@@ -15,7 +15,7 @@ use crate::SqliteStore;
 use crate::cell::Columns;
 use crate::error::ReadResult;
 use crate::newest_first::{Index, Range, Span, part_of};
-use crate::table::{self, Table, read_stored};
+use crate::table::{Table, read_stored};
 
 /// Holds all that is summed.
 pub(crate) static BY_KIND: Index =
@@ -89,14 +89,6 @@ fn page(
 
 #[async_trait]
 impl LedgerReads for SqliteStore {
-    async fn ledger_line(
-        &self,
-        company: CompanyId,
-        id: LedgerLineId,
-    ) -> Result<Option<Stored<LedgerLine>>, StoreError> {
-        self.read(move |conn| table::get(conn, &[company.into(), id.into()])).await
-    }
-
     async fn ledger_page(
         &self,
         company: CompanyId,

@@ -192,7 +192,7 @@ pub(crate) fn exists(conn: &Connection, query: &str, values: &[Cell<'_>]) -> Rea
 }
 
 /// The values of a key.
-fn key_values(key: &RowKey) -> Vec<Cell<'_>> {
+pub(crate) fn key_values(key: &RowKey) -> Vec<Cell<'_>> {
     let mut cells = Cells(Vec::with_capacity(4));
     write_key(key, &mut cells);
     cells.0

@@ -4,8 +4,7 @@ use std::sync::LazyLock;
 
 use async_trait::async_trait;
 use recado_core::access::Company;
-use recado_core::ids::{CompanyId, TemplateId};
-use recado_core::store::{StoreError, Stored};
+use recado_core::store::StoreError;
 use recado_core::templates::{Template, TemplateReads};
 use uuid::Uuid;
 
@@ -17,23 +16,11 @@ static BY_TOKEN: LazyLock<String> =
 
 #[async_trait]
 impl TemplateReads for SqliteStore {
-    async fn template(
-        &self,
-        company: CompanyId,
-        id: TemplateId,
-    ) -> Result<Option<Stored<Template>>, StoreError> {
-        self.read(move |conn| table::get(conn, &[company.into(), id.into()])).await
-    }
-
     async fn template_by_token(
         &self,
         token: Uuid,
     ) -> Result<Option<(Template, Company)>, StoreError> {
         self.read(move |conn| table::find_with_company(conn, &BY_TOKEN, token.into())).await
-    }
-
-    async fn templates(&self, company: CompanyId) -> Result<Vec<Stored<Template>>, StoreError> {
-        self.read(move |conn| table::all_stored(conn, company)).await
     }
 }
 

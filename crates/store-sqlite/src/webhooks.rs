@@ -1,9 +1,9 @@
 //! Webhooks, and where the events of a company go.
 
 use async_trait::async_trait;
-use recado_core::ids::{CompanyId, WebhookId};
+use recado_core::ids::CompanyId;
 use recado_core::store::{StoreError, Stored};
-use recado_core::webhooks::{Routes, Webhook, WebhookReads};
+use recado_core::webhooks::{Webhook, WebhookReads};
 
 use crate::SqliteStore;
 use crate::table::{self};
@@ -13,20 +13,8 @@ const KEPT: &str = "company_id = ?1 AND state <> 'deleted' ORDER BY created_at, 
 
 #[async_trait]
 impl WebhookReads for SqliteStore {
-    async fn webhook(
-        &self,
-        company: CompanyId,
-        id: WebhookId,
-    ) -> Result<Option<Stored<Webhook>>, StoreError> {
-        self.read(move |conn| table::get(conn, &[company.into(), id.into()])).await
-    }
-
     async fn webhooks(&self, company: CompanyId) -> Result<Vec<Stored<Webhook>>, StoreError> {
         self.read(move |conn| table::list(conn, KEPT, &[company.into()])).await
-    }
-
-    async fn routes(&self, company: CompanyId) -> Result<Option<Stored<Routes>>, StoreError> {
-        self.read(move |conn| table::get(conn, &[company.into()])).await
     }
 }
 

@@ -10,9 +10,10 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use common::{Server, get, send};
-use recado_core::deliveries::ShardReads;
+use recado_core::deliveries::Shard;
 use recado_core::secret::SecretText;
-use recado_core::workers::WorkerReads;
+use recado_core::store::RecordsExt;
+use recado_core::workers::Worker;
 use recado_server::{Options, Overrides};
 use recado_store_sqlite::SqliteStore;
 use serde_json::Value;
@@ -148,8 +149,8 @@ fn held(folder: &Path) -> (usize, usize) {
     let store = SqliteStore::open(folder.join("recado.db")).expect("it opens");
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     runtime.block_on(async {
-        let workers = store.workers().await.expect("readable");
-        let shards = store.shards().await.expect("readable");
+        let workers = store.all::<Worker>(()).await.expect("readable");
+        let shards = store.all_stored::<Shard>(()).await.expect("readable");
         assert!(!shards.is_empty(), "shards were claimed");
         (workers.len(), shards.iter().filter(|shard| shard.owner.is_some()).count())
     })

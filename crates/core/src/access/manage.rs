@@ -12,7 +12,7 @@ use super::{
 use crate::error::Error;
 use crate::ids::{CompanyId, KeyId, MemberId};
 use crate::manage::{ManageResult, NOT_FOUND, invalid};
-use crate::store::{ChangeSet, Decided, StoreError, Stored};
+use crate::store::{ChangeSet, Decided, RecordsExt, Removable, StoreError, Stored};
 use crate::webhooks::Routes;
 use crate::{Recado, Timestamp};
 
@@ -57,7 +57,7 @@ impl Access<'_> {
     ///
     /// Only of the store.
     pub async fn companies(&self) -> ManageResult<Vec<Company>> {
-        Ok(self.app.store().companies().await?)
+        Ok(self.app.store().all::<Company>(()).await?)
     }
 
     /// A company.
@@ -66,7 +66,7 @@ impl Access<'_> {
     ///
     /// [`crate::ManageError::NotFound`].
     pub async fn company(&self, id: CompanyId) -> ManageResult<Company> {
-        match self.app.store().company(id).await? {
+        match self.app.store().get::<Company>(id).await? {
             Some(company) => Ok(company.into_value()),
             None => Err(NOT_FOUND),
         }
@@ -106,8 +106,8 @@ impl Access<'_> {
         let mut attempts = self.app.attempts();
         loop {
             let now = attempts.next()?;
-            let company = self.app.store().company(id).await?.ok_or(NOT_FOUND)?;
-            let routes = self.app.store().routes(id).await?;
+            let company = self.app.store().get::<Company>(id).await?.ok_or(NOT_FOUND)?;
+            let routes = self.app.store().get::<Routes>(id).await?;
             let decided = change_company(&company, routes.as_ref(), &patch, now);
             if let Some(changed) = self.app.try_commit(decided).await? {
                 return Ok(changed);
@@ -121,7 +121,7 @@ impl Access<'_> {
     ///
     /// Only of the store.
     pub async fn keys(&self, company: CompanyId) -> ManageResult<Vec<ApiKey>> {
-        Ok(self.app.store().keys(company).await?)
+        Ok(self.app.store().all::<ApiKey>(company).await?)
     }
 
     /// A key of a company.
@@ -130,7 +130,7 @@ impl Access<'_> {
     ///
     /// [`crate::ManageError::NotFound`].
     pub async fn key(&self, company: CompanyId, id: KeyId) -> ManageResult<ApiKey> {
-        match self.app.store().key(company, id).await? {
+        match self.app.store().get::<ApiKey>((company, id)).await? {
             Some(key) => Ok(key.into_value()),
             None => Err(NOT_FOUND),
         }
@@ -184,7 +184,7 @@ impl Access<'_> {
     ) -> ManageResult<ApiKey> {
         let patch = KeyPatch::parse(body).map_err(invalid)?;
         let store = self.app.store();
-        self.app.change(|| store.key(company, id), |key| patch.over(key)).await
+        self.app.change(|| store.get::<ApiKey>((company, id)), |key| patch.over(key)).await
     }
 
     /// Revokes a key at once: no call that begins after this answered is accepted.
@@ -194,7 +194,7 @@ impl Access<'_> {
     /// [`crate::ManageError::NotFound`].
     pub async fn revoke_key(&self, company: CompanyId, id: KeyId) -> ManageResult<()> {
         let store = self.app.store();
-        self.app.remove(|| store.key(company, id), || ready(Ok(false))).await
+        self.app.remove(|| store.get::<ApiKey>((company, id)), || ready(Ok(false))).await
     }
 
     /// All members of a company.
@@ -203,7 +203,7 @@ impl Access<'_> {
     ///
     /// Only of the store.
     pub async fn members(&self, company: CompanyId) -> ManageResult<Vec<Member>> {
-        Ok(self.app.store().members(company).await?)
+        Ok(self.app.store().all::<Member>(company).await?)
     }
 
     /// A member of a company.
@@ -212,7 +212,7 @@ impl Access<'_> {
     ///
     /// [`crate::ManageError::NotFound`].
     pub async fn member(&self, company: CompanyId, id: MemberId) -> ManageResult<Member> {
-        match self.app.store().member(company, id).await? {
+        match self.app.store().get::<Member>((company, id)).await? {
             Some(member) => Ok(member.into_value()),
             None => Err(NOT_FOUND),
         }
@@ -247,7 +247,7 @@ impl Access<'_> {
     ) -> ManageResult<Member> {
         let patch = MemberPatch::parse(body).map_err(invalid)?;
         let store = self.app.store();
-        self.app.change(|| store.member(company, id), |member| patch.over(member)).await
+        self.app.change(|| store.get::<Member>((company, id)), |member| patch.over(member)).await
     }
 
     /// Deletes a member that no contact is assigned to (R5).
@@ -257,7 +257,12 @@ impl Access<'_> {
     /// [`crate::ManageError::NotFound`] or [`crate::ManageError::InUse`].
     pub async fn delete_member(&self, company: CompanyId, id: MemberId) -> ManageResult<()> {
         let store = self.app.store();
-        self.app.remove(|| store.member(company, id), || store.member_in_use(company, id)).await
+        self.app
+            .remove(
+                || store.get::<Member>((company, id)),
+                || store.is_in_use(company, Removable::Member(id)),
+            )
+            .await
     }
 }
 

@@ -19,7 +19,7 @@ use crate::ids::{CampaignId, CompanyId, ConnectionId};
 use crate::lists::List;
 use crate::page::PageRequest;
 use crate::problems::Problems;
-use crate::store::{Change, ChangeSet, Decided, Reads, StoreError, Stored};
+use crate::store::{Change, ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
 use crate::templates::{Template, compose};
 
 /// Why a campaign was not written.
@@ -83,9 +83,9 @@ impl CampaignReferences {
     async fn of(campaign: &Campaign, store: &dyn Reads) -> Result<Self, StoreError> {
         let list = store.list(campaign.company, campaign.list).await?;
         Ok(Self {
-            template: store.template(campaign.company, campaign.template).await?,
+            template: store.get::<Template>((campaign.company, campaign.template)).await?,
             list: list.map(|(list, _)| list),
-            connections: store.connections(campaign.company).await?,
+            connections: store.all_stored::<Connection>(campaign.company).await?,
         })
     }
 
@@ -174,7 +174,9 @@ impl UseCase for ChangeCampaign {
     type Error = CampaignError;
 
     async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
-        let Some(campaign) = store.campaign(self.company, self.id).await? else { return Ok(None) };
+        let Some(campaign) = store.get::<Campaign>((self.company, self.id)).await? else {
+            return Ok(None);
+        };
         let changed = self.patch.apply(&campaign, campaign.updated_at);
         let around = CampaignReferences::of(&changed, store).await?;
         Ok(Some((campaign, around)))
@@ -212,7 +214,7 @@ impl UseCase for DeleteCampaign {
     type Error = CampaignError;
 
     async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
-        store.campaign(self.company, self.id).await
+        store.get::<Campaign>((self.company, self.id)).await
     }
 
     fn decide(&self, known: Self::Loaded, _: Timestamp) -> Result<Decided<()>, CampaignError> {
@@ -269,7 +271,7 @@ impl Campaigns<'_> {
     ///
     /// [`CampaignError::NotFound`].
     pub async fn get(&self, company: CompanyId, id: CampaignId) -> CampaignResult<CampaignRecord> {
-        let campaign = self.app.store().campaign(company, id).await?.ok_or(NOT_FOUND)?;
+        let campaign = self.app.store().get::<Campaign>((company, id)).await?.ok_or(NOT_FOUND)?;
         self.show(&campaign).await
     }
 
@@ -286,7 +288,7 @@ impl Campaigns<'_> {
         page: PageRequest,
     ) -> CampaignResult<RecipientListing> {
         let store = self.app.store();
-        if store.campaign(company, id).await?.is_none() {
+        if store.get::<Campaign>((company, id)).await?.is_none() {
             return Err(NOT_FOUND);
         }
         let found = store.recipient_page(company, id, filter.status, page).await?;

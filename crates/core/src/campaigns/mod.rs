@@ -111,13 +111,6 @@ pub struct RecipientEntry {
 /// number.
 #[async_trait]
 pub trait CampaignReads: Send + Sync {
-    /// A campaign of the company.
-    async fn campaign(
-        &self,
-        company: CompanyId,
-        id: CampaignId,
-    ) -> Result<Option<Stored<Campaign>>, StoreError>;
-
     /// All campaigns of the company, each with how many of its recipients have which status
     /// (exact).
     async fn campaigns(
@@ -146,14 +139,6 @@ pub trait CampaignReads: Send + Sync {
         after: Option<RecipientNumber>,
         limit: u32,
     ) -> Result<Vec<Stored<Recipient>>, StoreError>;
-
-    /// A recipient.
-    async fn recipient(
-        &self,
-        company: CompanyId,
-        campaign: CampaignId,
-        number: RecipientNumber,
-    ) -> Result<Option<Stored<Recipient>>, StoreError>;
 
     /// The recipients that got these messages, by campaign and number.
     async fn recipients_of(

@@ -17,8 +17,8 @@ use crate::conversations::ChannelQuery;
 use crate::deliveries::Timer;
 use crate::error::Error;
 use crate::ids::{CampaignId, ContactId, WorkerId};
-use crate::store::{StoreError, Stored};
-use crate::workers::falls_to;
+use crate::store::{RecordsExt, StoreError, Stored};
+use crate::workers::{Worker, falls_to};
 use crate::{Recado, Timestamp};
 
 /// The most messages of campaigns on their way at once, in this process.
@@ -332,7 +332,7 @@ async fn look(app: &Recado) -> Result<Vec<Stored<Campaign>>, StoreError> {
     }
     app.workers().ensure_alive().await?;
     let (own, now) = (app.workers().own_id(), app.now());
-    let workers = app.store().workers().await?;
+    let workers = app.store().all::<Worker>(()).await?;
     let alive: Vec<WorkerId> = workers
         .iter()
         .filter(|worker| worker.dispatches && worker.is_alive(now))

@@ -14,8 +14,8 @@ use crate::gateway::Fault;
 use crate::ids::{CampaignId, CompanyId, ContactId, LedgerLineId};
 use crate::messages::{DeliveryCode, ErrorType, Failure};
 use crate::sending::{Claim, NoConnection, Order, SendError, SendTarget};
-use crate::store::{ChangeSet, Decided, Reads, StoreError, Stored};
-use crate::templates::{Composed, TemplateStatus, compose};
+use crate::store::{ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
+use crate::templates::{Composed, Template, TemplateStatus, compose};
 
 /// How a recipient's turn ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,11 +81,11 @@ impl UseCase for PassOver {
     type Error = NotFound;
 
     async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
-        let campaign = store.campaign(self.company, self.campaign).await?;
-        let found = store.recipient(self.company, self.campaign, self.number).await?;
+        let campaign = store.get::<Campaign>((self.company, self.campaign)).await?;
+        let found = store.get::<Recipient>((self.company, self.campaign, self.number)).await?;
         let (Some(campaign), Some(recipient)) = (campaign, found) else { return Ok(None) };
         let contact = match recipient.contact {
-            Some(contact) => store.contact(self.company, contact).await?,
+            Some(contact) => store.get::<Contact>((self.company, contact)).await?,
             None => None,
         };
         Ok(Some((campaign, recipient, contact)))
@@ -187,7 +187,7 @@ impl Campaigns<'_> {
         &self,
         campaign: &Campaign,
     ) -> Result<Result<Composed, PauseReason>, StoreError> {
-        let found = self.app.store().template(campaign.company, campaign.template).await?;
+        let found = self.app.store().get::<Template>((campaign.company, campaign.template)).await?;
         let Some(template) = found else { return Ok(Err(PauseReason::TemplateNotFound)) };
         if template.status != TemplateStatus::Approved {
             return Ok(Err(PauseReason::TemplateNotApproved));

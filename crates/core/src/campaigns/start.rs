@@ -12,7 +12,7 @@ use crate::error::{Error, NotFound};
 use crate::ids::{CampaignId, CompanyId};
 use crate::lists::List;
 use crate::problems::Problems;
-use crate::store::{Change, ChangeSet, Decided, Reads, StoreError, Stored};
+use crate::store::{Change, ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
 
 /// How many recipients whose contact went while their message was sent are settled in one go.
 const ORPHANS: u32 = 100;
@@ -55,7 +55,9 @@ impl UseCase for StartCampaign {
     type Error = CampaignError;
 
     async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
-        let Some(campaign) = store.campaign(self.company, self.id).await? else { return Ok(None) };
+        let Some(campaign) = store.get::<Campaign>((self.company, self.id)).await? else {
+            return Ok(None);
+        };
         let list = store.list(self.company, campaign.list).await?;
         Ok(Some((campaign, list.map(|(list, _)| list))))
     }
@@ -96,7 +98,7 @@ impl UseCase for PauseCampaign {
     type Error = CampaignError;
 
     async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
-        store.campaign(self.company, self.id).await
+        store.get::<Campaign>((self.company, self.id)).await
     }
 
     fn decide(
@@ -147,7 +149,7 @@ impl UseCase for FinishCampaign {
 
     async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
         let (company, id) = (self.company, self.id);
-        let Some(campaign) = store.campaign(company, id).await? else { return Ok(None) };
+        let Some(campaign) = store.get::<Campaign>((company, id)).await? else { return Ok(None) };
         // In the order in which recipients move, so that none is missed between the two.
         let waiting = store.recipients(company, id, RecipientStatus::Waiting, None, 1).await?;
         let sending =

@@ -8,7 +8,7 @@ use crate::error::{Error, NotFound};
 use crate::gateway::GatewayStatus;
 use crate::ids::{CompanyId, ConnectionId};
 use crate::jobs::{Job, JobKind};
-use crate::store::{ChangeSet, StoreError, Stored};
+use crate::store::{ChangeSet, RecordsExt, StoreError, Stored};
 use crate::{Recado, Timestamp};
 
 /// How long after a look at a connected connection the next is due.
@@ -41,7 +41,7 @@ impl Connections<'_> {
         company: CompanyId,
         id: ConnectionId,
     ) -> Result<Option<GatewayStatus>, Error<NotFound>> {
-        let connection = self.app.store().connection(company, id).await?;
+        let connection = self.app.store().get::<Connection>((company, id)).await?;
         let connection = connection.ok_or(Error::Rejected(NotFound))?;
         let Some(reported) = self.ask(&connection).await else { return Ok(None) };
         self.set_answered_status(&connection, reported.status).await?;
@@ -75,7 +75,7 @@ impl Connections<'_> {
         id: ConnectionId,
         wait: Duration,
     ) -> Result<bool, StoreError> {
-        let connection = self.app.store().connection(company, id).await?;
+        let connection = self.app.store().get::<Connection>((company, id)).await?;
         if !connection.is_some_and(|found| found.gateway.reports_state()) {
             return Ok(false);
         }
@@ -100,7 +100,7 @@ pub(crate) async fn check_connection_job(
     job: &Stored<Job>,
     id: ConnectionId,
 ) -> Result<(), StoreError> {
-    let Some(connection) = app.store().connection(job.company, id).await? else {
+    let Some(connection) = app.store().get::<Connection>((job.company, id)).await? else {
         return app.close_job(ChangeSet::new().with(job.delete())).await;
     };
     let lease = connection.settings.timeout() + LEASE;

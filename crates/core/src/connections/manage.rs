@@ -12,7 +12,7 @@ use crate::ids::{CompanyId, ConnectionId, JobId};
 use crate::jobs::{Job, JobKind};
 use crate::manage::{ManageResult, NOT_FOUND, invalid};
 use crate::problems::Problems;
-use crate::store::{ChangeSet, CommitError, Conflict, UniqueKey};
+use crate::store::{ChangeSet, CommitError, Conflict, RecordsExt, Removable, UniqueKey};
 use crate::{ManageError, Timestamp};
 
 /// The use cases on connections. Made by [`Recado::connections`].
@@ -28,7 +28,7 @@ impl Connections<'_> {
     ///
     /// Only of the store.
     pub async fn all(&self, company: CompanyId) -> ManageResult<Vec<ConnectionView>> {
-        let connections = self.app.store().connections(company).await?;
+        let connections = self.app.store().all_stored::<Connection>(company).await?;
         Ok(connections.iter().map(|connection| self.view(connection)).collect())
     }
 
@@ -38,7 +38,7 @@ impl Connections<'_> {
     ///
     /// [`ManageError::NotFound`].
     pub async fn get(&self, company: CompanyId, id: ConnectionId) -> ManageResult<ConnectionView> {
-        match self.app.store().connection(company, id).await? {
+        match self.app.store().get::<Connection>((company, id)).await? {
             Some(connection) => Ok(self.view(&connection)),
             None => Err(NOT_FOUND),
         }
@@ -103,10 +103,10 @@ impl Connections<'_> {
         let mut referred = false;
         loop {
             attempts.next::<ManageError>()?;
-            let Some(connection) = store.connection(company, id).await? else {
+            let Some(connection) = store.get::<Connection>((company, id)).await? else {
                 return Err(NOT_FOUND);
             };
-            if referred || store.connection_in_use(company, id).await? {
+            if referred || store.is_in_use(company, Removable::Connection(id)).await? {
                 let off = |connection: &Connection, now| {
                     Ok(set(connection, now, |connection| connection.is_active = false))
                 };
@@ -172,7 +172,7 @@ impl Connections<'_> {
         let mut queued = Queued::Both;
         loop {
             let now = attempts.next()?;
-            let Some(stored) = store.connection(company, id).await? else {
+            let Some(stored) = store.get::<Connection>((company, id)).await? else {
                 return Err(NOT_FOUND);
             };
             let connection = change(stored.value(), now).map_err(invalid)?;

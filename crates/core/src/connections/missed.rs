@@ -4,12 +4,13 @@
 use std::time::Duration;
 
 use super::Connections;
+use crate::connections::Connection;
 use crate::error::{Error, NotFound};
 use crate::gateway::{Missed, ProviderError};
 use crate::ids::{CompanyId, ConnectionId};
 use crate::inbox::InboxError;
 use crate::jobs::{Job, JobKind};
-use crate::store::{ChangeSet, StoreError, Stored};
+use crate::store::{ChangeSet, RecordsExt, StoreError, Stored};
 use crate::{Recado, Timestamp};
 
 /// How long after one pull the next is due.
@@ -54,7 +55,7 @@ impl Connections<'_> {
         id: ConnectionId,
         since: Timestamp,
     ) -> Result<Option<Option<Timestamp>>, Error<NotFound>> {
-        let connection = self.app.store().connection(company, id).await?;
+        let connection = self.app.store().get::<Connection>((company, id)).await?;
         let connection = connection.ok_or(Error::Rejected(NotFound))?;
         let now = self.app.now();
         let from = reach(since, now);
@@ -100,7 +101,7 @@ pub(crate) async fn pull_missed_job(
     id: ConnectionId,
     since: Timestamp,
 ) -> Result<(), StoreError> {
-    let Some(connection) = app.store().connection(job.company, id).await? else {
+    let Some(connection) = app.store().get::<Connection>((job.company, id)).await? else {
         return app.close_job(ChangeSet::new().with(job.delete())).await;
     };
     let Some(job) = app.hold_job(job, LEASE).await? else { return Ok(()) };

@@ -154,13 +154,6 @@ impl Connection {
 /// Reads of connections.
 #[async_trait]
 pub trait ConnectionReads: Send + Sync {
-    /// A connection of the company.
-    async fn connection(
-        &self,
-        company: CompanyId,
-        id: ConnectionId,
-    ) -> Result<Option<Stored<Connection>>, StoreError>;
-
     /// A connection of any company: made for every call of a gateway.
     async fn connection_anywhere(
         &self,
@@ -174,22 +167,4 @@ pub trait ConnectionReads: Send + Sync {
         company: CompanyId,
         connection: ConnectionId,
     ) -> Result<Vec<Stored<UnknownKind>>, StoreError>;
-
-    /// One such kind.
-    async fn unknown_kind(
-        &self,
-        company: CompanyId,
-        connection: ConnectionId,
-        kind: &str,
-    ) -> Result<Option<Stored<UnknownKind>>, StoreError>;
-
-    /// All connections of the company, by `created_at`, then `id`.
-    async fn connections(&self, company: CompanyId) -> Result<Vec<Stored<Connection>>, StoreError>;
-
-    /// Whether any message, conversation, template or contact's `last_connection_id` refers to it.
-    async fn connection_in_use(
-        &self,
-        company: CompanyId,
-        id: ConnectionId,
-    ) -> Result<bool, StoreError>;
 }

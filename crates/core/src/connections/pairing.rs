@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use super::{ConnectionStatus, Connections};
 use crate::code::Code;
+use crate::connections::Connection;
 use crate::error::{Error, NotFound, Rejection};
 use crate::gateway::{Pairing, ProviderError};
 use crate::ids::{CompanyId, ConnectionId};
+use crate::store::RecordsExt;
 
 /// How soon a gateway that is getting a code ready may have one.
 const PREPARED: Duration = Duration::from_secs(2);
@@ -60,7 +62,7 @@ impl Connections<'_> {
         company: CompanyId,
         id: ConnectionId,
     ) -> Result<crate::gateway::PairingCode, Error<PairingError>> {
-        let connection = self.app.store().connection(company, id).await?;
+        let connection = self.app.store().get::<Connection>((company, id)).await?;
         let connection = connection.ok_or(Error::Rejected(PairingError::NotFound))?;
         let reported = match self.app.provider(connection.gateway) {
             Some(provider) => provider.pairing(self.app.gateway_transport(), &connection).await,

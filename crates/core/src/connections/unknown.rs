@@ -1,5 +1,7 @@
 //! What the gateway of a connection sent and its adapter did not know, for the operator to see.
 
+use crate::connections::Connection;
+use crate::store::RecordsExt;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -50,7 +52,7 @@ impl Connections<'_> {
         company: CompanyId,
         id: ConnectionId,
     ) -> Result<Vec<UnknownKindView>, Error<NotFound>> {
-        if self.app.store().connection(company, id).await?.is_none() {
+        if self.app.store().get::<Connection>((company, id)).await?.is_none() {
             return Err(Error::Rejected(NotFound));
         }
         let kinds = self.app.store().unknown_kinds(company, id).await?;

@@ -6,9 +6,10 @@ use super::check::LOOK_AGAIN;
 use super::missed::PULL_AGAIN;
 use super::{Connection, Connections};
 use crate::Timestamp;
+use crate::access::Company;
 use crate::ids::{CompanyId, ConnectionId, JobId};
 use crate::jobs::{Job, JobKind};
-use crate::store::{ChangeSet, CommitError, StoreError};
+use crate::store::{ChangeSet, CommitError, RecordsExt, StoreError};
 
 /// The jobs that come back for a connection for as long as it exists, as they are made with it.
 pub(super) fn regular_jobs(connection: &Connection, now: Timestamp) -> Vec<JobKind> {
@@ -47,8 +48,8 @@ impl Connections<'_> {
     pub async fn ensure_jobs(&self) -> Result<usize, StoreError> {
         let store = self.app.store();
         let mut made = 0;
-        for company in store.companies().await? {
-            for connection in store.connections(company.id).await? {
+        for company in store.all::<Company>(()).await? {
+            for connection in store.all_stored::<Connection>(company.id).await? {
                 // Whatever happened since it exists may have been missed.
                 for kind in regular_jobs(&connection, connection.created_at) {
                     made += usize::from(self.ensure_job(company.id, &connection, kind).await?);

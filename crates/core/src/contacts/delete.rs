@@ -16,7 +16,7 @@ use crate::error::{Error, NotFound, Rejection};
 use crate::ids::{CompanyId, ContactId, DocumentId, JobId};
 use crate::jobs::{Job, JobKind, PurgeStage};
 use crate::messages::FORGOTTEN_KEPT;
-use crate::store::{Change, ChangeSet, CommitError, Decided, Stored};
+use crate::store::{Change, ChangeSet, CommitError, Decided, RecordsExt, Stored};
 use crate::{Recado, Timestamp};
 
 /// How long a purge's record holds before it counts as left behind by a crash.
@@ -105,10 +105,10 @@ impl Contacts<'_> {
         let mut attempts = self.app.attempts();
         loop {
             let now = attempts.next()?;
-            let Some(contact) = store.contact(company, id).await? else {
+            let Some(contact) = store.get::<Contact>((company, id)).await? else {
                 return Err(Error::Rejected(DeleteContactError::NotFound));
             };
-            if let Some(left) = store.purge(company, id).await? {
+            if let Some(left) = store.job_like(company, &JobKind::purge_of(id)).await? {
                 // Another call is at it, or was when its process died.
                 if left.leased_until.is_some_and(|until| until > now) {
                     return Err(Error::Busy);
@@ -146,9 +146,9 @@ impl Contacts<'_> {
         let mut attempts = self.app.attempts();
         loop {
             attempts.next()?;
-            let Some(contact) = store.contact(company, id).await? else { return Ok(None) };
+            let Some(contact) = store.get::<Contact>((company, id)).await? else { return Ok(None) };
             let documents = store.documents(company, id).await?;
-            let ours = store.purge(company, id).await?;
+            let ours = store.job_like(company, &JobKind::purge_of(id)).await?;
             if ours.is_none_or(|job| job.version() != purge.job.version()) {
                 return Ok(None);
             }

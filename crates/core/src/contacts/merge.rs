@@ -1,5 +1,6 @@
 //! Two contacts that turned out to be one person, made one by the operator (D62, D67).
 
+use crate::jobs::JobKind;
 use async_trait::async_trait;
 
 use super::{Address, Alias, ChannelKey, Contact, Contacts, InboxStatus, Profile};
@@ -14,7 +15,7 @@ use crate::ids::{CompanyId, ContactId};
 use crate::leads::{LeadMemory, united};
 use crate::manage::{ManageError, ManageResult};
 use crate::problems::Problems;
-use crate::store::{Change, ChangeSet, Decided, Reads, StoreError, Stored};
+use crate::store::{Change, ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
 
 /// Makes one contact of two (R116).
 #[derive(Clone, Copy, Debug)]
@@ -221,8 +222,8 @@ impl UseCase for MergeContacts {
             deals.extend(store.deals(self.company, Some(id)).await?);
         }
         let memories = [
-            store.lead_memory(self.company, self.id).await?,
-            store.lead_memory(self.company, self.other).await?,
+            store.get::<LeadMemory>((self.company, self.id)).await?,
+            store.get::<LeadMemory>((self.company, self.other)).await?,
         ];
         let other = found.iter().find(|found| found.contact.id == self.other);
         let key = other.and_then(|other| ChannelKey::parse(other.contact.identifier.as_str()));
@@ -239,7 +240,7 @@ impl UseCase for MergeContacts {
         // After the contacts: whatever begins to delete one, or to dispatch to it, writes it.
         let (mut is_purged, mut dispatches) = (false, Vec::new());
         for id in both {
-            is_purged |= store.purge(self.company, id).await?.is_some();
+            is_purged |= store.job_like(self.company, &JobKind::purge_of(id)).await?.is_some();
             let reserved = store.reserved_windows(self.company, id).await?;
             dispatches.extend(reserved.into_iter().map(Stored::into_value));
         }

@@ -161,13 +161,6 @@ pub struct DraftFacts {
 /// - Neither cost grows with the number of contacts that do not match.
 #[async_trait]
 pub trait ContactReads: Send + Sync {
-    /// A contact of the company.
-    async fn contact(
-        &self,
-        company: CompanyId,
-        id: ContactId,
-    ) -> Result<Option<Stored<Contact>>, StoreError>;
-
     /// A contact of the company with all it refers to, and the definitions of its custom fields.
     async fn contact_record(
         &self,
@@ -208,14 +201,4 @@ pub trait ContactReads: Send + Sync {
         company: CompanyId,
         query: &DraftQuery,
     ) -> Result<DraftFacts, StoreError>;
-
-    /// Whether any contact is assigned to this member.
-    async fn member_in_use(&self, company: CompanyId, id: MemberId) -> Result<bool, StoreError>;
-
-    /// Whether any contact was closed with this reason.
-    async fn close_reason_in_use(
-        &self,
-        company: CompanyId,
-        id: CloseReasonId,
-    ) -> Result<bool, StoreError>;
 }

@@ -4,13 +4,15 @@ use serde_json::{Map, Value};
 
 use super::body::{ReplyDraft, ReplyTemplateDraft, TurnDraft};
 use super::{Act, Conversations};
+use crate::access::Member;
 use crate::error::Error;
 use crate::gateway::Content;
 use crate::ids::{CompanyId, ContactId, LedgerLineId, MemberId};
 use crate::messages::{Message, MessageView, SenderType};
 use crate::problems::Problems;
 use crate::sending::{Order, SendError, SendRules, SendTarget, TurnDebit};
-use crate::templates::{TemplateStatus, choose, compose};
+use crate::store::RecordsExt;
+use crate::templates::{Template, TemplateStatus, choose, compose};
 
 fn invalid(problems: Problems) -> Error<SendError> {
     Error::Rejected(problems.into())
@@ -48,7 +50,7 @@ impl Conversations<'_> {
         body: &Map<String, Value>,
     ) -> Result<Vec<MessageView>, Error<SendError>> {
         let draft = ReplyTemplateDraft::parse(body).map_err(invalid)?;
-        let templates = self.app.store().templates(company).await?;
+        let templates = self.app.store().all_stored::<Template>(company).await?;
         let template = choose(&templates, &draft.template, draft.language.as_deref(), None)
             .ok_or(Error::Rejected(SendError::TemplateNotFound))?;
         if template.status != TemplateStatus::Approved {
@@ -105,7 +107,7 @@ impl Conversations<'_> {
         member: Option<MemberId>,
     ) -> Result<Order, Error<SendError>> {
         if let Some(id) = member
-            && self.app.store().member(company, id).await?.is_none()
+            && self.app.store().get::<Member>((company, id)).await?.is_none()
         {
             let reason = "names a member that the company does not have";
             return Err(invalid(Problems::of("member_id", reason)));

@@ -6,11 +6,11 @@ use serde_json::{Map, Value};
 
 use super::{CustomField, CustomFieldDraft, CustomFieldPatch, FieldStatus, FieldType};
 use crate::Recado;
-use crate::access::{Caller, Scope};
+use crate::access::{Caller, Company, Scope};
 use crate::error::Error;
 use crate::ids::{CompanyId, CustomFieldId};
 use crate::manage::{ManageError, ManageResult, NOT_FOUND, invalid};
-use crate::store::{ChangeSet, Decided};
+use crate::store::{ChangeSet, Decided, RecordsExt};
 
 /// The use cases on custom-field definitions. Made by [`Recado::custom_fields`].
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +35,7 @@ impl CustomFields<'_> {
     ///
     /// Only of the store.
     pub async fn all(&self, company: CompanyId) -> ManageResult<Vec<CustomField>> {
-        Ok(self.app.store().custom_fields(company).await?)
+        Ok(self.app.store().all::<CustomField>(company).await?)
     }
 
     /// A definition.
@@ -44,7 +44,7 @@ impl CustomFields<'_> {
     ///
     /// [`ManageError::NotFound`].
     pub async fn get(&self, company: CompanyId, id: CustomFieldId) -> ManageResult<CustomField> {
-        match self.app.store().custom_field(company, id).await? {
+        match self.app.store().get::<CustomField>((company, id)).await? {
             Some(field) => Ok(field.into_value()),
             None => Err(NOT_FOUND),
         }
@@ -69,7 +69,7 @@ impl CustomFields<'_> {
             if store.custom_field_by_slug(company, &draft.slug).await?.is_some() {
                 return Err(Error::Rejected(ManageError::SlugTaken));
             }
-            if store.company(company).await?.is_none() {
+            if store.get::<Company>(company).await?.is_none() {
                 return Err(NOT_FOUND);
             }
             let draft = draft.clone();
@@ -102,7 +102,7 @@ impl CustomFields<'_> {
     ) -> ManageResult<CustomField> {
         let patch = CustomFieldPatch::parse(body).map_err(invalid)?;
         let store = self.app.store();
-        self.app.change(|| store.custom_field(company, id), |field| patch.over(field)).await
+        self.app.change(|| store.get::<CustomField>((company, id)), |field| patch.over(field)).await
     }
 
     /// Deletes a definition; its values are shown no more.
@@ -112,6 +112,6 @@ impl CustomFields<'_> {
     /// [`ManageError::NotFound`].
     pub async fn delete(&self, company: CompanyId, id: CustomFieldId) -> ManageResult<()> {
         let store = self.app.store();
-        self.app.remove(|| store.custom_field(company, id), || ready(Ok(false))).await
+        self.app.remove(|| store.get::<CustomField>((company, id)), || ready(Ok(false))).await
     }
 }

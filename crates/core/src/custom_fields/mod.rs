@@ -86,20 +86,10 @@ pub fn is_slug(text: &str) -> bool {
 /// Reads of custom-field definitions. Listings are by `created_at`, then `id` (D58).
 #[async_trait]
 pub trait CustomFieldReads: Send + Sync {
-    /// A definition of the company.
-    async fn custom_field(
-        &self,
-        company: CompanyId,
-        id: CustomFieldId,
-    ) -> Result<Option<Stored<CustomField>>, StoreError>;
-
     /// The definition of the company that has this slug.
     async fn custom_field_by_slug(
         &self,
         company: CompanyId,
         slug: &str,
     ) -> Result<Option<Stored<CustomField>>, StoreError>;
-
-    /// All definitions of the company, whatever their status.
-    async fn custom_fields(&self, company: CompanyId) -> Result<Vec<CustomField>, StoreError>;
 }

@@ -14,7 +14,7 @@ use crate::error::{Error, NotFound};
 use crate::ids::{CompanyId, ContactId, DealId, PipelineId, StageId};
 use crate::manage::{IN_USE, ManageError, ManageResult, NOT_FOUND, invalid};
 use crate::problems::Problems;
-use crate::store::{ChangeSet, Decided, Reads, StoreError, Stored};
+use crate::store::{ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
 use crate::{Recado, Timestamp};
 
 /// The use cases on pipelines and deals. Made by [`Recado::deals`].
@@ -107,20 +107,21 @@ impl UseCase for ChangeDeal {
     type Error = ManageError;
 
     async fn load(&self, store: &dyn Reads) -> Result<DealFacts, StoreError> {
-        let deal = store.deal(self.company, self.id).await?;
+        let deal = store.get::<Deal>((self.company, self.id)).await?;
         let contact_id = match (&self.change, &deal) {
             (DealChange::Create(draft), _) => Some(draft.contact_id),
             (_, deal) => deal.as_ref().map(|deal| deal.contact_id),
         };
         let (contact, deals) = match contact_id {
             None => (None, Vec::new()),
-            Some(id) => {
-                (store.contact(self.company, id).await?, store.deals(self.company, Some(id)).await?)
-            }
+            Some(id) => (
+                store.get::<Contact>((self.company, id)).await?,
+                store.deals(self.company, Some(id)).await?,
+            ),
         };
         let stage = match self.wanted_stage() {
             None => None,
-            Some(id) => store.stage(self.company, id).await?,
+            Some(id) => store.get::<Stage>((self.company, id)).await?,
         };
         Ok(DealFacts { deal, contact, deals, stage })
     }
@@ -162,7 +163,7 @@ impl Deals<'_> {
     ///
     /// [`NotFound`].
     pub async fn get(&self, company: CompanyId, id: DealId) -> Result<Deal, Error<NotFound>> {
-        match self.app.store().deal(company, id).await? {
+        match self.app.store().get::<Deal>((company, id)).await? {
             Some(deal) => Ok(deal.into_value()),
             None => Err(Error::Rejected(NotFound)),
         }
@@ -231,8 +232,8 @@ impl Deals<'_> {
     /// Only of the store.
     pub async fn pipelines(&self, company: CompanyId) -> ManageResult<Vec<PipelineView>> {
         let store = self.app.store();
-        let pipelines = store.pipelines(company).await?;
-        let stages = store.stages(company).await?;
+        let pipelines = store.all::<Pipeline>(company).await?;
+        let stages = store.all_stored::<Stage>(company).await?;
         let stages = || stages.iter().map(Stored::value);
         Ok(pipelines.iter().map(|pipeline| PipelineView::new(pipeline, stages())).collect())
     }
@@ -244,8 +245,10 @@ impl Deals<'_> {
     /// [`crate::ManageError::NotFound`].
     pub async fn pipeline(&self, company: CompanyId, id: PipelineId) -> ManageResult<PipelineView> {
         let store = self.app.store();
-        let Some(pipeline) = store.pipeline(company, id).await? else { return Err(NOT_FOUND) };
-        let stages = store.stages(company).await?;
+        let Some(pipeline) = store.get::<Pipeline>((company, id)).await? else {
+            return Err(NOT_FOUND);
+        };
+        let stages = store.all_stored::<Stage>(company).await?;
         Ok(PipelineView::new(&pipeline, stages.iter().map(Stored::value)))
     }
 
@@ -294,7 +297,9 @@ impl Deals<'_> {
     ) -> ManageResult<PipelineView> {
         let patch = PipelinePatch::parse(body).map_err(invalid)?;
         let store = self.app.store();
-        self.app.change(|| store.pipeline(company, id), |pipeline| patch.over(pipeline)).await?;
+        self.app
+            .change(|| store.get::<Pipeline>((company, id)), |pipeline| patch.over(pipeline))
+            .await?;
         self.pipeline(company, id).await
     }
 
@@ -308,11 +313,11 @@ impl Deals<'_> {
         let mut attempts = self.app.attempts();
         loop {
             attempts.next()?;
-            let Some(pipeline) = store.pipeline(company, id).await? else {
+            let Some(pipeline) = store.get::<Pipeline>((company, id)).await? else {
                 return Err(NOT_FOUND);
             };
             let stages: Vec<_> = store
-                .stages(company)
+                .all_stored::<Stage>(company)
                 .await?
                 .into_iter()
                 .filter(|stage| stage.pipeline == id)

@@ -14,8 +14,8 @@ pub use manage::{ChangeDeal, DealFacts, Deals};
 pub use pipeline::{Pipeline, PipelineView, Stage};
 
 use crate::Timestamp;
-use crate::ids::{CompanyId, ContactId, DealId, PipelineId, StageId};
-use crate::store::{StoreError, Stored};
+use crate::ids::{CompanyId, ContactId, DealId, StageId};
+use crate::store::StoreError;
 use crate::words::words;
 
 words! {
@@ -59,33 +59,6 @@ pub struct Deal {
 /// `display_order`.
 #[async_trait]
 pub trait DealReads: Send + Sync {
-    /// A pipeline of the company.
-    async fn pipeline(
-        &self,
-        company: CompanyId,
-        id: PipelineId,
-    ) -> Result<Option<Stored<Pipeline>>, StoreError>;
-
-    /// All pipelines of the company.
-    async fn pipelines(&self, company: CompanyId) -> Result<Vec<Pipeline>, StoreError>;
-
-    /// All stages of the company, by pipeline and `display_order`.
-    async fn stages(&self, company: CompanyId) -> Result<Vec<Stored<Stage>>, StoreError>;
-
-    /// A stage of the company.
-    async fn stage(
-        &self,
-        company: CompanyId,
-        id: StageId,
-    ) -> Result<Option<Stored<Stage>>, StoreError>;
-
-    /// A deal of the company.
-    async fn deal(
-        &self,
-        company: CompanyId,
-        id: DealId,
-    ) -> Result<Option<Stored<Deal>>, StoreError>;
-
     /// All deals of the company, or those of one contact.
     async fn deals(
         &self,

@@ -12,8 +12,8 @@ use crate::Recado;
 use crate::events::Event;
 use crate::ids::{CompanyId, DeliveryId};
 use crate::store::{
-    Change, ChangeKind, ChangeSet, CommitError, Conflict, Precondition, Row, RowKey, StoreError,
-    Version,
+    Change, ChangeKind, ChangeSet, CommitError, Conflict, Precondition, RecordsExt, Row, RowKey,
+    StoreError, Version,
 };
 use crate::webhooks::Routes;
 
@@ -153,7 +153,7 @@ impl Recado {
         if let Some(known) = self.fan_out().known(company) {
             return Ok(known);
         }
-        let read = self.store().routes(company).await?;
+        let read = self.store().get::<Routes>(company).await?;
         let known = read.map(|stored| (stored.version(), Arc::new(stored.into_value())));
         self.fan_out().remember(company, known.clone());
         Ok(known)

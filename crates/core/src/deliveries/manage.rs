@@ -12,7 +12,7 @@ use crate::error::{Error, Rejection};
 use crate::events::EventRecord;
 use crate::ids::{CompanyId, DeliveryId, WebhookId};
 use crate::page::Page;
-use crate::store::{ChangeSet, CommitError, Decided, Reads, StoreError, Stored};
+use crate::store::{ChangeSet, CommitError, Decided, Reads, RecordsExt, StoreError, Stored};
 use crate::webhooks::{Webhook, WebhookState};
 use crate::{Recado, Timestamp};
 
@@ -68,9 +68,11 @@ impl UseCase for Redeliver {
     type Error = DeliveryError;
 
     async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
-        let Some(delivery) = store.delivery(self.company, self.id).await? else { return Ok(None) };
+        let Some(delivery) = store.get::<Delivery>((self.company, self.id)).await? else {
+            return Ok(None);
+        };
         let event = store.event(self.company, delivery.event).await?;
-        let webhook = store.webhook(self.company, delivery.webhook).await?;
+        let webhook = store.get::<Webhook>((self.company, delivery.webhook)).await?;
         Ok(Some((delivery, event, webhook)))
     }
 
@@ -123,7 +125,7 @@ impl Deliveries<'_> {
         id: DeliveryId,
     ) -> Result<DeliveryDetail, Error<DeliveryError>> {
         let store = self.app.store();
-        let delivery = store.delivery(company, id).await?;
+        let delivery = store.get::<Delivery>((company, id)).await?;
         let delivery = delivery.ok_or(Error::Rejected(DeliveryError::NotFound))?;
         let event = store.event(company, delivery.event).await?;
         let body = event.and_then(|event| {

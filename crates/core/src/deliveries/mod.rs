@@ -31,7 +31,7 @@ pub use reads::{
 pub use schedule::{
     ATTEMPTS, MAX_LOG, RetryWaits, after_attempt, cancelled, overtaken, redelivered,
 };
-pub use shards::{SHARDS, Shard, ShardNumber, ShardReads, shard_of, shares};
+pub use shards::{SHARDS, Shard, ShardNumber, shard_of, shares};
 pub use signature::{headers, sign, standard_signatures};
 pub use view::{AttemptView, DeliveryDetail, DeliveryView};
 pub use worker::{DeliveryLimits, Timer};

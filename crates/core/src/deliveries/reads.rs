@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use super::{Delivery, DeliveryFilter};
 use crate::Timestamp;
-use crate::ids::{CompanyId, ContactId, DeliveryId, WebhookId};
+use crate::ids::{CompanyId, ContactId, WebhookId};
 use crate::page::{Page, PageRequest};
 use crate::store::{StoreError, Stored};
 use crate::webhooks::Webhook;
@@ -16,13 +16,6 @@ pub struct DeliverySeq(pub u64);
 /// Reads of deliveries for use cases.
 #[async_trait]
 pub trait DeliveryReads: Send + Sync {
-    /// A delivery of the company.
-    async fn delivery(
-        &self,
-        company: CompanyId,
-        id: DeliveryId,
-    ) -> Result<Option<Stored<Delivery>>, StoreError>;
-
     /// A page of the company's deliveries, newest first: `created_at` descending, then `id`
     /// descending (D56a).
     async fn deliveries(

@@ -4,10 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use async_trait::async_trait;
-
 use crate::ids::{WebhookId, WorkerId};
-use crate::store::{StoreError, Stored};
 use crate::workers::weight;
 
 /// How many shards there are. Never changes: processes of two versions must agree on it.
@@ -41,13 +38,6 @@ pub struct Shard {
     pub number: ShardNumber,
     /// The process that dispatches it; it holds the shard for as long as its lease lasts.
     pub owner: Option<WorkerId>,
-}
-
-/// Reads of shards.
-#[async_trait]
-pub trait ShardReads: Send + Sync {
-    /// The shards that were ever taken, by number.
-    async fn shards(&self) -> Result<Vec<Stored<Shard>>, StoreError>;
 }
 
 /// The shard of a webhook.

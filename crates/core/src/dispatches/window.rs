@@ -159,14 +159,6 @@ impl DispatchWindow {
 /// Reads of dispatch windows.
 #[async_trait]
 pub trait DispatchReads: Send + Sync {
-    /// The last dispatch to a contact that has this key.
-    async fn dispatch_window(
-        &self,
-        company: CompanyId,
-        contact: ContactId,
-        key: WindowKey,
-    ) -> Result<Option<Stored<DispatchWindow>>, StoreError>;
-
     /// The reserved windows of a contact, by key: dispatches that nobody has settled.
     async fn reserved_windows(
         &self,

@@ -3,10 +3,12 @@
 use super::{Document, DocumentState, FileError, file_key, undo_key};
 use crate::Recado;
 use crate::code::Code;
+use crate::contacts::Contact;
 use crate::error::{Error, NotFound, Rejection};
 use crate::ids::{CompanyId, ContactId, DocumentId};
+use crate::jobs::JobKind;
 use crate::problems::Problems;
-use crate::store::{ChangeSet, CommitError, Decided, Stored, Version};
+use crate::store::{ChangeSet, CommitError, Decided, RecordsExt, Stored, Version};
 use crate::text;
 
 /// The largest document (D70).
@@ -89,7 +91,7 @@ impl Documents<'_> {
             if self.app.try_commit(Decided::new(changes, ())).await?.is_some() {
                 return Ok(stored);
             }
-            match self.app.store().document(company, announced.id).await? {
+            match self.app.store().get::<Document>((company, announced.id)).await? {
                 Some(now) if now.version() == announced.version() => {}
                 // Its contact was merged into another one meanwhile.
                 Some(now) if self.has_moved(&announced, &now).await? => announced = now,
@@ -113,7 +115,8 @@ impl Documents<'_> {
     ) -> Result<bool, Error<AttachError>> {
         let moved = now.contact_id != before.contact_id && now.state == DocumentState::Uploading;
         let store = self.app.store();
-        Ok(moved && store.purge(now.company, now.contact_id).await?.is_none())
+        Ok(moved
+            && store.job_like(now.company, &JobKind::purge_of(now.contact_id)).await?.is_none())
     }
 
     async fn announce(
@@ -129,10 +132,10 @@ impl Documents<'_> {
         let mut attempts = self.app.attempts();
         loop {
             let now = attempts.next()?;
-            let Some(owner) = store.contact(company, contact).await? else {
+            let Some(owner) = store.get::<Contact>((company, contact)).await? else {
                 return Err(Error::Rejected(AttachError::NotFound));
             };
-            if store.purge(company, contact).await?.is_some() {
+            if store.job_like(company, &JobKind::purge_of(contact)).await?.is_some() {
                 return Err(Error::Busy);
             }
             let document = Document {
@@ -174,7 +177,7 @@ impl Documents<'_> {
         contact: ContactId,
     ) -> Result<Vec<Document>, Error<NotFound>> {
         let store = self.app.store();
-        if store.contact(company, contact).await?.is_none() {
+        if store.get::<Contact>((company, contact)).await?.is_none() {
             return Err(Error::Rejected(NotFound));
         }
         let documents = store.documents(company, contact).await?;
@@ -197,7 +200,7 @@ impl Documents<'_> {
         contact: ContactId,
         id: DocumentId,
     ) -> Result<(Document, Vec<u8>), Error<AttachError>> {
-        let known = self.app.store().document(company, id).await?.map(Stored::into_value);
+        let known = self.app.store().get::<Document>((company, id)).await?.map(Stored::into_value);
         let Some(document) = known.filter(|document| {
             document.contact_id == contact && document.state == DocumentState::Stored
         }) else {

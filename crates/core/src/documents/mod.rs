@@ -11,7 +11,6 @@ pub use manage::{AttachError, Documents, MAX_DOCUMENT_BYTES};
 
 use crate::Timestamp;
 use crate::ids::{CompanyId, ContactId, DocumentId};
-use crate::jobs::Job;
 use crate::store::{StoreError, Stored};
 use crate::words::words;
 
@@ -50,24 +49,10 @@ pub struct Document {
 /// Reads of documents. Listings are by `created_at`, then `id`.
 #[async_trait]
 pub trait DocumentReads: Send + Sync {
-    /// A document of the company, in any state.
-    async fn document(
-        &self,
-        company: CompanyId,
-        id: DocumentId,
-    ) -> Result<Option<Stored<Document>>, StoreError>;
-
     /// All documents of a contact, in any state.
     async fn documents(
         &self,
         company: CompanyId,
         contact: ContactId,
     ) -> Result<Vec<Stored<Document>>, StoreError>;
-
-    /// The purge that is under way for a contact, if any.
-    async fn purge(
-        &self,
-        company: CompanyId,
-        contact: ContactId,
-    ) -> Result<Option<Stored<Job>>, StoreError>;
 }

@@ -15,7 +15,7 @@ use crate::error::{Error, Rejection};
 use crate::gateway::ProviderError;
 use crate::ids::{CompanyId, ConnectionId, ContactId, EventId};
 use crate::problems::Problems;
-use crate::store::{Decided, Reads, StoreError, Stored, Version};
+use crate::store::{Decided, Reads, RecordsExt, StoreError, Stored, Version};
 use crate::{Recado, Timestamp};
 
 /// How often a gateway is asked while others write the groups it was asked for: as often as the
@@ -125,7 +125,8 @@ impl UseCase for WriteGroups {
     type Error = GroupsError;
 
     async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
-        let Some(connection) = store.connection(self.company, self.connection).await? else {
+        let Some(connection) = store.get::<Connection>((self.company, self.connection)).await?
+        else {
             return Ok((None, GroupFacts::default()));
         };
         let chats = self.groups.groups.iter().filter(|group| !group.is_community);
@@ -254,7 +255,7 @@ impl Groups<'_> {
         company: CompanyId,
         id: ConnectionId,
     ) -> GroupsResult<Stored<Connection>> {
-        let connection = self.app.store().connection(company, id).await?;
+        let connection = self.app.store().get::<Connection>((company, id)).await?;
         connection.ok_or(Error::Rejected(GroupsError::NotFound))
     }
 

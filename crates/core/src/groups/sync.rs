@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use super::GroupsError;
+use crate::connections::Connection;
 use crate::error::Error;
 use crate::ids::ConnectionId;
 use crate::jobs::{Job, JobKind};
-use crate::store::{ChangeSet, StoreError, Stored};
+use crate::store::{ChangeSet, RecordsExt, StoreError, Stored};
 use crate::{Recado, Timestamp};
 
 /// How long after one sweep the next is due.
@@ -27,7 +28,7 @@ pub(crate) async fn sync_groups_job(
     job: &Stored<Job>,
     id: ConnectionId,
 ) -> Result<(), StoreError> {
-    let Some(connection) = app.store().connection(job.company, id).await? else {
+    let Some(connection) = app.store().get::<Connection>((job.company, id)).await? else {
         return app.close_job(ChangeSet::new().with(job.delete())).await;
     };
     if !connection.is_usable() {

@@ -9,8 +9,9 @@ use crate::code::Code;
 use crate::error::{Error, Rejection};
 use crate::ids::{CompanyId, ContactId, WorkerId};
 use crate::store::{
-    Change, ChangeSet, CommitError, Conflict, Decided, StoreError, Stored, Version,
+    Change, ChangeSet, CommitError, Conflict, Decided, RecordsExt, StoreError, Stored, Version,
 };
+use crate::workers::Worker;
 use crate::{Recado, Timestamp};
 
 /// For how long a call is remembered.
@@ -128,7 +129,7 @@ impl Calls<'_> {
                 contact: None,
                 expires_at: now.plus(KEEP),
             };
-            let known = store.remembered_call(company, &key).await?;
+            let known = store.get::<RememberedCall>((company, key.clone())).await?;
             let (change, version) = match &known {
                 None => (Change::insert(call.clone()), Version::FIRST),
                 Some(known) => {
@@ -155,7 +156,7 @@ impl Calls<'_> {
         if worker == self.app.workers().own_id() {
             return Ok(CallError::InProgress);
         }
-        let worker = self.app.store().worker(worker).await?;
+        let worker = self.app.store().get::<Worker>(worker).await?;
         let is_alive = worker.is_some_and(|worker| worker.is_alive(now));
         Ok(if is_alive { CallError::InProgress } else { CallError::Uncertain })
     }

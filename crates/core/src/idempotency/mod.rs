@@ -4,8 +4,6 @@ mod calls;
 
 use std::fmt;
 
-use async_trait::async_trait;
-
 pub use calls::{Begun, CallError, Calls, KEEP, Ticket, hash_of};
 
 use crate::Timestamp;
@@ -13,7 +11,6 @@ use crate::code::{Code, Kind};
 use crate::error::Rejection;
 use crate::ids::{CompanyId, ContactId, WorkerId};
 use crate::query::InvalidParameter;
-use crate::store::{StoreError, Stored};
 
 /// The header that carries the key, and the name it is refused by.
 pub const HEADER: &str = "Idempotency-Key";
@@ -116,17 +113,6 @@ pub struct RememberedCall {
     pub contact: Option<ContactId>,
     /// From when on it is forgotten.
     pub expires_at: Timestamp,
-}
-
-/// Reads of remembered calls.
-#[async_trait]
-pub trait IdempotencyReads: Send + Sync {
-    /// A remembered call, expired or not.
-    async fn remembered_call(
-        &self,
-        company: CompanyId,
-        key: &CallKey,
-    ) -> Result<Option<Stored<RememberedCall>>, StoreError>;
 }
 
 #[cfg(test)]

@@ -9,10 +9,11 @@ use super::{
     InboundEndpoint, RotateEndpointSecret,
 };
 use crate::Recado;
+use crate::access::Company;
 use crate::error::Error;
 use crate::ids::{CompanyId, InboundEndpointId};
 use crate::manage::{ManageError, ManageResult, NOT_FOUND, invalid};
-use crate::store::{ChangeSet, Decided};
+use crate::store::{ChangeSet, Decided, RecordsExt};
 
 /// The use cases on inbound endpoints. Made by [`Recado::inbound`].
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +28,7 @@ impl Inbound<'_> {
     ///
     /// Only of the store.
     pub async fn all(&self, company: CompanyId) -> ManageResult<Vec<EndpointView>> {
-        let endpoints = self.app.store().inbound_endpoints(company).await?;
+        let endpoints = self.app.store().all::<InboundEndpoint>(company).await?;
         Ok(endpoints.iter().map(EndpointView::new).collect())
     }
 
@@ -41,7 +42,7 @@ impl Inbound<'_> {
         company: CompanyId,
         id: InboundEndpointId,
     ) -> ManageResult<EndpointView> {
-        match self.app.store().inbound_endpoint(company, id).await? {
+        match self.app.store().get::<InboundEndpoint>((company, id)).await? {
             Some(endpoint) => Ok(EndpointView::new(&endpoint)),
             None => Err(NOT_FOUND),
         }
@@ -64,7 +65,7 @@ impl Inbound<'_> {
         loop {
             let now = attempts.next()?;
             self.require_free(&draft.slug, id).await?;
-            if self.app.store().company(company).await?.is_none() {
+            if self.app.store().get::<Company>(company).await?.is_none() {
                 return Err(NOT_FOUND);
             }
             let endpoint = draft.clone().into_endpoint(company, id, random, now);
@@ -91,7 +92,8 @@ impl Inbound<'_> {
         let mut attempts = self.app.attempts();
         loop {
             let now = attempts.next()?;
-            let known = self.app.store().inbound_endpoint(company, id).await?.ok_or(NOT_FOUND)?;
+            let known =
+                self.app.store().get::<InboundEndpoint>((company, id)).await?.ok_or(NOT_FOUND)?;
             if let Some(slug) = &patch.slug {
                 self.require_free(slug, id).await?;
             }
@@ -125,7 +127,7 @@ impl Inbound<'_> {
         let changed = self
             .app
             .change(
-                || store.inbound_endpoint(company, id),
+                || store.get::<InboundEndpoint>((company, id)),
                 |endpoint: &InboundEndpoint| InboundEndpoint {
                     secret: secret.clone(),
                     updated_at: now,
@@ -143,7 +145,7 @@ impl Inbound<'_> {
     /// [`ManageError::NotFound`].
     pub async fn delete(&self, company: CompanyId, id: InboundEndpointId) -> ManageResult<()> {
         let store = self.app.store();
-        self.app.remove(|| store.inbound_endpoint(company, id), || ready(Ok(false))).await
+        self.app.remove(|| store.get::<InboundEndpoint>((company, id)), || ready(Ok(false))).await
     }
 
     async fn require_free(&self, slug: &EndpointSlug, id: InboundEndpointId) -> ManageResult<()> {

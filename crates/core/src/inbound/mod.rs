@@ -30,7 +30,7 @@ pub use view::{EndpointSecretView, EndpointView};
 use crate::Timestamp;
 use crate::access::Company;
 use crate::ids::{CompanyId, InboundEndpointId};
-use crate::store::{StoreError, Stored};
+use crate::store::StoreError;
 use crate::words::words;
 
 /// The largest body that is read (8, D46a).
@@ -72,19 +72,6 @@ pub struct InboundEndpoint {
 /// Reads of inbound endpoints. Listings are by `created_at`, then `id`.
 #[async_trait]
 pub trait InboundReads: Send + Sync {
-    /// An endpoint of the company.
-    async fn inbound_endpoint(
-        &self,
-        company: CompanyId,
-        id: InboundEndpointId,
-    ) -> Result<Option<Stored<InboundEndpoint>>, StoreError>;
-
-    /// All endpoints of the company.
-    async fn inbound_endpoints(
-        &self,
-        company: CompanyId,
-    ) -> Result<Vec<InboundEndpoint>, StoreError>;
-
     /// The endpoint of any company that has this slug, with its company: made for every call.
     async fn endpoint_by_slug(
         &self,

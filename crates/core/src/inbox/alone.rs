@@ -5,7 +5,7 @@ use crate::error::{Error, NotFound};
 use crate::gateway::{GatewayEvent, MAX_KIND, UnknownKind, UnknownReport, shape};
 use crate::ids::{CompanyId, ConnectionId};
 use crate::jobs::JobKind;
-use crate::store::{ChangeSet, CommitError};
+use crate::store::{ChangeSet, CommitError, RecordsExt};
 
 /// How long after a group has changed the groups are read: changes come in crowds (R119).
 const SETTLING: std::time::Duration = std::time::Duration::from_secs(3);
@@ -88,26 +88,27 @@ impl Inbox<'_> {
         let shape = shape(&report.body);
         for _ in 0..KEEP_TRIES {
             let now = self.app.now();
-            let changes = match store.unknown_kind(company, connection, &kind).await? {
-                Some(known) => ChangeSet::new().with(known.update(UnknownKind {
-                    shape: shape.clone(),
-                    seen: known.seen.saturating_add(1),
-                    last_at: now,
-                    ..known.value().clone()
-                })),
-                None if store.unknown_kinds(company, connection).await?.len() >= MAX_KINDS => {
-                    return Ok(EventResult::ignored("too many unknown kinds are kept already"));
-                }
-                None => ChangeSet::new().insert(UnknownKind {
-                    company,
-                    connection,
-                    kind: kind.clone(),
-                    shape: shape.clone(),
-                    seen: 1,
-                    first_at: now,
-                    last_at: now,
-                }),
-            };
+            let changes =
+                match store.get::<UnknownKind>((company, connection, kind.clone())).await? {
+                    Some(known) => ChangeSet::new().with(known.update(UnknownKind {
+                        shape: shape.clone(),
+                        seen: known.seen.saturating_add(1),
+                        last_at: now,
+                        ..known.value().clone()
+                    })),
+                    None if store.unknown_kinds(company, connection).await?.len() >= MAX_KINDS => {
+                        return Ok(EventResult::ignored("too many unknown kinds are kept already"));
+                    }
+                    None => ChangeSet::new().insert(UnknownKind {
+                        company,
+                        connection,
+                        kind: kind.clone(),
+                        shape: shape.clone(),
+                        seen: 1,
+                        first_at: now,
+                        last_at: now,
+                    }),
+                };
             match store.commit(changes).await {
                 Ok(()) => return Ok(EventResult::of(EventOutcome::Stored)),
                 Err(CommitError::Conflict(_)) => {}

@@ -17,7 +17,7 @@ use crate::gateway::{GatewayEvent, GatewayMessage, Incoming};
 use crate::groups::GroupCode;
 use crate::ids::{CompanyId, ConnectionId, ContactId, MessageId};
 use crate::messages::{DeliveryCode, MediaLinks, Message, ProviderMessageId, Referred};
-use crate::store::{Decided, Reads, StoreError, Stored};
+use crate::store::{Decided, Reads, RecordsExt, StoreError, Stored};
 use crate::{Recado, Timestamp};
 
 /// Events of one connection that are decided together.
@@ -242,7 +242,7 @@ impl UseCase for Batch {
     type Error = InboxError;
 
     async fn load(&self, store: &dyn Reads) -> Result<BatchFacts, StoreError> {
-        let connection = store.connection(self.company, self.connection).await?;
+        let connection = store.get::<Connection>((self.company, self.connection)).await?;
         let mut facts = BatchFacts {
             connection,
             referred: Vec::new(),

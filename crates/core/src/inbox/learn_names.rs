@@ -12,7 +12,7 @@ use crate::gateway::{GatewayEvent, NamesReport, ProviderError};
 use crate::ids::{ContactId, JobId, MessageId};
 use crate::jobs::{Job, JobKind};
 use crate::messages::Message;
-use crate::store::{ChangeSet, StoreError, Stored};
+use crate::store::{ChangeSet, RecordsExt, StoreError, Stored};
 use crate::{Recado, Timestamp};
 
 /// What ends a name that hides the phone.
@@ -103,7 +103,7 @@ async fn hidden_name(
     if found.contact.phone.is_some() {
         return Ok(None);
     }
-    let connection = store.connection(job.company, message.connection).await?;
+    let connection = store.get::<Connection>((job.company, message.connection)).await?;
     Ok(connection.zip(lid_of(&found, &message)))
 }
 

@@ -17,6 +17,7 @@ mod tidy;
 mod webhook;
 mod workspace;
 
+use crate::connections::Connection;
 pub use batch::{Batch, BatchFacts};
 pub use error::InboxError;
 use error::of_connection;
@@ -39,7 +40,7 @@ use crate::Recado;
 use crate::error::Error;
 use crate::gateway::Incoming;
 use crate::ids::{CompanyId, ConnectionId};
-use crate::store::StoreError;
+use crate::store::{RecordsExt, StoreError};
 
 /// The most events of one call (D67).
 pub const MAX_EVENTS: usize = 1_000;
@@ -72,7 +73,9 @@ impl Inbox<'_> {
         connection: ConnectionId,
         events: Vec<Incoming>,
     ) -> Result<Vec<EventResult>, Error<InboxError>> {
-        if events.is_empty() && self.app.store().connection(company, connection).await?.is_none() {
+        if events.is_empty()
+            && self.app.store().get::<Connection>((company, connection)).await?.is_none()
+        {
             return Err(Error::Rejected(InboxError::NotFound));
         }
         let mut results = Vec::with_capacity(events.len());

@@ -8,7 +8,7 @@ use crate::gateway::{
     Addressee, GatewayEvent, Incoming, Provider, ProviderWebhook, Received, WebhookRefused,
 };
 use crate::ids::{CompanyId, ConnectionId};
-use crate::store::{StoreError, Stored};
+use crate::store::{RecordsExt, StoreError, Stored};
 use std::sync::Arc;
 
 /// The most bytes of one webhook (D68).
@@ -219,7 +219,7 @@ impl Inbox<'_> {
             let events = received.into_iter().map(|received| received.event).collect();
             return Ok(vec![(called.id(), events)]);
         }
-        let all = self.app.store().connections(called.company()).await?;
+        let all = self.app.store().all_stored::<Connection>(called.company()).await?;
         let mut routed: Vec<(ConnectionId, Vec<Incoming>)> = Vec::new();
         for Received { to, event } in received {
             let targets = targets(&called.connection, &all, &to);

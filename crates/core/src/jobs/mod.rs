@@ -99,6 +99,11 @@ pub enum PurgeStage {
 }
 
 impl JobKind {
+    /// The purge of a contact as [`JobReads::job_like`] asks for it.
+    pub const fn purge_of(contact: ContactId) -> Self {
+        Self::Purge { contact, documents: Vec::new(), stage: PurgeStage::Removing }
+    }
+
     /// The name stores keep it under.
     pub const fn name(&self) -> &'static str {
         match self {

@@ -8,7 +8,7 @@ use crate::app::UseCase;
 use crate::contacts::Contact;
 use crate::ids::{CompanyId, ContactId};
 use crate::manage::{ManageError, ManageResult, NOT_FOUND, invalid};
-use crate::store::{Change, ChangeSet, Decided, Reads, StoreError, Stored};
+use crate::store::{Change, ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
 use crate::{Recado, Timestamp};
 
 /// The use cases on lead memories. Made by [`Recado::leads`].
@@ -33,8 +33,8 @@ impl UseCase for WriteMemory {
     type Error = ManageError;
 
     async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
-        let contact = store.contact(self.company, self.contact).await?;
-        Ok((contact, store.lead_memory(self.company, self.contact).await?))
+        let contact = store.get::<Contact>((self.company, self.contact)).await?;
+        Ok((contact, store.get::<LeadMemory>((self.company, self.contact)).await?))
     }
 
     fn decide(
@@ -71,10 +71,10 @@ impl Leads<'_> {
         contact: ContactId,
     ) -> ManageResult<Option<LeadMemoryView>> {
         let store = self.app.store();
-        if let Some(memory) = store.lead_memory(company, contact).await? {
+        if let Some(memory) = store.get::<LeadMemory>((company, contact)).await? {
             return Ok(Some(LeadMemoryView::new(&memory)));
         }
-        match store.contact(company, contact).await? {
+        match store.get::<Contact>((company, contact)).await? {
             Some(_) => Ok(None),
             None => Err(NOT_FOUND),
         }

@@ -3,7 +3,6 @@
 mod manage;
 mod merge;
 
-use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 pub use manage::{Leads, WriteMemory};
@@ -11,7 +10,6 @@ pub use merge::{MemoryUpdate, authority_code, united};
 
 use crate::Timestamp;
 use crate::ids::{CompanyId, ContactId};
-use crate::store::{StoreError, Stored};
 
 /// The most `key_facts` (8).
 pub const KEY_FACTS: usize = 20;
@@ -145,15 +143,4 @@ impl LeadMemoryView {
             last_memory_update_at: memory.last_memory_update_at,
         }
     }
-}
-
-/// Reads of lead memories.
-#[async_trait]
-pub trait LeadReads: Send + Sync {
-    /// The memory of a contact.
-    async fn lead_memory(
-        &self,
-        company: CompanyId,
-        contact: ContactId,
-    ) -> Result<Option<Stored<LeadMemory>>, StoreError>;
 }

@@ -9,12 +9,13 @@ use super::{Click, Link, LinkCode, Visit, is_human};
 use crate::Recado;
 use crate::Timestamp;
 use crate::body::{Required, body};
+use crate::contacts::Contact;
 use crate::error::{Error, NotFound};
 use crate::form::Form;
 use crate::ids::{ClickId, CompanyId, ContactId, LinkId};
 use crate::manage::{ManageResult, NOT_FOUND, invalid};
 use crate::problems::Problems;
-use crate::store::{ChangeSet, Decided};
+use crate::store::{ChangeSet, Decided, RecordsExt};
 
 /// The longest target.
 const MAX_URL_CHARS: usize = 2048;
@@ -106,7 +107,7 @@ impl Links<'_> {
         let mut attempts = self.app.attempts();
         loop {
             let now = attempts.next()?;
-            if self.app.store().contact(company, draft.contact).await?.is_none() {
+            if self.app.store().get::<Contact>((company, draft.contact)).await?.is_none() {
                 let reason = "names a contact that the company does not have";
                 return Err(invalid(Problems::of("contact_id", reason)));
             }
@@ -132,7 +133,7 @@ impl Links<'_> {
     ///
     /// Only of the store.
     pub async fn all(&self, company: CompanyId) -> ManageResult<Vec<LinkView>> {
-        let links = self.app.store().links(company).await?;
+        let links = self.app.store().all::<Link>(company).await?;
         Ok(links.iter().map(|link| self.view(link)).collect())
     }
 
@@ -142,7 +143,7 @@ impl Links<'_> {
     ///
     /// [`crate::ManageError::NotFound`].
     pub async fn get(&self, company: CompanyId, id: LinkId) -> ManageResult<LinkView> {
-        match self.app.store().link(company, id).await? {
+        match self.app.store().get::<Link>((company, id)).await? {
             Some(link) => Ok(self.view(&link)),
             None => Err(NOT_FOUND),
         }
@@ -155,7 +156,7 @@ impl Links<'_> {
     /// [`crate::ManageError::NotFound`].
     pub async fn delete(&self, company: CompanyId, id: LinkId) -> ManageResult<()> {
         let store = self.app.store();
-        self.app.remove(|| store.link(company, id), || ready(Ok(false))).await
+        self.app.remove(|| store.get::<Link>((company, id)), || ready(Ok(false))).await
     }
 
     /// Records a visit of a tracked link, then answers where it leads (D60). The click is durable

@@ -13,7 +13,7 @@ pub use manage::{LinkDraft, LinkView, Links};
 
 use crate::Timestamp;
 use crate::ids::{ClickId, CompanyId, ContactId, LinkId};
-use crate::store::{StoreError, Stored};
+use crate::store::StoreError;
 
 /// The code of a tracked link: 22 base64url characters, 128 random bits, so that codes cannot be
 /// guessed (R18).
@@ -95,16 +95,6 @@ pub struct LinkClicks {
 pub trait LinkReads: Send + Sync {
     /// The link of a code, whatever its company: the code is the credential.
     async fn link_by_code(&self, code: &LinkCode) -> Result<Option<Link>, StoreError>;
-
-    /// A link of the company.
-    async fn link(
-        &self,
-        company: CompanyId,
-        id: LinkId,
-    ) -> Result<Option<Stored<Link>>, StoreError>;
-
-    /// All links of the company, by `created_at`, then `id`.
-    async fn links(&self, company: CompanyId) -> Result<Vec<Link>, StoreError>;
 }
 
 #[cfg(test)]

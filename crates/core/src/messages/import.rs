@@ -1,6 +1,7 @@
 //! The operator's import of one message: the fields of 2.4, no events (operator API, POST
 //! messages).
 
+use crate::connections::Connection;
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 
@@ -18,7 +19,7 @@ use crate::error::{Error, Rejection, object};
 use crate::ids::{CompanyId, ConnectionId, ContactId, MessageId};
 use crate::problems::Problems;
 use crate::prosas::{LedgerLine, LineKind, Prosa};
-use crate::store::{Change, ChangeSet, Decided, Reads, StoreError, Stored};
+use crate::store::{Change, ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
 
 /// Why a message was not imported.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -166,7 +167,7 @@ impl UseCase for ImportMessage {
         };
         let connection = match draft.connection {
             None => false,
-            Some(id) => store.connection(company, id).await?.is_some(),
+            Some(id) => store.get::<Connection>((company, id)).await?.is_some(),
         };
         let ids: Vec<MessageId> = draft.id.into_iter().chain(draft.quoted.message).collect();
         let messages =
@@ -179,7 +180,7 @@ impl UseCase for ImportMessage {
         };
         let debit = match draft.debit {
             None => None,
-            Some(id) => store.ledger_line(company, id).await?.map(Stored::into_value),
+            Some(id) => store.get::<LedgerLine>((company, id)).await?.map(Stored::into_value),
         };
         let debit = debit.filter(|line| line.kind == LineKind::Debit);
         Ok(ImportFacts { contact, connection, messages, referred, debit })

@@ -1,5 +1,6 @@
 //! Listing messages (4.6, 4.7).
 
+use crate::contacts::Contact;
 use serde_json::{Map, Value};
 
 use super::{
@@ -13,7 +14,7 @@ use crate::error::{Error, NotFound, Rejection};
 use crate::ids::{CompanyId, ConnectionId, ContactId, MessageId};
 use crate::page::{Page, PageRequest, Pagination};
 use crate::query::{InvalidParameter, Params, from_bound, to_bound};
-use crate::store::StoreError;
+use crate::store::{RecordsExt, StoreError};
 
 /// The use cases on messages that are stored. Made by [`Recado::messages`].
 #[derive(Clone, Copy, Debug)]
@@ -157,7 +158,7 @@ impl Messages<'_> {
         let company = caller.company();
         let query = MessageQuery::parse_of_contact(params, contact)
             .map_err(|parameter| Error::Rejected(parameter.into()))?;
-        if self.app.store().contact(company, contact).await?.is_none() {
+        if self.app.store().get::<Contact>((company, contact)).await?.is_none() {
             return Err(Error::Rejected(ListMessagesError::NotFound));
         }
         let page = self.page(company, &query).await?;
@@ -182,7 +183,7 @@ impl Messages<'_> {
             return Err(Error::Rejected(NotFound));
         };
         // The contact takes its messages along when it goes.
-        let Some(contact) = store.contact(company, message.contact).await? else {
+        let Some(contact) = store.get::<Contact>((company, message.contact)).await? else {
             return Err(Error::Rejected(NotFound));
         };
         let contact = ContactBrief::of(contact.value());

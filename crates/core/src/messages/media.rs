@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use super::Message;
 use super::media_type::{ending_of, mimetype_of};
+use crate::connections::Connection;
 use crate::documents::{AttachError, MAX_DOCUMENT_BYTES};
 use crate::error::Error;
 use crate::gateway::{MediaFile, ProviderError};
 use crate::ids::{DocumentId, JobId, MessageId};
 use crate::jobs::{Job, JobKind};
-use crate::store::{ChangeSet, CommitError, StoreError, Stored};
+use crate::store::{ChangeSet, CommitError, RecordsExt, StoreError, Stored};
 use crate::transport::OutboundRequest;
 use crate::{Recado, Timestamp, text};
 
@@ -119,7 +120,7 @@ async fn locate(
     message: &Message,
     source: &str,
 ) -> Result<Result<MediaFile, ProviderError>, StoreError> {
-    let connection = app.store().connection(message.company, message.connection).await?;
+    let connection = app.store().get::<Connection>((message.company, message.connection)).await?;
     let provider = connection.as_ref().and_then(|found| app.provider(found.gateway));
     let Some((connection, provider)) = connection.zip(provider) else {
         return Ok(Ok(MediaFile::At(source.to_owned())));

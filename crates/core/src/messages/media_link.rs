@@ -13,6 +13,7 @@ use crate::documents::{AttachError, Document};
 use crate::error::Error;
 use crate::ids::{CompanyId, DocumentId};
 use crate::secret::SecretBytes;
+use crate::store::RecordsExt;
 
 /// How long a signature is once written: 32 bytes.
 const SIGNATURE_CHARS: usize = 43;
@@ -97,7 +98,7 @@ impl Messages<'_> {
         if !self.app.media_links().await?.verifies(company, document, signature) {
             return Err(Error::Rejected(AttachError::NotFound));
         }
-        let Some(known) = self.app.store().document(company, document).await? else {
+        let Some(known) = self.app.store().get::<Document>((company, document)).await? else {
             return Err(Error::Rejected(AttachError::NotFound));
         };
         let documents = self.app.documents();

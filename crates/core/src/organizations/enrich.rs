@@ -5,7 +5,8 @@ use std::time::Duration;
 use super::{RegistryAnswer, lookup_request, read_answer};
 use crate::ids::OrganizationId;
 use crate::jobs::Job;
-use crate::store::{ChangeSet, StoreError, Stored};
+use crate::organizations::Organization;
+use crate::store::{ChangeSet, RecordsExt, StoreError, Stored};
 use crate::{Recado, Timestamp};
 
 /// The waits after a failure of the registry: these, then the last one over and over (D22).
@@ -37,7 +38,7 @@ pub(crate) async fn enrich(
     id: OrganizationId,
 ) -> Result<(), StoreError> {
     let store = app.store();
-    let Some(organization) = store.organization(job.company, id).await? else {
+    let Some(organization) = store.get::<Organization>((job.company, id)).await? else {
         return app.close_job(ChangeSet::new().with(job.delete())).await;
     };
     let registry = &app.settings().registry_url;

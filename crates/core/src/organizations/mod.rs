@@ -4,7 +4,6 @@ mod cnpj;
 mod enrich;
 mod registry;
 
-use async_trait::async_trait;
 use serde::Serialize;
 
 pub use cnpj::{Cnpj, CnpjError};
@@ -14,7 +13,6 @@ pub use registry::{RegistryAnswer, RegistryEntry, lookup_request, read_answer};
 
 use crate::Timestamp;
 use crate::ids::{CompanyId, OrganizationId};
-use crate::store::{StoreError, Stored};
 
 /// A client organization of a company, one per cnpj.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,18 +88,4 @@ impl From<&Organization> for OrganizationView {
             enriched_at: organization.enriched_at,
         }
     }
-}
-
-/// Reads of organizations.
-#[async_trait]
-pub trait OrganizationReads: Send + Sync {
-    /// An organization of the company.
-    async fn organization(
-        &self,
-        company: CompanyId,
-        id: OrganizationId,
-    ) -> Result<Option<Stored<Organization>>, StoreError>;
-
-    /// All organizations of the company, by `created_at`, then `id`.
-    async fn organizations(&self, company: CompanyId) -> Result<Vec<Organization>, StoreError>;
 }

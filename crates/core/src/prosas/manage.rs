@@ -15,7 +15,7 @@ use crate::ids::{CompanyId, ContactId, LedgerLineId};
 use crate::manage::{ManageError, ManageResult, invalid};
 use crate::messages::Message;
 use crate::problems::Problems;
-use crate::store::{ChangeSet, Decided, Reads, StoreError, Stored};
+use crate::store::{ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
 use crate::{Recado, Timestamp};
 
 /// The use cases on prosas. Made by [`Recado::prosas`].
@@ -47,7 +47,7 @@ impl UseCase for BookDebit {
         messages.sort_by_key(|message| message.id);
         let contact = match self.draft.contact {
             None => None,
-            Some(id) => store.contact(self.company, id).await?,
+            Some(id) => store.get::<Contact>((self.company, id)).await?,
         };
         Ok((messages, contact))
     }
@@ -155,7 +155,7 @@ impl UseCase for BookRefund {
     type Error = RefundError;
 
     async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
-        store.ledger_line(self.company, self.draft.debit).await
+        store.get::<LedgerLine>((self.company, self.draft.debit)).await
     }
 
     fn decide(

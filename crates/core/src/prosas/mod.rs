@@ -19,7 +19,7 @@ pub use manage::{BookDebit, BookRefund, ProsaLedger, RefundError};
 use crate::Timestamp;
 use crate::ids::{CampaignId, CompanyId, ContactId, LedgerLineId};
 use crate::page::{Page, PageRequest};
-use crate::store::{StoreError, Stored};
+use crate::store::StoreError;
 use crate::words::words;
 
 words! {
@@ -109,13 +109,6 @@ pub struct LedgerPage {
 /// Reads of the ledger.
 #[async_trait]
 pub trait LedgerReads: Send + Sync {
-    /// A line of the company.
-    async fn ledger_line(
-        &self,
-        company: CompanyId,
-        id: LedgerLineId,
-    ) -> Result<Option<Stored<LedgerLine>>, StoreError>;
-
     /// One page, by `created_at` descending, then `id` descending; total and sums are exact and
     /// belong to the same state of the database.
     async fn ledger_page(

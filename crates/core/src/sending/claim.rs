@@ -14,7 +14,7 @@ use crate::dispatches::{DispatchWindow, Eligibility, WindowRule, WindowState};
 use crate::ids::{CampaignId, CompanyId, ContactId, LedgerLineId};
 use crate::messages::Message;
 use crate::prosas::{Brl, GivenBack, LedgerLine, ProsaScope, Prosas, Spent, debit_line, give_back};
-use crate::store::{Change, ChangeSet, Reads, StoreError, Stored, Version};
+use crate::store::{Change, ChangeSet, Reads, RecordsExt, StoreError, Stored, Version};
 
 /// How long after a dispatch was stored its provider may be called: with the longest timeout of a
 /// gateway, 50 seconds, it ends before its reservation could lapse (D50, R88).
@@ -75,11 +75,11 @@ impl Claim {
         match (*self, contact) {
             (Self::Nothing, _) | (Self::Window(_), None) => {}
             (Self::Window(rule), Some(contact)) => {
-                facts.window = store.dispatch_window(company, contact, rule.key).await?;
+                facts.window = store.get::<DispatchWindow>((company, contact, rule.key)).await?;
             }
             (Self::Recipient { campaign, number, .. }, _) => {
-                facts.campaign = store.campaign(company, campaign).await?;
-                facts.recipient = store.recipient(company, campaign, number).await?;
+                facts.campaign = store.get::<Campaign>((company, campaign)).await?;
+                facts.recipient = store.get::<Recipient>((company, campaign, number)).await?;
             }
         }
         Ok(facts)
@@ -220,17 +220,18 @@ impl Claimed {
         let mut claimed = Self::default();
         match claim {
             Claim::Window(rule) => {
-                claimed.window = store.dispatch_window(company, message.contact, rule.key).await?;
+                claimed.window =
+                    store.get::<DispatchWindow>((company, message.contact, rule.key)).await?;
             }
             Claim::Recipient { campaign, number, debit, .. } => {
                 // Both may outlive the message, which goes with its contact.
-                claimed.recipient = store.recipient(company, campaign, number).await?;
-                claimed.debit = store.ledger_line(company, debit).await?;
+                claimed.recipient = store.get::<Recipient>((company, campaign, number)).await?;
+                claimed.debit = store.get::<LedgerLine>((company, debit)).await?;
             }
             Claim::Nothing if message.is_of_campaign() => {
                 claimed.recipient = store.recipients_of(company, &[message.id]).await?.pop();
                 if let Some(debit) = claimed.recipient.as_ref().and_then(|known| known.debit) {
-                    claimed.debit = store.ledger_line(company, debit).await?;
+                    claimed.debit = store.get::<LedgerLine>((company, debit)).await?;
                 }
             }
             Claim::Nothing => {}

@@ -13,7 +13,7 @@ use crate::ids::{JobId, MessageId};
 use crate::inbox::InboxError;
 use crate::jobs::{Job, JobKind};
 use crate::messages::{Failure, Message, MessageStatus, MessageType};
-use crate::store::{ChangeSet, StoreError, Stored};
+use crate::store::{ChangeSet, RecordsExt, StoreError, Stored};
 use crate::{Recado, Timestamp};
 
 /// The waits before each look; after the last one the message stays uncertain (R110).
@@ -52,7 +52,7 @@ pub(crate) async fn find_sent_job(
 ) -> Result<(), StoreError> {
     let end = || ChangeSet::new().with(job.delete());
     let Some(message) = uncertain(app, job, id).await? else { return app.close_job(end()).await };
-    let connection = app.store().connection(job.company, message.connection).await?;
+    let connection = app.store().get::<Connection>((job.company, message.connection)).await?;
     let Some(connection) = connection.filter(|found| can_be_found(found, &message)) else {
         return app.close_job(end()).await;
     };

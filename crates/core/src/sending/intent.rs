@@ -16,7 +16,9 @@ use crate::ids::{ContactId, EventId, MessageId, WorkerId};
 use crate::messages::{
     Direction, Media, Message, MessageStatus, Quoted, touch_contact, touch_conversation,
 };
-use crate::store::{Change, ChangeSet, Decided, Precondition, Reads, StoreError, Stored, Version};
+use crate::store::{
+    Change, ChangeSet, Decided, Precondition, Reads, RecordsExt, StoreError, Stored, Version,
+};
 
 /// Ids for what an intent makes; made once, so that deciding again decides the same.
 #[derive(Clone, Copy, Debug)]
@@ -206,7 +208,7 @@ impl UseCase for Intent<'_> {
 
     async fn load(&self, store: &dyn Reads) -> Result<IntentFacts, StoreError> {
         let company = self.order.company;
-        let connections = store.connections(company).await?;
+        let connections = store.all_stored::<Connection>(company).await?;
         let mut groups = match &self.order.target {
             SendTarget::Group(code) => {
                 store.groups_by_code(company, std::slice::from_ref(code)).await?

@@ -22,7 +22,7 @@ use crate::messages::{
     contact_opted_out, message_sent, status_updated,
 };
 use crate::prosas::{LedgerLine, ProsaScope, Spent, debit_line};
-use crate::store::{Change, ChangeSet, Decided, Reads, StoreError, Stored, Version};
+use crate::store::{Change, ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored, Version};
 
 /// Records the outcome of a send. Idempotent: an outcome that is recorded already changes nothing.
 #[derive(Clone, Debug)]
@@ -322,7 +322,7 @@ impl UseCase for RecordOutcome {
     async fn load(&self, store: &dyn Reads) -> Result<OutcomeFacts, StoreError> {
         let company = self.message.company;
         let message = store.messages(company, &[self.message.id]).await?.pop();
-        let connection = store.connection(company, self.message.connection).await?;
+        let connection = store.get::<Connection>((company, self.message.connection)).await?;
         let referred = match &self.outcome {
             SendOutcome::Accepted(accepted) => {
                 let ids = std::slice::from_ref(&accepted.provider_id);
@@ -345,7 +345,7 @@ impl UseCase for RecordOutcome {
             Err(error) => return Err(error),
         };
         let debit = match self.turn {
-            Some(turn) => store.ledger_line(company, turn.id).await?,
+            Some(turn) => store.get::<LedgerLine>((company, turn.id)).await?,
             None => None,
         };
         let current = message.as_ref().map_or(&self.message, Stored::value);

@@ -9,12 +9,16 @@ use super::draft::recipient;
 use super::{Order, SendError, SendRecipient, SendTarget, Sending, SentView, require};
 use crate::access::{Caller, Scope};
 use crate::body::{Optional, OrDefault, Required, body};
+use crate::connections::Connection;
 use crate::contacts::{Phone, Region};
 use crate::error::Error;
 use crate::form::{Form, Short, Text};
 use crate::ids::{ConnectionId, TemplateId};
 use crate::problems::Problems;
-use crate::templates::{ComposeError, TemplateStatus, choose, compose, position as position_of};
+use crate::store::RecordsExt;
+use crate::templates::{
+    ComposeError, Template, TemplateStatus, choose, compose, position as position_of,
+};
 use crate::text;
 
 /// The most entries of `variables`.
@@ -148,11 +152,11 @@ impl Sending<'_> {
         let draft =
             SendTemplateDraft::parse(body, suffix, caller.region()).map_err(Error::Rejected)?;
         if let Some(id) = draft.connection
-            && store.connection(company, id).await?.is_none()
+            && store.get::<Connection>((company, id)).await?.is_none()
         {
             return Err(Error::Rejected(SendError::ConnectionNotFound));
         }
-        let templates = store.templates(company).await?;
+        let templates = store.all_stored::<Template>(company).await?;
         let language = draft.language.as_deref();
         let template = choose(&templates, &draft.template, language, draft.connection)
             .ok_or(Error::Rejected(SendError::TemplateNotFound))?;

@@ -36,6 +36,7 @@ mod kinds;
 mod change;
 mod conflict;
 mod key;
+mod records;
 mod row;
 mod stored;
 
@@ -44,6 +45,7 @@ use async_trait::async_trait;
 pub use change::{Change, ChangeKind, ChangeSet, Decided, Precondition};
 pub use conflict::{CommitError, Conflict, StoreError, UniqueKey};
 pub use key::{RowKey, RowKind};
+pub use records::{Listed, Listing, Records, RecordsExt, Removable};
 pub use row::{Record, Row};
 pub use stored::{Stored, Version};
 
@@ -55,28 +57,24 @@ use crate::contacts::ContactReads;
 use crate::conversations::ConversationReads;
 use crate::custom_fields::CustomFieldReads;
 use crate::deals::DealReads;
-use crate::deliveries::{DeliveryReads, DueReads, ShardReads, Signals};
+use crate::deliveries::{DeliveryReads, DueReads, Signals};
 use crate::dispatches::DispatchReads;
 use crate::documents::DocumentReads;
 use crate::events::{EventReads, Outbox};
 use crate::groups::GroupReads;
-use crate::idempotency::IdempotencyReads;
 use crate::inbound::InboundReads;
 use crate::jobs::{Job, JobReads};
-use crate::leads::LeadReads;
 use crate::links::LinkReads;
 use crate::lists::ListReads;
 use crate::messages::MessageReads;
-use crate::organizations::OrganizationReads;
 use crate::prosas::LedgerReads;
-use crate::tags::TagReads;
 use crate::templates::TemplateReads;
 use crate::webhooks::WebhookReads;
-use crate::workers::WorkerReads;
 
 /// All reads that use cases need.
 pub trait Reads:
-    AccessReads
+    Records
+    + AccessReads
     + CampaignReads
     + ConnectionReads
     + ContactReads
@@ -88,25 +86,20 @@ pub trait Reads:
     + DocumentReads
     + EventReads
     + GroupReads
-    + IdempotencyReads
     + InboundReads
     + JobReads
-    + LeadReads
     + LedgerReads
     + LinkReads
     + ListReads
     + MessageReads
-    + OrganizationReads
-    + TagReads
-    + ShardReads
     + TemplateReads
     + WebhookReads
-    + WorkerReads
 {
 }
 
 impl<T> Reads for T where
-    T: AccessReads
+    T: Records
+        + AccessReads
         + CampaignReads
         + ConnectionReads
         + ContactReads
@@ -118,20 +111,14 @@ impl<T> Reads for T where
         + DocumentReads
         + EventReads
         + GroupReads
-        + IdempotencyReads
         + InboundReads
         + JobReads
-        + LeadReads
         + LedgerReads
         + LinkReads
         + ListReads
         + MessageReads
-        + OrganizationReads
-        + TagReads
-        + ShardReads
         + TemplateReads
         + WebhookReads
-        + WorkerReads
         + ?Sized
 {
 }

@@ -52,6 +52,11 @@ impl<T> Stored<T> {
     pub fn into_value(self) -> T {
         self.value
     }
+
+    /// The same in another form, at its version.
+    pub fn map<U>(self, form: impl FnOnce(T) -> U) -> Stored<U> {
+        Stored { value: form(self.value), version: self.version }
+    }
 }
 
 impl<T> std::ops::Deref for Stored<T> {

@@ -8,7 +8,7 @@ use super::{CloseReason, CloseReasonDraft, Tag, TagDraft, TagPatch};
 use crate::Recado;
 use crate::ids::{CloseReasonId, CompanyId, TagId};
 use crate::manage::{ManageResult, NOT_FOUND, invalid};
-use crate::store::ChangeSet;
+use crate::store::{ChangeSet, RecordsExt, Removable};
 
 /// The use cases on tags and close reasons. Made by [`Recado::tags`].
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,7 @@ impl Tags<'_> {
     ///
     /// Only of the store.
     pub async fn all(&self, company: CompanyId) -> ManageResult<Vec<Tag>> {
-        Ok(self.app.store().tags(company).await?)
+        Ok(self.app.store().all::<Tag>(company).await?)
     }
 
     /// A tag.
@@ -32,7 +32,7 @@ impl Tags<'_> {
     ///
     /// [`crate::ManageError::NotFound`].
     pub async fn get(&self, company: CompanyId, id: TagId) -> ManageResult<Tag> {
-        match self.app.store().tag(company, id).await? {
+        match self.app.store().get::<Tag>((company, id)).await? {
             Some(tag) => Ok(tag.into_value()),
             None => Err(NOT_FOUND),
         }
@@ -69,7 +69,7 @@ impl Tags<'_> {
     ) -> ManageResult<Tag> {
         let patch = TagPatch::parse(body).map_err(invalid)?;
         let store = self.app.store();
-        self.app.change(|| store.tag(company, id), |tag| patch.over(tag)).await
+        self.app.change(|| store.get::<Tag>((company, id)), |tag| patch.over(tag)).await
     }
 
     /// Deletes a tag; contacts lose it (R5).
@@ -79,7 +79,7 @@ impl Tags<'_> {
     /// [`crate::ManageError::NotFound`].
     pub async fn delete(&self, company: CompanyId, id: TagId) -> ManageResult<()> {
         let store = self.app.store();
-        self.app.remove(|| store.tag(company, id), || ready(Ok(false))).await
+        self.app.remove(|| store.get::<Tag>((company, id)), || ready(Ok(false))).await
     }
 
     /// All close reasons of a company.
@@ -88,7 +88,7 @@ impl Tags<'_> {
     ///
     /// Only of the store.
     pub async fn close_reasons(&self, company: CompanyId) -> ManageResult<Vec<CloseReason>> {
-        Ok(self.app.store().close_reasons(company).await?)
+        Ok(self.app.store().all::<CloseReason>(company).await?)
     }
 
     /// A close reason.
@@ -101,7 +101,7 @@ impl Tags<'_> {
         company: CompanyId,
         id: CloseReasonId,
     ) -> ManageResult<CloseReason> {
-        match self.app.store().close_reason(company, id).await? {
+        match self.app.store().get::<CloseReason>((company, id)).await? {
             Some(reason) => Ok(reason.into_value()),
             None => Err(NOT_FOUND),
         }
@@ -139,7 +139,7 @@ impl Tags<'_> {
         let store = self.app.store();
         self.app
             .change(
-                || store.close_reason(company, id),
+                || store.get::<CloseReason>((company, id)),
                 |reason: &CloseReason| CloseReason { name: draft.name.clone(), ..reason.clone() },
             )
             .await
@@ -157,7 +157,10 @@ impl Tags<'_> {
     ) -> ManageResult<()> {
         let store = self.app.store();
         self.app
-            .remove(|| store.close_reason(company, id), || store.close_reason_in_use(company, id))
+            .remove(
+                || store.get::<CloseReason>((company, id)),
+                || store.is_in_use(company, Removable::CloseReason(id)),
+            )
             .await
     }
 }

@@ -3,7 +3,6 @@
 mod draft;
 mod manage;
 
-use async_trait::async_trait;
 use serde::Serialize;
 
 pub use draft::{CloseReasonDraft, TagDraft, TagPatch};
@@ -11,7 +10,6 @@ pub use manage::Tags;
 
 use crate::Timestamp;
 use crate::ids::{CloseReasonId, CompanyId, TagId};
-use crate::store::{StoreError, Stored};
 
 /// A tag.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -43,24 +41,4 @@ pub struct CloseReason {
     pub name: String,
     /// When it was made.
     pub created_at: Timestamp,
-}
-
-/// Reads of tags and close reasons. Listings are by `created_at`, then `id` (D58).
-#[async_trait]
-pub trait TagReads: Send + Sync {
-    /// A tag of the company.
-    async fn tag(&self, company: CompanyId, id: TagId) -> Result<Option<Stored<Tag>>, StoreError>;
-
-    /// All tags of the company.
-    async fn tags(&self, company: CompanyId) -> Result<Vec<Tag>, StoreError>;
-
-    /// A close reason of the company.
-    async fn close_reason(
-        &self,
-        company: CompanyId,
-        id: CloseReasonId,
-    ) -> Result<Option<Stored<CloseReason>>, StoreError>;
-
-    /// All close reasons of the company.
-    async fn close_reasons(&self, company: CompanyId) -> Result<Vec<CloseReason>, StoreError>;
 }

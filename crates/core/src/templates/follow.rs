@@ -8,7 +8,7 @@ use crate::error::{Error, NotFound, Rejection};
 use crate::gateway::{ProviderError, ProviderTemplate, TemplateReport};
 use crate::ids::{CompanyId, ConnectionId, TemplateId};
 use crate::inbox::{EventOutcome, EventResult};
-use crate::store::{ChangeSet, Decided, Reads, StoreError, Stored};
+use crate::store::{ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
 use crate::templates::TemplateStatus;
 use crate::{Timestamp, UseCase, text};
 use async_trait::async_trait;
@@ -78,7 +78,7 @@ impl Templates<'_> {
         company: CompanyId,
         id: ConnectionId,
     ) -> Result<Vec<TemplateView>, Error<SyncTemplatesError>> {
-        let connection = self.app.store().connection(company, id).await?;
+        let connection = self.app.store().get::<Connection>((company, id)).await?;
         let connection = connection.ok_or(Error::Rejected(SyncTemplatesError::NotFound))?;
         let listed = self.listed(&connection).await.map_err(Error::Rejected)?;
         let now = self.app.now();
@@ -89,7 +89,7 @@ impl Templates<'_> {
         let made = made.collect();
         let sync = Sync { company, connection: id, listed, made };
         self.app.run(&sync).await.map_err(|error| error.map(SyncTemplatesError::from))?;
-        let all = self.app.store().templates(company).await?;
+        let all = self.app.store().all_stored::<Template>(company).await?;
         let own = all.iter().filter(|template| template.connection == Some(id));
         Ok(own.map(|template| TemplateView::new(template)).collect())
     }
@@ -193,8 +193,8 @@ impl UseCase for Sync {
     type Error = NotFound;
 
     async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
-        let connection = store.connection(self.company, self.connection).await?;
-        Ok((store.templates(self.company).await?, connection))
+        let connection = store.get::<Connection>((self.company, self.connection)).await?;
+        Ok((store.all_stored::<Template>(self.company).await?, connection))
     }
 
     fn decide(
@@ -262,7 +262,7 @@ impl UseCase for Follow<'_> {
     type Error = NotFound;
 
     async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
-        store.templates(self.company).await
+        store.all_stored::<Template>(self.company).await
     }
 
     fn decide(

@@ -14,7 +14,7 @@ use crate::connections::Connection;
 use crate::ids::{CompanyId, ConnectionId, TemplateId};
 use crate::manage::{ManageError, ManageResult, NOT_FOUND, invalid};
 use crate::problems::Problems;
-use crate::store::{Change, ChangeSet, Decided, Reads, StoreError, Stored};
+use crate::store::{Change, ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
 use crate::{Recado, Timestamp};
 
 /// The use cases on templates. Made by [`Recado::templates`].
@@ -75,11 +75,11 @@ impl UseCase for WriteTemplate {
     async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
         let template = match &self.write {
             Write::New(..) => None,
-            Write::Change(_) => store.template(self.company, self.id).await?,
+            Write::Change(_) => store.get::<Template>((self.company, self.id)).await?,
         };
         let connection = match self.connection() {
             None => None,
-            Some(id) => store.connection(self.company, id).await?,
+            Some(id) => store.get::<Connection>((self.company, id)).await?,
         };
         Ok((template, connection))
     }
@@ -121,7 +121,7 @@ impl Templates<'_> {
     ///
     /// Only of the store.
     pub async fn all(&self, company: CompanyId) -> ManageResult<Vec<TemplateView>> {
-        let templates = self.app.store().templates(company).await?;
+        let templates = self.app.store().all_stored::<Template>(company).await?;
         Ok(templates.iter().map(|template| TemplateView::new(template)).collect())
     }
 
@@ -131,7 +131,7 @@ impl Templates<'_> {
     ///
     /// [`ManageError::NotFound`].
     pub async fn get(&self, company: CompanyId, id: TemplateId) -> ManageResult<TemplateView> {
-        match self.app.store().template(company, id).await? {
+        match self.app.store().get::<Template>((company, id)).await? {
             Some(template) => Ok(TemplateView::new(&template)),
             None => Err(NOT_FOUND),
         }
@@ -175,7 +175,7 @@ impl Templates<'_> {
     /// [`ManageError::NotFound`].
     pub async fn delete(&self, company: CompanyId, id: TemplateId) -> ManageResult<()> {
         let store = self.app.store();
-        self.app.remove(|| store.template(company, id), || ready(Ok(false))).await
+        self.app.remove(|| store.get::<Template>((company, id)), || ready(Ok(false))).await
     }
 
     async fn write(&self, write: WriteTemplate) -> ManageResult<TemplateView> {

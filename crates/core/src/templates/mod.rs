@@ -21,7 +21,7 @@ pub use text::{literal_tag, position, positions, render, rendered_chars, unknown
 use crate::Timestamp;
 use crate::access::Company;
 use crate::ids::{CompanyId, ConnectionId, TemplateId};
-use crate::store::{StoreError, Stored};
+use crate::store::StoreError;
 use crate::words::words;
 
 words! {
@@ -175,20 +175,10 @@ pub fn choose<'a, T: std::ops::Deref<Target = Template>>(
 /// Reads of templates. Listings are by `created_at`, then `id`.
 #[async_trait]
 pub trait TemplateReads: Send + Sync {
-    /// A template of the company.
-    async fn template(
-        &self,
-        company: CompanyId,
-        id: TemplateId,
-    ) -> Result<Option<Stored<Template>>, StoreError>;
-
     /// The template of any company that has this token, with its company: made for every dispatch
     /// (4.10).
     async fn template_by_token(
         &self,
         token: Uuid,
     ) -> Result<Option<(Template, Company)>, StoreError>;
-
-    /// All templates of the company.
-    async fn templates(&self, company: CompanyId) -> Result<Vec<Stored<Template>>, StoreError>;
 }

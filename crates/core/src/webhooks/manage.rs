@@ -15,7 +15,7 @@ use crate::error::{Error, Rejection};
 use crate::events::{Event, EventType};
 use crate::ids::{CompanyId, DeliveryId, EventId, WebhookId};
 use crate::problems::Problems;
-use crate::store::{ChangeSet, Decided, Precondition, Reads, StoreError, Stored};
+use crate::store::{ChangeSet, Decided, Precondition, Reads, RecordsExt, StoreError, Stored};
 use crate::{Recado, Timestamp};
 
 /// How many commits a deletion makes to give up what is pending before it answers.
@@ -104,7 +104,8 @@ impl UseCase for CreateWebhook {
     type Error = WebhookError;
 
     async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
-        let around = (store.company(self.company).await?, store.routes(self.company).await?);
+        let around =
+            (store.get::<Company>(self.company).await?, store.get::<Routes>(self.company).await?);
         Ok((around, store.webhooks(self.company).await?.len()))
     }
 
@@ -141,8 +142,9 @@ where
     type Error = WebhookError;
 
     async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
-        let around = (store.company(self.company).await?, store.routes(self.company).await?);
-        Ok((around, store.webhook(self.company, self.id).await?))
+        let around =
+            (store.get::<Company>(self.company).await?, store.get::<Routes>(self.company).await?);
+        Ok((around, store.get::<Webhook>((self.company, self.id)).await?))
     }
 
     fn decide(
@@ -181,8 +183,8 @@ impl UseCase for TestWebhook {
 
     async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
         // Before the webhook: what is required of the routes holds for what is read after them.
-        let routes = store.routes(self.company).await?;
-        Ok((routes, store.webhook(self.company, self.id).await?))
+        let routes = store.get::<Routes>(self.company).await?;
+        Ok((routes, store.get::<Webhook>((self.company, self.id)).await?))
     }
 
     fn decide(
@@ -242,7 +244,7 @@ impl Webhooks<'_> {
     ///
     /// [`WebhookError::NotFound`].
     pub async fn get(&self, company: CompanyId, id: WebhookId) -> WebhookResult<WebhookView> {
-        let webhook = self.app.store().webhook(company, id).await?;
+        let webhook = self.app.store().get::<Webhook>((company, id)).await?;
         let webhook = live(webhook.as_ref()).map_err(Error::Rejected)?;
         Ok(WebhookView::new(webhook, self.app.now()))
     }

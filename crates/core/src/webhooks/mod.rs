@@ -64,16 +64,6 @@ pub struct Webhook {
 /// Reads of webhooks.
 #[async_trait]
 pub trait WebhookReads: Send + Sync {
-    /// A webhook of the company, deleted ones too.
-    async fn webhook(
-        &self,
-        company: CompanyId,
-        id: WebhookId,
-    ) -> Result<Option<Stored<Webhook>>, StoreError>;
-
     /// The webhooks of the company that are not deleted, by `created_at`, then `id`.
     async fn webhooks(&self, company: CompanyId) -> Result<Vec<Stored<Webhook>>, StoreError>;
-
-    /// Where the company's events go; `None` while it never had a webhook.
-    async fn routes(&self, company: CompanyId) -> Result<Option<Stored<Routes>>, StoreError>;
 }

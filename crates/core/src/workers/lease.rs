@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::Worker;
 use crate::ids::WorkerId;
-use crate::store::{Change, ChangeSet, CommitError, StoreError};
+use crate::store::{Change, ChangeSet, CommitError, RecordsExt, StoreError};
 use crate::{Recado, Timestamp};
 
 /// How long a process counts as alive after its last beat. Beat about three times as often (R28).
@@ -60,7 +60,7 @@ impl Workers<'_> {
             let dispatches = lease.dispatches.load(Ordering::Acquire);
             let leased_until = self.app.now().plus(LEASE);
             let worker = Worker { id: lease.id(), leased_until, dispatches };
-            let change = match self.app.store().worker(lease.id()).await? {
+            let change = match self.app.store().get::<Worker>(lease.id()).await? {
                 Some(known) => known.update(worker),
                 None => Change::insert(worker),
             };
@@ -97,7 +97,7 @@ impl Workers<'_> {
     pub async fn release(&self) -> Result<(), StoreError> {
         let lease = self.app.own_lease();
         lease.leased_until.store(i64::MIN, Ordering::Release);
-        while let Some(known) = self.app.store().worker(lease.id()).await? {
+        while let Some(known) = self.app.store().get::<Worker>(lease.id()).await? {
             match self.app.store().commit(ChangeSet::new().with(known.delete())).await {
                 Ok(()) => break,
                 Err(CommitError::Conflict(_)) => {}

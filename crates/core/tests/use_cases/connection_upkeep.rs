@@ -15,7 +15,7 @@ use recado_core::gateway::{
 use recado_core::groups::{Group, GroupList, GroupsError};
 use recado_core::ids::{CompanyId, ConnectionId};
 use recado_core::jobs::JobKind;
-use recado_core::store::{ChangeSet, Commit, Stored};
+use recado_core::store::{ChangeSet, Commit, RecordsExt, Stored};
 use recado_core::transport::Transport;
 use recado_core::{Clock as _, Error};
 use recado_testkit::kit::body;
@@ -119,7 +119,7 @@ async fn overtaken(status: &str) -> (Kit, ConnectionId, Overtaken) {
 }
 
 async fn state(kit: &Kit, id: ConnectionId) -> ConnectionStatus {
-    kit.app.store().connection(kit.company.id, id).await.unwrap().unwrap().status
+    kit.app.store().get::<Connection>((kit.company.id, id)).await.unwrap().unwrap().status
 }
 
 /// R144.
@@ -201,7 +201,8 @@ async fn of_an_older_version(gateway: &str) -> (Kit, MemoryStore, Stored<Connect
         let there = kit.app.store().job_like(kit.company.id, &job.kind).await.unwrap().unwrap();
         model.commit(ChangeSet::new().with(there.delete())).await.unwrap();
     }
-    let connection = kit.app.store().connection(kit.company.id, id).await.unwrap().unwrap();
+    let connection =
+        kit.app.store().get::<Connection>((kit.company.id, id)).await.unwrap().unwrap();
     (kit, model, connection)
 }
 

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use recado_core::deals::Stage;
 use recado_core::ids::{ContactId, DealId, PipelineId};
+use recado_core::store::RecordsExt;
 use recado_testkit::kit::body;
 use recado_testkit::{FaultyStore, Kit, MemoryStore, SeededIds, StoreOp};
 use serde_json::{Value, json};
@@ -155,5 +157,5 @@ async fn a_pipeline_goes_when_no_deal_is_in_it() {
     kit.app.deals().delete_pipeline(kit.company.id, id).await.unwrap();
     let gone = kit.app.deals().pipeline(kit.company.id, id).await;
     assert_eq!(code(gone), "NOT_FOUND");
-    assert_eq!(kit.app.store().stages(kit.company.id).await.unwrap().len(), 0);
+    assert_eq!(kit.app.store().all_stored::<Stage>(kit.company.id).await.unwrap().len(), 0);
 }

@@ -5,7 +5,8 @@ use recado_core::events::EventType;
 use recado_core::ids::{DeliveryId, WebhookId};
 use recado_core::page::PageRequest;
 use recado_core::query::Params;
-use recado_core::webhooks::WebhookState;
+use recado_core::store::RecordsExt;
+use recado_core::webhooks::{Webhook, WebhookState};
 use serde_json::{Value, json};
 
 use super::outbound::{OTHER_URL, Outbound, URL};
@@ -166,7 +167,7 @@ async fn what_a_deleted_webhook_was_owed_is_not_redelivered() {
     outbound.kit.app.webhooks().delete(company, webhook).await.unwrap();
     assert_eq!(code(outbound.kit.app.deliveries().redeliver(company, id).await), "WEBHOOK_DELETED");
     assert!(outbound.detail(id).await.body.is_some(), "it can still be read");
-    let kept = outbound.kit.app.store().webhook(company, webhook).await.unwrap().unwrap();
+    let kept = outbound.kit.app.store().get::<Webhook>((company, webhook)).await.unwrap().unwrap();
     assert_eq!(kept.state, WebhookState::Deleted);
 }
 

@@ -82,7 +82,8 @@ async fn whichever_read_fails_once_each_delivery_is_sent_and_recorded_once() {
 
 #[tokio::test]
 async fn while_a_read_fails_nothing_is_lost() {
-    for name in ["pending_queues", "read_queue", "workers", "shards", "worker"] {
+    for name in ["pending_queues", "read_queue", "rows of Worker", "rows of Shard", "row of Worker"]
+    {
         let outbound = five().await;
         let (app, store) = faulty(&outbound).await;
         store.fail_read(name);

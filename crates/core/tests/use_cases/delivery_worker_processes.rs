@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use recado_core::Recado;
-use recado_core::deliveries::{DeliveryStatus, shard_of};
+use recado_core::deliveries::{DeliveryStatus, Shard, shard_of};
+use recado_core::store::RecordsExt;
 use recado_testkit::transport::header;
 use recado_testkit::{FaultyStore, Kit, SeededIds, StoreFailure, StoreOp};
 use tokio::sync::oneshot;
@@ -255,7 +256,7 @@ async fn a_receiver_that_keeps_a_stopping_process_waiting_does_not_keep_the_othe
     pass(&outbound, 5).await;
     let company = outbound.kit.company.id;
     let webhooks = outbound.kit.app.webhooks().all(company).await.unwrap();
-    let shards = stops.app.store().shards().await.unwrap();
+    let shards = stops.app.store().all_stored::<Shard>(()).await.unwrap();
     let owner = |url: &str| {
         let webhook = webhooks.iter().find(|webhook| webhook.url == url).unwrap();
         let shard = shards.iter().find(|shard| shard.number == shard_of(webhook.id));
@@ -300,7 +301,7 @@ async fn a_process_that_stops_finishes_what_is_in_flight_and_begins_nothing() {
     process.running.await.unwrap();
     assert_eq!(receiver.arrived(), 16);
     assert_eq!(outbound.count(DeliveryStatus::Delivered).await, 16);
-    let shards = outbound.kit.app.store().shards().await.unwrap();
+    let shards = outbound.kit.app.store().all_stored::<Shard>(()).await.unwrap();
     assert!(shards.iter().all(|shard| shard.owner.is_none()));
     let next = Process::start(&outbound, 6).await;
     quiet().await;
@@ -404,7 +405,7 @@ async fn a_process_without_a_dispatcher_gets_no_share() {
     create_many(&outbound, 0, 2).await;
     quiet().await;
     assert_eq!(outbound.count(DeliveryStatus::Delivered).await, 24);
-    let shards = outbound.kit.app.store().shards().await.unwrap();
+    let shards = outbound.kit.app.store().all_stored::<Shard>(()).await.unwrap();
     let owner = Some(process.app.workers().own_id());
     assert!(shards.iter().all(|shard| shard.owner == owner));
     process.stop().await;

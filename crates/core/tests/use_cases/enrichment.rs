@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use recado_core::organizations::RETRY_WAITS;
+use recado_core::organizations::{Organization, RETRY_WAITS};
+use recado_core::store::RecordsExt;
 use recado_core::transport::TransportError;
 use recado_testkit::{Kit, MemoryStore};
 use serde_json::{Value, json};
@@ -102,6 +103,6 @@ async fn a_look_up_that_died_is_taken_up_again() {
     kit.transport.then_json(200, &found());
     assert!(kit.app.jobs().run_one().await.unwrap());
     assert_eq!(store.jobs(kit.company.id), []);
-    let organizations = kit.app.store().organizations(kit.company.id).await.unwrap();
+    let organizations = kit.app.store().all::<Organization>(kit.company.id).await.unwrap();
     assert!(organizations[0].enriched_at.is_some());
 }

@@ -186,7 +186,7 @@ async fn a_call_that_the_store_fails_is_answered_as_failed_and_taken_whole_when_
 
 #[tokio::test]
 async fn a_call_whose_reading_fails_is_answered_as_failed() {
-    for read in ["connection_anywhere", "connection", "referred"] {
+    for read in ["connection_anywhere", "row of Connection", "referred"] {
         let scene = scene("waha").await;
         scene.store.fail_read(read);
         let failed = scene.call(many(3)).await;

@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use recado_core::contacts::Contact;
 use recado_core::inbound::{Admitted, InboundError, UpsertAction, Upserted};
+use recado_core::organizations::Organization;
+use recado_core::store::RecordsExt;
 use recado_core::{Error, Recado};
 use recado_testkit::kit::body;
 use recado_testkit::{StoreFailure, StoreOp};
@@ -202,7 +205,7 @@ async fn one_cnpj_makes_one_organization_however_many_name_it_at_once() {
         (0..20).map(|n| json!({ "phone": super::shop::phone(n), "cnpj": "19.131.243/0001-97" }));
     let answers = hook.post_at_once(bodies.collect()).await;
     let company = hook.shop.kit().company.id;
-    let organizations = hook.shop.app().store().organizations(company).await.unwrap();
+    let organizations = hook.shop.app().store().all::<Organization>(company).await.unwrap();
     assert_eq!(organizations.len(), 1);
     assert_eq!(hook.shop.model.jobs(company).len(), 1, "it is looked up once");
     for answer in answers {
@@ -248,7 +251,7 @@ async fn numbers_are_stored_as_they_were_written() {
         let made = hook.shop.app().inbound().upsert(&hook.admitted, body.as_bytes()).await.unwrap();
         assert_eq!(made.custom_fields_captured, 2);
         let store = hook.shop.app().store();
-        let contact = store.contact(company, made.contact_id).await.unwrap().unwrap();
+        let contact = store.get::<Contact>((company, made.contact_id)).await.unwrap().unwrap();
         let values: Vec<&str> = contact.custom_fields.values().map(String::as_str).collect();
         assert_eq!(values, [number, number]);
     }
@@ -276,7 +279,8 @@ async fn values_of_pending_and_inactive_definitions_are_stored_and_counted() {
     let field = hook.shop.app().custom_fields().create(company, &new).await.unwrap();
     let made = hook.post(json!({ "phone": PHONE, "plan": "gold", "source": "site" })).await;
     assert_eq!((made.custom_fields_captured, made.new_pending_definitions.len()), (2, 1));
-    let contact = hook.shop.app().store().contact(company, made.contact_id).await.unwrap().unwrap();
+    let contact =
+        hook.shop.app().store().get::<Contact>((company, made.contact_id)).await.unwrap().unwrap();
     assert_eq!(contact.custom_fields.get(&field.id).map(String::as_str), Some("gold"));
     let pending = made.new_pending_definitions[0].id;
     assert_eq!(contact.custom_fields.get(&pending).map(String::as_str), Some("site"));
@@ -305,7 +309,7 @@ async fn a_definition_that_goes_while_a_value_of_it_is_stored_is_made_anew() {
         };
         let ((made, was_gone), ()) = tokio::join!(post, delete);
         let store = hook.shop.app().store();
-        let contact = store.contact(company, made.contact_id).await.unwrap().unwrap();
+        let contact = store.get::<Contact>((company, made.contact_id)).await.unwrap().unwrap();
         let anew = made.new_pending_definitions.first().map(|made| made.id);
         assert_eq!(anew.is_some(), was_gone, "{n}");
         let holds = anew.unwrap_or(field.id);

@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use recado_core::ids::ContactId;
+use recado_core::leads::LeadMemory;
+use recado_core::store::RecordsExt;
 use recado_testkit::Kit;
 use recado_testkit::kit::body;
 use serde_json::{Value, json};
@@ -110,5 +112,5 @@ async fn only_contacts_of_the_company_have_a_memory_and_it_goes_with_them() {
     assert_eq!(code(leads.put(kit.company.id, unknown, &sent).await), "NOT_FOUND");
     kit.app.contacts().delete(&kit.caller, contact).await.unwrap();
     assert_eq!(code(leads.get(kit.company.id, contact).await), "NOT_FOUND");
-    assert_eq!(kit.app.store().lead_memory(kit.company.id, contact).await.unwrap(), None);
+    assert_eq!(kit.app.store().get::<LeadMemory>((kit.company.id, contact)).await.unwrap(), None);
 }

@@ -8,7 +8,9 @@ use std::time::Duration;
 use recado_core::contacts::{Contact, ContactFilter, CrmStatus, DeleteContactError, ExportQuery};
 use recado_core::deals::focus_stage;
 use recado_core::ids::{ContactId, DealId, DocumentId};
+use recado_core::organizations::Organization;
 use recado_core::page::PageRequest;
+use recado_core::store::RecordsExt;
 use recado_core::transport::TransportError;
 use recado_core::{Error, Ids};
 use recado_testkit::kit::body;
@@ -220,8 +222,7 @@ impl World {
     }
 
     async fn model_contact(&self, id: ContactId) -> Option<Contact> {
-        use recado_core::contacts::ContactReads as _;
-        let contact = self.model.contact(self.kit.company.id, id).await.unwrap();
+        let contact = self.model.get::<Contact>((self.kit.company.id, id)).await.unwrap();
         contact.map(|contact| contact.into_value())
     }
 
@@ -271,7 +272,7 @@ impl World {
         self.check_export(contacts.len()).await;
         self.check_events(&contacts);
 
-        let organizations = app.store().organizations(company).await.unwrap();
+        let organizations = app.store().all::<Organization>(company).await.unwrap();
         let jobs = self.model.jobs(company);
         for organization in organizations {
             let job = jobs.iter().any(|job| job.kind.subject() == organization.id.uuid());

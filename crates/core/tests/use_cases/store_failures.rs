@@ -4,9 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use recado_core::Error;
-use recado_core::contacts::ContactFilter;
+use recado_core::contacts::{Contact, ContactFilter};
+use recado_core::organizations::Organization;
 use recado_core::page::PageRequest;
-use recado_core::store::StoreError;
+use recado_core::store::{RecordsExt, StoreError};
+use recado_core::tags::Tag;
 use recado_testkit::kit::body;
 use recado_testkit::{FaultyStore, Kit, MemoryFiles, MemoryStore, StoreFailure, StoreOp};
 use serde_json::json;
@@ -163,7 +165,7 @@ async fn a_job_survives_a_store_that_fails_while_it_runs() {
         kit.clock.advance(Duration::from_secs(60));
         while kit.app.jobs().run_one().await.unwrap() {}
         assert_eq!(model.jobs(kit.company.id), [], "{op:?} {failure:?}");
-        let organizations = kit.app.store().organizations(kit.company.id).await.unwrap();
+        let organizations = kit.app.store().all::<Organization>(kit.company.id).await.unwrap();
         assert_eq!(organizations[0].name, "PADARIA LTDA", "{op:?} {failure:?}");
     }
 }
@@ -173,14 +175,14 @@ async fn a_read_fails_by_name_until_the_store_is_healed() {
     let (kit, _, store, _) = kit().await;
     let contact = super::create_phone(&kit, "34991230001").await;
     let (reads, company) = (kit.app.store(), kit.company.id);
-    store.fail_read("contact");
-    reads.contact(company, contact).await.unwrap_err();
+    store.fail_read("row of Contact");
+    reads.get::<Contact>((company, contact)).await.unwrap_err();
     reads.contact_record(company, contact).await.unwrap();
     store.fail_contact_reads();
     reads.contact_record(company, contact).await.unwrap_err();
-    reads.tags(company).await.unwrap();
+    reads.all::<Tag>(company).await.unwrap();
     store.heal();
-    reads.contact(company, contact).await.unwrap();
+    reads.get::<Contact>((company, contact)).await.unwrap();
 }
 
 #[tokio::test]

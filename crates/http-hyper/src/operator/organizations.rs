@@ -2,7 +2,8 @@
 
 use recado_core::NotFound;
 use recado_core::ids::OrganizationId;
-use recado_core::organizations::OrganizationView;
+use recado_core::organizations::{Organization, OrganizationView};
+use recado_core::store::RecordsExt;
 
 use crate::answer::Answer;
 use crate::call::CompanyCall;
@@ -28,13 +29,13 @@ const COLLECTION: &str = "/operator/v1/companies/{company_id}/organizations";
 const ONE: &str = "/operator/v1/companies/{company_id}/organizations/{id}";
 
 async fn list(call: CompanyCall) -> Outcome {
-    let organizations = call.recado.store().organizations(call.who.id).await?;
+    let organizations = call.recado.store().all::<Organization>(call.who.id).await?;
     Answer::ok(organizations.iter().map(OrganizationView::from).collect::<Vec<_>>())
 }
 
 async fn get(call: CompanyCall) -> Outcome {
     let id = call.path.id("id", OrganizationId::parse);
-    match call.recado.store().organization(call.who.id, id).await? {
+    match call.recado.store().get::<Organization>((call.who.id, id)).await? {
         Some(organization) => Answer::ok(OrganizationView::from(organization.value())),
         None => Err(Failure::rejected(&NotFound)),
     }

@@ -8,8 +8,8 @@ use recado_core::campaigns::{
     Campaign, CampaignReads, CampaignStatus, ContactFault, PauseReason, Recipient, RecipientFault,
     RecipientNumber, RecipientStatus,
 };
-use recado_core::contacts::{Contact, ContactReads};
-use recado_core::dispatches::{DispatchReads, DispatchWindow, WindowKey, WindowState};
+use recado_core::contacts::Contact;
+use recado_core::dispatches::{DispatchWindow, WindowKey, WindowState};
 use recado_core::ids::TemplateId;
 use recado_core::ids::{
     CampaignId, CompanyId, ConnectionId, ContactId, LedgerLineId, ListId, MessageId,
@@ -19,7 +19,7 @@ use recado_core::messages::DeliveryCode;
 use recado_core::page::PageRequest;
 use recado_core::prosas::{Brl, Prosas};
 use recado_core::store::{
-    Change, ChangeSet, Commit, CommitError, Conflict, Store, Stored, UniqueKey, Upkeep,
+    Change, ChangeSet, Commit, CommitError, Conflict, RecordsExt, Store, Stored, UniqueKey, Upkeep,
 };
 use recado_testkit::MemoryStore;
 use uuid::Uuid;
@@ -90,7 +90,7 @@ fn enrolled(of: CompanyId) -> ChangeSet {
 }
 
 async fn read(store: &dyn Store, of: CompanyId, number: u32) -> Stored<Recipient> {
-    let found = store.recipient(of, campaign(of, 1).id, RecipientNumber(number)).await;
+    let found = store.get::<Recipient>((of, campaign(of, 1).id, RecipientNumber(number))).await;
     found.expect("a store that works").expect("a recipient")
 }
 
@@ -143,7 +143,8 @@ async fn scene() -> (Scene, MemoryStore) {
             }
             store.commit(changes).await.expect("what was read");
             for n in (1..CONTACTS).step_by(83) {
-                let gone = store.contact(of, scattered(n)).await.expect("a store that works");
+                let gone =
+                    store.get::<Contact>((of, scattered(n))).await.expect("a store that works");
                 let gone = gone.expect("a contact").delete();
                 store.commit(ChangeSet::new().with(gone)).await.expect("what was read");
             }
@@ -249,7 +250,7 @@ async fn a_recipient_stays_without_its_contact_and_goes_on() {
     scene.store.commit(enrolled(of)).await.unwrap();
     let before = read(&*scene.store, of, 5).await;
     let gone = before.contact.unwrap();
-    let delete = scene.store.contact(of, gone).await.unwrap().unwrap().delete();
+    let delete = scene.store.get::<Contact>((of, gone)).await.unwrap().unwrap().delete();
     scene.store.commit(ChangeSet::new().with(delete)).await.unwrap();
     let known = read(&*scene.store, of, 5).await;
     let orphaned = Recipient { contact: None, ..before.value().clone() };
@@ -272,7 +273,7 @@ async fn a_recipient_stays_without_its_contact_and_goes_on() {
 async fn recipients_go_with_their_campaign_and_with_no_other() {
     let (scene, _) = scene().await;
     let of = scene.company;
-    let known = scene.store.campaign(of, campaign(of, 1).id).await.unwrap().unwrap();
+    let known = scene.store.get::<Campaign>((of, campaign(of, 1).id)).await.unwrap().unwrap();
     scene.store.commit(ChangeSet::new().with(known.delete())).await.unwrap();
     assert!(page_of(&*scene.store, of, 1).await.is_empty());
     assert_eq!(page_of(&*scene.store, company(2).id, 1).await.len(), 100);
@@ -300,7 +301,7 @@ async fn windows_that_have_ended_are_dropped_step_by_step_and_no_others() {
         .fold(ChangeSet::new().insert(person.clone()), |changes, n| changes.insert(window(n)));
     scene.store.commit(windows).await.unwrap();
     let left = async |n: u16| {
-        scene.store.dispatch_window(of, person.id, window(n).key).await.unwrap().is_some()
+        scene.store.get::<DispatchWindow>((of, person.id, window(n).key)).await.unwrap().is_some()
     };
     scene.store.upkeep(at(1200)).await.unwrap();
     assert!(!left(0).await && !left(1200).await && left(1201).await && left(1299).await);
@@ -308,7 +309,7 @@ async fn windows_that_have_ended_are_dropped_step_by_step_and_no_others() {
     scene.store.upkeep(at(1200)).await.unwrap();
     assert_eq!(scene.store.stats(), before, "nothing is written where nothing has ended");
 
-    let known = scene.store.contact(of, person.id).await.unwrap().unwrap();
+    let known = scene.store.get::<Contact>((of, person.id)).await.unwrap().unwrap();
     scene.store.commit(ChangeSet::new().with(known.delete())).await.unwrap();
     assert!(!left(1299).await, "windows go with their contact");
 }

@@ -9,7 +9,9 @@ use recado_core::deliveries::{
 use recado_core::events::{Event, EventReads, EventType, JournalPosition, Outbox};
 use recado_core::ids::{CompanyId, ContactId, DeliveryId, EventId, WebhookId};
 use recado_core::page::PageRequest;
-use recado_core::store::{ChangeSet, Commit, CommitError, Conflict, Store, Stored, Version};
+use recado_core::store::{
+    ChangeSet, Commit, CommitError, Conflict, RecordsExt, Store, Stored, Version,
+};
 use recado_core::webhooks::Webhook;
 use recado_testkit::MemoryStore;
 use uuid::Uuid;
@@ -187,7 +189,12 @@ async fn every_part_of_the_journal_is_that_of_the_model() {
 
 async fn read(scene: &Scene, n: u32) -> Stored<Delivery> {
     let id = fresh(scene.company, n).id;
-    scene.store.delivery(scene.company, id).await.expect("the store works").expect("it is there")
+    scene
+        .store
+        .get::<Delivery>((scene.company, id))
+        .await
+        .expect("the store works")
+        .expect("it is there")
 }
 
 #[tokio::test]

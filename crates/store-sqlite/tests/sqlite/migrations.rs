@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use recado_core::Timestamp;
+use recado_core::access::Secret;
 use recado_core::access::SecretName;
-use recado_core::access::{AccessReads, Secret};
 use recado_core::campaigns::CampaignReads;
 use recado_core::connections::ConnectionReads;
 use recado_core::ids::{CompanyId, ConnectionId, TemplateId};
 use recado_core::secret::SecretBytes;
-use recado_core::store::{ChangeSet, Commit, Upkeep};
-use recado_core::templates::TemplateReads;
+use recado_core::store::{ChangeSet, Commit, RecordsExt, Upkeep};
+use recado_core::templates::Template;
 use recado_store_sqlite::{SqliteError, SqliteStore};
 use rusqlite::Connection;
 use sha2::{Digest, Sha256};
@@ -32,10 +32,10 @@ async fn a_database_is_ready_once_it_is_migrated() {
     let (_folder, path) = file();
     let store = SqliteStore::open(&path).unwrap();
     assert!(store.ready().await.is_err());
-    assert!(store.secret(SecretName::CursorKey).await.is_err());
+    assert!(store.get::<Secret>(SecretName::CursorKey).await.is_err());
     store.migrate().unwrap();
     store.ready().await.unwrap();
-    assert!(store.secret(SecretName::CursorKey).await.unwrap().is_none());
+    assert!(store.get::<Secret>(SecretName::CursorKey).await.unwrap().is_none());
 }
 
 #[tokio::test]
@@ -48,7 +48,8 @@ async fn what_was_committed_is_there_after_closing_and_opening_again() {
     store.close().await;
     let store = SqliteStore::open(&path).unwrap();
     store.ready().await.unwrap();
-    assert_eq!(store.secret(SecretName::CursorKey).await.unwrap(), Some(secret()));
+    let kept = store.get::<Secret>(SecretName::CursorKey).await.unwrap();
+    assert_eq!(kept.as_deref(), Some(&secret()));
 }
 
 /// A file as a release with the first few migrations left it.
@@ -83,7 +84,8 @@ async fn an_older_file_is_not_ready_until_it_is_migrated_and_keeps_what_it_had()
     store.migrate().unwrap();
     store.ready().await.unwrap();
     assert_eq!(store.running_campaigns().await.unwrap(), []);
-    assert_eq!(store.secret(SecretName::CursorKey).await.unwrap(), Some(secret()));
+    let kept = store.get::<Secret>(SecretName::CursorKey).await.unwrap();
+    assert_eq!(kept.as_deref(), Some(&secret()));
 }
 
 #[tokio::test]
@@ -103,7 +105,7 @@ async fn a_file_of_the_release_before_gateways_keeps_its_templates() {
     assert!(store.ready().await.is_err());
     store.migrate().unwrap();
     store.ready().await.unwrap();
-    let template = store.template(company, id).await.unwrap().unwrap();
+    let template = store.get::<Template>((company, id)).await.unwrap().unwrap();
     assert_eq!((template.provider_id.as_deref(), template.is_complex), (None, false));
     assert_eq!(template.version().number(), 7);
     let nobody = ConnectionId::new(Uuid::from_u128(4));

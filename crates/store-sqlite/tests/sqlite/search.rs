@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use recado_core::contacts::{Contact, ContactFilter, ContactReads, SearchQuery};
 use recado_core::ids::CompanyId;
 use recado_core::page::PageRequest;
-use recado_core::store::{ChangeSet, Commit};
+use recado_core::store::{ChangeSet, Commit, RecordsExt};
 use recado_store_sqlite::SqliteStore;
 
 /// Pieces that names and searches are put together of, so that they meet often.
@@ -101,14 +101,14 @@ proptest! {
             let mut all: Vec<Contact> =
                 (0..).zip(&names).map(|(n, name)| contact(scene.company, n, name)).collect();
             for (now, name) in all.iter_mut().zip(&renamed) {
-                let stored = scene.store.contact(scene.company, now.id).await.unwrap().unwrap();
+                let stored = scene.store.get::<Contact>((scene.company, now.id)).await.unwrap().unwrap();
                 now.name.clone_from(name);
                 now.derive();
                 let change = stored.update(now.clone());
                 scene.store.commit(ChangeSet::new().with(change)).await.unwrap();
             }
             if let Some(gone) = all.pop() {
-                let stored = scene.store.contact(scene.company, gone.id).await.unwrap().unwrap();
+                let stored = scene.store.get::<Contact>((scene.company, gone.id)).await.unwrap().unwrap();
                 scene.store.commit(ChangeSet::new().with(stored.delete())).await.unwrap();
             }
             for search in &searches {

@@ -1,8 +1,9 @@
 //! Keys, companies, members and secrets.
 
-use recado_core::access::{Company, Plan, Secret, SecretName};
+use recado_core::access::{ApiKey, Company, Member, Plan, Secret, SecretName};
 use recado_core::contacts::{ContactFilter, ExportQuery};
 use recado_core::secret::SecretBytes;
+use recado_core::store::{RecordsExt, Stored};
 use serde_json::json;
 
 use super::Harness;
@@ -73,24 +74,25 @@ pub async fn companies_keys_and_members_are_listed_by_creation_then_id(harness: 
     keys.sort_by_key(|key| (key.created_at, key.id));
     members.sort_by_key(|member| (member.created_at, member.id));
     let (store, company) = (&scene.store, scene.company);
-    assert_eq!(store.keys(company).await.expect("works"), keys);
-    assert_eq!(store.members(company).await.expect("works"), members);
+    assert_eq!(store.all::<ApiKey>(company).await.expect("works"), keys);
+    assert_eq!(store.all::<Member>(company).await.expect("works"), members);
     let mut early = scene.company_row(recado_core::ids::CompanyId::new(scene.uuid()));
     early.created_at = at(-1);
     scene.add(early.clone()).await;
     let companies = [early, scene.company_row(company), scene.company_row(other.company)];
-    assert_eq!(store.companies().await.expect("works"), companies);
+    assert_eq!(store.all::<Company>(()).await.expect("works"), companies);
 }
 
 /// Byte for byte.
 pub async fn a_secret_is_read_back(harness: &dyn Harness) {
     let store = harness.store().await;
-    assert_eq!(store.secret(SecretName::CursorKey).await.expect("works"), None);
+    assert_eq!(store.get::<Secret>(SecretName::CursorKey).await.expect("works"), None);
     let bytes: Vec<u8> = (0..=255).collect();
     let secret = Secret { name: SecretName::CursorKey, bytes: SecretBytes::new(bytes) };
     let changes = recado_core::store::ChangeSet::new().insert(secret.clone());
     store.commit(changes).await.expect("it can be stored");
-    assert_eq!(store.secret(SecretName::CursorKey).await.expect("works"), Some(secret));
+    let kept = store.get::<Secret>(SecretName::CursorKey).await.expect("works");
+    assert_eq!(kept.map(Stored::into_value), Some(secret));
 }
 
 /// Cursors of one process are taken by the others (D25).

@@ -16,7 +16,7 @@ use recado_core::inbound::{
 };
 use recado_core::lists::List;
 use recado_core::prosas::{Brl, Prosas};
-use recado_core::store::{Change, ChangeSet, CommitError, Conflict, Stored};
+use recado_core::store::{Change, ChangeSet, CommitError, Conflict, RecordsExt, Stored};
 use tokio::sync::Barrier;
 use uuid::Builder;
 
@@ -108,7 +108,7 @@ impl Scene {
 
     /// A window as it is stored now.
     pub(super) async fn window_now(&self, of: &DispatchWindow) -> Option<Stored<DispatchWindow>> {
-        let window = self.store.dispatch_window(self.company, of.contact, of.key).await;
+        let window = self.store.get::<DispatchWindow>((self.company, of.contact, of.key)).await;
         window.expect("the store works")
     }
 
@@ -136,7 +136,7 @@ impl Scene {
 
     /// A campaign as it is stored now.
     pub(super) async fn campaign_now(&self, id: CampaignId) -> Option<Stored<Campaign>> {
-        self.store.campaign(self.company, id).await.expect("the store works")
+        self.store.get::<Campaign>((self.company, id)).await.expect("the store works")
     }
 
     /// A contact whose id is anything, so that ids do not tell who came first.
@@ -207,7 +207,10 @@ impl Scene {
         number: u32,
     ) -> Option<Stored<Recipient>> {
         let number = RecipientNumber(number);
-        self.store.recipient(self.company, campaign, number).await.expect("the store works")
+        self.store
+            .get::<Recipient>((self.company, campaign, number))
+            .await
+            .expect("the store works")
     }
 
     /// All recipients of a campaign, by number.

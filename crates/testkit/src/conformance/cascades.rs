@@ -2,10 +2,11 @@
 
 use recado_core::contacts::{Contact, ContactFilter};
 use recado_core::deals::Deal;
+use recado_core::jobs::JobKind;
 use recado_core::links::{Link, LinkClicks};
 use recado_core::lists::List;
 use recado_core::page::PageRequest;
-use recado_core::store::ChangeSet;
+use recado_core::store::{ChangeSet, RecordsExt};
 use recado_core::tags::Tag;
 
 use super::Harness;
@@ -60,9 +61,9 @@ pub async fn memberships_tags_deals_links_and_clicks_go_with_the_contact(harness
 
     let (store, company) = (&scene.store, scene.company);
     assert_eq!(count(&scene, &gone.list).await, Some(1));
-    assert!(store.tag(company, gone.tag.id).await.expect("works").is_some());
-    assert!(store.deal(company, gone.deal.id).await.expect("works").is_none());
-    assert!(store.link(company, gone.link.id).await.expect("works").is_none());
+    assert!(store.get::<Tag>((company, gone.tag.id)).await.expect("works").is_some());
+    assert!(store.get::<Deal>((company, gone.deal.id)).await.expect("works").is_none());
+    assert!(store.get::<Link>((company, gone.link.id)).await.expect("works").is_none());
     assert!(store.link_by_code(&gone.link.code).await.expect("works").is_none());
     let candidates = store.list_candidates(company, gone.list.id, &[gone.contact.id]).await;
     assert_eq!(candidates.expect("works"), Default::default());
@@ -88,7 +89,11 @@ pub async fn jobs_and_events_stay_when_the_contact_goes(harness: &dyn Harness) {
     let changes = ChangeSet::new().insert(contact.clone()).insert(job.clone()).emit(event.clone());
     scene.store.commit(changes).await.expect("all can be stored");
     scene.apply(first(contact.clone()).delete()).await;
-    let kept = scene.store.purge(scene.company, contact.id).await.expect("the store works");
+    let kept = scene
+        .store
+        .job_like(scene.company, &JobKind::purge_of(contact.id))
+        .await
+        .expect("the store works");
     assert_eq!(kept, Some(first(job)));
     assert_eq!(harness.events(scene.company).await, [event]);
 }

@@ -4,9 +4,10 @@ use recado_core::connections::Connection;
 use recado_core::contacts::Contact;
 use recado_core::conversations::ChannelQuery;
 use recado_core::idempotency::RememberedCall;
+use recado_core::leads::LeadMemory;
 use recado_core::messages::{Message, MessageRef, Referred};
 use recado_core::prosas::LedgerLine;
-use recado_core::store::{ChangeSet, Row};
+use recado_core::store::{ChangeSet, RecordsExt, Row};
 
 use super::Harness;
 use super::channel_scene::{code, wamid};
@@ -58,8 +59,8 @@ async fn is_known(
     let query =
         ChannelQuery { keys: vec![super::channel_scene::key(name)], ..ChannelQuery::default() };
     let by_alias = store.channel_contacts(company, &query).await.expect("works");
-    let call = store.remembered_call(company, &known.call.key).await.expect("works");
-    let lead = store.lead_memory(company, known.contact.id).await.expect("works");
+    let call = store.get::<RememberedCall>((company, known.call.key.clone())).await.expect("works");
+    let lead = store.get::<LeadMemory>((company, known.contact.id)).await.expect("works");
     let newest = store.newest_inbound_at(company, known.contact.id).await.expect("works");
     let facts = [
         !by_alias.is_empty(),
@@ -89,7 +90,8 @@ pub async fn all_that_messages_left_goes_with_the_contact(harness: &dyn Harness)
     assert!(is_known(&scene, &connection, &stays, "stays").await);
     assert_eq!(referred(&scene, &connection, "report").await.len(), 1);
     let call = scene.call("about nobody", None).key;
-    let kept = scene.store.remembered_call(scene.company, &call).await.expect("works");
+    let kept =
+        scene.store.get::<RememberedCall>((scene.company, call.clone())).await.expect("works");
     assert!(kept.is_some());
     assert!(scene.connection_now(connection.id).await.is_some());
 }
@@ -103,7 +105,7 @@ pub async fn ledger_lines_stay_without_their_contact(harness: &dyn Harness) {
     let gone = known(&scene, &connection, "gone").await;
     let stays = known(&scene, &connection, "stays").await;
     scene.apply(first(gone.contact.clone()).delete()).await;
-    let line = |id| scene.store.ledger_line(scene.company, id);
+    let line = |id| scene.store.get::<LedgerLine>((scene.company, id));
     let anonymous = LedgerLine { contact: None, ..gone.line.clone() };
     assert_eq!(line(gone.line.id).await.expect("works"), Some(first(anonymous.clone())));
     assert_eq!(line(stays.line.id).await.expect("works"), Some(first(stays.line.clone())));
@@ -125,7 +127,7 @@ pub async fn a_contact_that_comes_back_finds_nothing_of_the_old(harness: &dyn Ha
     let record = scene.store.contact_record(scene.company, gone.contact.id).await;
     let (record, _) = record.expect("the store works").expect("the contact is there");
     assert_eq!((record.related.conversations, record.related.lead_memory), (vec![], None));
-    let line = scene.store.ledger_line(scene.company, gone.line.id).await.expect("works");
+    let line = scene.store.get::<LedgerLine>((scene.company, gone.line.id)).await.expect("works");
     assert_eq!(line.and_then(|line| line.contact), None);
     // Every key is free again.
     let rows: Vec<Row> = vec![

@@ -1,7 +1,8 @@
 //! Promise 2 for connections, conversations, messages and their kin.
 
+use recado_core::idempotency::RememberedCall;
 use recado_core::ids::MessageId;
-use recado_core::store::{ChangeSet, Row, UniqueKey};
+use recado_core::store::{ChangeSet, RecordsExt, Row, UniqueKey};
 
 use super::Harness;
 use super::channel_scene::{platform, wamid};
@@ -121,7 +122,7 @@ pub async fn calls_are_distinguished_by_operation_key_and_company(harness: &dyn 
     scene.add_all([call.clone(), elsewhere.clone(), scene.call("K", None)]).await;
     other.add(other.call("k", None)).await;
     for wanted in [call, elsewhere] {
-        let found = scene.store.remembered_call(scene.company, &wanted.key).await;
+        let found = scene.store.get::<RememberedCall>((scene.company, wanted.key.clone())).await;
         assert_eq!(found.expect("the store works"), Some(first(wanted)));
     }
 }

@@ -135,7 +135,7 @@ pub async fn what_a_message_only_mentions_may_be_missing(harness: &dyn Harness) 
 }
 
 /// Deletes.
-pub async fn a_connection_that_is_referred_to_stays(harness: &dyn Harness) {
+pub async fn a_connection_that_is_in_use_stays(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let contact = scene.contact();
     scene.add(contact.clone()).await;

@@ -6,14 +6,15 @@ use recado_core::connections::{
 };
 use recado_core::conversations::{ChannelQuery, Conversation};
 use recado_core::groups::Group;
-use recado_core::idempotency::CallState;
+use recado_core::idempotency::{CallState, RememberedCall};
 use recado_core::ids::{CampaignId, ConnectionId, ContactId, LedgerLineId, MessageId};
 use recado_core::jobs::{Job, JobKind};
 use recado_core::leads::{Bant, Inferred, LeadMemory};
 use recado_core::messages::{DeliveryCode, Failure, MessageStatus, RefTarget, StatusReport};
 use recado_core::prosas::{Brl, LedgerLine, LineKind, ProsaScope, Prosas};
-use recado_core::store::Row;
+use recado_core::store::{RecordsExt, Row};
 use recado_core::templates::{Template, TemplateCategory, TemplateStatus};
+use recado_core::workers::Worker;
 use serde_json::json;
 
 use super::Harness;
@@ -84,12 +85,13 @@ pub async fn every_field_of_a_connection_and_a_template_is_read_back(harness: &d
                 ..scene.template(Some(&connection))
             };
             scene.add(template.clone()).await;
-            let stored = scene.store.template(scene.company, template.id).await.expect("works");
+            let stored =
+                scene.store.get::<Template>((scene.company, template.id)).await.expect("works");
             assert_eq!(stored, Some(first(template.clone())));
             let (token, id) = (template.token, template.id);
             let plain = Template { id, token, ..scene.template(Some(&connection)) };
             scene.apply(first(template).update(plain.clone())).await;
-            let stored = scene.store.template(scene.company, id).await.expect("works");
+            let stored = scene.store.get::<Template>((scene.company, id)).await.expect("works");
             let stored = stored.expect("it is there");
             assert_eq!((stored.value(), stored.version().number()), (&plain, 2));
         }
@@ -174,7 +176,7 @@ pub async fn every_field_of_reports_workers_and_calls_is_read_back(harness: &dyn
         let mut worker = scene.worker(0);
         worker.leased_until = until;
         scene.add(worker).await;
-        assert_eq!(scene.store.worker(worker.id).await.expect("works"), Some(first(worker)));
+        assert_eq!(scene.store.get::<Worker>(worker.id).await.expect("works"), Some(first(worker)));
     }
 
     for (n, text) in AWKWARD.iter().enumerate() {
@@ -184,7 +186,7 @@ pub async fn every_field_of_reports_workers_and_calls_is_read_back(harness: &dyn
         call.expires_at = Timestamp::MAX;
         scene.add(call.clone()).await;
         let read = async || {
-            let call = scene.store.remembered_call(scene.company, &call.key).await;
+            let call = scene.store.get::<RememberedCall>((scene.company, call.key.clone())).await;
             call.expect("the store works").expect("the call is there")
         };
         assert_eq!(read().await, first(call.clone()));
@@ -218,11 +220,17 @@ pub async fn every_field_of_ledger_lines_and_lead_memories_is_read_back(harness:
             ..scene.debit(None, 0, 0)
         };
         scene.add(line.clone()).await;
-        assert_eq!(store.ledger_line(company, line.id).await.expect("works"), Some(first(line)));
+        assert_eq!(
+            store.get::<LedgerLine>((company, line.id)).await.expect("works"),
+            Some(first(line))
+        );
     }
     let plain = scene.debit(None, 5, 0);
     scene.add(plain.clone()).await;
-    assert_eq!(store.ledger_line(company, plain.id).await.expect("works"), Some(first(plain)));
+    assert_eq!(
+        store.get::<LedgerLine>((company, plain.id)).await.expect("works"),
+        Some(first(plain))
+    );
 
     let texts = || AWKWARD.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
     let text = AWKWARD[2].to_owned();
@@ -253,11 +261,12 @@ pub async fn every_field_of_ledger_lines_and_lead_memories_is_read_back(harness:
     let plain = LeadMemory { inferred: Inferred::default(), ..scene.lead(&contact) };
     scene.add(full.clone()).await;
     assert_eq!(
-        store.lead_memory(company, contact.id).await.expect("works"),
+        store.get::<LeadMemory>((company, contact.id)).await.expect("works"),
         Some(first(full.clone()))
     );
     scene.apply(first(full).update(plain.clone())).await;
-    let stored = store.lead_memory(company, contact.id).await.expect("works").expect("there");
+    let stored =
+        store.get::<LeadMemory>((company, contact.id)).await.expect("works").expect("there");
     assert_eq!((stored.value(), stored.version().number()), (&plain, 2));
 }
 

@@ -16,7 +16,7 @@ use recado_core::messages::{
     RefTarget, SenderType, StatusReport,
 };
 use recado_core::prosas::{Brl, LedgerLine, LineKind, ProsaScope, Prosas};
-use recado_core::store::Stored;
+use recado_core::store::{RecordsExt, Stored};
 use recado_core::templates::{Template, TemplateCategory, TemplateStatus};
 use recado_core::workers::Worker;
 use serde_json::json;
@@ -62,7 +62,7 @@ impl Scene {
 
     /// A connection as it is stored now.
     pub(super) async fn connection_now(&self, id: ConnectionId) -> Option<Stored<Connection>> {
-        self.store.connection(self.company, id).await.expect("the store works")
+        self.store.get::<Connection>((self.company, id)).await.expect("the store works")
     }
 
     pub(super) fn connection(&self) -> Connection {

@@ -3,8 +3,13 @@
 use recado_core::connections::Connection;
 use recado_core::contacts::Contact;
 use recado_core::groups::ConnectionGroup;
+use recado_core::idempotency::RememberedCall;
 use recado_core::ids::{ConnectionId, TemplateId};
-use recado_core::store::{Row, Stored};
+use recado_core::leads::LeadMemory;
+use recado_core::prosas::LedgerLine;
+use recado_core::store::{RecordsExt, Removable, Row, Stored};
+use recado_core::templates::Template;
+use recado_core::workers::Worker;
 
 use super::Harness;
 use super::channel_scene::code;
@@ -26,9 +31,9 @@ pub async fn connections_and_templates_come_by_creation_then_id(harness: &dyn Ha
     scene.add_all(connections.iter().rev().cloned().collect::<Vec<_>>()).await;
     scene.add_all(templates.iter().rev().cloned().collect::<Vec<_>>()).await;
     let order = [1, 2, 0, 3];
-    let found = scene.store.connections(scene.company).await.expect("the store works");
+    let found = scene.store.all_stored::<Connection>(scene.company).await.expect("the store works");
     assert_eq!(found, order.map(|n: usize| first(connections[n].clone())));
-    let found = scene.store.templates(scene.company).await.expect("the store works");
+    let found = scene.store.all_stored::<Template>(scene.company).await.expect("the store works");
     assert_eq!(found, order.map(|n: usize| first(templates[n].clone())));
 }
 
@@ -37,7 +42,11 @@ pub async fn use_of_a_connection_is_reported(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (contact, spare) = scene.pair().await;
     let used = async |id: ConnectionId| {
-        scene.store.connection_in_use(scene.company, id).await.expect("the store works")
+        scene
+            .store
+            .is_in_use(scene.company, Removable::Connection(id))
+            .await
+            .expect("the store works")
     };
     for case in 0..4 {
         let connection = scene.connection();
@@ -57,7 +66,7 @@ pub async fn use_of_a_connection_is_reported(harness: &dyn Harness) {
         assert!(used(connection.id).await, "case {case}");
         assert!(!used(spare.id).await, "case {case}");
         let other = scene.another_company().await.company;
-        let theirs = scene.store.connection_in_use(other, connection.id).await;
+        let theirs = scene.store.is_in_use(other, Removable::Connection(connection.id)).await;
         assert!(!theirs.expect("the store works"), "case {case}");
     }
     assert!(!used(ConnectionId::new(scene.uuid())).await);
@@ -191,14 +200,14 @@ pub async fn a_channels_row_of_another_company_is_missing(harness: &dyn Harness)
     ];
     scene.add_all(rows).await;
     let store = &scene.store;
-    assert_eq!(store.connection(other, connection.id).await.expect("works"), None);
-    assert_eq!(store.template(other, template.id).await.expect("works"), None);
-    assert_eq!(store.ledger_line(other, line.id).await.expect("works"), None);
-    assert_eq!(store.remembered_call(other, &call.key).await.expect("works"), None);
-    assert_eq!(store.lead_memory(other, contact.id).await.expect("works"), None);
+    assert_eq!(store.get::<Connection>((other, connection.id)).await.expect("works"), None);
+    assert_eq!(store.get::<Template>((other, template.id)).await.expect("works"), None);
+    assert_eq!(store.get::<LedgerLine>((other, line.id)).await.expect("works"), None);
+    assert_eq!(store.get::<RememberedCall>((other, call.key.clone())).await.expect("works"), None);
+    assert_eq!(store.get::<LeadMemory>((other, contact.id)).await.expect("works"), None);
     let nowhere = TemplateId::new(scene.uuid());
-    assert_eq!(store.template(scene.company, nowhere).await.expect("works"), None);
+    assert_eq!(store.get::<Template>((scene.company, nowhere)).await.expect("works"), None);
     let nowhere = ConnectionId::new(scene.uuid());
-    assert_eq!(store.connection(scene.company, nowhere).await.expect("works"), None);
-    assert_eq!(store.worker(scene.worker(0).id).await.expect("works"), None);
+    assert_eq!(store.get::<Connection>((scene.company, nowhere)).await.expect("works"), None);
+    assert_eq!(store.get::<Worker>(scene.worker(0).id).await.expect("works"), None);
 }

@@ -4,7 +4,7 @@ use recado_core::contacts::{DraftFacts, DraftQuery, Email, Identifier, Phone, Pl
 use recado_core::custom_fields::{CustomField, FieldStatus};
 use recado_core::ids::{CloseReasonId, CustomFieldId, ListId, MemberId, OrganizationId, TagId};
 use recado_core::organizations::Cnpj;
-use recado_core::store::{ChangeSet, Stored};
+use recado_core::store::{ChangeSet, Removable, Stored};
 
 use super::Harness;
 use super::channel_scene::{key, platform};
@@ -348,8 +348,8 @@ pub async fn use_of_members_and_close_reasons_is_reported(harness: &dyn Harness)
     scene.add(member.clone()).await;
     scene.add(reason.clone()).await;
     let used = async || {
-        let member = store.member_in_use(company, member.id).await.expect("works");
-        (member, store.close_reason_in_use(company, reason.id).await.expect("works"))
+        let member = store.is_in_use(company, Removable::Member(member.id)).await.expect("works");
+        (member, store.is_in_use(company, Removable::CloseReason(reason.id)).await.expect("works"))
     };
     assert_eq!(used().await, (false, false));
     scene.add(contact.clone()).await;

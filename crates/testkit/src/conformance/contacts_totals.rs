@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use recado_core::contacts::{Contact, ContactFilter, CrmStatus, InboxStatus};
-use recado_core::store::ChangeSet;
+use recado_core::store::{ChangeSet, RecordsExt};
 
 use super::Harness;
 use super::contacts_listing::varied;
@@ -82,7 +82,8 @@ pub async fn totals_stay_exact_under_concurrent_writes(harness: &dyn Harness) {
                 scene.add(contact.clone()).await;
                 own.push(contact);
                 let target = &shared[(worker + round) % shared.len()];
-                let stored = scene.store.contact(scene.company, target.id).await.expect("works");
+                let stored =
+                    scene.store.get::<Contact>((scene.company, target.id)).await.expect("works");
                 if let Some(stored) = stored {
                     let changed = stored.changed(at(1), |c| {
                         c.crm_status = CrmStatus::ALL[(worker + round) % CrmStatus::ALL.len()];

@@ -2,6 +2,11 @@
 
 use super::Harness;
 use super::scene::{CNPJ, OTHER_CNPJ, Scene, at};
+use recado_core::custom_fields::CustomField;
+use recado_core::deals::{Pipeline, Stage};
+use recado_core::organizations::Organization;
+use recado_core::store::RecordsExt;
+use recado_core::tags::{CloseReason, Tag};
 
 /// By pipeline and `display_order`.
 pub async fn stages_come_by_pipeline_and_order(harness: &dyn Harness) {
@@ -18,10 +23,12 @@ pub async fn stages_come_by_pipeline_and_order(harness: &dyn Harness) {
         }
     }
     stages.sort_by_key(|stage| (stage.pipeline, stage.display_order));
-    let listed = scene.store.stages(scene.company).await.expect("the store works");
+    let listed = scene.store.all_stored::<Stage>(scene.company).await.expect("the store works");
     let listed: Vec<_> = listed.into_iter().map(|stage| stage.into_value()).collect();
     assert_eq!(listed, stages);
-    assert!(other.store.stages(other.company).await.expect("the store works").is_empty());
+    assert!(
+        other.store.all_stored::<Stage>(other.company).await.expect("the store works").is_empty()
+    );
 }
 
 /// By `created_at`, then `id`.
@@ -82,9 +89,9 @@ pub async fn pipelines_tags_reasons_and_organizations_come_by_creation_then_id(
     fields.sort_by_key(|row| (row.created_at, row.id));
     organizations.sort_by_key(|row| (row.created_at, row.id));
     let (store, company) = (&scene.store, scene.company);
-    assert_eq!(store.pipelines(company).await.expect("works"), pipelines);
-    assert_eq!(store.tags(company).await.expect("works"), tags);
-    assert_eq!(store.close_reasons(company).await.expect("works"), reasons);
-    assert_eq!(store.custom_fields(company).await.expect("works"), fields);
-    assert_eq!(store.organizations(company).await.expect("works"), organizations);
+    assert_eq!(store.all::<Pipeline>(company).await.expect("works"), pipelines);
+    assert_eq!(store.all::<Tag>(company).await.expect("works"), tags);
+    assert_eq!(store.all::<CloseReason>(company).await.expect("works"), reasons);
+    assert_eq!(store.all::<CustomField>(company).await.expect("works"), fields);
+    assert_eq!(store.all::<Organization>(company).await.expect("works"), organizations);
 }

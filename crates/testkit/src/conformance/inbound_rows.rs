@@ -6,7 +6,7 @@ use recado_core::Timestamp;
 use recado_core::access::{Company, Plan};
 use recado_core::ids::CompanyId;
 use recado_core::inbound::{AuthMode, EndpointSecret, InboundEndpoint, MAX_KEYS, VariableMapping};
-use recado_core::store::{ChangeSet, Conflict, Row, UniqueKey};
+use recado_core::store::{ChangeSet, Conflict, RecordsExt, Row, UniqueKey};
 use recado_core::templates::Template;
 use uuid::Builder;
 
@@ -44,14 +44,15 @@ pub async fn every_field_of_an_inbound_endpoint_is_read_back(harness: &dyn Harne
         };
         scene.add(endpoint.clone()).await;
         let read = async |id| {
-            let found = scene.store.inbound_endpoint(scene.company, id).await.expect("works");
+            let found =
+                scene.store.get::<InboundEndpoint>((scene.company, id)).await.expect("works");
             found.expect("it is there")
         };
         assert_eq!(read(endpoint.id).await, first(endpoint.clone()));
         assert_eq!(read(endpoint.id).await.secret.expose(), secrets[n]);
         let by_slug = scene.store.endpoint_by_slug(&endpoint.slug).await.expect("works");
         assert_eq!(by_slug.map(|(found, _)| found), Some(endpoint.clone()));
-        let listed = scene.store.inbound_endpoints(scene.company).await.expect("works");
+        let listed = scene.store.all::<InboundEndpoint>(scene.company).await.expect("works");
         assert!(listed.contains(&endpoint));
         // And each of them can become any other.
         let wanted = InboundEndpoint { id: plain.id, slug: slug(&format!("new-{n}")), ..endpoint };
@@ -65,7 +66,7 @@ pub async fn every_field_of_an_inbound_endpoint_is_read_back(harness: &dyn Harne
 pub async fn inbound_endpoints_come_by_creation_then_id(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let other = scene.another_company().await;
-    assert_eq!(scene.store.inbound_endpoints(scene.company).await.expect("works"), []);
+    assert_eq!(scene.store.all::<InboundEndpoint>(scene.company).await.expect("works"), []);
     let mut endpoints: Vec<InboundEndpoint> = [5, 3, 3, -2, 5, 0]
         .into_iter()
         .enumerate()
@@ -77,7 +78,7 @@ pub async fn inbound_endpoints_come_by_creation_then_id(harness: &dyn Harness) {
     scene.add_all(endpoints.iter().rev().cloned()).await;
     other.add(other.endpoint("theirs")).await;
     endpoints.sort_by_key(|endpoint| (endpoint.created_at, endpoint.id));
-    assert_eq!(scene.store.inbound_endpoints(scene.company).await.expect("works"), endpoints);
+    assert_eq!(scene.store.all::<InboundEndpoint>(scene.company).await.expect("works"), endpoints);
 }
 
 /// Every call is looked up by it: the company is the endpoint's.
@@ -122,7 +123,7 @@ pub async fn a_taken_endpoint_slug_names_the_key(harness: &dyn Harness) {
     // An update that keeps the slug takes it from nobody.
     let same = InboundEndpoint { is_active: false, ..held.clone() };
     scene.apply(first(held.clone()).update(same.clone())).await;
-    let stored = scene.store.inbound_endpoint(scene.company, same.id).await.expect("works");
+    let stored = scene.store.get::<InboundEndpoint>((scene.company, same.id)).await.expect("works");
     scene.apply(stored.expect("it is there").delete()).await;
     other.apply(change).await;
     let found = scene.store.endpoint_by_slug(&wants.slug).await.expect("works");
@@ -157,14 +158,16 @@ pub async fn a_stale_change_of_an_inbound_endpoint_changes_nothing(harness: &dyn
     let relying = ChangeSet::new().insert(scene.list()).require(read.unchanged());
     let key = Row::from(endpoint.clone()).key();
     assert_eq!(conflict(scene.store.commit(relying).await), Conflict::Stale(key));
-    let now = scene.store.inbound_endpoint(scene.company, endpoint.id).await.expect("works");
+    let now =
+        scene.store.get::<InboundEndpoint>((scene.company, endpoint.id)).await.expect("works");
     let now = now.expect("it is there");
     assert_eq!((now.value(), now.version().number()), (&public, 2));
     let relying = ChangeSet::new().insert(scene.list()).require(now.unchanged());
     scene.store.commit(relying).await.expect("it is as it was read");
     scene.apply(now.delete()).await;
     assert_stale(scene.try_apply(now.update(public)).await);
-    let now = scene.store.inbound_endpoint(scene.company, endpoint.id).await.expect("works");
+    let now =
+        scene.store.get::<InboundEndpoint>((scene.company, endpoint.id)).await.expect("works");
     assert_eq!(now, None);
 }
 
@@ -175,12 +178,15 @@ pub async fn an_inbound_endpoint_of_another_company_is_missing(harness: &dyn Har
     let endpoint = scene.endpoint("loja");
     scene.add(endpoint.clone()).await;
     let store = &other.store;
-    assert_eq!(store.inbound_endpoint(other.company, endpoint.id).await.expect("works"), None);
-    assert_eq!(store.inbound_endpoints(other.company).await.expect("works"), []);
+    assert_eq!(
+        store.get::<InboundEndpoint>((other.company, endpoint.id)).await.expect("works"),
+        None
+    );
+    assert_eq!(store.all::<InboundEndpoint>(other.company).await.expect("works"), []);
     let theirs = InboundEndpoint { company: other.company, ..endpoint.clone() };
     assert_stale(other.try_apply(first(theirs.clone()).update(theirs.clone())).await);
     assert_stale(other.try_apply(first(theirs).delete()).await);
-    let kept = store.inbound_endpoint(scene.company, endpoint.id).await.expect("works");
+    let kept = store.get::<InboundEndpoint>((scene.company, endpoint.id)).await.expect("works");
     assert_eq!(kept, Some(first(endpoint)));
 }
 

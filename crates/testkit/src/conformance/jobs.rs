@@ -142,9 +142,15 @@ pub async fn the_purge_of_a_contact_is_found(harness: &dyn Harness) {
     purge.kind = JobKind::Purge { contact, documents: Vec::new(), stage: PurgeStage::Removing };
     scene.add_all([purge.clone(), enrich.clone()]).await;
     let (store, company) = (&scene.store, scene.company);
-    assert_eq!(store.purge(company, contact).await.expect("works"), Some(first(purge)));
+    assert_eq!(
+        store.job_like(company, &JobKind::purge_of(contact)).await.expect("works"),
+        Some(first(purge))
+    );
     let subject = ContactId::new(enrich.kind.subject());
-    assert_eq!(store.purge(company, subject).await.expect("works"), None);
+    assert_eq!(store.job_like(company, &JobKind::purge_of(subject)).await.expect("works"), None);
     let other = scene.another_company().await;
-    assert_eq!(store.purge(other.company, contact).await.expect("works"), None);
+    assert_eq!(
+        store.job_like(other.company, &JobKind::purge_of(contact)).await.expect("works"),
+        None
+    );
 }

@@ -1,6 +1,7 @@
 //! Tracked links.
 
-use recado_core::links::LinkCode;
+use recado_core::links::{Link, LinkCode};
+use recado_core::store::RecordsExt;
 
 use super::Harness;
 use super::scene::{Scene, at};
@@ -45,6 +46,6 @@ pub async fn links_are_listed_by_creation_then_id(harness: &dyn Harness) {
         links.push(link);
     }
     links.sort_by_key(|link| (link.created_at, link.id));
-    assert_eq!(scene.store.links(scene.company).await.expect("the store works"), links);
-    assert_eq!(scene.store.links(other.company).await.expect("the store works"), []);
+    assert_eq!(scene.store.all::<Link>(scene.company).await.expect("the store works"), links);
+    assert_eq!(scene.store.all::<Link>(other.company).await.expect("the store works"), []);
 }

@@ -4,7 +4,7 @@ use recado_core::Timestamp;
 use recado_core::deliveries::{Attempt, Delivery, DeliveryStatus, MAX_LOG, SHARDS, Shard};
 use recado_core::events::{Event, EventType};
 use recado_core::ids::WorkerId;
-use recado_core::store::{Row, UniqueKey};
+use recado_core::store::{RecordsExt, Row, UniqueKey};
 use recado_core::webhooks::{
     EventRoute, RotatedSecret, Routes, SigningSecret, SigningSecrets, Topics, Webhook,
     WebhookState, WebhookUrl,
@@ -51,11 +51,13 @@ pub async fn every_field_of_a_webhook_is_read_back(harness: &dyn Harness) {
                 ..scene.webhook()
             };
             scene.add(webhook.clone()).await;
-            let stored = scene.store.webhook(scene.company, webhook.id).await.expect("works");
+            let stored =
+                scene.store.get::<Webhook>((scene.company, webhook.id)).await.expect("works");
             assert_eq!(stored, Some(first(webhook.clone())));
             let plain = Webhook { id: webhook.id, ..scene.webhook() };
             scene.apply(first(webhook).update(plain.clone())).await;
-            let stored = scene.store.webhook(scene.company, plain.id).await.expect("works");
+            let stored =
+                scene.store.get::<Webhook>((scene.company, plain.id)).await.expect("works");
             let stored = stored.expect("it is there");
             assert_eq!((stored.value(), stored.version().number()), (&plain, 2));
         }
@@ -65,19 +67,19 @@ pub async fn every_field_of_a_webhook_is_read_back(harness: &dyn Harness) {
 /// Nothing of what routes say is lost.
 pub async fn every_field_of_routes_is_read_back(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
-    assert_eq!(scene.store.routes(scene.company).await.expect("works"), None);
+    assert_eq!(scene.store.get::<Routes>(scene.company).await.expect("works"), None);
     let none = Routes { company: scene.company, fires: false, routes: Vec::new() };
     scene.add(none.clone()).await;
-    let stored = scene.store.routes(scene.company).await.expect("works");
+    let stored = scene.store.get::<Routes>(scene.company).await.expect("works");
     assert_eq!(stored, Some(first(none.clone())));
     let route = |topics| EventRoute { webhook: scene.webhook().id, topics };
     let many = topics().into_iter().cycle().take(500).map(route).collect();
     let many = Routes { fires: true, routes: many, ..none.clone() };
     scene.apply(first(none).update(many.clone())).await;
-    let stored = scene.store.routes(scene.company).await.expect("works").expect("there");
+    let stored = scene.store.get::<Routes>(scene.company).await.expect("works").expect("there");
     assert_eq!((stored.value(), stored.version().number()), (&many, 2));
     let other = scene.another_company().await;
-    assert_eq!(other.store.routes(other.company).await.expect("works"), None);
+    assert_eq!(other.store.get::<Routes>(other.company).await.expect("works"), None);
 }
 
 fn attempt(n: usize) -> Attempt {
@@ -157,36 +159,36 @@ pub async fn every_field_of_a_shard_is_read_back(harness: &dyn Harness) {
     for number in numbers {
         scene.add(scene.shard(number)).await;
     }
-    let shards = scene.store.shards().await.expect("works");
+    let shards = scene.store.all_stored::<Shard>(()).await.expect("works");
     let read: Vec<u8> = shards.iter().map(|shard| shard.number.number()).collect();
     assert_eq!(read, [0, 7, SHARDS - 1], "by number");
     assert!(shards.iter().all(|shard| *shard == first(scene.shard(shard.number.number()))));
     let owned = Shard { owner: Some(WorkerId::new(scene.uuid())), ..scene.shard(7) };
     scene.apply(shards[1].update(owned)).await;
     assert_stale(scene.try_apply(shards[1].update(scene.shard(7))).await);
-    let stored = &scene.store.shards().await.expect("works")[1];
+    let stored = &scene.store.all_stored::<Shard>(()).await.expect("works")[1];
     assert_eq!((stored.value(), stored.version().number()), (&owned, 2));
     scene.apply(stored.update(scene.shard(7))).await;
-    assert_eq!(scene.store.shards().await.expect("works")[1].owner, None);
+    assert_eq!(scene.store.all_stored::<Shard>(()).await.expect("works")[1].owner, None);
 }
 
 /// Which processes dispatch.
 pub async fn workers_are_listed_by_id_with_whether_they_dispatch(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
-    assert_eq!(scene.store.workers().await.expect("works"), []);
+    assert_eq!(scene.store.all::<Worker>(()).await.expect("works"), []);
     let mut workers: Vec<Worker> = (0..6_u8)
         .map(|n| Worker { dispatches: n.is_multiple_of(2), ..scene.worker(i64::from(n) - 3) })
         .collect();
     for worker in workers.iter().rev() {
         scene.add(*worker).await;
     }
-    assert_eq!(scene.store.workers().await.expect("works"), workers, "alive or not");
+    assert_eq!(scene.store.all::<Worker>(()).await.expect("works"), workers, "alive or not");
     let changed = Worker { dispatches: true, ..workers[1] };
     scene.apply(first(workers[1]).update(changed)).await;
     workers[1] = changed;
     scene.apply(first(workers[0]).delete()).await;
-    assert_eq!(scene.store.workers().await.expect("works"), workers[1..]);
-    let read = scene.store.worker(changed.id).await.expect("works").expect("there");
+    assert_eq!(scene.store.all::<Worker>(()).await.expect("works"), workers[1..]);
+    let read = scene.store.get::<Worker>(changed.id).await.expect("works").expect("there");
     assert_eq!((*read.value(), read.version().number()), (changed, 2));
 }
 
@@ -245,7 +247,7 @@ pub async fn an_outbound_row_of_another_company_is_missing(harness: &dyn Harness
     scene.add(webhook.clone()).await;
     scene.tell(std::slice::from_ref(&event), std::slice::from_ref(&delivery)).await;
     let store = &other.store;
-    assert_eq!(store.webhook(other.company, webhook.id).await.expect("works"), None);
+    assert_eq!(store.get::<Webhook>((other.company, webhook.id)).await.expect("works"), None);
     assert_eq!(store.webhooks(other.company).await.expect("works"), []);
     assert_eq!(other.delivery_now(delivery.id).await, None);
     assert_eq!(other.event_now(event.id).await, None);
@@ -270,6 +272,6 @@ pub async fn webhooks_are_listed_by_creation_then_id_but_for_deleted_ones(harnes
     webhooks.sort_by_key(|webhook| (webhook.created_at, webhook.id));
     let listed = scene.store.webhooks(scene.company).await.expect("works");
     assert_eq!(listed, webhooks.into_iter().map(first).collect::<Vec<_>>());
-    let read = scene.store.webhook(scene.company, gone.id).await.expect("works");
+    let read = scene.store.get::<Webhook>((scene.company, gone.id)).await.expect("works");
     assert_eq!(read.map(|read| read.into_value()), Some(gone), "its deliveries need it");
 }

@@ -5,7 +5,7 @@ use recado_core::deliveries::{Delivery, DeliverySeq, DeliveryStatus, DueDelivery
 use recado_core::deliveries::{QueueKey, QueuePage, QueueRead, Shard, ShardNumber};
 use recado_core::events::{Event, EventRecord, EventType, JournalPosition};
 use recado_core::ids::{ContactId, DeliveryId, EventId, WebhookId};
-use recado_core::store::{ChangeSet, Stored};
+use recado_core::store::{ChangeSet, RecordsExt, Stored};
 use recado_core::webhooks::{
     EventRoute, Routes, SigningSecret, SigningSecrets, Topics, Webhook, WebhookState, WebhookUrl,
 };
@@ -139,7 +139,7 @@ impl Scene {
 
     /// A delivery as it is stored now.
     pub(super) async fn delivery_now(&self, id: DeliveryId) -> Option<Stored<Delivery>> {
-        self.store.delivery(self.company, id).await.expect("the store works")
+        self.store.get::<Delivery>((self.company, id)).await.expect("the store works")
     }
 
     /// An event as it is stored now.

@@ -2,7 +2,7 @@
 
 use recado_core::page::{Page, PageRequest};
 use recado_core::prosas::{Brl, LedgerFilter, LedgerLine, LedgerPage, LineKind, Prosas};
-use recado_core::store::ChangeSet;
+use recado_core::store::{ChangeSet, RecordsExt};
 
 use super::Harness;
 use super::scene::{Scene, assert_stale, at, first};
@@ -118,7 +118,7 @@ pub async fn refunds_of_one_debit_are_applied_one_after_another(harness: &dyn Ha
     assert_stale(scene.store.commit(refund(500)).await);
     let all = page(&scene, LedgerFilter::default(), 1, 10).await;
     assert_eq!((all.page.total, all.prosas.units()), (2, 400));
-    let kept = scene.store.ledger_line(scene.company, debit.id).await.expect("works");
+    let kept = scene.store.get::<LedgerLine>((scene.company, debit.id)).await.expect("works");
     assert_eq!(kept.map(|line| line.refunded.0.units()), Some(600));
 }
 

@@ -6,6 +6,8 @@ use recado_core::access::Caller;
 use recado_core::contacts::{ContactFilter, CreateContactError, Created};
 use recado_core::ids::ContactId;
 use recado_core::jobs::JobKind;
+use recado_core::organizations::Organization;
+use recado_core::store::RecordsExt;
 use recado_core::{Error, ManageError, Recado, Timestamp};
 use serde_json::{Value, json};
 use tokio::sync::Barrier;
@@ -168,7 +170,7 @@ pub async fn two_creations_with_one_cnpj_share_one_organization_and_one_job(harn
     let bodies =
         (0..4).map(|n| json!({ "phone": format!("+553499123000{n}"), "cnpj": CNPJ })).collect();
     let outcomes = create_at_once(&apps, &kit.caller, bodies).await;
-    let organizations = kit.app.store().organizations(kit.company.id).await.expect("works");
+    let organizations = kit.app.store().all::<Organization>(kit.company.id).await.expect("works");
     assert_eq!(organizations.len(), 1);
     for outcome in outcomes {
         let contact = outcome.expect("created").contact;

@@ -10,12 +10,13 @@ use recado_core::events::Event;
 use recado_core::idempotency::RememberedCall;
 use recado_core::ids::{ContactId, EventId};
 use recado_core::jobs::{Job, JobKind};
+use recado_core::leads::LeadMemory;
 use recado_core::links::Link;
 use recado_core::lists::List;
 use recado_core::messages::{Message, MessageFilter};
 use recado_core::page::PageRequest;
 use recado_core::prosas::LedgerLine;
-use recado_core::store::{Change, ChangeSet, Row, Stored};
+use recado_core::store::{Change, ChangeSet, RecordsExt, Row, Stored};
 use recado_core::tags::Tag;
 
 use super::Harness;
@@ -115,21 +116,27 @@ async fn assert_belongs(scene: &Scene, made: &Owned, name: &str, to: &Contact, a
     let referred =
         store.referred(company, message.connection, &[wamid(name)]).await.expect("works");
     assert_eq!(referred[0].message.as_ref(), Some(&message));
-    let deal = store.deal(company, made.deal.id).await.expect("works").expect("there");
+    let deal = store.get::<Deal>((company, made.deal.id)).await.expect("works").expect("there");
     assert_eq!(*deal.value(), Deal { contact_id: id, ..made.deal.clone() });
     assert_eq!(store.deals(company, Some(id)).await.expect("works"), [deal.value().clone()]);
-    let document = store.document(company, made.document.id).await.expect("works").expect("there");
+    let document =
+        store.get::<Document>((company, made.document.id)).await.expect("works").expect("there");
     assert_eq!(*document.value(), Document { contact_id: id, ..made.document.clone() });
     let documents = store.documents(company, id).await.expect("works");
     assert_eq!(documents, std::slice::from_ref(&document));
-    let link = store.link(company, made.link.id).await.expect("works").expect("there");
+    let link = store.get::<Link>((company, made.link.id)).await.expect("works").expect("there");
     assert_eq!(*link.value(), Link { contact: id, ..made.link.clone() });
     let moved = DispatchWindow { contact: id, ..made.window.clone() };
     let window = scene.window_now(&moved).await.expect("the window is there");
     assert_eq!(*window.value(), moved);
-    let line = store.ledger_line(company, made.line.id).await.expect("works").expect("there");
+    let line =
+        store.get::<LedgerLine>((company, made.line.id)).await.expect("works").expect("there");
     assert_eq!(*line.value(), LedgerLine { contact: Some(id), ..made.line.clone() });
-    let call = store.remembered_call(company, &made.call.key).await.expect("works").expect("there");
+    let call = store
+        .get::<RememberedCall>((company, made.call.key.clone()))
+        .await
+        .expect("works")
+        .expect("there");
     assert_eq!(*call.value(), RememberedCall { contact: Some(id), ..made.call.clone() });
     let campaign = made.enrolled.campaign.id;
     let recipient = scene.recipient_now(campaign, 1).await.expect("the recipient is there");
@@ -209,7 +216,7 @@ pub async fn everything_of_a_contact_becomes_anothers(harness: &dyn Harness) {
     assert_eq!(scene.stored(into.id).await, first(into.clone()));
     assert_eq!(conversations(&scene, from.id).await, [first(made.conversation.clone())]);
     assert_eq!(conversations(&scene, into.id).await, []);
-    let lead = async |id| scene.store.lead_memory(scene.company, id).await.expect("works");
+    let lead = async |id| scene.store.get::<LeadMemory>((scene.company, id)).await.expect("works");
     assert_eq!(lead(from.id).await, Some(first(scene.lead(&from))));
     assert_eq!(lead(into.id).await, None);
     let jobs = scene.store.claim_jobs(at(0), at(9), 10).await.expect("works");
@@ -334,16 +341,17 @@ pub async fn the_deletion_of_who_gave_takes_nothing_along(harness: &dyn Harness)
     scene.store.commit(changes).await.expect("nothing of it stands in the way");
     assert!(!scene.has_contact(from.id).await);
     assert_belongs(&scene, &made, "lid", &into, 2).await;
-    let lead = scene.store.lead_memory(scene.company, from.id).await.expect("works");
+    let lead = scene.store.get::<LeadMemory>((scene.company, from.id)).await.expect("works");
     assert_eq!(lead, None, "what did not move goes with its contact");
     // And the end of the one who took does.
-    let document = scene.store.document(scene.company, made.document.id).await.expect("works");
+    let document =
+        scene.store.get::<Document>((scene.company, made.document.id)).await.expect("works");
     scene.apply(document.expect("there").delete()).await;
     scene.apply(first(into.clone()).delete()).await;
     assert_eq!(scene.message_now(made.message.id).await, None);
-    assert_eq!(scene.store.deal(scene.company, made.deal.id).await.expect("works"), None);
+    assert_eq!(scene.store.get::<Deal>((scene.company, made.deal.id)).await.expect("works"), None);
     assert_eq!(named(&scene, "lid").await, []);
-    let line = scene.store.ledger_line(scene.company, made.line.id).await.expect("works");
+    let line = scene.store.get::<LedgerLine>((scene.company, made.line.id)).await.expect("works");
     let line = line.expect("a line stays");
     assert_eq!((line.contact, version(&line)), (None, 2));
 }

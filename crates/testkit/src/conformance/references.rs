@@ -1,8 +1,10 @@
 //! Promise 5: no row refers to nothing.
 
 use recado_core::contacts::Contact;
+use recado_core::deals::Stage;
+use recado_core::documents::Document;
 use recado_core::ids::{CloseReasonId, MemberId, OrganizationId, PipelineId, StageId};
-use recado_core::store::{ChangeSet, Row};
+use recado_core::store::{ChangeSet, RecordsExt, Row};
 
 use super::Harness;
 use super::scene::{CNPJ, Scene, applied, assert_reference, at, first};
@@ -155,7 +157,7 @@ pub async fn a_change_set_may_bring_what_it_refers_to(harness: &dyn Harness) {
 }
 
 /// Promise 5, deletes.
-pub async fn a_row_that_is_referred_to_stays(harness: &dyn Harness) {
+pub async fn a_row_that_is_in_use_stays(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (pipeline, organization) = (scene.pipeline(), scene.organization(CNPJ));
     let (focus, of_deal) = (scene.stage(&pipeline, 0), scene.stage(&pipeline, 1));
@@ -224,7 +226,9 @@ pub async fn stages_go_before_their_pipeline(harness: &dyn Harness) {
         .fold(ChangeSet::new(), |changes, stage| changes.with(first(stage).delete()))
         .with(first(pipeline).delete());
     scene.store.commit(changes).await.expect("nothing refers to the pipeline any more");
-    assert!(scene.store.stages(scene.company).await.expect("the store works").is_empty());
+    assert!(
+        scene.store.all_stored::<Stage>(scene.company).await.expect("the store works").is_empty()
+    );
 }
 
 /// Promises 5 and 6 in a race.
@@ -269,7 +273,7 @@ pub async fn a_document_is_never_left_without_its_contact(harness: &dyn Harness)
         let attached = attached.await.expect("no panic");
         let deleted = deleted.await.expect("no panic");
         assert!(!(attached && deleted), "a document was attached to a contact that was deleted");
-        let document = scene.store.document(scene.company, document.id).await;
+        let document = scene.store.get::<Document>((scene.company, document.id)).await;
         assert_eq!(document.expect("the store works").is_some(), attached);
         assert_eq!(scene.has_contact(contact.id).await, !deleted);
     }

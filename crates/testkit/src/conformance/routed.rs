@@ -1,6 +1,6 @@
 //! Promise 4, of routes: what a change set's deliveries were made by still holds (D52).
 
-use recado_core::store::{ChangeSet, Conflict, Precondition, RowKey, Version};
+use recado_core::store::{ChangeSet, Conflict, Precondition, RecordsExt, RowKey, Version};
 use recado_core::webhooks::Routes;
 
 use super::Harness;
@@ -33,7 +33,7 @@ pub async fn routes_as_they_were_read_let_the_change_set_pass(harness: &dyn Harn
     let routes = scene.routes(&[scene.webhook().id]);
     scene.add(routes.clone()).await;
     scene.store.commit(telling(&scene, Some(Version::FIRST))).await.expect("they are as read");
-    let stored = scene.store.routes(scene.company).await.expect("the store works");
+    let stored = scene.store.get::<Routes>(scene.company).await.expect("the store works");
     assert_eq!(stored, Some(first(routes)));
     assert_eq!(scene.journal_ids().await.len(), 1);
 }

@@ -16,7 +16,7 @@ use recado_core::lists::{List, ListMember};
 use recado_core::organizations::{Cnpj, Organization};
 use recado_core::page::PageRequest;
 use recado_core::store::{
-    Change, ChangeSet, CommitError, Conflict, Row, Store, Stored, UniqueKey, Version,
+    Change, ChangeSet, CommitError, Conflict, RecordsExt, Row, Store, Stored, UniqueKey, Version,
 };
 use recado_core::tags::{CloseReason, Tag};
 use recado_core::{Ids, Timestamp};
@@ -141,13 +141,13 @@ impl Scene {
 
     /// A contact as it is stored now.
     pub(super) async fn stored(&self, id: ContactId) -> Stored<Contact> {
-        let contact = self.store.contact(self.company, id).await.expect("the store works");
+        let contact = self.store.get::<Contact>((self.company, id)).await.expect("the store works");
         contact.expect("the contact is there")
     }
 
     /// Whether there is such a contact.
     pub(super) async fn has_contact(&self, id: ContactId) -> bool {
-        self.store.contact(self.company, id).await.expect("the store works").is_some()
+        self.store.get::<Contact>((self.company, id)).await.expect("the store works").is_some()
     }
 
     /// One page of the listing.

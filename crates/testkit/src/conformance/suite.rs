@@ -58,7 +58,7 @@ macro_rules! conformance_suite {
             a_row_of_another_company_is_no_reference,
             an_update_cannot_begin_to_refer_to_nothing,
             a_change_set_may_bring_what_it_refers_to,
-            a_row_that_is_referred_to_stays,
+            a_row_that_is_in_use_stays,
             a_contact_with_a_document_stays,
             stages_go_before_their_pipeline,
             a_membership_is_never_left_without_its_list,
@@ -234,7 +234,7 @@ macro_rules! conformance_suite {
             a_channel_of_another_company_is_no_reference,
             an_update_cannot_lead_a_channels_row_to_nothing,
             what_a_message_only_mentions_may_be_missing,
-            a_connection_that_is_referred_to_stays,
+            a_connection_that_is_in_use_stays,
             a_message_is_never_left_without_its_contact,
         );
         $crate::conformance_topic!($fresh, channel_cascades:

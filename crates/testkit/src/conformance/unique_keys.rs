@@ -4,7 +4,7 @@ use recado_core::access::{Secret, SecretName};
 use recado_core::contacts::{Email, Platform};
 use recado_core::ids::JobId;
 use recado_core::secret::SecretBytes;
-use recado_core::store::UniqueKey;
+use recado_core::store::{RecordsExt, Stored, UniqueKey};
 
 use super::Harness;
 use super::scene::{CNPJ, Scene, assert_taken, at, first};
@@ -111,8 +111,8 @@ pub async fn a_taken_secret_names_the_key(harness: &dyn Harness) {
         |byte: u8| Secret { name: SecretName::CursorKey, bytes: SecretBytes::new([byte; 32]) };
     scene.add(secret(1)).await;
     assert_taken(scene.try_add(secret(2)).await, UniqueKey::SecretName);
-    let kept = scene.store.secret(SecretName::CursorKey).await.expect("the store works");
-    assert_eq!(kept, Some(secret(1)));
+    let kept = scene.store.get::<Secret>(SecretName::CursorKey).await.expect("the store works");
+    assert_eq!(kept.map(Stored::into_value), Some(secret(1)));
 }
 
 /// (list, contact).

@@ -4,7 +4,7 @@ use recado_core::Timestamp;
 use recado_core::connections::Connection;
 use recado_core::gateway::{MAX_KIND, UnknownKind};
 use recado_core::ids::ConnectionId;
-use recado_core::store::{Row, Stored, UniqueKey};
+use recado_core::store::{RecordsExt, Row, Stored, UniqueKey};
 use serde_json::{Value, json};
 
 use super::Harness;
@@ -21,7 +21,8 @@ async fn listed(scene: &Scene, connection: ConnectionId) -> Vec<Stored<UnknownKi
 }
 
 async fn one(scene: &Scene, of: &UnknownKind) -> Option<Stored<UnknownKind>> {
-    let found = scene.store.unknown_kind(scene.company, of.connection, &of.kind).await;
+    let found =
+        scene.store.get::<UnknownKind>((scene.company, of.connection, of.kind.clone())).await;
     found.expect("the store works")
 }
 

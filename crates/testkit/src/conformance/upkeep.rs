@@ -1,8 +1,13 @@
 //! Housekeeping: what nobody will ask for goes, everything else stays.
 
+use recado_core::idempotency::RememberedCall;
 use recado_core::ids::WorkerId;
+use recado_core::inbound::InboundEndpoint;
 use recado_core::messages::ProviderMessageId;
-use recado_core::store::ChangeSet;
+use recado_core::prosas::LedgerLine;
+use recado_core::store::{ChangeSet, RecordsExt};
+use recado_core::templates::Template;
+use recado_core::workers::Worker;
 
 use super::Harness;
 use super::channel_scene::wamid;
@@ -57,7 +62,7 @@ pub async fn calls_that_expired_go(harness: &dyn Harness) {
     }
     scene.add_all(calls.clone()).await;
     let there = async |n: usize| {
-        let call = scene.store.remembered_call(scene.company, &calls[n].key).await;
+        let call = scene.store.get::<RememberedCall>((scene.company, calls[n].key.clone())).await;
         call.expect("the store works").is_some()
     };
     keep_up(&scene, 9).await;
@@ -77,8 +82,9 @@ pub async fn workers_that_are_long_silent_go(harness: &dyn Harness) {
     scene.add_all([old, young]).await;
     let message = scene.pending(&contact, &connection, old.id);
     scene.add(message.clone()).await;
-    let there =
-        async |id: WorkerId| scene.store.worker(id).await.expect("the store works").is_some();
+    let there = async |id: WorkerId| {
+        scene.store.get::<Worker>(id).await.expect("the store works").is_some()
+    };
     keep_up(&scene, HOUR - 1).await;
     assert_eq!((there(old.id).await, there(young.id).await), (true, true));
     keep_up(&scene, HOUR).await;
@@ -116,9 +122,9 @@ pub async fn upkeep_leaves_everything_else_alone(harness: &dyn Harness) {
         let named = store.channel_contacts(company, &query).await.expect("works");
         let referred = store.referred(company, connection.id, &[wamid("w1")]).await.expect("works");
         let groups = store.groups(company, connection.id).await.expect("works");
-        let templates = store.templates(company).await.expect("works");
-        let line = store.ledger_line(company, line.id).await.expect("works");
-        let endpoints = store.inbound_endpoints(company).await.expect("works");
+        let templates = store.all_stored::<Template>(company).await.expect("works");
+        let line = store.get::<LedgerLine>((company, line.id)).await.expect("works");
+        let endpoints = store.all::<InboundEndpoint>(company).await.expect("works");
         let campaigns = store.campaigns(company).await.expect("works");
         let recipients = scene.recipients_now(enrolled.campaign.id).await;
         let later = (endpoints, campaigns, recipients);

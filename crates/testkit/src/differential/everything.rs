@@ -3,7 +3,9 @@
 use recado_core::access::{ApiKeyView, Company};
 use recado_core::contacts::{ContactFilter, ExportQuery};
 use recado_core::ids::ContactId;
+use recado_core::organizations::Organization;
 use recado_core::page::PageRequest;
+use recado_core::store::RecordsExt;
 use serde_json::{Value, json};
 
 use super::side::{Side, nil, show};
@@ -26,7 +28,7 @@ impl Side<'_> {
             show(app.access().members(id).await),
             show(app.access().companies().await),
             show(keys),
-            json!(format!("{:?}", app.store().organizations(id).await.ok())),
+            json!(format!("{:?}", app.store().all::<Organization>(id).await.ok())),
         ]
     }
 

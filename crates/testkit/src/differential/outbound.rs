@@ -11,8 +11,9 @@ use recado_core::events::{EventType, JournalRequest};
 use recado_core::ids::{CompanyId, ContactId, DeliveryId, WebhookId};
 use recado_core::page::PageRequest;
 use recado_core::query::Params;
-use recado_core::store::{ChangeSet, CommitError, Conflict};
+use recado_core::store::{ChangeSet, CommitError, Conflict, RecordsExt};
 use recado_core::transport::{OutboundResponse, TransportError};
+use recado_core::webhooks::Routes;
 use recado_core::{Clock as _, Timestamp};
 use serde_json::{Value, json};
 
@@ -242,7 +243,7 @@ impl Side<'_> {
         let store = self.app.store();
         let mut everything = vec![
             show(self.app.webhooks().all(company).await),
-            json!(format!("{:?}", store.routes(company).await.expect("works"))),
+            json!(format!("{:?}", store.get::<Routes>(company).await.expect("works"))),
             self.journal(caller, None, 100).await,
         ];
         for page in 1..6 {

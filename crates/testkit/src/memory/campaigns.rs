@@ -99,14 +99,6 @@ impl State {
 
 #[async_trait]
 impl CampaignReads for MemoryStore {
-    async fn campaign(
-        &self,
-        company: CompanyId,
-        id: CampaignId,
-    ) -> Result<Option<Stored<Campaign>>, StoreError> {
-        Ok(self.state().rows.get(&RowKey::Campaign { company, id }))
-    }
-
     async fn campaigns(
         &self,
         company: CompanyId,
@@ -151,15 +143,6 @@ impl CampaignReads for MemoryStore {
         });
         found.truncate(limit as usize);
         Ok(found)
-    }
-
-    async fn recipient(
-        &self,
-        company: CompanyId,
-        campaign: CampaignId,
-        number: RecipientNumber,
-    ) -> Result<Option<Stored<Recipient>>, StoreError> {
-        Ok(self.state().rows.get(&RowKey::Recipient { company, campaign, number }))
     }
 
     async fn recipients_of(

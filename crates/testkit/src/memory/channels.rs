@@ -11,13 +11,10 @@ use recado_core::contacts::{Alias, ChannelKey, Contact};
 use recado_core::conversations::{ChannelContact, ChannelQuery, Conversation, ConversationReads};
 use recado_core::gateway::UnknownKind;
 use recado_core::groups::{ConnectionGroup, GroupCode, GroupReads};
-use recado_core::idempotency::{CallKey, IdempotencyReads, RememberedCall};
-use recado_core::ids::{CompanyId, ConnectionId, ContactId, TemplateId, WorkerId};
-use recado_core::leads::{LeadMemory, LeadReads};
+use recado_core::ids::{CompanyId, ConnectionId, ContactId};
 use recado_core::messages::{Direction, Message, SenderType};
 use recado_core::store::{Record, RowKey, StoreError, Stored};
 use recado_core::templates::{Template, TemplateReads};
-use recado_core::workers::{Worker, WorkerReads};
 use uuid::Uuid;
 
 use super::{MemoryStore, State};
@@ -104,14 +101,6 @@ impl State {
 
 #[async_trait]
 impl ConnectionReads for MemoryStore {
-    async fn connection(
-        &self,
-        company: CompanyId,
-        id: ConnectionId,
-    ) -> Result<Option<Stored<Connection>>, StoreError> {
-        Ok(self.state().rows.get(&RowKey::Connection { company, id }))
-    }
-
     async fn connection_anywhere(
         &self,
         id: ConnectionId,
@@ -131,38 +120,6 @@ impl ConnectionReads for MemoryStore {
         );
         kinds.truncate(MAX_UNKNOWN_KINDS);
         Ok(kinds)
-    }
-
-    async fn unknown_kind(
-        &self,
-        company: CompanyId,
-        connection: ConnectionId,
-        kind: &str,
-    ) -> Result<Option<Stored<UnknownKind>>, StoreError> {
-        let key = RowKey::UnknownKind { company, connection, kind: kind.to_owned() };
-        Ok(self.state().rows.get(&key))
-    }
-
-    async fn connections(&self, company: CompanyId) -> Result<Vec<Stored<Connection>>, StoreError> {
-        Ok(self.state().sorted_stored(
-            |connection: &Connection| connection.company == company,
-            |connection| (connection.created_at, connection.id),
-        ))
-    }
-
-    async fn connection_in_use(
-        &self,
-        company: CompanyId,
-        id: ConnectionId,
-    ) -> Result<bool, StoreError> {
-        let state = self.state();
-        let rows = &state.rows;
-        Ok(rows.all::<Message>().any(|m| m.company == company && m.connection == id)
-            || rows.all::<Conversation>().any(|c| c.company == company && c.connection == id)
-            || rows.all::<Template>().any(|t| t.company == company && t.connection == Some(id))
-            || rows
-                .all::<Contact>()
-                .any(|c| c.company == company && c.last_connection_id == Some(id)))
     }
 }
 
@@ -233,14 +190,6 @@ impl GroupReads for MemoryStore {
 
 #[async_trait]
 impl TemplateReads for MemoryStore {
-    async fn template(
-        &self,
-        company: CompanyId,
-        id: TemplateId,
-    ) -> Result<Option<Stored<Template>>, StoreError> {
-        Ok(self.state().rows.get(&RowKey::Template { company, id }))
-    }
-
     async fn template_by_token(
         &self,
         token: Uuid,
@@ -248,45 +197,5 @@ impl TemplateReads for MemoryStore {
         let state = self.state();
         let found = state.rows.all::<Template>().find(|template| template.token == token);
         Ok(found.and_then(|template| Some((template.clone(), state.company(template.company)?))))
-    }
-
-    async fn templates(&self, company: CompanyId) -> Result<Vec<Stored<Template>>, StoreError> {
-        Ok(self.state().sorted_stored(
-            |template: &Template| template.company == company,
-            |template| (template.created_at, template.id),
-        ))
-    }
-}
-
-#[async_trait]
-impl LeadReads for MemoryStore {
-    async fn lead_memory(
-        &self,
-        company: CompanyId,
-        contact: ContactId,
-    ) -> Result<Option<Stored<LeadMemory>>, StoreError> {
-        Ok(self.state().rows.get(&RowKey::LeadMemory { company, contact }))
-    }
-}
-
-#[async_trait]
-impl IdempotencyReads for MemoryStore {
-    async fn remembered_call(
-        &self,
-        company: CompanyId,
-        key: &CallKey,
-    ) -> Result<Option<Stored<RememberedCall>>, StoreError> {
-        Ok(self.state().rows.get(&RowKey::RememberedCall { company, key: key.clone() }))
-    }
-}
-
-#[async_trait]
-impl WorkerReads for MemoryStore {
-    async fn worker(&self, id: WorkerId) -> Result<Option<Stored<Worker>>, StoreError> {
-        Ok(self.state().rows.get(&RowKey::Worker { id }))
-    }
-
-    async fn workers(&self) -> Result<Vec<Worker>, StoreError> {
-        Ok(self.state().sorted(|_: &Worker| true, |worker| worker.id))
     }
 }

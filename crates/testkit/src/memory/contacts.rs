@@ -9,7 +9,7 @@ use recado_core::contacts::{
     DraftQuery, ExportPosition, Identifier, ListBrief, Platform, Related,
 };
 use recado_core::custom_fields::CustomField;
-use recado_core::ids::{CloseReasonId, CompanyId, ContactId, MemberId};
+use recado_core::ids::{CompanyId, ContactId};
 use recado_core::leads::LeadMemory;
 use recado_core::links::{Click, LinkClicks};
 use recado_core::lists::{List, ListMember};
@@ -181,14 +181,6 @@ impl State {
 
 #[async_trait]
 impl ContactReads for MemoryStore {
-    async fn contact(
-        &self,
-        company: CompanyId,
-        id: ContactId,
-    ) -> Result<Option<Stored<Contact>>, StoreError> {
-        Ok(self.state().rows.get(&RowKey::Contact { company, id }))
-    }
-
     async fn contact_record(
         &self,
         company: CompanyId,
@@ -270,21 +262,5 @@ impl ContactReads for MemoryStore {
         query: &DraftQuery,
     ) -> Result<DraftFacts, StoreError> {
         Ok(self.state().draft_facts(company, query))
-    }
-
-    async fn member_in_use(&self, company: CompanyId, id: MemberId) -> Result<bool, StoreError> {
-        let state = self.state();
-        let mut contacts = state.rows.all::<Contact>().filter(|c| c.company == company);
-        Ok(contacts.any(|contact| contact.assigned_to_member_id == Some(id)))
-    }
-
-    async fn close_reason_in_use(
-        &self,
-        company: CompanyId,
-        id: CloseReasonId,
-    ) -> Result<bool, StoreError> {
-        let state = self.state();
-        let mut contacts = state.rows.all::<Contact>().filter(|c| c.company == company);
-        Ok(contacts.any(|contact| contact.last_close_reason_id == Some(id)))
     }
 }

@@ -7,12 +7,12 @@ use async_trait::async_trait;
 use recado_core::Timestamp;
 use recado_core::deliveries::{
     Delivery, DeliveryFilter, DeliveryReads, DeliverySeq, DueDelivery, DueReads, PendingQueue,
-    QueueKey, QueuePage, QueueRead, Shard, ShardReads,
+    QueueKey, QueuePage, QueueRead,
 };
-use recado_core::ids::{CompanyId, DeliveryId, WebhookId};
+use recado_core::ids::{CompanyId, WebhookId};
 use recado_core::page::{Page, PageRequest};
 use recado_core::store::{Record, Row, RowKey, StoreError, Stored};
-use recado_core::webhooks::{Routes, Webhook, WebhookReads, WebhookState};
+use recado_core::webhooks::{Webhook, WebhookReads, WebhookState};
 
 use super::messages::page_of;
 use super::rows::Entry;
@@ -55,14 +55,6 @@ impl State {
 
 #[async_trait]
 impl WebhookReads for MemoryStore {
-    async fn webhook(
-        &self,
-        company: CompanyId,
-        id: WebhookId,
-    ) -> Result<Option<Stored<Webhook>>, StoreError> {
-        Ok(self.state().rows.get(&RowKey::Webhook { company, id }))
-    }
-
     async fn webhooks(&self, company: CompanyId) -> Result<Vec<Stored<Webhook>>, StoreError> {
         Ok(self.state().sorted_stored(
             |webhook: &Webhook| {
@@ -71,22 +63,10 @@ impl WebhookReads for MemoryStore {
             |webhook| (webhook.created_at, webhook.id),
         ))
     }
-
-    async fn routes(&self, company: CompanyId) -> Result<Option<Stored<Routes>>, StoreError> {
-        Ok(self.state().rows.get(&RowKey::Routes { company }))
-    }
 }
 
 #[async_trait]
 impl DeliveryReads for MemoryStore {
-    async fn delivery(
-        &self,
-        company: CompanyId,
-        id: DeliveryId,
-    ) -> Result<Option<Stored<Delivery>>, StoreError> {
-        Ok(self.state().rows.get(&RowKey::Delivery { company, id }))
-    }
-
     async fn deliveries(
         &self,
         company: CompanyId,
@@ -151,12 +131,5 @@ impl DueReads for MemoryStore {
                 .map(due)
                 .collect(),
         })
-    }
-}
-
-#[async_trait]
-impl ShardReads for MemoryStore {
-    async fn shards(&self) -> Result<Vec<Stored<Shard>>, StoreError> {
-        Ok(self.state().sorted_stored(|_: &Shard| true, |shard| shard.number))
     }
 }

@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use recado_core::access::Company;
-use recado_core::dispatches::{DispatchReads, DispatchWindow, WindowKey, WindowState};
-use recado_core::ids::{CompanyId, ContactId, InboundEndpointId};
+use recado_core::dispatches::{DispatchReads, DispatchWindow, WindowState};
+use recado_core::ids::{CompanyId, ContactId};
 use recado_core::inbound::{EndpointSlug, InboundEndpoint, InboundReads};
 use recado_core::store::{RowKey, StoreError, Stored};
 
@@ -18,24 +18,6 @@ impl State {
 
 #[async_trait]
 impl InboundReads for MemoryStore {
-    async fn inbound_endpoint(
-        &self,
-        company: CompanyId,
-        id: InboundEndpointId,
-    ) -> Result<Option<Stored<InboundEndpoint>>, StoreError> {
-        Ok(self.state().rows.get(&RowKey::InboundEndpoint { company, id }))
-    }
-
-    async fn inbound_endpoints(
-        &self,
-        company: CompanyId,
-    ) -> Result<Vec<InboundEndpoint>, StoreError> {
-        Ok(self.state().sorted(
-            |endpoint: &InboundEndpoint| endpoint.company == company,
-            |endpoint| (endpoint.created_at, endpoint.id),
-        ))
-    }
-
     async fn endpoint_by_slug(
         &self,
         slug: &EndpointSlug,
@@ -48,15 +30,6 @@ impl InboundReads for MemoryStore {
 
 #[async_trait]
 impl DispatchReads for MemoryStore {
-    async fn dispatch_window(
-        &self,
-        company: CompanyId,
-        contact: ContactId,
-        key: WindowKey,
-    ) -> Result<Option<Stored<DispatchWindow>>, StoreError> {
-        Ok(self.state().rows.get(&RowKey::DispatchWindow { company, contact, key }))
-    }
-
     async fn reserved_windows(
         &self,
         company: CompanyId,

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use recado_core::Timestamp;
 use recado_core::connections::{Connection, ConnectionKind};
 use recado_core::contacts::Contact;
-use recado_core::ids::{CompanyId, ConnectionId, LedgerLineId, MessageId, WorkerId};
+use recado_core::ids::{CompanyId, ConnectionId, MessageId, WorkerId};
 use recado_core::messages::{
     ContactBrief, Direction, Message, MessageFilter, MessageReads, MessageRecord, MessageRef,
     MessageStatus, ProviderMessageId, RefTarget, Referred,
@@ -161,14 +161,6 @@ impl MessageReads for MemoryStore {
 
 #[async_trait]
 impl LedgerReads for MemoryStore {
-    async fn ledger_line(
-        &self,
-        company: CompanyId,
-        id: LedgerLineId,
-    ) -> Result<Option<Stored<LedgerLine>>, StoreError> {
-        Ok(self.state().rows.get(&RowKey::LedgerLine { company, id }))
-    }
-
     async fn ledger_page(
         &self,
         company: CompanyId,

@@ -1,20 +1,20 @@
 //! Reads of everything but contacts: rows by key, and listings by `created_at`, then `id`.
 
 use async_trait::async_trait;
-use recado_core::access::{AccessReads, ApiKey, Company, KeyHash, Member, Secret, SecretName};
+use recado_core::access::{AccessReads, ApiKey, Company, KeyHash};
+use recado_core::contacts::Contact;
+use recado_core::conversations::Conversation;
 use recado_core::custom_fields::{CustomField, CustomFieldReads};
-use recado_core::deals::{Deal, DealReads, Pipeline, Stage};
+use recado_core::deals::{Deal, DealReads};
 use recado_core::documents::{Document, DocumentReads};
-use recado_core::ids::{
-    CloseReasonId, CompanyId, ContactId, CustomFieldId, DealId, DocumentId, KeyId, LinkId, ListId,
-    MemberId, OrganizationId, PipelineId, StageId, TagId,
-};
+use recado_core::for_each_listing;
+use recado_core::ids::{CompanyId, ContactId, ListId};
 use recado_core::jobs::{Job, JobKind, JobReads};
 use recado_core::links::{Link, LinkCode, LinkReads};
 use recado_core::lists::{List, ListCandidates, ListMember, ListReads};
-use recado_core::organizations::{Organization, OrganizationReads};
-use recado_core::store::{Record, RowKey, StoreError, Stored};
-use recado_core::tags::{CloseReason, Tag, TagReads};
+use recado_core::messages::Message;
+use recado_core::store::{Listing, Record, Records, Removable, Row, RowKey, StoreError, Stored};
+use recado_core::templates::Template;
 
 use super::{MemoryStore, State};
 
@@ -36,16 +36,64 @@ impl State {
     }
 }
 
+/// All rows of a listing, in its order.
+macro_rules! listed {
+    (
+        [$state:expr, $listing:expr]
+        company { $($name:ident($record:ty) by $($order:ident),+;)+ }
+        installation { $($global:ident($global_record:ty) by $($global_order:ident),+;)+ }
+    ) => {
+        match $listing {
+            $(Listing::$name(company) => {
+                any($state.sorted_stored(|r: &$record| r.company == company, |r| ($(r.$order),+)))
+            })+
+            $(Listing::$global => {
+                any($state.sorted_stored(|_: &$global_record| true, |r| ($(r.$global_order),+,)))
+            })+
+        }
+    };
+}
+
+fn any<T: Record>(records: Vec<Stored<T>>) -> Vec<Stored<Row>> {
+    records.into_iter().map(|stored| stored.map(T::into)).collect()
+}
+
+#[async_trait]
+impl Records for MemoryStore {
+    async fn row(&self, key: &RowKey) -> Result<Option<Stored<Row>>, StoreError> {
+        let state = self.state();
+        let entry = state.rows.entry(key);
+        Ok(entry.map(|entry| Stored::new(entry.row.clone(), entry.version)))
+    }
+
+    async fn rows(&self, listing: Listing) -> Result<Vec<Stored<Row>>, StoreError> {
+        let state = self.state();
+        Ok(for_each_listing!(listed [state, listing]))
+    }
+
+    async fn is_in_use(&self, company: CompanyId, record: Removable) -> Result<bool, StoreError> {
+        let state = self.state();
+        let rows = &state.rows;
+        let mut contacts = rows.all::<Contact>().filter(|contact| contact.company == company);
+        Ok(match record {
+            Removable::Member(id) => contacts.any(|of| of.assigned_to_member_id == Some(id)),
+            Removable::CloseReason(id) => contacts.any(|of| of.last_close_reason_id == Some(id)),
+            Removable::Connection(id) => {
+                contacts.any(|of| of.last_connection_id == Some(id))
+                    || rows.all().any(|of: &Message| of.company == company && of.connection == id)
+                    || rows
+                        .all()
+                        .any(|of: &Conversation| of.company == company && of.connection == id)
+                    || rows
+                        .all()
+                        .any(|of: &Template| of.company == company && of.connection == Some(id))
+            }
+        })
+    }
+}
+
 #[async_trait]
 impl AccessReads for MemoryStore {
-    async fn company(&self, id: CompanyId) -> Result<Option<Stored<Company>>, StoreError> {
-        Ok(self.state().rows.get(&RowKey::Company { company: id }))
-    }
-
-    async fn companies(&self) -> Result<Vec<Company>, StoreError> {
-        Ok(self.state().sorted(|_: &Company| true, |r| (r.created_at, r.id)))
-    }
-
     async fn key_by_hash(&self, hash: &KeyHash) -> Result<Option<(ApiKey, Company)>, StoreError> {
         let state = self.state();
         let Some(key) = state.rows.all::<ApiKey>().find(|key| key.hash == *hash).cloned() else {
@@ -54,46 +102,10 @@ impl AccessReads for MemoryStore {
         let company = state.rows.get::<Company>(&RowKey::Company { company: key.company });
         Ok(company.map(|company| (key, company.into_value())))
     }
-
-    async fn key(
-        &self,
-        company: CompanyId,
-        id: KeyId,
-    ) -> Result<Option<Stored<ApiKey>>, StoreError> {
-        Ok(self.state().rows.get(&RowKey::ApiKey { company, id }))
-    }
-
-    async fn keys(&self, company: CompanyId) -> Result<Vec<ApiKey>, StoreError> {
-        Ok(self.state().sorted(|r: &ApiKey| r.company == company, |r| (r.created_at, r.id)))
-    }
-
-    async fn member(
-        &self,
-        company: CompanyId,
-        id: MemberId,
-    ) -> Result<Option<Stored<Member>>, StoreError> {
-        Ok(self.state().rows.get(&RowKey::Member { company, id }))
-    }
-
-    async fn members(&self, company: CompanyId) -> Result<Vec<Member>, StoreError> {
-        Ok(self.state().sorted(|r: &Member| r.company == company, |r| (r.created_at, r.id)))
-    }
-
-    async fn secret(&self, name: SecretName) -> Result<Option<Secret>, StoreError> {
-        Ok(self.state().rows.get(&RowKey::Secret { name }).map(Stored::into_value))
-    }
 }
 
 #[async_trait]
 impl CustomFieldReads for MemoryStore {
-    async fn custom_field(
-        &self,
-        company: CompanyId,
-        id: CustomFieldId,
-    ) -> Result<Option<Stored<CustomField>>, StoreError> {
-        Ok(self.state().rows.get(&RowKey::CustomField { company, id }))
-    }
-
     async fn custom_field_by_slug(
         &self,
         company: CompanyId,
@@ -103,50 +115,10 @@ impl CustomFieldReads for MemoryStore {
         let mut fields = state.rows.all_stored::<CustomField>();
         Ok(fields.find(|field| field.company == company && field.slug == slug))
     }
-
-    async fn custom_fields(&self, company: CompanyId) -> Result<Vec<CustomField>, StoreError> {
-        Ok(self.state().sorted(|r: &CustomField| r.company == company, |r| (r.created_at, r.id)))
-    }
 }
 
 #[async_trait]
 impl DealReads for MemoryStore {
-    async fn pipeline(
-        &self,
-        company: CompanyId,
-        id: PipelineId,
-    ) -> Result<Option<Stored<Pipeline>>, StoreError> {
-        Ok(self.state().rows.get(&RowKey::Pipeline { company, id }))
-    }
-
-    async fn pipelines(&self, company: CompanyId) -> Result<Vec<Pipeline>, StoreError> {
-        Ok(self.state().sorted(|r: &Pipeline| r.company == company, |r| (r.created_at, r.id)))
-    }
-
-    async fn stages(&self, company: CompanyId) -> Result<Vec<Stored<Stage>>, StoreError> {
-        let state = self.state();
-        let mut stages: Vec<Stored<Stage>> =
-            state.rows.all_stored::<Stage>().filter(|stage| stage.company == company).collect();
-        stages.sort_by_key(|stage| (stage.pipeline, stage.display_order, stage.id));
-        Ok(stages)
-    }
-
-    async fn stage(
-        &self,
-        company: CompanyId,
-        id: StageId,
-    ) -> Result<Option<Stored<Stage>>, StoreError> {
-        Ok(self.state().rows.get(&RowKey::Stage { company, id }))
-    }
-
-    async fn deal(
-        &self,
-        company: CompanyId,
-        id: DealId,
-    ) -> Result<Option<Stored<Deal>>, StoreError> {
-        Ok(self.state().rows.get(&RowKey::Deal { company, id }))
-    }
-
     async fn deals(
         &self,
         company: CompanyId,
@@ -161,14 +133,6 @@ impl DealReads for MemoryStore {
 
 #[async_trait]
 impl DocumentReads for MemoryStore {
-    async fn document(
-        &self,
-        company: CompanyId,
-        id: DocumentId,
-    ) -> Result<Option<Stored<Document>>, StoreError> {
-        Ok(self.state().rows.get(&RowKey::Document { company, id }))
-    }
-
     async fn documents(
         &self,
         company: CompanyId,
@@ -182,18 +146,6 @@ impl DocumentReads for MemoryStore {
             .collect();
         documents.sort_by_key(|document| (document.created_at, document.id));
         Ok(documents)
-    }
-
-    async fn purge(
-        &self,
-        company: CompanyId,
-        contact: ContactId,
-    ) -> Result<Option<Stored<Job>>, StoreError> {
-        let state = self.state();
-        Ok(state.rows.all_stored::<Job>().find(|job| {
-            job.company == company
-                && matches!(&job.kind, JobKind::Purge { contact: of, .. } if *of == contact)
-        }))
     }
 }
 
@@ -217,18 +169,6 @@ impl JobReads for MemoryStore {
 impl LinkReads for MemoryStore {
     async fn link_by_code(&self, code: &LinkCode) -> Result<Option<Link>, StoreError> {
         Ok(self.state().rows.all::<Link>().find(|link| link.code == *code).cloned())
-    }
-
-    async fn link(
-        &self,
-        company: CompanyId,
-        id: LinkId,
-    ) -> Result<Option<Stored<Link>>, StoreError> {
-        Ok(self.state().rows.get(&RowKey::Link { company, id }))
-    }
-
-    async fn links(&self, company: CompanyId) -> Result<Vec<Link>, StoreError> {
-        Ok(self.state().sorted(|r: &Link| r.company == company, |r| (r.created_at, r.id)))
     }
 }
 
@@ -274,43 +214,5 @@ impl ListReads for MemoryStore {
             existing: contacts.iter().filter(exists).copied().collect(),
             members: contacts.iter().filter(is_member).copied().collect(),
         })
-    }
-}
-
-#[async_trait]
-impl OrganizationReads for MemoryStore {
-    async fn organization(
-        &self,
-        company: CompanyId,
-        id: OrganizationId,
-    ) -> Result<Option<Stored<Organization>>, StoreError> {
-        Ok(self.state().rows.get(&RowKey::Organization { company, id }))
-    }
-
-    async fn organizations(&self, company: CompanyId) -> Result<Vec<Organization>, StoreError> {
-        Ok(self.state().sorted(|r: &Organization| r.company == company, |r| (r.created_at, r.id)))
-    }
-}
-
-#[async_trait]
-impl TagReads for MemoryStore {
-    async fn tag(&self, company: CompanyId, id: TagId) -> Result<Option<Stored<Tag>>, StoreError> {
-        Ok(self.state().rows.get(&RowKey::Tag { company, id }))
-    }
-
-    async fn tags(&self, company: CompanyId) -> Result<Vec<Tag>, StoreError> {
-        Ok(self.state().sorted(|r: &Tag| r.company == company, |r| (r.created_at, r.id)))
-    }
-
-    async fn close_reason(
-        &self,
-        company: CompanyId,
-        id: CloseReasonId,
-    ) -> Result<Option<Stored<CloseReason>>, StoreError> {
-        Ok(self.state().rows.get(&RowKey::CloseReason { company, id }))
-    }
-
-    async fn close_reasons(&self, company: CompanyId) -> Result<Vec<CloseReason>, StoreError> {
-        Ok(self.state().sorted(|r: &CloseReason| r.company == company, |r| (r.created_at, r.id)))
     }
 }

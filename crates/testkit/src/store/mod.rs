@@ -146,13 +146,14 @@ impl FaultyStore {
     }
 
     /// Makes one read unavailable until [`FaultyStore::heal`], besides what the plan says: `name` is
-    /// that of its method, such as `contact`. Of several, call it once for each.
+    /// that of its method, such as `contact_page`; reads by key and of all rows are `row of Contact` and
+    /// `rows of Worker`. Of several, call it once for each.
     ///
     /// # Panics
     ///
     /// When no read has this name.
     pub fn fail_read(&self, name: &str) {
-        assert!(reads::READS.contains(&name), "there is no read called {name}");
+        assert!(reads::exists(name), "there is no read called {name}");
         self.broken().insert(name.to_owned());
     }
 
@@ -160,7 +161,7 @@ impl FaultyStore {
     /// that cannot tell whether a contact may be written to.
     pub fn fail_contact_reads(&self) {
         const NAMES: &[&str] = &[
-            "contact",
+            "row of Contact",
             "contact_record",
             "contact_by_identifier",
             "contact_page",

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use recado_core::Timestamp;
-use recado_core::access::{AccessReads, ApiKey, Company, KeyHash, Member, Secret, SecretName};
+use recado_core::access::{AccessReads, ApiKey, Company, KeyHash};
 use recado_core::campaigns::{
     Campaign, CampaignReads, Recipient, RecipientCounts, RecipientEntry, RecipientNumber,
     RecipientStatus,
@@ -14,39 +14,30 @@ use recado_core::contacts::{
 };
 use recado_core::conversations::{ChannelContact, ChannelQuery, ConversationReads};
 use recado_core::custom_fields::{CustomField, CustomFieldReads};
-use recado_core::deals::{Deal, DealReads, Pipeline, Stage};
+use recado_core::deals::{Deal, DealReads};
 use recado_core::deliveries::{
-    Delivery, DeliveryFilter, DeliveryReads, DueReads, PendingQueue, QueueKey, QueuePage,
-    QueueRead, Shard, ShardReads,
+    Delivery, DeliveryFilter, DeliveryReads, DueReads, PendingQueue, QueueKey, QueuePage, QueueRead,
 };
-use recado_core::dispatches::{DispatchReads, DispatchWindow, WindowKey};
+use recado_core::dispatches::{DispatchReads, DispatchWindow};
 use recado_core::documents::{Document, DocumentReads};
 use recado_core::events::{EventReads, EventRecord, EventType, JournalPosition};
 use recado_core::gateway::UnknownKind;
 use recado_core::groups::{ConnectionGroup, GroupCode, GroupReads};
-use recado_core::idempotency::{CallKey, IdempotencyReads, RememberedCall};
 use recado_core::ids::{
-    CampaignId, CloseReasonId, CompanyId, ConnectionId, ContactId, CustomFieldId, DealId,
-    DeliveryId, DocumentId, EventId, InboundEndpointId, KeyId, LedgerLineId, LinkId, ListId,
-    MemberId, MessageId, OrganizationId, PipelineId, StageId, TagId, TemplateId, WebhookId,
-    WorkerId,
+    CampaignId, CompanyId, ConnectionId, ContactId, EventId, ListId, MessageId, WebhookId, WorkerId,
 };
 use recado_core::inbound::{EndpointSlug, InboundEndpoint, InboundReads};
 use recado_core::jobs::{Job, JobKind, JobReads};
-use recado_core::leads::{LeadMemory, LeadReads};
 use recado_core::links::{Link, LinkCode, LinkReads};
 use recado_core::lists::{List, ListCandidates, ListReads};
 use recado_core::messages::{
     Message, MessageFilter, MessageReads, MessageRecord, ProviderMessageId, Referred, SenderType,
 };
-use recado_core::organizations::{Organization, OrganizationReads};
 use recado_core::page::{Page, PageRequest};
-use recado_core::prosas::{LedgerFilter, LedgerLine, LedgerPage, LedgerReads};
-use recado_core::store::{StoreError, Stored};
-use recado_core::tags::{CloseReason, Tag, TagReads};
+use recado_core::prosas::{LedgerFilter, LedgerPage, LedgerReads};
+use recado_core::store::{Listing, Records, Removable, Row, RowKey, RowKind, StoreError, Stored};
 use recado_core::templates::{Template, TemplateReads};
-use recado_core::webhooks::{Routes, Webhook, WebhookReads};
-use recado_core::workers::{Worker, WorkerReads};
+use recado_core::webhooks::{Webhook, WebhookReads};
 use uuid::Uuid;
 
 use super::FaultyStore;
@@ -65,24 +56,48 @@ macro_rules! reads {
             }
         )+
 
-        /// The names of all reads.
-        pub(super) const READS: &[&str] = &[$($(stringify!($name),)+)+];
+        /// The names of all others.
+        const READS: &[&str] = &[$($(stringify!($name),)+)+];
     };
+}
+
+#[async_trait]
+impl Records for FaultyStore {
+    async fn row(&self, key: &RowKey) -> Result<Option<Stored<Row>>, StoreError> {
+        self.read(&row_of(key.kind()), self.inner.row(key)).await
+    }
+
+    async fn rows(&self, listing: Listing) -> Result<Vec<Stored<Row>>, StoreError> {
+        self.read(&rows_of(listing.kind()), self.inner.rows(listing)).await
+    }
+
+    async fn is_in_use(&self, company: CompanyId, record: Removable) -> Result<bool, StoreError> {
+        self.read("is_in_use", self.inner.is_in_use(company, record)).await
+    }
+}
+
+/// What [`Records::row`] of a kind is called.
+fn row_of(kind: RowKind) -> String {
+    format!("row of {kind:?}")
+}
+
+/// What [`Records::rows`] of a kind is called.
+fn rows_of(kind: RowKind) -> String {
+    format!("rows of {kind:?}")
+}
+
+/// Whether a read has this name.
+pub(super) fn exists(name: &str) -> bool {
+    READS.contains(&name)
+        || name == "is_in_use"
+        || RowKind::ALL.iter().any(|kind| name == row_of(*kind) || name == rows_of(*kind))
 }
 
 reads! {
     AccessReads {
-        fn company(id: CompanyId) -> Option<Stored<Company>>;
-        fn companies() -> Vec<Company>;
         fn key_by_hash(hash: &KeyHash) -> Option<(ApiKey, Company)>;
-        fn key(company: CompanyId, id: KeyId) -> Option<Stored<ApiKey>>;
-        fn keys(company: CompanyId) -> Vec<ApiKey>;
-        fn member(company: CompanyId, id: MemberId) -> Option<Stored<Member>>;
-        fn members(company: CompanyId) -> Vec<Member>;
-        fn secret(name: SecretName) -> Option<Secret>;
     }
     CampaignReads {
-        fn campaign(company: CompanyId, id: CampaignId) -> Option<Stored<Campaign>>;
         fn campaigns(company: CompanyId) -> Vec<(Campaign, RecipientCounts)>;
         fn recipient_counts(company: CompanyId, campaign: CampaignId) -> RecipientCounts;
         fn running_campaigns() -> Vec<Stored<Campaign>>;
@@ -93,11 +108,6 @@ reads! {
             after: Option<RecipientNumber>,
             limit: u32,
         ) -> Vec<Stored<Recipient>>;
-        fn recipient(
-            company: CompanyId,
-            campaign: CampaignId,
-            number: RecipientNumber,
-        ) -> Option<Stored<Recipient>>;
         fn recipients_of(company: CompanyId, messages: &[MessageId]) -> Vec<Stored<Recipient>>;
         fn recipient_page(
             company: CompanyId,
@@ -107,19 +117,10 @@ reads! {
         ) -> Page<RecipientEntry>;
     }
     ConnectionReads {
-        fn connection(company: CompanyId, id: ConnectionId) -> Option<Stored<Connection>>;
         fn connection_anywhere(id: ConnectionId) -> Option<Stored<Connection>>;
         fn unknown_kinds(company: CompanyId, connection: ConnectionId) -> Vec<Stored<UnknownKind>>;
-        fn unknown_kind(
-            company: CompanyId,
-            connection: ConnectionId,
-            kind: &str,
-        ) -> Option<Stored<UnknownKind>>;
-        fn connections(company: CompanyId) -> Vec<Stored<Connection>>;
-        fn connection_in_use(company: CompanyId, id: ConnectionId) -> bool;
     }
     ContactReads {
-        fn contact(company: CompanyId, id: ContactId) -> Option<Stored<Contact>>;
         fn contact_record(
             company: CompanyId,
             id: ContactId,
@@ -143,8 +144,6 @@ reads! {
             clicks: bool,
         ) -> ContactSlice;
         fn draft_facts(company: CompanyId, query: &DraftQuery) -> DraftFacts;
-        fn member_in_use(company: CompanyId, id: MemberId) -> bool;
-        fn close_reason_in_use(company: CompanyId, id: CloseReasonId) -> bool;
     }
     ConversationReads {
         fn channel_contacts(company: CompanyId, query: &ChannelQuery) -> Vec<ChannelContact>;
@@ -152,20 +151,12 @@ reads! {
         fn newest_outbound_sender(company: CompanyId, contact: ContactId) -> Option<SenderType>;
     }
     CustomFieldReads {
-        fn custom_field(company: CompanyId, id: CustomFieldId) -> Option<Stored<CustomField>>;
         fn custom_field_by_slug(company: CompanyId, slug: &str) -> Option<Stored<CustomField>>;
-        fn custom_fields(company: CompanyId) -> Vec<CustomField>;
     }
     DealReads {
-        fn pipeline(company: CompanyId, id: PipelineId) -> Option<Stored<Pipeline>>;
-        fn pipelines(company: CompanyId) -> Vec<Pipeline>;
-        fn stages(company: CompanyId) -> Vec<Stored<Stage>>;
-        fn stage(company: CompanyId, id: StageId) -> Option<Stored<Stage>>;
-        fn deal(company: CompanyId, id: DealId) -> Option<Stored<Deal>>;
         fn deals(company: CompanyId, contact: Option<ContactId>) -> Vec<Deal>;
     }
     DeliveryReads {
-        fn delivery(company: CompanyId, id: DeliveryId) -> Option<Stored<Delivery>>;
         fn deliveries(
             company: CompanyId,
             filter: &DeliveryFilter,
@@ -178,17 +169,10 @@ reads! {
         ) -> Vec<Stored<Delivery>>;
     }
     DispatchReads {
-        fn dispatch_window(
-            company: CompanyId,
-            contact: ContactId,
-            key: WindowKey,
-        ) -> Option<Stored<DispatchWindow>>;
         fn reserved_windows(company: CompanyId, contact: ContactId) -> Vec<Stored<DispatchWindow>>;
     }
     DocumentReads {
-        fn document(company: CompanyId, id: DocumentId) -> Option<Stored<Document>>;
         fn documents(company: CompanyId, contact: ContactId) -> Vec<Stored<Document>>;
-        fn purge(company: CompanyId, contact: ContactId) -> Option<Stored<Job>>;
     }
     DueReads {
         fn pending_queues(after: Option<QueueKey>, limit: u32) -> Vec<PendingQueue>;
@@ -207,31 +191,17 @@ reads! {
         fn groups(company: CompanyId, connection: ConnectionId) -> Vec<Stored<ConnectionGroup>>;
         fn groups_by_code(company: CompanyId, codes: &[GroupCode]) -> Vec<Stored<ConnectionGroup>>;
     }
-    IdempotencyReads {
-        fn remembered_call(company: CompanyId, key: &CallKey) -> Option<Stored<RememberedCall>>;
-    }
     InboundReads {
-        fn inbound_endpoint(
-            company: CompanyId,
-            id: InboundEndpointId,
-        ) -> Option<Stored<InboundEndpoint>>;
-        fn inbound_endpoints(company: CompanyId) -> Vec<InboundEndpoint>;
         fn endpoint_by_slug(slug: &EndpointSlug) -> Option<(InboundEndpoint, Company)>;
     }
     JobReads {
         fn job_like(company: CompanyId, kind: &JobKind) -> Option<Stored<Job>>;
     }
-    LeadReads {
-        fn lead_memory(company: CompanyId, contact: ContactId) -> Option<Stored<LeadMemory>>;
-    }
     LedgerReads {
-        fn ledger_line(company: CompanyId, id: LedgerLineId) -> Option<Stored<LedgerLine>>;
         fn ledger_page(company: CompanyId, filter: &LedgerFilter, page: PageRequest) -> LedgerPage;
     }
     LinkReads {
         fn link_by_code(code: &LinkCode) -> Option<Link>;
-        fn link(company: CompanyId, id: LinkId) -> Option<Stored<Link>>;
-        fn links(company: CompanyId) -> Vec<Link>;
     }
     ListReads {
         fn list(company: CompanyId, id: ListId) -> Option<(Stored<List>, u64)>;
@@ -258,31 +228,10 @@ reads! {
         fn messages_left_sent(from: Timestamp, to: Timestamp) -> u64;
         fn messages_in_flight(sender: WorkerId, limit: u32) -> Vec<Stored<Message>>;
     }
-    OrganizationReads {
-        fn organization(company: CompanyId, id: OrganizationId) -> Option<Stored<Organization>>;
-        fn organizations(company: CompanyId) -> Vec<Organization>;
-    }
-    ShardReads {
-        fn shards() -> Vec<Stored<Shard>>;
-    }
-    TagReads {
-        fn tag(company: CompanyId, id: TagId) -> Option<Stored<Tag>>;
-        fn tags(company: CompanyId) -> Vec<Tag>;
-        fn close_reason(company: CompanyId, id: CloseReasonId) -> Option<Stored<CloseReason>>;
-        fn close_reasons(company: CompanyId) -> Vec<CloseReason>;
-    }
     TemplateReads {
-        fn template(company: CompanyId, id: TemplateId) -> Option<Stored<Template>>;
         fn template_by_token(token: Uuid) -> Option<(Template, Company)>;
-        fn templates(company: CompanyId) -> Vec<Stored<Template>>;
     }
     WebhookReads {
-        fn webhook(company: CompanyId, id: WebhookId) -> Option<Stored<Webhook>>;
         fn webhooks(company: CompanyId) -> Vec<Stored<Webhook>>;
-        fn routes(company: CompanyId) -> Option<Stored<Routes>>;
-    }
-    WorkerReads {
-        fn worker(id: WorkerId) -> Option<Stored<Worker>>;
-        fn workers() -> Vec<Worker>;
     }
 }

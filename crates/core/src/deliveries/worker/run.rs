@@ -12,11 +12,12 @@ use super::assignment::plan;
 use super::state::{AttemptChange, NextAttempt, RecordResult, Task, WorkerState};
 use super::{DeliveryLimits, Timer};
 use crate::deliveries::{
-    AttemptOutcome, Deliveries, Delivery, PendingQueue, QueueKey, QueuePage, QueueRead,
+    AttemptOutcome, Deliveries, Delivery, PendingQueue, QueueKey, QueuePage, QueueRead, Shard,
     ShardNumber, Touch, after_attempt, cancelled, envelope, headers, overtaken,
 };
-use crate::store::{Change, ChangeSet, CommitError, Conflict, StoreError};
+use crate::store::{Change, ChangeSet, CommitError, Conflict, RecordsExt, StoreError};
 use crate::transport::{OutboundRequest, TransportError};
+use crate::workers::Worker;
 use crate::{Recado, Timestamp};
 
 /// How often the shards and the pending queues are polled.
@@ -459,7 +460,9 @@ async fn record(app: &Recado, batch: Vec<AttemptChange>) -> Ended {
 /// Records an attempt whose delivery was given up while it was made (D52a).
 async fn record_late(app: &Recado, change: &AttemptChange) -> Result<(), CommitError> {
     let after = &change.after;
-    let Some(known) = app.store().delivery(after.company, after.id).await? else { return Ok(()) };
+    let Some(known) = app.store().get::<Delivery>((after.company, after.id)).await? else {
+        return Ok(());
+    };
     match overtaken(&known, after) {
         Some(both) => app.store().commit(ChangeSet::new().with(known.update(both))).await,
         None => Ok(()),
@@ -480,7 +483,7 @@ async fn assign(
         app.workers().ensure_alive().await?;
     }
     let store = app.store();
-    let (workers, shards) = (store.workers().await?, store.shards().await?);
+    let (workers, shards) = (store.all::<Worker>(()).await?, store.all_stored::<Shard>(()).await?);
     let own = app.own_lease().id();
     let plan = plan(own, &workers, &shards, quiet, stopping, app.now());
     let mut assignment = Assignment {

@@ -1,8 +1,14 @@
 //! Finding a row to write, by the reads that there are.
 
-use recado_core::contacts::Alias;
+use recado_core::connections::Connection;
+use recado_core::contacts::{Alias, Contact};
 use recado_core::conversations::{ChannelContact, ChannelQuery};
-use recado_core::store::{Row, Stored, Version};
+use recado_core::idempotency::RememberedCall;
+use recado_core::leads::LeadMemory;
+use recado_core::prosas::LedgerLine;
+use recado_core::store::{RecordsExt, Row, Stored, Version};
+use recado_core::templates::Template;
+use recado_core::workers::Worker;
 
 use super::Rows;
 use super::make::Maker;
@@ -32,12 +38,13 @@ impl Rows {
         let nth_of = maker.command.number(59);
         match kind {
             "row contact" => {
-                let contact = store.contact(company, maker.contact_id(at)).await.expect("works");
+                let contact =
+                    store.get::<Contact>((company, maker.contact_id(at))).await.expect("works");
                 contact.as_ref().map(any)
             }
             "row connection" => {
                 let id = maker.connection_id(at);
-                store.connection(company, id).await.expect("works").as_ref().map(any)
+                store.get::<Connection>((company, id)).await.expect("works").as_ref().map(any)
             }
             "row group" => {
                 let groups = store.groups(company, maker.connection_id(at)).await;
@@ -66,19 +73,19 @@ impl Rows {
                 nth(&found, nth_of)
             }
             "row lead" => {
-                let lead = store.lead_memory(company, maker.contact_id(at)).await;
+                let lead = store.get::<LeadMemory>((company, maker.contact_id(at))).await;
                 lead.expect("works").as_ref().map(any)
             }
             "row line" => {
-                let line = store.ledger_line(company, maker.line_id(at)).await;
+                let line = store.get::<LedgerLine>((company, maker.line_id(at))).await;
                 line.expect("works").as_ref().map(any)
             }
             "row call" => {
-                let call = store.remembered_call(company, &maker.call_key(at)).await;
+                let call = store.get::<RememberedCall>((company, maker.call_key(at))).await;
                 call.expect("works").as_ref().map(any)
             }
             "row worker" => {
-                store.worker(maker.worker_id(at)).await.expect("works").as_ref().map(any)
+                store.get::<Worker>(maker.worker_id(at)).await.expect("works").as_ref().map(any)
             }
             "row unknown" => {
                 let connection = maker.connection_id(at);
@@ -91,7 +98,7 @@ impl Rows {
                 nth(&claimed, nth_of)
             }
             "row template" => {
-                let template = store.template(company, maker.template_id(at)).await;
+                let template = store.get::<Template>((company, maker.template_id(at))).await;
                 template.expect("works").as_ref().map(any)
             }
             _ => self.find_reach(at, kind, maker).await,

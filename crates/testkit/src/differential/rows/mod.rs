@@ -12,9 +12,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use recado_core::access::{Company, Features, Plan};
-use recado_core::contacts::Region;
+use recado_core::contacts::{Contact, Region};
 use recado_core::ids::CompanyId;
-use recado_core::store::{Change, ChangeSet, CommitError, Conflict, Row, Store, Stored};
+use recado_core::store::{
+    Change, ChangeSet, CommitError, Conflict, RecordsExt, Row, Store, Stored,
+};
 use recado_core::{Ids as _, Timestamp};
 use serde_json::{Value, json};
 
@@ -119,7 +121,7 @@ impl Rows {
             return json!({ "outcome": "skipped" });
         }
         let mut changes = ChangeSet::new().with(Change::reassign(self.company, from, into));
-        let given = self.store.contact(self.company, from).await.expect("works");
+        let given = self.store.get::<Contact>((self.company, from)).await.expect("works");
         if let Some(given) = given.filter(|_| maker.command.once_in(3, 4)) {
             changes = changes.with(given.delete());
         }

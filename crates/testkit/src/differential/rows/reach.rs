@@ -10,7 +10,8 @@ use recado_core::ids::{CampaignId, ContactId, CustomFieldId, InboundEndpointId};
 use recado_core::inbound::InboundEndpoint;
 use recado_core::lists::{List, ListMember};
 use recado_core::page::PageRequest;
-use recado_core::store::{ChangeSet, Row, Stored, Version};
+use recado_core::store::{ChangeSet, RecordsExt, Row, Stored, Version};
+use recado_core::templates::Template;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -83,20 +84,20 @@ impl Rows {
                 is_there.then(|| Stored::new(member.into(), Version::FIRST))
             }
             "row field" => {
-                let field = store.custom_field(company, maker.field_id(at)).await;
+                let field = store.get::<CustomField>((company, maker.field_id(at))).await;
                 field.expect("works").as_ref().map(any)
             }
             "row endpoint" => {
-                let endpoint = store.inbound_endpoint(company, maker.endpoint_id(at)).await;
+                let endpoint = store.get::<InboundEndpoint>((company, maker.endpoint_id(at))).await;
                 endpoint.expect("works").as_ref().map(any)
             }
             "row window" => {
                 let (contact, key) = (maker.contact_id(at), maker.window_key(at + 4));
-                let window = store.dispatch_window(company, contact, key).await;
+                let window = store.get::<DispatchWindow>((company, contact, key)).await;
                 window.expect("works").as_ref().map(any)
             }
             "row campaign" => {
-                let campaign = store.campaign(company, maker.campaign_id(at)).await;
+                let campaign = store.get::<Campaign>((company, maker.campaign_id(at))).await;
                 campaign.expect("works").as_ref().map(any)
             }
             _ => {
@@ -141,7 +142,7 @@ impl Rows {
             changes = changes.insert(maker.window(5, contact));
         }
         let outcome = outcome(store.commit(changes).await);
-        let after = store.recipient(self.company, campaign.id, recipient.number).await;
+        let after = store.get::<Recipient>((self.company, campaign.id, recipient.number)).await;
         let after = after.expect("works");
         json!({
             "running": shown,
@@ -162,7 +163,8 @@ impl Rows {
             }
             1 => {
                 let (contact, key) = (maker.contact_id(11), maker.window_key(12));
-                let window = store.dispatch_window(company, contact, key).await.expect("works");
+                let window =
+                    store.get::<DispatchWindow>((company, contact, key)).await.expect("works");
                 json!(window.as_ref().map(shown::stored))
             }
             2 => self.campaigns().await,
@@ -183,7 +185,7 @@ impl Rows {
             }
             7 => {
                 // The tokens of all templates of this company, and one of no template.
-                let templates = store.templates(company).await.expect("works");
+                let templates = store.all_stored::<Template>(company).await.expect("works");
                 let pick = templates.get(maker.command.number(11) % (templates.len() + 1));
                 let token = pick.map_or(Uuid::nil(), |template| template.token);
                 let found = store.template_by_token(token).await.expect("works");
@@ -229,15 +231,15 @@ impl Rows {
             known.filter_map(|id| Uuid::parse_str(id).ok()).collect()
         };
         let (store, company) = (&self.store, self.company);
-        let endpoints = store.inbound_endpoints(company).await.expect("works");
+        let endpoints = store.all::<InboundEndpoint>(company).await.expect("works");
         let endpoints = endpoints.into_iter().map(|endpoint| shown::row(&endpoint.into()));
         let mut everything = vec![json!(endpoints.collect::<Vec<_>>()), self.campaigns().await];
         for id in ids("row endpoint").into_iter().map(InboundEndpointId::new) {
-            let endpoint = store.inbound_endpoint(company, id).await.expect("works");
+            let endpoint = store.get::<InboundEndpoint>((company, id)).await.expect("works");
             everything.push(json!(endpoint.as_ref().map(shown::stored)));
         }
         for id in ids("row field").into_iter().map(CustomFieldId::new) {
-            let field = store.custom_field(company, id).await.expect("works");
+            let field = store.get::<CustomField>((company, id)).await.expect("works");
             everything.push(json!(field.as_ref().map(shown::stored)));
         }
         for campaign in ids("row campaign").into_iter().map(CampaignId::new) {
@@ -252,7 +254,8 @@ impl Rows {
         }
         for contact in ids("row contact").into_iter().map(ContactId::new) {
             for key in Maker::window_keys() {
-                let window = store.dispatch_window(company, contact, key).await.expect("works");
+                let window =
+                    store.get::<DispatchWindow>((company, contact, key)).await.expect("works");
                 everything.push(json!(window.as_ref().map(shown::stored)));
             }
         }

@@ -1,12 +1,17 @@
 //! Reading rows in every way there is.
 
 use recado_core::Timestamp;
+use recado_core::connections::Connection;
 use recado_core::contacts::{ContactFilter, DraftQuery};
 use recado_core::conversations::ChannelQuery;
+use recado_core::gateway::UnknownKind;
 use recado_core::ids::{ConnectionId, ContactId};
+use recado_core::leads::LeadMemory;
 use recado_core::messages::{Direction, MessageFilter, MessageStatus, MessageType};
 use recado_core::page::PageRequest;
 use recado_core::prosas::{LedgerFilter, LineKind};
+use recado_core::store::{RecordsExt, Removable};
+use recado_core::templates::Template;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -99,7 +104,10 @@ impl Rows {
                 let (connection, kind) = (maker.connection_id(10), maker.unknown_name(11));
                 let anywhere = store.connection_anywhere(connection).await.expect("works");
                 let kinds = store.unknown_kinds(company, connection).await.expect("works");
-                let one = store.unknown_kind(company, connection, &kind).await.expect("works");
+                let one = store
+                    .get::<UnknownKind>((company, connection, kind.clone()))
+                    .await
+                    .expect("works");
                 json!([
                     anywhere.as_ref().map(shown::stored),
                     shown::all(&kinds),
@@ -160,8 +168,9 @@ impl Rows {
         });
         let inbound = store.newest_inbound_at(company, contact).await.expect("works");
         let outbound = store.newest_outbound_sender(company, contact).await.expect("works");
-        let used = store.connection_in_use(company, connection).await.expect("works");
-        let lead = store.lead_memory(company, contact).await.expect("works");
+        let used =
+            store.is_in_use(company, Removable::Connection(connection)).await.expect("works");
+        let lead = store.get::<LeadMemory>((company, contact)).await.expect("works");
         json!([
             related,
             format!("{inbound:?} {outbound:?} {used}"),
@@ -185,9 +194,9 @@ impl Rows {
         let contacts: Vec<ContactId> = ids("row contact").into_iter().map(ContactId::new).collect();
         let query = ChannelQuery { ids: contacts.clone(), ..ChannelQuery::default() };
         everything.push(self.contacts(&query).await);
-        let connections = store.connections(company).await.expect("works");
+        let connections = store.all_stored::<Connection>(company).await.expect("works");
         everything.push(json!(shown::all(&connections)));
-        let templates = store.templates(company).await.expect("works");
+        let templates = store.all_stored::<Template>(company).await.expect("works");
         everything.push(json!(shown::all(&templates)));
         for connection in ids("row connection").into_iter().map(ConnectionId::new) {
             let groups = store.groups(company, connection).await.expect("works");

@@ -1,0 +1,153 @@
+//! Reads that are alike for all kinds of record: one row by its key, and all rows of a company.
+
+use async_trait::async_trait;
+
+use super::{Record, Row, RowKey, StoreError, Stored};
+use crate::ids::{CloseReasonId, CompanyId, ConnectionId, MemberId};
+
+/// Hands the kinds of record that can be listed to a macro: first those of a company, then those of
+/// the whole installation, each with its type and the fields whose order a listing has (D58). What
+/// stands in brackets after the macro's name comes before the list.
+#[macro_export]
+macro_rules! for_each_listing {
+    ($($callback:ident)::+ $([$($input:tt)*])?) => {
+        $($callback)::+! {
+            $([$($input)*])?
+            company {
+                ApiKey($crate::access::ApiKey) by created_at, id;
+                Member($crate::access::Member) by created_at, id;
+                CustomField($crate::custom_fields::CustomField) by created_at, id;
+                Tag($crate::tags::Tag) by created_at, id;
+                CloseReason($crate::tags::CloseReason) by created_at, id;
+                Pipeline($crate::deals::Pipeline) by created_at, id;
+                Stage($crate::deals::Stage) by pipeline, display_order, id;
+                Organization($crate::organizations::Organization) by created_at, id;
+                Link($crate::links::Link) by created_at, id;
+                Connection($crate::connections::Connection) by created_at, id;
+                Template($crate::templates::Template) by created_at, id;
+                InboundEndpoint($crate::inbound::InboundEndpoint) by created_at, id;
+            }
+            installation {
+                Company($crate::access::Company) by created_at, id;
+                Worker($crate::workers::Worker) by id;
+                Shard($crate::deliveries::Shard) by number;
+            }
+        }
+    };
+}
+
+macro_rules! listings {
+    (
+        company { $($name:ident($record:ty) by $($order:ident),+;)+ }
+        installation { $($global:ident($global_record:ty) by $($global_order:ident),+;)+ }
+    ) => {
+        /// Rows that are read all together.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Listing {
+            $(#[doc = concat!("The rows of this kind that a company has: [`", stringify!($name), "`](super::RowKind::", stringify!($name), ").")]
+            $name(CompanyId),)+
+            $(#[doc = concat!("All rows of this kind: [`", stringify!($global), "`](super::RowKind::", stringify!($global), ").")]
+            $global,)+
+        }
+
+        impl Listing {
+            /// The kind of its rows.
+            pub const fn kind(self) -> super::RowKind {
+                match self {
+                    $(Self::$name(_) => super::RowKind::$name,)+
+                    $(Self::$global => super::RowKind::$global,)+
+                }
+            }
+        }
+
+        $(impl Listed for $record {
+            type Of = CompanyId;
+
+            fn listing(company: CompanyId) -> Listing {
+                Listing::$name(company)
+            }
+        })+
+
+        $(impl Listed for $global_record {
+            type Of = ();
+
+            fn listing((): ()) -> Listing {
+                Listing::$global
+            }
+        })+
+    };
+}
+
+/// A kind of record whose rows can be read all together.
+pub trait Listed: Record {
+    /// Whose rows: a company's, or `()` where they belong to the installation.
+    type Of: Send;
+
+    /// The rows of `of`.
+    fn listing(of: Self::Of) -> Listing;
+}
+
+for_each_listing!(listings);
+
+/// A record that the operator removes only while nothing uses it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Removable {
+    /// A member: contacts are assigned to it.
+    Member(MemberId),
+    /// A close reason: contacts were closed with it.
+    CloseReason(CloseReasonId),
+    /// A connection: messages, conversations, templates and the `last_connection_id` of contacts
+    /// name it.
+    Connection(ConnectionId),
+}
+
+/// Reads of rows of any kind. Callers use [`RecordsExt`], which gives them their types back.
+#[async_trait]
+pub trait Records: Send + Sync {
+    /// The row of a key; of a deleted webhook and of whatever else has ended, too.
+    async fn row(&self, key: &RowKey) -> Result<Option<Stored<Row>>, StoreError>;
+
+    /// All rows of a listing: by `created_at`, then `id` (D58); stages by pipeline and
+    /// `display_order`, workers by id, shards by number.
+    async fn rows(&self, listing: Listing) -> Result<Vec<Stored<Row>>, StoreError>;
+
+    /// Whether any row of the company refers to this record.
+    async fn is_in_use(&self, company: CompanyId, row: Removable) -> Result<bool, StoreError>;
+}
+
+/// [`Records`] with types.
+pub trait RecordsExt: Records {
+    /// The record of a key, given by its parts.
+    fn get<T: Record>(
+        &self,
+        key: T::Key,
+    ) -> impl Future<Output = Result<Option<Stored<T>>, StoreError>> + Send {
+        let key = T::key_of(key);
+        async move { self.row(&key).await?.map(typed).transpose() }
+    }
+
+    /// All records of a company, or of the installation, with their versions.
+    fn all_stored<T: Listed>(
+        &self,
+        of: T::Of,
+    ) -> impl Future<Output = Result<Vec<Stored<T>>, StoreError>> + Send {
+        let listing = T::listing(of);
+        async move { self.rows(listing).await?.into_iter().map(typed).collect() }
+    }
+
+    /// All records of a company, or of the installation.
+    fn all<T: Listed>(&self, of: T::Of) -> impl Future<Output = Result<Vec<T>, StoreError>> + Send {
+        let stored = self.all_stored::<T>(of);
+        async move { Ok(stored.await?.into_iter().map(Stored::into_value).collect()) }
+    }
+}
+
+impl<S: Records + ?Sized> RecordsExt for S {}
+
+fn typed<T: Record>(row: Stored<Row>) -> Result<Stored<T>, StoreError> {
+    let version = row.version();
+    match T::from_row(row.into_value()) {
+        Some(record) => Ok(Stored::new(record, version)),
+        None => Err(StoreError::corrupt(format!("a row that is no {:?}", T::KIND))),
+    }
+}

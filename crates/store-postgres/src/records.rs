@@ -1,0 +1,79 @@
+//! Reads that are alike for all kinds of record.
+
+use async_trait::async_trait;
+use deadpool_postgres::Pool;
+use recado_core::ids::CompanyId;
+use recado_core::store::{Listing, Records, Removable, Row, RowKey, StoreError, Stored};
+use recado_core::{for_each_listing, match_kind};
+
+use crate::PostgresStore;
+use crate::param::{Param, params};
+use crate::place::Place;
+use crate::session::{get, select};
+use crate::table::Table;
+
+/// The row of a key.
+async fn row<T: Table + Into<Row>>(
+    pool: &Pool,
+    key: &RowKey,
+) -> Result<Option<Stored<Row>>, StoreError> {
+    let found = get::<T>(pool, Place::find(key).params()).await?;
+    Ok(found.map(|stored| stored.map(T::into)))
+}
+
+/// The rows that a condition selects.
+async fn list<T: Table + Into<Row>>(
+    pool: &Pool,
+    condition: &str,
+    params: Vec<Param>,
+) -> Result<Vec<Stored<Row>>, StoreError> {
+    let rows = select::<T>(pool, condition, params).await?;
+    Ok(rows.into_iter().map(|stored| stored.map(T::into)).collect())
+}
+
+/// Which rows of its table a listing has, in which order.
+const fn condition(listing: Listing) -> &'static str {
+    match listing {
+        Listing::Stage(_) => "WHERE company_id = $1 ORDER BY pipeline_id, display_order, id",
+        Listing::Company => "ORDER BY created_at, id",
+        Listing::Worker => "ORDER BY id",
+        Listing::Shard => "ORDER BY number",
+        _ => "WHERE company_id = $1 ORDER BY created_at, id",
+    }
+}
+
+macro_rules! listed {
+    (
+        [$pool:expr, $listing:expr]
+        company { $($name:ident($record:ty) by $($order:ident),+;)+ }
+        installation { $($global:ident($global_record:ty) by $($global_order:ident),+;)+ }
+    ) => {
+        match $listing {
+            $(Listing::$name(company) => {
+                list::<$record>($pool, condition($listing), params![company.uuid()]).await
+            })+
+            $(Listing::$global => {
+                list::<$global_record>($pool, condition($listing), Vec::new()).await
+            })+
+        }
+    };
+}
+
+#[async_trait]
+impl Records for PostgresStore {
+    async fn row(&self, key: &RowKey) -> Result<Option<Stored<Row>>, StoreError> {
+        match_kind!(key.kind(), T => row::<T>(&self.pool, key).await)
+    }
+
+    async fn rows(&self, listing: Listing) -> Result<Vec<Stored<Row>>, StoreError> {
+        for_each_listing!(listed [&self.pool, listing])
+    }
+
+    async fn is_in_use(&self, company: CompanyId, record: Removable) -> Result<bool, StoreError> {
+        match record {
+            Removable::Member(id) => self.member_in_use(company, id).await,
+            Removable::CloseReason(id) => self.close_reason_in_use(company, id).await,
+            Removable::Connection(id) => self.connection_in_use(company, id).await,
+        }
+    }
+}

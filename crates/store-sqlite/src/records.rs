@@ -1,0 +1,74 @@
+//! Reads that are alike for all kinds of record.
+
+use async_trait::async_trait;
+use recado_core::ids::CompanyId;
+use recado_core::store::{Listing, Records, Removable, Row, RowKey, StoreError, Stored};
+use recado_core::{for_each_listing, match_kind};
+use rusqlite::Connection;
+
+use crate::SqliteStore;
+use crate::cell::Cell;
+use crate::error::ReadResult;
+use crate::table::{self, Table};
+
+/// The row of a key.
+fn get<T: Table + Into<Row>>(conn: &Connection, key: &RowKey) -> ReadResult<Option<Stored<Row>>> {
+    let found = table::get::<T>(conn, &table::key_values(key))?;
+    Ok(found.map(|stored| stored.map(T::into)))
+}
+
+/// The rows that a condition selects.
+fn list<T: Table + Into<Row>>(
+    conn: &Connection,
+    condition: &str,
+    values: &[Cell<'_>],
+) -> ReadResult<Vec<Stored<Row>>> {
+    let rows = table::list::<T>(conn, condition, values)?;
+    Ok(rows.into_iter().map(|stored| stored.map(T::into)).collect())
+}
+
+/// Which rows of its table a listing has, in which order.
+const fn condition(listing: Listing) -> &'static str {
+    match listing {
+        Listing::Stage(_) => "company_id = ?1 ORDER BY pipeline_id, display_order, id",
+        Listing::Company => "true ORDER BY created_at, id",
+        Listing::Worker => "true ORDER BY id",
+        Listing::Shard => "true ORDER BY number",
+        _ => "company_id = ?1 ORDER BY created_at, id",
+    }
+}
+
+macro_rules! listed {
+    (
+        [$conn:expr, $listing:expr]
+        company { $($name:ident($record:ty) by $($order:ident),+;)+ }
+        installation { $($global:ident($global_record:ty) by $($global_order:ident),+;)+ }
+    ) => {
+        match $listing {
+            $(Listing::$name(company) => {
+                list::<$record>($conn, condition($listing), &[company.into()])
+            })+
+            $(Listing::$global => list::<$global_record>($conn, condition($listing), &[]),)+
+        }
+    };
+}
+
+#[async_trait]
+impl Records for SqliteStore {
+    async fn row(&self, key: &RowKey) -> Result<Option<Stored<Row>>, StoreError> {
+        let key = key.clone();
+        self.read(move |conn| match_kind!(key.kind(), T => get::<T>(conn, &key))).await
+    }
+
+    async fn rows(&self, listing: Listing) -> Result<Vec<Stored<Row>>, StoreError> {
+        self.read(move |conn| for_each_listing!(listed [conn, listing])).await
+    }
+
+    async fn is_in_use(&self, company: CompanyId, record: Removable) -> Result<bool, StoreError> {
+        match record {
+            Removable::Member(id) => self.member_in_use(company, id).await,
+            Removable::CloseReason(id) => self.close_reason_in_use(company, id).await,
+            Removable::Connection(id) => self.connection_in_use(company, id).await,
+        }
+    }
+}
