@@ -5,8 +5,7 @@ use async_trait::async_trait;
 use super::{ApiKey, Company, KeyHash};
 use crate::store::StoreError;
 
-/// Reads of companies, keys, members and installation secrets. Listings are by `created_at`, then
-/// `id` (D58).
+/// Reads of keys.
 #[async_trait]
 pub trait AccessReads: Send + Sync {
     /// The key of this hash with its company, in one read: made for every call (D11).

@@ -83,7 +83,7 @@ pub fn is_slug(text: &str) -> bool {
         && text.len() <= SLUG_CHARS
 }
 
-/// Reads of custom-field definitions. Listings are by `created_at`, then `id` (D58).
+/// Reads of custom-field definitions.
 #[async_trait]
 pub trait CustomFieldReads: Send + Sync {
     /// The definition of the company that has this slug.

@@ -55,8 +55,7 @@ pub struct Deal {
     pub updated_at: Timestamp,
 }
 
-/// Reads of pipelines and deals. Listings are by `created_at`, then `id`; stages by
-/// `display_order`.
+/// Reads of deals, by `created_at`, then `id`.
 #[async_trait]
 pub trait DealReads: Send + Sync {
     /// All deals of the company, or those of one contact.

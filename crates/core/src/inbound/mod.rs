@@ -69,7 +69,7 @@ pub struct InboundEndpoint {
     pub updated_at: Timestamp,
 }
 
-/// Reads of inbound endpoints. Listings are by `created_at`, then `id`.
+/// Reads of inbound endpoints.
 #[async_trait]
 pub trait InboundReads: Send + Sync {
     /// The endpoint of any company that has this slug, with its company: made for every call.

@@ -1,5 +1,5 @@
-//! What the core asks of a database: reads by feature, one atomic [`Commit`], and [`Claims`] for
-//! queues.
+//! What the core asks of a database: [`Records`] for reading rows of any kind, queries by feature,
+//! one atomic [`Commit`], and [`Claims`] for queues.
 //!
 //! # Contract
 //!

@@ -1,4 +1,9 @@
-//! Reads that are alike for all kinds of record: one row by its key, and all rows of a company.
+//! Reads that are alike for all kinds of record: one row by its key, and all rows of a listing.
+//!
+//! # Contract
+//!
+//! A row is answered whatever its state: deleted webhooks, expired calls and workers without a lease
+//! too. A key of another company's row answers nothing. A listing is complete, and in its order.
 
 use async_trait::async_trait;
 
@@ -104,7 +109,7 @@ pub enum Removable {
 /// Reads of rows of any kind. Callers use [`RecordsExt`], which gives them their types back.
 #[async_trait]
 pub trait Records: Send + Sync {
-    /// The row of a key; of a deleted webhook and of whatever else has ended, too.
+    /// The row of a key.
     async fn row(&self, key: &RowKey) -> Result<Option<Stored<Row>>, StoreError>;
 
     /// All rows of a listing: by `created_at`, then `id` (D58); stages by pipeline and

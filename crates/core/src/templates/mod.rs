@@ -172,7 +172,7 @@ pub fn choose<'a, T: std::ops::Deref<Target = Template>>(
     speaking.or(if language.is_none() { named.first() } else { None }).copied()
 }
 
-/// Reads of templates. Listings are by `created_at`, then `id`.
+/// Reads of templates.
 #[async_trait]
 pub trait TemplateReads: Send + Sync {
     /// The template of any company that has this token, with its company: made for every dispatch
