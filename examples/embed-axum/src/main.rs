@@ -88,7 +88,7 @@ async fn jobs(recado: Recado) {
 /// store's upkeep. What fails is tried again with the next round.
 async fn upkeep(recado: Recado) {
     loop {
-        let _ = recado.workers().beat().await;
+        let _ = recado.workers().renew().await;
         let _ = recado.sending().recover().await;
         let _ = recado.deliveries().sweep().await;
         let _ = recado.store().upkeep(recado.now()).await;

@@ -1,9 +1,9 @@
 //! Campaigns: one template to every contact of a list, each at most once (D58, D66).
 
 mod draft;
-mod line;
 mod listing;
 mod manage;
+mod queue;
 mod recipient;
 mod run;
 mod send;

@@ -1,4 +1,4 @@
-//! The runner: takes the turns of the running campaigns that fall to this process, at their rates.
+//! The runner: writes to the recipients of the campaigns that fall to this process, at their rates.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::{Future, pending};
@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 
-use super::line::{CHUNK, CampaignTask, Line, Next, POLL};
+use super::queue::{CHUNK, CampaignTask, Next, POLL, RecipientQueue};
 use super::send::{SlotOutcome, fault_of};
 use super::start::{Finish, FinishCampaign};
 use super::{Campaign, Campaigns, PauseReason, RecipientNumber, RecipientStatus};
@@ -28,7 +28,7 @@ type Running<'a> = Pin<Box<dyn Future<Output = Ended> + Send + 'a>>;
 
 /// How something that was under way has ended.
 enum Ended {
-    Looked(Result<Vec<Stored<Campaign>>, StoreError>),
+    Polled(Result<Vec<Stored<Campaign>>, StoreError>),
     Read(At, Result<Chunk, StoreError>),
     Asked(At, Result<RateDecision, StoreError>),
     Taken(At, RecipientNumber, Result<SlotOutcome, StoreError>),
@@ -49,7 +49,7 @@ impl Campaigns<'_> {
     /// Runs campaigns until `stop` ends: those that fall to this process among all that dispatch.
     /// Run it once a process, beside [`Deliveries::run`](crate::deliveries::Deliveries::run).
     ///
-    /// Each recipient gets at most one message, across crashes, restarts and processes: its turn is
+    /// Each recipient gets at most one message, across crashes, restarts and processes: its slot is
     /// taken in the commit that stores the message. The rate of a campaign holds over all
     /// processes. When `stop` ends nothing more is begun, and what is on its way is finished.
     /// Failures of the store are told to the timer and tried again (D66).
@@ -57,7 +57,7 @@ impl Campaigns<'_> {
         Runner::new(self.app, Some(timer)).run(Box::pin(stop.map(|()| Ended::Stopped))).await;
     }
 
-    /// Takes every turn that may be taken now, then ends: for tests with a clock of their own, and
+    /// Uses every slot that may be used now, then ends: for tests with a clock of their own, and
     /// for programs without background tasks. Nobody's rate is waited for.
     pub async fn drain(&self) {
         Runner::new(self.app, None).run(Box::pin(pending())).await;
@@ -67,13 +67,13 @@ impl Campaigns<'_> {
 struct Runner<'a> {
     app: &'a Recado,
     timer: Option<&'a dyn Timer>,
-    lines: BTreeMap<CampaignId, Line>,
+    queues: BTreeMap<CampaignId, RecipientQueue>,
     running: FuturesUnordered<Running<'a>>,
     taking: usize,
     /// Everything under way that is no wait.
     working: usize,
-    looking: bool,
-    looked: bool,
+    polling: bool,
+    polled: bool,
     stopping: bool,
     ticked_at: Timestamp,
     wakes_at: Option<Timestamp>,
@@ -84,12 +84,12 @@ impl<'a> Runner<'a> {
         Self {
             app,
             timer,
-            lines: BTreeMap::new(),
+            queues: BTreeMap::new(),
             running: FuturesUnordered::new(),
             taking: 0,
             working: 0,
-            looking: false,
-            looked: false,
+            polling: false,
+            polled: false,
             stopping: false,
             ticked_at: app.now(),
             wakes_at: None,
@@ -98,7 +98,7 @@ impl<'a> Runner<'a> {
 
     async fn run(mut self, stop: Running<'a>) {
         self.running.push(stop);
-        self.look();
+        self.poll();
         self.sleep(self.app.now());
         while let Some(done) = self.running.next().await {
             self.take_in(done);
@@ -114,11 +114,11 @@ impl<'a> Runner<'a> {
         }
     }
 
-    fn look(&mut self) {
-        if !self.looking && !self.stopping {
-            self.looking = true;
+    fn poll(&mut self) {
+        if !self.polling && !self.stopping {
+            self.polling = true;
             self.working += 1;
-            self.running.push(Box::pin(look(self.app).map(Ended::Looked)));
+            self.running.push(Box::pin(poll(self.app).map(Ended::Polled)));
         }
     }
 
@@ -128,22 +128,22 @@ impl<'a> Runner<'a> {
             self.working -= 1;
         }
         match done {
-            Ended::Looked(found) => {
-                self.looking = false;
-                self.looked = true;
+            Ended::Polled(found) => {
+                self.polling = false;
+                self.polled = true;
                 match found {
                     Ok(campaigns) => self.found(campaigns),
                     Err(error) => self.trouble(&error),
                 }
             }
             Ended::Read(at, chunk) => match chunk {
-                Ok(chunk) => self.with(at, |line| line.read(chunk.next, chunk.read_to)),
+                Ok(chunk) => self.with(at, |queue| queue.read(chunk.next, chunk.read_to)),
                 Err(error) => self.failed(at, &error, now),
             },
             Ended::Asked(at, decision) => match decision {
                 Ok(RateDecision::Allowed) => self.begin_slot(at),
                 Ok(RateDecision::Limited { retry_after }) => {
-                    self.with(at, |line| line.paced(now.plus(up_to_millis(retry_after)), now));
+                    self.with(at, |queue| queue.paced(now.plus(up_to_millis(retry_after)), now));
                 }
                 Err(error) => self.failed(at, &error, now),
             },
@@ -153,21 +153,21 @@ impl<'a> Runner<'a> {
             }
             Ended::Finished(at, finish) => match finish {
                 Ok(Finish::Over) => {
-                    self.lines.remove(&at.campaign);
+                    self.queues.remove(&at.campaign);
                 }
                 Ok(Finish::Waiting | Finish::Sending) => {
-                    self.with(at, |line| line.again(now.plus(POLL)));
+                    self.with(at, |queue| queue.again(now.plus(POLL)));
                 }
                 Err(error) => self.failed(at, &error, now),
             },
-            Ended::Paused => self.look(),
+            Ended::Paused => self.poll(),
             Ended::Slept(at) => {
                 self.wakes_at = self.wakes_at.filter(|wakes_at| *wakes_at != at);
                 // A clock that was set back does not hold up the next poll.
                 self.ticked_at = self.ticked_at.min(now);
                 if self.ticked_at.plus(POLL) <= now {
                     self.ticked_at = now;
-                    self.look();
+                    self.poll();
                 }
             }
             Ended::Stopped => self.stopping = true,
@@ -175,41 +175,42 @@ impl<'a> Runner<'a> {
     }
 
     /// Changes a line that is still in the round that something was begun in.
-    fn with(&mut self, at: At, change: impl FnOnce(&mut Line)) {
-        if let Some(line) = self.lines.get_mut(&at.campaign).filter(|line| line.round() == at.round)
+    fn with(&mut self, at: At, change: impl FnOnce(&mut RecipientQueue)) {
+        if let Some(queue) =
+            self.queues.get_mut(&at.campaign).filter(|queue| queue.round() == at.round)
         {
-            change(line);
+            change(queue);
         }
     }
 
     fn failed(&mut self, at: At, error: &StoreError, now: Timestamp) {
         self.trouble(error);
-        self.with(at, |line| line.again(now.plus(POLL)));
+        self.with(at, |queue| queue.again(now.plus(POLL)));
     }
 
     /// Takes the campaigns that run; those that do no longer are let go of once they are quiet.
     fn found(&mut self, campaigns: Vec<Stored<Campaign>>) {
         let running: BTreeSet<CampaignId> = campaigns.iter().map(|known| known.id).collect();
-        self.lines.retain(|id, _| running.contains(id));
+        self.queues.retain(|id, _| running.contains(id));
         for campaign in campaigns {
-            match self.lines.get_mut(&campaign.id) {
-                Some(line) => line.found(campaign),
+            match self.queues.get_mut(&campaign.id) {
+                Some(queue) => queue.found(campaign),
                 None => {
-                    self.lines.insert(campaign.id, Line::new(campaign));
+                    self.queues.insert(campaign.id, RecipientQueue::new(campaign));
                 }
             }
         }
     }
 
     fn begin_slot(&mut self, at: At) {
-        let Some(line) = self.lines.get_mut(&at.campaign) else { return };
-        if self.stopping || line.round() != at.round {
+        let Some(queue) = self.queues.get_mut(&at.campaign) else { return };
+        if self.stopping || queue.round() != at.round {
             return;
         }
-        let Some(next) = line.next() else { return };
+        let Some(next) = queue.next() else { return };
         self.taking += 1;
         self.working += 1;
-        let (app, campaign) = (self.app, line.campaign.clone());
+        let (app, campaign) = (self.app, queue.campaign.clone());
         self.running.push(Box::pin(async move {
             let slot = app.campaigns().use_slot(&campaign, next.number, next.contact).await;
             Ended::Taken(at, next.number, slot)
@@ -224,23 +225,23 @@ impl<'a> Runner<'a> {
         now: Timestamp,
     ) {
         // Whatever the round: its recipient is served no longer.
-        let Some(line) = self.lines.get_mut(&at.campaign) else { return };
+        let Some(queue) = self.queues.get_mut(&at.campaign) else { return };
         match slot {
             Ok(SlotOutcome::Sent) => {
-                line.took(number, false);
-                line.passed(now);
+                queue.took(number, false);
+                queue.passed(now);
             }
             Ok(SlotOutcome::Taken) => {
-                line.took(number, false);
+                queue.took(number, false);
             }
             Ok(SlotOutcome::Limited) => {
-                line.took(number, false);
-                line.limited(now);
+                queue.took(number, false);
+                queue.limited(now);
             }
             Ok(SlotOutcome::Unreached) => {
-                if line.took(number, true) {
-                    let (company, id) = (line.campaign.company, at.campaign);
-                    self.lines.remove(&id);
+                if queue.took(number, true) {
+                    let (company, id) = (queue.campaign.company, at.campaign);
+                    self.queues.remove(&id);
                     self.working += 1;
                     let app = self.app;
                     self.running.push(Box::pin(async move {
@@ -253,13 +254,13 @@ impl<'a> Runner<'a> {
                 }
             }
             Ok(SlotOutcome::Outdated | SlotOutcome::TemplateLost) => {
-                line.not_taken(number);
-                self.with(at, |line| line.outdated(now));
-                self.look();
+                queue.not_taken(number);
+                self.with(at, |queue| queue.outdated(now));
+                self.poll();
             }
             Err(error) => {
-                line.not_taken(number);
-                line.rest(now.plus(POLL));
+                queue.not_taken(number);
+                queue.rest(now.plus(POLL));
                 self.trouble(&error);
             }
         }
@@ -272,16 +273,16 @@ impl<'a> Runner<'a> {
             return self.working == 0;
         }
         let app = self.app;
-        for (id, line) in &mut self.lines {
+        for (id, queue) in &mut self.queues {
             // While something is being looked for anew, what is known may be outdated.
-            if self.looking && self.timer.is_none() {
+            if self.polling && self.timer.is_none() {
                 break;
             }
             let has_room = self.taking < IN_ALL;
-            for step in line.steps(now, has_room) {
+            for step in queue.steps(now, has_room) {
                 self.working += 1;
-                let at = At { campaign: *id, round: line.round() };
-                let campaign = line.campaign.clone();
+                let at = At { campaign: *id, round: queue.round() };
+                let campaign = queue.campaign.clone();
                 self.running.push(match step {
                     CampaignTask::Read(after) => {
                         Box::pin(async move { Ended::Read(at, read(app, &campaign, after).await) })
@@ -296,7 +297,7 @@ impl<'a> Runner<'a> {
             }
         }
         if self.timer.is_none() {
-            return self.working == 0 && self.looked;
+            return self.working == 0 && self.polled;
         }
         self.sleep(now);
         false
@@ -306,7 +307,7 @@ impl<'a> Runner<'a> {
     fn sleep(&mut self, now: Timestamp) {
         let Some(timer) = self.timer else { return };
         let tick = self.ticked_at.plus(POLL);
-        let next = self.lines.values().filter_map(Line::wakes_at).min();
+        let next = self.queues.values().filter_map(RecipientQueue::wakes_at).min();
         let wake = next.map_or(tick, |next| next.min(tick));
         if self.wakes_at.is_none_or(|at| wake < at) {
             self.wakes_at = Some(wake);
@@ -325,7 +326,7 @@ fn up_to_millis(wait: Duration) -> Duration {
 }
 
 /// The running campaigns that fall to this process.
-async fn look(app: &Recado) -> Result<Vec<Stored<Campaign>>, StoreError> {
+async fn poll(app: &Recado) -> Result<Vec<Stored<Campaign>>, StoreError> {
     let running = app.store().running_campaigns().await?;
     if running.is_empty() {
         return Ok(running);

@@ -1,4 +1,4 @@
-//! A recipient's turn: its message, or the reason why it gets none (D66).
+//! A recipient's slot: its message, or the reason why it gets none (D66).
 
 use async_trait::async_trait;
 
@@ -17,7 +17,7 @@ use crate::sending::{Claim, NoConnection, Order, SendError, SendTarget};
 use crate::store::{ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
 use crate::templates::{Composed, Template, TemplateStatus, compose};
 
-/// How a recipient's turn ended.
+/// How a recipient's slot ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SlotOutcome {
     /// Its message was accepted.

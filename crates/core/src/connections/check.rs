@@ -12,11 +12,11 @@ use crate::store::{ChangeSet, RecordsExt, StoreError, Stored};
 use crate::{Recado, Timestamp};
 
 /// How long after a look at a connected connection the next is due.
-pub const LOOK_AGAIN: Duration = Duration::from_secs(5 * 60);
+pub const CHECK_AGAIN: Duration = Duration::from_secs(5 * 60);
 /// How long after a look at a disconnected one.
-pub const LOOK_AGAIN_DISCONNECTED: Duration = Duration::from_secs(60);
+pub const CHECK_AGAIN_DISCONNECTED: Duration = Duration::from_secs(60);
 /// How long after a look without an answer at the most.
-pub const LOOK_AGAIN_UNANSWERED: Duration = Duration::from_secs(15 * 60);
+pub const CHECK_AGAIN_UNANSWERED: Duration = Duration::from_secs(15 * 60);
 /// How long a gateway may take to answer: many that hang must not keep other work waiting.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long one look may take beyond the connection's own limit before it counts as dead.
@@ -86,8 +86,8 @@ impl Connections<'_> {
 
 /// The first regular look at a new connection: at once, unless the operator has told its state
 /// (R121).
-pub(super) fn first_look(reported: bool, now: Timestamp) -> Timestamp {
-    if reported { now.plus(LOOK_AGAIN_DISCONNECTED) } else { now }
+pub(super) fn first_check(reported: bool, now: Timestamp) -> Timestamp {
+    if reported { now.plus(CHECK_AGAIN_DISCONNECTED) } else { now }
 }
 
 /// Looks at a connection and settles the job.
@@ -126,9 +126,9 @@ pub(crate) async fn check_connection_job(
 /// What becomes of a job after a look; `None` when it is over.
 fn next(job: &Job, answered: bool, status: ConnectionStatus, now: Timestamp) -> Option<Job> {
     let wait = match (&job.kind, status) {
-        (JobKind::CheckConnection { .. }, ConnectionStatus::Connected) => LOOK_AGAIN,
+        (JobKind::CheckConnection { .. }, ConnectionStatus::Connected) => CHECK_AGAIN,
         (JobKind::CheckConnection { .. }, ConnectionStatus::Disconnected) => {
-            LOOK_AGAIN_DISCONNECTED
+            CHECK_AGAIN_DISCONNECTED
         }
         _ if answered => return None,
         _ => *RETRY_WAITS.get(job.attempts as usize)?,
@@ -151,7 +151,7 @@ fn unanswered(wait: Duration, status: ConnectionStatus, attempts: u32) -> Durati
 
 /// The wait after so many looks in a row without an answer: each twice as long as the one before.
 fn longer(wait: Duration, attempts: u32) -> Duration {
-    wait.saturating_mul(2_u32.saturating_pow(attempts)).min(LOOK_AGAIN_UNANSWERED)
+    wait.saturating_mul(2_u32.saturating_pow(attempts)).min(CHECK_AGAIN_UNANSWERED)
 }
 
 #[cfg(test)]
@@ -220,7 +220,7 @@ mod tests {
     /// R121.
     #[test]
     fn a_state_that_the_operator_reported_is_not_asked_for_at_once() {
-        assert_eq!(first_look(false, NOW), NOW);
-        assert!(first_look(true, NOW) > NOW);
+        assert_eq!(first_check(false, NOW), NOW);
+        assert!(first_check(true, NOW) > NOW);
     }
 }

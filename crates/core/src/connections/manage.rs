@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::check::first_look;
+use super::check::first_check;
 use super::missed::after_outage;
 use super::upkeep::{first_due, regular_jobs};
 use super::{Connection, ConnectionDraft, ConnectionPatch, ConnectionStatus, ConnectionView};
@@ -63,7 +63,7 @@ impl Connections<'_> {
         let jobs = regular_jobs(&connection, now);
         let mut changes = ChangeSet::new().insert(connection);
         for kind in jobs {
-            let due_at = first_due(&kind, first_look(reported, now), now);
+            let due_at = first_due(&kind, first_check(reported, now), now);
             let job = Job::due_now(JobId::new(self.app.uuid(now)), company, kind, now);
             changes = changes.insert(Job { due_at, ..job });
         }

@@ -13,7 +13,7 @@ mod view;
 use async_trait::async_trait;
 
 pub(crate) use check::check_connection_job;
-pub use check::{LOOK_AGAIN, LOOK_AGAIN_DISCONNECTED, LOOK_AGAIN_UNANSWERED};
+pub use check::{CHECK_AGAIN, CHECK_AGAIN_DISCONNECTED, CHECK_AGAIN_UNANSWERED};
 pub use draft::{ConnectionChange, ConnectionDraft, ConnectionPatch, NewConnection};
 pub use manage::Connections;
 pub use missed::PULL_AGAIN;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::check::LOOK_AGAIN;
+use super::check::CHECK_AGAIN;
 use super::missed::PULL_AGAIN;
 use super::{Connection, Connections};
 use crate::Timestamp;
@@ -33,7 +33,7 @@ pub(super) fn first_due(kind: &JobKind, look: Timestamp, now: Timestamp) -> Time
 
 /// How long after it was missed a job is done first: those of many connections not all at once.
 fn spread(connection: ConnectionId) -> Duration {
-    let millis = connection.uuid().as_u128() % LOOK_AGAIN.as_millis();
+    let millis = connection.uuid().as_u128() % CHECK_AGAIN.as_millis();
     Duration::from_millis(u64::try_from(millis).unwrap_or(0))
 }
 
@@ -99,8 +99,8 @@ mod tests {
             for low in low {
                 let id = Uuid::from_u64_pair(made_at, low);
                 let wait = spread(ConnectionId::new(id));
-                prop_assert!(wait < LOOK_AGAIN);
-                quarters[(wait.as_millis() * 4 / LOOK_AGAIN.as_millis()) as usize] += 1;
+                prop_assert!(wait < CHECK_AGAIN);
+                quarters[(wait.as_millis() * 4 / CHECK_AGAIN.as_millis()) as usize] += 1;
             }
             // A quarter has 50 on average; fewer than 10 happen once in 10^12 draws.
             prop_assert!(quarters.iter().all(|connections| *connections >= 10), "{quarters:?}");

@@ -10,7 +10,7 @@ use crate::{Recado, Timestamp};
 
 /// How long a process counts as alive after its last beat. Beat about three times as often (R28).
 pub const LEASE: Duration = Duration::from_secs(10);
-/// With less than this left, a beat is made before anything is begun under the lease.
+/// With less than this left, the lease is renewed before anything is begun under the lease.
 const MARGIN: Duration = Duration::from_secs(5);
 
 /// The lease of this process as far as it knows.
@@ -35,7 +35,7 @@ impl OwnLease {
         Timestamp::from_millis(self.leased_until.load(Ordering::Acquire))
     }
 
-    /// Says whether this process dispatches deliveries; told to the others with the next beat.
+    /// Says whether this process dispatches deliveries; the others read it after the next renewal.
     pub(crate) fn set_dispatches(&self, dispatches: bool) {
         self.dispatches.store(dispatches, Ordering::Release);
     }
@@ -54,7 +54,7 @@ impl Workers<'_> {
     /// # Errors
     ///
     /// When the store fails; the lease runs on as it was.
-    pub async fn beat(&self) -> Result<(), StoreError> {
+    pub async fn renew(&self) -> Result<(), StoreError> {
         let lease = self.app.own_lease();
         loop {
             let dispatches = lease.dispatches.load(Ordering::Acquire);
@@ -69,7 +69,7 @@ impl Workers<'_> {
                     lease.leased_until.fetch_max(worker.leased_until.millis(), Ordering::AcqRel);
                     return Ok(());
                 }
-                // Another task of this process beat at the same time.
+                // Another task of this process renewed at the same time.
                 Err(CommitError::Conflict(_)) => {}
                 Err(CommitError::Store(error)) => return Err(error),
             }
@@ -85,7 +85,7 @@ impl Workers<'_> {
         if self.app.own_lease().lasts_until() > self.app.now().plus(MARGIN) {
             return Ok(());
         }
-        self.beat().await
+        self.renew().await
     }
 
     /// Gives the lease up at the end of the process: whatever is still in flight counts as

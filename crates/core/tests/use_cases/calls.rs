@@ -153,7 +153,7 @@ async fn the_answer_goes_with_the_contact_it_is_about() {
 async fn a_call_that_cannot_be_written_down_is_not_begun() {
     let store = FaultyStore::new(Arc::new(MemoryStore::new()));
     let kit = Kit::on(Arc::new(store.clone())).await;
-    kit.app.workers().beat().await.unwrap();
+    kit.app.workers().renew().await.unwrap();
     store.fail_nth(StoreOp::Commit, 0, StoreFailure::Unavailable);
     let begun = begin(&kit.app, kit.company.id, key("k"), "{}").await;
     assert!(matches!(begun, Err(recado_core::Error::Store(_))), "{begun:?}");

@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use recado_core::Recado;
 use recado_core::connections::ConnectionStatus::{self, Connected, Disconnected};
-use recado_core::connections::{Connection, Gateway, LOOK_AGAIN};
+use recado_core::connections::{CHECK_AGAIN, Connection, Gateway};
 use recado_core::gateway::{
     GatewayEvent, GatewayStatus, Outgoing, Provider, ProviderError, ProviderWebhook, Providers,
     SendResult, WebhookRefused,
@@ -222,7 +222,7 @@ async fn connections_of_an_older_version_get_the_jobs_that_come_back() {
         let made = model.jobs(kit.company.id);
         assert_eq!(made.len(), wanted);
         let now = kit.clock.now();
-        assert!(made.iter().all(|job| now <= job.due_at && job.due_at < now.plus(LOOK_AGAIN)));
+        assert!(made.iter().all(|job| now <= job.due_at && job.due_at < now.plus(CHECK_AGAIN)));
         for job in &made {
             if let JobKind::PullMissed { since, .. } = job.kind {
                 assert_eq!(since, connection.created_at);

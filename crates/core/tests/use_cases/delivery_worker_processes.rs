@@ -240,7 +240,7 @@ async fn a_process_that_was_cut_off_does_not_send_what_another_has_taken_over() 
     assert_eq!(outbound.count(DeliveryStatus::Delivered).await, 40);
     faulty.heal();
     // The lease of a server is renewed by a task of its own.
-    cut_off.app.workers().beat().await.unwrap();
+    cut_off.app.workers().renew().await.unwrap();
     pass(&outbound, 5).await;
     assert_eq!(receiver.arrived(), 16 + 40, "what was in flight came twice, and nothing else");
     cut_off.stop().await;
@@ -399,7 +399,7 @@ async fn a_process_without_a_dispatcher_gets_no_share() {
         .clock(outbound.kit.clock.clone())
         .start()
         .await;
-    idle.workers().beat().await.unwrap();
+    idle.workers().renew().await.unwrap();
     let process = Process::start(&outbound, 5).await;
     quiet().await;
     create_many(&outbound, 0, 2).await;

@@ -198,7 +198,7 @@ async fn a_process_that_ends_finishes_what_it_still_has_in_flight() {
 #[tokio::test]
 async fn an_outcome_that_cannot_be_recorded_is_uncertain_now_and_true_later() {
     let (messaging, _, store) = kit().await;
-    messaging.kit.app.workers().beat().await.unwrap();
+    messaging.kit.app.workers().renew().await.unwrap();
     messaging.send(PHONE, "primeira").await.unwrap();
     // The first commit is the intent, those that follow try to record the outcome.
     let mut commits = 0;
@@ -288,7 +288,7 @@ async fn a_message_that_lands_after_its_connection_broke_fails_and_is_never_sent
 async fn an_unreadable_contact_is_a_503_and_nothing_is_sent() {
     let (messaging, _, store) = kit().await;
     create_phone(&messaging.kit, PHONE).await;
-    messaging.kit.app.workers().beat().await.unwrap();
+    messaging.kit.app.workers().renew().await.unwrap();
     store.fail_contact_reads();
     let refused = messaging.send(PHONE, "Oi").await.unwrap_err();
     assert_eq!(code(&refused), "CONTACT_STATE_UNAVAILABLE");

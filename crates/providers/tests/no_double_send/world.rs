@@ -215,7 +215,7 @@ impl World {
         self.work_off();
         self.clock.advance(LEASE + Duration::from_secs(1));
         for (_, app) in &self.processes {
-            finish(app.workers().beat()).expect("it works");
+            finish(app.workers().renew()).expect("it works");
         }
         for (_, app) in &self.processes {
             while finish(app.sending().recover()).expect("it works") {}
@@ -400,7 +400,7 @@ impl World {
         self.fake.set_now(self.clock.now());
         for (_, app) in &self.processes {
             if !self.dice.one_in(6) {
-                let _ = finish(app.workers().beat());
+                let _ = finish(app.workers().renew());
             }
         }
     }

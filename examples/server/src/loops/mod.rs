@@ -116,7 +116,7 @@ impl Loops {
         let workers = recado.clone();
         loops.add("lease", BEAT, move || {
             let recado = workers.clone();
-            async move { recado.workers().beat().await.map(|()| false) }
+            async move { recado.workers().renew().await.map(|()| false) }
         });
         if let Some(reports) = reports {
             loops.tasks.spawn(reports::run(recado.clone(), reports, loops.stop.subscribe()));

@@ -68,8 +68,8 @@ enum Until {
 
 impl Deliveries<'_> {
     /// Dispatches until `stop` ends: claims its share of the webhooks, sends what is due, records
-    /// what came of it. Run it once a process, beside the beat of
-    /// [`Workers`](crate::workers::Workers::beat). At least once: a delivery whose attempt was cut
+    /// what came of it. Run it once a process, beside the renewal of the
+    /// lease by [`Workers`](crate::workers::Workers::renew). At least once: a delivery whose attempt was cut
     /// off by a crash is tried again and the attempt is not counted (D52, D52a).
     ///
     /// When `stop` ends, nothing more is begun; what is in flight is finished and recorded, and each
@@ -148,7 +148,7 @@ impl<'a> Driver<'a> {
             self.running.push(elsewhere(self.app));
         }
         // Told to the others before anything is claimed.
-        if let Err(error) = self.app.workers().beat().await {
+        if let Err(error) = self.app.workers().renew().await {
             self.trouble(&error);
         }
         self.assign();
@@ -167,7 +167,7 @@ impl<'a> Driver<'a> {
         drop(listening);
         if self.until == Until::Drained {
             // So that no other process waits for this one.
-            let _reported: Result<(), StoreError> = self.app.workers().beat().await;
+            let _reported: Result<(), StoreError> = self.app.workers().renew().await;
         }
     }
 
@@ -478,7 +478,7 @@ async fn assign(
     if stopping {
         // Told first, so that what is handed back falls to the others at once.
         app.own_lease().set_dispatches(false);
-        app.workers().beat().await?;
+        app.workers().renew().await?;
     } else {
         app.workers().ensure_alive().await?;
     }

@@ -1,4 +1,4 @@
-//! Whose turn it is: a running campaign as its runner sees it. Plain data and pure decisions.
+//! Which recipient is next: a campaign as its runner sees it. Plain data and pure decisions.
 
 use std::collections::{HashSet, VecDeque};
 use std::time::Duration;
@@ -29,7 +29,7 @@ fn rest_after(limited: u32) -> Duration {
     Duration::from_secs(seconds).min(LONGEST_REST)
 }
 
-/// A recipient in line.
+/// A recipient that waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Next {
     pub(super) number: RecipientNumber,
@@ -47,9 +47,9 @@ pub(super) enum CampaignTask {
     Finish,
 }
 
-/// The recipients of a campaign that are in line, and those whose turn it is.
+/// The recipients of a campaign that wait, and those that are being written to.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct RecipientQueue {
     pub(super) campaign: Stored<Campaign>,
     /// Whether the campaign is known to have changed, but not how.
     outdated: bool,
@@ -64,16 +64,15 @@ pub(super) struct Line {
     unreached: u32,
     /// How often in a row the gateway took no more for the moment.
     limited: u32,
-    /// Nobody's turn comes before this moment, because of that.
+    /// No message goes out before this moment, because of that.
     rests_until: Option<Timestamp>,
-    /// Counts the looks at everything from the beginning: what an earlier one began tells nothing
-    /// any more.
+    /// Counts the rounds from the beginning: what an earlier round began is ignored.
     round: u64,
     /// Nothing is begun before this moment.
     waits_until: Option<Timestamp>,
 }
 
-impl Line {
+impl RecipientQueue {
     pub(super) fn new(campaign: Stored<Campaign>) -> Self {
         Self {
             campaign,
@@ -93,12 +92,12 @@ impl Line {
         }
     }
 
-    /// The current look at everything.
+    /// The current round.
     pub(super) const fn round(&self) -> u64 {
         self.round
     }
 
-    /// The steps to begin now; each is under way until it is told how it ended.
+    /// The steps to begin now; each is under way until its end is reported.
     pub(super) fn steps(&mut self, now: Timestamp, has_room: bool) -> Vec<CampaignTask> {
         if self.waits_until.is_some_and(|until| !is_over(until, now, POLL)) {
             return Vec::new();
@@ -136,11 +135,11 @@ impl Line {
             Some(last) => self.read_to = Some(last),
             None => self.is_read = true,
         }
-        // Those whose turn it is may still be shown as waiting.
+        // Those that are being written to may still be shown as waiting.
         self.queue.extend(chunk.into_iter().filter(|next| !self.taking.contains(&next.number)));
     }
 
-    /// Another message may go out: whose turn it is.
+    /// Another message may go out: the next recipient.
     pub(super) fn next(&mut self) -> Option<Next> {
         self.asking = false;
         let next = self.queue.pop_front()?;
@@ -154,7 +153,7 @@ impl Line {
         self.waits_until = Some(until.min(now.plus(POLL)));
     }
 
-    /// A turn ended; tells whether so many in a row did not reach the gateway that the campaign has
+    /// A slot ended; answers whether so many in a row did not reach the gateway that the campaign has
     /// to pause.
     pub(super) fn took(&mut self, number: RecipientNumber, unreached: bool) -> bool {
         self.taking.remove(&number);
@@ -183,7 +182,7 @@ impl Line {
         self.waits_until.into_iter().chain(self.rests_until).min()
     }
 
-    /// A turn was not taken: its recipient may still wait, and has another one in the next round.
+    /// A slot was not used: its recipient may still wait, and has another one in the next round.
     pub(super) fn not_taken(&mut self, number: RecipientNumber) {
         self.taking.remove(&number);
     }
@@ -194,7 +193,7 @@ impl Line {
     }
 
     /// The campaign is not as it was read, or a recipient is not: before it was looked up, nothing
-    /// would come of a turn.
+    /// would come of a slot.
     pub(super) fn outdated(&mut self, now: Timestamp) {
         self.again(now);
         self.outdated = true;
@@ -239,7 +238,7 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_millis(1_000);
 
-    fn line() -> Line {
+    fn queue() -> RecipientQueue {
         let campaign = Campaign {
             id: CampaignId::new(Uuid::from_u128(1)),
             company: CompanyId::new(Uuid::from_u128(2)),
@@ -258,119 +257,119 @@ mod tests {
             started_at: Some(NOW),
             finished_at: None,
         };
-        Line::new(Stored::new(campaign, Version::FIRST))
+        RecipientQueue::new(Stored::new(campaign, Version::FIRST))
     }
 
     fn chunk(numbers: std::ops::RangeInclusive<u32>) -> Vec<Next> {
         numbers.map(|n| Next { number: RecipientNumber(n), contact: None }).collect()
     }
 
-    fn steps(line: &mut Line) -> Vec<CampaignTask> {
-        line.steps(NOW, true)
+    fn steps(queue: &mut RecipientQueue) -> Vec<CampaignTask> {
+        queue.steps(NOW, true)
     }
 
     #[test]
     fn recipients_take_their_turns_in_order_one_question_at_a_time() {
-        let mut line = line();
-        assert_eq!(steps(&mut line), [CampaignTask::Read(None)]);
-        assert_eq!(steps(&mut line), []);
-        line.read(chunk(1..=2), Some(RecipientNumber(2)));
+        let mut queue = queue();
+        assert_eq!(steps(&mut queue), [CampaignTask::Read(None)]);
+        assert_eq!(steps(&mut queue), []);
+        queue.read(chunk(1..=2), Some(RecipientNumber(2)));
         assert_eq!(
-            steps(&mut line),
+            steps(&mut queue),
             [CampaignTask::Read(Some(RecipientNumber(2))), CampaignTask::Ask]
         );
-        assert_eq!(line.next().map(|next| next.number), Some(RecipientNumber(1)));
-        assert_eq!(steps(&mut line), [CampaignTask::Ask]);
-        assert_eq!(line.next().map(|next| next.number), Some(RecipientNumber(2)));
-        assert_eq!(steps(&mut line), []);
+        assert_eq!(queue.next().map(|next| next.number), Some(RecipientNumber(1)));
+        assert_eq!(steps(&mut queue), [CampaignTask::Ask]);
+        assert_eq!(queue.next().map(|next| next.number), Some(RecipientNumber(2)));
+        assert_eq!(steps(&mut queue), []);
     }
 
     #[test]
     fn the_end_is_looked_for_when_nobody_is_left_and_every_turn_has_ended() {
-        let mut line = line();
-        steps(&mut line);
-        line.read(chunk(1..=1), Some(RecipientNumber(1)));
-        steps(&mut line);
-        line.next();
-        line.read(Vec::new(), None);
-        assert_eq!(steps(&mut line), []);
-        line.took(RecipientNumber(1), false);
-        assert_eq!(steps(&mut line), [CampaignTask::Finish]);
-        assert_eq!(steps(&mut line), []);
+        let mut queue = queue();
+        steps(&mut queue);
+        queue.read(chunk(1..=1), Some(RecipientNumber(1)));
+        steps(&mut queue);
+        queue.next();
+        queue.read(Vec::new(), None);
+        assert_eq!(steps(&mut queue), []);
+        queue.took(RecipientNumber(1), false);
+        assert_eq!(steps(&mut queue), [CampaignTask::Finish]);
+        assert_eq!(steps(&mut queue), []);
     }
 
     #[test]
     fn nothing_is_begun_before_the_rate_allows_it() {
-        let mut line = line();
-        steps(&mut line);
-        line.read(chunk(1..=100), Some(RecipientNumber(100)));
-        steps(&mut line);
-        line.paced(Timestamp::from_millis(1_100), NOW);
-        assert_eq!(line.steps(Timestamp::from_millis(1_099), true), []);
-        assert_eq!(line.steps(Timestamp::from_millis(1_100), true), [CampaignTask::Ask]);
+        let mut queue = queue();
+        steps(&mut queue);
+        queue.read(chunk(1..=100), Some(RecipientNumber(100)));
+        steps(&mut queue);
+        queue.paced(Timestamp::from_millis(1_100), NOW);
+        assert_eq!(queue.steps(Timestamp::from_millis(1_099), true), []);
+        assert_eq!(queue.steps(Timestamp::from_millis(1_100), true), [CampaignTask::Ask]);
     }
 
     #[test]
     fn no_more_are_on_their_way_than_there_is_room_for() {
-        let mut line = line();
-        steps(&mut line);
-        line.read(chunk(1..=300), Some(RecipientNumber(300)));
+        let mut queue = queue();
+        steps(&mut queue);
+        queue.read(chunk(1..=300), Some(RecipientNumber(300)));
         for _ in 0..IN_FLIGHT {
-            assert_eq!(steps(&mut line), [CampaignTask::Ask]);
-            line.next();
-            if line.queue.len() < LOW {
+            assert_eq!(steps(&mut queue), [CampaignTask::Ask]);
+            queue.next();
+            if queue.queue.len() < LOW {
                 break;
             }
         }
-        assert!(line.taking.len() <= IN_FLIGHT);
-        assert!(!line.steps(NOW, false).contains(&CampaignTask::Ask));
+        assert!(queue.taking.len() <= IN_FLIGHT);
+        assert!(!queue.steps(NOW, false).contains(&CampaignTask::Ask));
     }
 
     #[test]
     fn after_trouble_everything_is_read_from_the_beginning_but_who_is_being_served() {
-        let mut line = line();
-        steps(&mut line);
-        line.read(chunk(1..=3), Some(RecipientNumber(3)));
-        steps(&mut line);
-        line.next();
-        let before = line.round();
-        line.again(NOW);
-        assert_ne!(line.round(), before);
-        assert_eq!(steps(&mut line), [CampaignTask::Read(None)]);
-        line.read(chunk(1..=3), Some(RecipientNumber(3)));
-        steps(&mut line);
-        assert_eq!(line.next().map(|next| next.number), Some(RecipientNumber(2)));
+        let mut queue = queue();
+        steps(&mut queue);
+        queue.read(chunk(1..=3), Some(RecipientNumber(3)));
+        steps(&mut queue);
+        queue.next();
+        let before = queue.round();
+        queue.again(NOW);
+        assert_ne!(queue.round(), before);
+        assert_eq!(steps(&mut queue), [CampaignTask::Read(None)]);
+        queue.read(chunk(1..=3), Some(RecipientNumber(3)));
+        steps(&mut queue);
+        assert_eq!(queue.next().map(|next| next.number), Some(RecipientNumber(2)));
     }
 
     #[test]
     fn five_messages_in_a_row_that_do_not_get_through_are_too_many() {
-        let mut line = line();
+        let mut queue = queue();
         for n in 1..=4 {
-            assert!(!line.took(RecipientNumber(n), true));
+            assert!(!queue.took(RecipientNumber(n), true));
         }
-        assert!(!line.took(RecipientNumber(5), false));
+        assert!(!queue.took(RecipientNumber(5), false));
         for n in 6..=9 {
-            assert!(!line.took(RecipientNumber(n), true));
+            assert!(!queue.took(RecipientNumber(n), true));
         }
-        assert!(line.took(RecipientNumber(10), true));
+        assert!(queue.took(RecipientNumber(10), true));
     }
 
     #[test]
     fn a_gateway_that_takes_no_more_gets_longer_and_longer_rests_until_it_takes_one() {
-        let mut line = line();
-        steps(&mut line);
-        line.read(chunk(1..=300), Some(RecipientNumber(300)));
+        let mut queue = queue();
+        steps(&mut queue);
+        queue.read(chunk(1..=300), Some(RecipientNumber(300)));
         let (mut now, mut rests) = (NOW, Vec::new());
         for _ in 0..8 {
-            assert!(line.steps(now, true).contains(&CampaignTask::Ask));
-            line.next();
-            line.limited(now);
+            assert!(queue.steps(now, true).contains(&CampaignTask::Ask));
+            queue.next();
+            queue.limited(now);
             // Of those on their way meanwhile nothing is learnt, whatever becomes of them.
-            line.limited(now);
-            line.passed(now);
-            let until = line.wakes_at().expect("it rests");
+            queue.limited(now);
+            queue.passed(now);
+            let until = queue.wakes_at().expect("it rests");
             assert!(
-                !line
+                !queue
                     .steps(Timestamp::from_millis(until.millis() - 1), true)
                     .contains(&CampaignTask::Ask)
             );
@@ -378,75 +377,75 @@ mod tests {
             now = until;
         }
         assert_eq!(rests, [1, 2, 4, 8, 16, 32, 60, 60]);
-        assert!(line.steps(now, true).contains(&CampaignTask::Ask));
-        line.passed(now);
-        line.limited(now);
-        assert_eq!(line.wakes_at(), Some(now.plus(Duration::from_secs(1))));
+        assert!(queue.steps(now, true).contains(&CampaignTask::Ask));
+        queue.passed(now);
+        queue.limited(now);
+        assert_eq!(queue.wakes_at(), Some(now.plus(Duration::from_secs(1))));
     }
 
     #[test]
     fn a_rest_that_a_clock_made_that_was_set_back_since_is_over() {
-        let mut line = line();
-        steps(&mut line);
-        line.read(chunk(1..=100), Some(RecipientNumber(100)));
-        line.limited(NOW.plus(Duration::from_secs(3_600)));
-        assert!(line.steps(NOW, true).contains(&CampaignTask::Ask));
+        let mut queue = queue();
+        steps(&mut queue);
+        queue.read(chunk(1..=100), Some(RecipientNumber(100)));
+        queue.limited(NOW.plus(Duration::from_secs(3_600)));
+        assert!(queue.steps(NOW, true).contains(&CampaignTask::Ask));
     }
 
     #[test]
     fn a_clock_that_is_set_back_holds_nothing_up() {
-        let mut line = line();
-        steps(&mut line);
-        line.read(chunk(1..=100), Some(RecipientNumber(100)));
-        steps(&mut line);
+        let mut queue = queue();
+        steps(&mut queue);
+        queue.read(chunk(1..=100), Some(RecipientNumber(100)));
+        steps(&mut queue);
         let later = Timestamp::from_millis(3_600_000);
-        line.paced(later.plus(Duration::from_millis(100)), later);
-        assert_eq!(line.steps(later, true), []);
-        assert_eq!(line.steps(NOW, true), [CampaignTask::Ask]);
+        queue.paced(later.plus(Duration::from_millis(100)), later);
+        assert_eq!(queue.steps(later, true), []);
+        assert_eq!(queue.steps(NOW, true), [CampaignTask::Ask]);
     }
 
     #[test]
     fn a_wait_of_minutes_is_asked_about_again_after_a_second() {
-        let mut line = line();
-        steps(&mut line);
-        line.read(chunk(1..=100), Some(RecipientNumber(100)));
-        steps(&mut line);
-        line.paced(NOW.plus(Duration::from_secs(120)), NOW);
-        assert_eq!(line.steps(Timestamp::from_millis(1_999), true), []);
-        assert_eq!(line.steps(Timestamp::from_millis(2_000), true), [CampaignTask::Ask]);
+        let mut queue = queue();
+        steps(&mut queue);
+        queue.read(chunk(1..=100), Some(RecipientNumber(100)));
+        steps(&mut queue);
+        queue.paced(NOW.plus(Duration::from_secs(120)), NOW);
+        assert_eq!(queue.steps(Timestamp::from_millis(1_999), true), []);
+        assert_eq!(queue.steps(Timestamp::from_millis(2_000), true), [CampaignTask::Ask]);
     }
 
     #[test]
     fn of_a_campaign_that_has_changed_nothing_is_begun_before_it_was_looked_up() {
-        let mut line = line();
-        steps(&mut line);
-        line.read(chunk(1..=100), Some(RecipientNumber(100)));
-        steps(&mut line);
-        line.outdated(NOW);
-        assert_eq!(line.steps(NOW.plus(Duration::from_secs(60)), true), []);
-        assert_eq!(line.waits_until, None);
-        line.found(line.campaign.clone());
-        assert_eq!(steps(&mut line), [CampaignTask::Read(None)]);
+        let mut queue = queue();
+        steps(&mut queue);
+        queue.read(chunk(1..=100), Some(RecipientNumber(100)));
+        steps(&mut queue);
+        queue.outdated(NOW);
+        assert_eq!(queue.steps(NOW.plus(Duration::from_secs(60)), true), []);
+        assert_eq!(queue.waits_until, None);
+        queue.found(queue.campaign.clone());
+        assert_eq!(steps(&mut queue), [CampaignTask::Read(None)]);
     }
 
     #[test]
     fn recipients_who_are_all_passed_over_end_nothing() {
-        let mut line = line();
-        steps(&mut line);
-        line.read(Vec::new(), Some(RecipientNumber(256)));
-        assert_eq!(steps(&mut line), [CampaignTask::Read(Some(RecipientNumber(256)))]);
+        let mut queue = queue();
+        steps(&mut queue);
+        queue.read(Vec::new(), Some(RecipientNumber(256)));
+        assert_eq!(steps(&mut queue), [CampaignTask::Read(Some(RecipientNumber(256)))]);
     }
 
     #[test]
     fn a_recipient_in_trouble_holds_up_nobody_behind_it() {
-        let mut line = line();
-        steps(&mut line);
-        line.read(chunk(1..=3), Some(RecipientNumber(3)));
-        steps(&mut line);
-        line.next();
-        line.not_taken(RecipientNumber(1));
-        line.rest(NOW);
-        assert_eq!(steps(&mut line), [CampaignTask::Ask]);
-        assert_eq!(line.next().map(|next| next.number), Some(RecipientNumber(2)));
+        let mut queue = queue();
+        steps(&mut queue);
+        queue.read(chunk(1..=3), Some(RecipientNumber(3)));
+        steps(&mut queue);
+        queue.next();
+        queue.not_taken(RecipientNumber(1));
+        queue.rest(NOW);
+        assert_eq!(steps(&mut queue), [CampaignTask::Ask]);
+        assert_eq!(queue.next().map(|next| next.number), Some(RecipientNumber(2)));
     }
 }
