@@ -41,7 +41,7 @@ use crate::transport::Transport;
 use crate::webhooks::Webhooks;
 use crate::workers::{OwnLease, Workers};
 
-/// How often a decision is made again after a conflict before the caller is told to come back
+/// How often a decision is made again after a conflict before the caller is asked to come back
 /// (R17).
 const MAX_ATTEMPTS: u32 = 64;
 

@@ -223,7 +223,7 @@ impl<'a> Input<'a> {
         self.object.contains_key(name)
     }
 
-    /// Ends the reading: every field that nobody asked for is a problem.
+    /// Ends the reading: every unknown field is a problem.
     pub fn finish(mut self) -> Problems {
         for name in self.object.keys() {
             if !self.known.contains(name.as_str()) {
@@ -239,7 +239,7 @@ impl<'a> Input<'a> {
 ///
 /// # Errors
 ///
-/// Everything that is wrong with the body, fields that nobody asked for included.
+/// Everything that is wrong with the body, unknown fields included.
 pub fn parse<'a, T>(
     body: &'a Map<String, Value>,
     read: impl FnOnce(&mut Input<'a>) -> Option<T>,

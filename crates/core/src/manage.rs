@@ -91,7 +91,7 @@ impl Recado {
         }
     }
 
-    /// Deletes a row that nobody uses, again after a conflict.
+    /// Deletes a row that is not in use, again after a conflict.
     pub(crate) async fn remove<T: Managed, L, U>(
         &self,
         load: impl Fn() -> L + Send + Sync,

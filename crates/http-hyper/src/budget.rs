@@ -1,4 +1,4 @@
-//! How much memory the large bodies of callers that nobody knows yet may take together.
+//! How much memory the large bodies of callers that are not known yet may take together.
 
 use std::future::pending;
 use std::pin::pin;

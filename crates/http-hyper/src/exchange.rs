@@ -104,7 +104,7 @@ impl Live {
 
     /// Whether the next request can be sent on this connection, as far as is known here.
     pub(crate) fn is_usable(&mut self) -> bool {
-        // Nobody needs to be told; whoever uses it next will look again.
+        // No error is reported: the next use looks again.
         drive(&mut self.connection, &mut Context::from_waker(Waker::noop()));
         self.connection.is_some() && self.sender.is_ready()
     }

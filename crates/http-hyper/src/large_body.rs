@@ -1,6 +1,6 @@
-//! Reading bodies that may be large, of callers that nobody knows yet: what such a body takes of the
-//! memory for all of them follows what arrived of it, not what it says of itself, and it may not
-//! linger with it.
+//! Reading bodies that may be large, of callers that are not known yet: what such a body takes of
+//! the memory for all of them follows what arrived of it, not what it says of itself, and it may
+//! not linger with it.
 
 use std::pin::pin;
 use std::time::Duration;

@@ -38,7 +38,7 @@ impl LookUps {
     }
 
     /// The addresses of a name, none if it has none. Joins the look-up of the name that is under
-    /// way, or begins one. Leaving early ends it for nobody else.
+    /// way, or begins one. Leaving early does not end it for others.
     pub(crate) async fn addresses(self: &Arc<Self>, name: &str, port: u16) -> Vec<SocketAddr> {
         let mut answer = self.join((name.to_owned(), port));
         // An error says that the resolver panicked.

@@ -24,7 +24,7 @@ impl Query {
                 break;
             }
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            // A name that is no UTF-8 is a name that nobody knows.
+            // A name that is no UTF-8 is an unknown name.
             let Some(name) = decode(name) else { continue };
             match decode(value) {
                 Some(value) => pairs.push((name, value)),

@@ -261,8 +261,9 @@ impl PostgresStore {
 
     /// Reads a part; if its last position is beyond the frontier, raises the frontier to it and
     /// reads again. A part that is handed out was thus read when the frontier was at its end
-    /// already: whoever creates a contact before it was either done, and is seen, or is refused.
-    /// The second time the part ends where it did or earlier, unless contacts were deleted.
+    /// already: a contact created before it was either committed, and is seen, or its creation is
+    /// refused. The second time the part ends where it did or earlier, unless contacts were
+    /// deleted.
     pub(crate) async fn export(
         &self,
         company: CompanyId,
@@ -282,7 +283,7 @@ impl PostgresStore {
         Err(StoreError::unavailable("the contacts of an export are being deleted too fast"))
     }
 
-    /// Raises the frontier while nobody is creating a contact: whoever does so later sees it.
+    /// Raises the frontier while no contact is being created: a later creation sees it.
     async fn raise(&self, company: CompanyId, frontier: Timestamp) -> Result<(), StoreError> {
         let lock = "SELECT pg_advisory_xact_lock($1)";
         let statements = vec![

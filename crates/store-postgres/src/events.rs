@@ -90,8 +90,8 @@ impl EventReads for PostgresStore {
             Statement::new(journal_sql(), params),
         ];
         let session = Session::take(&self.pool).await?;
-        // The lock is held for the one statement: whoever got a place before it is visible to it,
-        // and whoever gets one after it gets a higher one.
+        // The lock is held for the one statement: an event with a lower number is visible to it,
+        // and a later one gets a higher number.
         let outcome = session.run(TransactionMode::Transaction, statements).await?;
         let mut found = outcome.into_rows().map_err(|(_, error)| failed(error))?;
         let page = found.pop().unwrap_or_default();

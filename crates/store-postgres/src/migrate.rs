@@ -28,7 +28,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 6, name: "gateways", sql: include_str!("migrations/0006_gateways.sql") },
 ];
 
-/// The lock of whoever migrates.
+/// The lock of the process that migrates.
 const LOCK: i64 = 0x7265_6361_646f_0001;
 
 impl Migration {

@@ -1,4 +1,4 @@
-//! What keeps the outbox small, and forgets what it told of contacts that are gone.
+//! What keeps the outbox small, and forgets what events said about contacts that are gone.
 
 use async_trait::async_trait;
 use recado_core::Timestamp;

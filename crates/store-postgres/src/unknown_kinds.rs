@@ -1,4 +1,4 @@
-//! Kinds of events that gateways told and their adapters did not know.
+//! Kinds of events that gateways sent and their adapters do not know.
 
 /// Those of a connection, as the read of them promises.
 pub(crate) const OF_CONNECTION: &str =

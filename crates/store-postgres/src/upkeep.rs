@@ -12,7 +12,7 @@ use crate::param::params;
 use crate::session::{Session, Statement, TransactionMode, rows};
 use crate::unknown_kinds;
 
-/// The lock of whoever folds; others need not.
+/// The lock of the process that folds; others need not.
 const LOCK: i64 = 0x7265_6361_646f_0002;
 /// How many rows one statement handles.
 const BATCH: i64 = 10_000;
@@ -79,7 +79,7 @@ WHERE leased_until <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED))";
 /// How long a process is remembered after its lease lapsed.
 const WORKER_KEPT: Duration = Duration::from_secs(3600);
 
-/// How long a kind of event that nobody knows is remembered after it was last met.
+/// How long an unknown kind of event is remembered after it was last seen.
 const UNKNOWN_KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// Tables that have at least doubled since the planner looked at them. What is written over and over

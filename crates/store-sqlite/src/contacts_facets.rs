@@ -45,7 +45,7 @@ pub(crate) fn add(conn: &Connection, contact: &Contact) -> ReadResult<FacetId> {
     .map(FacetId)
 }
 
-/// Counts one contact less. A combination that nobody has any more is forgotten.
+/// Counts one contact less. A combination that no contact has any more is deleted.
 pub(crate) fn remove(conn: &Connection, facet: FacetId) -> ReadResult<()> {
     conn.prepare_cached("UPDATE contact_facets SET contacts = contacts - 1 WHERE id = ?1")?
         .execute([facet.0])?;

@@ -38,7 +38,7 @@ enum SearchChange {
     Removed,
 }
 
-/// What the index is to be told, in the order in which it happened.
+/// What is to be written to the index, in the order in which it happened.
 #[derive(Debug, Default)]
 pub(crate) struct Pending(Vec<(Seq, SearchChange)>);
 

@@ -104,7 +104,7 @@ impl EventReads for SqliteStore {
         .await
     }
 
-    // Places are given out under the one write lock: whoever sees a place sees all before it.
+    // Numbers are given out under the one write lock: a reader that sees one sees all before it.
     async fn events_after(
         &self,
         company: CompanyId,

@@ -1,4 +1,4 @@
-//! Housekeeping: what nobody asks for any more.
+//! Housekeeping: what is not needed any more.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::{SqliteStore, schema};
 const WORKER_KEPT: Duration = Duration::from_secs(3600);
 /// How long an unknown kind of event is kept after the last of it came.
 const UNKNOWN_KIND_KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
-/// Rows that one transaction drops, so that nobody waits long for it.
+/// Rows that one transaction drops, so that no task waits long for it.
 const BATCH: u32 = 500;
 /// Transactions of one round of upkeep for each kind of row; the next round goes on.
 const BATCHES: u32 = 20;

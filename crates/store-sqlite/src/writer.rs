@@ -12,7 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::contacts_search::{Pending, SearchIndex};
 use crate::error::{SqliteError, store_error};
 
-/// How many tasks may wait; whoever brings one more waits with it.
+/// How many tasks may wait; the sender of one more waits.
 const QUEUE: usize = 1024;
 /// How many tasks one transaction takes.
 const BATCH: usize = 256;
@@ -24,7 +24,7 @@ const LOCK_ATTEMPTS: u32 = 3;
 pub(crate) struct Transaction<'c> {
     /// The connection.
     pub(crate) conn: &'c Connection,
-    /// What the search index is to be told before the commit.
+    /// What is to be written to the search index before the commit.
     pub(crate) search: Pending,
 }
 

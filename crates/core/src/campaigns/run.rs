@@ -52,7 +52,7 @@ impl Campaigns<'_> {
     /// Each recipient gets at most one message, across crashes, restarts and processes: its slot is
     /// taken in the commit that stores the message. The rate of a campaign holds over all
     /// processes. When `stop` ends nothing more is begun, and what is on its way is finished.
-    /// Failures of the store are told to the timer and tried again (D66).
+    /// Failures of the store are reported to the timer and tried again (D66).
     pub async fn run(&self, timer: &dyn Timer, stop: impl Future<Output = ()> + Send) {
         Runner::new(self.app, Some(timer)).run(Box::pin(stop.map(|()| Ended::Stopped))).await;
     }

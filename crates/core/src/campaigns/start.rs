@@ -14,7 +14,7 @@ use crate::lists::List;
 use crate::problems::Problems;
 use crate::store::{Change, ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
 
-/// How many recipients whose contact went while their message was sent are settled in one go.
+/// How many recipients whose contact went while their message was sent are recorded in one go.
 const ORPHANS: u32 = 100;
 
 /// What starting a campaign makes of it: a draft begins and its list is frozen, a paused one goes
@@ -175,7 +175,7 @@ impl UseCase for FinishCampaign {
             let change = rest.campaign.update(finished);
             return Ok(Decided::new(ChangeSet::new().with(change), Finish::Over));
         }
-        // A message that went with its contact is settled by nobody else.
+        // A message that went with its contact is recorded nowhere else.
         let orphans = rest.sending.iter().filter(|recipient| recipient.contact.is_none());
         let changes = orphans.fold(ChangeSet::new(), |changes, orphan| {
             changes.with(orphan.update(Recipient {

@@ -84,13 +84,13 @@ impl Connections<'_> {
     }
 }
 
-/// The first regular look at a new connection: at once, unless the operator has told its state
+/// The first regular look at a new connection: at once, unless the operator has reported its state
 /// (R121).
 pub(super) fn first_check(reported: bool, now: Timestamp) -> Timestamp {
     if reported { now.plus(CHECK_AGAIN_DISCONNECTED) } else { now }
 }
 
-/// Looks at a connection and settles the job.
+/// Checks a connection and finishes the job.
 ///
 /// # Errors
 ///

@@ -120,7 +120,7 @@ impl Connections<'_> {
         }
     }
 
-    /// Records whether a connection's gateway reaches the channel, as the gateway told; answers
+    /// Records whether a connection's gateway reaches the channel, as the gateway reported; answers
     /// whether that was news.
     ///
     /// # Errors

@@ -1,5 +1,5 @@
-//! Asking gateways what happened while nobody listened: after a connection is connected again, and
-//! at a slow interval, since gateways keep the calls of their webhooks in memory only.
+//! Asking gateways what happened while the connection was off: after a connection is connected
+//! again, and at a slow interval, since gateways keep the calls of their webhooks in memory only.
 
 use std::time::Duration;
 
@@ -90,7 +90,7 @@ fn reach(since: Timestamp, now: Timestamp) -> Timestamp {
     since.max(now.minus(REACH))
 }
 
-/// Pulls what a connection in use has missed, and settles the job.
+/// Pulls what a connection in use has missed, and finishes the job.
 ///
 /// # Errors
 ///

@@ -128,7 +128,7 @@ impl Contacts<'_> {
         }
     }
 
-    /// The job that erases what events told of the contact, made with its deletion (D26).
+    /// The job that erases what events said about the contact, made with its deletion (D26).
     fn forget_events(&self, company: CompanyId, contact: ContactId) -> Job {
         let now = self.app.now();
         let kind = JobKind::EraseEvents { contact };
@@ -329,7 +329,7 @@ async fn close<E>(app: &Recado, job: &Stored<Job>, done: bool) -> Result<(), Err
 }
 
 /// Settles a purge that was left behind: undoes it while the contact is whole, else finishes it.
-/// Tells whether it is settled.
+/// Answers whether it is finished.
 pub(crate) async fn finish_purge<E>(app: &Recado, job: &Stored<Job>) -> Result<bool, Error<E>> {
     match &job.kind {
         JobKind::Purge { documents, stage: PurgeStage::Removing, .. } => {

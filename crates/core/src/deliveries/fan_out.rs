@@ -76,7 +76,8 @@ impl FanOut {
         *lock(&self.notices) = Notices { listening, ..Notices::default() };
     }
 
-    /// Notes whether this process dispatches for all, so that nobody else needs to be told.
+    /// Notes whether this process sends to all webhooks, so that no other process needs a
+    /// notification.
     pub(super) fn set_alone(&self, alone: bool) {
         self.alone.store(alone, Ordering::Release);
     }

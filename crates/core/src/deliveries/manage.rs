@@ -30,7 +30,7 @@ pub enum DeliveryError {
     /// It is pending: it will be tried anyway.
     #[error("the delivery is still pending")]
     Pending,
-    /// What it told of was erased with its contact (D26).
+    /// What it was about was erased with its contact (D26).
     #[error("the body of the delivery was erased")]
     Erased,
     /// Its webhook was deleted.

@@ -85,9 +85,9 @@ pub struct DueDelivery {
 pub struct QueuePage {
     /// The webhook, deleted or not.
     pub webhook: Option<Stored<Webhook>>,
-    /// Deliveries that were never tried, by place.
+    /// Deliveries that were never tried, by sequence number.
     pub fresh: Vec<DueDelivery>,
-    /// Deliveries that are due again, by the time they are due, then by place.
+    /// Deliveries that are due again, by the time they are due, then by sequence number.
     pub again: Vec<DueDelivery>,
 }
 

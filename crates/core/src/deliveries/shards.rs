@@ -1,4 +1,4 @@
-//! Which process dispatches which webhooks: each webhook belongs to one of 64 shards, and each
+//! Which process sends to which webhooks: each webhook belongs to one of 64 shards, and each
 //! shard to one living process at a time. So the bound on a webhook's attempts in flight and the
 //! order of a contact's events hold over all processes (D55) without a claim per delivery.
 
@@ -36,7 +36,7 @@ impl ShardNumber {
 pub struct Shard {
     /// Its number.
     pub number: ShardNumber,
-    /// The process that dispatches it; it holds the shard for as long as its lease lasts.
+    /// The process that sends its deliveries; it holds the shard for as long as its lease lasts.
     pub owner: Option<WorkerId>,
 }
 
@@ -46,9 +46,9 @@ pub fn shard_of(webhook: WebhookId) -> ShardNumber {
     ShardNumber(webhook.uuid().as_bytes()[15] % SHARDS)
 }
 
-/// The shards that fall to a process among all that dispatch (rendezvous hashing): every process
-/// that knows the same set of processes agrees, and when one comes or goes only its own shards
-/// move (R67).
+/// The shards that fall to a process among all that send deliveries (rendezvous hashing): every
+/// process that knows the same set of processes agrees, and when one comes or goes only its own
+/// shards move (R67).
 pub fn shares(own: WorkerId, dispatching: &[WorkerId]) -> BTreeSet<ShardNumber> {
     let weight = |worker: WorkerId, shard: ShardNumber| weight(worker, &[shard.number()]);
     let mine = |shard: &ShardNumber| {

@@ -61,7 +61,7 @@ pub enum DispatchError {
         None => "the same dispatch is under way",
     })]
     Duplicate(Option<ExistingSend>),
-    /// It was not sent, or nobody knows whether it was.
+    /// It was not sent, or it is not known whether it was.
     #[error("the template could not be sent: {0}")]
     SendFailed(String),
 }

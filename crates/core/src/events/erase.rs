@@ -1,4 +1,5 @@
-//! Forgetting what was told of a contact that is gone (D26): once no delivery needs it any more.
+//! Forgetting what events said about a contact that is gone (D26): once no delivery needs it any
+//! more.
 
 use std::time::Duration;
 

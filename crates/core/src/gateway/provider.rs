@@ -67,9 +67,9 @@ impl fmt::Debug for Outgoing {
 pub struct Accepted {
     /// The provider's id of it.
     pub provider_id: ProviderMessageId,
-    /// What the channel calls the recipient, if it told (D15).
+    /// What the channel calls the recipient, if that was reported (D15).
     pub recipient: Option<String>,
-    /// Other names of the recipient, if it told.
+    /// Other names of the recipient, if that was reported.
     pub aliases: Vec<String>,
 }
 
@@ -191,7 +191,7 @@ pub enum Pairing {
     Paired,
 }
 
-/// What a gateway told by being asked.
+/// What a gateway answers when it is asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Missed {
     /// What happened, oldest first.
@@ -355,7 +355,7 @@ pub trait Provider: Send + Sync {
     }
 
     /// What happened from `from` to `to`, both inclusive, as far as the gateway can tell by being
-    /// asked: all of it, or the oldest part. What is told was mostly told before by webhook.
+    /// asked: all of it, or the oldest part. Most of it was reported before by webhook.
     async fn missed(
         &self,
         _transport: &dyn Transport,

@@ -60,7 +60,7 @@ pub fn group_contact(
 /// Writes `incoming`, with one entry of `ids` for each, over what `facts` tell. A group that is no
 /// community gets its contact, with the event `contact.created`, unless there is one; a new subject
 /// renames the contact, a subject that stays does not, so that a name which people gave it holds. A
-/// subject that is not told leaves the known one (R46).
+/// subject that is not reported leaves the known one (R46).
 pub fn apply_groups(
     connection: &Connection,
     facts: &GroupFacts,

@@ -39,7 +39,7 @@ impl GroupList {
         Self { groups: last_of_each(groups), ..self }
     }
 
-    /// The groups with the roles that are known and not told anew.
+    /// The groups with the roles that are known and not reported anew.
     pub(super) fn with_known_roles(&self, known: &[Stored<ConnectionGroup>]) -> Vec<Group> {
         let unreported: HashSet<&GroupCode> = self.without_role.iter().collect();
         let led: HashSet<&GroupCode> =

@@ -70,7 +70,7 @@ impl fmt::Display for GroupCode {
 pub struct Group {
     /// Its code.
     pub code: GroupCode,
-    /// Its name; `None` while only a message told of it.
+    /// Its name; `None` while only a message named it.
     pub subject: Option<String>,
     /// Whether it is a community, which messages reach through its announcement group.
     pub is_community: bool,

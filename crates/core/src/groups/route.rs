@@ -41,7 +41,7 @@ pub enum GroupRefusal {
 }
 
 /// The group that a message to `code` goes to: the group itself, or the announcement group of the
-/// community, whichever connection told of it (D64). `rows` is what
+/// community, whichever connection reported it (D64). `rows` is what
 /// [`GroupReads::groups_by_code`](super::GroupReads::groups_by_code) answers for the code. A group
 /// of which only its contact is left is known too: `has_contact`.
 ///

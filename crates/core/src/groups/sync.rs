@@ -18,7 +18,7 @@ const LEASE: Duration = Duration::from_secs(60);
 const RETRY_WAITS: [Duration; 3] =
     [Duration::from_secs(15), Duration::from_secs(60), Duration::from_secs(5 * 60)];
 
-/// Reads the groups of a connection that is in use, and settles the job (R47).
+/// Reads the groups of a connection that is in use, and finishes the job (R47).
 ///
 /// # Errors
 ///

@@ -53,7 +53,8 @@ pub enum CallError {
     /// The first call is still under way; ask again shortly.
     #[error("the first request with this idempotency key is still in progress")]
     InProgress,
-    /// The process that made the first call is gone: nobody knows what it did. It is not done again.
+    /// The process that made the first call is gone: it is not known what it did. It is not done
+    /// again.
     #[error("nobody knows whether the first request with this idempotency key took effect")]
     Uncertain,
 }

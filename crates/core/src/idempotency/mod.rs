@@ -75,7 +75,7 @@ impl fmt::Debug for CallKey {
 /// How far a remembered call is.
 #[derive(Clone, PartialEq, Eq)]
 pub enum CallState {
-    /// A process is at it; when its lease has lapsed, nobody knows how it ended.
+    /// A process is at it; when its lease has lapsed, it is not known how it ended.
     InFlight {
         /// The process.
         worker: WorkerId,

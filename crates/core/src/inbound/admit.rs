@@ -14,7 +14,7 @@ pub struct InboundRates {
     pub per_client: u32,
 }
 
-/// The allowances of a tier; a slug that nobody has counts as one with a secret (8, D13).
+/// The allowances of a tier; an unknown slug counts as one with a secret (8, D13).
 pub const fn rates(mode: AuthMode) -> InboundRates {
     match mode {
         AuthMode::SecretRequired => InboundRates { per_endpoint: 60, per_client: 10 },

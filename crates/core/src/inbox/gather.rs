@@ -1,10 +1,10 @@
 //! Gathering what arrives at once: while one call is at it, the calls that come meanwhile for the
-//! same key wait, and the next one takes all of them together. A gateway that sends each event in
-//! a call of its own, many at a time, then costs about what one that sends batches does. A call that
-//! comes alone waits for nobody.
+//! same key wait, and the next one takes all of them together. A gateway that sends each event in a
+//! call of its own, many at a time, then costs about what one that sends batches does. A call that
+//! comes alone does not wait.
 //!
-//! What is taken together begins after every call that is answered by it has come: whoever reads for
-//! several reads nothing that is older than their calls.
+//! What is taken together begins after every call that is answered by it has come: the one that
+//! reads for several reads nothing that is older than their calls.
 //!
 //! Nothing here decides: what cannot be done together is left to its calls one by one.
 

@@ -52,7 +52,7 @@ impl Workspace<'_> {
 }
 
 /// Asks the gateway of a message's connection for the phone of whom it was exchanged with, and
-/// settles the job.
+/// finishes the job.
 ///
 /// # Errors
 ///

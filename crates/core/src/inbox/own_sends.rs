@@ -25,15 +25,15 @@ const AHEAD: Duration = Duration::from_secs(24 * 60 * 60);
 /// How many of a contact's newest messages in a status are looked through.
 const NEWEST: u32 = 20;
 
-/// Whether nobody knows yet that this message was sent.
+/// Whether it is not known yet that this message was sent.
 fn is_open(message: &Message) -> bool {
     let uncertain = message.failure.as_ref().is_some_and(Failure::is_uncertain);
     let open = message.status == MessageStatus::Pending || uncertain;
     open && message.provider_id.is_none() && message.direction == Direction::Outbound
 }
 
-/// When the gateway sent something, if the time that it tells can be one of something told now:
-/// there are gateways that tell constant or wrong ones.
+/// When the gateway sent something, if the time that it reports can be one of something reported
+/// now: there are gateways that tell constant or wrong ones.
 fn reported_time(sent: &OwnSend, now: Timestamp) -> Option<Timestamp> {
     sent.timestamp.filter(|at| at.plus(TOLD_WITHIN) > now && *at < now.plus(AHEAD))
 }

@@ -150,7 +150,7 @@ impl Workspace<'_> {
 
     /// What a step of `message` moves on its contact. Proof that it was sent does what the
     /// gateway's acceptance does (3.1, D35), unless something newer has happened since; that the
-    /// recipient wants none is their request to stop (R114), and it is told whether that is new.
+    /// recipient wants none is their request to stop (R114), and answers whether that is new.
     fn follow_up(&mut self, message: &Message, step: &StatusStep, at: Timestamp) -> bool {
         let now = self.now;
         let stops = asks_to_stop(step, self.connection);
@@ -181,7 +181,7 @@ impl Workspace<'_> {
     }
 }
 
-/// The steps that are told one by one: a pending message that is reported delivered or read was
+/// The steps that are reported one by one: a pending message that is reported delivered or read was
 /// sent before (D28, R31).
 pub(crate) fn steps(step: StatusStep) -> Vec<StatusStep> {
     let was_sent = matches!(step.status, MessageStatus::Delivered | MessageStatus::Read);

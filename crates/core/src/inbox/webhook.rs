@@ -107,7 +107,7 @@ pub struct ReceivedWebhook {
     pub unknown: Vec<String>,
 }
 
-/// How many reasons, or kinds, are told.
+/// How many reasons, or kinds, are listed.
 const TOLD: usize = 20;
 
 impl ReceivedWebhook {

@@ -1,4 +1,4 @@
-//! Durable background work: a job is a row, claimed with a lease and settled by a commit.
+//! Durable background work: a job is a row, claimed with a lease and finished by a commit.
 
 mod work;
 
@@ -81,7 +81,7 @@ pub enum JobKind {
         /// The message.
         message: MessageId,
     },
-    /// Erases what events told of a contact that was deleted (D26).
+    /// Erases what events said about a contact that was deleted (D26).
     EraseEvents {
         /// The contact.
         contact: ContactId,

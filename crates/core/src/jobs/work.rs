@@ -73,8 +73,8 @@ impl Jobs<'_> {
     }
 }
 
-/// The job that is there, so that it is done at `due_at` or before; `None` if it will be anyway. One
-/// that is being worked on is taken from whoever does, who settles nothing any more.
+/// The job that is there, so that it is done at `due_at` or before; `None` if it will be anyway.
+/// One that is being worked on is taken away from its worker, whose commit then fails.
 fn sooner(there: &Job, due_at: Timestamp, now: Timestamp) -> Option<Job> {
     match there.leased_until.filter(|until| now < *until) {
         Some(until) => {
@@ -134,7 +134,7 @@ impl Recado {
     }
 
     /// Commits the outcome of a job. A conflict means that the lease was lost or the record
-    /// changed: whoever holds the job now settles it.
+    /// changed: the worker that holds the job now finishes it.
     pub(crate) async fn close_job(&self, changes: ChangeSet) -> Result<(), StoreError> {
         match self.commit(changes).await {
             Ok(()) | Err(CommitError::Conflict(_)) => Ok(()),

@@ -164,7 +164,7 @@ fn read_media(input: &mut Input<'_>) -> Media {
     }
 }
 
-/// The code that an error type stands for when no code is told.
+/// The code that an error type stands for when no code is reported.
 const fn code_of(error_type: ErrorType) -> DeliveryCode {
     match error_type {
         ErrorType::Network => DeliveryCode::Network,

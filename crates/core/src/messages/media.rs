@@ -51,7 +51,7 @@ enum FetchOutcome {
     GiveUp,
 }
 
-/// Fetches the file of a message, attaches it to the contact and settles the job. A crash after
+/// Fetches the file of a message, attaches it to the contact and finishes the job. A crash after
 /// the attaching leaves a document that no message names; it goes with the contact (R34).
 ///
 /// # Errors

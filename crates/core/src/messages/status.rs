@@ -47,7 +47,7 @@ const fn rank(status: MessageStatus) -> Option<u8> {
 /// nothing (D28).
 ///
 /// Along pending, sent, delivered, read a message only moves on. It fails only while pending or
-/// sent. A failure is final, but one whose outcome nobody knew gives way to whatever is known: to
+/// sent. A failure is final, but one whose outcome was not known gives way to whatever is known: to
 /// proof that the message was sent, or to the reason why it surely was not, which stays (R137).
 /// Inbound messages never move.
 pub fn advance(

@@ -27,7 +27,7 @@ pub fn retry_wait(attempts: u32) -> Duration {
     RETRY_WAITS[index as usize]
 }
 
-/// Asks the registry about an organization and settles the job.
+/// Asks the registry about an organization and finishes the job.
 ///
 /// # Errors
 ///

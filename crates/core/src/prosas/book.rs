@@ -1,5 +1,5 @@
 //! The rules of booking: what a line of the ledger says, how much may be given back, and how the
-//! debits of messages are totalled. Plain functions; whoever spends prosas calls them.
+//! debits of messages are totalled. Plain functions; the use cases that spend prosas call them.
 
 use std::collections::HashSet;
 

@@ -65,8 +65,9 @@ fn is_number(name: &str) -> bool {
     ChannelKey::parse(name).is_some_and(|key| is_digits(key.as_str()))
 }
 
-/// Whether a contact goes on being addressed as `known` although it is called `told` now: a number
-/// gives way to no LID or business-scoped id, which come and go, as long as it is the contact's.
+/// Whether a contact goes on being addressed as `known` although it is called `reported` now: a
+/// number gives way to no LID or business-scoped id, which come and go, as long as it is the
+/// contact's.
 pub(crate) fn keeps_number(
     known: &str,
     reported: &str,

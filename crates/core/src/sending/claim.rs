@@ -1,6 +1,6 @@
 //! What an intent has to win beside its contact, so that a message is sent once: the window of a
 //! template dispatch (D50), or a recipient of a campaign (D66). Won in the commit that stores the
-//! message, settled in the commit that records its outcome.
+//! message, finished in the commit that records its outcome.
 
 use std::time::Duration;
 

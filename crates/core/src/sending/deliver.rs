@@ -23,8 +23,8 @@ impl Sending<'_> {
     /// # Errors
     ///
     /// [`SendError`]. Once the provider was called, a failure to record its answer counts as an
-    /// uncertain outcome: the message is settled later by [`Sending::recover`] and must not be sent
-    /// again.
+    /// uncertain outcome: the outcome is recorded later by [`Sending::recover`] and must not be
+    /// sent again.
     pub async fn deliver(&self, order: Order) -> Result<Delivered, Error<SendError>> {
         self.app.workers().ensure_alive().await?;
         let links = self.app.media_links().await?.clone();
@@ -192,7 +192,7 @@ impl Sending<'_> {
     }
 }
 
-/// What the caller is told of a settled message.
+/// The answer to the caller about a message whose outcome is recorded.
 fn answer(
     message: Message,
     kind: ConnectionKind,

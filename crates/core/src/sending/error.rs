@@ -94,7 +94,7 @@ pub enum SendError {
     /// Campaigns do not write to groups.
     #[error("the contact is a group")]
     IsGroup,
-    /// The provider surely did not send it, or, on a QR-code connection, nobody knows.
+    /// The provider surely did not send it, or, on a QR-code connection, that is not known.
     #[error("{}{}", fate(failure), said(failure))]
     Provider {
         /// The message, stored as failed.

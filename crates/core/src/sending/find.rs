@@ -26,7 +26,7 @@ const WAITS: [Duration; 4] = [
 /// How long one look may take beyond the connection's own limit before it counts as dead.
 const LEASE: Duration = Duration::from_secs(30);
 
-/// Whether looking for a message through its connection may settle it.
+/// Whether looking for a message through its connection may find its outcome.
 pub(super) fn can_be_found(connection: &Connection, message: &Message) -> bool {
     let uncertain = message.failure.as_ref().is_some_and(Failure::is_uncertain);
     let is_text = message.message_type == MessageType::Text;
@@ -40,7 +40,7 @@ pub(super) fn find_job(id: JobId, message: &Message, now: Timestamp) -> Job {
     Job { due_at: now.plus(WAITS[0]), ..job }
 }
 
-/// Looks for a message and settles the job.
+/// Looks for a message and finishes the job.
 ///
 /// # Errors
 ///
@@ -68,7 +68,7 @@ pub(crate) async fn find_sent_job(
     app.close_job(ChangeSet::new().with(change)).await
 }
 
-/// The message, as long as nobody knows whether it arrived.
+/// The message, as long as it is not known whether it arrived.
 async fn uncertain(
     app: &Recado,
     job: &Job,

@@ -38,7 +38,7 @@ impl<'a> InFlight<'a> {
         self.stage = SendStage::Calling;
     }
 
-    /// The provider has answered; `settle` is what has to be recorded.
+    /// The provider has answered; `recording` is what has to be recorded.
     pub(super) fn record(&mut self, recording: RecordOutcome) {
         self.stage = SendStage::Recording(Box::new(recording));
     }

@@ -65,7 +65,8 @@ pub(super) struct Intended {
 }
 
 impl Intent<'_> {
-    /// Whom to look for; `None` for a group that nobody told of and that only a contact may know.
+    /// Whom to look for; `None` for a group that was never reported and that only a contact may
+    /// know.
     fn query(&self, group: Option<&GroupCode>) -> ChannelQuery {
         match &self.order.target {
             SendTarget::Contact(id) => ChannelQuery { ids: vec![*id], ..ChannelQuery::default() },
@@ -139,7 +140,7 @@ impl Intent<'_> {
             .ok_or(SendError::ConnectionNotFound)
     }
 
-    /// The contact for a phone or group that nobody has yet.
+    /// The new contact for a phone or group that no contact has.
     fn new_contact(
         &self,
         platform: &Platform,

@@ -51,7 +51,7 @@ impl<'a> LearntNames<'a> {
         Self { keys, name }
     }
 
-    /// Whether anything is told that the contact is not known by.
+    /// Whether anything is reported that the contact is not known by.
     pub(super) fn is_news(&self, own: &ChannelContact) -> bool {
         self.keys.iter().any(|key| !own.aliases.contains(key))
     }
@@ -60,7 +60,7 @@ impl<'a> LearntNames<'a> {
         self.keys.iter().find_map(ChannelKey::phone)
     }
 
-    /// The recipient, who gets a phone that is told and that it has none of.
+    /// The recipient, which gets the phone that is reported if it has none.
     pub(super) fn learnt_by(&self, contact: &Contact, now: Timestamp) -> Contact {
         match self.phone() {
             Some(phone) if contact.phone.is_none() && !contact.is_group => {
@@ -87,7 +87,7 @@ impl<'a> LearntNames<'a> {
         (!is_taken && !keeps).then(|| name.to_owned())
     }
 
-    /// The names that are new and nobody else's become aliases (D67).
+    /// The names that are new and no other contact's become aliases (D67).
     pub(super) fn aliases(
         &self,
         own: &ChannelContact,

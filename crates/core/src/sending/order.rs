@@ -16,10 +16,10 @@ use crate::templates::{Composed, TemplateCategory};
 /// Whom a message is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SendTarget {
-    /// Whoever has this phone; made a contact if nobody has.
+    /// The contact that has this phone; made a contact if none has it.
     Phone(Phone),
     /// The one that is [meant](crate::conversations::meant_by_phone) where several have this phone;
-    /// made a contact if nobody has.
+    /// made a contact if none has it.
     AnyWithPhone(Phone),
     /// A group or community.
     Group(GroupCode),

@@ -41,12 +41,12 @@ pub(crate) struct RecordOutcome {
     pub(crate) refund: LedgerLineId,
     /// The ids of events: how the send ended, what was reported of it before, a block.
     pub(crate) events: [EventId; 3],
-    /// The id of the job that looks for the message, should nobody know whether it arrived.
+    /// The id of the job that looks for the message, should it not be known whether it arrived.
     pub(crate) find: JobId,
     pub(crate) links: MediaLinks,
 }
 
-/// Ids for what settling may make; made once, so that deciding again decides the same.
+/// Ids for what the recording may make; made once, so that deciding again decides the same.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OutcomeIds {
     pub(crate) refund: LedgerLineId,
@@ -59,7 +59,7 @@ pub(crate) struct OutcomeIds {
 pub(crate) enum SendOutcome {
     /// The provider took it.
     Accepted(Accepted),
-    /// It was not sent, or nobody knows.
+    /// It was not sent, or that is not known.
     Failed(Failure),
 }
 
@@ -72,7 +72,7 @@ impl From<SendResult> for SendOutcome {
     }
 }
 
-/// What settling reads.
+/// What the recording reads.
 #[derive(Debug)]
 pub(crate) struct OutcomeFacts {
     message: Option<Stored<Message>>,
@@ -200,7 +200,7 @@ impl RecordOutcome {
         after
     }
 
-    /// What the channel told of the recipient's names, and what a person's answer clears.
+    /// What the channel reported of the recipient's names, and what a person's answer clears.
     fn contact_changes(
         &self,
         facts: &OutcomeFacts,
@@ -284,8 +284,8 @@ impl RecordOutcome {
         }
     }
 
-    /// Whether another message is this one, which the gateway told of as an echo before it answered
-    /// the send (R49).
+    /// Whether another message is this one, which the gateway reported as an echo before it
+    /// answered the send (R49).
     fn is_echo(&self, other: &Message) -> bool {
         other.direction == Direction::Outbound
             && other.sender_type == SenderType::Agent

@@ -15,10 +15,10 @@ use crate::store::{StoreError, Stored};
 
 /// How long a commit whose outcome is not known may still go on at the database.
 const COMMIT_LASTS: Duration = Duration::from_secs(60);
-/// How many abandoned messages are settled in one go.
+/// How many abandoned messages are recorded in one go.
 const SWEEP: u32 = 100;
 
-/// A send of this process that could not be settled.
+/// A send of this process whose outcome could not be recorded.
 #[derive(Debug)]
 pub(crate) enum Leftover {
     /// The provider answered; the store did not.
@@ -32,7 +32,7 @@ pub(crate) enum Leftover {
         /// When that happened: the store may still be at it for a while.
         since: Timestamp,
     },
-    /// The call of the provider was cut off: nobody knows whether the message arrived.
+    /// The call of the provider was cut off: it is not known whether the message arrived.
     Interrupted {
         /// Its company.
         company: CompanyId,
@@ -41,7 +41,7 @@ pub(crate) enum Leftover {
     },
 }
 
-/// The sends of this process that could not be settled, to be tried again.
+/// The sends of this process whose outcome could not be recorded, to be tried again.
 #[derive(Debug, Default)]
 pub(crate) struct Unrecorded(Mutex<VecDeque<Leftover>>);
 
@@ -59,8 +59,8 @@ impl Unrecorded {
     }
 }
 
-/// A leftover that is being settled: put back unless that came to its end, also when whoever
-/// settles it is dropped.
+/// A leftover that is being recorded: put back unless that came to its end, also when the
+/// recording is dropped.
 struct TakenLeftover<'a> {
     unrecorded: &'a Unrecorded,
     leftover: Option<Leftover>,
@@ -105,7 +105,7 @@ impl Sending<'_> {
     ///
     /// # Errors
     ///
-    /// When the store fails; another process, or the next one, settles them.
+    /// When the store fails; another process, or the next one, records them.
     pub async fn abandon_own(&self) -> Result<(), StoreError> {
         self.record_leftovers().await?;
         loop {
@@ -120,7 +120,7 @@ impl Sending<'_> {
         }
     }
 
-    /// Settles what this process could not settle before, if there is anything (R26).
+    /// Records what this process could not record before, if there is anything (R26).
     pub(crate) async fn record_leftovers(&self) -> Result<(), StoreError> {
         for _ in 0..self.app.unrecorded().len() {
             let Some(mut taken) = TakenLeftover::of(self.app.unrecorded()) else { break };

@@ -35,7 +35,7 @@ impl OwnLease {
         Timestamp::from_millis(self.leased_until.load(Ordering::Acquire))
     }
 
-    /// Says whether this process dispatches deliveries; the others read it after the next renewal.
+    /// Notes whether this process sends deliveries; the others read it after the next renewal.
     pub(crate) fn set_dispatches(&self, dispatches: bool) {
         self.dispatches.store(dispatches, Ordering::Release);
     }

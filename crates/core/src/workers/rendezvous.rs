@@ -1,5 +1,5 @@
 //! Which of several processes something falls to (rendezvous hashing): all that know the same ones
-//! agree without a word, and when one comes or goes only what is its own moves.
+//! agree without a message, and when one comes or goes only what is its own moves.
 
 use sha2::{Digest, Sha256};
 
@@ -13,8 +13,8 @@ pub(crate) fn weight(worker: WorkerId, subject: &[u8]) -> ([u8; 32], WorkerId) {
     (hash.finalize().into(), worker)
 }
 
-/// Whether a subject falls to a process among those that are known. One that nobody knows of yet
-/// takes what nobody else would (R67, R98).
+/// Whether a subject falls to a process among those that are known. One that is not known yet
+/// takes what no other would (R67, R98).
 pub(crate) fn falls_to(own: WorkerId, known: &[WorkerId], subject: &[u8]) -> bool {
     let heaviest = known.iter().map(|worker| weight(*worker, subject)).max();
     heaviest.is_none_or(|(_, worker)| worker == own)

@@ -1,4 +1,4 @@
-//! Looking for a message of which nobody knows whether it arrived (D28, D36).
+//! Looking for a message of which it is not known whether it arrived (D28, D36).
 
 use std::time::Duration;
 

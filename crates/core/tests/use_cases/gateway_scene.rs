@@ -176,7 +176,7 @@ impl Scene {
         events.map(|known| serde_json::from_str(&known.data).unwrap()).collect()
     }
 
-    /// Sends a text of which nobody knows whether it arrived, and answers its id.
+    /// Sends a text of which it is not known whether it arrived, and answers its id.
     pub(super) async fn send_uncertainly(&self, text: &str) -> MessageId {
         self.kit.provider.then(Err(SendFailure::uncertain("timed out")));
         self.messaging.send(PHONE, text).await.unwrap_err();
@@ -196,7 +196,7 @@ impl Scene {
         (text("status").unwrap(), text("error_type"), text("wamid"))
     }
 
-    /// Whether nobody knows what became of a message.
+    /// Whether it is not known what became of a message.
     pub(super) async fn is_uncertain(&self, id: MessageId) -> bool {
         let (status, why, wamid) = self.fate(id).await;
         let uncertain = why.as_deref() == Some("delivery_uncertain");

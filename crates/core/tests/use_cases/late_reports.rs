@@ -174,7 +174,7 @@ async fn on_a_paired_phone_such_a_failure_is_just_one() {
     assert_eq!(scene.reported("contact.opted_out"), Vec::<Value>::new());
 }
 
-/// Sends a template of which nobody knows whether it arrived.
+/// Sends a template of which it is not known whether it arrived.
 async fn template(scene: &Scene) -> MessageId {
     let templates = scene.kit.app.templates();
     let new =

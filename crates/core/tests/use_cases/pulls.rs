@@ -1,4 +1,4 @@
-//! Asking gateways what happened while nobody listened.
+//! Asking gateways what happened while the connection was off.
 
 use std::time::Duration;
 

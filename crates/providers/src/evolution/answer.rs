@@ -27,7 +27,7 @@ pub(super) enum Meaning {
     NoGroup,
     /// Too many requests.
     TooMany,
-    /// Something else, after which nobody knows what was done.
+    /// Something else, after which it is not known what was done.
     Other,
 }
 

@@ -45,7 +45,7 @@ const SILENT: &[&str] = &[
 /// What a message is.
 #[derive(Debug, PartialEq)]
 pub(super) enum Body {
-    /// Something that somebody said.
+    /// Something that a person said.
     Said(Box<Said>),
     /// A change of what was said before.
     Edit {
@@ -60,7 +60,7 @@ pub(super) enum Body {
     Nothing,
 }
 
-/// What somebody said.
+/// What a person said.
 #[derive(Debug, PartialEq)]
 pub(super) struct Said {
     pub(super) message_type: MessageType,

@@ -43,7 +43,7 @@ pub(super) async fn groups(
     if list.groups.is_empty() && !entries.is_empty() {
         return Err(unreadable());
     }
-    // An entry that cannot be read may be any group: nobody knows which ones are gone.
+    // An entry that cannot be read may be any group: it is not known which ones are gone.
     list.is_whole = list.groups.len() == entries.len();
     ask_roles(names, transport, connection, &mut list).await;
     Ok(list)

@@ -6,14 +6,14 @@ use serde_json::Value;
 
 use crate::shared;
 
-/// How many characters of what somebody wrote are kept.
+/// How many characters of what a person wrote are kept.
 const MAX_LONG: usize = 65_536;
 /// How many characters of a name are kept.
 const MAX_SHORT: usize = 200;
 /// From here on a number is a time in milliseconds: as seconds it would be the year 5138.
 const MILLIS_FROM: i64 = 100_000_000_000;
 
-/// What somebody wrote, without what cannot be stored.
+/// What a person wrote, without what cannot be stored.
 pub(super) fn long(text: &str) -> String {
     let keeps = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
     text.chars().filter(keeps).take(MAX_LONG).collect()

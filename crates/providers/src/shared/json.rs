@@ -104,7 +104,7 @@ pub(crate) fn digits(text: &str) -> Option<&str> {
     (!text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())).then_some(text)
 }
 
-/// What somebody wrote, as it can be kept: without control characters save line breaks and tabs,
+/// What a person wrote, as it can be kept: without control characters save line breaks and tabs,
 /// and cut far above what any channel carries.
 #[cfg(feature = "cloud-api")]
 pub(crate) fn prose(text: &str) -> String {

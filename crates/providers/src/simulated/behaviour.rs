@@ -10,7 +10,7 @@ pub enum Behaviour {
     Accept,
     /// `0001`: refused.
     Refuse,
-    /// `0002`: nobody knows whether it was sent.
+    /// `0002`: it is not known whether it was sent.
     Uncertain,
     /// `0003`: the connection does not reach the channel.
     ConnectionLost,

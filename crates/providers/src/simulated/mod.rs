@@ -1,4 +1,4 @@
-//! The simulated gateway: accepts every send, calls nobody, and reports by itself that messages
+//! The simulated gateway: accepts every send, calls no gateway, and reports by itself that messages
 //! were sent, delivered and read.
 //!
 //! The last four digits of a phone steer what happens to a message for it; see [`Behaviour`].

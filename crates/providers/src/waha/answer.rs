@@ -48,7 +48,7 @@ pub(super) fn session_failure(state: &str) -> SendFailure {
 }
 
 /// What an answer that is no success means: what the gateway refuses before it acts was surely not
-/// sent, of anything else nobody knows.
+/// sent, of anything else that is not known.
 pub(super) fn failure(status: u16, body: Option<&Value>) -> SendFailure {
     let words = body.and_then(said);
     let with = |code| {

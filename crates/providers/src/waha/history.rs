@@ -1,5 +1,5 @@
-//! What happened while nobody listened: WAHA keeps the calls of its webhooks in memory only, but
-//! its engines keep messages.
+//! What happened while the connection was off: WAHA keeps the calls of its webhooks in memory only,
+//! but its engines keep messages.
 
 use recado_core::Timestamp;
 use recado_core::connections::Connection;

@@ -19,7 +19,7 @@ pub(super) const WORKING: &str = "WORKING";
 pub(super) struct Session {
     /// Its state, in the gateway's word.
     pub(super) status: String,
-    /// The engine it runs on, if that was told.
+    /// The engine it runs on, if that was reported.
     pub(super) engine: Option<Engine>,
     /// Its own number and LID, if a phone is paired.
     pub(super) me: Option<Value>,

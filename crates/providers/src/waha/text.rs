@@ -9,7 +9,7 @@ const LONG: usize = 65_536;
 /// From here on a number is taken for milliseconds: as seconds it would be the year 5138.
 const MILLIS_FROM: f64 = 1e11;
 
-/// What somebody wrote, without control characters, cut to what is kept; `None` if nothing is left.
+/// What a person wrote, without control characters, cut to what is kept; `None` if nothing is left.
 pub(super) fn long(text: &str) -> Option<String> {
     kept(text, LONG)
 }

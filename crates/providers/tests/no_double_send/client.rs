@@ -26,7 +26,7 @@ pub enum Answer {
     None,
     /// It was sent, as this message.
     Sent(MessageId),
-    /// It was not sent, or nobody knows, as the failure says.
+    /// It was not sent, or that is not known, as the failure says.
     Failed(MessageId, Failure),
     /// Not stored, so not sent.
     NotStored,
@@ -34,7 +34,7 @@ pub enum Answer {
     Refused(String),
     /// The answer of the first call again.
     Replayed(String),
-    /// The first call with the key is under way, or nobody knows what it did.
+    /// The first call with the key is under way, or it is not known what it did.
     HeldOff,
     /// The store failed.
     Unavailable,

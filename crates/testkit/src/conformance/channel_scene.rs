@@ -190,7 +190,7 @@ impl Scene {
         }
     }
 
-    /// A report of a message that nobody knows yet.
+    /// A report of a message that are not known yet.
     pub(super) fn report(
         &self,
         connection: &Connection,

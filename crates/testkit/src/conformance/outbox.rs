@@ -1,4 +1,4 @@
-//! Forgetting what was told of a contact (D26), and the sweep of what is settled and old.
+//! Forgetting what events said about a contact (D26), and the sweep of what is settled and old.
 
 use recado_core::deliveries::{Delivery, DeliveryStatus, cancelled};
 use recado_core::events::{Event, EventType};

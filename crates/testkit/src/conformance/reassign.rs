@@ -388,7 +388,7 @@ pub async fn rows_are_reassigned_within_one_company(harness: &dyn Harness) {
     assert_belongs(&scene, &made, "lid", &from, 1).await;
 }
 
-/// D26: what events told of either is forgotten with the one who is left.
+/// D26: what events said about either is forgotten with the one who is left.
 pub async fn events_of_both_contacts_are_erased_with_the_taker(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (from, into) = two(&scene).await;

@@ -1,4 +1,4 @@
-//! Housekeeping: what nobody asks for any more.
+//! Housekeeping: what is not needed any more.
 
 use std::time::Duration;
 

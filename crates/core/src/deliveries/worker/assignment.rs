@@ -11,7 +11,7 @@ use crate::workers::Worker;
 /// What to do about the shards, as seen at one moment.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct ShardPlan {
-    /// Shards that are nobody's, or a dead process's, and fall to this one.
+    /// Shards without an owner, or with one whose lease lapsed, that fall to this process.
     pub(super) claims: Vec<(ShardNumber, Change)>,
     /// Shards that this process hands back: they are quiet.
     pub(super) releases: Vec<(ShardNumber, Change)>,

@@ -54,7 +54,7 @@ pub(super) struct Queue {
     webhook: Option<Arc<Webhook>>,
     /// When the read of the webhook ended.
     read_at: Option<Timestamp>,
-    /// Deliveries that were never tried, by place.
+    /// Deliveries that were never tried, by sequence number.
     fresh: BTreeMap<DeliverySeq, DueDelivery>,
     /// Deliveries that were tried before.
     again: VecDeque<DueDelivery>,

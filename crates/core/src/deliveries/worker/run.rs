@@ -60,7 +60,7 @@ enum Ended {
 /// When the worker ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Until {
-    /// When it is told to.
+    /// When it is stopped.
     Stopped,
     /// When nothing is due any more.
     Drained,
@@ -68,13 +68,13 @@ enum Until {
 
 impl Deliveries<'_> {
     /// Dispatches until `stop` ends: claims its share of the webhooks, sends what is due, records
-    /// what came of it. Run it once a process, beside the renewal of the
-    /// lease by [`Workers`](crate::workers::Workers::renew). At least once: a delivery whose attempt was cut
+    /// what came of it. Run it once a process, beside the renewal of the lease by
+    /// [`Workers`](crate::workers::Workers::renew). At least once: a delivery whose attempt was cut
     /// off by a crash is tried again and the attempt is not counted (D52, D52a).
     ///
-    /// When `stop` ends, nothing more is begun; what is in flight is finished and recorded, and each
-    /// shard is handed back as soon as it is quiet. Failures of the store are told to the timer's
-    /// [`Timer::troubled`] and tried again.
+    /// When `stop` ends, nothing more is begun; what is in flight is finished and recorded, and
+    /// each shard is handed back as soon as it is quiet. Failures of the store are reported to the
+    /// timer's [`Timer::troubled`] and tried again.
     pub async fn run(&self, timer: &dyn Timer, stop: impl Future<Output = ()> + Send) {
         let driver = Driver::new(self.app, Some(timer), Until::Stopped);
         driver.run(Box::pin(stop.map(|()| Ended::Stopped))).await;
@@ -88,7 +88,7 @@ impl Deliveries<'_> {
     }
 }
 
-/// Tells that nobody listens any more, however the worker ends.
+/// Stops the collection of notices, however the worker ends.
 struct Listening<'a>(&'a Recado);
 
 impl Drop for Listening<'_> {
@@ -416,7 +416,7 @@ async fn read_queue(app: &Recado, read: QueueRead) -> Ended {
 async fn make_attempt(app: &Recado, attempt: Box<NextAttempt>) -> Ended {
     let delivery = attempt.due.delivery.value();
     let Some(data) = &attempt.due.data else {
-        // What it told of was erased between two steps; there is nothing to send.
+        // What it was about was erased between two steps; there is nothing to send.
         let after = Box::new(cancelled(delivery));
         return Ended::Tried { attempt, after, silent: false };
     };
