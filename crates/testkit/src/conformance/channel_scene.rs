@@ -190,7 +190,7 @@ impl Scene {
         }
     }
 
-    /// A report of a message that are not known yet.
+    /// A report of a message that is not known yet.
     pub(super) fn report(
         &self,
         connection: &Connection,
