@@ -41,7 +41,7 @@ impl ConnectionReads for PostgresStore {
         company: CompanyId,
         connection: ConnectionId,
     ) -> Result<Vec<Stored<UnknownKind>>, StoreError> {
-        select(&self.pool, OF_CONNECTION, params![company.uuid(), connection.uuid()]).await
+        select(&self.pool, &OF_CONNECTION, params![company.uuid(), connection.uuid()]).await
     }
 }
 

@@ -71,7 +71,7 @@ fn cases() -> Vec<Case> {
         arguments: arguments.to_owned(),
         few,
     };
-    let of_connection = format!("{} {OF_CONNECTION}", UnknownKind::sql().select);
+    let of_connection = format!("{} {}", UnknownKind::sql().select, *OF_CONNECTION);
     let mut cases = vec![
         case("a call of a gateway", ANYWHERE.clone(), "md5('c2')::uuid", (1.0, 6.0)),
         case("unknown kinds", of_connection, "md5('c2')::uuid, md5('p2')::uuid", (3.0, 10.0)),

@@ -1,8 +1,16 @@
 //! Kinds of events that gateways sent and their adapters do not know.
 
+use std::sync::LazyLock;
+
+use recado_core::gateway::MAX_UNKNOWN_KINDS;
+
 /// Those of a connection, as the read of them promises.
-pub(crate) const OF_CONNECTION: &str =
-    "WHERE company_id = $1 AND connection_id = $2 ORDER BY last_at DESC, kind LIMIT 200";
+pub(crate) static OF_CONNECTION: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "WHERE company_id = $1 AND connection_id = $2 ORDER BY last_at DESC, kind \
+         LIMIT {MAX_UNKNOWN_KINDS}"
+    )
+});
 
 /// Forgets kinds that were not met for long.
 pub(crate) const FORGET: &str = "\

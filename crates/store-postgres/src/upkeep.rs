@@ -1,10 +1,8 @@
 //! Readiness and housekeeping.
 
-use std::time::Duration;
-
 use async_trait::async_trait;
 use recado_core::Timestamp;
-use recado_core::store::{StoreError, Upkeep};
+use recado_core::store::{Cutoffs, StoreError, Upkeep};
 
 use crate::PostgresStore;
 use crate::error::failed;
@@ -76,12 +74,6 @@ const FORGET_WORKERS: &str = "\
 DELETE FROM workers WHERE ctid = ANY(ARRAY(SELECT ctid FROM workers \
 WHERE leased_until <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED))";
 
-/// How long a process is remembered after its lease lapsed.
-const WORKER_KEPT: Duration = Duration::from_secs(3600);
-
-/// How long an unknown kind of event is remembered after it was last seen.
-const UNKNOWN_KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
-
 /// Tables that have at least doubled since the planner looked at them. What is written over and over
 /// does not grow; differences and the texts of searches have one index or none, which is used anyway,
 /// and looking at the texts is work.
@@ -149,11 +141,12 @@ impl Upkeep for PostgresStore {
         self.fold(FOLD_MESSAGES).await?;
         rows(&self.pool, FORGET_RATES, params![now.millis() * 1000, BATCH]).await?;
         self.look_again().await?;
-        self.forget(FORGET_REPORTS, now).await?;
-        self.forget(FORGET_CALLS, now).await?;
-        self.forget(FORGET_WINDOWS, now).await?;
-        self.forget(FORGET_WORKERS, now.minus(WORKER_KEPT)).await?;
-        self.forget(unknown_kinds::FORGET, now.minus(UNKNOWN_KEPT)).await?;
+        let cutoffs = Cutoffs::at(now);
+        self.forget(FORGET_REPORTS, cutoffs.ended).await?;
+        self.forget(FORGET_CALLS, cutoffs.ended).await?;
+        self.forget(FORGET_WINDOWS, cutoffs.ended).await?;
+        self.forget(FORGET_WORKERS, cutoffs.workers).await?;
+        self.forget(unknown_kinds::FORGET, cutoffs.unknown_kinds).await?;
         Ok(())
     }
 }

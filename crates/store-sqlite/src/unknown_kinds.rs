@@ -1,6 +1,8 @@
 //! Kinds of events that the adapter of a connection does not know.
 
-use recado_core::gateway::UnknownKind;
+use std::sync::LazyLock;
+
+use recado_core::gateway::{MAX_UNKNOWN_KINDS, UnknownKind};
 use recado_core::ids::{CompanyId, ConnectionId};
 use recado_core::store::Stored;
 use rusqlite::Connection;
@@ -9,8 +11,12 @@ use crate::error::ReadResult;
 use crate::table::{self};
 
 /// As [`table::list`] takes it. A connection has few, so that they are sorted.
-const OF_CONNECTION: &str =
-    "company_id = ?1 AND connection_id = ?2 ORDER BY last_at DESC, kind LIMIT 200";
+static OF_CONNECTION: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "company_id = ?1 AND connection_id = ?2 ORDER BY last_at DESC, kind \
+         LIMIT {MAX_UNKNOWN_KINDS}"
+    )
+});
 
 /// Those of a connection, newest first.
 pub(crate) fn of_connection(
@@ -18,7 +24,7 @@ pub(crate) fn of_connection(
     company: CompanyId,
     connection: ConnectionId,
 ) -> ReadResult<Vec<Stored<UnknownKind>>> {
-    table::list(conn, OF_CONNECTION, &[company.into(), connection.into()])
+    table::list(conn, &OF_CONNECTION, &[company.into(), connection.into()])
 }
 
 #[cfg(test)]
@@ -29,7 +35,7 @@ mod tests {
 
     #[test]
     fn the_kinds_of_a_connection_are_found_by_it() {
-        let query = format!("{} WHERE {OF_CONNECTION}", UnknownKind::statements().select);
+        let query = format!("{} WHERE {}", UnknownKind::statements().select, *OF_CONNECTION);
         let steps = plans::steps(&plans::database(), &query);
         let found = "SEARCH unknown_kinds USING INDEX sqlite_autoindex_unknown_kinds_1 \
                      (company_id=? AND connection_id=?)";

@@ -1,20 +1,14 @@
 //! Housekeeping: what is not needed any more.
 
-use std::time::Duration;
-
 use async_trait::async_trait;
 use recado_core::Timestamp;
-use recado_core::store::{StoreError, Upkeep};
+use recado_core::store::{Cutoffs, StoreError, Upkeep};
 use rusqlite::params;
 
 use crate::error::{SqliteError, commit_error, store_error};
 use crate::writer::expect_no_conflict;
 use crate::{SqliteStore, schema};
 
-/// How long a worker is remembered after its lease lapsed.
-const WORKER_KEPT: Duration = Duration::from_secs(3600);
-/// How long an unknown kind of event is kept after the last of it came.
-const UNKNOWN_KIND_KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 /// Rows that one transaction drops, so that no task waits long for it.
 const BATCH: u32 = 500;
 /// Transactions of one round of upkeep for each kind of row; the next round goes on.
@@ -24,7 +18,7 @@ const BATCHES: u32 = 20;
 struct ExpiredRows {
     any: &'static str,
     drop: &'static str,
-    kept: Duration,
+    until: fn(&Cutoffs) -> Timestamp,
 }
 
 const SPENT: [ExpiredRows; 5] = [
@@ -33,34 +27,34 @@ const SPENT: [ExpiredRows; 5] = [
         drop: "DELETE FROM message_refs WHERE (company_id, connection_id, provider_id) IN \
                (SELECT company_id, connection_id, provider_id FROM message_refs \
                INDEXED BY message_refs_by_expiry WHERE expires_at <= ?1 LIMIT ?2)",
-        kept: Duration::ZERO,
+        until: |cutoffs| cutoffs.ended,
     },
     ExpiredRows {
         any: "SELECT 1 FROM remembered_calls WHERE expires_at <= ?1",
         drop: "DELETE FROM remembered_calls WHERE rowid IN \
                (SELECT rowid FROM remembered_calls INDEXED BY remembered_calls_by_expiry \
                WHERE expires_at <= ?1 LIMIT ?2)",
-        kept: Duration::ZERO,
+        until: |cutoffs| cutoffs.ended,
     },
     ExpiredRows {
         any: "SELECT 1 FROM dispatch_windows WHERE ends_at <= ?1",
         drop: "DELETE FROM dispatch_windows WHERE (company_id, contact_id, key) IN \
                (SELECT company_id, contact_id, key FROM dispatch_windows \
                INDEXED BY dispatch_windows_by_end WHERE ends_at <= ?1 LIMIT ?2)",
-        kept: Duration::ZERO,
+        until: |cutoffs| cutoffs.ended,
     },
     ExpiredRows {
         any: "SELECT 1 FROM unknown_kinds WHERE last_at <= ?1",
         drop: "DELETE FROM unknown_kinds WHERE rowid IN \
                (SELECT rowid FROM unknown_kinds INDEXED BY unknown_kinds_by_last \
                WHERE last_at <= ?1 LIMIT ?2)",
-        kept: UNKNOWN_KIND_KEPT,
+        until: |cutoffs| cutoffs.unknown_kinds,
     },
     ExpiredRows {
         any: "SELECT 1 FROM workers WHERE leased_until <= ?1",
         drop: "DELETE FROM workers WHERE id IN \
                (SELECT id FROM workers WHERE leased_until <= ?1 LIMIT ?2)",
-        kept: WORKER_KEPT,
+        until: |cutoffs| cutoffs.workers,
     },
 ];
 
@@ -70,11 +64,11 @@ impl SqliteStore {
     async fn drop_spent(
         &self,
         spent: &'static ExpiredRows,
-        now: Timestamp,
+        cutoffs: &Cutoffs,
     ) -> Result<(), StoreError> {
-        let before = now.minus(spent.kept).millis();
+        let until = (spent.until)(cutoffs).millis();
         for _ in 0..BATCHES {
-            let any = self.read(move |conn| conn.prepare_cached(spent.any)?.exists([before]));
+            let any = self.read(move |conn| conn.prepare_cached(spent.any)?.exists([until]));
             if !any.await? {
                 break;
             }
@@ -82,7 +76,7 @@ impl SqliteStore {
                 let dropped = tx
                     .conn
                     .prepare_cached(spent.drop)
-                    .and_then(|mut statement| statement.execute(params![before, BATCH]));
+                    .and_then(|mut statement| statement.execute(params![until, BATCH]));
                 dropped.map_err(commit_error)
             })
             .await
@@ -106,8 +100,9 @@ impl Upkeep for SqliteStore {
     // is no `PRAGMA optimize`: gathered statistics would only make plans change, and every query has
     // the one index it was written for. What the planner believes stands in a migration.
     async fn upkeep(&self, now: Timestamp) -> Result<(), StoreError> {
+        let cutoffs = Cutoffs::at(now);
         for spent in &SPENT {
-            self.drop_spent(spent, now).await?;
+            self.drop_spent(spent, &cutoffs).await?;
         }
         self.readers.checkpoint().await
     }

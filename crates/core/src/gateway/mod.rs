@@ -14,4 +14,4 @@ pub use provider::{
     Provider, ProviderError, ProviderTemplate, ProviderWebhook, Providers, SendFailure, SendResult,
     WebhookRefused,
 };
-pub use unknown::{MAX_KIND, UnknownKind, shape};
+pub use unknown::{MAX_KIND, MAX_UNKNOWN_KINDS, UnknownKind, shape};

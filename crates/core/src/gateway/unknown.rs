@@ -8,6 +8,8 @@ use crate::ids::{CompanyId, ConnectionId};
 
 /// The longest name of a kind, in characters.
 pub const MAX_KIND: usize = 100;
+/// How many kinds the listing of a connection holds at most (R105).
+pub const MAX_UNKNOWN_KINDS: usize = 200;
 /// How deep a shape goes.
 const MAX_DEPTH: usize = 12;
 /// How many fields, or items, of one value a shape shows.

@@ -35,6 +35,7 @@ mod kinds;
 
 mod change;
 mod conflict;
+mod cutoffs;
 mod key;
 mod records;
 mod row;
@@ -44,6 +45,7 @@ use async_trait::async_trait;
 
 pub use change::{Change, ChangeKind, ChangeSet, Decided, Precondition};
 pub use conflict::{CommitError, Conflict, StoreError, UniqueKey};
+pub use cutoffs::Cutoffs;
 pub use key::{RowKey, RowKind};
 pub use records::{Listed, Listing, Records, RecordsExt, Removable};
 pub use row::{Record, Row};
@@ -155,10 +157,10 @@ pub trait Upkeep: Send + Sync {
     /// Whether the database can be reached and has the current schema (for readiness probes).
     async fn ready(&self) -> Result<(), StoreError>;
 
-    /// Bounded housekeeping: folds counters; drops lapsed rate-limit state, expired status reports
-    /// and remembered calls, dispatch windows that have ended, workers whose lease lapsed an hour
-    /// ago, and unknown kinds of events that came last thirty days ago. Call it every few seconds;
-    /// a missed call costs speed, never correctness.
+    /// Bounded housekeeping: folds counters; drops lapsed rate-limit state, and the status reports,
+    /// traces of forgotten messages, remembered calls, dispatch windows, workers and unknown kinds
+    /// of events that [`Cutoffs::at`] `now` lets go. Call it every few seconds; a missed call costs
+    /// speed, never correctness.
     async fn upkeep(&self, now: Timestamp) -> Result<(), StoreError>;
 }
 

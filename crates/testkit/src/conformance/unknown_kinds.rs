@@ -2,7 +2,7 @@
 
 use recado_core::Timestamp;
 use recado_core::connections::Connection;
-use recado_core::gateway::{MAX_KIND, UnknownKind};
+use recado_core::gateway::{MAX_KIND, MAX_UNKNOWN_KINDS, UnknownKind};
 use recado_core::ids::ConnectionId;
 use recado_core::store::{RecordsExt, Row, Stored, UniqueKey};
 use serde_json::{Value, json};
@@ -11,8 +11,6 @@ use super::Harness;
 use super::channel_rows::AWKWARD;
 use super::scene::{Scene, assert_reference, assert_stale, assert_taken, at, first};
 
-/// How many a listing holds at most.
-const MOST: usize = 200;
 const DAY: i64 = 86_400_000;
 
 async fn listed(scene: &Scene, connection: ConnectionId) -> Vec<Stored<UnknownKind>> {
@@ -88,15 +86,15 @@ pub async fn unknown_kinds_come_newest_first_then_by_kind(harness: &dyn Harness)
 pub async fn a_listing_of_unknown_kinds_is_bounded(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let connection = connected(&scene).await;
-    let kinds = (0..MOST as i64 + 5).map(|n| UnknownKind {
+    let kinds = (0..MAX_UNKNOWN_KINDS as i64 + 5).map(|n| UnknownKind {
         last_at: at(n),
         ..scene.unknown_kind(&connection, &format!("k{n}"))
     });
     scene.add_all(kinds).await;
     let listed = listed(&scene, connection.id).await;
-    assert_eq!(listed.len(), MOST);
-    assert_eq!(listed[0].kind, format!("k{}", MOST + 4));
-    assert_eq!(listed[MOST - 1].kind, "k5");
+    assert_eq!(listed.len(), MAX_UNKNOWN_KINDS);
+    assert_eq!(listed[0].kind, format!("k{}", MAX_UNKNOWN_KINDS + 4));
+    assert_eq!(listed[MAX_UNKNOWN_KINDS - 1].kind, "k5");
 }
 
 /// Once for each connection and name; a change of what was read before is stale.

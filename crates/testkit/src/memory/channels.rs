@@ -9,7 +9,7 @@ use recado_core::access::Company;
 use recado_core::connections::{Connection, ConnectionReads};
 use recado_core::contacts::{Alias, ChannelKey, Contact};
 use recado_core::conversations::{ChannelContact, ChannelQuery, Conversation, ConversationReads};
-use recado_core::gateway::UnknownKind;
+use recado_core::gateway::{MAX_UNKNOWN_KINDS, UnknownKind};
 use recado_core::groups::{ConnectionGroup, GroupCode, GroupReads};
 use recado_core::ids::{CompanyId, ConnectionId, ContactId};
 use recado_core::messages::{Direction, Message, SenderType};
@@ -18,9 +18,6 @@ use recado_core::templates::{Template, TemplateReads};
 use uuid::Uuid;
 
 use super::{MemoryStore, State};
-
-/// How many unknown kinds of events a connection's listing holds at most.
-const MAX_UNKNOWN_KINDS: usize = 200;
 
 impl State {
     /// The same as [`State::sorted`], with versions.

@@ -1,0 +1,35 @@
+//! What housekeeping drops, and when.
+
+use std::time::Duration;
+
+use crate::Timestamp;
+
+/// How long a worker is remembered after its lease lapsed (D36): by then others have taken over what
+/// it left behind.
+const WORKERS_KEPT: Duration = Duration::from_hours(1);
+/// How long an unknown kind of event is remembered after it came last (R105).
+const UNKNOWN_KINDS_KEPT: Duration = Duration::from_hours(30 * 24);
+
+/// The moments up to which [`Upkeep::upkeep`](super::Upkeep::upkeep) drops rows: a row goes when its
+/// time is at the moment or before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cutoffs {
+    /// For what carries its own end: status reports and traces of forgotten messages (D28, R145),
+    /// remembered calls (D37), dispatch windows (D50).
+    pub ended: Timestamp,
+    /// For workers, by the end of their lease.
+    pub workers: Timestamp,
+    /// For unknown kinds of events, by when they came last.
+    pub unknown_kinds: Timestamp,
+}
+
+impl Cutoffs {
+    /// Those of housekeeping at `now`.
+    pub fn at(now: Timestamp) -> Self {
+        Self {
+            ended: now,
+            workers: now.minus(WORKERS_KEPT),
+            unknown_kinds: now.minus(UNKNOWN_KINDS_KEPT),
+        }
+    }
+}
