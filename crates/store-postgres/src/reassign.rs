@@ -27,8 +27,9 @@ fn lock(table: &str, of: &str, key: &str) -> String {
     )
 }
 
-/// Removes the windows of `$3` of which `$2` has a better one: one that was sent, or one that ends
-/// later. Those of both are put side by side once, for the reason why [`has`] is as it is.
+/// Removes the windows of `$3` that are not the ones which stay
+/// ([`window_that_stays`](recado_core::contacts::window_that_stays)). Those of both are put side by
+/// side once, for the reason why [`has`] is as it is.
 const DROP_WORSE: &str = "\
 WITH windows AS MATERIALIZED (SELECT key, first_value(contact_id) OVER (PARTITION BY key \
 ORDER BY (state = 'sent') DESC, ends_at DESC, (contact_id = $3) DESC) AS best \
@@ -36,7 +37,8 @@ FROM dispatch_windows WHERE company_id = $1 AND contact_id IN ($2, $3)) \
 DELETE FROM dispatch_windows t WHERE t.company_id = $1 AND t.contact_id = $3 \
 AND (t.key IN (SELECT key FROM windows WHERE best = $2)) IS TRUE";
 
-/// The places of `$3` that still wait are nobody's on campaigns where that of `$2` does not.
+/// The places of `$3` that are not the ones which stay
+/// ([`recipient_that_stays`](recado_core::contacts::recipient_that_stays)) are nobody's.
 const STOP_WAITING: &str = "\
 UPDATE recipients t SET contact_id = NULL, version = t.version + 1 \
 WHERE t.company_id = $1 AND t.contact_id = $3 AND (t.status = 'waiting') IS TRUE \

@@ -36,7 +36,7 @@ const MOVES: [&str; 20] = [
     "DELETE FROM list_members WHERE company_id = ?1 AND contact_id = ?2",
     "UPDATE OR IGNORE contact_tags SET contact_id = ?3 WHERE company_id = ?1 AND contact_id = ?2",
     "DELETE FROM contact_tags WHERE company_id = ?1 AND contact_id = ?2",
-    // A window that was sent stays rather than a reserved one, then the one that ends later.
+    // `window_that_stays`.
     "DELETE FROM dispatch_windows WHERE company_id = ?1 AND contact_id = ?3 \
      AND EXISTS (SELECT 1 FROM dispatch_windows AS theirs WHERE theirs.company_id = ?1 \
      AND theirs.contact_id = ?2 AND theirs.key = dispatch_windows.key \
@@ -45,7 +45,7 @@ const MOVES: [&str; 20] = [
     "UPDATE OR IGNORE dispatch_windows SET contact_id = ?3, version = version + 1 \
      WHERE company_id = ?1 AND contact_id = ?2",
     "DELETE FROM dispatch_windows WHERE company_id = ?1 AND contact_id = ?2",
-    // Whoever was written to waits no more.
+    // `recipient_that_stays`.
     "UPDATE recipients SET contact_id = NULL, version = version + 1 \
      WHERE company_id = ?1 AND contact_id = ?3 AND status = 'waiting' \
      AND EXISTS (SELECT 1 FROM recipients AS theirs WHERE theirs.company_id = ?1 \

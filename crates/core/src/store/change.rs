@@ -44,14 +44,14 @@ pub enum ChangeKind {
     /// Whatever belongs to the contact `from` belongs to the contact `into` from now on (D62): its
     /// messages, deals, documents, links and their clicks, aliases, ledger lines, dispatch windows,
     /// remembered calls, events, and its places in lists, on campaigns and under tags. Where both
-    /// have the same tag or list, that of `into` stays. Of two windows with one key a sent one stays
-    /// rather than a reserved one, whose message may be refused yet, then the one that ends later,
-    /// so that nothing passes before its time; on a tie that of `into`. Of two places on one
-    /// campaign that of `into` stays, unless it still waits and that of `from` does not: then that
-    /// one does, so that nobody is written to twice. The recipient that is left over has no contact
-    /// any more, which is why one that waits is passed over. Every row that becomes somebody else's,
-    /// or nobody's, and has a version gets the next one. Contacts themselves, their conversations
-    /// and lead memories are written by changes of their own, as is the deletion of `from`.
+    /// have the same tag or list, that of `into` stays. Of two windows with one key and of two places
+    /// on one campaign the one stays that
+    /// [`window_that_stays`](crate::contacts::window_that_stays) and
+    /// [`recipient_that_stays`](crate::contacts::recipient_that_stays) name. The other window is
+    /// deleted. The other recipient has no contact any more, which is why one that waits is passed
+    /// over. Every row that becomes somebody else's, or nobody's, and has a version gets the next one.
+    /// Contacts themselves, their conversations and lead memories are written by changes of their
+    /// own, as is the deletion of `from`.
     Reassign {
         /// The company of both.
         company: CompanyId,

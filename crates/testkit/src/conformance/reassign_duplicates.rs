@@ -2,6 +2,7 @@
 //! stays.
 
 use recado_core::campaigns::{Recipient, RecipientNumber, RecipientStatus};
+use recado_core::contacts::{Stays, recipient_that_stays, window_that_stays};
 use recado_core::dispatches::{DispatchWindow, WindowState};
 use recado_core::page::PageRequest;
 use recado_core::store::{ChangeSet, Row, Stored};
@@ -75,12 +76,12 @@ pub async fn the_window_that_was_sent_or_ends_later_stays(harness: &dyn Harness)
         ChangeSet::new().with(move_to(&scene, &from, &into)).with(first(from.clone()).delete());
     scene.store.commit(changes).await.expect("nothing stands in the way");
     for (theirs, own) in pairs {
-        let worth = |window: &DispatchWindow| (window.state == WindowState::Sent, window.ends_at);
-        let expected = if worth(&theirs) > worth(&own) {
-            let moved = DispatchWindow { contact: into.id, ..theirs.clone() };
-            Stored::new(moved, first(()).version().next())
-        } else {
-            first(own.clone())
+        let expected = match window_that_stays(&own, &theirs) {
+            Stays::Theirs => {
+                let moved = DispatchWindow { contact: into.id, ..theirs.clone() };
+                Stored::new(moved, first(()).version().next())
+            }
+            Stays::Own => first(own.clone()),
         };
         assert_eq!(scene.window_now(&theirs).await, None);
         assert_eq!(scene.window_now(&own).await, Some(expected));
@@ -115,7 +116,7 @@ pub async fn of_two_places_on_a_campaign_the_one_whose_turn_came_stays(harness: 
     scene.store.commit(changes).await.expect("nothing stands in the way");
     let waiting = RecipientStatus::Waiting;
     for (theirs, own) in pairs {
-        let is_behind = own.status == waiting && theirs.status != waiting;
+        let is_behind = recipient_that_stays(&own, &theirs) == Stays::Theirs;
         let next = |row| Stored::new(row, first(()).version().next());
         let left_over = |row: &Recipient| next(Recipient { contact: None, ..row.clone() });
         let expected = match is_behind {

@@ -1,7 +1,8 @@
 //! How what belongs to one contact is reassigned to another.
 
-use recado_core::campaigns::{Recipient, RecipientStatus};
-use recado_core::dispatches::{DispatchWindow, WindowState};
+use recado_core::campaigns::Recipient;
+use recado_core::contacts::{Stays, recipient_that_stays, window_that_stays};
+use recado_core::dispatches::DispatchWindow;
 use recado_core::ids::{CompanyId, ContactId};
 use recado_core::store::{Conflict, Row, RowKey};
 
@@ -113,25 +114,21 @@ impl State {
         }
     }
 
-    /// Makes room where what `from` has is what stays: a window that was sent or ends later, a place
-    /// on a campaign where only that of `into` still waits.
+    /// Makes room where what `from` has is what stays: a window, a place on a campaign.
     fn give_way(&mut self, company: CompanyId, from: ContactId, into: ContactId) {
-        let waits = |recipient: &Recipient| recipient.status == RecipientStatus::Waiting;
-        let worth = |window: &DispatchWindow| (window.state == WindowState::Sent, window.ends_at);
         let yields = |row: &Row| match row {
             Row::DispatchWindow(own) if own.company == company && own.contact == into => {
                 self.rows.all::<DispatchWindow>().any(|other| {
                     (other.company, other.contact, other.key) == (company, from, own.key)
-                        && worth(other) > worth(own)
+                        && window_that_stays(own, other) == Stays::Theirs
                 })
             }
             Row::Recipient(own) if own.company == company && own.contact == Some(into) => {
-                waits(own)
-                    && self.rows.all::<Recipient>().any(|other| {
-                        (other.company, other.contact) == (company, Some(from))
-                            && other.campaign == own.campaign
-                            && !waits(other)
-                    })
+                self.rows.all::<Recipient>().any(|other| {
+                    (other.company, other.contact) == (company, Some(from))
+                        && other.campaign == own.campaign
+                        && recipient_that_stays(own, other) == Stays::Theirs
+                })
             }
             _ => false,
         };
