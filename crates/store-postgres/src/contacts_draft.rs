@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use recado_core::Timestamp;
 use recado_core::connections::Connection;
-use recado_core::contacts::{DraftFacts, DraftQuery};
+use recado_core::contacts::{DraftFacts, DraftQuery, OrganizationKey};
 use recado_core::custom_fields::CustomField;
 use recado_core::ids::{CompanyId, ContactId};
 use recado_core::lists::List;
@@ -167,14 +167,14 @@ fn ask_of_contact(ask: &mut Lookups, company: Uuid, query: &DraftQuery) {
 }
 
 fn ask_named(ask: &mut Lookups, company: Uuid, query: &DraftQuery) {
-    if query.cnpj.is_some() || query.organization.is_some() {
-        let sql = format!(
-            "{} WHERE company_id = $1 AND (cnpj = $2 OR id = $3) LIMIT 1",
-            Organization::sql().select
-        );
-        let cnpj = query.cnpj.as_ref().map(|cnpj| cnpj.as_str().to_owned());
-        let id = query.organization.map(|id| id.uuid());
-        ask.ask(sql, params![company, cnpj, id], |rows, facts| {
+    if let Some(key) = &query.organization {
+        let (column, params) = match key {
+            OrganizationKey::Cnpj(cnpj) => ("cnpj", params![company, cnpj.as_str().to_owned()]),
+            OrganizationKey::Id(id) => ("id", params![company, id.uuid()]),
+        };
+        let select = &Organization::sql().select;
+        let sql = format!("{select} WHERE company_id = $1 AND {column} = $2");
+        ask.ask(sql, params, |rows, facts| {
             facts.organization = first_stored(rows)?;
             Ok(())
         });

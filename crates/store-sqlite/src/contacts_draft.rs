@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use recado_core::Timestamp;
-use recado_core::contacts::{DraftFacts, DraftQuery};
+use recado_core::contacts::{DraftFacts, DraftQuery, OrganizationKey};
 use recado_core::custom_fields::CustomField;
 use recado_core::ids::{CompanyId, ContactId};
 use recado_core::organizations::Organization;
@@ -144,15 +144,12 @@ fn organization(
     company: CompanyId,
     query: &DraftQuery,
 ) -> ReadResult<Option<Stored<Organization>>> {
-    if let Some(cnpj) = &query.cnpj {
-        let values = [company.into(), cnpj.as_str().into()];
-        let found = table::find(conn, "company_id = ?1 AND cnpj = ?2", &values)?;
-        if found.is_some() {
-            return Ok(found);
-        }
-    }
-    match query.organization {
+    match &query.organization {
         None => Ok(None),
-        Some(id) => get(conn, &[company.into(), id.into()]),
+        Some(OrganizationKey::Cnpj(cnpj)) => {
+            let values = [company.into(), cnpj.as_str().into()];
+            table::find(conn, "company_id = ?1 AND cnpj = ?2", &values)
+        }
+        Some(OrganizationKey::Id(id)) => get(conn, &[company.into(), (*id).into()]),
     }
 }

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::{
-    Birthday, Contact, ContactPatch, Cpf, DraftQuery, Email, Identifier, NewContact, Phone,
-    PostalCode, Region,
+    Birthday, Contact, ContactPatch, Cpf, DraftQuery, Email, Identifier, NewContact,
+    OrganizationKey, Phone, PostalCode, Region,
 };
 use crate::ids::{CustomFieldId, ListId};
 use crate::input::{Given, Input};
@@ -147,7 +147,7 @@ impl ContactDraft {
     pub(crate) fn query(&self) -> DraftQuery {
         DraftQuery {
             email: self.email.as_ref().cloned(),
-            cnpj: self.cnpj.clone(),
+            organization: self.cnpj.clone().map(OrganizationKey::Cnpj),
             lists: self.lists.clone(),
             fields: self.custom_fields.keys().copied().collect(),
             ..DraftQuery::default()

@@ -8,7 +8,7 @@ use super::link_facts::{apply_email, check_fields, merge_custom_fields};
 use super::operator::{check_connection, check_tags, rely_on_connection};
 use super::{
     Alias, Contact, ContactTag, Contacts, DraftFacts, DraftQuery, Identifier, ImportedContact,
-    Platform, Region, Warning, creation_stamp,
+    OrganizationKey, Platform, Region, Warning, creation_stamp,
 };
 use crate::Timestamp;
 use crate::access::Company;
@@ -142,7 +142,7 @@ impl UseCase for ImportContact {
             tags: self.draft.body.tags.clone(),
             member: contact.assigned_to_member_id,
             close_reason: contact.last_close_reason_id,
-            organization: contact.organization_id,
+            organization: contact.organization_id.map(OrganizationKey::Id),
             connection: contact.last_connection_id,
             alias: Alias::at_first(contact).map(|alias| (alias.platform, alias.key)),
             ..DraftQuery::default()

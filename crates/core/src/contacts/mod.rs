@@ -55,7 +55,8 @@ pub use operator::{ContactChange, OperatorPatch, PatchContact};
 pub use phone::{Phone, PhoneError, Region};
 pub use postal_code::{PostalCode, PostalCodeError};
 pub use reads::{
-    ContactReads, ContactRecord, ContactSlice, DraftFacts, DraftQuery, ListBrief, Related,
+    ContactReads, ContactRecord, ContactSlice, DraftFacts, DraftQuery, ListBrief, OrganizationKey,
+    Related,
 };
 pub use search_text::{SearchError, SearchQuery, SearchText, normalize};
 pub use update::{UpdateContact, UpdateContactError};

@@ -77,6 +77,16 @@ pub struct ContactSlice {
     pub fields: Vec<CustomField>,
 }
 
+/// How a body names an organization: one by its number is made if it is missing (D22), one by its id
+/// has to be there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OrganizationKey {
+    /// By its number.
+    Cnpj(Cnpj),
+    /// By its id.
+    Id(OrganizationId),
+}
+
 /// What a body that writes a contact refers to. Empty parts ask for nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DraftQuery {
@@ -92,10 +102,8 @@ pub struct DraftQuery {
     pub alias: Option<(Platform, ChannelKey)>,
     /// An e-mail whose holder is asked for.
     pub email: Option<Email>,
-    /// An organization by its number.
-    pub cnpj: Option<Cnpj>,
-    /// An organization by its id.
-    pub organization: Option<OrganizationId>,
+    /// An organization.
+    pub organization: Option<OrganizationKey>,
     /// Lists.
     pub lists: Vec<ListId>,
     /// Custom-field definitions by id.
@@ -126,7 +134,7 @@ pub struct DraftFacts {
     pub holder: Option<ContactId>,
     /// The contact that has the e-mail.
     pub email_holder: Option<ContactId>,
-    /// The organization of the number, or of the id.
+    /// The organization.
     pub organization: Option<Stored<Organization>>,
     /// The lists that exist, in any state.
     pub lists: Vec<Stored<List>>,

@@ -9,8 +9,8 @@ use super::{Admitted, Inbound, InboundError, Mapped, MappingError, Payload};
 use crate::Timestamp;
 use crate::app::UseCase;
 use crate::contacts::{
-    Alias, Contact, DraftFacts, DraftQuery, Identifier, OrganizationIds, Platform, Warning,
-    apply_email, contact_created, creation_stamp, link_organization,
+    Alias, Contact, DraftFacts, DraftQuery, Identifier, OrganizationIds, OrganizationKey, Platform,
+    Warning, apply_email, contact_created, creation_stamp, link_organization,
 };
 use crate::conversations::{ChannelContact, ChannelQuery, meant_by_phone};
 use crate::custom_fields::{CustomField, FieldStatus, FieldType};
@@ -90,7 +90,7 @@ impl UpsertContact {
         let found = store.channel_contacts(self.company, &query).await?;
         let query = DraftQuery {
             email: self.mapped.email.clone(),
-            cnpj: self.mapped.cnpj.clone(),
+            organization: self.mapped.cnpj.clone().map(OrganizationKey::Cnpj),
             slugs: self.definitions.keys().cloned().collect(),
             ..DraftQuery::default()
         };

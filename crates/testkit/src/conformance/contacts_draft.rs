@@ -1,6 +1,8 @@
 //! What a body that writes a contact refers to, read at once.
 
-use recado_core::contacts::{DraftFacts, DraftQuery, Email, Identifier, Phone, Platform, Region};
+use recado_core::contacts::{
+    DraftFacts, DraftQuery, Email, Identifier, OrganizationKey, Phone, Platform, Region,
+};
 use recado_core::custom_fields::{CustomField, FieldStatus};
 use recado_core::ids::{CloseReasonId, CustomFieldId, ListId, MemberId, OrganizationId, TagId};
 use recado_core::organizations::Cnpj;
@@ -106,13 +108,19 @@ pub async fn an_organization_is_found_by_number_or_id(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (ours, other) = (scene.organization(CNPJ), scene.organization(OTHER_CNPJ));
     scene.add_all([ours.clone(), other.clone()]).await;
-    let by_number = DraftQuery { cnpj: Cnpj::parse(CNPJ).ok(), ..DraftQuery::default() };
-    assert_eq!(facts(&scene, by_number).await.organization, Some(first(ours)));
-    let by_id = DraftQuery { organization: Some(other.id), ..DraftQuery::default() };
-    assert_eq!(facts(&scene, by_id).await.organization, Some(first(other)));
-    let unknown = OrganizationId::new(scene.uuid());
-    let by_id = DraftQuery { organization: Some(unknown), ..DraftQuery::default() };
-    assert_eq!(facts(&scene, by_id).await.organization, None);
+    let found = async |key| {
+        let query = DraftQuery { organization: Some(key), ..DraftQuery::default() };
+        facts(&scene, query).await.organization
+    };
+    for organization in [ours, other] {
+        let by_number = found(OrganizationKey::Cnpj(organization.cnpj.clone())).await;
+        assert_eq!(by_number, Some(first(organization.clone())));
+        let by_id = found(OrganizationKey::Id(organization.id)).await;
+        assert_eq!(by_id, Some(first(organization)));
+    }
+    assert_eq!(found(OrganizationKey::Id(OrganizationId::new(scene.uuid()))).await, None);
+    let unknown = Cnpj::parse("11222333000181").expect("valid");
+    assert_eq!(found(OrganizationKey::Cnpj(unknown)).await, None);
 }
 
 /// Whether they may be used is the core's to decide; those that are missing are left out.
@@ -248,8 +256,7 @@ pub async fn nothing_of_another_company_is_reported(harness: &dyn Harness) {
         phone: contact.phone.clone(),
         identifiers: vec![contact.identifier.clone()],
         email: contact.email.clone(),
-        cnpj: Some(organization.cnpj.clone()),
-        organization: None,
+        organization: Some(OrganizationKey::Cnpj(organization.cnpj.clone())),
         lists: vec![list.id],
         fields: vec![field.id],
         slugs: vec![field.slug.clone()],

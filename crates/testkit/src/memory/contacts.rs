@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use recado_core::access::Member;
 use recado_core::contacts::{
     Contact, ContactFilter, ContactReads, ContactRecord, ContactSlice, ContactTag, DraftFacts,
-    DraftQuery, ExportPosition, Identifier, ListBrief, Platform, Related,
+    DraftQuery, ExportPosition, Identifier, ListBrief, OrganizationKey, Platform, Related,
 };
 use recado_core::custom_fields::CustomField;
 use recado_core::ids::{CompanyId, ContactId};
@@ -128,11 +128,14 @@ impl State {
         let email_holder = rows.all::<Contact>().find(|contact| {
             contact.company == company && query.email.is_some() && contact.email == query.email
         });
-        let organization = rows.all_stored::<Organization>().find(|organization| {
-            organization.company == company
-                && (query.cnpj.as_ref() == Some(&organization.cnpj)
-                    || query.organization == Some(organization.id))
-        });
+        let is_asked_for = |organization: &Organization| match &query.organization {
+            None => false,
+            Some(OrganizationKey::Cnpj(cnpj)) => organization.cnpj == *cnpj,
+            Some(OrganizationKey::Id(id)) => organization.id == *id,
+        };
+        let organization = rows
+            .all_stored::<Organization>()
+            .find(|organization| organization.company == company && is_asked_for(organization));
         let in_list = |list| {
             let contact = query.contact?;
             rows.entry(&RowKey::ListMember { company, list, contact }).map(|_| list)
