@@ -200,9 +200,8 @@ pub trait MessageReads: Send + Sync {
         limit: u32,
     ) -> Result<Vec<Stored<Message>>, StoreError>;
 
-    /// How many messages, of every company, are sent and no further: outbound, not from a history,
-    /// to people, through a QR connection that is active and connected, with `created_at` from
-    /// `from` to `to`, both inclusive (R123).
+    /// How many messages, of every company, with `created_at` from `from` to `to`, both inclusive,
+    /// are [left at `sent`](super::is_left_sent) (R123).
     async fn messages_left_sent(&self, from: Timestamp, to: Timestamp) -> Result<u64, StoreError>;
 
     /// Up to `limit` pending messages of one sender, of every company, in any order.

@@ -4,12 +4,12 @@ use std::cmp::Reverse;
 
 use async_trait::async_trait;
 use recado_core::Timestamp;
-use recado_core::connections::{Connection, ConnectionKind};
+use recado_core::connections::Connection;
 use recado_core::contacts::Contact;
 use recado_core::ids::{CompanyId, ConnectionId, MessageId, WorkerId};
 use recado_core::messages::{
-    ContactBrief, Direction, Message, MessageFilter, MessageReads, MessageRecord, MessageRef,
-    MessageStatus, ProviderMessageId, RefTarget, Referred,
+    ContactBrief, Message, MessageFilter, MessageReads, MessageRecord, MessageRef, MessageStatus,
+    ProviderMessageId, RefTarget, Referred, is_left_sent,
 };
 use recado_core::page::{Page, PageRequest};
 use recado_core::prosas::{LedgerFilter, LedgerLine, LedgerPage, LedgerReads};
@@ -55,16 +55,16 @@ impl State {
         worker.is_some_and(|worker| worker.leased_until > now)
     }
 
-    /// Whether a message goes to a person, through a QR connection that can be used.
-    fn is_to_person_by_qr(&self, message: &Message) -> bool {
+    /// Whether a message is sent and no further.
+    fn is_left_sent(&self, message: &Message) -> bool {
         let company = message.company;
         let contact = RowKey::Contact { company, id: message.contact };
         let connection = RowKey::Connection { company, id: message.connection };
-        self.rows.get::<Contact>(&contact).is_some_and(|contact| !contact.is_group)
-            && self
-                .rows
-                .get::<Connection>(&connection)
-                .is_some_and(|of| of.kind == ConnectionKind::Qr && of.is_usable())
+        let contact = self.rows.get::<Contact>(&contact);
+        let connection = self.rows.get::<Connection>(&connection);
+        contact
+            .zip(connection)
+            .is_some_and(|(contact, connection)| is_left_sent(message, &contact, &connection))
     }
 
     /// Up to `limit` messages on their way out that `wanted` holds for.
@@ -140,12 +140,7 @@ impl MessageReads for MemoryStore {
     async fn messages_left_sent(&self, from: Timestamp, to: Timestamp) -> Result<u64, StoreError> {
         let state = self.state();
         let left = |message: &&Message| {
-            message.status == MessageStatus::Sent
-                && message.direction == Direction::Outbound
-                && !message.is_history
-                && message.created_at >= from
-                && message.created_at <= to
-                && state.is_to_person_by_qr(message)
+            message.created_at >= from && message.created_at <= to && state.is_left_sent(message)
         };
         Ok(state.rows.all::<Message>().filter(left).count() as u64)
     }

@@ -9,6 +9,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use recado_core::Recado;
+use recado_core::messages::left_sent_between;
 use recado_core::store::StoreError;
 use recado_providers::simulated::Reports;
 use tokio::sync::watch;
@@ -30,9 +31,6 @@ const UPKEEP: Duration = Duration::from_secs(2);
 const CONNECTIONS: Duration = Duration::from_secs(60 * 60);
 /// How often it is counted which messages are sent and no further.
 const LEFT_SENT: Duration = Duration::from_secs(60);
-/// How old those messages are, at least and at most.
-const LEFT_SENT_AGES: (Duration, Duration) =
-    (Duration::from_secs(10 * 60), Duration::from_secs(24 * 60 * 60));
 /// How often settled deliveries and events are looked for that are older than the retention.
 const RETENTION: Duration = Duration::from_secs(10);
 /// The longest wait after failures.
@@ -101,8 +99,8 @@ impl Loops {
         loops.add("messages left sent", LEFT_SENT, move || {
             let recado = messages.clone();
             async move {
-                let (now, (least, most)) = (recado.now(), LEFT_SENT_AGES);
-                let left = recado.store().messages_left_sent(now.minus(most), now.minus(least));
+                let (from, to) = left_sent_between(recado.now());
+                let left = recado.store().messages_left_sent(from, to);
                 crate::metrics::left_sent(left.await?);
                 Ok(false)
             }
