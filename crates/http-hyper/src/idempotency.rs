@@ -5,11 +5,10 @@ use std::future::Future;
 
 use http::{HeaderName, StatusCode};
 use recado_core::Recado;
-use recado_core::idempotency::{Begun, CallKey, HEADER, hash_of};
-use recado_core::ids::{CompanyId, ContactId};
+use recado_core::idempotency::{Begun, CallKey, HEADER, contact_of_answer, hash_of};
+use recado_core::ids::CompanyId;
 use recado_core::query::InvalidParameter;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::answer::Answer;
 use crate::error::{Failure, Outcome};
@@ -41,15 +40,6 @@ impl Remembered {
     fn new((status, body): (StatusCode, String)) -> Self {
         Self { status: status.as_u16(), body }
     }
-
-    /// The contact that the answer is about: it is forgotten with it.
-    fn contact(&self) -> Option<ContactId> {
-        let body: Value = serde_json::from_str(&self.body).ok()?;
-        let pointers =
-            ["/data/contact_id", "/data/contact/id", "/details/contact_id", "/contact_id"];
-        let id = pointers.iter().find_map(|pointer| body.pointer(pointer)?.as_str())?;
-        ContactId::parse(id)
-    }
 }
 
 /// Answers a request unless it is a repeat.
@@ -74,7 +64,7 @@ where
         Err(failure) if failure.is_remembered() => Some(Remembered::new(failure.written())),
         Err(_) => None,
     };
-    let contact = remembered.as_ref().and_then(Remembered::contact);
+    let contact = remembered.as_ref().and_then(|kept| contact_of_answer(&kept.body));
     let answer = remembered.as_ref().map(written).transpose()?;
     // The outcome stands whether or not it can be kept; a repeat finds the call still under way.
     if let Err(error) = calls.finish(ticket, answer, contact).await {

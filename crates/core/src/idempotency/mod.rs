@@ -1,9 +1,11 @@
 //! Repeated calls: the same key and body get the first answer again (D37).
 
+mod about;
 mod calls;
 
 use std::fmt;
 
+pub use about::contact_of_answer;
 pub use calls::{Begun, CallError, Calls, KEEP, Ticket, hash_of};
 
 use crate::Timestamp;
