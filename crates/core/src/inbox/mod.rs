@@ -26,7 +26,7 @@ pub(crate) use gather::Gather;
 use gather::{Entered, Signal};
 pub(crate) use learn_names::learn_names_job;
 pub(crate) use lookup::Lookups;
-pub use parse::parse_event;
+pub use parse::{parse_event, parse_events};
 pub use reports::REPORT_KEPT;
 pub(crate) use reports::steps;
 pub use result::{EventOutcome, EventResult};
@@ -42,8 +42,6 @@ use crate::gateway::Incoming;
 use crate::ids::{CompanyId, ConnectionId};
 use crate::store::{RecordsExt, StoreError};
 
-/// The most events of one call (D67).
-pub const MAX_EVENTS: usize = 1_000;
 /// The calls that hand in events, by connection.
 pub(crate) type Deciding = Gather<(CompanyId, ConnectionId), Vec<Incoming>, Vec<EventResult>>;
 

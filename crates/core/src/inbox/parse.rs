@@ -11,9 +11,39 @@ use crate::gateway::{
 };
 use crate::groups::parse_groups;
 use crate::ids::MessageId;
-use crate::input::{read_bool, read_id, read_timestamp, read_word};
+use crate::input::{Input, read_bool, read_id, read_timestamp, read_word};
 use crate::messages::{DeliveryCode, Failure, MessageStatus, MessageType, ProviderMessageId};
+use crate::problems::Problems;
 use crate::text;
+
+/// The most events of one call (D67).
+const MAX_EVENTS: usize = 1_000;
+
+/// Reads the events of a call: each is read on its own, and one that cannot be is refused on its own.
+///
+/// # Errors
+///
+/// When `events` is missing, is no array or holds too many, or another field is there.
+pub fn parse_events(
+    body: &Map<String, Value>,
+    group_suffix: &str,
+) -> Result<Vec<Incoming>, Problems> {
+    let mut input = Input::new(body);
+    let events = match input.raw("events").map(Value::as_array) {
+        Some(Some(events)) if events.len() > MAX_EVENTS => {
+            Err(format!("may hold at most {MAX_EVENTS} events"))
+        }
+        Some(Some(events)) => Ok(events.as_slice()),
+        Some(None) => Err("must be an array of events".to_owned()),
+        None => Err("is required".to_owned()),
+    };
+    let events = events.unwrap_or_else(|reason| {
+        input.problem("events", reason);
+        &[]
+    });
+    input.finish().into_result()?;
+    Ok(events.iter().map(|event| parse_event(event, group_suffix)).collect())
+}
 
 /// Reads one event. `group_suffix` is what follows `@` in group codes (D2).
 ///
@@ -245,6 +275,21 @@ mod tests {
             Ok(GatewayEvent::Status(status)) => status.failure.expect("a failed message says why"),
             other => panic!("not a status: {other:?}"),
         }
+    }
+
+    #[test]
+    fn a_call_holds_at_most_1000_events_and_nothing_else() {
+        let call = |body: Value| {
+            let parsed = parse_events(body.as_object().expect("an object"), "g.us");
+            parsed.map_err(|problems| problems.fields().map(str::to_owned).collect::<Vec<_>>())
+        };
+        let events = |count: usize| json!({"events": vec![json!({}); count]});
+        assert_eq!(call(events(1_000)).map(|events| events.len()), Ok(1_000));
+        assert_eq!(call(events(0)), Ok(Vec::new()));
+        for body in [events(1_001), json!({}), json!({"events": {}}), json!({"events": null})] {
+            assert_eq!(call(body), Err(vec!["events".to_owned()]));
+        }
+        assert_eq!(call(json!({"events": [], "more": 1})), Err(vec!["more".to_owned()]));
     }
 
     #[test]

@@ -1,14 +1,11 @@
 //! Managing connections and their groups, and taking what their gateways tell (D64, D67).
 
 use recado_core::Code;
-use recado_core::Problems;
 use recado_core::connections::{ConnectionChange, ConnectionView, NewConnection};
 use recado_core::groups::GroupView;
 use recado_core::ids::ConnectionId;
-use recado_core::inbox::{EventResult, MAX_EVENTS, parse_event};
-use recado_core::input::Input;
+use recado_core::inbox::{EventResult, parse_events};
 use serde::Serialize;
-use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use crate::answer::Answer;
@@ -171,27 +168,11 @@ async fn sync_groups(call: CompanyCall) -> Outcome {
 }
 
 async fn events(call: CompanyCall) -> Outcome {
-    let events = read_events(&call.body).map_err(|problems| Failure::rejected(&problems))?;
     let suffix = &call.recado.settings().group_suffix;
-    let events = events.iter().map(|event| parse_event(event, suffix)).collect();
+    let events = parse_events(&call.body, suffix);
+    let events = events.map_err(|problems| Failure::rejected(&problems))?;
     let results = call.recado.inbox().receive(call.who.id, id(&call), events).await?;
     let indexed = results.into_iter().enumerate();
     let results = indexed.map(|(index, result)| IndexedResult { index, result }).collect();
     Answer::ok(EventResults { results })
-}
-
-/// The events of a call, not yet read one by one.
-fn read_events(body: &Map<String, Value>) -> Result<&[Value], Problems> {
-    let mut input = Input::new(body);
-    let events = match input.raw("events").map(Value::as_array) {
-        Some(Some(events)) if events.len() > MAX_EVENTS => Err("may hold at most 1000 events"),
-        Some(Some(events)) => Ok(events.as_slice()),
-        Some(None) => Err("must be an array of events"),
-        None => Err("is required"),
-    };
-    let events = events.unwrap_or_else(|reason| {
-        input.problem("events", reason);
-        &[]
-    });
-    input.finish().into_result().map(|()| events)
 }
