@@ -1,7 +1,7 @@
 //! The hook that sends a template to a phone (4.10, 7.3).
 
 use recado_core::Code;
-use recado_core::dispatches::{BODY_LIMIT, Dispatched};
+use recado_core::dispatches::{BODY_LIMIT, Dispatched, reads_parameter};
 
 use crate::answer::Answer;
 use crate::call::HookCall;
@@ -48,33 +48,9 @@ async fn dispatch(mut call: HookCall) -> Outcome {
     let admitted = recado.dispatches().admit(call.path.text("token"), call.client).await?;
     call.who.company(admitted.company().id);
     let body = call.read(BODY_LIMIT).await?;
-    if let Some(name) = call.query.broken(means_something) {
+    if let Some(name) = call.query.broken(reads_parameter) {
         let message = format!("the query parameter {name} must be percent-encoded UTF-8");
         return Err(Failure::invalid_payload(message));
     }
     Answer::hook(recado.dispatches().send(&admitted, &body, call.query.params()).await?)
-}
-
-/// Whether a dispatch reads this parameter: a phone or a variable by its position.
-fn means_something(name: &str) -> bool {
-    let is_position = |digits: &str| {
-        let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
-        (1..=3).contains(&digits.len()) && is_number && !digits.starts_with('0')
-    };
-    matches!(name, "phone" | "phone_number") || name.strip_prefix('v').is_some_and(is_position)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn phones_and_variables_from_1_to_999_mean_something() {
-        for name in ["phone", "phone_number", "v1", "v10", "v999"] {
-            assert!(means_something(name), "{name}");
-        }
-        for name in ["", "v", "v0", "v01", "v1000", "v1x", "V1", "Phone", "utm"] {
-            assert!(!means_something(name), "{name}");
-        }
-    }
 }

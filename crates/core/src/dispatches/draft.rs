@@ -12,6 +12,8 @@ use crate::templates::{self, positions};
 
 /// The country code that a dispatched phone must have.
 const BRAZIL: &str = "+55";
+/// The parameters that may hold the phone; the first that is filled counts.
+const PHONES: [&str; 2] = ["phone_number", "phone"];
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// A dispatch, read: each field from the body where that has it, else from the query.
@@ -74,6 +76,13 @@ fn parameter<'a>(query: &'a Params, name: &str) -> Result<Option<&'a str>, Dispa
     query.text(name).map_err(|error| invalid(format!("the query parameter {error}")))
 }
 
+/// Whether a dispatch may read this parameter of a query: a phone, or a variable by its position
+/// (D49). What else is there means nothing, in whatever form.
+pub fn reads_parameter(name: &str) -> bool {
+    let is_variable = |name: &str| name.strip_prefix('v').and_then(templates::position).is_some();
+    PHONES.contains(&name) || is_variable(name)
+}
+
 impl DispatchDraft {
     /// Reads a dispatch of a template with this text.
     ///
@@ -84,7 +93,7 @@ impl DispatchDraft {
     pub fn read(template: &str, body: &[u8], query: &Params) -> Result<Self, DispatchError> {
         let body = read_body(body)?;
         let mut phone = filled(text(body.get("phone_number"), "phone_number")?);
-        for name in ["phone_number", "phone"] {
+        for name in PHONES {
             if phone.is_none() {
                 phone = filled(parameter(query, name)?);
             }
@@ -182,6 +191,16 @@ mod tests {
     }
 
     /// D49.
+    #[test]
+    fn phones_and_variables_from_1_to_999_are_read_of_a_query() {
+        for name in ["phone", "phone_number", "v1", "v10", "v999"] {
+            assert!(reads_parameter(name), "{name}");
+        }
+        for name in ["", "v", "v0", "v01", "v1000", "v1x", "v+1", "V1", "Phone", "utm"] {
+            assert!(!reads_parameter(name), "{name}");
+        }
+    }
+
     #[test]
     fn what_has_the_wrong_form_is_refused() {
         for body in [

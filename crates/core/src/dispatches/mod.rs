@@ -8,7 +8,7 @@ mod send;
 mod window;
 
 pub use admit::{AdmittedTemplate, DispatchRates, rates};
-pub use draft::DispatchDraft;
+pub use draft::{DispatchDraft, reads_parameter};
 pub use error::DispatchError;
 pub use send::{DispatchAction, Dispatched, Dispatches};
 pub use window::{
