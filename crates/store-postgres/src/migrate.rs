@@ -26,6 +26,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 4, name: "webhooks", sql: include_str!("migrations/0004_webhooks.sql") },
     Migration { version: 5, name: "campaigns", sql: include_str!("migrations/0005_campaigns.sql") },
     Migration { version: 6, name: "gateways", sql: include_str!("migrations/0006_gateways.sql") },
+    Migration { version: 7, name: "rates", sql: include_str!("migrations/0007_rates.sql") },
 ];
 
 /// The lock of the process that migrates.

@@ -17,6 +17,6 @@ pub use key::{ApiKey, ApiKeyView, KeyDraft, KeyHash, KeyPatch, KeySecret, NewKey
 pub use manage::Access;
 pub use member::{Member, MemberDraft, MemberPatch, Role};
 pub use rates::Limiter;
-pub use rates::{Gcra, MemoryLimiter, RateCheck, RateDecision, RateKey, rate_checks};
+pub use rates::{Gcra, MemoryLimiter, RateCheck, RateDecision, RateKey, decide_rates, rate_checks};
 pub use reads::AccessReads;
 pub use secret::{Secret, SecretName};

@@ -122,6 +122,29 @@ pub struct RateCheck {
     pub allowance: Gcra,
 }
 
+/// Decides one call that uses several allowances, each as [`Gcra::decide`] does: the state of each
+/// after it, or the longest wait among those that refuse. When one refuses, none is charged (D12).
+/// `known` tells the state of an allowance, if there is one.
+///
+/// # Errors
+///
+/// The wait after which the call will pass.
+pub fn decide_rates(
+    checks: &[RateCheck],
+    known: impl Fn(&RateKey) -> Option<i64>,
+    now: Timestamp,
+) -> Result<Vec<i64>, Duration> {
+    let mut after = Vec::with_capacity(checks.len());
+    let mut longest = None;
+    for check in checks {
+        match check.allowance.decide(known(&check.key), now) {
+            Ok(state) => after.push(state),
+            Err(wait) => longest = longest.max(Some(wait)),
+        }
+    }
+    longest.map_or(Ok(after), Err)
+}
+
 /// What a limiter answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RateDecision {
@@ -138,6 +161,7 @@ pub enum RateDecision {
 ///
 /// # Contract
 ///
+/// - What is decided is what [`decide_rates`] says, whatever it is made of.
 /// - All checks of a call are decided before any is charged; if one refuses, none is charged (D12).
 /// - Concurrent calls, in any process that shares the state, never pass more than the allowance.
 /// - A refusal names the longest wait among those that refused.
@@ -204,20 +228,13 @@ impl Limiter for MemoryLimiter {
             kept.tats.retain(|_, tat| *tat > now.millis() * 1000);
             kept.swept = kept.tats.len();
         }
-        let state = &mut kept.tats;
-        let decisions: Vec<_> = checks
-            .iter()
-            .map(|check| check.allowance.decide(state.get(&check.key).copied(), now))
-            .collect();
-        if let Some(retry_after) = decisions.iter().filter_map(|d| d.err()).max() {
-            return Ok(RateDecision::Limited { retry_after });
-        }
-        for (check, decision) in checks.iter().zip(decisions) {
-            if let Ok(tat) = decision {
-                state.insert(check.key, tat);
+        match decide_rates(checks, |key| kept.tats.get(key).copied(), now) {
+            Ok(after) => {
+                kept.tats.extend(checks.iter().map(|check| check.key).zip(after));
+                Ok(RateDecision::Allowed)
             }
+            Err(retry_after) => Ok(RateDecision::Limited { retry_after }),
         }
-        Ok(RateDecision::Allowed)
     }
 }
 

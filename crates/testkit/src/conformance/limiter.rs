@@ -1,9 +1,15 @@
 //! The contract of rate limiters (8, D12).
 
+use std::collections::HashMap;
 use std::time::Duration;
 
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 use recado_core::Timestamp;
-use recado_core::access::{ClientNet, Gcra, Limiter, RateCheck, RateDecision, RateKey};
+use recado_core::access::{
+    ClientNet, Gcra, Limiter, RateCheck, RateDecision, RateKey, decide_rates,
+};
 use recado_core::ids::{CampaignId, InboundEndpointId, KeyId, TemplateId};
 use uuid::Uuid;
 
@@ -34,6 +40,67 @@ async fn wait(limiter: &dyn Limiter, checks: &[RateCheck], now: Timestamp) -> Du
     match ask(limiter, checks, now).await {
         RateDecision::Limited { retry_after } => retry_after,
         RateDecision::Allowed => panic!("a refusal was expected"),
+    }
+}
+
+/// One call of a random sequence: how much later it comes than the one before, in milliseconds, and
+/// which of three keys it uses with which allowance.
+#[derive(Clone, Debug)]
+struct Call {
+    later: i64,
+    allowances: [Option<Gcra>; 3],
+}
+
+fn allowance() -> impl Strategy<Value = Gcra> {
+    prop_oneof![
+        (1_u32..6).prop_map(Gcra::per_minute),
+        (55_u32..62).prop_map(Gcra::per_minute),
+        (1_u32..40).prop_map(Gcra::per_second),
+    ]
+}
+
+fn call() -> impl Strategy<Value = Call> {
+    // Clocks are set back, too, by little and by more than any allowance holds.
+    let later = prop_oneof![
+        10 => 0_i64..50,
+        5 => 50_i64..20_000,
+        1 => 20_000_i64..200_000,
+        1 => -500_i64..0,
+        1 => -400_000_i64..-500,
+    ];
+    let allowances = std::array::from_fn(|_| proptest::option::of(allowance()));
+    (later, allowances).prop_map(|(later, allowances)| Call { later, allowances })
+}
+
+/// GCRA is defined once, by the core: whatever calls come, at whatever times, with whatever rates,
+/// what is decided and charged is what [`decide_rates`] says.
+pub async fn every_call_is_decided_as_the_core_defines(harness: &dyn LimiterHarness) {
+    const RUNS: u128 = 24;
+    let limiter = harness.limiter().await;
+    let mut runner = TestRunner::default();
+    let sequence = prop::collection::vec(call(), 1..60);
+    for run in 0..RUNS {
+        let calls = sequence.new_tree(&mut runner).expect("a sequence can be drawn").current();
+        let (mut states, mut millis) = (HashMap::new(), 0);
+        for (n, Call { later, allowances }) in calls.iter().enumerate() {
+            millis += later;
+            // Each run has keys of its own: what is charged stays.
+            let used = (run * 3..).zip(allowances);
+            let checks: Vec<_> = used
+                .filter_map(|(number, allowance)| {
+                    Some(RateCheck { key: RateKey::Calls(key(number)), allowance: (*allowance)? })
+                })
+                .collect();
+            let defined = match decide_rates(&checks, |key| states.get(key).copied(), at(millis)) {
+                Ok(after) => {
+                    states.extend(checks.iter().map(|check| check.key).zip(after));
+                    RateDecision::Allowed
+                }
+                Err(retry_after) => RateDecision::Limited { retry_after },
+            };
+            let found = ask(&*limiter, &checks, at(millis)).await;
+            assert_eq!(found, defined, "call {n} of {calls:#?}");
+        }
     }
 }
 

@@ -430,6 +430,7 @@ macro_rules! conformance_suite {
 macro_rules! limiter_suite {
     ($fresh:ident) => {
         $crate::conformance_topic!($fresh, limiter:
+            every_call_is_decided_as_the_core_defines,
             a_whole_allowance_passes_at_once_and_not_one_more,
             after_the_wait_that_was_named_one_call_passes,
             a_refusal_charges_no_allowance,
