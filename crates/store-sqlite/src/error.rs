@@ -1,6 +1,8 @@
 //! What SQLite's errors mean to the core.
 
-use recado_core::store::{CommitError, Conflict, StoreError, UniqueKey};
+use recado_core::match_kind;
+use recado_core::store::{CommitError, Conflict, RowKind, StoreError, UniqueKey};
+use recado_store_sql::Layout;
 use rusqlite::{Error, ErrorCode, ffi};
 
 /// What a read closure answers.
@@ -87,26 +89,8 @@ fn unique_key(message: &str) -> UniqueKey {
         ("jobs", "subject") => UniqueKey::JobSubject,
         ("templates", "token") => UniqueKey::TemplateToken,
         ("inbound_endpoints", "slug") => UniqueKey::EndpointSlug,
-        (table, _) => identity(table),
-    }
-}
-
-/// The unique key that the identity of a table's rows is.
-pub(crate) fn identity(table: &str) -> UniqueKey {
-    match table {
-        "secrets" => UniqueKey::SecretName,
-        "list_members" => UniqueKey::ListMember,
-        "contact_tags" => UniqueKey::ContactTag,
-        "aliases" => UniqueKey::AliasKey,
-        "connection_groups" => UniqueKey::GroupCode,
-        "conversations" => UniqueKey::Conversation,
-        "message_refs" => UniqueKey::ProviderMessage,
-        "lead_memories" => UniqueKey::LeadMemory,
-        "remembered_calls" => UniqueKey::CallKey,
-        "routes" => UniqueKey::Routes,
-        "shards" => UniqueKey::Shard,
-        "dispatch_windows" => UniqueKey::DispatchWindow,
-        "recipients" => UniqueKey::Recipient,
-        _ => UniqueKey::Id,
+        (table, _) => (RowKind::ALL.iter())
+            .find(|kind| match_kind!(kind, T => T::TABLE.name == table))
+            .map_or(UniqueKey::Id, |kind| UniqueKey::identity(*kind)),
     }
 }

@@ -5,12 +5,12 @@ use std::sync::LazyLock;
 use recado_core::access::Company;
 use recado_core::ids::CompanyId;
 use recado_core::links::Click;
-use recado_core::store::{CommitError, Conflict, RowKey, Stored, Version};
+use recado_core::store::{CommitError, Conflict, RowKey, Stored, UniqueKey, Version};
 use recado_store_sql::{Layout, TableDef, write_key};
 use rusqlite::{Connection, OptionalExtension, Row as SqlRow, params_from_iter};
 
 use crate::cell::{Cell, Cells, Columns};
-use crate::error::{ReadResult, commit_error, identity, store_error};
+use crate::error::{ReadResult, commit_error, store_error};
 
 /// A kind of row with its statements.
 pub(crate) trait Table: Layout {
@@ -231,7 +231,7 @@ pub(crate) fn insert_error<T: Table>(
     match error {
         CommitError::Conflict(Conflict::Taken(_)) if T::statements().update.is_some() => {
             match version::<T>(conn, &row.row_key()) {
-                Ok(Some(_)) => Conflict::Taken(identity(T::TABLE.name)).into(),
+                Ok(Some(_)) => Conflict::Taken(UniqueKey::identity(T::KIND)).into(),
                 Ok(None) => error,
                 Err(error) => error,
             }

@@ -1,6 +1,6 @@
 //! Why a commit or a read did not succeed.
 
-use super::RowKey;
+use super::{RowKey, RowKind};
 use crate::ids::CompanyId;
 
 /// The database could not answer. What the caller can do is try again later.
@@ -116,4 +116,26 @@ pub enum UniqueKey {
     DispatchWindow,
     /// (campaign, number) and (campaign, contact) of a recipient (D66).
     Recipient,
+}
+
+impl UniqueKey {
+    /// The key that the identity of a kind's rows is.
+    pub const fn identity(kind: RowKind) -> Self {
+        match kind {
+            RowKind::Secret => Self::SecretName,
+            RowKind::ListMember => Self::ListMember,
+            RowKind::ContactTag => Self::ContactTag,
+            RowKind::Alias => Self::AliasKey,
+            RowKind::Group => Self::GroupCode,
+            RowKind::Conversation => Self::Conversation,
+            RowKind::MessageRef => Self::ProviderMessage,
+            RowKind::LeadMemory => Self::LeadMemory,
+            RowKind::RememberedCall => Self::CallKey,
+            RowKind::Routes => Self::Routes,
+            RowKind::Shard => Self::Shard,
+            RowKind::DispatchWindow => Self::DispatchWindow,
+            RowKind::Recipient => Self::Recipient,
+            _ => Self::Id,
+        }
+    }
 }

@@ -29,7 +29,7 @@ use recado_core::ids::{CompanyId, ContactId};
 use recado_core::jobs::Job;
 use recado_core::store::{
     Change, ChangeKind, ChangeSet, Claims, Commit, CommitError, Conflict, Precondition, Row,
-    RowKey, Store, StoreError, Stored, Version,
+    RowKey, Store, StoreError, Stored, UniqueKey, Version,
 };
 
 use crate::conformance::Harness;
@@ -178,7 +178,7 @@ impl State {
     fn insert(&mut self, row: Row) -> Result<(), Conflict> {
         let key = row.key();
         if self.rows.entry(&key).is_some() {
-            return Err(Conflict::Taken(rules::identity(&key)));
+            return Err(Conflict::Taken(UniqueKey::identity(key.kind())));
         }
         self.next_place += 1;
         self.put(key, Entry { row, version: Version::FIRST, place: self.next_place })

@@ -1,6 +1,8 @@
 //! What the schema says of each kind of row: what it refers to, with what it goes, and which of its
 //! values are unique.
 
+use std::any::Any;
+
 use recado_core::access::KeyHash;
 use recado_core::contacts::{Email, Identifier, Platform};
 use recado_core::ids::{CampaignId, CompanyId, ContactId};
@@ -11,43 +13,46 @@ use recado_core::organizations::Cnpj;
 use recado_core::store::{Row, RowKey, RowKind, UniqueKey};
 use uuid::Uuid;
 
-/// The rows that must be there for this one to be there.
-pub(super) fn refers_to(row: &Row) -> Vec<RowKey> {
-    let company = |company: CompanyId| RowKey::Company { company };
-    match row {
-        // Deliveries outlive nothing that they name by reference: what they need is kept for them.
-        Row::Company(_) | Row::Secret(_) | Row::Worker(_) | Row::Delivery(_) | Row::Shard(_) => {
-            Vec::new()
+macro_rules! companies {
+    ($($(#[$doc:meta])* $Name:ident($Record:ty) {
+        $first:ident: $Type:ty $(= $($from:ident).+)? $(, $($rest:tt)*)?
+    } $version:ident;)+) => {
+        /// The company of a row: the first part of its key, unless that is something else.
+        fn company_of(key: &RowKey) -> Option<CompanyId> {
+            let first: &dyn Any = match key {
+                $(RowKey::$Name { $first, .. } => $first,)+
+            };
+            first.downcast_ref().copied()
         }
-        Row::Webhook(webhook) => vec![company(webhook.company)],
-        Row::InboundEndpoint(endpoint) => vec![company(endpoint.company)],
+    };
+}
+recado_core::for_each_row!(companies);
+
+/// The rows that must be there for this one to be there: its company, and what else it names.
+pub(super) fn refers_to(row: &Row) -> Vec<RowKey> {
+    // Deliveries outlive nothing that they name by reference: what they need is kept for them.
+    if matches!(row, Row::Company(_) | Row::Delivery(_)) {
+        return Vec::new();
+    }
+    let company = company_of(&row.key()).map(|company| RowKey::Company { company });
+    company.into_iter().chain(names(row)).collect()
+}
+
+/// What a row refers to beside its company.
+fn names(row: &Row) -> Vec<RowKey> {
+    match row {
         // A campaign outlives its template, its list and its connection, and a window and a
         // recipient name their message without referring to it.
-        Row::Campaign(campaign) => vec![company(campaign.company)],
-        Row::DispatchWindow(window) => vec![
-            company(window.company),
-            RowKey::Contact { company: window.company, id: window.contact },
-        ],
+        Row::DispatchWindow(window) => {
+            vec![RowKey::Contact { company: window.company, id: window.contact }]
+        }
         Row::Recipient(recipient) => {
             let own = recipient.company;
             let campaign = RowKey::Campaign { company: own, id: recipient.campaign };
             let contact = recipient.contact.map(|id| RowKey::Contact { company: own, id });
-            [Some(company(own)), Some(campaign), contact].into_iter().flatten().collect()
+            [Some(campaign), contact].into_iter().flatten().collect()
         }
-        Row::Routes(routes) => vec![company(routes.company)],
-        Row::ApiKey(key) => vec![company(key.company)],
-        Row::Member(member) => vec![company(member.company)],
-        Row::CustomField(field) => vec![company(field.company)],
-        Row::List(list) => vec![company(list.company)],
-        Row::Tag(tag) => vec![company(tag.company)],
-        Row::CloseReason(reason) => vec![company(reason.company)],
-        Row::Pipeline(pipeline) => vec![company(pipeline.company)],
-        Row::Organization(organization) => vec![company(organization.company)],
-        Row::Job(job) => vec![company(job.company)],
-        Row::Stage(stage) => vec![
-            company(stage.company),
-            RowKey::Pipeline { company: stage.company, id: stage.pipeline },
-        ],
+        Row::Stage(stage) => vec![RowKey::Pipeline { company: stage.company, id: stage.pipeline }],
         Row::Contact(contact) => {
             let own = contact.company;
             let organization = contact.organization_id;
@@ -55,7 +60,6 @@ pub(super) fn refers_to(row: &Row) -> Vec<RowKey> {
             let member = contact.assigned_to_member_id;
             let reason = contact.last_close_reason_id;
             [
-                Some(company(own)),
                 organization.map(|id| RowKey::Organization { company: own, id }),
                 stage.map(|id| RowKey::Stage { company: own, id }),
                 member.map(|id| RowKey::Member { company: own, id }),
@@ -66,12 +70,10 @@ pub(super) fn refers_to(row: &Row) -> Vec<RowKey> {
             .collect()
         }
         Row::ContactTag(tag) => vec![
-            company(tag.company),
             RowKey::Contact { company: tag.company, id: tag.contact },
             RowKey::Tag { company: tag.company, id: tag.tag },
         ],
         Row::ListMember(member) => vec![
-            company(member.company),
             RowKey::List { company: member.company, id: member.list },
             RowKey::Contact { company: member.company, id: member.contact },
         ],
@@ -79,40 +81,30 @@ pub(super) fn refers_to(row: &Row) -> Vec<RowKey> {
             let own = deal.company;
             let contact = RowKey::Contact { company: own, id: deal.contact_id };
             let stage = deal.stage_id.map(|id| RowKey::Stage { company: own, id });
-            [Some(company(own)), Some(contact), stage].into_iter().flatten().collect()
+            [Some(contact), stage].into_iter().flatten().collect()
         }
-        Row::Document(document) => vec![
-            company(document.company),
-            RowKey::Contact { company: document.company, id: document.contact_id },
-        ],
+        Row::Document(document) => {
+            vec![RowKey::Contact { company: document.company, id: document.contact_id }]
+        }
         Row::Link(link) => {
-            vec![company(link.company), RowKey::Contact { company: link.company, id: link.contact }]
+            vec![RowKey::Contact { company: link.company, id: link.contact }]
         }
         Row::Click(click) => vec![
-            company(click.company),
             RowKey::Link { company: click.company, id: click.link },
             RowKey::Contact { company: click.company, id: click.contact },
         ],
-        Row::Connection(connection) => vec![company(connection.company)],
-        Row::Group(group) => vec![
-            company(group.company),
-            RowKey::Connection { company: group.company, id: group.connection },
-        ],
-        Row::UnknownKind(kind) => vec![
-            company(kind.company),
-            RowKey::Connection { company: kind.company, id: kind.connection },
-        ],
-        Row::Alias(alias) => vec![
-            company(alias.company),
-            RowKey::Contact { company: alias.company, id: alias.contact },
-        ],
+        Row::Group(group) => {
+            vec![RowKey::Connection { company: group.company, id: group.connection }]
+        }
+        Row::UnknownKind(kind) => {
+            vec![RowKey::Connection { company: kind.company, id: kind.connection }]
+        }
+        Row::Alias(alias) => vec![RowKey::Contact { company: alias.company, id: alias.contact }],
         Row::Conversation(conversation) => vec![
-            company(conversation.company),
             RowKey::Contact { company: conversation.company, id: conversation.contact },
             RowKey::Connection { company: conversation.company, id: conversation.connection },
         ],
         Row::Message(message) => vec![
-            company(message.company),
             RowKey::Contact { company: message.company, id: message.contact },
             RowKey::Connection { company: message.company, id: message.connection },
         ],
@@ -123,25 +115,25 @@ pub(super) fn refers_to(row: &Row) -> Vec<RowKey> {
                 RefTarget::Report { .. } | RefTarget::Forgotten { .. } => None,
             };
             let connection = RowKey::Connection { company: own, id: reference.connection };
-            [Some(company(own)), Some(connection), message].into_iter().flatten().collect()
+            [Some(connection), message].into_iter().flatten().collect()
         }
-        Row::LeadMemory(memory) => vec![
-            company(memory.company),
-            RowKey::Contact { company: memory.company, id: memory.contact },
-        ],
+        Row::LeadMemory(memory) => {
+            vec![RowKey::Contact { company: memory.company, id: memory.contact }]
+        }
         Row::LedgerLine(line) => {
             let contact = line.contact.map(|id| RowKey::Contact { company: line.company, id });
-            [Some(company(line.company)), contact].into_iter().flatten().collect()
+            contact.into_iter().collect()
         }
         Row::RememberedCall(call) => {
             let contact = call.contact.map(|id| RowKey::Contact { company: call.company, id });
-            [Some(company(call.company)), contact].into_iter().flatten().collect()
+            contact.into_iter().collect()
         }
         Row::Template(template) => {
             let own = template.company;
             let connection = template.connection.map(|id| RowKey::Connection { company: own, id });
-            [Some(company(own)), connection].into_iter().flatten().collect()
+            connection.into_iter().collect()
         }
+        _ => Vec::new(),
     }
 }
 
@@ -186,26 +178,6 @@ pub(super) fn fate(row: &Row, deleted: RowKind) -> Fate {
         _ => false,
     };
     if goes { Fate::Goes } else { Fate::Forbids }
-}
-
-/// The unique key that the identity of a row is.
-pub(super) fn identity(key: &RowKey) -> UniqueKey {
-    match key {
-        RowKey::ListMember { .. } => UniqueKey::ListMember,
-        RowKey::ContactTag { .. } => UniqueKey::ContactTag,
-        RowKey::Secret { .. } => UniqueKey::SecretName,
-        RowKey::Alias { .. } => UniqueKey::AliasKey,
-        RowKey::Group { .. } => UniqueKey::GroupCode,
-        RowKey::Conversation { .. } => UniqueKey::Conversation,
-        RowKey::MessageRef { .. } => UniqueKey::ProviderMessage,
-        RowKey::LeadMemory { .. } => UniqueKey::LeadMemory,
-        RowKey::RememberedCall { .. } => UniqueKey::CallKey,
-        RowKey::Routes { .. } => UniqueKey::Routes,
-        RowKey::Shard { .. } => UniqueKey::Shard,
-        RowKey::DispatchWindow { .. } => UniqueKey::DispatchWindow,
-        RowKey::Recipient { .. } => UniqueKey::Recipient,
-        _ => UniqueKey::Id,
-    }
 }
 
 /// A value that no two rows may have.
