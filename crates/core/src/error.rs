@@ -1,5 +1,6 @@
 //! Errors: what went wrong in our own answer never shares a type with our trouble (7, D4, D5).
 
+use std::convert::Infallible;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
@@ -59,6 +60,16 @@ impl<E> Error<E> {
             Self::Denied(denied) => Error::Denied(denied),
             Self::Busy => Error::Busy,
             Self::Store(error) => Error::Store(error),
+        }
+    }
+}
+
+/// A decision that refuses nothing ends by the store, or by too many others at once.
+impl From<Error<Infallible>> for StoreError {
+    fn from(error: Error<Infallible>) -> Self {
+        match error {
+            Error::Store(error) => error,
+            Error::Busy | Error::Denied(_) | Error::Rejected(_) => Self::Unavailable(None),
         }
     }
 }

@@ -64,10 +64,10 @@ impl Recado {
     /// Stores new rows that nothing else can collide with.
     pub(crate) async fn insert_all<T>(&self, changes: ChangeSet, made: T) -> ManageResult<T> {
         // Only a company that is gone, or an id made twice, can be in the way.
-        self.try_commit(Decided::new(changes, made)).await?.ok_or(NOT_FOUND)
+        if self.commit_once(changes).await? { Ok(made) } else { Err(NOT_FOUND) }
     }
 
-    /// Replaces a row by what `change` makes of it, again after a conflict.
+    /// Replaces a row by what `change` makes of it.
     pub(crate) async fn change<T: Managed, L>(
         &self,
         load: impl Fn() -> L + Send + Sync,
@@ -76,19 +76,17 @@ impl Recado {
     where
         L: Future<Output = Result<Option<Stored<T>>, StoreError>> + Send,
     {
-        let mut attempts = self.attempts();
-        loop {
-            attempts.next()?;
-            let Some(stored) = load().await? else { return Err(NOT_FOUND) };
+        let (load, change) = (&load, &change);
+        self.decide(|_| async move {
+            let stored = load().await?.ok_or(NOT_FOUND)?;
             let changed = change(stored.value());
             if changed == *stored.value() {
-                return Ok(changed);
+                return Ok(Decided::unchanged(changed));
             }
             let changes = ChangeSet::new().with(stored.update(changed.clone()));
-            if let Some(changed) = self.try_commit(Decided::new(changes, changed)).await? {
-                return Ok(changed);
-            }
-        }
+            Ok(Decided::new(changes, changed))
+        })
+        .await
     }
 
     /// Deletes a row that is not in use, again after a conflict.
@@ -101,17 +99,14 @@ impl Recado {
         L: Future<Output = Result<Option<Stored<T>>, StoreError>> + Send,
         U: Future<Output = Result<bool, StoreError>> + Send,
     {
-        let mut attempts = self.attempts();
-        loop {
-            attempts.next()?;
-            let Some(stored) = load().await? else { return Err(NOT_FOUND) };
+        let (load, in_use) = (&load, &in_use);
+        self.decide(|_| async move {
+            let stored = load().await?.ok_or(NOT_FOUND)?;
             if in_use().await? {
                 return Err(IN_USE);
             }
-            let changes = ChangeSet::new().with(stored.delete());
-            if self.try_commit(Decided::new(changes, ())).await?.is_some() {
-                return Ok(());
-            }
-        }
+            Ok(Decided::new(ChangeSet::new().with(stored.delete()), ()))
+        })
+        .await
     }
 }

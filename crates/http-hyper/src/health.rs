@@ -51,7 +51,7 @@ async fn readyz(call: OpenCall) -> Outcome {
     if !options.readiness.is_open() {
         return Err(Failure::unavailable("the process is stopping"));
     }
-    let ready = call.shared.recado.store().ready();
+    let ready = call.shared.recado.ready();
     match tokio::time::timeout(options.limits.ready_timeout, ready).await {
         // Whatever the reason, an old schema included: no traffic, please.
         Ok(ready) => ready.map_err(|error| {

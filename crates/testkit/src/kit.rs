@@ -28,10 +28,12 @@ use serde_json::{Map, Value};
 use crate::{MemoryFiles, MemoryStore, ScriptedProvider, ScriptedTransport, SeededIds, TestClock};
 
 /// A [`Recado`] with a company and a caller that may do everything.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Kit {
     /// The core.
     pub app: Recado,
+    /// Its store, to write past it.
+    pub store: Arc<dyn Store>,
     /// Its clock.
     pub clock: TestClock,
     /// Its outside world.
@@ -142,12 +144,18 @@ impl KitBuilder {
     /// Starts the core and makes the company and the caller.
     pub async fn build(self) -> Kit {
         let (clock, transport) = (self.clock.clone(), self.transport.clone());
-        let provider = self.provider.clone();
+        let (provider, store) = (self.provider.clone(), Arc::clone(&self.store));
         let app = self.start().await;
         let draft = CompanyDraft::named("Padaria do João").expect("the name is acceptable");
         let company = app.access().add_company(draft).await.expect("a company can be made");
         let (caller, key) = new_caller(&app, company.id).await;
-        Kit { app, clock, transport, provider, company, caller, key }
+        Kit { app, store, clock, transport, provider, company, caller, key }
+    }
+}
+
+impl std::fmt::Debug for Kit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Kit").field("company", &self.company).finish_non_exhaustive()
     }
 }
 

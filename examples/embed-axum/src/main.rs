@@ -91,7 +91,7 @@ async fn upkeep(recado: Recado) {
         let _ = recado.workers().renew().await;
         let _ = recado.sending().recover().await;
         let _ = recado.deliveries().sweep().await;
-        let _ = recado.store().upkeep(recado.now()).await;
+        let _ = recado.upkeep().await;
         tokio::time::sleep(Duration::from_secs(3)).await;
     }
 }

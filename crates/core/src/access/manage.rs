@@ -22,6 +22,13 @@ pub struct Access<'a> {
     pub(crate) app: &'a Recado,
 }
 
+impl Recado {
+    /// Companies, keys and members.
+    pub fn access(&self) -> Access<'_> {
+        Access { app: self }
+    }
+}
+
 /// The longest text that is looked at as a key.
 const MAX_KEY_CHARS: usize = 256;
 
@@ -102,17 +109,14 @@ impl Access<'_> {
         id: CompanyId,
         body: &Map<String, Value>,
     ) -> ManageResult<Company> {
-        let patch = CompanyPatch::parse(body).map_err(invalid)?;
-        let mut attempts = self.app.attempts();
-        loop {
-            let now = attempts.next()?;
-            let company = self.app.store().get::<Company>(id).await?.ok_or(NOT_FOUND)?;
-            let routes = self.app.store().get::<Routes>(id).await?;
-            let decided = change_company(&company, routes.as_ref(), &patch, now);
-            if let Some(changed) = self.app.try_commit(decided).await? {
-                return Ok(changed);
-            }
-        }
+        let patch = &CompanyPatch::parse(body).map_err(invalid)?;
+        let store = self.app.store();
+        let change = |now| async move {
+            let company = store.get::<Company>(id).await?.ok_or(NOT_FOUND)?;
+            let routes = store.get::<Routes>(id).await?;
+            Ok(change_company(&company, routes.as_ref(), patch, now))
+        };
+        self.app.decide(change).await
     }
 
     /// All keys of a company.

@@ -11,7 +11,6 @@ use super::{
 use crate::Recado;
 use crate::Timestamp;
 use crate::access::{Caller, Scope};
-use crate::app::UseCase;
 use crate::code::Code;
 use crate::connections::Connection;
 use crate::error::{Error, Rejection};
@@ -21,6 +20,7 @@ use crate::page::PageRequest;
 use crate::problems::Problems;
 use crate::store::{Change, ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
 use crate::templates::{Template, compose};
+use crate::use_case::UseCase;
 
 /// Why a campaign was not written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -64,6 +64,13 @@ pub type CampaignResult<T> = Result<T, Error<CampaignError>>;
 #[derive(Clone, Copy, Debug)]
 pub struct Campaigns<'a> {
     pub(crate) app: &'a Recado,
+}
+
+impl Recado {
+    /// Campaigns.
+    pub fn campaigns(&self) -> Campaigns<'_> {
+        Campaigns { app: self }
+    }
 }
 
 fn invalid(problems: Problems) -> Error<CampaignError> {

@@ -7,7 +7,6 @@ use super::{
     RecipientNumber, RecipientStatus,
 };
 use crate::Timestamp;
-use crate::app::UseCase;
 use crate::contacts::Contact;
 use crate::error::{Error, NotFound};
 use crate::gateway::Fault;
@@ -16,6 +15,7 @@ use crate::messages::{DeliveryCode, ErrorType, Failure};
 use crate::sending::{Claim, NoConnection, Order, SendError, SendTarget};
 use crate::store::{ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
 use crate::templates::{Composed, Template, TemplateStatus, compose};
+use crate::use_case::UseCase;
 
 /// How a recipient's slot ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,12 +7,12 @@ use super::{
     ContactFault, PauseReason, Recipient, RecipientFault, RecipientStatus,
 };
 use crate::Timestamp;
-use crate::app::UseCase;
 use crate::error::{Error, NotFound};
 use crate::ids::{CampaignId, CompanyId};
 use crate::lists::List;
 use crate::problems::Problems;
 use crate::store::{Change, ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
+use crate::use_case::UseCase;
 
 /// How many recipients whose contact went while their message was sent are recorded in one go.
 const ORPHANS: u32 = 100;

@@ -7,18 +7,25 @@ use super::missed::after_outage;
 use super::upkeep::{first_due, regular_jobs};
 use super::{Connection, ConnectionDraft, ConnectionPatch, ConnectionStatus, ConnectionView};
 use crate::Recado;
+use crate::Timestamp;
 use crate::error::{Error, NotFound};
 use crate::ids::{CompanyId, ConnectionId, JobId};
 use crate::jobs::{Job, JobKind};
 use crate::manage::{ManageResult, NOT_FOUND, invalid};
 use crate::problems::Problems;
-use crate::store::{ChangeSet, CommitError, Conflict, RecordsExt, Removable, UniqueKey};
-use crate::{ManageError, Timestamp};
+use crate::store::{ChangeSet, Conflict, Decided, RecordsExt, Removable, UniqueKey};
 
 /// The use cases on connections. Made by [`Recado::connections`].
 #[derive(Clone, Copy, Debug)]
 pub struct Connections<'a> {
     pub(crate) app: &'a Recado,
+}
+
+impl Recado {
+    /// Connections.
+    pub fn connections(&self) -> Connections<'_> {
+        Connections { app: self }
+    }
 }
 
 impl Connections<'_> {
@@ -99,25 +106,21 @@ impl Connections<'_> {
     /// [`ManageError::NotFound`].
     pub async fn delete(&self, company: CompanyId, id: ConnectionId) -> ManageResult<()> {
         let store = self.app.store();
-        let mut attempts = self.app.attempts();
-        let mut referred = false;
-        loop {
-            attempts.next::<ManageError>()?;
-            let Some(connection) = store.get::<Connection>((company, id)).await? else {
-                return Err(NOT_FOUND);
-            };
-            if referred || store.is_in_use(company, Removable::Connection(id)).await? {
-                let off = |connection: &Connection, now| {
-                    Ok(set(connection, now, |connection| connection.is_active = false))
-                };
-                return self.write(company, id, off).await.map(|_| ());
+        let delete = |_, conflict: Option<Conflict>| async move {
+            let connection = store.get::<Connection>((company, id)).await?.ok_or(NOT_FOUND)?;
+            let is_referred = conflict == Some(Conflict::Reference);
+            if is_referred || store.is_in_use(company, Removable::Connection(id)).await? {
+                return Ok(Decided::unchanged(false));
             }
-            match store.commit(ChangeSet::new().with(connection.delete())).await {
-                Ok(()) => return Ok(()),
-                Err(CommitError::Conflict(conflict)) => referred = conflict == Conflict::Reference,
-                Err(CommitError::Store(error)) => return Err(error.into()),
-            }
+            Ok(Decided::new(ChangeSet::new().with(connection.delete()), true))
+        };
+        if self.app.decide_after(delete).await? {
+            return Ok(());
         }
+        let off = |connection: &Connection, now| {
+            Ok(set(connection, now, |connection| connection.is_active = false))
+        };
+        self.write(company, id, off).await.map(|_| ())
     }
 
     /// Records whether a connection's gateway reaches the channel, as the gateway reported; answers
@@ -168,49 +171,45 @@ impl Connections<'_> {
         let store = self.app.store();
         let now = self.app.now();
         let jobs = [(); 2].map(|()| JobId::new(self.app.uuid(now)));
-        let mut attempts = self.app.attempts();
         let mut queued = Queued::Both;
-        loop {
-            let now = attempts.next()?;
-            let Some(stored) = store.get::<Connection>((company, id)).await? else {
-                return Err(NOT_FOUND);
-            };
-            let connection = change(stored.value(), now).map_err(invalid)?;
-            if connection == *stored.value() {
-                return Ok((connection, false));
+        let change = &change;
+        let write = |now, conflict: Option<Conflict>| {
+            // One of them is waiting to be worked on already; which one is not told.
+            if conflict == Some(Conflict::Taken(UniqueKey::JobSubject)) {
+                queued = queued.fewer();
             }
-            let mut wanted = wanted(&stored, &connection);
-            for kind in wanted.iter_mut().flatten() {
-                self.reach_back(company, kind).await?;
-            }
-            let mut changes = ChangeSet::new().with(stored.update(connection.clone()));
-            let mut left_out = Vec::new();
-            for ((job, kind), taken) in jobs.into_iter().zip(wanted).zip(queued.takes()) {
-                match kind {
-                    Some(kind) if taken => {
-                        changes = changes.insert(Job::due_now(job, company, kind, now));
+            let queued = queued;
+            async move {
+                let stored = store.get::<Connection>((company, id)).await?.ok_or(NOT_FOUND)?;
+                let connection = change(stored.value(), now).map_err(invalid)?;
+                if connection == *stored.value() {
+                    return Ok(Decided::unchanged((connection, None)));
+                }
+                let mut wanted = wanted(&stored, &connection);
+                for kind in wanted.iter_mut().flatten() {
+                    self.reach_back(company, kind).await?;
+                }
+                let mut changes = ChangeSet::new().with(stored.update(connection.clone()));
+                let mut left_out = Vec::new();
+                for ((job, kind), taken) in jobs.into_iter().zip(wanted).zip(queued.takes()) {
+                    match kind {
+                        Some(kind) if taken => {
+                            changes = changes.insert(Job::due_now(job, company, kind, now));
+                        }
+                        Some(kind) => left_out.push(kind),
+                        None => {}
                     }
-                    Some(kind) => left_out.push(kind),
-                    None => {}
                 }
+                Ok(Decided::new(changes, (connection, Some((left_out, now)))))
             }
-            match store.commit(changes).await {
-                Ok(()) => {
-                    for kind in left_out {
-                        // It waits already, perhaps for minutes yet. Should this fail, it is done
-                        // by then.
-                        let _ = self.app.queue_job(company, kind, now).await;
-                    }
-                    return Ok((connection, true));
-                }
-                // One of them is waiting to be worked on already; which one is not told.
-                Err(CommitError::Conflict(Conflict::Taken(UniqueKey::JobSubject))) => {
-                    queued = queued.fewer();
-                }
-                Err(CommitError::Conflict(_)) => {}
-                Err(CommitError::Store(error)) => return Err(Error::Store(error)),
-            }
+        };
+        let (connection, written) = self.app.decide_after(write).await?;
+        let Some((left_out, at)) = written else { return Ok((connection, false)) };
+        for kind in left_out {
+            // It waits already, perhaps for minutes yet. Should this fail, it is done by then.
+            let _ = self.app.queue_job(company, kind, at).await;
         }
+        Ok((connection, true))
     }
 }
 

@@ -9,7 +9,7 @@ use crate::Timestamp;
 use crate::access::Company;
 use crate::ids::{CompanyId, ConnectionId, JobId};
 use crate::jobs::{Job, JobKind};
-use crate::store::{ChangeSet, CommitError, RecordsExt, StoreError};
+use crate::store::{ChangeSet, RecordsExt, StoreError};
 
 /// The jobs that come back for a connection for as long as it exists, as they are made with it.
 pub(super) fn regular_jobs(connection: &Connection, now: Timestamp) -> Vec<JobKind> {
@@ -72,12 +72,8 @@ impl Connections<'_> {
         let now = self.app.now();
         let due_at = now.plus(spread(connection.id));
         let job = Job::due_now(JobId::new(self.app.uuid(now)), company, kind, now);
-        match store.commit(ChangeSet::new().insert(Job { due_at, ..job })).await {
-            Ok(()) => Ok(true),
-            // Another process has made it, or the connection is gone.
-            Err(CommitError::Conflict(_)) => Ok(false),
-            Err(CommitError::Store(error)) => Err(error),
-        }
+        // In conflict, another process has made it, or the connection is gone.
+        self.app.commit_once(ChangeSet::new().insert(Job { due_at, ..job })).await
     }
 }
 

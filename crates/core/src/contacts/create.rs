@@ -13,13 +13,13 @@ use super::{
 };
 use crate::Timestamp;
 use crate::access::{Caller, Scope};
-use crate::app::UseCase;
 use crate::code::Code;
 use crate::error::{Error, Rejection, object};
 use crate::events::{Event, EventType};
 use crate::ids::{CompanyId, ContactId, EventId, ListId};
 use crate::problems::Problems;
 use crate::store::{ChangeSet, Decided, Precondition, Reads, StoreError};
+use crate::use_case::UseCase;
 
 /// Why a contact was not created.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -16,7 +16,7 @@ use crate::error::{Error, NotFound, Rejection};
 use crate::ids::{CompanyId, ContactId, DocumentId, JobId};
 use crate::jobs::{Job, JobKind, PurgeStage};
 use crate::messages::FORGOTTEN_KEPT;
-use crate::store::{Change, ChangeSet, CommitError, Decided, RecordsExt, Stored};
+use crate::store::{Change, ChangeSet, Decided, RecordsExt, Stored};
 use crate::{Recado, Timestamp};
 
 /// How long a purge's record holds before it counts as left behind by a crash.
@@ -102,11 +102,10 @@ impl Contacts<'_> {
     ) -> Result<Option<Purge>, Error<DeleteContactError>> {
         let store = self.app.store();
         let job_id = JobId::new(self.app.uuid(self.app.now()));
-        let mut attempts = self.app.attempts();
-        loop {
-            let now = attempts.next()?;
-            let Some(contact) = store.get::<Contact>((company, id)).await? else {
-                return Err(Error::Rejected(DeleteContactError::NotFound));
+        let begin = |now: Timestamp| async move {
+            let gone = Error::Rejected(DeleteContactError::NotFound);
+            let Some(mut contact) = store.get::<Contact>((company, id)).await? else {
+                return Err(gone);
             };
             if let Some(left) = store.job_like(company, &JobKind::purge_of(id)).await? {
                 // Another call is at it, or was when its process died.
@@ -117,15 +116,16 @@ impl Contacts<'_> {
                     // The document store still fails: so would this call.
                     return Err(Error::Rejected(DeleteContactError::PurgeFailed));
                 }
-                continue;
+                let Some(again) = store.get::<Contact>((company, id)).await? else {
+                    return Err(gone);
+                };
+                contact = again;
             }
             let documents = store.documents(company, id).await?;
             let forget = self.forget_events(company, id);
-            let decided = begin_purge(&contact, &documents, job_id, forget, now);
-            if let Some(purge) = self.app.try_commit(decided).await? {
-                return Ok(purge);
-            }
-        }
+            Ok(begin_purge(&contact, &documents, job_id, forget, now))
+        };
+        self.app.decide(begin).await
     }
 
     /// The job that erases what events said about the contact, made with its deletion (D26).
@@ -143,34 +143,29 @@ impl Contacts<'_> {
         purge: &Purge,
     ) -> Result<Option<Stored<Job>>, Error<DeleteContactError>> {
         let store = self.app.store();
-        let mut attempts = self.app.attempts();
-        loop {
-            attempts.next()?;
-            let Some(contact) = store.get::<Contact>((company, id)).await? else { return Ok(None) };
+        let lost = || Ok(Decided::unchanged(None));
+        let commit = |now| async move {
+            let Some(contact) = store.get::<Contact>((company, id)).await? else { return lost() };
             let documents = store.documents(company, id).await?;
             let ours = store.job_like(company, &JobKind::purge_of(id)).await?;
             if ours.is_none_or(|job| job.version() != purge.job.version()) {
-                return Ok(None);
+                return lost();
             }
             // One that came to the contact since has a file that nobody removed.
             let has_file = |document: &Document| document.state == DocumentState::Stored;
             if documents.iter().any(|own| has_file(own) && !purge.documents.contains(&own.id)) {
-                return Ok(None);
+                return lost();
             }
             let erasing = erasing(&purge.job);
             let mut changes = ChangeSet::new().with(purge.job.update(erasing.clone()));
             for document in &documents {
                 changes = changes.with(document.delete());
             }
-            let now = self.app.now();
             changes = gone(changes, &contact, now).insert(self.forget_events(company, id));
             let erasing = Stored::new(erasing, purge.job.version().next());
-            match store.commit(changes).await {
-                Ok(()) => return Ok(Some(erasing)),
-                Err(CommitError::Conflict(_)) => {}
-                Err(CommitError::Store(error)) => return Err(error.into()),
-            }
-        }
+            Ok(Decided::new(changes, Some(erasing)))
+        };
+        self.app.decide(commit).await
     }
 }
 
@@ -250,14 +245,11 @@ async fn keep_lease(app: &Recado, job: &mut Stored<Job>) -> Result<(), Error<Del
         return Ok(());
     }
     let renewed = Job { leased_until: Some(now.plus(LEASE)), ..job.value().clone() };
-    match app.store().commit(ChangeSet::new().with(job.update(renewed.clone()))).await {
-        Ok(()) => {
-            *job = Stored::new(renewed, job.version().next());
-            Ok(())
-        }
-        Err(CommitError::Conflict(_)) => Err(Error::Busy),
-        Err(CommitError::Store(error)) => Err(error.into()),
+    if !app.commit_once(ChangeSet::new().with(job.update(renewed.clone()))).await? {
+        return Err(Error::Busy);
     }
+    *job = Stored::new(renewed, job.version().next());
+    Ok(())
 }
 
 /// Puts every file back and removes the copies.
@@ -321,11 +313,9 @@ async fn close<E>(app: &Recado, job: &Stored<Job>, done: bool) -> Result<(), Err
         later.due_at = app.now().plus(RETRY);
         job.update(later)
     };
-    match app.store().commit(ChangeSet::new().with(change)).await {
-        // Somebody else has taken the job over: it is theirs to close.
-        Ok(()) | Err(CommitError::Conflict(_)) => Ok(()),
-        Err(CommitError::Store(error)) => Err(error.into()),
-    }
+    // In conflict, somebody else has taken the job over: it is theirs to close.
+    app.commit_once(ChangeSet::new().with(change)).await?;
+    Ok(())
 }
 
 /// Settles a purge that was left behind: undoes it while the contact is whole, else finishes it.

@@ -12,13 +12,13 @@ use super::{
 };
 use crate::Timestamp;
 use crate::access::Company;
-use crate::app::UseCase;
 use crate::code::Code;
 use crate::error::{Error, Rejection};
 use crate::ids::{CompanyId, ContactId};
 use crate::input::{Given, Input};
 use crate::problems::Problems;
 use crate::store::{ChangeSet, Decided, Precondition, Reads, StoreError};
+use crate::use_case::UseCase;
 
 /// Why a contact was not imported.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

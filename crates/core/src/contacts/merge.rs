@@ -5,7 +5,6 @@ use async_trait::async_trait;
 
 use super::{Address, Alias, ChannelKey, Contact, Contacts, InboxStatus, Profile};
 use crate::Timestamp;
-use crate::app::UseCase;
 use crate::body::{Required, body};
 use crate::conversations::{ChannelContact, ChannelQuery, Conversation};
 use crate::deals::{Deal, focus_stage};
@@ -16,6 +15,7 @@ use crate::leads::{LeadMemory, united};
 use crate::manage::{ManageError, ManageResult};
 use crate::problems::Problems;
 use crate::store::{Change, ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
+use crate::use_case::UseCase;
 
 /// Makes one contact of two (R116).
 #[derive(Clone, Copy, Debug)]

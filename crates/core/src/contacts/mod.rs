@@ -13,6 +13,7 @@ mod email;
 mod facets;
 mod filter;
 mod get;
+mod handle;
 mod import;
 mod import_body;
 mod link_facts;
@@ -44,6 +45,7 @@ pub use draft::{ContactDraft, DraftMode};
 pub use email::{Email, EmailError};
 pub use facets::{FacetKey, Facets};
 pub use filter::ContactFilter;
+pub use handle::Contacts;
 pub use import::{ImportContact, ImportContactError, ImportDraft};
 pub use import_body::ImportedContact;
 pub use link_facts::{OrganizationIds, Warning};
@@ -64,11 +66,3 @@ pub use view::{
     AssignedTo, ContactConnection, ContactDetail, ContactListItem, ContactSummary, OperatorContact,
     ProfileView, StageView, TagView,
 };
-
-use crate::Recado;
-
-/// The use cases on contacts. Made by [`Recado::contacts`].
-#[derive(Clone, Copy, Debug)]
-pub struct Contacts<'a> {
-    pub(crate) app: &'a Recado,
-}

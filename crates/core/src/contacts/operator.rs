@@ -5,7 +5,6 @@ use serde_json::{Map, Value};
 
 use super::{ContactTag, Contacts, CrmStatus, DraftFacts, DraftQuery, Priority};
 use crate::Timestamp;
-use crate::app::UseCase;
 use crate::body::{Clearable, Kept, WriteOver, body};
 use crate::form::Distinct;
 use crate::ids::{CompanyId, ConnectionId, ContactId, TagId};
@@ -13,6 +12,7 @@ use crate::input;
 use crate::manage::{ManageError, ManageResult};
 use crate::problems::Problems;
 use crate::store::{ChangeSet, Decided, Reads, StoreError, Stored, Version};
+use crate::use_case::UseCase;
 
 /// The most tags one contact may have (R9).
 pub(super) const MAX_TAGS: usize = 200;

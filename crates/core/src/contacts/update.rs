@@ -10,12 +10,12 @@ use super::link_facts::{
 use super::{Contact, ContactDraft, Contacts, Created, DraftFacts, DraftMode, DraftQuery, Region};
 use crate::Timestamp;
 use crate::access::{Caller, Scope};
-use crate::app::UseCase;
 use crate::code::Code;
 use crate::error::{Error, Rejection, object};
 use crate::ids::{CompanyId, ContactId, ListId};
 use crate::problems::Problems;
 use crate::store::{ChangeSet, Decided, Reads, StoreError};
+use crate::use_case::UseCase;
 
 /// Why a contact was not changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -8,7 +8,6 @@ use super::body::{
     AiModeBody, AssignBody, CloseBody, HandoffBody, OptOutBody, PauseAiBody, TakeOverBody,
 };
 use super::{Act, ConversationState};
-use crate::app::UseCase;
 use crate::contacts::{Contact, DraftFacts, DraftQuery};
 use crate::conversations::{ChannelContact, ChannelQuery};
 use crate::events::{OptOutSource, contact_opted_out};
@@ -17,6 +16,7 @@ use crate::input::Input;
 use crate::manage::{ManageError, ManageResult};
 use crate::problems::Problems;
 use crate::store::{ChangeSet, Decided, Reads, StoreError};
+use crate::use_case::UseCase;
 use crate::words::words;
 use crate::{Recado, Timestamp};
 
@@ -236,6 +236,13 @@ impl UseCase for ReadConversation {
 #[derive(Clone, Copy, Debug)]
 pub struct Conversations<'a> {
     pub(crate) app: &'a Recado,
+}
+
+impl Recado {
+    /// What operators do with conversations.
+    pub fn conversations(&self) -> Conversations<'_> {
+        Conversations { app: self }
+    }
 }
 
 impl Conversations<'_> {

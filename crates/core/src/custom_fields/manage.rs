@@ -18,6 +18,13 @@ pub struct CustomFields<'a> {
     pub(crate) app: &'a Recado,
 }
 
+impl Recado {
+    /// Definitions of custom fields.
+    pub fn custom_fields(&self) -> CustomFields<'_> {
+        CustomFields { app: self }
+    }
+}
+
 impl CustomFields<'_> {
     /// All definitions of the caller's company (4.12, D58).
     ///
@@ -60,12 +67,10 @@ impl CustomFields<'_> {
         company: CompanyId,
         body: &Map<String, Value>,
     ) -> ManageResult<CustomField> {
-        let draft = CustomFieldDraft::parse(body).map_err(invalid)?;
+        let draft = &CustomFieldDraft::parse(body).map_err(invalid)?;
         let id = CustomFieldId::new(self.app.uuid(self.app.now()));
-        let mut attempts = self.app.attempts();
-        loop {
-            let now = attempts.next()?;
-            let store = self.app.store();
+        let store = self.app.store();
+        let create = |now| async move {
             if store.custom_field_by_slug(company, &draft.slug).await?.is_some() {
                 return Err(Error::Rejected(ManageError::SlugTaken));
             }
@@ -82,11 +87,9 @@ impl CustomFields<'_> {
                 status: draft.status.unwrap_or(FieldStatus::Active),
                 created_at: now,
             };
-            let decided = Decided::new(ChangeSet::new().insert(field.clone()), field);
-            if let Some(field) = self.app.try_commit(decided).await? {
-                return Ok(field);
-            }
-        }
+            Ok(Decided::new(ChangeSet::new().insert(field.clone()), field))
+        };
+        self.app.decide(create).await
     }
 
     /// Changes a definition; stored values stay, whatever its status.

@@ -8,19 +8,26 @@ use super::{
     Deal, DealDraft, DealPatch, DealStatus, Pipeline, PipelineDraft, PipelinePatch, PipelineView,
     Stage, focus_stage,
 };
-use crate::app::UseCase;
 use crate::contacts::Contact;
 use crate::error::{Error, NotFound};
 use crate::ids::{CompanyId, ContactId, DealId, PipelineId, StageId};
 use crate::manage::{IN_USE, ManageError, ManageResult, NOT_FOUND, invalid};
 use crate::problems::Problems;
 use crate::store::{ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
+use crate::use_case::UseCase;
 use crate::{Recado, Timestamp};
 
 /// The use cases on pipelines and deals. Made by [`Recado::deals`].
 #[derive(Clone, Copy, Debug)]
 pub struct Deals<'a> {
     pub(crate) app: &'a Recado,
+}
+
+impl Recado {
+    /// Pipelines and deals.
+    pub fn deals(&self) -> Deals<'_> {
+        Deals { app: self }
+    }
 }
 
 /// What happens to a deal.
@@ -310,9 +317,7 @@ impl Deals<'_> {
     /// [`crate::ManageError::NotFound`] or [`crate::ManageError::InUse`].
     pub async fn delete_pipeline(&self, company: CompanyId, id: PipelineId) -> ManageResult<()> {
         let store = self.app.store();
-        let mut attempts = self.app.attempts();
-        loop {
-            attempts.next()?;
+        let delete = |_| async move {
             let Some(pipeline) = store.get::<Pipeline>((company, id)).await? else {
                 return Err(NOT_FOUND);
             };
@@ -331,9 +336,8 @@ impl Deals<'_> {
                 .iter()
                 .fold(ChangeSet::new(), |changes, stage| changes.with(stage.delete()))
                 .with(pipeline.delete());
-            if self.app.try_commit(Decided::new(changes, ())).await?.is_some() {
-                return Ok(());
-            }
-        }
+            Ok(Decided::new(changes, ()))
+        };
+        self.app.decide(delete).await
     }
 }

@@ -6,13 +6,13 @@ use super::{
     Delivery, DeliveryDetail, DeliveryRequest, DeliveryStatus, DeliveryView, cancelled, envelope,
     redelivered,
 };
-use crate::app::UseCase;
 use crate::code::Code;
 use crate::error::{Error, Rejection};
 use crate::events::EventRecord;
 use crate::ids::{CompanyId, DeliveryId, WebhookId};
 use crate::page::Page;
-use crate::store::{ChangeSet, CommitError, Decided, Reads, RecordsExt, StoreError, Stored};
+use crate::store::{ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
+use crate::use_case::UseCase;
 use crate::webhooks::{Webhook, WebhookState};
 use crate::{Recado, Timestamp};
 
@@ -53,6 +53,13 @@ impl Rejection for DeliveryError {
 #[derive(Clone, Copy, Debug)]
 pub struct Deliveries<'a> {
     pub(crate) app: &'a Recado,
+}
+
+impl Recado {
+    /// Deliveries to webhooks, and their delivery worker.
+    pub fn deliveries(&self) -> Deliveries<'_> {
+        Deliveries { app: self }
+    }
 }
 
 /// Starts a fresh series of attempts (R74).
@@ -171,11 +178,8 @@ impl Deliveries<'_> {
             for delivery in &pending {
                 changes = changes.with(delivery.update(cancelled(delivery)));
             }
-            match store.commit(changes).await {
-                // An attempt ended meanwhile: what is left is read again.
-                Ok(()) | Err(CommitError::Conflict(_)) => {}
-                Err(CommitError::Store(error)) => return Err(error),
-            }
+            // In conflict, an attempt ended meanwhile: what is left is read again.
+            self.app.commit_once(changes).await?;
         }
         Ok(true)
     }
@@ -188,6 +192,6 @@ impl Deliveries<'_> {
     /// When the store fails.
     pub async fn sweep(&self) -> Result<bool, StoreError> {
         let before = self.app.now().minus(self.app.settings().retention);
-        Ok(self.app.store().sweep_outbox(before, SWEPT_AT_ONCE).await? > 0)
+        Ok(self.app.database().outbox().sweep_outbox(before, SWEPT_AT_ONCE).await? > 0)
     }
 }

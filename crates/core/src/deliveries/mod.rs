@@ -20,8 +20,7 @@ use crate::words::words;
 
 pub use attempt::{Attempt, AttemptOutcome};
 pub use envelope::envelope;
-pub(crate) use fan_out::FanOut;
-use fan_out::Touch;
+pub(crate) use fan_out::{FanOut, KnownRoutes, Touch, fan_out, touched};
 pub use list::{DeliveryFilter, DeliveryRequest};
 pub use manage::{Deliveries, DeliveryError};
 pub use reads::{

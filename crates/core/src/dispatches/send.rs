@@ -18,6 +18,13 @@ pub struct Dispatches<'a> {
     pub(crate) app: &'a Recado,
 }
 
+impl Recado {
+    /// Template dispatch.
+    pub fn dispatches(&self) -> Dispatches<'_> {
+        Dispatches { app: self }
+    }
+}
+
 words! {
     /// What became of the contact (D51).
     DispatchAction {

@@ -8,7 +8,7 @@ use crate::error::{Error, NotFound, Rejection};
 use crate::ids::{CompanyId, ContactId, DocumentId};
 use crate::jobs::JobKind;
 use crate::problems::Problems;
-use crate::store::{ChangeSet, CommitError, Decided, RecordsExt, Stored, Version};
+use crate::store::{ChangeSet, Conflict, Decided, RecordsExt, Stored, Version};
 use crate::text;
 
 /// The largest document (D70).
@@ -18,6 +18,13 @@ pub const MAX_DOCUMENT_BYTES: usize = 25 * 1024 * 1024;
 #[derive(Clone, Copy, Debug)]
 pub struct Documents<'a> {
     pub(crate) app: &'a Recado,
+}
+
+impl Recado {
+    /// Documents of contacts.
+    pub fn documents(&self) -> Documents<'_> {
+        Documents { app: self }
+    }
 }
 
 /// Why a document was not attached or read.
@@ -55,6 +62,16 @@ impl Rejection for AttachError {
     }
 }
 
+/// What became of a document whose bytes are there.
+enum Completed {
+    /// It can be read.
+    Stored(Document),
+    /// Its contact is being deleted.
+    Claimed,
+    /// Its contact was deleted, and the record with it.
+    Gone,
+}
+
 impl Documents<'_> {
     /// Attaches a document to a contact. The record is made first, so that a crash leaves no file
     /// that nothing knows of; the document is listed once its bytes are durable.
@@ -82,29 +99,37 @@ impl Documents<'_> {
             }
             return Err(Error::Rejected(AttachError::Files(error)));
         }
-        let mut announced = announced;
-        let mut attempts = self.app.attempts();
-        let claimed = loop {
-            attempts.next::<AttachError>()?;
-            let stored = Document { state: DocumentState::Stored, ..announced.value().clone() };
-            let changes = ChangeSet::new().with(announced.update(stored.clone()));
-            if self.app.try_commit(Decided::new(changes, ())).await?.is_some() {
-                return Ok(stored);
-            }
-            match self.app.store().get::<Document>((company, announced.id)).await? {
-                Some(now) if now.version() == announced.version() => {}
-                // Its contact was merged into another one meanwhile.
-                Some(now) if self.has_moved(&announced, &now).await? => announced = now,
-                other => break other,
-            }
+        let refused = match self.complete(&announced).await? {
+            Completed::Stored(document) => return Ok(document),
+            Completed::Claimed => Error::Busy,
+            Completed::Gone => Error::Rejected(AttachError::NotFound),
         };
-        // The contact was deleted meanwhile and the record with it, or it is being deleted.
         let removed = self.app.files().remove(&key).await;
         removed.map_err(|error| Error::Rejected(AttachError::Files(error)))?;
-        if claimed.is_some() {
-            return Err(Error::Busy);
-        }
-        Err(Error::Rejected(AttachError::NotFound))
+        Err(refused)
+    }
+
+    /// Records that a document's bytes are there.
+    async fn complete(
+        &self,
+        announced: &Stored<Document>,
+    ) -> Result<Completed, Error<AttachError>> {
+        let complete = |_, conflict: Option<Conflict>| async move {
+            let mut known = announced.clone();
+            if conflict.is_some() {
+                match self.app.store().get::<Document>((known.company, known.id)).await? {
+                    Some(now) if now.version() == known.version() => {}
+                    // Its contact was merged into another one meanwhile.
+                    Some(now) if self.has_moved(&known, &now).await? => known = now,
+                    Some(_) => return Ok(Decided::unchanged(Completed::Claimed)),
+                    None => return Ok(Decided::unchanged(Completed::Gone)),
+                }
+            }
+            let stored = Document { state: DocumentState::Stored, ..known.value().clone() };
+            let changes = ChangeSet::new().with(known.update(stored.clone()));
+            Ok(Decided::new(changes, Completed::Stored(stored)))
+        };
+        self.app.decide_after(complete).await
     }
 
     /// Whether a document under way belongs to another contact now, which keeps it.
@@ -126,12 +151,10 @@ impl Documents<'_> {
         filename: &str,
         size: usize,
     ) -> Result<Stored<Document>, Error<AttachError>> {
-        let filename = read_filename(filename).map_err(|p| Error::Rejected(p.into()))?;
+        let filename = &read_filename(filename).map_err(|p| Error::Rejected(p.into()))?;
         let store = self.app.store();
         let id = DocumentId::new(self.app.uuid(self.app.now()));
-        let mut attempts = self.app.attempts();
-        loop {
-            let now = attempts.next()?;
+        let announce = |now| async move {
             let Some(owner) = store.get::<Contact>((company, contact)).await? else {
                 return Err(Error::Rejected(AttachError::NotFound));
             };
@@ -151,19 +174,15 @@ impl Documents<'_> {
             // was there must read them again.
             let changes =
                 ChangeSet::new().insert(document.clone()).with(owner.update(owner.value().clone()));
-            let announced = Stored::new(document, Version::FIRST);
-            if let Some(announced) = self.app.try_commit(Decided::new(changes, announced)).await? {
-                return Ok(announced);
-            }
-        }
+            Ok(Decided::new(changes, Stored::new(document, Version::FIRST)))
+        };
+        self.app.decide(announce).await
     }
 
     /// Takes back the record of a document whose bytes could not be stored.
     async fn forget(&self, announced: &Stored<Document>) -> Result<(), Error<AttachError>> {
-        match self.app.store().commit(ChangeSet::new().with(announced.delete())).await {
-            Ok(()) | Err(CommitError::Conflict(_)) => Ok(()),
-            Err(CommitError::Store(error)) => Err(error.into()),
-        }
+        self.app.commit_once(ChangeSet::new().with(announced.delete())).await?;
+        Ok(())
     }
 
     /// The documents of a contact.

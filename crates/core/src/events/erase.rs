@@ -21,7 +21,7 @@ pub(crate) async fn erase_events_job(
     job: &Stored<Job>,
     contact: ContactId,
 ) -> Result<(), StoreError> {
-    let erased = app.store().erase_events(job.company, contact, AT_ONCE).await?;
+    let erased = app.database().outbox().erase_events(job.company, contact, AT_ONCE).await?;
     let change = if !erased.left {
         job.delete()
     } else if erased.events > 0 {

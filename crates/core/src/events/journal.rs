@@ -120,6 +120,13 @@ pub struct Events<'a> {
     pub(crate) app: &'a Recado,
 }
 
+impl Recado {
+    /// The journal of events.
+    pub fn events(&self) -> Events<'_> {
+        Events { app: self }
+    }
+}
+
 impl Events<'_> {
     /// Reads the journal from a position on: oldest first, each event once, however many are
     /// written meanwhile; it reaches back as far as the retention (6.4, R63).

@@ -6,7 +6,6 @@ use serde_json::{Map, Value};
 
 use super::body::read_groups;
 use super::{Group, GroupContactIds, GroupFacts, GroupList, GroupsMode, apply_groups};
-use crate::app::UseCase;
 use crate::code::Code;
 use crate::connections::Connection;
 use crate::contacts::{DraftQuery, Identifier};
@@ -16,6 +15,7 @@ use crate::gateway::ProviderError;
 use crate::ids::{CompanyId, ConnectionId, ContactId, EventId};
 use crate::problems::Problems;
 use crate::store::{Decided, Reads, RecordsExt, StoreError, Stored, Version};
+use crate::use_case::UseCase;
 use crate::{Recado, Timestamp};
 
 /// How often a gateway is asked while others write the groups it was asked for: as often as the
@@ -26,6 +26,13 @@ const QUESTIONS: usize = 2;
 #[derive(Clone, Copy, Debug)]
 pub struct Groups<'a> {
     pub(crate) app: &'a Recado,
+}
+
+impl Recado {
+    /// Groups of connections.
+    pub fn groups(&self) -> Groups<'_> {
+        Groups { app: self }
+    }
 }
 
 /// Why groups were not listed, set or synchronized.

@@ -1,5 +1,7 @@
 //! Beginning and finishing calls that carry a key (D37).
 
+use std::convert::Infallible;
+use std::future::ready;
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
@@ -8,22 +10,24 @@ use super::{CallKey, CallState, RememberedCall};
 use crate::code::Code;
 use crate::error::{Error, Rejection};
 use crate::ids::{CompanyId, ContactId, WorkerId};
-use crate::store::{
-    Change, ChangeSet, CommitError, Conflict, Decided, RecordsExt, StoreError, Stored, Version,
-};
+use crate::store::{Change, ChangeSet, Conflict, Decided, RecordsExt, StoreError, Stored, Version};
 use crate::workers::Worker;
 use crate::{Recado, Timestamp};
 
 /// For how long a call is remembered.
 pub const KEEP: Duration = Duration::from_hours(24);
 
-/// How often a change is tried again that the database gave up on.
-const MAX_RACES: u32 = 16;
-
 /// The use cases on remembered calls. Made by [`Recado::calls`].
 #[derive(Clone, Copy, Debug)]
 pub struct Calls<'a> {
     pub(crate) app: &'a Recado,
+}
+
+impl Recado {
+    /// Calls that are remembered by a key.
+    pub fn calls(&self) -> Calls<'_> {
+        Calls { app: self }
+    }
 }
 
 /// The right to do what a call asks for, until [`Calls::finish`]. While it is held, the same key
@@ -119,9 +123,8 @@ impl Calls<'_> {
         self.app.workers().ensure_alive().await?;
         let store = self.app.store();
         let own = self.app.workers().own_id();
-        let mut attempts = self.app.attempts();
-        loop {
-            let now = attempts.next()?;
+        let key = &key;
+        let begin = |now: Timestamp| async move {
             let call = RememberedCall {
                 company,
                 key: key.clone(),
@@ -136,7 +139,9 @@ impl Calls<'_> {
                 Some(known) => {
                     match recall(known, &body_hash, now).map_err(Error::Rejected)? {
                         RememberedState::Forgotten => {}
-                        RememberedState::Answered(answer) => return Ok(Begun::Replay(answer)),
+                        RememberedState::Answered(answer) => {
+                            return Ok(Decided::unchanged(Begun::Replay(answer)));
+                        }
                         RememberedState::InFlight(worker) => {
                             return Err(Error::Rejected(self.unfinished(worker, now).await?));
                         }
@@ -145,11 +150,9 @@ impl Calls<'_> {
                 }
             };
             let ticket = Ticket { call: Stored::new(call, version) };
-            let decided = Decided::new(ChangeSet::new().with(change), ticket);
-            if let Some(ticket) = self.app.try_commit(decided).await? {
-                return Ok(Begun::Fresh(ticket));
-            }
-        }
+            Ok(Decided::new(ChangeSet::new().with(change), Begun::Fresh(ticket)))
+        };
+        self.app.decide(begin).await
     }
 
     /// What to say of a call that `worker` has begun and not finished.
@@ -176,31 +179,25 @@ impl Calls<'_> {
         contact: Option<ContactId>,
     ) -> Result<(), StoreError> {
         let call = ticket.call;
-        let change = match answer {
+        let finished = match answer {
             Some(answer) => {
                 let state = CallState::Answered { answer };
                 call.update(RememberedCall { state, contact, ..call.value().clone() })
             }
             None => call.delete(),
         };
-        match self.write(change).await? {
-            // Its time was over, and it was dropped or begun anew.
-            None | Some(Conflict::Stale(_)) => Ok(()),
-            // The contact has been deleted meanwhile, and its answers with it.
-            Some(_) => self.write(call.delete()).await.map(drop),
-        }
-    }
-
-    /// Commits one change; what stood in the way of it, a lost race aside.
-    async fn write(&self, change: Change) -> Result<Option<Conflict>, StoreError> {
-        for _ in 0..MAX_RACES {
-            match self.app.store().commit(ChangeSet::new().with(change.clone())).await {
-                Ok(()) => return Ok(None),
-                Err(CommitError::Conflict(Conflict::Contended)) => {}
-                Err(CommitError::Conflict(conflict)) => return Ok(Some(conflict)),
-                Err(CommitError::Store(error)) => return Err(error),
+        let mut change = Some(finished);
+        let finish = |_, conflict: Option<Conflict>| {
+            match conflict {
+                None | Some(Conflict::Contended) => {}
+                // Its time was over, and it was dropped or begun anew.
+                Some(Conflict::Stale(_)) => change = None,
+                // The contact has been deleted meanwhile, and its answers with it.
+                Some(_) => change = Some(call.delete()),
             }
-        }
-        Err(StoreError::Unavailable(None))
+            let changes = change.clone().into_iter().fold(ChangeSet::new(), ChangeSet::with);
+            ready(Ok(Decided::new(changes, ())))
+        };
+        Ok(self.app.decide_after::<_, Infallible, _>(finish).await?)
     }
 }

@@ -21,6 +21,13 @@ pub struct Inbound<'a> {
     pub(crate) app: &'a Recado,
 }
 
+impl Recado {
+    /// Inbound endpoints.
+    pub fn inbound(&self) -> Inbound<'_> {
+        Inbound { app: self }
+    }
+}
+
 impl Inbound<'_> {
     /// All endpoints of a company, oldest first.
     ///
@@ -58,23 +65,19 @@ impl Inbound<'_> {
         company: CompanyId,
         body: &Map<String, Value>,
     ) -> ManageResult<EndpointSecretView> {
-        let draft = EndpointDraft::parse(body).map_err(invalid)?;
+        let draft = &EndpointDraft::parse(body).map_err(invalid)?;
         let id = InboundEndpointId::new(self.app.uuid(self.app.now()));
         let random = self.app.random();
-        let mut attempts = self.app.attempts();
-        loop {
-            let now = attempts.next()?;
+        let create = |now| async move {
             self.require_free(&draft.slug, id).await?;
             if self.app.store().get::<Company>(company).await?.is_none() {
                 return Err(NOT_FOUND);
             }
             let endpoint = draft.clone().into_endpoint(company, id, random, now);
             let view = EndpointSecretView::new(&endpoint);
-            let decided = Decided::new(ChangeSet::new().insert(endpoint), view);
-            if let Some(view) = self.app.try_commit(decided).await? {
-                return Ok(view);
-            }
-        }
+            Ok(Decided::new(ChangeSet::new().insert(endpoint), view))
+        };
+        self.app.decide(create).await
     }
 
     /// Changes an endpoint.
@@ -88,10 +91,8 @@ impl Inbound<'_> {
         id: InboundEndpointId,
         body: &Map<String, Value>,
     ) -> ManageResult<EndpointView> {
-        let patch = EndpointPatch::parse(body).map_err(invalid)?;
-        let mut attempts = self.app.attempts();
-        loop {
-            let now = attempts.next()?;
+        let patch = &EndpointPatch::parse(body).map_err(invalid)?;
+        let change = |now| async move {
             let known =
                 self.app.store().get::<InboundEndpoint>((company, id)).await?.ok_or(NOT_FOUND)?;
             if let Some(slug) = &patch.slug {
@@ -99,14 +100,12 @@ impl Inbound<'_> {
             }
             let changed = patch.apply(&known, now);
             if changed == *known.value() {
-                return Ok(EndpointView::new(&changed));
+                return Ok(Decided::unchanged(EndpointView::new(&changed)));
             }
             let view = EndpointView::new(&changed);
-            let decided = Decided::new(ChangeSet::new().with(known.update(changed)), view);
-            if let Some(view) = self.app.try_commit(decided).await? {
-                return Ok(view);
-            }
-        }
+            Ok(Decided::new(ChangeSet::new().with(known.update(changed)), view))
+        };
+        self.app.decide(change).await
     }
 
     /// Replaces the secret by a given or a new one, shown this once. The old one is refused at

@@ -7,7 +7,6 @@ use serde::Serialize;
 
 use super::{Admitted, Inbound, InboundError, Mapped, MappingError, Payload};
 use crate::Timestamp;
-use crate::app::UseCase;
 use crate::contacts::{
     Alias, Contact, DraftFacts, DraftQuery, Identifier, OrganizationIds, OrganizationKey, Platform,
     Warning, apply_email, contact_created, creation_stamp, link_organization,
@@ -18,6 +17,7 @@ use crate::error::Error;
 use crate::ids::{CompanyId, ContactId, CustomFieldId, EventId};
 use crate::input::Given;
 use crate::store::{ChangeSet, Decided, Precondition, Reads, StoreError, Stored};
+use crate::use_case::UseCase;
 use crate::words::words;
 
 words! {

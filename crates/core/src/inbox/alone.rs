@@ -5,14 +5,12 @@ use crate::error::{Error, NotFound};
 use crate::gateway::{GatewayEvent, MAX_KIND, UnknownKind, UnknownReport, shape};
 use crate::ids::{CompanyId, ConnectionId};
 use crate::jobs::JobKind;
-use crate::store::{ChangeSet, CommitError, RecordsExt};
+use crate::store::{ChangeSet, Decided, RecordsExt};
 
 /// How long after a group has changed the groups are read: changes come in crowds (R119).
 const SETTLING: std::time::Duration = std::time::Duration::from_secs(3);
 /// How long a word of the channel's state holds before the gateway is asked for its own.
 const DOUBTED: std::time::Duration = std::time::Duration::from_secs(30);
-/// How often an event is tried to be noted while others of its kind are.
-const KEEP_TRIES: usize = 64;
 /// How many kinds of a connection are kept (R105).
 const MAX_KINDS: usize = 200;
 
@@ -84,10 +82,9 @@ impl Inbox<'_> {
     ) -> Result<EventResult, Error<NotFound>> {
         let store = self.app.store();
         let named: String = report.kind.chars().filter(|c| !c.is_control()).collect();
-        let kind: String = named.chars().take(MAX_KIND).collect();
-        let shape = shape(&report.body);
-        for _ in 0..KEEP_TRIES {
-            let now = self.app.now();
+        let kind = &named.chars().take(MAX_KIND).collect::<String>();
+        let shape = &shape(&report.body);
+        let keep = |now| async move {
             let changes =
                 match store.get::<UnknownKind>((company, connection, kind.clone())).await? {
                     Some(known) => ChangeSet::new().with(known.update(UnknownKind {
@@ -97,7 +94,8 @@ impl Inbox<'_> {
                         ..known.value().clone()
                     })),
                     None if store.unknown_kinds(company, connection).await?.len() >= MAX_KINDS => {
-                        return Ok(EventResult::ignored("too many unknown kinds are kept already"));
+                        let ignored = "too many unknown kinds are kept already";
+                        return Ok(Decided::unchanged(EventResult::ignored(ignored)));
                     }
                     None => ChangeSet::new().insert(UnknownKind {
                         company,
@@ -109,13 +107,12 @@ impl Inbox<'_> {
                         last_at: now,
                     }),
                 };
-            match store.commit(changes).await {
-                Ok(()) => return Ok(EventResult::of(EventOutcome::Stored)),
-                Err(CommitError::Conflict(_)) => {}
-                Err(CommitError::Store(error)) => return Err(Error::Store(error)),
-            }
+            Ok(Decided::new(changes, EventResult::of(EventOutcome::Stored)))
+        };
+        match self.app.decide(keep).await {
+            // Many at once count as one: nothing else shall wait for a note.
+            Err(Error::Busy) => Ok(EventResult::ignored("others of its kind are being noted")),
+            kept => kept,
         }
-        // Many at once count as one: nothing else shall wait for a note.
-        Ok(EventResult::ignored("others of its kind are being noted"))
     }
 }

@@ -8,7 +8,6 @@ use async_trait::async_trait;
 use super::people::Names;
 use super::workspace::{Entry, Person, Workspace};
 use super::{EventIds, EventResult, InboxError};
-use crate::app::UseCase;
 use crate::campaigns::Recipient;
 use crate::connections::Connection;
 use crate::contacts::DraftQuery;
@@ -18,6 +17,7 @@ use crate::groups::GroupCode;
 use crate::ids::{CompanyId, ConnectionId, ContactId, MessageId};
 use crate::messages::{DeliveryCode, MediaLinks, Message, ProviderMessageId, Referred};
 use crate::store::{Decided, Reads, RecordsExt, StoreError, Stored};
+use crate::use_case::UseCase;
 use crate::{Recado, Timestamp};
 
 /// Events of one connection that are decided together.

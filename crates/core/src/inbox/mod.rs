@@ -54,6 +54,13 @@ pub struct Inbox<'a> {
     pub(crate) app: &'a Recado,
 }
 
+impl Recado {
+    /// What gateways tell of.
+    pub fn inbox(&self) -> Inbox<'_> {
+        Inbox { app: self }
+    }
+}
+
 impl Inbox<'_> {
     /// Takes events of a connection, in order, and answers a result for each. An event that cannot
     /// be read, or that changes nothing, never stands in the way of the others.

@@ -1,5 +1,6 @@
 //! Working on due jobs.
 
+use std::convert::Infallible;
 use std::time::Duration;
 
 use super::{Job, JobKind};
@@ -13,7 +14,7 @@ use crate::inbox::learn_names_job;
 use crate::messages::fetch_media_job;
 use crate::organizations::enrich;
 use crate::sending::find_sent_job;
-use crate::store::{ChangeSet, CommitError, StoreError, Stored};
+use crate::store::{ChangeSet, Decided, StoreError, Stored};
 use crate::{Recado, Timestamp};
 
 /// How long a claim holds: longer than everything that is done under it, short enough that a
@@ -24,13 +25,17 @@ const LEASE: Duration = Duration::from_secs(8);
 /// must not set as many to work.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// How often a job is tried to be queued while others change it.
-const QUEUE_TRIES: usize = 4;
-
 /// The use cases on background work. Made by [`Recado::jobs`].
 #[derive(Clone, Copy, Debug)]
 pub struct Jobs<'a> {
     pub(crate) app: &'a Recado,
+}
+
+impl Recado {
+    /// Background work.
+    pub fn jobs(&self) -> Jobs<'_> {
+        Jobs { app: self }
+    }
 }
 
 impl Jobs<'_> {
@@ -45,7 +50,7 @@ impl Jobs<'_> {
     /// When the store fails; the job is taken up again later.
     pub async fn run_one(&self) -> Result<bool, StoreError> {
         let now = self.app.now();
-        let claimed = self.app.store().claim_jobs(now, now.plus(LEASE), 1).await?;
+        let claimed = self.app.database().claims().claim_jobs(now, now.plus(LEASE), 1).await?;
         let Some(job) = claimed.into_iter().next() else { return Ok(false) };
         match &job.kind {
             JobKind::Enrich { organization } => enrich(self.app, &job, *organization).await?,
@@ -95,11 +100,8 @@ impl Recado {
         lease: Duration,
     ) -> Result<Option<Stored<Job>>, StoreError> {
         let held = Job { leased_until: Some(self.now().plus(lease)), ..job.value().clone() };
-        match self.store().commit(ChangeSet::new().with(job.update(held.clone()))).await {
-            Ok(()) => Ok(Some(Stored::new(held, job.version().next()))),
-            Err(CommitError::Conflict(_)) => Ok(None),
-            Err(CommitError::Store(error)) => Err(error),
-        }
+        let is_held = self.commit_once(ChangeSet::new().with(job.update(held.clone()))).await?;
+        Ok(is_held.then(|| Stored::new(held, job.version().next())))
     }
 
     /// Has a job done at `due_at`. One of its kind that waits for its subject is done then too, if
@@ -113,33 +115,32 @@ impl Recado {
     ) -> Result<bool, StoreError> {
         let now = self.now();
         let id = JobId::new(self.uuid(now));
-        for _ in 0..QUEUE_TRIES {
-            let changes = match self.store().job_like(company, &kind).await? {
+        let kind = &kind;
+        let queued = self.decide::<_, Infallible, _>(|_| async move {
+            let changes = match self.store().job_like(company, kind).await? {
                 Some(waiting) => match sooner(&waiting, due_at, now) {
                     Some(sooner) => ChangeSet::new().with(waiting.update(sooner)),
-                    None => return Ok(false),
+                    None => return Ok(Decided::unchanged(false)),
                 },
                 None => {
                     let job = Job::due_now(id, company, kind.clone(), now);
                     ChangeSet::new().insert(Job { due_at, ..job })
                 }
             };
-            match self.store().commit(changes).await {
-                Ok(()) => return Ok(true),
-                Err(CommitError::Conflict(_)) => {}
-                Err(CommitError::Store(error)) => return Err(error),
-            }
+            Ok(Decided::new(changes, true))
+        });
+        match queued.await {
+            Ok(is_news) => Ok(is_news),
+            Err(Error::Store(error)) => Err(error),
+            // So many others queue it that it is no news.
+            Err(_) => Ok(false),
         }
-        Ok(false)
     }
 
     /// Commits the outcome of a job. A conflict means that the lease was lost or the record
     /// changed: the worker that holds the job now finishes it.
     pub(crate) async fn close_job(&self, changes: ChangeSet) -> Result<(), StoreError> {
-        match self.commit(changes).await {
-            Ok(()) | Err(CommitError::Conflict(_)) => Ok(()),
-            Err(CommitError::Store(error)) => Err(error),
-        }
+        self.commit_once(changes).await.map(|_| ())
     }
 }
 

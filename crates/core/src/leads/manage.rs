@@ -4,17 +4,24 @@ use async_trait::async_trait;
 use serde_json::{Map, Value};
 
 use super::{LeadMemory, LeadMemoryView, MemoryUpdate, write};
-use crate::app::UseCase;
 use crate::contacts::Contact;
 use crate::ids::{CompanyId, ContactId};
 use crate::manage::{ManageError, ManageResult, NOT_FOUND, invalid};
 use crate::store::{Change, ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
+use crate::use_case::UseCase;
 use crate::{Recado, Timestamp};
 
 /// The use cases on lead memories. Made by [`Recado::leads`].
 #[derive(Clone, Copy, Debug)]
 pub struct Leads<'a> {
     pub(crate) app: &'a Recado,
+}
+
+impl Recado {
+    /// Lead memories.
+    pub fn leads(&self) -> Leads<'_> {
+        Leads { app: self }
+    }
 }
 
 /// Writes a lead memory.

@@ -26,6 +26,13 @@ pub struct Links<'a> {
     pub(crate) app: &'a Recado,
 }
 
+impl Recado {
+    /// Tracked links.
+    pub fn links(&self) -> Links<'_> {
+        Links { app: self }
+    }
+}
+
 /// A tracked link as it is shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -103,10 +110,8 @@ impl Links<'_> {
         company: CompanyId,
         body: &Map<String, Value>,
     ) -> ManageResult<LinkView> {
-        let draft = LinkDraft::parse(body).map_err(invalid)?;
-        let mut attempts = self.app.attempts();
-        loop {
-            let now = attempts.next()?;
+        let draft = &LinkDraft::parse(body).map_err(invalid)?;
+        let create = |now| async move {
             if self.app.store().get::<Contact>((company, draft.contact)).await?.is_none() {
                 let reason = "names a contact that the company does not have";
                 return Err(invalid(Problems::of("contact_id", reason)));
@@ -120,11 +125,9 @@ impl Links<'_> {
                 created_at: now,
             };
             let view = self.view(&link);
-            let decided = Decided::new(ChangeSet::new().insert(link), view);
-            if let Some(view) = self.app.try_commit(decided).await? {
-                return Ok(view);
-            }
-        }
+            Ok(Decided::new(ChangeSet::new().insert(link), view))
+        };
+        self.app.decide(create).await
     }
 
     /// All links of a company.
@@ -166,12 +169,10 @@ impl Links<'_> {
     ///
     /// [`NotFound`] for a code that leads nowhere.
     pub async fn follow(&self, code: &str, visit: Visit<'_>) -> Result<String, Error<NotFound>> {
-        let Some(code) = LinkCode::parse(code) else { return Err(Error::Rejected(NotFound)) };
+        let code = &LinkCode::parse(code).ok_or(Error::Rejected(NotFound))?;
         let human = is_human(visit);
-        let mut attempts = self.app.attempts();
-        loop {
-            let now = attempts.next()?;
-            let Some(link) = self.app.store().link_by_code(&code).await? else {
+        let record = |now| async move {
+            let Some(link) = self.app.store().link_by_code(code).await? else {
                 return Err(Error::Rejected(NotFound));
             };
             let click = Click {
@@ -182,10 +183,8 @@ impl Links<'_> {
                 at: now,
                 human,
             };
-            let decided = Decided::new(ChangeSet::new().insert(click), link.url);
-            if let Some(url) = self.app.try_commit(decided).await? {
-                return Ok(url);
-            }
-        }
+            Ok(Decided::new(ChangeSet::new().insert(click), link.url))
+        };
+        self.app.decide(record).await
     }
 }

@@ -7,19 +7,26 @@ use serde_json::{Map, Value, json};
 
 use super::{AddContacts, List, ListCandidates, ListDraft, ListMember, ListPatch, ListView};
 use crate::access::{Caller, Scope};
-use crate::app::UseCase;
 use crate::code::Code;
 use crate::error::{Error, Rejection, object};
 use crate::ids::{CompanyId, ContactId, ListId};
 use crate::manage::{ManageResult, NOT_FOUND, invalid};
 use crate::problems::Problems;
 use crate::store::{ChangeSet, Decided, Reads, StoreError, Stored};
+use crate::use_case::UseCase;
 use crate::{Recado, Timestamp};
 
 /// The use cases on lists. Made by [`Recado::lists`].
 #[derive(Clone, Copy, Debug)]
 pub struct Lists<'a> {
     pub(crate) app: &'a Recado,
+}
+
+impl Recado {
+    /// Lists of contacts.
+    pub fn lists(&self) -> Lists<'_> {
+        Lists { app: self }
+    }
 }
 
 /// Why contacts were not added.

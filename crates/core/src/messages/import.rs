@@ -11,7 +11,6 @@ use super::{
     Referred, StatusReport, advance, touch_contact, touch_conversation,
 };
 use crate::Timestamp;
-use crate::app::UseCase;
 use crate::code::Code;
 use crate::contacts::Contact;
 use crate::conversations::{ChannelContact, ChannelQuery, Conversation};
@@ -20,6 +19,7 @@ use crate::ids::{CompanyId, ConnectionId, ContactId, MessageId};
 use crate::problems::Problems;
 use crate::prosas::{LedgerLine, LineKind, Prosa};
 use crate::store::{Change, ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
+use crate::use_case::UseCase;
 
 /// Why a message was not imported.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

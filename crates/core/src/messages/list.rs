@@ -22,6 +22,13 @@ pub struct Messages<'a> {
     pub(crate) app: &'a Recado,
 }
 
+impl Recado {
+    /// Messages that are stored.
+    pub fn messages(&self) -> Messages<'_> {
+        Messages { app: self }
+    }
+}
+
 /// A listing of messages, as it was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageQuery {

@@ -1,5 +1,6 @@
 //! Fetching the files of received messages into the document store (D31a).
 
+use std::convert::Infallible;
 use std::time::Duration;
 
 use super::Message;
@@ -10,7 +11,7 @@ use crate::error::Error;
 use crate::gateway::{MediaFile, ProviderError};
 use crate::ids::{DocumentId, JobId, MessageId};
 use crate::jobs::{Job, JobKind};
-use crate::store::{ChangeSet, CommitError, RecordsExt, StoreError, Stored};
+use crate::store::{ChangeSet, Conflict, Decided, RecordsExt, RowKey, StoreError, Stored};
 use crate::transport::OutboundRequest;
 use crate::{Recado, Timestamp, text};
 
@@ -27,8 +28,6 @@ const RETRY_WAITS: [Duration; 5] = [
     Duration::from_secs(10 * 60),
     Duration::from_secs(60 * 60),
 ];
-/// How often the message is read again when others change it while its file is attached.
-const MAX_ATTEMPTS: u32 = 16;
 
 /// Whether a message has a file that lies with the gateway only.
 pub const fn wants_fetch(message: &Message) -> bool {
@@ -68,7 +67,7 @@ pub(crate) async fn fetch_media_job(
         return app.close_job(ChangeSet::new().with(job.delete())).await;
     };
     match fetch(app, &message).await? {
-        FetchOutcome::Attached(document) => attach(app, &job, message, document).await,
+        FetchOutcome::Attached(document) => attach(app, &job, &message, document).await,
         FetchOutcome::GiveUp => app.close_job(ChangeSet::new().with(job.delete())).await,
         FetchOutcome::TryLater => {
             let changes = match postponed(&job, app.now()) {
@@ -145,26 +144,30 @@ async fn download(app: &Recado, address: &str) -> Option<Vec<u8>> {
 async fn attach(
     app: &Recado,
     job: &Stored<Job>,
-    mut message: Stored<Message>,
+    message: &Stored<Message>,
     document: DocumentId,
 ) -> Result<(), StoreError> {
-    for _ in 0..MAX_ATTEMPTS {
+    let named = app.decide_after::<_, Infallible, _>(|_, conflict| async move {
+        let mut message = message.clone();
+        if let Some(conflict) = conflict {
+            let again = app.store().messages(job.company, &[message.id]).await?.into_iter().next();
+            let is_lost = matches!(conflict, Conflict::Stale(RowKey::Job { .. }));
+            match again.filter(|message| wants_fetch(message) && !is_lost) {
+                Some(changed) => message = changed,
+                // The job is somebody else's now, or the contact was deleted with its documents.
+                None => return Ok(Decided::unchanged(false)),
+            }
+        }
         let mut fetched = message.value().clone();
         fetched.media.document = Some(document);
         let changes = ChangeSet::new().with(message.update(fetched)).with(job.delete());
-        match app.store().commit(changes).await {
-            Ok(()) => return Ok(()),
-            Err(CommitError::Conflict(_)) => {}
-            Err(CommitError::Store(error)) => return Err(error),
-        }
-        let again = app.store().messages(job.company, &[message.id]).await?.into_iter().next();
-        match again.filter(|message| wants_fetch(message)) {
-            Some(changed) if changed.version() != message.version() => message = changed,
-            // The job is somebody else's now, or the contact was deleted with its documents.
-            Some(_) | None => break,
-        }
+        Ok(Decided::new(changes, true))
+    });
+    match named.await {
+        Ok(true) => Ok(()),
+        Err(Error::Store(error)) => Err(error),
+        Ok(false) | Err(_) => app.close_job(ChangeSet::new().with(job.delete())).await,
     }
-    app.close_job(ChangeSet::new().with(job.delete())).await
 }
 
 /// The name of a message's file: the given one made fit for a document, or one made from what the

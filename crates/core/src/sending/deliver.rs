@@ -1,11 +1,12 @@
 //! From an order to its outcome.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::error::{Cause, SendError};
 use super::in_flight::InFlight;
 use super::intent::{Intended, Intent, IntentIds};
 use super::record_outcome::{OutcomeFacts, OutcomeIds, RecordOutcome, SendOutcome};
 use super::{Delivered, Order, Sending};
-use crate::app::UseCase;
 use crate::connections::ConnectionKind;
 use crate::error::{Error, NotFound};
 use crate::gateway::{Fault, Outgoing, SendFailure, SendResult};
@@ -13,9 +14,7 @@ use crate::groups::GroupCode;
 use crate::ids::{ContactId, EventId, JobId, LedgerLineId, MessageId};
 use crate::messages::{DeliveryCode, Failure, Message, MessageStatus};
 use crate::store::StoreError;
-
-/// How often an outcome is tried to be recorded before it is left to [`Sending::recover`].
-const RECORD_TRIES: u32 = 3;
+use crate::use_case::UseCase;
 
 impl Sending<'_> {
     /// Sends one message: records the intent, calls the provider once, records the outcome.
@@ -98,17 +97,11 @@ impl Sending<'_> {
         if record.turn.is_none() && !record.brings_news(&intended.contact) {
             let facts = OutcomeFacts::untouched(intended);
             let decided = record.decide(facts, self.app.now()).map_err(Error::Rejected)?;
-            if let Ok(Some(message)) = self.app.try_commit(decided).await {
-                return Ok(message);
+            if let Ok(true) = self.app.commit_once(decided.changes).await {
+                return Ok(decided.output);
             }
         }
-        for _ in 1..RECORD_TRIES {
-            match self.app.run(record).await {
-                Err(Error::Busy | Error::Store(_)) => {}
-                answer => return answer,
-            }
-        }
-        self.app.run(record).await
+        self.app.record(record).await
     }
 
     async fn intend(
@@ -129,29 +122,20 @@ impl Sending<'_> {
     /// Decides and stores, again after a conflict; tells also whether nobody knows that it was
     /// stored.
     async fn decide(&self, intent: &Intent<'_>) -> (Result<Intended, Error<SendError>>, bool) {
-        let mut attempts = self.app.attempts();
-        loop {
-            let now = match attempts.next() {
-                Ok(now) => now,
-                Err(busy) => return (Err(busy), false),
-            };
-            let facts = match intent.load(self.app.store()).await {
-                Ok(facts) => facts,
-                Err(error) => return (Err(error.into()), false),
-            };
-            let decided = match intent.decide(facts, now) {
-                Ok(decided) => decided,
-                Err(refused) => return (Err(Error::Rejected(refused)), false),
-            };
-            match self.app.try_commit(decided).await {
-                Ok(Some(intended)) => return (Ok(intended), false),
-                Ok(None) => {}
-                Err(error) => {
-                    let is_unknown = matches!(error, StoreError::OutcomeUnknown(_));
-                    let refused = SendError::NotStored(Cause::of(&error));
-                    return (Err(Error::Rejected(refused)), is_unknown);
-                }
+        let is_decided = &AtomicBool::new(false);
+        let decide = |now| async move {
+            is_decided.store(false, Ordering::Relaxed);
+            let facts = intent.load(self.app.store()).await?;
+            let decided = intent.decide(facts, now).map_err(Error::Rejected)?;
+            is_decided.store(true, Ordering::Relaxed);
+            Ok(decided)
+        };
+        match self.app.decide(decide).await {
+            Err(Error::Store(error)) if is_decided.load(Ordering::Relaxed) => {
+                let is_unknown = matches!(error, StoreError::OutcomeUnknown(_));
+                (Err(Error::Rejected(SendError::NotStored(Cause::of(&error)))), is_unknown)
             }
+            answer => (answer, false),
         }
     }
 

@@ -5,7 +5,6 @@ use async_trait::async_trait;
 use super::claim::{ClaimFacts, Claimed};
 use super::{Claim, Order, SendError, SendTarget, choose_for_person, recipient_on};
 use crate::Timestamp;
-use crate::app::UseCase;
 use crate::connections::Connection;
 use crate::contacts::{
     Alias, ChannelKey, Contact, DraftQuery, Identifier, Platform, contact_created, creation_stamp,
@@ -19,6 +18,7 @@ use crate::messages::{
 use crate::store::{
     Change, ChangeSet, Decided, Precondition, Reads, RecordsExt, StoreError, Stored, Version,
 };
+use crate::use_case::UseCase;
 
 /// Ids for what an intent makes; made once, so that deciding again decides the same.
 #[derive(Clone, Copy, Debug)]

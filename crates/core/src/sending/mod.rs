@@ -49,6 +49,13 @@ pub struct Sending<'a> {
     pub(crate) app: &'a Recado,
 }
 
+impl Recado {
+    /// Sending messages.
+    pub fn sending(&self) -> Sending<'_> {
+        Sending { app: self }
+    }
+}
+
 /// The answer to a send (4.8).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

@@ -8,7 +8,6 @@ use super::intent::{Intended, written};
 use super::names::{LearntNames, reported_names};
 use super::{Order, TurnDebit};
 use crate::Timestamp;
-use crate::app::UseCase;
 use crate::connections::{Connection, Gateway};
 use crate::contacts::{ChannelKey, Contact};
 use crate::conversations::{Act, ChannelContact, ChannelQuery, ConversationState};
@@ -23,6 +22,7 @@ use crate::messages::{
 };
 use crate::prosas::{LedgerLine, ProsaScope, Spent, debit_line};
 use crate::store::{Change, ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored, Version};
+use crate::use_case::UseCase;
 
 /// Records the outcome of a send. Idempotent: an outcome that is recorded already changes nothing.
 #[derive(Clone, Debug)]

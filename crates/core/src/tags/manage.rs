@@ -16,6 +16,13 @@ pub struct Tags<'a> {
     pub(crate) app: &'a Recado,
 }
 
+impl Recado {
+    /// Tags and close reasons.
+    pub fn tags(&self) -> Tags<'_> {
+        Tags { app: self }
+    }
+}
+
 impl Tags<'_> {
     /// All tags of a company.
     ///

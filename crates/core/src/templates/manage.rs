@@ -9,18 +9,25 @@ use uuid::{Builder, Uuid};
 use super::{
     DEFAULT_LANGUAGE, Template, TemplateDraft, TemplatePatch, TemplateStatus, TemplateView,
 };
-use crate::app::UseCase;
 use crate::connections::Connection;
 use crate::ids::{CompanyId, ConnectionId, TemplateId};
 use crate::manage::{ManageError, ManageResult, NOT_FOUND, invalid};
 use crate::problems::Problems;
 use crate::store::{Change, ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
+use crate::use_case::UseCase;
 use crate::{Recado, Timestamp};
 
 /// The use cases on templates. Made by [`Recado::templates`].
 #[derive(Clone, Copy, Debug)]
 pub struct Templates<'a> {
     pub(crate) app: &'a Recado,
+}
+
+impl Recado {
+    /// Message templates.
+    pub fn templates(&self) -> Templates<'_> {
+        Templates { app: self }
+    }
 }
 
 /// Makes or changes a template.

@@ -8,7 +8,6 @@ use super::{
     WebhookPatch, WebhookState, WebhookUrl, WebhookView,
 };
 use crate::access::{Company, Denied, Plan};
-use crate::app::UseCase;
 use crate::code::Code;
 use crate::deliveries::{Delivery, DeliveryView};
 use crate::error::{Error, Rejection};
@@ -16,6 +15,7 @@ use crate::events::{Event, EventType};
 use crate::ids::{CompanyId, DeliveryId, EventId, WebhookId};
 use crate::problems::Problems;
 use crate::store::{ChangeSet, Decided, Precondition, Reads, RecordsExt, StoreError, Stored};
+use crate::use_case::UseCase;
 use crate::{Recado, Timestamp};
 
 /// How many commits a deletion makes to give up what is pending before it answers.
@@ -68,6 +68,13 @@ pub type WebhookResult<T> = Result<T, Error<WebhookError>>;
 #[derive(Clone, Copy, Debug)]
 pub struct Webhooks<'a> {
     pub(crate) app: &'a Recado,
+}
+
+impl Recado {
+    /// Outbound webhooks.
+    pub fn webhooks(&self) -> Webhooks<'_> {
+        Webhooks { app: self }
+    }
 }
 
 fn invalid(problems: Problems) -> Error<WebhookError> {

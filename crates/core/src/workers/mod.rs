@@ -1,10 +1,11 @@
 //! Workers: running processes with a lease, so that what a dead one left behind is found (D36).
 
 mod lease;
+mod own_lease;
 mod rendezvous;
 
-pub(crate) use lease::OwnLease;
 pub use lease::{LEASE, Workers};
+pub(crate) use own_lease::OwnLease;
 pub(crate) use rendezvous::{falls_to, weight};
 
 use crate::Timestamp;

@@ -264,10 +264,10 @@ async fn upkeep_forgets_windows_that_ended_and_no_others() {
     desk.send("Ana").await.unwrap();
     let rows = desk.shop.model.row_count();
     desk.shop.advance(TEN_MINUTES - MILLISECOND);
-    desk.shop.app().store().upkeep(desk.shop.now()).await.unwrap();
+    desk.shop.app().upkeep().await.unwrap();
     assert!(existing(desk.send("Ana").await).is_some());
     desk.shop.advance(MILLISECOND);
-    desk.shop.app().store().upkeep(desk.shop.now()).await.unwrap();
+    desk.shop.app().upkeep().await.unwrap();
     assert_eq!(desk.shop.model.row_count(), rows - 1);
 }
 

@@ -140,7 +140,7 @@ async fn groups_that_change_while_they_are_read_are_read_again() {
     scene.call(here([Ok(GatewayEvent::GroupsChanged)])).await.unwrap();
     scene.kit.clock.advance(Duration::from_secs(3));
     // Somebody reads them, and is not done yet.
-    let (store, now) = (scene.kit.app.store(), scene.kit.clock.now());
+    let (store, now) = (&scene.kit.store, scene.kit.clock.now());
     let lease = now.plus(Duration::from_secs(80));
     let claimed = store.claim_jobs(now, lease, 10).await.unwrap();
     let read = |kind: &JobKind| matches!(kind, JobKind::SyncGroupsOnce { .. });

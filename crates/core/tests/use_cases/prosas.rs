@@ -108,7 +108,7 @@ impl Scene {
 }
 
 async fn add(kit: &Kit, row: impl Into<Row>) {
-    kit.app.store().commit(ChangeSet::new().insert(row)).await.expect("the row can be added");
+    kit.store.commit(ChangeSet::new().insert(row)).await.expect("the row can be added");
 }
 
 fn connection_row(kit: &Kit, id: ConnectionId) -> Connection {

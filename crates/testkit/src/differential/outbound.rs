@@ -96,7 +96,7 @@ impl Side<'_> {
             Verb::ReadDelivery => show(app.deliveries().get(company, delivery).await),
             Verb::Forget => {
                 let contact = ContactId::new(nil(world.id("contact", command, 1)));
-                let erased = app.store().erase_events(company, contact, ALL).await;
+                let erased = self.store.erase_events(company, contact, ALL).await;
                 json!({ "ok": format!("{erased:?}") })
             }
             Verb::Sweep => {
@@ -135,7 +135,7 @@ impl Side<'_> {
 
     /// Makes attempts at the head of a queue, as a delivery worker does, and records what came of them.
     async fn attempt(&self, command: &Command, key: QueueKey) -> Value {
-        let (store, now) = (self.app.store(), self.clock.now());
+        let (store, now) = (&self.store, self.clock.now());
         let count = 1 + command.number(1) as u32 % 4;
         let read = QueueRead { key, after: DeliverySeq(0), fresh: count, due: now, again: count };
         let page = store.read_queue(read).await.expect("the store works");
@@ -169,8 +169,7 @@ impl Side<'_> {
     async fn sweep(&self, before: Timestamp) -> u32 {
         let mut swept = 0;
         loop {
-            let store = self.app.store();
-            let gone = store.sweep_outbox(before, 50).await.expect("the store works");
+            let gone = self.store.sweep_outbox(before, 50).await.expect("the store works");
             if gone == 0 {
                 return swept;
             }
@@ -179,7 +178,7 @@ impl Side<'_> {
     }
 
     async fn queues(&self, command: &Command, key: QueueKey) -> Value {
-        let (store, limit) = (self.app.store(), 1 + command.number(1) as u32 % 3);
+        let (store, limit) = (&self.store, 1 + command.number(1) as u32 % 3);
         let mut queues: Vec<PendingQueue> = Vec::new();
         loop {
             let after = queues.last().map(|queue| queue.key);

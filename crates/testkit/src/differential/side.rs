@@ -1,5 +1,6 @@
 //! One store under test with a core of its own: runs commands and shows the answers.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use recado_core::access::{ApiKeyView, Caller, Company};
@@ -7,6 +8,7 @@ use recado_core::contacts::{ContactSummary, Created, ListQuery};
 use recado_core::ids::*;
 use recado_core::links::Visit;
 use recado_core::query::Params;
+use recado_core::store::Store;
 use recado_core::{Clock as _, Error, Recado, Rejection};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -26,6 +28,7 @@ pub(super) struct Side<'a> {
     pub(super) harness: &'a dyn Harness,
     pub(super) name: String,
     pub(super) app: Recado,
+    pub(super) store: Arc<dyn Store>,
     pub(super) clock: TestClock,
     pub(super) provider: ScriptedProvider,
     transport: ScriptedTransport,
@@ -74,6 +77,7 @@ impl<'a> Side<'a> {
             harness,
             name: name.to_owned(),
             app: kit.app.clone(),
+            store: kit.store.clone(),
             clock,
             transport: kit.transport,
             provider: kit.provider,
@@ -101,7 +105,7 @@ impl<'a> Side<'a> {
             | Verb::ReadContact => self.contact(command, world).await,
             Verb::Page | Verb::Export => self.listing(command, world).await,
             Verb::RunJobs => self.jobs(command).await,
-            Verb::Upkeep => json!(self.app.store().upkeep(self.clock.now()).await.is_ok()),
+            Verb::Upkeep => json!(self.app.upkeep().await.is_ok()),
             Verb::RevokeKey => self.revoke(command).await,
             Verb::ReadRecords => json!(self.records(&self.company(command).0).await),
             Verb::CreatePipeline

@@ -87,7 +87,7 @@ impl Loops {
             let recado = store.clone();
             async move {
                 crate::metrics::recorder().run_upkeep();
-                recado.store().upkeep(recado.now()).await.map(|()| false)
+                recado.upkeep().await.map(|()| false)
             }
         });
         let connections = recado.clone();

@@ -93,8 +93,8 @@ struct Listening<'a>(&'a Recado);
 
 impl Drop for Listening<'_> {
     fn drop(&mut self) {
-        self.0.fan_out().listen(false);
-        self.0.fan_out().set_alone(false);
+        self.0.database().fan_out().listen(false);
+        self.0.database().fan_out().set_alone(false);
         self.0.own_lease().set_dispatches(false);
     }
 }
@@ -140,10 +140,10 @@ impl<'a> Driver<'a> {
 
     async fn run(mut self, stop: Running<'a>) {
         let listening = Listening(self.app);
-        self.app.fan_out().listen(true);
+        self.app.database().fan_out().listen(true);
         self.app.own_lease().set_dispatches(true);
         self.running.push(stop);
-        self.running.push(Box::pin(self.app.fan_out().notified().map(Ended::Notified)));
+        self.running.push(Box::pin(self.app.database().fan_out().notified().map(Ended::Notified)));
         if self.timer.is_some() {
             self.running.push(elsewhere(self.app));
         }
@@ -230,7 +230,8 @@ impl<'a> Driver<'a> {
             }
             Ended::Notified(queues) => {
                 self.state.notified(queues);
-                self.running.push(Box::pin(self.app.fan_out().notified().map(Ended::Notified)));
+                self.running
+                    .push(Box::pin(self.app.database().fan_out().notified().map(Ended::Notified)));
             }
             Ended::NotifiedElsewhere(queues) => {
                 match queues {
@@ -269,7 +270,7 @@ impl<'a> Driver<'a> {
                 } else {
                     self.failures = 0;
                 }
-                self.app.fan_out().set_alone(assignment.is_alone && !self.stopping);
+                self.app.database().fan_out().set_alone(assignment.is_alone && !self.stopping);
                 let leaving =
                     if self.stopping { assignment.held.clone() } else { assignment.leaving };
                 // What others did with them meanwhile is not known, nor what was let go of.
@@ -387,14 +388,14 @@ impl<'a> Driver<'a> {
 }
 
 fn elsewhere(app: &Recado) -> Running<'_> {
-    Box::pin(app.store().notified().map(Ended::NotifiedElsewhere))
+    Box::pin(app.database().signals().notified().map(Ended::NotifiedElsewhere))
 }
 
 async fn poll(app: &Recado) -> Ended {
     let mut all: Vec<PendingQueue> = Vec::new();
     loop {
         let after = all.last().map(|pending| pending.key);
-        match app.store().pending_queues(after, QUEUES_AT_ONCE).await {
+        match app.database().due().pending_queues(after, QUEUES_AT_ONCE).await {
             Ok(pending) => {
                 let is_last = pending.len() < usize::try_from(QUEUES_AT_ONCE).unwrap_or(usize::MAX);
                 all.extend(pending);
@@ -409,7 +410,7 @@ async fn poll(app: &Recado) -> Ended {
 
 async fn read_queue(app: &Recado, read: QueueRead) -> Ended {
     let began = app.now();
-    let page = app.store().read_queue(read).await;
+    let page = app.database().due().read_queue(read).await;
     Ended::Read { read, began, page }
 }
 
@@ -450,7 +451,7 @@ async fn record(app: &Recado, batch: Vec<AttemptChange>) -> Ended {
     for change in &batch {
         changes = changes.with(change.before.update(change.after.clone()));
     }
-    let mut how = app.store().commit(changes).await;
+    let mut how = app.database().commit_unnotified(changes).await;
     if let (Err(CommitError::Conflict(Conflict::Stale(_))), [change]) = (&how, batch.as_slice()) {
         how = record_late(app, change).await;
     }
@@ -464,7 +465,9 @@ async fn record_late(app: &Recado, change: &AttemptChange) -> Result<(), CommitE
         return Ok(());
     };
     match overtaken(&known, after) {
-        Some(both) => app.store().commit(ChangeSet::new().with(known.update(both))).await,
+        Some(both) => {
+            app.database().commit_unnotified(ChangeSet::new().with(known.update(both))).await
+        }
         None => Ok(()),
     }
 }
@@ -502,7 +505,7 @@ async fn assign(
     }
     if released.is_some_and(|released| !released.is_empty()) {
         // Whoever they fall to may take them at once.
-        store.notify(&[]);
+        app.database().signals().notify(&[]);
     }
     if let Some(taken) = taken {
         assignment.held.extend(taken);
@@ -524,9 +527,5 @@ async fn commit(
         numbers.push(number);
         changes = changes.with(change);
     }
-    match app.store().commit(changes).await {
-        Ok(()) => Ok(Some(numbers)),
-        Err(CommitError::Conflict(_)) => Ok(None),
-        Err(CommitError::Store(error)) => Err(error),
-    }
+    Ok(app.commit_once(changes).await?.then_some(numbers))
 }

@@ -1,0 +1,49 @@
+//! The lease of this process as far as it knows.
+
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+
+use crate::Timestamp;
+use crate::ids::WorkerId;
+
+/// The lease of this process as far as it knows.
+#[derive(Debug)]
+pub(crate) struct OwnLease {
+    id: WorkerId,
+    leased_until: AtomicI64,
+    dispatches: AtomicBool,
+}
+
+impl OwnLease {
+    pub(crate) const fn new(id: WorkerId) -> Self {
+        Self { id, leased_until: AtomicI64::new(i64::MIN), dispatches: AtomicBool::new(false) }
+    }
+
+    pub(crate) const fn id(&self) -> WorkerId {
+        self.id
+    }
+
+    /// Until when it lasts, as far as this process knows.
+    pub(crate) fn lasts_until(&self) -> Timestamp {
+        Timestamp::from_millis(self.leased_until.load(Ordering::Acquire))
+    }
+
+    /// Whether this process says that it dispatches deliveries.
+    pub(super) fn dispatches(&self) -> bool {
+        self.dispatches.load(Ordering::Acquire)
+    }
+
+    /// It was renewed until then.
+    pub(super) fn renewed(&self, leased_until: Timestamp) {
+        self.leased_until.fetch_max(leased_until.millis(), Ordering::AcqRel);
+    }
+
+    /// It is given up.
+    pub(super) fn end(&self) {
+        self.leased_until.store(i64::MIN, Ordering::Release);
+    }
+
+    /// Says whether this process dispatches deliveries; the others read it after the next renewal.
+    pub(crate) fn set_dispatches(&self, dispatches: bool) {
+        self.dispatches.store(dispatches, Ordering::Release);
+    }
+}
