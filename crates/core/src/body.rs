@@ -173,6 +173,19 @@ impl<T: Clone + Default> WriteOver<T> for Given<T> {
     }
 }
 
+/// Adds a field with its doc comment.
+#[cfg(feature = "openapi")]
+pub(crate) fn field<F: Field>(
+    object: utoipa::openapi::schema::ObjectBuilder,
+    name: &str,
+    doc: &str,
+) -> utoipa::openapi::schema::ObjectBuilder {
+    let property = crate::openapi::described(F::schema(), doc);
+    let property = if F::NULLABLE { crate::openapi::nullable(property) } else { property };
+    let object = object.property(name, property);
+    if F::REQUIRED { object.required(name) } else { object }
+}
+
 /// Declares a body.
 ///
 /// ```ignore
@@ -320,7 +333,7 @@ macro_rules! body {
             fn schema() -> crate::openapi::Property {
                 let object = crate::openapi::object(concat!($($doc, "\n",)+));
                 $(
-                    let object = crate::openapi::field::<$presence>(
+                    let object = crate::body::field::<$presence>(
                         object,
                         crate::body::body!(@name $field $($wire)?),
                         concat!($($about, "\n",)*),

@@ -7,8 +7,6 @@ use utoipa::openapi::schema::{
 };
 use utoipa::openapi::{Ref, RefOr};
 
-use crate::body::Field;
-
 /// The schema of a field.
 pub type Property = RefOr<Schema>;
 
@@ -86,7 +84,7 @@ fn said(doc: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-fn described(mut property: Property, doc: &str) -> Property {
+pub(crate) fn described(mut property: Property, doc: &str) -> Property {
     let Some(text) = said(doc) else { return property };
     match &mut property {
         RefOr::Ref(reference) => reference.description = text,
@@ -97,7 +95,7 @@ fn described(mut property: Property, doc: &str) -> Property {
     property
 }
 
-fn nullable(property: Property) -> Property {
+pub(crate) fn nullable(property: Property) -> Property {
     let null = |schema_type: &SchemaType| match schema_type {
         SchemaType::Type(one) => SchemaType::from_iter([one.clone(), Type::Null]),
         many => many.clone(),
@@ -121,12 +119,4 @@ fn nullable(property: Property) -> Property {
 /// The schema of a body, begun with its doc comment.
 pub(crate) fn object(doc: &str) -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::Object).description(said(doc))
-}
-
-/// Adds a field with its doc comment.
-pub(crate) fn field<F: Field>(object: ObjectBuilder, name: &str, doc: &str) -> ObjectBuilder {
-    let property = described(F::schema(), doc);
-    let property = if F::NULLABLE { nullable(property) } else { property };
-    let object = object.property(name, property);
-    if F::REQUIRED { object.required(name) } else { object }
 }

@@ -18,7 +18,7 @@ use crate::large_body;
 use crate::logging::Who;
 use crate::options::QrPainter;
 use crate::query::Query;
-use crate::service::Shared;
+use crate::shared::Shared;
 
 /// A call that has passed every check of its surface (D6).
 #[derive(Debug)]

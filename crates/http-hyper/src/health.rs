@@ -6,7 +6,6 @@ use utoipa::ToSchema;
 use crate::answer::Answer;
 use crate::call::OpenCall;
 use crate::error::{Failure, Outcome};
-use crate::openapi::openapi;
 use crate::route::Route;
 
 pub(crate) const ROUTES: &[Route] = &[
@@ -69,6 +68,6 @@ async fn metrics(call: OpenCall) -> Outcome {
     }
 }
 
-async fn document(_: OpenCall) -> Outcome {
-    Ok(Answer::bytes("application/json", openapi()))
+async fn document(call: OpenCall) -> Outcome {
+    Ok(Answer::bytes("application/json", (call.shared.document)()))
 }

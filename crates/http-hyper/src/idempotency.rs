@@ -3,7 +3,7 @@
 
 use std::future::Future;
 
-use http::{HeaderName, StatusCode};
+use http::{HeaderMap, HeaderName, StatusCode};
 use recado_core::Recado;
 use recado_core::idempotency::{Begun, CallKey, HEADER, contact_of_answer, hash_of};
 use recado_core::ids::CompanyId;
@@ -12,13 +12,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::answer::Answer;
 use crate::error::{Failure, Outcome};
-use crate::pipeline::Request;
 use crate::route::Route;
 
 /// The key of a request, if it has one.
-pub(crate) fn key(request: &Request, route: &Route) -> Result<Option<CallKey>, Failure> {
+pub(crate) fn key(headers: &HeaderMap, route: &Route) -> Result<Option<CallKey>, Failure> {
     let name = HeaderName::from_static("idempotency-key");
-    let mut values = request.head.headers.get_all(name).iter();
+    let mut values = headers.get_all(name).iter();
     let Some(value) = values.next() else { return Ok(None) };
     if values.next().is_some() {
         return Err(InvalidParameter::new(HEADER, "was given more than once").into());

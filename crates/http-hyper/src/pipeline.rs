@@ -20,8 +20,9 @@ use crate::idempotency;
 use crate::logging::Who;
 use crate::peer::client_of;
 use crate::query::Query;
-use crate::route::{Endpoint, PathEntry, Reads, Route};
-use crate::service::Shared;
+use crate::route::{Endpoint, Reads, Route};
+use crate::router::PathEntry;
+use crate::shared::Shared;
 
 /// A request on its way through the checks.
 pub(crate) struct Request {
@@ -89,7 +90,7 @@ async fn public(request: &mut Request) -> Outcome {
         let (accept, qr_painter) = (Accept::default(), None);
         run(Call { recado, who, path, params, body, items, bytes, accept, qr_painter })
     };
-    let key = if route.idempotent { idempotency::key(request, route)? } else { None };
+    let key = if route.idempotent { idempotency::key(&request.head.headers, route)? } else { None };
     let raw = receive(request, route, limit).await?;
     let Some(key) = key else { return call(understand(route, query, raw)?).await };
     idempotency::once(&recado, caller.company(), key, raw, |raw| async move {

@@ -18,25 +18,17 @@ use crate::body::{self, BoxError, RequestBody};
 use crate::budget::Budget;
 use crate::error::{Failure, Outcome};
 use crate::logging::{self, Who};
+use crate::openapi::openapi;
 use crate::options::HttpOptions;
 use crate::pipeline::Surface;
-use crate::{metrics, pipeline, request_id, route};
+use crate::shared::Shared;
+use crate::{metrics, pipeline, request_id, router};
 
 /// The body of every answer.
 pub type AnswerBody = Full<Bytes>;
 /// An answer on its way.
 pub type AnswerFuture =
     Pin<Box<dyn Future<Output = Result<Response<AnswerBody>, Infallible>> + Send>>;
-
-/// What all requests share.
-pub(crate) struct Shared {
-    pub(crate) recado: Recado,
-    pub(crate) options: HttpOptions,
-    /// What the large bodies of gateways' calls may take.
-    pub(crate) budget: Budget,
-    /// Every write under way holds a receiver.
-    writes: watch::Sender<()>,
-}
 
 /// The HTTP surface over a [`Recado`]: the public API, the operator API, inbound webhooks,
 /// tracked links, probes and the OpenAPI document. Cheap to clone.
@@ -61,7 +53,8 @@ impl RecadoHttp {
         options.operator_token = options.operator_token.filter(|token| !token.expose().is_empty());
         metrics::describe();
         let budget = Budget::new(options.limits.gateway_bodies);
-        Self(Arc::new(Shared { recado, options, budget, writes: watch::Sender::new(()) }))
+        let (document, writes) = (openapi as fn() -> String, watch::Sender::new(()));
+        Self(Arc::new(Shared { recado, options, budget, document, writes }))
     }
 
     /// Waits until no request that changes something is under way.
@@ -88,7 +81,7 @@ async fn respond(shared: Arc<Shared>, request: Request<RequestBody>) -> Response
     let id = request_id::of(&head.headers);
     let is_head = head.method == Method::HEAD;
     let method = metrics::method_label(&head.method);
-    let entry = route::find(head.uri.path());
+    let entry = router::find(head.uri.path());
     let surface = pipeline::surface(head.uri.path());
     let template = entry.as_ref().map_or("unmatched", |(entry, _)| entry.template);
     let who = Who::default();

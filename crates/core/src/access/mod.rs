@@ -16,7 +16,8 @@ pub use company::{Company, CompanyDraft, CompanyPatch, Features, FeaturesPatch, 
 pub use key::{ApiKey, ApiKeyView, KeyDraft, KeyHash, KeyPatch, KeySecret, NewKey, Scope, Scopes};
 pub use manage::Access;
 pub use member::{Member, MemberDraft, MemberPatch, Role};
-pub use rates::Limiter;
-pub use rates::{Gcra, MemoryLimiter, RateCheck, RateDecision, RateKey, decide_rates, rate_checks};
+pub use rates::{
+    Gcra, Limiter, MemoryLimiter, RateCheck, RateDecision, RateKey, decide_rates, rate_checks,
+};
 pub use reads::AccessReads;
 pub use secret::{Secret, SecretName};

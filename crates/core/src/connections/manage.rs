@@ -3,10 +3,10 @@
 use serde_json::{Map, Value};
 
 use super::check::first_check;
+use super::handle::Connections;
 use super::missed::after_outage;
 use super::upkeep::{first_due, regular_jobs};
 use super::{Connection, ConnectionDraft, ConnectionPatch, ConnectionStatus, ConnectionView};
-use crate::Recado;
 use crate::Timestamp;
 use crate::error::{Error, NotFound};
 use crate::ids::{CompanyId, ConnectionId, JobId};
@@ -14,19 +14,6 @@ use crate::jobs::{Job, JobKind};
 use crate::manage::{ManageResult, NOT_FOUND, invalid};
 use crate::problems::Problems;
 use crate::store::{ChangeSet, Conflict, Decided, RecordsExt, Removable, UniqueKey};
-
-/// The use cases on connections. Made by [`Recado::connections`].
-#[derive(Clone, Copy, Debug)]
-pub struct Connections<'a> {
-    pub(crate) app: &'a Recado,
-}
-
-impl Recado {
-    /// Connections.
-    pub fn connections(&self) -> Connections<'_> {
-        Connections { app: self }
-    }
-}
 
 impl Connections<'_> {
     /// All connections of a company.

@@ -1,170 +1,27 @@
 //! Connections: the numbers of a company through which messages come and go (1, D35, D61).
 
 mod check;
+mod connection;
 mod draft;
+mod handle;
 mod manage;
 mod missed;
 mod pairing;
+mod reads;
 mod settings;
 mod unknown;
 mod upkeep;
 mod view;
 
-use async_trait::async_trait;
-
 pub(crate) use check::check_connection_job;
 pub use check::{CHECK_AGAIN, CHECK_AGAIN_DISCONNECTED, CHECK_AGAIN_UNANSWERED};
+pub use connection::{Connection, ConnectionKind, ConnectionStatus, Gateway};
 pub use draft::{ConnectionChange, ConnectionDraft, ConnectionPatch, NewConnection};
-pub use manage::Connections;
+pub use handle::Connections;
 pub use missed::PULL_AGAIN;
 pub(crate) use missed::pull_missed_job;
 pub use pairing::PairingError;
+pub use reads::ConnectionReads;
 pub use settings::{ConnectionSettings, GatewayField, SettingKind};
 pub use unknown::UnknownKindView;
 pub use view::ConnectionView;
-
-use crate::Timestamp;
-use crate::contacts::Platform;
-use crate::gateway::UnknownKind;
-use crate::ids::{CompanyId, ConnectionId};
-use crate::store::{StoreError, Stored};
-use crate::words::words;
-
-words! {
-    /// The provider kind of a connection (1): `provider` in answers (D61).
-    ConnectionKind {
-        /// Paired by QR code; the only kind that reaches groups.
-        Qr = "qr",
-        /// The official cloud API.
-        OfficialCloud = "official_cloud",
-    }
-}
-
-words! {
-    /// The software that a connection talks through.
-    Gateway {
-        /// Accepts everything and calls nobody; for demos and tests.
-        Simulated = "simulated",
-        /// The official cloud API itself.
-        CloudApi = "cloud_api",
-        /// A QR gateway.
-        Waha = "waha",
-        /// Another QR gateway.
-        Evolution = "evolution",
-    }
-}
-
-impl Gateway {
-    /// Whether connections of `kind` can talk through it.
-    pub const fn serves(self, kind: ConnectionKind) -> bool {
-        match self {
-            Self::Simulated => true,
-            Self::CloudApi => matches!(kind, ConnectionKind::OfficialCloud),
-            Self::Waha | Self::Evolution => matches!(kind, ConnectionKind::Qr),
-        }
-    }
-
-    /// Whether messages made from approved templates can be sent through it (D40).
-    pub const fn has_templates(self) -> bool {
-        matches!(self, Self::Simulated | Self::CloudApi)
-    }
-
-    /// Whether it can be asked which groups a number is in (D64).
-    pub const fn lists_groups(self) -> bool {
-        matches!(self, Self::Waha | Self::Evolution)
-    }
-
-    /// Whether it can be asked which templates an account has (D69).
-    pub const fn lists_templates(self) -> bool {
-        matches!(self, Self::CloudApi)
-    }
-
-    /// Whether it can be asked if it reaches the channel.
-    pub const fn reports_state(self) -> bool {
-        !matches!(self, Self::Simulated)
-    }
-
-    /// Whether it can be asked what happened while nobody listened.
-    pub const fn reports_missed(self) -> bool {
-        matches!(self, Self::Waha | Self::Evolution)
-    }
-
-    /// Whether it can be asked for a message whose send ended uncertainly.
-    pub const fn finds_sent(self) -> bool {
-        matches!(self, Self::Waha | Self::Evolution)
-    }
-
-    /// Whether it can be asked for the phone of somebody who is known by another name.
-    pub const fn reports_names(self) -> bool {
-        matches!(self, Self::Waha)
-    }
-
-    /// Whether it calls the connection's webhook address.
-    pub const fn has_webhook(self) -> bool {
-        !matches!(self, Self::Simulated)
-    }
-}
-
-words! {
-    /// Whether a connection's gateway reaches the channel.
-    ConnectionStatus {
-        /// It does.
-        Connected = "connected",
-        /// It does not, or nothing is known yet.
-        Disconnected = "disconnected",
-    }
-}
-
-/// A connection of a company.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Connection {
-    /// Its id.
-    pub id: ConnectionId,
-    /// Its company.
-    pub company: CompanyId,
-    /// Its provider kind.
-    pub kind: ConnectionKind,
-    /// Its channel: `type` in answers (D61).
-    pub platform: Platform,
-    /// What people call it.
-    pub name: String,
-    /// Its own number on the channel; need not be unique.
-    pub identifier: String,
-    /// What it talks through.
-    pub gateway: Gateway,
-    /// The gateway's settings, secrets among them.
-    pub settings: ConnectionSettings,
-    /// Whether the operator lets it be used.
-    pub is_active: bool,
-    /// Whether its gateway reaches the channel.
-    pub status: ConnectionStatus,
-    /// When it was made.
-    pub created_at: Timestamp,
-    /// When it was last changed.
-    pub updated_at: Timestamp,
-}
-
-impl Connection {
-    /// Whether messages can go out through it: active and connected (D35).
-    pub fn is_usable(&self) -> bool {
-        self.is_active && self.status == ConnectionStatus::Connected
-    }
-}
-
-/// Reads of connections.
-#[async_trait]
-pub trait ConnectionReads: Send + Sync {
-    /// A connection of any company: made for every call of a gateway.
-    async fn connection_anywhere(
-        &self,
-        id: ConnectionId,
-    ) -> Result<Option<Stored<Connection>>, StoreError>;
-
-    /// The kinds of events that a connection got and its adapter did not know, newest `last_at`
-    /// first, then by kind; at most [`MAX_UNKNOWN_KINDS`](crate::gateway::MAX_UNKNOWN_KINDS).
-    async fn unknown_kinds(
-        &self,
-        company: CompanyId,
-        connection: ConnectionId,
-    ) -> Result<Vec<Stored<UnknownKind>>, StoreError>;
-}

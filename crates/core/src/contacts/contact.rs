@@ -3,113 +3,14 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::identifier::{Identifier, Platform};
+use super::status::{CrmStatus, InboxStatus, Priority};
 use super::{Birthday, Cpf, Email, FacetKey, Facets, Phone, PostalCode, SearchText};
 use crate::Timestamp;
 use crate::ids::{
     CloseReasonId, CompanyId, ConnectionId, ContactId, CustomFieldId, MemberId, OrganizationId,
     StageId, TagId,
 };
-use crate::text;
-use crate::words::words;
-
-words! {
-    /// Whether the conversation waits for somebody (3.1).
-    InboxStatus {
-        /// It does.
-        Open = "open",
-        /// It was closed.
-        Resolved = "resolved",
-    }
-}
-
-words! {
-    /// How urgent the contact is (D19).
-    Priority {
-        /// Can wait.
-        Low = "low",
-        /// As most.
-        Normal = "normal",
-        /// Before most.
-        High = "high",
-        /// Before all.
-        Urgent = "urgent",
-    }
-}
-
-words! {
-    /// Where the contact stands in the company's CRM (D19).
-    CrmStatus {
-        /// Just met.
-        Lead = "lead",
-        /// May become a customer.
-        Prospect = "prospect",
-        /// Is a customer.
-        Customer = "customer",
-        /// Was a customer.
-        Inactive = "inactive",
-        /// Will not become one.
-        Lost = "lost",
-    }
-}
-
-/// The messaging channel of a contact: `source_platform` (D2).
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Platform(String);
-
-impl Platform {
-    /// The channel of everything that does not say otherwise (D2).
-    pub fn whatsapp() -> Self {
-        Self("whatsapp".to_owned())
-    }
-
-    /// Reads 1 to 32 of `a-z`, `0-9`, `_` and `-`; `None` for anything else.
-    pub fn parse(text: &str) -> Option<Self> {
-        let allowed =
-            |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'_' | b'-');
-        let well_formed = (1..=32).contains(&text.len()) && text.bytes().all(allowed);
-        well_formed.then(|| Self(text.to_owned()))
-    }
-
-    /// Its name.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Platform {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-/// What the channel knows a contact by; immutable (2.1).
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Identifier(String);
-
-impl Identifier {
-    /// The identifier of a contact made by API: the digits of its phone (D15).
-    pub fn of_phone(phone: &Phone) -> Self {
-        Self(phone.digits().to_owned())
-    }
-
-    /// Reads 1 to 200 characters without control characters.
-    pub fn parse(input: &str) -> Option<Self> {
-        let cleaned = text::clean(input, text::SHORT).ok()?;
-        let well_formed = !cleaned.is_empty() && !cleaned.chars().any(char::is_control);
-        well_formed.then_some(Self(cleaned))
-    }
-
-    /// The identifier itself.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Identifier {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Identifier(***)")
-    }
-}
 
 /// Where a contact lives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

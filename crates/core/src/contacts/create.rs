@@ -3,19 +3,19 @@
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 
+use super::created::{contact_created, creation_stamp};
 use super::link_facts::{
     OrganizationIds, apply_email, check_fields, join_lists, link_organization, merge_custom_fields,
     missing_lists, rely_on_fields,
 };
 use super::{
-    Alias, ChannelKey, Contact, ContactDraft, ContactSummary, Contacts, DraftFacts, DraftMode,
-    DraftQuery, Identifier, Phone, Platform, Warning,
+    Alias, ChannelKey, Contact, ContactDraft, Contacts, DraftFacts, DraftMode, DraftQuery,
+    Identifier, Phone, Platform, Warning,
 };
 use crate::Timestamp;
 use crate::access::{Caller, Scope};
 use crate::code::Code;
 use crate::error::{Error, Rejection, object};
-use crate::events::{Event, EventType};
 use crate::ids::{CompanyId, ContactId, EventId, ListId};
 use crate::problems::Problems;
 use crate::store::{ChangeSet, Decided, Precondition, Reads, StoreError};
@@ -87,15 +87,6 @@ pub struct CreateContact {
     pub organization: OrganizationIds,
 }
 
-/// The `created_at` of a new contact: now, or just after the position that exports of the company
-/// have reached, should this clock be behind (D25).
-pub fn creation_stamp(now: Timestamp, export_frontier: Option<Timestamp>) -> Timestamp {
-    match export_frontier {
-        Some(frontier) if frontier >= now => Timestamp::from_millis(frontier.millis() + 1),
-        _ => now,
-    }
-}
-
 #[async_trait]
 impl UseCase for CreateContact {
     type Loaded = DraftFacts;
@@ -158,19 +149,6 @@ impl UseCase for CreateContact {
         let changes = join_lists(&contact, &self.draft.lists, &facts, changes)
             .emit(contact_created(self.event, &contact));
         Ok(Decided::new(changes, Created { contact, warnings: warning.into_iter().collect() }))
-    }
-}
-
-/// The event `contact.created`: its data is the contact as the create answer shows it (D57).
-pub(crate) fn contact_created(id: EventId, contact: &Contact) -> Event {
-    Event {
-        id,
-        company: contact.company,
-        event_type: EventType::ContactCreated,
-        contact: Some(contact.id),
-        at: contact.created_at,
-        data: serde_json::to_string(&ContactSummary::created(contact))
-            .expect("a summary holds nothing that JSON cannot write"),
     }
 }
 

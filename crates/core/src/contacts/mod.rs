@@ -6,6 +6,7 @@ mod body;
 mod contact;
 mod cpf;
 mod create;
+mod created;
 mod cursor;
 mod delete;
 mod draft;
@@ -14,6 +15,7 @@ mod facets;
 mod filter;
 mod get;
 mod handle;
+mod identifier;
 mod import;
 mod import_body;
 mod link_facts;
@@ -24,20 +26,20 @@ mod operator;
 mod phone;
 mod postal_code;
 mod reads;
+mod region;
 mod search_text;
+mod status;
 mod update;
 mod view;
 
 pub use alias::{Alias, ChannelKey};
 pub use birthday::{Birthday, BirthdayError};
 pub use body::{ContactPatch, NewContact};
-pub use contact::{
-    Address, Contact, ContactTag, CrmStatus, Identifier, InboxStatus, Platform, Priority, Profile,
-    display_name,
-};
+pub use contact::{Address, Contact, ContactTag, Profile, display_name};
 pub use cpf::{Cpf, CpfError};
-pub(crate) use create::contact_created;
-pub use create::{CreateContact, CreateContactError, Created, creation_stamp};
+pub use create::{CreateContact, CreateContactError, Created};
+pub(crate) use created::contact_created;
+pub use created::creation_stamp;
 pub use cursor::{CursorKey, ExportPosition};
 pub use delete::DeleteContactError;
 pub(crate) use delete::finish_purge;
@@ -46,6 +48,7 @@ pub use email::{Email, EmailError};
 pub use facets::{FacetKey, Facets};
 pub use filter::ContactFilter;
 pub use handle::Contacts;
+pub use identifier::{Identifier, Platform};
 pub use import::{ImportContact, ImportContactError, ImportDraft};
 pub use import_body::ImportedContact;
 pub use link_facts::{OrganizationIds, Warning};
@@ -54,13 +57,15 @@ pub use list::{ExportQuery, ListQuery, ListedPage};
 pub use merge::{MergeBody, MergeContacts, Merging, merged};
 pub use merge_precedence::{Stays, recipient_that_stays, window_that_stays};
 pub use operator::{ContactChange, OperatorPatch, PatchContact};
-pub use phone::{Phone, PhoneError, Region};
+pub use phone::{Phone, PhoneError};
 pub use postal_code::{PostalCode, PostalCodeError};
 pub use reads::{
     ContactReads, ContactRecord, ContactSlice, DraftFacts, DraftQuery, ListBrief, OrganizationKey,
     Related,
 };
+pub use region::Region;
 pub use search_text::{SearchError, SearchQuery, SearchText, normalize};
+pub use status::{CrmStatus, InboxStatus, Priority};
 pub use update::{UpdateContact, UpdateContactError};
 pub use view::{
     AssignedTo, ContactConnection, ContactDetail, ContactListItem, ContactSummary, OperatorContact,

@@ -194,7 +194,7 @@ mod tests {
     use proptest::prelude::*;
     use unicode_normalization::UnicodeNormalization;
 
-    use super::super::phone::Region;
+    use super::super::Region;
     use super::*;
     use crate::strategies;
 

@@ -2,27 +2,15 @@
 
 use std::time::Duration;
 
+use super::act::{Act, AiMode};
 use crate::Timestamp;
 use crate::contacts::{Contact, InboxStatus};
 use crate::ids::{CloseReasonId, MemberId};
-use crate::words::words;
 
 /// An echo counts as the operator's reply only later than this after the contact's last message.
 pub const ECHO_AFTER: Duration = Duration::from_secs(5);
 /// An echo counts as the operator's reply only sooner than this after the contact's last message.
 pub const ECHO_BEFORE: Duration = Duration::from_secs(10 * 60);
-
-words! {
-    /// Who answers a contact, as the AI menu of the inbox says.
-    AiMode {
-        /// The service's AI.
-        Service = "service",
-        /// The company's own automation.
-        External = "external",
-        /// People only.
-        Off = "off",
-    }
-}
 
 /// The part of a contact that its conversation moves through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,79 +37,6 @@ pub struct ConversationState {
     pub last_closed_at: Option<Timestamp>,
     /// Why it was.
     pub last_close_reason: Option<CloseReasonId>,
-}
-
-/// What happens to a conversation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Act {
-    /// The contact wrote.
-    CustomerWrote,
-    /// A campaign or a template was sent to the contact.
-    TemplateSent,
-    /// An agent wrote through the service.
-    AgentReplied {
-        /// The member it is assigned to by that.
-        member: Option<MemberId>,
-    },
-    /// The operator wrote on the paired phone.
-    Echoed {
-        /// Whether that counts as an operator's reply (see [`echo_is_reply`]).
-        is_reply: bool,
-    },
-    /// An agent took over.
-    TakenOver {
-        /// The agent.
-        member: MemberId,
-    },
-    /// It was handed to people.
-    HandedOff {
-        /// The member it is assigned to by that.
-        member: Option<MemberId>,
-    },
-    /// It was assigned, or nobody's any more.
-    Assigned {
-        /// To whom.
-        member: Option<MemberId>,
-    },
-    /// It was closed.
-    Closed {
-        /// When.
-        at: Timestamp,
-        /// Why.
-        reason: Option<CloseReasonId>,
-        /// The member it is assigned to by that.
-        member: Option<MemberId>,
-    },
-    /// The AI was paused.
-    AiPaused {
-        /// Until when.
-        until: Timestamp,
-    },
-    /// The pause was lifted.
-    AiResumed,
-    /// Another mode was picked in the AI menu (R22).
-    AiModePicked(AiMode),
-    /// The external AI was switched on again.
-    ExternalAiEnabled,
-    /// The company blocked the contact.
-    Blocked,
-    /// The company lifted its block.
-    Unblocked,
-    /// The contact asked not to receive messages.
-    OptedOut {
-        /// The provider's time of the request.
-        at: Timestamp,
-    },
-    /// The platform announced a block, maybe one from before blocks were announced.
-    OptOutBackfilled {
-        /// Since when the contact is blocked, unless that is known.
-        at: Timestamp,
-    },
-    /// The contact may receive messages again.
-    OptedIn {
-        /// When it was said.
-        at: Timestamp,
-    },
 }
 
 impl ConversationState {

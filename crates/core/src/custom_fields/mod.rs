@@ -1,95 +1,11 @@
 //! Definitions of custom fields (2.2, D58).
 
+mod custom_field;
 mod draft;
 mod manage;
+mod reads;
 
-use async_trait::async_trait;
-use serde::Serialize;
-
+pub use custom_field::{CustomField, FieldStatus, FieldType, is_slug};
 pub use draft::{CustomFieldDraft, CustomFieldPatch};
 pub use manage::CustomFields;
-
-use crate::Timestamp;
-use crate::ids::{CompanyId, CustomFieldId};
-use crate::store::{StoreError, Stored};
-use crate::words::words;
-
-words! {
-    /// What a field is meant to hold; values are not checked against it (D58).
-    FieldType {
-        /// Any text.
-        Text = "text",
-        /// A number.
-        Number = "number",
-        /// A date.
-        Date = "date",
-        /// Yes or no.
-        Boolean = "boolean",
-        /// One of several choices.
-        Select = "select",
-    }
-}
-
-words! {
-    /// Whether a field may be written and is shown in the contact detail.
-    FieldStatus {
-        /// In use.
-        Active = "active",
-        /// No longer in use; stored values stay.
-        Inactive = "inactive",
-        /// Made by an inbound webhook, waiting for an operator (D46).
-        Pending = "pending",
-    }
-}
-
-/// The longest slug.
-const SLUG_CHARS: usize = 100;
-
-/// A definition. Its slug is unique in its company.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct CustomField {
-    /// Its id: the key of values in the contact detail.
-    pub id: CustomFieldId,
-    /// Its company.
-    #[serde(skip)]
-    pub company: CompanyId,
-    /// Its slug: the key of values in the contact list.
-    pub slug: String,
-    /// Its label, for people.
-    pub label: String,
-    /// What it is meant to hold.
-    #[serde(rename = "type")]
-    pub field_type: FieldType,
-    /// Whether it is in use.
-    pub status: FieldStatus,
-    /// When it was made.
-    pub created_at: Timestamp,
-}
-
-impl CustomField {
-    /// Whether values of it may be written and are shown in the contact detail (2.2, 4.3).
-    pub const fn is_active(&self) -> bool {
-        matches!(self.status, FieldStatus::Active)
-    }
-}
-
-/// Whether a text is a slug: letters, digits, `_`, `-` and `.`, beginning with a letter or digit
-/// (R9).
-pub fn is_slug(text: &str) -> bool {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    text.starts_with(|c: char| c.is_ascii_alphanumeric())
-        && text.chars().all(allowed)
-        && text.len() <= SLUG_CHARS
-}
-
-/// Reads of custom-field definitions.
-#[async_trait]
-pub trait CustomFieldReads: Send + Sync {
-    /// The definition of the company that has this slug.
-    async fn custom_field_by_slug(
-        &self,
-        company: CompanyId,
-        slug: &str,
-    ) -> Result<Option<Stored<CustomField>>, StoreError>;
-}
+pub use reads::CustomFieldReads;

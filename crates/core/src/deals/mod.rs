@@ -1,67 +1,15 @@
 //! Pipelines, their stages, deals, and the focus stage of a contact (2.5.1, D44b).
 
+mod deal;
 mod draft;
 mod focus;
 mod manage;
 mod pipeline;
+mod reads;
 
-use async_trait::async_trait;
-use serde::Serialize;
-
+pub use deal::{Deal, DealStatus};
 pub use draft::{DealDraft, DealPatch, PipelineDraft, PipelinePatch, StageDraft};
 pub use focus::focus_stage;
 pub use manage::{ChangeDeal, DealFacts, Deals};
 pub use pipeline::{Pipeline, PipelineView, Stage};
-
-use crate::Timestamp;
-use crate::ids::{CompanyId, ContactId, DealId, StageId};
-use crate::store::StoreError;
-use crate::words::words;
-
-words! {
-    /// Where a deal stands.
-    DealStatus {
-        /// Active: under way.
-        Open = "open",
-        /// Closed, won.
-        Won = "won",
-        /// Closed, lost.
-        Lost = "lost",
-    }
-}
-
-/// A deal with a contact.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Deal {
-    /// Its id.
-    pub id: DealId,
-    /// Its company.
-    #[serde(skip)]
-    pub company: CompanyId,
-    /// The contact.
-    pub contact_id: ContactId,
-    /// Its title.
-    pub title: String,
-    /// The stage it is in, if any.
-    pub stage_id: Option<StageId>,
-    /// When it entered that stage; null without a stage.
-    pub stage_entered_at: Option<Timestamp>,
-    /// Where it stands.
-    pub status: DealStatus,
-    /// When it was made.
-    pub created_at: Timestamp,
-    /// When it last changed.
-    pub updated_at: Timestamp,
-}
-
-/// Reads of deals, by `created_at`, then `id`.
-#[async_trait]
-pub trait DealReads: Send + Sync {
-    /// All deals of the company, or those of one contact.
-    async fn deals(
-        &self,
-        company: CompanyId,
-        contact: Option<ContactId>,
-    ) -> Result<Vec<Deal>, StoreError>;
-}
+pub use reads::DealReads;

@@ -2,6 +2,7 @@
 //! tried, how it is signed, and the delivery worker that sends it.
 
 mod attempt;
+mod delivery;
 mod envelope;
 mod fan_out;
 mod list;
@@ -13,12 +14,8 @@ mod signature;
 mod view;
 mod worker;
 
-use crate::Timestamp;
-use crate::events::EventType;
-use crate::ids::{CompanyId, DeliveryId, EventId, WebhookId};
-use crate::words::words;
-
 pub use attempt::{Attempt, AttemptOutcome};
+pub use delivery::{Delivery, DeliveryStatus};
 pub use envelope::envelope;
 pub(crate) use fan_out::{FanOut, KnownRoutes, Touch, fan_out, touched};
 pub use list::{DeliveryFilter, DeliveryRequest};
@@ -34,87 +31,3 @@ pub use shards::{SHARDS, Shard, ShardNumber, shard_of, shares};
 pub use signature::{headers, sign, standard_signatures};
 pub use view::{AttemptView, DeliveryDetail, DeliveryView};
 pub use worker::{DeliveryLimits, Timer};
-
-words! {
-    /// How far a delivery has come (3.3).
-    DeliveryStatus {
-        /// It will be tried, or tried again.
-        Pending = "pending",
-        /// The receiver took it.
-        Delivered = "delivered",
-        /// It was given up.
-        Failed = "failed",
-    }
-}
-
-/// A delivery of one event to one webhook. Its id stands in every attempt (D52).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Delivery {
-    /// Its id; its time part is `created_at`.
-    pub id: DeliveryId,
-    /// Its company.
-    pub company: CompanyId,
-    /// The webhook it goes to.
-    pub webhook: WebhookId,
-    /// The event it tells of.
-    pub event: EventId,
-    /// The event's type.
-    pub event_type: EventType,
-    /// How far it has come.
-    pub status: DeliveryStatus,
-    /// How often it was tried in all.
-    pub attempts: u32,
-    /// How often it was tried in the series that is under way or was the last.
-    pub tries: u32,
-    /// When it is due; `None` once it is settled.
-    pub due_at: Option<Timestamp>,
-    /// The time of the event.
-    pub created_at: Timestamp,
-    /// When the receiver took it.
-    pub delivered_at: Option<Timestamp>,
-    /// The attempts, oldest first; at most [`MAX_LOG`], the newest.
-    pub log: Vec<Attempt>,
-}
-
-impl Delivery {
-    /// A delivery that was never tried.
-    pub const fn new(
-        id: DeliveryId,
-        company: CompanyId,
-        webhook: WebhookId,
-        event: EventId,
-        event_type: EventType,
-        at: Timestamp,
-    ) -> Self {
-        Self {
-            id,
-            company,
-            webhook,
-            event,
-            event_type,
-            status: DeliveryStatus::Pending,
-            attempts: 0,
-            tries: 0,
-            due_at: Some(at),
-            created_at: at,
-            delivered_at: None,
-            log: Vec::new(),
-        }
-    }
-
-    /// Whether it waits for its very first attempt: those keep the order of a contact's events
-    /// (D55).
-    pub const fn is_fresh(&self) -> bool {
-        matches!(self.status, DeliveryStatus::Pending) && self.attempts == 0
-    }
-
-    /// Its place in the queue of its webhook: the deliveries that were never tried come first, in
-    /// the order of their places, then the others by the time they are due. `None` once settled.
-    pub fn queued_at(&self) -> Option<Timestamp> {
-        match (self.status, self.attempts) {
-            (DeliveryStatus::Pending, 0) => Some(Timestamp::MIN),
-            (DeliveryStatus::Pending, _) => Some(self.due_at.unwrap_or(self.created_at)),
-            (DeliveryStatus::Delivered | DeliveryStatus::Failed, _) => None,
-        }
-    }
-}

@@ -4,11 +4,14 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::{BODY_LIMIT, ExistingSend};
+use super::ExistingSend;
 use crate::code::{Code, Kind};
 use crate::error::{Rejection, object};
 use crate::sending::SendError;
 use crate::templates::ComposeError;
+
+/// The largest body that is read (8, D46a).
+pub const BODY_LIMIT: usize = 51_200;
 
 /// Why a template was not dispatched, or is not known to be (R102).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

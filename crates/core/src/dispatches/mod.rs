@@ -4,17 +4,18 @@
 mod admit;
 mod draft;
 mod error;
+mod handle;
+mod reads;
 mod send;
 mod window;
 
 pub use admit::{AdmittedTemplate, DispatchRates, rates};
 pub use draft::{DispatchDraft, reads_parameter};
-pub use error::DispatchError;
-pub use send::{DispatchAction, Dispatched, Dispatches};
+pub use error::{BODY_LIMIT, DispatchError};
+pub use handle::Dispatches;
+pub use reads::DispatchReads;
+pub use send::{DispatchAction, Dispatched};
 pub use window::{
-    DispatchReads, DispatchWindow, Eligibility, ExistingSend, RESERVATION, WindowKey, WindowRule,
-    WindowState, window_rule,
+    DispatchWindow, Eligibility, ExistingSend, RESERVATION, WindowKey, WindowRule, WindowState,
+    window_rule,
 };
-
-/// The largest body that is read (8, D46a).
-pub const BODY_LIMIT: usize = 51_200;

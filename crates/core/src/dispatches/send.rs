@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
+use super::handle::Dispatches;
 use super::{AdmittedTemplate, DispatchDraft, DispatchError, window_rule};
-use crate::Recado;
 use crate::error::Error;
 use crate::gateway::Content;
 use crate::ids::{ContactId, MessageId};
@@ -11,19 +11,6 @@ use crate::query::Params;
 use crate::sending::{Claim, Order, SendTarget};
 use crate::templates::{Composed, TemplateStatus, compose};
 use crate::words::words;
-
-/// The use cases on template dispatch. Made by [`Recado::dispatches`].
-#[derive(Clone, Copy, Debug)]
-pub struct Dispatches<'a> {
-    pub(crate) app: &'a Recado,
-}
-
-impl Recado {
-    /// Template dispatch.
-    pub fn dispatches(&self) -> Dispatches<'_> {
-        Dispatches { app: self }
-    }
-}
 
 words! {
     /// What became of the contact (D51).

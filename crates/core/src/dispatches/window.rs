@@ -4,13 +4,11 @@
 use std::fmt;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::Timestamp;
 use crate::ids::{CompanyId, ContactId, MessageId};
-use crate::store::{StoreError, Stored};
 use crate::templates::TemplateCategory;
 use crate::words::words;
 
@@ -154,17 +152,6 @@ impl DispatchWindow {
     pub fn is_under_way(&self, now: Timestamp) -> bool {
         self.state == WindowState::Reserved && now < self.sent_at.plus(RESERVATION)
     }
-}
-
-/// Reads of dispatch windows.
-#[async_trait]
-pub trait DispatchReads: Send + Sync {
-    /// The reserved windows of a contact, by key: dispatches that nobody has settled.
-    async fn reserved_windows(
-        &self,
-        company: CompanyId,
-        contact: ContactId,
-    ) -> Result<Vec<Stored<DispatchWindow>>, StoreError>;
 }
 
 #[cfg(test)]

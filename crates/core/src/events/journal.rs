@@ -1,48 +1,16 @@
 //! The pull journal: the company's events in the order in which they were stored, for receivers
 //! that were away for longer than deliveries are tried (6.1).
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use hmac::Mac;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::position::JournalPosition;
 use super::{EventRecord, EventType};
 use crate::access::{Caller, Scope};
-use crate::contacts::CursorKey;
 use crate::error::Error;
 use crate::ids::{CompanyId, EventId};
-use crate::page;
 use crate::query::{InvalidParameter, Params};
-use crate::{Recado, Timestamp};
-
-/// A place in the journal: just after the event with this number; 0 is the beginning.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct JournalPosition(pub u64);
-
-const CONTEXT: &[u8] = b"recado journal position";
-const BODY: usize = 8;
-const TAG: usize = 16;
-
-impl JournalPosition {
-    fn seal(self, key: &CursorKey, company: CompanyId) -> String {
-        let mut bytes = self.0.to_be_bytes().to_vec();
-        let tag = key.mac_of(CONTEXT, company, &bytes).finalize().into_bytes();
-        bytes.extend_from_slice(&tag[..TAG]);
-        URL_SAFE_NO_PAD.encode(bytes)
-    }
-
-    fn open(key: &CursorKey, company: CompanyId, text: &str) -> Option<Self> {
-        if text.len() > 2 * (BODY + TAG) {
-            return None;
-        }
-        let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
-        let (number, tag) = bytes.split_first_chunk::<BODY>()?;
-        (tag.len() == TAG).then_some(())?;
-        key.mac_of(CONTEXT, company, number).verify_truncated_left(tag).ok()?;
-        Some(Self(u64::from_be_bytes(*number)))
-    }
-}
+use crate::{Recado, Timestamp, page};
 
 /// The parameters of the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]

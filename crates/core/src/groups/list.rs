@@ -3,29 +3,10 @@
 use std::collections::HashSet;
 
 use super::body::last_of_each;
+use super::group::GroupList;
 use super::{ConnectionGroup, Group, GroupCode, GroupsMode};
 use crate::inbox::tidy_group;
 use crate::store::Stored;
-
-/// Groups as a gateway tells of them (R135).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct GroupList {
-    /// The groups.
-    pub groups: Vec<Group>,
-    /// Whether the number is in no others. Of a list that is not whole nobody knows: the groups
-    /// that it does not name stay as they are known.
-    pub is_whole: bool,
-    /// The codes of those of which it does not tell whether the number administers them: what is
-    /// known of that stays.
-    pub without_role: Vec<GroupCode>,
-}
-
-impl From<Vec<Group>> for GroupList {
-    /// All groups there are, with everything about them.
-    fn from(groups: Vec<Group>) -> Self {
-        Self { groups, is_whole: true, without_role: Vec::new() }
-    }
-}
 
 impl GroupList {
     /// How it is written over what is known, if it answers a question.

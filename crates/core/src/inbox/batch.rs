@@ -5,46 +5,22 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 
+use super::facts::{Batch, BatchFacts};
 use super::people::Names;
-use super::workspace::{Entry, Person, Workspace};
+use super::person::Entry;
+use super::person::Person;
+use super::workspace::Workspace;
 use super::{EventIds, EventResult, InboxError};
-use crate::campaigns::Recipient;
 use crate::connections::Connection;
 use crate::contacts::DraftQuery;
-use crate::conversations::{ChannelContact, ChannelQuery, StopWords, asks_to_stop};
+use crate::conversations::{ChannelContact, ChannelQuery, asks_to_stop};
 use crate::gateway::{GatewayEvent, GatewayMessage, Incoming};
 use crate::groups::GroupCode;
 use crate::ids::{CompanyId, ConnectionId, ContactId, MessageId};
-use crate::messages::{DeliveryCode, MediaLinks, Message, ProviderMessageId, Referred};
-use crate::store::{Decided, Reads, RecordsExt, StoreError, Stored};
+use crate::messages::{DeliveryCode, MediaLinks, ProviderMessageId};
+use crate::store::{Decided, Reads, RecordsExt, StoreError};
 use crate::use_case::UseCase;
 use crate::{Recado, Timestamp};
-
-/// Events of one connection that are decided together.
-#[derive(Clone, Debug)]
-pub struct Batch {
-    pub(super) company: CompanyId,
-    pub(super) connection: ConnectionId,
-    pub(super) events: Vec<(Incoming, EventIds)>,
-    pub(super) stop_words: StopWords,
-    pub(super) group_suffix: String,
-    pub(super) links: MediaLinks,
-}
-
-/// What a batch reads.
-#[derive(Debug)]
-pub struct BatchFacts {
-    pub(super) connection: Option<Stored<Connection>>,
-    pub(super) referred: Vec<Referred>,
-    pub(super) messages: Vec<Stored<Message>>,
-    /// The recipients of campaigns that got one of the messages.
-    pub(super) recipients: Vec<Stored<Recipient>>,
-    /// `None` when contacts could not be read.
-    pub(super) people: Option<Vec<Person>>,
-    /// The groups that the connection is known to be in, of those that the events name.
-    pub(super) groups: Vec<GroupCode>,
-    pub(super) export_frontier: Option<Timestamp>,
-}
 
 impl Batch {
     pub(super) fn new(
@@ -334,6 +310,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
+    use crate::conversations::StopWords;
     use crate::ids::{EventId, JobId};
     use crate::secret::SecretBytes;
 

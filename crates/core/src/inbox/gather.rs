@@ -15,6 +15,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use futures_channel::oneshot;
 
+use super::EventResult;
+use crate::connections::Connection;
+use crate::gateway::Incoming;
+use crate::ids::{CompanyId, ConnectionId};
+use crate::store::Stored;
+
 /// The signal to a waiting call.
 #[derive(Debug)]
 pub(super) enum Signal<A> {
@@ -143,6 +149,12 @@ impl<K: Copy + Eq + Hash, Q, A> Drop for Leader<'_, K, Q, A> {
         queues.remove(&self.key);
     }
 }
+
+/// The calls that hand in events, by connection.
+pub(crate) type Deciding = Gather<(CompanyId, ConnectionId), Vec<Incoming>, Vec<EventResult>>;
+
+/// The look-ups under way, by connection.
+pub(crate) type Lookups = Gather<ConnectionId, (), Option<Stored<Connection>>>;
 
 #[cfg(test)]
 mod tests {

@@ -2,13 +2,10 @@
 //! each of them came, so that a changed secret holds for the very next call.
 
 use super::Inbox;
-use super::gather::{Entered, Gather, Signal};
+use super::gather::{Entered, Signal};
 use crate::connections::Connection;
 use crate::ids::ConnectionId;
 use crate::store::{StoreError, Stored};
-
-/// The look-ups under way, by connection.
-pub(crate) type Lookups = Gather<ConnectionId, (), Option<Stored<Connection>>>;
 
 impl Inbox<'_> {
     /// A connection of any company.

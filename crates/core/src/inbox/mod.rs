@@ -4,189 +4,31 @@ mod alone;
 mod batch;
 mod error;
 mod event_ids;
+mod facts;
 mod gather;
+mod handle;
 mod learn_names;
 mod lookup;
 mod messages;
 mod own_sends;
 mod parse;
 mod people;
+mod person;
+mod receive;
 mod reports;
 mod result;
 mod tidy;
 mod webhook;
 mod workspace;
 
-use crate::connections::Connection;
-pub use batch::{Batch, BatchFacts};
 pub use error::InboxError;
-use error::of_connection;
 pub use event_ids::EventIds;
-pub(crate) use gather::Gather;
-use gather::{Entered, Signal};
+pub use facts::{Batch, BatchFacts};
+pub(crate) use gather::{Deciding, Lookups};
+pub use handle::Inbox;
 pub(crate) use learn_names::learn_names_job;
-pub(crate) use lookup::Lookups;
 pub use parse::{parse_event, parse_events};
 pub use reports::REPORT_KEPT;
-pub(crate) use reports::steps;
 pub use result::{EventOutcome, EventResult};
-pub use webhook::{CalledConnection, ProviderWebhookError, ReceivedWebhook, WEBHOOK_LIMIT};
-
-use alone::is_alone;
-use tidy::tidy;
 pub(crate) use tidy::tidy_group;
-
-use crate::Recado;
-use crate::error::Error;
-use crate::gateway::Incoming;
-use crate::ids::{CompanyId, ConnectionId};
-use crate::store::{RecordsExt, StoreError};
-
-/// The calls that hand in events, by connection.
-pub(crate) type Deciding = Gather<(CompanyId, ConnectionId), Vec<Incoming>, Vec<EventResult>>;
-
-/// How many events are decided and committed together (R50).
-const BATCH: usize = 100;
-
-/// The use cases on what gateways tell of. Made by [`Recado::inbox`].
-#[derive(Clone, Copy, Debug)]
-pub struct Inbox<'a> {
-    pub(crate) app: &'a Recado,
-}
-
-impl Recado {
-    /// What gateways tell of.
-    pub fn inbox(&self) -> Inbox<'_> {
-        Inbox { app: self }
-    }
-}
-
-impl Inbox<'_> {
-    /// Takes events of a connection, in order, and answers a result for each. An event that cannot
-    /// be read, or that changes nothing, never stands in the way of the others.
-    ///
-    /// Idempotent: an event that comes again is a duplicate. Everything that was answered `stored`
-    /// is durable, with the events it causes. A failure of the store leaves the first events
-    /// stored; send all of them again.
-    ///
-    /// # Errors
-    ///
-    /// [`InboxError`].
-    pub async fn receive(
-        &self,
-        company: CompanyId,
-        connection: ConnectionId,
-        events: Vec<Incoming>,
-    ) -> Result<Vec<EventResult>, Error<InboxError>> {
-        if events.is_empty()
-            && self.app.store().get::<Connection>((company, connection)).await?.is_none()
-        {
-            return Err(Error::Rejected(InboxError::NotFound));
-        }
-        let mut results = Vec::with_capacity(events.len());
-        let mut waiting = Vec::new();
-        for event in events {
-            match event.and_then(tidy) {
-                Ok(event) if is_alone(&event) => {
-                    results.extend(self.flush(company, connection, &mut waiting).await?);
-                    results.push(
-                        self.take_alone(company, connection, event).await.map_err(of_connection)?,
-                    );
-                }
-                event => {
-                    waiting.push(event);
-                    if waiting.len() >= BATCH {
-                        results.extend(self.flush(company, connection, &mut waiting).await?);
-                    }
-                }
-            }
-        }
-        results.extend(self.flush(company, connection, &mut waiting).await?);
-        Ok(results)
-    }
-
-    /// Takes the waiting events, together with those of other calls that wait meanwhile.
-    async fn flush(
-        &self,
-        company: CompanyId,
-        connection: ConnectionId,
-        waiting: &mut Vec<Incoming>,
-    ) -> Result<Vec<EventResult>, Error<InboxError>> {
-        if waiting.is_empty() {
-            return Ok(Vec::new());
-        }
-        let events = std::mem::take(waiting);
-        let gather = self.app.gather();
-        let key = (company, connection);
-        let leader = match gather.enter(key, || events.clone()) {
-            Entered::Leads(leader) => leader,
-            Entered::Waits(mut waiter) => match waiter.signal().await {
-                Some(Signal::Taken(results)) => return Ok(results),
-                Some(Signal::Lead) => gather.lead(key),
-                None => return self.take(company, connection, events).await,
-            },
-        };
-        let mut room = BATCH.saturating_sub(events.len());
-        let others = leader.take(|other: &Vec<Incoming>| {
-            let fits = other.len() <= room;
-            room -= if fits { other.len() } else { 0 };
-            fits
-        });
-        if others.is_empty() {
-            return self.take(company, connection, events).await;
-        }
-        let own = events.len();
-        let mut all = events.clone();
-        all.extend(others.iter().flat_map(|other| other.question.iter().cloned()));
-        match self.take(company, connection, all).await {
-            Ok(mut results) => {
-                let mut rest = results.split_off(own);
-                for other in others {
-                    let left = rest.split_off(other.question.len().min(rest.len()));
-                    other.taken(std::mem::replace(&mut rest, left));
-                }
-                Ok(results)
-            }
-            // Whatever was in the way, it may be in the way of some of the calls only.
-            Err(_) => {
-                drop(others);
-                self.take(company, connection, events).await
-            }
-        }
-    }
-
-    /// Decides and commits events together; one by one when others keep changing what they are about,
-    /// or the store cannot take some of them.
-    async fn take(
-        &self,
-        company: CompanyId,
-        connection: ConnectionId,
-        events: Vec<Incoming>,
-    ) -> Result<Vec<EventResult>, Error<InboxError>> {
-        let links = self.app.media_links().await?.clone();
-        let batch = Batch::new(self.app, company, connection, links, events);
-        match self.app.run(&batch).await {
-            Err(error) if batch.len() > 1 && may_be_of_one(&error) => {
-                let (mut results, mut first_error) = (Vec::with_capacity(batch.len()), None);
-                for single in batch.into_singles() {
-                    match self.app.run(&single).await {
-                        Ok(result) => results.extend(result),
-                        // Those behind it are taken all the same; the call comes again for this one.
-                        Err(error) if may_be_of_one(&error) => {
-                            first_error.get_or_insert(error);
-                        }
-                        Err(error) => return Err(error),
-                    }
-                }
-                first_error.map_or(Ok(results), Err)
-            }
-            answer => answer,
-        }
-    }
-}
-
-/// Whether an error may be one event's alone: others keep changing what it is about, or the store
-/// cannot take it.
-const fn may_be_of_one<E>(error: &Error<E>) -> bool {
-    matches!(error, Error::Busy | Error::Store(StoreError::Corrupt(_)))
-}
+pub use webhook::{CalledConnection, ProviderWebhookError, ReceivedWebhook, WEBHOOK_LIMIT};

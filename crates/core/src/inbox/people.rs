@@ -1,6 +1,8 @@
 //! Who an event is about (D15, D62, D67).
 
-use super::workspace::{Entry, Person, Workspace};
+use super::person::Entry;
+use super::person::Person;
+use super::workspace::Workspace;
 use super::{Batch, EventIds, EventOutcome, EventResult};
 use crate::contacts::{
     ChannelKey, Contact, Identifier, Phone, Platform, contact_created, creation_stamp,

@@ -11,7 +11,7 @@ use crate::gateway::StatusEvent;
 use crate::ids::{EventId, MessageId};
 use crate::messages::{
     Direction, EventContact, Message, MessageStatus, OptOutSource, RefTarget, StatusReport,
-    StatusStep, advance, contact_opted_out, merge_reports, message_sent, status_updated,
+    StatusStep, advance, contact_opted_out, merge_reports, message_sent, status_updated, steps,
 };
 use crate::sending::asks_to_stop;
 
@@ -178,20 +178,5 @@ impl Workspace<'_> {
             *contact = moved(contact, Act::TemplateSent, now);
         }
         false
-    }
-}
-
-/// The steps that are reported one by one: a pending message that is reported delivered or read was
-/// sent before (D28, R31).
-pub(crate) fn steps(step: StatusStep) -> Vec<StatusStep> {
-    let was_sent = matches!(step.status, MessageStatus::Delivered | MessageStatus::Read);
-    if step.previous == MessageStatus::Pending && was_sent {
-        let sent = MessageStatus::Sent;
-        vec![
-            StatusStep { previous: step.previous, status: sent, failure: None },
-            StatusStep { previous: sent, ..step },
-        ]
-    } else {
-        vec![step]
     }
 }

@@ -2,79 +2,18 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::person::{Entry, Person};
 use super::{BatchFacts, EventOutcome, EventResult};
 use crate::Timestamp;
 use crate::campaigns::{Recipient, follow};
 use crate::connections::Connection;
-use crate::contacts::{Alias, ChannelKey, Contact};
-use crate::conversations::Conversation;
+use crate::contacts::Alias;
 use crate::events::Event;
 use crate::groups::{ConnectionGroup, GroupCode};
 use crate::ids::{ContactId, MessageId};
 use crate::jobs::Job;
-use crate::messages::{Message, MessageRef, ProviderMessageId, RefTarget, SenderType};
-use crate::store::{Change, ChangeKind, ChangeSet, Precondition, Row, Stored};
-
-/// A row as it was read, if it was there, and as it is now.
-#[derive(Clone, Debug)]
-pub(super) struct Entry<T> {
-    read: Option<Stored<T>>,
-    pub(super) now: T,
-}
-
-impl<T: Clone + PartialEq + Into<Row>> Entry<T> {
-    pub(super) fn known(read: Stored<T>) -> Self {
-        Self { now: read.value().clone(), read: Some(read) }
-    }
-
-    pub(super) const fn new(now: T) -> Self {
-        Self { read: None, now }
-    }
-
-    /// The write that brings the store to `now`, if one is needed.
-    fn change(self) -> Option<Change> {
-        match self.read {
-            None => Some(Change::insert(self.now)),
-            Some(read) if *read.value() == self.now => None,
-            Some(read) => Some(read.update(self.now)),
-        }
-    }
-}
-
-/// A contact with what is known of it.
-#[derive(Clone, Debug)]
-pub(super) struct Person {
-    pub(super) contact: Entry<Contact>,
-    /// Its aliases, and which of them are new.
-    pub(super) aliases: Vec<(ChannelKey, bool)>,
-    pub(super) conversations: Vec<Entry<Conversation>>,
-    /// The provider's time of its newest inbound message that is not from a history (D42a).
-    pub(super) newest_inbound: Option<Timestamp>,
-    /// Who sent its newest outbound message that is not from a history (D43).
-    pub(super) newest_outbound: Option<SenderType>,
-}
-
-impl Person {
-    pub(super) fn is_new(&self) -> bool {
-        self.contact.read.is_none()
-    }
-
-    /// The contact as it was read, if something is to be written that goes with it while it is not
-    /// written itself: a conversation that is new. Whoever merges or deletes it meanwhile would not
-    /// see that.
-    fn relied_on(&self) -> Option<Precondition> {
-        let read = self.contact.read.as_ref()?;
-        let is_met = self.conversations.iter().any(|known| known.read.is_none());
-        (is_met && *read.value() == self.contact.now).then(|| read.unchanged())
-    }
-
-    /// Nothing waits for an answer any more (D44a, R36).
-    pub(super) fn clear_unread(&mut self) {
-        for conversation in &mut self.conversations {
-            conversation.now.unread = 0;
-        }
-    }
-}
+use crate::messages::{Message, MessageRef, ProviderMessageId, RefTarget};
+use crate::store::{Change, ChangeKind, ChangeSet, Precondition, Row};
 
 /// The state a batch works on.
 #[derive(Debug)]

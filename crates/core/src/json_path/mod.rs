@@ -37,131 +37,14 @@
 mod ast;
 mod budget;
 mod compare;
+mod error;
 mod filter;
 mod literal;
 mod nodes;
 mod parse;
+mod path;
 mod pattern;
 
-use std::fmt;
-use std::sync::Arc;
-
-use serde_json::Value;
-
 pub use budget::{Budget, TooCostly};
-
-use ast::Segment;
-use nodes::Nodes;
-use parse::Parser;
-
-/// The most characters an expression may have (D46a, R90).
-pub const MAX_CHARACTERS: usize = 500;
-
-/// How deep filters, parentheses and functions of an expression may be nested in each other (R90).
-pub const MAX_NESTING: usize = 32;
-
-/// A parsed JSONPath expression. Cheap to clone; equal to another of the same text (R103).
-#[derive(Clone)]
-pub struct JsonPath {
-    text: Arc<str>,
-    segments: Arc<[Segment]>,
-}
-
-impl JsonPath {
-    /// Reads an expression.
-    ///
-    /// # Errors
-    ///
-    /// [`JsonPathError`], with a reason for people, if it is too long, too deeply nested, or not a
-    /// well-formed and well-typed query of RFC 9535 with the functions defined there.
-    pub fn parse(text: &str) -> Result<Self, JsonPathError> {
-        if text.chars().nth(MAX_CHARACTERS).is_some() {
-            return Err(JsonPathError::TooLong);
-        }
-        let segments = Parser::new(text).whole()?;
-        Ok(Self { text: text.into(), segments: segments.into() })
-    }
-
-    /// The expression as it was written.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.text
-    }
-
-    /// The first node of the document that the expression selects, in the order of the RFC. Stops
-    /// there: what comes after is not paid for. A number still has its digits
-    /// ([`serde_json::Number::as_str`]).
-    ///
-    /// # Errors
-    ///
-    /// [`TooCostly`] if the budget does not suffice to find it, or to find that there is none.
-    pub fn first<'d>(
-        &self,
-        document: &'d Value,
-        budget: &mut Budget,
-    ) -> Result<Option<&'d Value>, TooCostly> {
-        self.nodes(document).next(budget)
-    }
-
-    /// All nodes of the document that the expression selects, in the order of the RFC.
-    ///
-    /// # Errors
-    ///
-    /// [`TooCostly`] if the budget does not suffice to find all.
-    pub fn all<'d>(
-        &self,
-        document: &'d Value,
-        budget: &mut Budget,
-    ) -> Result<Vec<&'d Value>, TooCostly> {
-        let mut nodes = self.nodes(document);
-        let mut found = Vec::new();
-        while let Some(node) = nodes.next(budget)? {
-            found.push(node);
-        }
-        Ok(found)
-    }
-
-    fn nodes<'d>(&self, document: &'d Value) -> Nodes<'_, 'd> {
-        Nodes::new(&self.segments, document, document)
-    }
-}
-
-impl PartialEq for JsonPath {
-    fn eq(&self, other: &Self) -> bool {
-        self.text == other.text
-    }
-}
-
-impl Eq for JsonPath {}
-
-impl fmt::Debug for JsonPath {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("JsonPath").field(&self.text).finish()
-    }
-}
-
-impl fmt::Display for JsonPath {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-/// Why a text is not accepted as a JSONPath expression.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum JsonPathError {
-    /// It has more than [`MAX_CHARACTERS`] characters.
-    #[error("is longer than {MAX_CHARACTERS} characters")]
-    TooLong,
-    /// It is nested deeper than [`MAX_NESTING`].
-    #[error("nests filters, parentheses and functions more than {MAX_NESTING} deep")]
-    TooDeep,
-    /// It is not a query of RFC 9535.
-    #[error("is not JSONPath (RFC 9535): {problem} at character {character}")]
-    Invalid {
-        /// Where, counted in characters from 1; one past the end if something is missing there.
-        character: usize,
-        /// What is wrong there.
-        problem: &'static str,
-    },
-}
+pub use error::{JsonPathError, MAX_CHARACTERS, MAX_NESTING};
+pub use path::JsonPath;

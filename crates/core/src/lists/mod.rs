@@ -1,100 +1,11 @@
 //! Lists of contacts (4.12, D58).
 
 mod draft;
+mod list;
 mod manage;
-
-use async_trait::async_trait;
-use serde::Serialize;
+mod reads;
 
 pub use draft::{AddContacts, ListDraft, ListPatch};
+pub use list::{List, ListCandidates, ListMember, ListView};
 pub use manage::{AddToList, AddToListError, Added, Lists};
-
-use crate::Timestamp;
-use crate::ids::{CompanyId, ContactId, ListId};
-use crate::store::{StoreError, Stored};
-
-/// A list.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct List {
-    /// Its id.
-    pub id: ListId,
-    /// Its company.
-    pub company: CompanyId,
-    /// Its name.
-    pub name: String,
-    /// Whether contacts may be added to it by the public API.
-    pub is_active: bool,
-    /// When it was made.
-    pub created_at: Timestamp,
-}
-
-/// A contact's membership of a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ListMember {
-    /// The company of both.
-    pub company: CompanyId,
-    /// The list.
-    pub list: ListId,
-    /// The contact.
-    pub contact: ContactId,
-}
-
-/// A list as it is shown (D58).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct ListView {
-    /// Its id.
-    pub id: ListId,
-    /// Its name.
-    pub name: String,
-    /// Whether contacts may be added to it by the public API.
-    pub is_active: bool,
-    /// How many contacts it holds.
-    pub contacts_count: u64,
-    /// When it was made.
-    pub created_at: Timestamp,
-}
-
-impl ListView {
-    /// The view of a list that holds `contacts_count` contacts.
-    pub fn new(list: &List, contacts_count: u64) -> Self {
-        Self {
-            id: list.id,
-            name: list.name.clone(),
-            is_active: list.is_active,
-            contacts_count,
-            created_at: list.created_at,
-        }
-    }
-}
-
-/// Reads of lists. Listings are by `created_at`, then `id` (D58).
-#[async_trait]
-pub trait ListReads: Send + Sync {
-    /// A list of the company, with how many contacts it holds.
-    async fn list(
-        &self,
-        company: CompanyId,
-        id: ListId,
-    ) -> Result<Option<(Stored<List>, u64)>, StoreError>;
-
-    /// All lists of the company, with how many contacts each holds (exact).
-    async fn lists(&self, company: CompanyId) -> Result<Vec<(List, u64)>, StoreError>;
-
-    /// Which of `contacts` exist in the company, and which of them are in the list already.
-    async fn list_candidates(
-        &self,
-        company: CompanyId,
-        list: ListId,
-        contacts: &[ContactId],
-    ) -> Result<ListCandidates, StoreError>;
-}
-
-/// What is known of contacts that are to be added to a list.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ListCandidates {
-    /// Those that exist in the company.
-    pub existing: Vec<ContactId>,
-    /// Those that are in the list already.
-    pub members: Vec<ContactId>,
-}
+pub use reads::ListReads;

@@ -1,33 +1,20 @@
 //! Listing messages (4.6, 4.7).
 
-use crate::contacts::Contact;
 use serde_json::{Map, Value};
 
+use super::handle::Messages;
 use super::{
     ContactBrief, Direction, MessageFilter, MessageListItem, MessageRecord, MessageStatus,
     MessageType, MessageView,
 };
-use crate::Recado;
 use crate::access::{Caller, Scope};
 use crate::code::Code;
+use crate::contacts::Contact;
 use crate::error::{Error, NotFound, Rejection};
 use crate::ids::{CompanyId, ConnectionId, ContactId, MessageId};
 use crate::page::{Page, PageRequest, Pagination};
 use crate::query::{InvalidParameter, Params, from_bound, to_bound};
 use crate::store::{RecordsExt, StoreError};
-
-/// The use cases on messages that are stored. Made by [`Recado::messages`].
-#[derive(Clone, Copy, Debug)]
-pub struct Messages<'a> {
-    pub(crate) app: &'a Recado,
-}
-
-impl Recado {
-    /// Messages that are stored.
-    pub fn messages(&self) -> Messages<'_> {
-        Messages { app: self }
-    }
-}
 
 /// A listing of messages, as it was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 mod events;
 mod failure;
+mod handle;
 mod import;
 mod import_draft;
 mod left_sent;
@@ -10,6 +11,9 @@ mod media;
 mod media_link;
 mod media_type;
 mod message;
+mod message_ref;
+mod provider_id;
+mod read_media;
 mod reads;
 #[cfg(test)]
 mod samples;
@@ -19,17 +23,21 @@ mod view;
 
 pub use events::{EventContact, message_received, message_sent, status_updated};
 pub use failure::{DeliveryCode, ErrorType, Failure};
+pub use handle::Messages;
 pub use import::ImportMessageError;
 pub use left_sent::{is_left_sent, left_sent_between};
-pub use list::{ListMessagesError, MessagePage, MessageQuery, Messages};
+pub use list::{ListMessagesError, MessagePage, MessageQuery};
 pub(crate) use media::fetch_media_job;
 pub use media::{fetch_job, wants_fetch};
-pub use media_link::{MediaFile, MediaLinks};
+pub use media_link::MediaLinks;
 pub use message::{Direction, Media, Message, MessageStatus, MessageType, Quoted, SenderType};
+pub use message_ref::{MessageRef, RefTarget, StatusReport};
+pub use provider_id::ProviderMessageId;
+pub use read_media::MediaFile;
 pub use reads::{
-    ContactBrief, FORGOTTEN_KEPT, MessageFilter, MessageReads, MessageRecord, MessageRef,
-    ProviderMessageId, RefTarget, Referred, StatusReport,
+    ContactBrief, FORGOTTEN_KEPT, MessageFilter, MessageReads, MessageRecord, Referred,
 };
+pub(crate) use status::steps;
 pub use status::{StatusStep, advance, merge_reports};
 pub use touch::{touch_contact, touch_conversation};
 pub use view::{DeliveryError, MessageListItem, MessageView, ProsaView};

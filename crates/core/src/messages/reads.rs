@@ -1,106 +1,20 @@
 //! What the store tells about messages.
 
-use std::fmt::{self, Write};
+use std::fmt;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use sha2::{Digest, Sha256};
 
-use super::{Direction, Failure, Message, MessageStatus, MessageType};
+use super::message_ref::MessageRef;
+use super::provider_id::ProviderMessageId;
+use super::{Direction, Message, MessageStatus, MessageType};
 use crate::Timestamp;
 use crate::ids::{CompanyId, ConnectionId, ContactId, MessageId, WorkerId};
 use crate::page::{Page, PageRequest};
 use crate::store::{StoreError, Stored};
 
-/// A message's id as its provider writes it (`wamid`), unique per connection.
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ProviderMessageId(String);
-
-impl ProviderMessageId {
-    /// Reads 1 to 512 bytes without control characters; `None` for anything else.
-    pub fn parse(text: &str) -> Option<Self> {
-        let fits = (1..=512).contains(&text.len()) && !text.chars().any(char::is_control);
-        fits.then(|| Self(text.to_owned()))
-    }
-
-    /// Takes a stored id back.
-    pub const fn from_stored(id: String) -> Self {
-        Self(id)
-    }
-
-    /// The id itself.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// What stands in place of the id once its message was deleted with its contact (R145): a tab
-    /// and 64 hexadecimal digits, of the SHA-256 of the connection's id and this one. Some providers
-    /// write a person's number into their ids, so the id itself must not stay; what is random in it
-    /// keeps the trace from being guessed. No id that a provider gives looks like this.
-    #[must_use]
-    pub fn trace(&self, connection: ConnectionId) -> Self {
-        let hash = Sha256::new().chain_update(connection.to_string()).chain_update(&self.0);
-        let mut trace = String::with_capacity(65);
-        trace.push('\t');
-        for byte in hash.finalize() {
-            // Writing into a string cannot fail.
-            let _ = write!(trace, "{byte:02x}");
-        }
-        Self(trace)
-    }
-}
-
 /// How long the traces of deleted messages are kept (R145): longer than any provider repeats itself.
 pub const FORGOTTEN_KEPT: Duration = Duration::from_secs(8 * 24 * 60 * 60);
-
-impl fmt::Debug for ProviderMessageId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-/// A status report that came before its message was known (D28).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StatusReport {
-    /// The furthest status reported so far.
-    pub status: MessageStatus,
-    /// Why, when it is failed.
-    pub failure: Option<Failure>,
-}
-
-/// What a provider's message id stands for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RefTarget {
-    /// A message of ours.
-    Message(MessageId),
-    /// Nothing yet: what was reported of it is kept until `expires_at`.
-    Report {
-        /// What was reported.
-        report: StatusReport,
-        /// From when on it counts as never reported.
-        expires_at: Timestamp,
-    },
-    /// A message that was deleted with its contact, under the [trace](ProviderMessageId::trace) of
-    /// its id (R145).
-    Forgotten {
-        /// From when on it counts as never known.
-        expires_at: Timestamp,
-    },
-}
-
-/// The one row for a provider's message id on a connection: whoever brings the id first, a message
-/// or a report, holds it, so that neither can miss the other (D28, D31). Goes with its message.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MessageRef {
-    /// The company.
-    pub company: CompanyId,
-    /// The connection.
-    pub connection: ConnectionId,
-    /// The provider's id.
-    pub provider_id: ProviderMessageId,
-    /// What it stands for.
-    pub target: RefTarget,
-}
 
 /// A reference with the message it leads to.
 #[derive(Clone, Debug, PartialEq)]

@@ -87,6 +87,21 @@ pub fn merge_reports(kept: StatusReport, new: &StatusReport) -> StatusReport {
     }
 }
 
+/// The steps that are reported one by one: a pending message that is reported delivered or read was
+/// sent before (D28, R31).
+pub(crate) fn steps(step: StatusStep) -> Vec<StatusStep> {
+    let was_sent = matches!(step.status, MessageStatus::Delivered | MessageStatus::Read);
+    if step.previous == MessageStatus::Pending && was_sent {
+        let sent = MessageStatus::Sent;
+        vec![
+            StatusStep { previous: step.previous, status: sent, failure: None },
+            StatusStep { previous: sent, ..step },
+        ]
+    } else {
+        vec![step]
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

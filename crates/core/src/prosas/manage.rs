@@ -3,10 +3,12 @@
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 
+use super::handle::ProsaLedger;
 use super::{
     Brl, DebitDraft, LedgerLine, LedgerLineView, LineKind, Prosas, RefundDraft, Spent, debit_line,
     give_back, why_not_covered,
 };
+use crate::Timestamp;
 use crate::code::Code;
 use crate::contacts::Contact;
 use crate::error::{Error, Rejection, object};
@@ -16,20 +18,6 @@ use crate::messages::Message;
 use crate::problems::Problems;
 use crate::store::{ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
 use crate::use_case::UseCase;
-use crate::{Recado, Timestamp};
-
-/// The use cases on prosas. Made by [`Recado::prosas`].
-#[derive(Clone, Copy, Debug)]
-pub struct ProsaLedger<'a> {
-    pub(crate) app: &'a Recado,
-}
-
-impl Recado {
-    /// Debits, refunds and their ledger.
-    pub fn prosas(&self) -> ProsaLedger<'_> {
-        ProsaLedger { app: self }
-    }
-}
 
 /// Books a debit and puts it on every message it covers, in one commit.
 #[derive(Clone, Debug)]

@@ -3,42 +3,22 @@
 
 use std::time::Duration;
 
+use super::find_job::{WAITS, can_be_found};
 use super::recipient_on;
 use crate::connections::Connection;
 use crate::conversations::ChannelQuery;
 use crate::error::Error;
 use crate::gateway::{Accepted, Content, GatewayEvent, Lookup, NamesReport, Outgoing, StatusEvent};
 use crate::groups::GroupCode;
-use crate::ids::{JobId, MessageId};
+use crate::ids::MessageId;
 use crate::inbox::InboxError;
-use crate::jobs::{Job, JobKind};
-use crate::messages::{Failure, Message, MessageStatus, MessageType};
+use crate::jobs::Job;
+use crate::messages::{Failure, Message, MessageStatus};
 use crate::store::{ChangeSet, RecordsExt, StoreError, Stored};
 use crate::{Recado, Timestamp};
 
-/// The waits before each look; after the last one the message stays uncertain (R110).
-const WAITS: [Duration; 4] = [
-    Duration::from_secs(5),
-    Duration::from_secs(30),
-    Duration::from_secs(2 * 60),
-    Duration::from_secs(10 * 60),
-];
 /// How long one look may take beyond the connection's own limit before it counts as dead.
 const LEASE: Duration = Duration::from_secs(30);
-
-/// Whether looking for a message through its connection may find its outcome.
-pub(super) fn can_be_found(connection: &Connection, message: &Message) -> bool {
-    let uncertain = message.failure.as_ref().is_some_and(Failure::is_uncertain);
-    let is_text = message.message_type == MessageType::Text;
-    connection.gateway.finds_sent() && uncertain && message.provider_id.is_none() && is_text
-}
-
-/// The job that looks for a message.
-pub(super) fn find_job(id: JobId, message: &Message, now: Timestamp) -> Job {
-    let kind = JobKind::FindSent { message: message.id };
-    let job = Job::due_now(id, message.company, kind, now);
-    Job { due_at: now.plus(WAITS[0]), ..job }
-}
 
 /// Looks for a message and finishes the job.
 ///
@@ -153,6 +133,8 @@ mod tests {
 
     use super::*;
     use crate::ids::CompanyId;
+    use crate::ids::JobId;
+    use crate::jobs::JobKind;
 
     /// R110.
     #[test]

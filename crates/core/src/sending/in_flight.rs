@@ -2,8 +2,8 @@
 //! [`Sending::recover`](super::Sending::recover) and does not stay pending as long as the process
 //! lives.
 
+use super::leftovers::Leftover;
 use super::record_outcome::RecordOutcome;
-use super::recover::Leftover;
 use crate::Recado;
 use crate::ids::{CompanyId, MessageId};
 

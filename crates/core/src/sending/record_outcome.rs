@@ -3,7 +3,8 @@
 use async_trait::async_trait;
 
 use super::claim::{Claim, Claimed, Ended};
-use super::find::{can_be_found, find_job};
+use super::find_job::can_be_found;
+use super::find_job::find_job;
 use super::intent::{Intended, written};
 use super::names::{LearntNames, reported_names};
 use super::{Order, TurnDebit};
@@ -14,7 +15,7 @@ use crate::conversations::{Act, ChannelContact, ChannelQuery, ConversationState}
 use crate::error::NotFound;
 use crate::gateway::{Accepted, SendResult};
 use crate::ids::{EventId, JobId, LedgerLineId};
-use crate::inbox::steps;
+use crate::messages::steps;
 use crate::messages::{
     DeliveryCode, Direction, EventContact, Failure, MediaLinks, Message, MessageRef, MessageStatus,
     OptOutSource, RefTarget, Referred, SenderType, StatusReport, StatusStep, advance,

@@ -1,13 +1,11 @@
 //! Settling what was left behind (D36): outcomes that could not be recorded, and messages whose
 //! process died.
 
-use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use super::leftovers::{Leftover, TakenLeftover};
 use super::record_outcome::{OutcomeIds, RecordOutcome, SendOutcome};
 use super::{Claim, Sending};
-use crate::Timestamp;
 use crate::error::Error;
 use crate::ids::{CompanyId, MessageId};
 use crate::messages::{DeliveryCode, Failure, Message, MessageStatus};
@@ -17,68 +15,6 @@ use crate::store::{StoreError, Stored};
 const COMMIT_LASTS: Duration = Duration::from_secs(60);
 /// How many abandoned messages are recorded in one go.
 const SWEEP: u32 = 100;
-
-/// A send of this process whose outcome could not be recorded.
-#[derive(Debug)]
-pub(crate) enum Leftover {
-    /// The provider answered; the store did not.
-    Outcome(Box<RecordOutcome>),
-    /// Nobody knows whether the message was stored; its provider was not called.
-    NeverSent {
-        /// Its company.
-        company: CompanyId,
-        /// The message.
-        message: MessageId,
-        /// When that happened: the store may still be at it for a while.
-        since: Timestamp,
-    },
-    /// The call of the provider was cut off: it is not known whether the message arrived.
-    Interrupted {
-        /// Its company.
-        company: CompanyId,
-        /// The message.
-        message: MessageId,
-    },
-}
-
-/// The sends of this process whose outcome could not be recorded, to be tried again.
-#[derive(Debug, Default)]
-pub(crate) struct Unrecorded(Mutex<VecDeque<Leftover>>);
-
-impl Unrecorded {
-    pub(super) fn push(&self, leftover: Leftover) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push_back(leftover);
-    }
-
-    fn pop(&self) -> Option<Leftover> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
-    }
-
-    fn len(&self) -> usize {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
-    }
-}
-
-/// A leftover that is being recorded: put back unless that came to its end, also when the
-/// recording is dropped.
-struct TakenLeftover<'a> {
-    unrecorded: &'a Unrecorded,
-    leftover: Option<Leftover>,
-}
-
-impl<'a> TakenLeftover<'a> {
-    fn of(unrecorded: &'a Unrecorded) -> Option<Self> {
-        unrecorded.pop().map(|leftover| Self { unrecorded, leftover: Some(leftover) })
-    }
-}
-
-impl Drop for TakenLeftover<'_> {
-    fn drop(&mut self) {
-        if let Some(leftover) = self.leftover.take() {
-            self.unrecorded.push(leftover);
-        }
-    }
-}
 
 impl Sending<'_> {
     /// Settles what was left behind: outcomes of this process that could not be recorded, and

@@ -36,6 +36,7 @@ mod kinds;
 mod change;
 mod conflict;
 mod cutoffs;
+mod error;
 mod key;
 mod records;
 mod row;
@@ -44,8 +45,9 @@ mod stored;
 use async_trait::async_trait;
 
 pub use change::{Change, ChangeKind, ChangeSet, Decided, Precondition};
-pub use conflict::{CommitError, Conflict, StoreError, UniqueKey};
+pub use conflict::{CommitError, Conflict, UniqueKey};
 pub use cutoffs::Cutoffs;
+pub use error::StoreError;
 pub use key::{RowKey, RowKind};
 pub use records::{Listed, Listing, Records, RecordsExt, Removable};
 pub use row::{Record, Row};

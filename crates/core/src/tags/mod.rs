@@ -2,43 +2,8 @@
 
 mod draft;
 mod manage;
-
-use serde::Serialize;
+mod tag;
 
 pub use draft::{CloseReasonDraft, TagDraft, TagPatch};
 pub use manage::Tags;
-
-use crate::Timestamp;
-use crate::ids::{CloseReasonId, CompanyId, TagId};
-
-/// A tag.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Tag {
-    /// Its id.
-    pub id: TagId,
-    /// Its company.
-    #[serde(skip)]
-    pub company: CompanyId,
-    /// Its name.
-    pub name: String,
-    /// Its colour, usually in hex.
-    pub color: String,
-    /// When it was made.
-    pub created_at: Timestamp,
-}
-
-/// A reason for closing a conversation (2.1, `last_close_reason_id`).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct CloseReason {
-    /// Its id.
-    pub id: CloseReasonId,
-    /// Its company.
-    #[serde(skip)]
-    pub company: CompanyId,
-    /// Its name.
-    pub name: String,
-    /// When it was made.
-    pub created_at: Timestamp,
-}
+pub use tag::{CloseReason, Tag};

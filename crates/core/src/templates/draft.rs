@@ -3,14 +3,11 @@
 use serde_json::Value;
 
 use super::{Template, TemplateCategory, TemplateStatus, unknown_tag};
-use crate::Timestamp;
 use crate::body::{Clearable, Kept, Optional, Required, body};
 use crate::form::{Form, Text, component, is_blank_text, read_text, read_word};
 use crate::ids::ConnectionId;
-use crate::text;
+use crate::{Timestamp, text};
 
-/// The language of a template that names none (D40).
-pub const DEFAULT_LANGUAGE: &str = "pt_BR";
 /// The longest name: that of the official channel.
 pub(super) const NAME_CHARS: usize = 512;
 /// The longest tag of a language.

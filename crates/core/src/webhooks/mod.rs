@@ -2,68 +2,20 @@
 
 mod draft;
 mod manage;
+mod reads;
 mod routes;
 mod secrets;
 mod topics;
 mod url;
 mod view;
-
-use async_trait::async_trait;
+mod webhook;
 
 pub use draft::{RotateSecret, WebhookDraft, WebhookPatch};
 pub use manage::{WebhookError, WebhookResult, Webhooks};
+pub use reads::WebhookReads;
 pub use routes::{EventRoute, Routes};
 pub use secrets::{ROTATION, RotatedSecret, SigningSecret, SigningSecrets};
 pub use topics::{ALL_EVENTS, Topics};
 pub use url::{InvalidUrl, WebhookUrl};
 pub use view::{SecretView, WebhookView};
-
-use crate::Timestamp;
-use crate::ids::{CompanyId, WebhookId};
-use crate::store::{StoreError, Stored};
-use crate::words::words;
-
-/// The most webhooks of one company (R60).
-pub const MAX_WEBHOOKS: usize = 500;
-
-words! {
-    /// Whether a webhook gets deliveries (D52a).
-    WebhookState {
-        /// It does.
-        Active = "active",
-        /// What happens meanwhile makes no deliveries; those that are pending wait.
-        Inactive = "inactive",
-        /// It is gone; its row stays for the deliveries that name it.
-        Deleted = "deleted",
-    }
-}
-
-/// A registered URL that events are sent to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Webhook {
-    /// Its id.
-    pub id: WebhookId,
-    /// Its company.
-    pub company: CompanyId,
-    /// Where deliveries are posted to.
-    pub url: WebhookUrl,
-    /// What it is subscribed to.
-    pub topics: Topics,
-    /// Whether it gets deliveries.
-    pub state: WebhookState,
-    /// Whether deliveries carry the headers of Standard Webhooks too.
-    pub standard_headers: bool,
-    /// What deliveries are signed with.
-    pub secrets: SigningSecrets,
-    /// When it was made.
-    pub created_at: Timestamp,
-    /// When it was last changed.
-    pub updated_at: Timestamp,
-}
-
-/// Reads of webhooks.
-#[async_trait]
-pub trait WebhookReads: Send + Sync {
-    /// The webhooks of the company that are not deleted, by `created_at`, then `id`.
-    async fn webhooks(&self, company: CompanyId) -> Result<Vec<Stored<Webhook>>, StoreError>;
-}
+pub use webhook::{MAX_WEBHOOKS, Webhook, WebhookState};

@@ -7,14 +7,15 @@ use serde_json::{Map, Value, json};
 
 use super::{Operation, Param};
 use crate::error::status_of;
-use crate::route::{self, Endpoint, Reads, Route};
+use crate::route::{Endpoint, Reads, Route};
+use crate::router;
 
 /// The whole document.
 pub(super) fn build() -> Value {
     let mut paths: BTreeMap<&str, Map<String, Value>> = BTreeMap::new();
     let mut schemas: BTreeMap<String, Value> = BTreeMap::new();
     let mut responses: BTreeMap<String, Value> = BTreeMap::new();
-    for route in route::all() {
+    for route in router::all() {
         let operation = (route.doc)(Operation::default());
         schemas.extend(operation.schemas.clone());
         let method = (route.method)().as_str().to_ascii_lowercase();

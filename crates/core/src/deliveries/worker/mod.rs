@@ -8,6 +8,7 @@ mod assignment;
 mod queue;
 mod run;
 mod state;
+mod tasks;
 #[cfg(test)]
 mod tests;
 

@@ -1,0 +1,86 @@
+//! A campaign, and what is counted of it.
+
+use std::collections::BTreeMap;
+
+use super::Recipient;
+use crate::Timestamp;
+use crate::contacts::{Identifier, Phone};
+use crate::ids::{CampaignId, CompanyId, ConnectionId, ListId, TemplateId};
+use crate::prosas::{Brl, Prosas};
+use crate::words::words;
+
+words! {
+    /// How far a campaign is (D58).
+    CampaignStatus {
+        /// Not started yet.
+        Draft = "draft",
+        /// Its messages go out.
+        Running = "running",
+        /// It waits to be started again.
+        Paused = "paused",
+        /// Every recipient had its turn.
+        Finished = "finished",
+    }
+}
+
+words! {
+    /// Why a campaign is paused (D66).
+    PauseReason {
+        /// The operator wanted it.
+        Operator = "operator",
+        /// Its template is gone.
+        TemplateNotFound = "template_not_found",
+        /// Its template is not approved any more.
+        TemplateNotApproved = "template_not_approved",
+        /// Its template needs variables that the campaign does not have.
+        TemplateVariables = "template_variables",
+        /// No connection can carry it.
+        Connection = "connection",
+    }
+}
+
+/// A campaign of a company.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Campaign {
+    /// Its id.
+    pub id: CampaignId,
+    /// Its company.
+    pub company: CompanyId,
+    /// Its name.
+    pub name: String,
+    /// The template it sends. It may be gone.
+    pub template: TemplateId,
+    /// The list whose contacts become its recipients at its start. It may be gone after that.
+    pub list: ListId,
+    /// The only connection it sends through; `None` goes by D35. It may be gone.
+    pub connection: Option<ConnectionId>,
+    /// The template's variables, alike for all recipients.
+    pub variables: BTreeMap<u32, String>,
+    /// What each message is debited, in prosas.
+    pub prosas: Prosas,
+    /// What each message is debited, in money.
+    pub cost: Brl,
+    /// How many messages a second are handed to the gateway at most.
+    pub messages_per_second: u32,
+    /// How far it is.
+    pub status: CampaignStatus,
+    /// Why it is paused; only while it is.
+    pub pause_reason: Option<PauseReason>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+    /// When it was first started.
+    pub started_at: Option<Timestamp>,
+    /// When its last recipient had its turn.
+    pub finished_at: Option<Timestamp>,
+}
+
+/// A recipient with what its contact is shown by, as long as there is one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecipientEntry {
+    /// The recipient.
+    pub recipient: Recipient,
+    /// The phone and the identifier of its contact.
+    pub contact: Option<(Option<Phone>, Identifier)>,
+}

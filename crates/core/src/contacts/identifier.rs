@@ -1,0 +1,65 @@
+//! What names a contact in the place it comes from (D17).
+
+use std::fmt;
+
+use super::Phone;
+use crate::text;
+
+/// The messaging channel of a contact: `source_platform` (D2).
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Platform(String);
+
+impl Platform {
+    /// The channel of everything that does not say otherwise (D2).
+    pub fn whatsapp() -> Self {
+        Self("whatsapp".to_owned())
+    }
+
+    /// Reads 1 to 32 of `a-z`, `0-9`, `_` and `-`; `None` for anything else.
+    pub fn parse(text: &str) -> Option<Self> {
+        let allowed =
+            |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'_' | b'-');
+        let well_formed = (1..=32).contains(&text.len()) && text.bytes().all(allowed);
+        well_formed.then(|| Self(text.to_owned()))
+    }
+
+    /// Its name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Platform {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What the channel knows a contact by; immutable (2.1).
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Identifier(String);
+
+impl Identifier {
+    /// The identifier of a contact made by API: the digits of its phone (D15).
+    pub fn of_phone(phone: &Phone) -> Self {
+        Self(phone.digits().to_owned())
+    }
+
+    /// Reads 1 to 200 characters without control characters.
+    pub fn parse(input: &str) -> Option<Self> {
+        let cleaned = text::clean(input, text::SHORT).ok()?;
+        let well_formed = !cleaned.is_empty() && !cleaned.chars().any(char::is_control);
+        well_formed.then_some(Self(cleaned))
+    }
+
+    /// The identifier itself.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Identifier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Identifier(***)")
+    }
+}

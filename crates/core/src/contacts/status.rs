@@ -1,0 +1,43 @@
+//! Where a contact stands, for operators and in the inbox.
+
+use crate::words::words;
+
+words! {
+    /// Whether the conversation waits for somebody (3.1).
+    InboxStatus {
+        /// It does.
+        Open = "open",
+        /// It was closed.
+        Resolved = "resolved",
+    }
+}
+
+words! {
+    /// How urgent the contact is (D19).
+    Priority {
+        /// Can wait.
+        Low = "low",
+        /// As most.
+        Normal = "normal",
+        /// Before most.
+        High = "high",
+        /// Before all.
+        Urgent = "urgent",
+    }
+}
+
+words! {
+    /// Where the contact stands in the company's CRM (D19).
+    CrmStatus {
+        /// Just met.
+        Lead = "lead",
+        /// May become a customer.
+        Prospect = "prospect",
+        /// Is a customer.
+        Customer = "customer",
+        /// Was a customer.
+        Inactive = "inactive",
+        /// Will not become one.
+        Lost = "lost",
+    }
+}

@@ -1,0 +1,91 @@
+//! A delivery of one event to one webhook (3.3).
+
+use super::Attempt;
+use crate::Timestamp;
+use crate::events::EventType;
+use crate::ids::{CompanyId, DeliveryId, EventId, WebhookId};
+use crate::words::words;
+
+words! {
+    /// How far a delivery has come (3.3).
+    DeliveryStatus {
+        /// It will be tried, or tried again.
+        Pending = "pending",
+        /// The receiver took it.
+        Delivered = "delivered",
+        /// It was given up.
+        Failed = "failed",
+    }
+}
+
+/// A delivery of one event to one webhook. Its id stands in every attempt (D52).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// Its id; its time part is `created_at`.
+    pub id: DeliveryId,
+    /// Its company.
+    pub company: CompanyId,
+    /// The webhook it goes to.
+    pub webhook: WebhookId,
+    /// The event it tells of.
+    pub event: EventId,
+    /// The event's type.
+    pub event_type: EventType,
+    /// How far it has come.
+    pub status: DeliveryStatus,
+    /// How often it was tried in all.
+    pub attempts: u32,
+    /// How often it was tried in the series that is under way or was the last.
+    pub tries: u32,
+    /// When it is due; `None` once it is settled.
+    pub due_at: Option<Timestamp>,
+    /// The time of the event.
+    pub created_at: Timestamp,
+    /// When the receiver took it.
+    pub delivered_at: Option<Timestamp>,
+    /// The attempts, oldest first; at most [`MAX_LOG`], the newest.
+    pub log: Vec<Attempt>,
+}
+
+impl Delivery {
+    /// A delivery that was never tried.
+    pub const fn new(
+        id: DeliveryId,
+        company: CompanyId,
+        webhook: WebhookId,
+        event: EventId,
+        event_type: EventType,
+        at: Timestamp,
+    ) -> Self {
+        Self {
+            id,
+            company,
+            webhook,
+            event,
+            event_type,
+            status: DeliveryStatus::Pending,
+            attempts: 0,
+            tries: 0,
+            due_at: Some(at),
+            created_at: at,
+            delivered_at: None,
+            log: Vec::new(),
+        }
+    }
+
+    /// Whether it waits for its very first attempt: those keep the order of a contact's events
+    /// (D55).
+    pub const fn is_fresh(&self) -> bool {
+        matches!(self.status, DeliveryStatus::Pending) && self.attempts == 0
+    }
+
+    /// Its place in the queue of its webhook: the deliveries that were never tried come first, in
+    /// the order of their places, then the others by the time they are due. `None` once settled.
+    pub fn queued_at(&self) -> Option<Timestamp> {
+        match (self.status, self.attempts) {
+            (DeliveryStatus::Pending, 0) => Some(Timestamp::MIN),
+            (DeliveryStatus::Pending, _) => Some(self.due_at.unwrap_or(self.created_at)),
+            (DeliveryStatus::Delivered | DeliveryStatus::Failed, _) => None,
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! What a delivery worker has under way: reads, attempts and commits, and how each of them ends.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::future::Future;
+use std::pin::Pin;
+
+use futures_util::FutureExt;
+
+use super::assignment::plan;
+use super::state::{AttemptChange, NextAttempt};
+use crate::deliveries::{
+    AttemptOutcome, Delivery, PendingQueue, QueueKey, QueuePage, QueueRead, Shard, ShardNumber,
+    Touch, after_attempt, cancelled, envelope, headers, overtaken,
+};
+use crate::store::{Change, ChangeSet, CommitError, Conflict, RecordsExt, StoreError};
+use crate::transport::{OutboundRequest, TransportError};
+use crate::workers::Worker;
+use crate::{Recado, Timestamp};
+
+/// How many queues one read answers of those that have something pending.
+pub(super) const QUEUES_AT_ONCE: u32 = 1_000;
+/// How much of an answer is read (D53).
+pub(super) const ANSWER_BYTES: usize = 64 * 1024;
+
+pub(super) type Running<'a> = Pin<Box<dyn Future<Output = Ended> + Send + 'a>>;
+
+/// What this process holds.
+#[derive(Debug, Default)]
+pub(super) struct Assignment {
+    pub(super) held: BTreeSet<ShardNumber>,
+    pub(super) leaving: BTreeSet<ShardNumber>,
+    pub(super) is_alone: bool,
+    /// Somebody else wrote the shards at the same time: look again.
+    pub(super) disturbed: bool,
+}
+
+/// How something that was under way has ended.
+pub(super) enum Ended {
+    Read { read: QueueRead, began: Timestamp, page: Result<QueuePage, StoreError> },
+    Tried { attempt: Box<NextAttempt>, after: Box<Delivery>, silent: bool },
+    Recorded { batch: Vec<AttemptChange>, how: Result<(), CommitError> },
+    Cancelled(QueueKey, Result<bool, StoreError>),
+    Polled(Result<Vec<PendingQueue>, StoreError>),
+    Assigned(u64, Result<Assignment, StoreError>),
+    Notified(BTreeMap<QueueKey, Touch>),
+    NotifiedElsewhere(Option<Vec<QueueKey>>),
+    Slept(Timestamp),
+    Stopped,
+}
+
+pub(super) fn elsewhere(app: &Recado) -> Running<'_> {
+    Box::pin(app.database().signals().notified().map(Ended::NotifiedElsewhere))
+}
+
+pub(super) async fn poll(app: &Recado) -> Ended {
+    let mut all: Vec<PendingQueue> = Vec::new();
+    loop {
+        let after = all.last().map(|pending| pending.key);
+        match app.database().due().pending_queues(after, QUEUES_AT_ONCE).await {
+            Ok(pending) => {
+                let is_last = pending.len() < usize::try_from(QUEUES_AT_ONCE).unwrap_or(usize::MAX);
+                all.extend(pending);
+                if is_last {
+                    return Ended::Polled(Ok(all));
+                }
+            }
+            Err(error) => return Ended::Polled(Err(error)),
+        }
+    }
+}
+
+pub(super) async fn read_queue(app: &Recado, read: QueueRead) -> Ended {
+    let began = app.now();
+    let page = app.database().due().read_queue(read).await;
+    Ended::Read { read, began, page }
+}
+
+pub(super) async fn make_attempt(app: &Recado, attempt: Box<NextAttempt>) -> Ended {
+    let delivery = attempt.due.delivery.value();
+    let Some(data) = &attempt.due.data else {
+        // What it was about was erased between two steps; there is nothing to send.
+        let after = Box::new(cancelled(delivery));
+        return Ended::Tried { attempt, after, silent: false };
+    };
+    let settings = app.settings();
+    let started_at = app.now();
+    let webhook = &attempt.webhook;
+    let body =
+        envelope(delivery.event_type, delivery.created_at, delivery.company, delivery.id, data);
+    let headers = headers(
+        &webhook.secrets,
+        webhook.standard_headers,
+        delivery.event_type,
+        delivery.id,
+        &body,
+        started_at,
+    );
+    let mut request = OutboundRequest::post(webhook.url.as_str(), headers, body.into_bytes())
+        .with_timeout(settings.webhook_timeout)
+        .with_answer_limit(ANSWER_BYTES);
+    request.status_decides = true;
+    request.repeatable = true;
+    let answer = app.transport().send(request).await;
+    let outcome = AttemptOutcome { started_at, ended_at: app.now(), answer };
+    let silent = matches!(outcome.answer, Err(TransportError::TimedOut { .. }));
+    let after = Box::new(after_attempt(delivery, &outcome, &settings.retry_waits));
+    Ended::Tried { attempt, after, silent }
+}
+
+pub(super) async fn record(app: &Recado, batch: Vec<AttemptChange>) -> Ended {
+    let mut changes = ChangeSet::new();
+    for change in &batch {
+        changes = changes.with(change.before.update(change.after.clone()));
+    }
+    let mut how = app.database().commit_unnotified(changes).await;
+    if let (Err(CommitError::Conflict(Conflict::Stale(_))), [change]) = (&how, batch.as_slice()) {
+        how = record_late(app, change).await;
+    }
+    Ended::Recorded { batch, how }
+}
+
+/// Records an attempt whose delivery was given up while it was made (D52a).
+pub(super) async fn record_late(app: &Recado, change: &AttemptChange) -> Result<(), CommitError> {
+    let after = &change.after;
+    let Some(known) = app.store().get::<Delivery>((after.company, after.id)).await? else {
+        return Ok(());
+    };
+    match overtaken(&known, after) {
+        Some(both) => {
+            app.database().commit_unnotified(ChangeSet::new().with(known.update(both))).await
+        }
+        None => Ok(()),
+    }
+}
+
+/// Claims and hands back shards as the plan says.
+pub(super) async fn assign(
+    app: &Recado,
+    quiet: &BTreeSet<ShardNumber>,
+    stopping: bool,
+) -> Result<Assignment, StoreError> {
+    if stopping {
+        // Told first, so that what is handed back falls to the others at once.
+        app.own_lease().set_dispatches(false);
+        app.workers().renew().await?;
+    } else {
+        app.workers().ensure_alive().await?;
+    }
+    let store = app.store();
+    let (workers, shards) = (store.all::<Worker>(()).await?, store.all_stored::<Shard>(()).await?);
+    let own = app.own_lease().id();
+    let plan = plan(own, &workers, &shards, quiet, stopping, app.now());
+    let mut assignment = Assignment {
+        held: plan.held,
+        leaving: plan.leaving,
+        is_alone: plan.is_alone,
+        ..Assignment::default()
+    };
+    let releasing: BTreeSet<ShardNumber> =
+        plan.releases.iter().map(|(number, _)| *number).collect();
+    let (released, taken) = (commit(app, plan.releases).await?, commit(app, plan.claims).await?);
+    assignment.disturbed = released.is_none() || taken.is_none();
+    if released.is_none() {
+        assignment.held.extend(&releasing);
+        assignment.leaving.extend(&releasing);
+    }
+    if released.is_some_and(|released| !released.is_empty()) {
+        // Whoever they fall to may take them at once.
+        app.database().signals().notify(&[]);
+    }
+    if let Some(taken) = taken {
+        assignment.held.extend(taken);
+    }
+    Ok(assignment)
+}
+
+/// Writes shards; `None` when somebody else wrote one of them meanwhile.
+pub(super) async fn commit(
+    app: &Recado,
+    writes: Vec<(ShardNumber, Change)>,
+) -> Result<Option<Vec<ShardNumber>>, StoreError> {
+    if writes.is_empty() {
+        return Ok(Some(Vec::new()));
+    }
+    let mut changes = ChangeSet::new();
+    let mut numbers = Vec::with_capacity(writes.len());
+    for (number, change) in writes {
+        numbers.push(number);
+        changes = changes.with(change);
+    }
+    Ok(app.commit_once(changes).await?.then_some(numbers))
+}

@@ -1,0 +1,116 @@
+//! A group or community, as its gateway knows it (4.8, D64).
+
+use std::fmt;
+
+use crate::ids::{CompanyId, ConnectionId};
+
+/// The code of a group or community: `<id>@<group_suffix>` (D2).
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GroupCode(String);
+
+impl GroupCode {
+    /// Reads `<id>@<suffix>` with an id of 1 to 100 letters, digits, `-`, `_` and `.`; `None` for
+    /// anything else. White space around it is ignored.
+    pub fn parse(text: &str, suffix: &str) -> Option<Self> {
+        let code = text.trim();
+        let id = code.strip_suffix(suffix)?.strip_suffix('@')?;
+        let allowed = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
+        let well_formed = (1..=100).contains(&id.len()) && id.bytes().all(allowed);
+        well_formed.then(|| Self(code.to_owned()))
+    }
+
+    /// Whether `text` is meant as a group code, well-formed or not (D34).
+    pub fn is_meant(text: &str, suffix: &str) -> bool {
+        text.trim().strip_suffix(suffix).is_some_and(|rest| rest.ends_with('@'))
+    }
+
+    /// Takes a stored code back.
+    pub const fn from_stored(code: String) -> Self {
+        Self(code)
+    }
+
+    /// The code itself.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for GroupCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Display for GroupCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A group or community as one connection sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Its code.
+    pub code: GroupCode,
+    /// Its name; `None` while only a message named it.
+    pub subject: Option<String>,
+    /// Whether it is a community, which messages reach through its announcement group.
+    pub is_community: bool,
+    /// The community it belongs to.
+    pub community_code: Option<GroupCode>,
+    /// Whether it is its community's announcement group.
+    pub is_announcement: bool,
+    /// Whether only administrators may write.
+    pub announce_only: bool,
+    /// Whether the connection's number is in it.
+    pub participates: bool,
+    /// Whether the connection's number administers it.
+    pub is_admin: bool,
+}
+
+impl Group {
+    /// What a message in an unknown group tells of it: that the number is in it.
+    pub const fn seen(code: GroupCode) -> Self {
+        Self {
+            code,
+            subject: None,
+            is_community: false,
+            community_code: None,
+            is_announcement: false,
+            announce_only: false,
+            participates: true,
+            is_admin: false,
+        }
+    }
+}
+
+/// A [`Group`] of one connection, as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConnectionGroup {
+    /// The company.
+    pub company: CompanyId,
+    /// The connection.
+    pub connection: ConnectionId,
+    /// What it sees.
+    pub group: Group,
+}
+
+/// Groups as a gateway tells of them (R135).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GroupList {
+    /// The groups.
+    pub groups: Vec<Group>,
+    /// Whether the number is in no others. Of a list that is not whole nobody knows: the groups
+    /// that it does not name stay as they are known.
+    pub is_whole: bool,
+    /// The codes of those of which it does not tell whether the number administers them: what is
+    /// known of that stays.
+    pub without_role: Vec<GroupCode>,
+}
+
+impl From<Vec<Group>> for GroupList {
+    /// All groups there are, with everything about them.
+    fn from(groups: Vec<Group>) -> Self {
+        Self { groups, is_whole: true, without_role: Vec::new() }
+    }
+}

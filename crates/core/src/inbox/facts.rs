@@ -1,0 +1,39 @@
+//! A batch of events, and what is read for it.
+
+use super::EventIds;
+use super::person::Person;
+use crate::Timestamp;
+use crate::campaigns::Recipient;
+use crate::connections::Connection;
+use crate::conversations::StopWords;
+use crate::gateway::Incoming;
+use crate::groups::GroupCode;
+use crate::ids::{CompanyId, ConnectionId};
+use crate::messages::{MediaLinks, Message, Referred};
+use crate::store::Stored;
+
+/// Events of one connection that are decided together.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    pub(super) company: CompanyId,
+    pub(super) connection: ConnectionId,
+    pub(super) events: Vec<(Incoming, EventIds)>,
+    pub(super) stop_words: StopWords,
+    pub(super) group_suffix: String,
+    pub(super) links: MediaLinks,
+}
+
+/// What a batch reads.
+#[derive(Debug)]
+pub struct BatchFacts {
+    pub(super) connection: Option<Stored<Connection>>,
+    pub(super) referred: Vec<Referred>,
+    pub(super) messages: Vec<Stored<Message>>,
+    /// The recipients of campaigns that got one of the messages.
+    pub(super) recipients: Vec<Stored<Recipient>>,
+    /// `None` when contacts could not be read.
+    pub(super) people: Option<Vec<Person>>,
+    /// The groups that the connection is known to be in, of those that the events name.
+    pub(super) groups: Vec<GroupCode>,
+    pub(super) export_frontier: Option<Timestamp>,
+}

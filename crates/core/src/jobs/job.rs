@@ -1,0 +1,166 @@
+//! A piece of background work.
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::Timestamp;
+use crate::ids::{
+    CompanyId, ConnectionId, ContactId, DocumentId, JobId, MessageId, OrganizationId,
+};
+
+/// What a job does. At most one job of a kind exists for one subject.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum JobKind {
+    /// Asks the registry about an organization (D22).
+    Enrich {
+        /// The organization.
+        organization: OrganizationId,
+    },
+    /// Deletes a contact's documents: the durable record of D26.
+    Purge {
+        /// The contact.
+        contact: ContactId,
+        /// Its documents when the purge began.
+        documents: Vec<DocumentId>,
+        /// How far it has come.
+        stage: PurgeStage,
+    },
+    /// Fetches the file of a received message (D31a).
+    FetchMedia {
+        /// The message.
+        message: MessageId,
+    },
+    /// Reads the groups of a connection from its gateway, every hour (D64).
+    SyncGroups {
+        /// The connection.
+        connection: ConnectionId,
+    },
+    /// The same once, after the connection was connected (D64).
+    SyncGroupsOnce {
+        /// The connection.
+        connection: ConnectionId,
+    },
+    /// Asks a gateway whether it reaches its channel, every few minutes.
+    CheckConnection {
+        /// The connection.
+        connection: ConnectionId,
+    },
+    /// The same once, because something made it doubtful.
+    CheckConnectionOnce {
+        /// The connection.
+        connection: ConnectionId,
+    },
+    /// Asks a gateway what happened lately, at a slow interval.
+    PullMissed {
+        /// The connection.
+        connection: ConnectionId,
+        /// What happened before this is known.
+        since: Timestamp,
+    },
+    /// The same once, after the connection was connected again.
+    PullMissedOnce {
+        /// The connection.
+        connection: ConnectionId,
+        /// What happened before this is known.
+        since: Timestamp,
+    },
+    /// Looks for a message whose send ended uncertainly (D28).
+    FindSent {
+        /// The message.
+        message: MessageId,
+    },
+    /// Asks a gateway for the phone of whom a message was exchanged with (D15).
+    LearnNames {
+        /// The message.
+        message: MessageId,
+    },
+    /// Erases what events said about a contact that was deleted (D26).
+    EraseEvents {
+        /// The contact.
+        contact: ContactId,
+    },
+}
+
+/// How far a purge has come (D26).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PurgeStage {
+    /// The contact is whole; whatever happened to its files is undone if this is found later.
+    Removing,
+    /// The contact is gone; the copies that served for undoing are erased.
+    Erasing,
+}
+
+impl JobKind {
+    /// The purge of a contact as [`JobReads::job_like`] asks for it.
+    pub const fn purge_of(contact: ContactId) -> Self {
+        Self::Purge { contact, documents: Vec::new(), stage: PurgeStage::Removing }
+    }
+
+    /// The name stores keep it under.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Enrich { .. } => "enrich",
+            Self::Purge { .. } => "purge",
+            Self::FetchMedia { .. } => "fetch_media",
+            Self::SyncGroups { .. } => "sync_groups",
+            Self::SyncGroupsOnce { .. } => "sync_groups_once",
+            Self::CheckConnection { .. } => "check_connection",
+            Self::CheckConnectionOnce { .. } => "check_connection_once",
+            Self::PullMissed { .. } => "pull_missed",
+            Self::PullMissedOnce { .. } => "pull_missed_once",
+            Self::FindSent { .. } => "find_sent",
+            Self::LearnNames { .. } => "learn_names",
+            Self::EraseEvents { .. } => "erase_events",
+        }
+    }
+
+    /// The record it is about; unique together with the company and the name.
+    pub const fn subject(&self) -> Uuid {
+        match self {
+            Self::Enrich { organization } => organization.uuid(),
+            Self::Purge { contact, .. } | Self::EraseEvents { contact } => contact.uuid(),
+            Self::FetchMedia { message }
+            | Self::FindSent { message }
+            | Self::LearnNames { message } => message.uuid(),
+            Self::SyncGroups { connection }
+            | Self::SyncGroupsOnce { connection }
+            | Self::CheckConnection { connection }
+            | Self::CheckConnectionOnce { connection }
+            | Self::PullMissed { connection, .. }
+            | Self::PullMissedOnce { connection, .. } => connection.uuid(),
+        }
+    }
+}
+
+/// A piece of background work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// Its id.
+    pub id: JobId,
+    /// The company it works for.
+    pub company: CompanyId,
+    /// What it does.
+    pub kind: JobKind,
+    /// How often it was tried and failed.
+    pub attempts: u32,
+    /// When it is due.
+    pub due_at: Timestamp,
+    /// Until when somebody works on it.
+    pub leased_until: Option<Timestamp>,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+impl Job {
+    /// A job that is due at once.
+    pub fn due_now(id: JobId, company: CompanyId, kind: JobKind, now: Timestamp) -> Self {
+        Self { id, company, kind, attempts: 0, due_at: now, leased_until: None, created_at: now }
+    }
+
+    /// Whether it may be claimed at `now`: due, and not leased beyond it.
+    pub fn is_claimable(&self, now: Timestamp) -> bool {
+        self.due_at <= now && self.leased_until.is_none_or(|until| until <= now)
+    }
+}

@@ -1,0 +1,31 @@
+//! Which messages can be looked for, and the job that does it (D28).
+
+use std::time::Duration;
+
+use crate::Timestamp;
+use crate::connections::Connection;
+use crate::ids::JobId;
+use crate::jobs::{Job, JobKind};
+use crate::messages::{Failure, Message, MessageType};
+
+/// The waits before each look; after the last one the message stays uncertain (R110).
+pub(super) const WAITS: [Duration; 4] = [
+    Duration::from_secs(5),
+    Duration::from_secs(30),
+    Duration::from_secs(2 * 60),
+    Duration::from_secs(10 * 60),
+];
+
+/// Whether looking for a message through its connection may find its outcome.
+pub(super) fn can_be_found(connection: &Connection, message: &Message) -> bool {
+    let uncertain = message.failure.as_ref().is_some_and(Failure::is_uncertain);
+    let is_text = message.message_type == MessageType::Text;
+    connection.gateway.finds_sent() && uncertain && message.provider_id.is_none() && is_text
+}
+
+/// The job that looks for a message.
+pub(super) fn find_job(id: JobId, message: &Message, now: Timestamp) -> Job {
+    let kind = JobKind::FindSent { message: message.id };
+    let job = Job::due_now(id, message.company, kind, now);
+    Job { due_at: now.plus(WAITS[0]), ..job }
+}

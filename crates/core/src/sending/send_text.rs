@@ -1,0 +1,51 @@
+//! Sending a text, as integrators ask for it (4.8).
+
+use serde_json::{Map, Value};
+
+use super::handle::Sending;
+use super::{Delivered, Order, SendError, SendRecipient, SendTarget, SentView, TextDraft};
+use crate::access::{Caller, Scope};
+use crate::error::Error;
+use crate::groups::GroupCode;
+use crate::messages::ProviderMessageId;
+
+impl From<&Delivered> for SentView {
+    fn from(delivered: &Delivered) -> Self {
+        let wamid = delivered.message.provider_id.as_ref();
+        Self {
+            wamid: wamid.map(|id| ProviderMessageId::as_str(id).to_owned()),
+            provider: delivered.kind,
+            message_id: delivered.message.id,
+            contact_id: delivered.message.contact,
+            group_jid: delivered.group.as_ref().map(|group| GroupCode::as_str(group).to_owned()),
+        }
+    }
+}
+
+impl Sending<'_> {
+    /// Sends a text to a phone, group or community (4.8).
+    ///
+    /// A refusal before the provider was called leaves nothing behind. An answer means that the
+    /// message, its outcome and its events are durable; `message.sent` is told once. A future
+    /// that is dropped half-way leaves the message to [`Sending::recover`], which can only call it
+    /// uncertain: run it to its end.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`], in the order of D33.
+    pub async fn send_text(
+        &self,
+        caller: &Caller,
+        body: &Map<String, Value>,
+    ) -> Result<SentView, Error<SendError>> {
+        caller.require(Scope::MessagesSend)?;
+        let suffix = &self.app.settings().group_suffix;
+        let draft = TextDraft::parse(body, suffix, caller.region()).map_err(Error::Rejected)?;
+        let target = match draft.to {
+            SendRecipient::Phone(phone) => SendTarget::Phone(phone),
+            SendRecipient::Group(code) => SendTarget::Group(code),
+        };
+        let order = Order::text(caller.company(), target, draft.connection, draft.message);
+        Ok(SentView::from(&self.deliver(order).await?))
+    }
+}

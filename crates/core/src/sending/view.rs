@@ -1,0 +1,23 @@
+//! What a send answers (4.8).
+
+use serde::Serialize;
+
+use crate::connections::ConnectionKind;
+use crate::ids::{ContactId, MessageId};
+
+/// The answer to a send (4.8).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct SentView {
+    /// The provider's id of the message.
+    pub wamid: Option<String>,
+    /// The kind of the connection it went through (D61).
+    pub provider: ConnectionKind,
+    /// The message.
+    pub message_id: MessageId,
+    /// The contact it went to.
+    pub contact_id: ContactId,
+    /// The group that received it; of a community, its announcement group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group_jid: Option<String>,
+}

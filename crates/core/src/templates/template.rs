@@ -1,0 +1,162 @@
+//! A message template (4.10).
+
+use std::fmt;
+
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::positions;
+use crate::Timestamp;
+use crate::ids::{CompanyId, ConnectionId, TemplateId};
+use crate::words::words;
+
+words! {
+    /// What a template is for (D48).
+    TemplateCategory {
+        /// Advertising.
+        Marketing = "MARKETING",
+        /// About something the contact did.
+        Utility = "UTILITY",
+        /// One-time codes.
+        Authentication = "AUTHENTICATION",
+    }
+}
+
+words! {
+    /// Whether the channel lets a template be sent.
+    TemplateStatus {
+        /// Under review.
+        Pending = "PENDING",
+        /// It may be sent.
+        Approved = "APPROVED",
+        /// It was refused.
+        Rejected = "REJECTED",
+        /// Not for now.
+        Paused = "PAUSED",
+    }
+}
+
+/// A template of a company (R45).
+#[derive(Clone, PartialEq, Eq)]
+pub struct Template {
+    /// Its id.
+    pub id: TemplateId,
+    /// Its company.
+    pub company: CompanyId,
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub category: TemplateCategory,
+    /// Its language.
+    pub language: String,
+    /// Its text, with `{{1}}`, `{{2}}`, … where variables go.
+    pub body: String,
+    /// Whether it may be sent.
+    pub status: TemplateStatus,
+    /// The only connection it may be sent through.
+    pub connection: Option<ConnectionId>,
+    /// The provider's id of it, once it was read from the gateway (D69).
+    pub provider_id: Option<String>,
+    /// Whether it needs more than variables of its text, and cannot be sent (D69).
+    pub is_complex: bool,
+    /// The credential of template dispatch; a UUIDv4.
+    pub token: Uuid,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+}
+
+// Not derived: the token is a credential.
+impl fmt::Debug for Template {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Template")
+            .field("id", &self.id)
+            .field("name", &self.name)
+            .field("status", &self.status)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A template as the operator sees it.
+#[derive(Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TemplateView {
+    /// Its id.
+    pub id: TemplateId,
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub category: TemplateCategory,
+    /// Its language.
+    pub language: String,
+    /// Its text.
+    pub body: String,
+    /// The positions of its variables, ascending.
+    pub variables: Vec<u32>,
+    /// Whether it may be sent.
+    pub status: TemplateStatus,
+    /// The only connection it may be sent through.
+    pub connection_id: Option<ConnectionId>,
+    /// Whether it needs more than variables of its text, and cannot be sent (D69).
+    pub is_complex: bool,
+    /// The credential of template dispatch.
+    pub token: Uuid,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+}
+
+impl fmt::Debug for TemplateView {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TemplateView").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+impl TemplateView {
+    /// The template as the operator sees it.
+    pub fn new(template: &Template) -> Self {
+        Self {
+            id: template.id,
+            name: template.name.clone(),
+            category: template.category,
+            language: template.language.clone(),
+            body: template.body.clone(),
+            variables: positions(&template.body).into_iter().collect(),
+            status: template.status,
+            connection_id: template.connection,
+            is_complex: template.is_complex,
+            token: template.token,
+            created_at: template.created_at,
+            updated_at: template.updated_at,
+        }
+    }
+}
+
+/// The template that is meant by an id or a name (D40), among templates in order of creation. Of
+/// those of one name: the one in the language that was asked for; when none was, the one in
+/// [`DEFAULT_LANGUAGE`], else the oldest. Templates that are bound to another connection than the
+/// one that was named are passed over; of what is left, the oldest.
+pub fn choose<'a, T: std::ops::Deref<Target = Template>>(
+    templates: &'a [T],
+    wanted: &str,
+    language: Option<&str>,
+    connection: Option<ConnectionId>,
+) -> Option<&'a T> {
+    let id = TemplateId::parse(wanted);
+    let fits = |template: &&T| {
+        template.connection.is_none() || connection.is_none() || template.connection == connection
+    };
+    let mut named: Vec<&T> =
+        templates.iter().filter(|template| Some(template.id) == id).filter(fits).collect();
+    if named.is_empty() {
+        named = templates.iter().filter(|template| template.name == wanted).filter(fits).collect();
+    }
+    let speaking =
+        named.iter().find(|template| template.language == language.unwrap_or(DEFAULT_LANGUAGE));
+    speaking.or(if language.is_none() { named.first() } else { None }).copied()
+}
+
+/// The language of a template that names none (D40).
+pub const DEFAULT_LANGUAGE: &str = "pt_BR";

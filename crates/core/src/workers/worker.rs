@@ -1,0 +1,22 @@
+//! A process, and until when it counts as alive.
+
+use crate::Timestamp;
+use crate::ids::WorkerId;
+
+/// A running process. Alive while its lease lasts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Worker {
+    /// Its id, made at its start.
+    pub id: WorkerId,
+    /// Until when it counts as alive.
+    pub leased_until: Timestamp,
+    /// Whether it dispatches deliveries, so that webhooks may fall to it.
+    pub dispatches: bool,
+}
+
+impl Worker {
+    /// Whether it counts as alive at `now`.
+    pub fn is_alive(&self, now: Timestamp) -> bool {
+        self.leased_until > now
+    }
+}
