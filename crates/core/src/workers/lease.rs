@@ -13,6 +13,18 @@ pub const LEASE: Duration = Duration::from_secs(10);
 /// With less than this left, the lease is renewed before anything is begun under the lease.
 const MARGIN: Duration = Duration::from_secs(5);
 
+/// A renewal that another task of this process made so shortly before counts as one's own. Any number
+/// of tasks may renew at the same time; one of them writes.
+const JUST_NOW: Duration = Duration::from_secs(1);
+
+impl Worker {
+    /// Whether this row, written by another task, makes writing `wanted` needless.
+    fn serves_as(&self, wanted: &Self) -> bool {
+        self.dispatches == wanted.dispatches
+            && self.leased_until.plus(JUST_NOW) >= wanted.leased_until
+    }
+}
+
 /// The use cases on this process's lease. Made by [`Recado::workers`].
 #[derive(Clone, Copy, Debug)]
 pub struct Workers<'a> {
@@ -35,16 +47,20 @@ impl Workers<'_> {
     /// When the store fails; the lease runs on as it was.
     pub async fn renew(&self) -> Result<(), StoreError> {
         let lease = self.app.own_lease();
-        let renewed = self.app.decide::<_, Infallible, _>(|now: Timestamp| async move {
-            let leased_until = now.plus(LEASE);
-            let worker = Worker { id: lease.id(), leased_until, dispatches: lease.dispatches() };
-            // Another task of this process may renew at the same time.
-            let change = match self.app.store().get::<Worker>(lease.id()).await? {
-                Some(known) => known.update(worker),
-                None => Change::insert(worker),
-            };
-            Ok(Decided::new(ChangeSet::new().with(change), leased_until))
-        });
+        let renewed =
+            self.app.decide_after::<_, Infallible, _>(|now: Timestamp, lost| async move {
+                let leased_until = now.plus(LEASE);
+                let worker =
+                    Worker { id: lease.id(), leased_until, dispatches: lease.dispatches() };
+                let change = match self.app.store().get::<Worker>(lease.id()).await? {
+                    Some(known) if lost.is_some() && known.serves_as(&worker) => {
+                        return Ok(Decided::unchanged(known.leased_until));
+                    }
+                    Some(known) => known.update(worker),
+                    None => Change::insert(worker),
+                };
+                Ok(Decided::new(ChangeSet::new().with(change), leased_until))
+            });
         lease.renewed(renewed.await?);
         Ok(())
     }

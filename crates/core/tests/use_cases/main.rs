@@ -53,6 +53,7 @@ mod late_reports;
 mod leads;
 mod learn_names;
 mod media;
+mod merge_campaigns;
 mod merges;
 mod messages;
 mod messaging;
