@@ -188,7 +188,7 @@ pub struct Setup {
     pub clock: Option<HandClock>,
     /// Leaves the schema as it is.
     pub no_migrate: bool,
-    /// Leaves out the background loops; [`TestServer::settle_jobs`] does their work.
+    /// Leaves out the background loops; [`TestServer::run_due_jobs`] does their work.
     pub no_background: bool,
     /// Starts without an operator token.
     pub no_operator: bool,

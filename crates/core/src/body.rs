@@ -1,4 +1,4 @@
-//! JSON bodies, each declared once: [`body!`] makes the type, the parser that names every problem
+//! JSON bodies, each declared once: `body!` makes the type, the parser that names every problem
 //! at once (D8), what a patch does to its record, and the schema of the OpenAPI document.
 
 use std::marker::PhantomData;

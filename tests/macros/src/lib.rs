@@ -1,13 +1,13 @@
 //! Attributes that make tests of an async function: one for each store it runs on.
 //!
-//! ```ignore
+//! ```text
 //! #[both_stores]
 //! async fn a_slug_is_unique(world: World) { … }
 //! ```
 //!
 //! keeps the function and adds beside it
 //!
-//! ```ignore
+//! ```text
 //! mod a_slug_is_unique {
 //!     #[test]
 //!     fn sqlite() {

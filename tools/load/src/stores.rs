@@ -36,7 +36,7 @@ impl<'a> Database<'a> {
 }
 
 /// Opens a database for a bulk load and brings its schema up to date. Postgres does not wait for the
-/// disk with each commit: [`settle`] makes everything durable in the end.
+/// disk with each commit: [`finish`] makes everything durable in the end.
 ///
 /// # Errors
 ///

@@ -6,7 +6,9 @@ use super::{Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, Ga
 use crate::Timestamp;
 use crate::body::{Kept, Optional, OrDefault, Required, WriteOver, body};
 use crate::contacts::Platform;
-use crate::form::{Entries, Form, Name, Short};
+#[cfg(feature = "openapi")]
+use crate::form::Short;
+use crate::form::{Entries, Form, Name};
 use crate::ids::{CompanyId, ConnectionId};
 use crate::input;
 use crate::problems::Problems;

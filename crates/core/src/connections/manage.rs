@@ -30,7 +30,7 @@ impl Connections<'_> {
     ///
     /// # Errors
     ///
-    /// [`ManageError::NotFound`].
+    /// [`ManageError::NotFound`](crate::ManageError::NotFound).
     pub async fn get(&self, company: CompanyId, id: ConnectionId) -> ManageResult<ConnectionView> {
         match self.app.store().get::<Connection>((company, id)).await? {
             Some(connection) => Ok(self.view(&connection)),
@@ -69,7 +69,7 @@ impl Connections<'_> {
     ///
     /// # Errors
     ///
-    /// What is wrong with the body, or [`ManageError::NotFound`].
+    /// What is wrong with the body, or [`ManageError::NotFound`](crate::ManageError::NotFound).
     pub async fn change(
         &self,
         company: CompanyId,
@@ -90,7 +90,7 @@ impl Connections<'_> {
     ///
     /// # Errors
     ///
-    /// [`ManageError::NotFound`].
+    /// [`ManageError::NotFound`](crate::ManageError::NotFound).
     pub async fn delete(&self, company: CompanyId, id: ConnectionId) -> ManageResult<()> {
         let store = self.app.store();
         let delete = |_, conflict: Option<Conflict>| async move {

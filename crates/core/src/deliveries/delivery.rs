@@ -43,7 +43,7 @@ pub struct Delivery {
     pub created_at: Timestamp,
     /// When the receiver took it.
     pub delivered_at: Option<Timestamp>,
-    /// The attempts, oldest first; at most [`MAX_LOG`], the newest.
+    /// The attempts, oldest first; at most [`MAX_LOG`](super::MAX_LOG), the newest.
     pub log: Vec<Attempt>,
 }
 

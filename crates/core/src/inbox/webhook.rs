@@ -135,7 +135,7 @@ impl Inbox<'_> {
     ///
     /// # Errors
     ///
-    /// [`WebhookError::NotFound`], then [`WebhookError::Unauthorized`].
+    /// [`ProviderWebhookError::NotFound`], then [`ProviderWebhookError::Unauthorized`].
     pub async fn called(
         &self,
         id: &str,
@@ -157,7 +157,7 @@ impl Inbox<'_> {
     ///
     /// # Errors
     ///
-    /// [`WebhookError`]; [`WebhookError::NotFound`] also where the gateway verifies no address.
+    /// [`ProviderWebhookError`]; [`ProviderWebhookError::NotFound`] also where the gateway verifies no address.
     pub async fn verify_address(
         &self,
         id: &str,
@@ -180,7 +180,7 @@ impl Inbox<'_> {
     ///
     /// # Errors
     ///
-    /// [`WebhookError`]. A failure of the store, and [`WebhookError::ContactStateUnavailable`], may
+    /// [`ProviderWebhookError`]. A failure of the store, and [`ProviderWebhookError::ContactStateUnavailable`], may
     /// leave the first events stored; the gateway has to call again.
     pub async fn take_webhook(
         &self,

@@ -93,7 +93,7 @@ pub enum PurgeStage {
 }
 
 impl JobKind {
-    /// The purge of a contact as [`JobReads::job_like`] asks for it.
+    /// The purge of a contact as [`JobReads::job_like`](super::JobReads::job_like) asks for it.
     pub const fn purge_of(contact: ContactId) -> Self {
         Self::Purge { contact, documents: Vec::new(), stage: PurgeStage::Removing }
     }
