@@ -20,11 +20,13 @@ use crate::inbox::{Deciding, Lookups};
 use crate::messages::MediaLinks;
 use crate::sending::Unrecorded;
 use crate::store::{Reads, Store, StoreError};
+use crate::tasks::{Spawner, UnderWay};
 use crate::transport::Transport;
 use crate::workers::OwnLease;
 
-/// Settings of an installation that rules depend on.
+/// Settings of an installation that rules depend on. Made by [`Settings::new`]; set what is to differ.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Settings {
     /// Where the service is reached from outside, without a slash at the end; tracked links begin
     /// with it.
@@ -44,10 +46,14 @@ pub struct Settings {
     pub retention: Duration,
 }
 
-impl Default for Settings {
-    fn default() -> Self {
+impl Settings {
+    /// The settings of an installation that is reached from outside at `public_url`, such as
+    /// `https://crm.example.org`; a slash at its end is dropped. Everything else is as documented.
+    pub fn new(public_url: impl Into<String>) -> Self {
+        let mut public_url: String = public_url.into();
+        public_url.truncate(public_url.trim_end_matches('/').len());
         Self {
-            public_url: "http://127.0.0.1:8080".to_owned(),
+            public_url,
             registry_url: "https://brasilapi.com.br".to_owned(),
             group_suffix: "g.us".to_owned(),
             stop_words: StopWords::default(),
@@ -68,6 +74,8 @@ pub struct Parts {
     pub ids: Arc<dyn Ids>,
     /// The bytes of documents.
     pub files: Arc<dyn Files>,
+    /// Runs what has to come to its end whoever waits for it, sends above all.
+    pub spawner: Arc<dyn Spawner>,
     /// Calls to addresses that strangers give us: webhooks, registries, files.
     pub transport: Arc<dyn Transport>,
     /// Calls to the gateways, whose addresses the operator gives us and which mostly stand in the
@@ -92,6 +100,7 @@ struct Inner {
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
     files: Arc<dyn Files>,
+    spawner: Arc<dyn Spawner>,
     transport: Arc<dyn Transport>,
     gateway_transport: Arc<dyn Transport>,
     limiter: Arc<dyn Limiter>,
@@ -101,6 +110,7 @@ struct Inner {
     media_links: OnceLock<MediaLinks>,
     worker: OwnLease,
     unrecorded: Unrecorded,
+    under_way: Arc<UnderWay>,
     gather: Deciding,
     lookups: Lookups,
 }
@@ -130,7 +140,7 @@ impl Recado {
     /// The core on these parts, without asking the store for anything yet: for a server that is up
     /// before its database is. The installation's secrets are read, or made, at their first use.
     pub fn new(parts: Parts) -> Self {
-        let Parts { store, clock, ids, files, transport, .. } = parts;
+        let Parts { store, clock, ids, files, spawner, transport, .. } = parts;
         let worker = OwnLease::new(WorkerId::new(ids.uuid_v7(clock.now())));
         Self(Arc::new(Inner {
             database: Database::new(store, Arc::clone(&ids)),
@@ -141,11 +151,13 @@ impl Recado {
             clock,
             ids,
             files,
+            spawner,
             transport,
             cursor_key: OnceLock::new(),
             media_links: OnceLock::new(),
             worker,
             unrecorded: Unrecorded::default(),
+            under_way: Arc::default(),
             gather: Deciding::default(),
             lookups: Lookups::default(),
         }))
@@ -195,6 +207,14 @@ impl Recado {
 
     pub(crate) fn files(&self) -> &dyn Files {
         &*self.0.files
+    }
+
+    pub(crate) fn spawner(&self) -> &dyn Spawner {
+        &*self.0.spawner
+    }
+
+    pub(crate) fn under_way(&self) -> &Arc<UnderWay> {
+        &self.0.under_way
     }
 
     pub(crate) fn transport(&self) -> &dyn Transport {

@@ -67,6 +67,7 @@ pub mod store;
 #[cfg(any(test, feature = "strategies"))]
 pub mod strategies;
 pub mod tags;
+mod tasks;
 pub mod templates;
 pub mod text;
 pub mod transport;
@@ -82,4 +83,5 @@ pub use error::{Error, NotFound, Rejection};
 pub use ids::Ids;
 pub use manage::{ManageError, ManageResult};
 pub use problems::Problems;
+pub use tasks::{CutOff, Spawner, Tasks, Work};
 pub use use_case::UseCase;

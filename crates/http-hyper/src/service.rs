@@ -114,12 +114,13 @@ async fn guarded(request: pipeline::Request) -> Outcome {
 /// Answers in a task of its own, so that a caller who hangs up cannot stop it half-way.
 async fn detached(shared: &Shared, request: pipeline::Request) -> Outcome {
     let under_way = shared.writes.subscribe();
-    let task = tokio::spawn(async move {
+    let answering = shared.recado.tasks().run(async move {
         let outcome = guarded(request).await;
         drop(under_way);
         outcome
     });
-    task.await.unwrap_or_else(|_| Err(Failure::internal("a handler was cut off by a shutdown")))
+    let cut_off = |_| Err(Failure::internal("a handler was cut off by a shutdown"));
+    answering.await.unwrap_or_else(cut_off)
 }
 
 impl<B> hyper::service::Service<Request<B>> for RecadoHttp

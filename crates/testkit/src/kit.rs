@@ -22,10 +22,13 @@ use recado_core::documents::Files;
 use recado_core::gateway::Providers;
 use recado_core::ids::CompanyId;
 use recado_core::store::Store;
-use recado_core::{Ids, Parts, Recado, Settings};
+use recado_core::{Ids, Parts, Recado, Settings, Spawner};
 use serde_json::{Map, Value};
 
-use crate::{MemoryFiles, MemoryStore, ScriptedProvider, ScriptedTransport, SeededIds, TestClock};
+use crate::{
+    AttachedSpawner, MemoryFiles, MemoryStore, ScriptedProvider, ScriptedTransport, SeededIds,
+    TestClock,
+};
 
 /// A [`Recado`] with a company and a caller that may do everything.
 #[derive(Clone)]
@@ -53,6 +56,7 @@ pub struct KitBuilder {
     store: Arc<dyn Store>,
     files: Arc<dyn Files>,
     ids: Arc<dyn Ids>,
+    spawner: Arc<dyn Spawner>,
     clock: TestClock,
     transport: ScriptedTransport,
     provider: ScriptedProvider,
@@ -80,6 +84,13 @@ impl KitBuilder {
     #[must_use]
     pub fn ids(mut self, ids: impl Ids + 'static) -> Self {
         self.ids = Arc::new(ids);
+        self
+    }
+
+    /// Runs sends by this, instead of in the future that waits for them.
+    #[must_use]
+    pub fn spawner(mut self, spawner: impl Spawner + 'static) -> Self {
+        self.spawner = Arc::new(spawner);
         self
     }
 
@@ -132,6 +143,7 @@ impl KitBuilder {
             clock: Arc::new(self.clock),
             ids: self.ids,
             files: self.files,
+            spawner: self.spawner,
             transport: Arc::new(self.transport),
             gateway_transport: None,
             limiter: self.limiter,
@@ -179,12 +191,13 @@ impl Kit {
             store: Arc::new(MemoryStore::new()),
             files: Arc::new(MemoryFiles::new()),
             ids: Arc::new(SeededIds::new(1)),
+            spawner: Arc::new(AttachedSpawner),
             clock: TestClock::default(),
             transport: ScriptedTransport::new(),
             provider: ScriptedProvider::new(),
             providers: None,
             limiter: None,
-            settings: Settings::default(),
+            settings: Settings::new("http://127.0.0.1:8080"),
         }
     }
 

@@ -5,8 +5,8 @@
 //! - [`differential`]: the same random commands to a store and to the model.
 //! - [`Kit`]: a whole [`recado_core::Recado`] on any store, with time ([`TestClock`]), chance
 //!   ([`SeededIds`]), documents ([`MemoryFiles`]) and the outside world
-//!   ([`ScriptedTransport`], [`ScriptedProvider`]) under control; [`FaultyStore`] and
-//!   [`FaultyFiles`] fail on demand.
+//!   ([`ScriptedTransport`], [`ScriptedProvider`]) under control, and work that ends with whoever
+//!   waits for it ([`AttachedSpawner`]); [`FaultyStore`] and [`FaultyFiles`] fail on demand.
 //! - [`gateways`]: fakes of the gateways that are as strict as the real ones.
 #![forbid(unsafe_code)]
 
@@ -21,6 +21,7 @@ pub mod memory;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 pub mod provider;
+pub mod spawner;
 pub mod store;
 pub mod transport;
 
@@ -30,5 +31,6 @@ pub use ids::SeededIds;
 pub use kit::Kit;
 pub use memory::MemoryStore;
 pub use provider::ScriptedProvider;
+pub use spawner::AttachedSpawner;
 pub use store::{FaultyStore, StoreFailure, StoreOp};
 pub use transport::{ScriptedReceiver, ScriptedTransport};

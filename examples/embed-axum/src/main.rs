@@ -24,7 +24,7 @@ use recado_core::secret::SecretText;
 use recado_core::{Parts, Recado, Settings};
 use recado_http_hyper::{ClientOptions, GuardedClient, HttpOptions, PeerAddress, RecadoHttp};
 // A clock, ids, a document folder and a timer; any implementation of the traits does.
-use recado_server::{LocalFiles, RandomIds, SystemClock, TokioTimer};
+use recado_runtime::{LocalFiles, RandomIds, SystemClock, TokioSpawner, TokioTimer};
 use recado_store_sqlite::SqliteStore;
 use tokio::sync::oneshot;
 
@@ -37,12 +37,13 @@ async fn recado(folder: &Path) -> Result<Recado, Box<dyn Error>> {
         clock: Arc::new(SystemClock),
         ids: Arc::new(RandomIds::new()),
         files: Arc::new(LocalFiles::new(folder.join("app-documents"))),
+        spawner: Arc::new(TokioSpawner),
         transport: Arc::new(GuardedClient::new(ClientOptions::default())),
         gateway_transport: None,
         limiter: None,
         // Without a gateway nothing is sent; see recado-providers.
         providers: Providers::none(),
-        settings: Settings::default(),
+        settings: Settings::new("http://127.0.0.1:3000"),
     };
     Ok(Recado::start(parts).await?)
 }

@@ -1,4 +1,4 @@
-//! The recado server as a library: options, wiring, background loops and the command line.
+//! The recado server as a library: options, wiring and the command line.
 //!
 //! The binary is a thin shell around it; tests and other programs start a whole server in process:
 //!
@@ -15,28 +15,17 @@
 #![forbid(unsafe_code)]
 
 mod attempts;
-mod causes;
-mod clock;
 pub mod commands;
 mod files;
 mod logging;
-mod loops;
 mod metrics;
 mod options;
 mod qr_picture;
-mod random_ids;
 mod shutdown;
 mod start;
-mod timer;
 mod wiring;
 
-pub use clock::SystemClock;
-pub use files::LocalFiles;
-#[cfg(feature = "s3")]
-pub use files::S3Files;
 pub use options::{
     Cli, ConfigError, Database, Duration, DurationError, Options, Place, Setting, settings,
 };
-pub use random_ids::RandomIds;
 pub use start::{Overrides, Running, StartError, WrapStore, start};
-pub use timer::TokioTimer;

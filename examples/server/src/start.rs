@@ -1,4 +1,4 @@
-//! Starting a server: store, core, HTTP surface and background loops, wired from [`Options`].
+//! Starting a server: store, core, HTTP surface and background work, wired from [`Options`].
 
 use std::error::Error;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -8,25 +8,24 @@ use std::{fmt, io};
 
 use recado_core::documents::Files;
 use recado_core::gateway::Providers;
+use recado_core::messages::left_sent_between;
 use recado_core::store::{Store, StoreError};
 use recado_core::transport::Transport;
 use recado_core::{Clock, Ids, Recado};
-use recado_http_hyper::{
-    Drained, HttpOptions, QrPainter, Readiness, RecadoHttp, ServeOptions, serve_with,
-};
+use recado_http_hyper::{HttpOptions, QrPainter, Readiness, RecadoHttp, ServeOptions, serve_with};
+use recado_providers::simulated::Reports;
+use recado_runtime::Background;
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
-use tokio::task::JoinHandle;
 
-use crate::causes::causes;
-use crate::loops::Loops;
 use crate::options::{ConfigError, Options};
 use crate::{metrics, qr_picture, wiring};
 
 /// How long what is in flight may take once a stop has begun.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(27);
-/// How long settling what is left may take after that; together they stay within 30 seconds.
-const FINISH_TIMEOUT: Duration = Duration::from_secs(2);
+/// How often the metrics get their upkeep.
+const METRICS: Duration = Duration::from_secs(2);
+/// How often it is counted which messages are sent and no further.
+const LEFT_SENT: Duration = Duration::from_secs(60);
 
 /// Puts something else around a store.
 pub type WrapStore = Box<dyn FnOnce(Arc<dyn Store>) -> Arc<dyn Store> + Send>;
@@ -98,13 +97,7 @@ pub struct Running {
     /// The core, for calls without HTTP.
     pub recado: Recado,
     readiness: Readiness,
-    shutdown: oneshot::Sender<()>,
-    serving: JoinHandle<Drained>,
-    /// Ended as soon as a stop begins.
-    work: Loops,
-    /// Ended when nothing is in flight any more.
-    support: Loops,
-    drain_timeout: Duration,
+    background: Background,
 }
 
 impl Running {
@@ -116,47 +109,19 @@ impl Running {
     /// Waits until it serves no more without having been told to stop, which only a defect can
     /// bring about.
     pub async fn ended(&mut self) {
-        // How it ended does not matter to those who did not ask for it.
-        let _ = (&mut self.serving).await;
+        self.background.ended().await;
     }
 
     /// Stops gracefully: readiness turns 503, no more connections are accepted and idle ones are
-    /// closed; what is in flight, background work included, is finished: attempts at deliveries are
-    /// recorded, messages of campaigns settled, and the webhooks of this process handed to others.
-    /// Messages whose answer has not come by then are settled as uncertain; the lease is given up
-    /// last. Takes 30 seconds at most.
+    /// closed; the rest is [`Background::stop`]. Takes 30 seconds at most.
     pub async fn stop(self) {
         self.readiness.close();
-        // An error means that serving has ended already.
-        let _ = self.shutdown.send(());
-        let served = async {
-            if !self.serving.is_finished() {
-                // A server that panicked has nothing left to finish.
-                let _ = self.serving.await;
-            }
-        };
-        let finished = async { tokio::join!(served, self.work.stop()) };
-        if tokio::time::timeout(self.drain_timeout, finished).await.is_err() {
-            tracing::warn!("stopped before everything in flight was finished");
-        }
-        let finished = async {
-            // The lease must not be renewed any more once it is given up.
-            self.support.stop().await;
-            let abandoned = self.recado.sending().abandon_own().await;
-            let released = self.recado.workers().release().await;
-            abandoned.and(released)
-        };
-        match tokio::time::timeout(FINISH_TIMEOUT, finished).await {
-            Ok(Ok(())) => {}
-            // What is left is found by the next process once the lease has lapsed.
-            Ok(Err(error)) => tracing::warn!(error = causes(&error), "the lease was not given up"),
-            Err(_) => tracing::warn!("the lease was not given up in time"),
-        }
+        self.background.stop().await;
     }
 }
 
 /// Starts a server: opens the store, migrates it unless told not to, listens, and spawns the
-/// background loops on the current runtime.
+/// background work on the current runtime.
 ///
 /// # Errors
 ///
@@ -187,18 +152,44 @@ pub async fn start(options: Options, overrides: Overrides) -> Result<Running, St
             ..HttpOptions::default()
         },
     );
-    let (shutdown, stopped) = oneshot::channel();
+    let mut background = spawn(&recado, reports, background, drain_timeout);
     let serve_options = ServeOptions { drain_timeout, ..ServeOptions::default() };
-    let serving = tokio::spawn(serve_with(listener, service, serve_options, async {
-        // A `Running` that is dropped stops its server too.
-        let _ = stopped.await;
-    }));
-    let (work, support) = match background {
-        true => (Loops::work(&recado), Loops::support(&recado, reports)),
-        false => (Loops::none(), Loops::none()),
-    };
+    background.serve(|stopping| serve_with(listener, service, serve_options, stopping));
     tracing::info!(%addr, database = ?options.database, "started");
-    Ok(Running { addr, recado, readiness, shutdown, serving, work, support, drain_timeout })
+    Ok(Running { addr, recado, readiness, background })
+}
+
+/// The background work, with what keeps the metrics; no loop at all unless `runs`.
+fn spawn(
+    recado: &Recado,
+    reports: Option<Reports>,
+    runs: bool,
+    drain_timeout: Duration,
+) -> Background {
+    let builder = Background::builder(recado).drain_timeout(drain_timeout);
+    if !runs {
+        return builder.idle().spawn();
+    }
+    let builder = match reports {
+        Some(reports) => builder.reports(reports),
+        None => builder,
+    };
+    let messages = recado.clone();
+    builder
+        .every("metrics", METRICS, || async {
+            metrics::recorder().run_upkeep();
+            Ok(false)
+        })
+        .every("messages left sent", LEFT_SENT, move || {
+            let recado = messages.clone();
+            async move {
+                let (from, to) = left_sent_between(recado.now());
+                let left = recado.store().messages_left_sent(from, to);
+                metrics::left_sent(left.await?);
+                Ok(false)
+            }
+        })
+        .spawn()
 }
 
 /// The address that links begin with: the configured one, else the one listened on, where

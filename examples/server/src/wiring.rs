@@ -15,14 +15,13 @@ use recado_providers::cloud_api::CloudApi;
 use recado_providers::evolution::Evolution;
 use recado_providers::simulated::{Reports, Simulated};
 use recado_providers::waha::Waha;
+use recado_runtime::{RandomIds, SystemClock, TokioSpawner};
 use recado_store_postgres::{Options as PostgresOptions, PostgresStore};
 use recado_store_sqlite::SqliteStore;
 
 use crate::attempts::Counted;
-use crate::clock::SystemClock;
 use crate::files;
 use crate::options::{Database, Duration, Options};
-use crate::random_ids::RandomIds;
 use crate::start::{Overrides, StartError};
 
 /// A database that was opened, and the limiter that its processes share.
@@ -98,19 +97,12 @@ pub(crate) async fn core(
         clock,
         ids,
         files,
+        spawner: Arc::new(TokioSpawner),
         transport: Arc::new(Counted(transport)),
         gateway_transport: Some(Arc::new(Counted(gateway_transport))),
         limiter: opened.limiter,
         providers,
-        settings: Settings {
-            public_url,
-            registry_url: options.cnpj_registry.clone(),
-            group_suffix: options.group_suffix.clone(),
-            stop_words: StopWords::new(options.stop_words.iter().map(String::as_str)),
-            retry_waits: RetryWaits(options.webhook_retry_waits.map(Duration::get)),
-            webhook_timeout: options.webhook_timeout.get(),
-            retention: options.retention.get(),
-        },
+        settings: settings(options, public_url),
     };
     let recado = match options.no_migrate {
         // The schema may come later; until then /readyz answers 503.
@@ -118,6 +110,18 @@ pub(crate) async fn core(
         false => Recado::start(parts).await?,
     };
     Ok(Core { recado, reports })
+}
+
+/// The settings that rules depend on.
+fn settings(options: &Options, public_url: String) -> Settings {
+    let mut settings = Settings::new(public_url);
+    settings.registry_url.clone_from(&options.cnpj_registry);
+    settings.group_suffix.clone_from(&options.group_suffix);
+    settings.stop_words = StopWords::new(options.stop_words.iter().map(String::as_str));
+    settings.retry_waits = RetryWaits(options.webhook_retry_waits.map(Duration::get));
+    settings.webhook_timeout = options.webhook_timeout.get();
+    settings.retention = options.retention.get();
+    settings
 }
 
 /// A client for calls to the outside.

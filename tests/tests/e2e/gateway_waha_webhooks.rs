@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use recado_core::Clock;
-use recado_server::SystemClock;
+use recado_runtime::SystemClock;
 use recado_testkit::gateways::{FakeWaha, SignedWebhook, WahaEngine, hex_hmac_sha512};
 use recado_tests::backend::Database;
 use recado_tests::binary::Process;

@@ -6,9 +6,9 @@ use super::{ConnectionStatus, Connections};
 use crate::code::Code;
 use crate::connections::Connection;
 use crate::error::{Error, NotFound, Rejection};
-use crate::gateway::{Pairing, ProviderError};
+use crate::gateway::{Pairing, PairingCode, ProviderError};
 use crate::ids::{CompanyId, ConnectionId};
-use crate::store::RecordsExt;
+use crate::store::{RecordsExt, StoreError};
 
 /// How soon a gateway that is getting a code ready may have one.
 const PREPARED: Duration = Duration::from_secs(2);
@@ -61,7 +61,19 @@ impl Connections<'_> {
         &self,
         company: CompanyId,
         id: ConnectionId,
-    ) -> Result<crate::gateway::PairingCode, Error<PairingError>> {
+    ) -> Result<PairingCode, Error<PairingError>> {
+        let app = self.app.clone();
+        // A gateway that says that a phone is paired says so whether or not somebody waits.
+        let asked =
+            self.app.tasks().run(async move { app.connections().ask_code(company, id).await });
+        asked.await.unwrap_or_else(|cut_off| Err(Error::Store(StoreError::unavailable(cut_off))))
+    }
+
+    async fn ask_code(
+        &self,
+        company: CompanyId,
+        id: ConnectionId,
+    ) -> Result<PairingCode, Error<PairingError>> {
         let connection = self.app.store().get::<Connection>((company, id)).await?;
         let connection = connection.ok_or(Error::Rejected(PairingError::NotFound))?;
         let reported = match self.app.provider(connection.gateway) {

@@ -11,7 +11,7 @@ use crate::ids::{CompanyId, ContactId, LedgerLineId, MemberId};
 use crate::messages::{Message, MessageView, SenderType};
 use crate::problems::Problems;
 use crate::sending::{Order, SendError, SendRules, SendTarget, TurnDebit};
-use crate::store::RecordsExt;
+use crate::store::{RecordsExt, StoreError, Stored};
 use crate::templates::{Template, TemplateStatus, choose, compose};
 
 fn invalid(problems: Problems) -> Error<SendError> {
@@ -77,6 +77,23 @@ impl Conversations<'_> {
         body: &Map<String, Value>,
     ) -> Result<Vec<MessageView>, Error<SendError>> {
         let draft = TurnDraft::parse(body).map_err(invalid)?;
+        let app = self.app.clone();
+        // As one piece of work, so that a turn is not left in its middle.
+        let taken = self
+            .app
+            .tasks()
+            .run(async move { app.conversations().take_turn(company, contact, draft).await });
+        let cut_off = |cut_off| Err(Error::Store(StoreError::outcome_unknown(cut_off)));
+        let stored = taken.await.unwrap_or_else(cut_off)?;
+        self.show(&stored).await
+    }
+
+    async fn take_turn(
+        &self,
+        company: CompanyId,
+        contact: ContactId,
+        draft: TurnDraft,
+    ) -> Result<Vec<Message>, Error<SendError>> {
         let id = LedgerLineId::new(self.app.uuid(self.app.now()));
         let turn = TurnDebit { id, prosas: draft.prosas, cost: draft.cost };
         let mut stored = Vec::new();
@@ -95,7 +112,7 @@ impl Conversations<'_> {
                 }
             }
         }
-        self.show(&stored).await
+        Ok(stored)
     }
 
     /// The order for what an agent writes.
@@ -139,7 +156,7 @@ impl Conversations<'_> {
             return Ok(None);
         };
         let stored = self.app.store().messages(company, &[message]).await?.pop();
-        Ok(stored.map(crate::store::Stored::into_value))
+        Ok(stored.map(Stored::into_value))
     }
 
     async fn show(&self, messages: &[Message]) -> Result<Vec<MessageView>, Error<SendError>> {

@@ -6,8 +6,9 @@ use serde_json::{Map, Value, json};
 
 use super::ExistingSend;
 use crate::code::{Code, Kind};
-use crate::error::{Rejection, object};
+use crate::error::{Error, Rejection, object};
 use crate::sending::SendError;
+use crate::store::StoreError;
 use crate::templates::ComposeError;
 
 /// The largest body that is read (8, D46a).
@@ -64,9 +65,32 @@ pub enum DispatchError {
         None => "the same dispatch is under way",
     })]
     Duplicate(Option<ExistingSend>),
-    /// It was not sent, or it is not known whether it was.
+    /// It was surely not sent.
     #[error("the template could not be sent: {0}")]
     SendFailed(String),
+    /// It may have been sent; do not dispatch it again by yourself.
+    #[error("the template could not be sent: {0}")]
+    Uncertain(String),
+}
+
+impl DispatchError {
+    /// Whether the message may have arrived all the same, so that it must not be sent again without
+    /// asking.
+    pub const fn may_have_arrived(&self) -> bool {
+        matches!(self, Self::Uncertain(_))
+    }
+}
+
+impl Error<DispatchError> {
+    /// Whether the message may have arrived all the same, so that it must not be sent again without
+    /// asking. Where the store could not tell what became of a commit, it may have.
+    pub const fn may_have_arrived(&self) -> bool {
+        match self {
+            Self::Rejected(refused) => refused.may_have_arrived(),
+            Self::Store(StoreError::OutcomeUnknown(_)) => true,
+            Self::Store(_) | Self::Denied(_) | Self::Busy => false,
+        }
+    }
 }
 
 impl From<ComposeError> for DispatchError {
@@ -85,6 +109,7 @@ impl From<SendError> for DispatchError {
             SendError::OptedOut => Self::OptedOut,
             SendError::Blocked => Self::Blocked,
             SendError::Duplicate(existing) => Self::Duplicate(existing),
+            uncertain @ SendError::Uncertain { .. } => Self::Uncertain(uncertain.to_string()),
             // D51: a connection that cannot be used is a failed send here.
             other => Self::SendFailed(other.to_string()),
         }
@@ -106,7 +131,7 @@ impl Rejection for DispatchError {
             Self::OptedOut => Code::ContactOptedOut,
             Self::Blocked => Code::ContactBlocked,
             Self::Duplicate(_) => Code::DuplicateSend,
-            Self::SendFailed(_) => Code::SendFailed,
+            Self::SendFailed(_) | Self::Uncertain(_) => Code::SendFailed,
         }
     }
 

@@ -54,7 +54,7 @@ impl Dispatches<'_> {
     /// An answer means that the message, its outcome and its events are durable. Of simultaneous
     /// calls of one dispatch, in whichever processes, one sends; the provider is called at most once
     /// inside a window, save that a process which dies half-way holds the window for 60 seconds
-    /// only (D50). Run the future to its end: one that is dropped half-way counts as such a death.
+    /// only (D50). It comes to its end also when this future is dropped.
     ///
     /// # Errors
     ///

@@ -17,7 +17,8 @@ use crate::store::StoreError;
 use crate::use_case::UseCase;
 
 impl Sending<'_> {
-    /// Sends one message: records the intent, calls the provider once, records the outcome.
+    /// Sends one message: records the intent, calls the provider once, records the outcome. All
+    /// sends go through this. It comes to its end also when this future is dropped.
     ///
     /// # Errors
     ///
@@ -25,6 +26,15 @@ impl Sending<'_> {
     /// uncertain outcome: the outcome is recorded later by [`Sending::recover`] and must not be
     /// sent again.
     pub async fn deliver(&self, order: Order) -> Result<Delivered, Error<SendError>> {
+        let app = self.app.clone();
+        let sent =
+            self.app.tasks().run(async move { app.sending().deliver_attached(order).await }).await;
+        // Its process ends: the next one finds out how far it was.
+        sent.unwrap_or_else(|cut_off| Err(Error::Store(StoreError::outcome_unknown(cut_off))))
+    }
+
+    /// [`Sending::deliver`], which ends with this future: dropped, it is as if its process died.
+    async fn deliver_attached(&self, order: Order) -> Result<Delivered, Error<SendError>> {
         self.app.workers().ensure_alive().await?;
         let links = self.app.media_links().await?.clone();
         let ids = self.intent_ids();

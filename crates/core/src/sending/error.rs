@@ -6,12 +6,13 @@ use super::NoConnection;
 use crate::code::Code;
 use crate::connections::ConnectionKind;
 use crate::dispatches::ExistingSend;
-use crate::error::{Rejection, object};
+use crate::error::{Error, Rejection, object};
 use crate::gateway::Fault;
 use crate::groups::{ConnectionNeeded, GroupRefusal};
 use crate::ids::{ContactId, MessageId};
 use crate::messages::Failure;
 use crate::problems::Problems;
+use crate::store::StoreError;
 
 /// What a store said of its failure, for logs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -94,7 +95,7 @@ pub enum SendError {
     /// Campaigns do not write to groups.
     #[error("the contact is a group")]
     IsGroup,
-    /// The provider surely did not send it, or, on a QR-code connection, that is not known.
+    /// The provider surely did not send it.
     #[error("{}{}", fate(failure), said(failure))]
     Provider {
         /// The message, stored as failed.
@@ -106,9 +107,12 @@ pub enum SendError {
         /// Whose fault it is.
         fault: Fault,
     },
-    /// The message may have arrived; do not send it again by yourself.
+    /// The message may have arrived; do not send it again by yourself. On every kind of connection:
+    /// only the code that the API answers differs by it (7.1, D38).
     #[error("{}{}", fate(failure), said(failure))]
     Uncertain {
+        /// The kind of its connection.
+        kind: ConnectionKind,
         /// The message, stored as failed.
         message: MessageId,
         /// Its contact.
@@ -131,8 +135,13 @@ fn said(failure: &Failure) -> String {
 }
 
 impl SendError {
-    /// The refusal for a failed message: nobody's knowledge of the outcome has a code of its own on
-    /// the official kind only (7.1, D38).
+    /// Whether the message may have arrived all the same, so that it must not be sent again without
+    /// asking.
+    pub const fn may_have_arrived(&self) -> bool {
+        matches!(self, Self::Uncertain { .. })
+    }
+
+    /// The refusal for a failed message.
     pub(super) fn of_failure(
         kind: ConnectionKind,
         message: MessageId,
@@ -140,10 +149,22 @@ impl SendError {
         failure: Failure,
         fault: Fault,
     ) -> Self {
-        if failure.is_uncertain() && kind == ConnectionKind::OfficialCloud {
-            Self::Uncertain { message, contact, failure }
+        if failure.is_uncertain() {
+            Self::Uncertain { kind, message, contact, failure }
         } else {
             Self::Provider { message, contact, failure, fault }
+        }
+    }
+}
+
+impl Error<SendError> {
+    /// Whether the message may have arrived all the same, so that it must not be sent again without
+    /// asking. Where the store could not tell what became of a commit, it may have.
+    pub const fn may_have_arrived(&self) -> bool {
+        match self {
+            Self::Rejected(refused) => refused.may_have_arrived(),
+            Self::Store(StoreError::OutcomeUnknown(_)) => true,
+            Self::Store(_) | Self::Denied(_) | Self::Busy => false,
         }
     }
 }
@@ -179,8 +200,9 @@ impl Rejection for SendError {
             Self::Duplicate(_) | Self::ClaimLost => Code::DuplicateSend,
             Self::IsGroup => Code::InvalidPhone,
             Self::NotStored(_) => Code::Unavailable,
-            Self::Provider { .. } => Code::ProviderError,
-            Self::Uncertain { .. } => Code::DeliveryUncertain,
+            // Only on the official kind has an unknown outcome a code of its own (7.1, D38).
+            Self::Uncertain { kind: ConnectionKind::OfficialCloud, .. } => Code::DeliveryUncertain,
+            Self::Provider { .. } | Self::Uncertain { .. } => Code::ProviderError,
         }
     }
 
@@ -190,7 +212,7 @@ impl Rejection for SendError {
             Self::Invalid(problems) => problems.details(),
             Self::AmbiguousContact(contacts) => Some(object([("contact_ids", json!(contacts))])),
             Self::Provider { message, contact, failure, .. }
-            | Self::Uncertain { message, contact, failure } => Some(object([
+            | Self::Uncertain { message, contact, failure, .. } => Some(object([
                 ("message_id", json!(message)),
                 ("contact_id", json!(contact)),
                 ("error_type", json!(failure.error_type)),

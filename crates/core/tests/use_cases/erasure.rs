@@ -133,7 +133,8 @@ async fn an_erasure_that_fails_is_done_later() {
 #[tokio::test]
 async fn what_is_older_than_the_retention_is_swept_and_what_is_pending_stays() {
     let model = MemoryStore::new();
-    let settings = Settings { retention: Duration::from_secs(100), ..Settings::default() };
+    let mut settings = Settings::new("http://127.0.0.1:8080");
+    settings.retention = Duration::from_secs(100);
     let builder = Kit::builder().store(Arc::new(model.clone())).settings(settings);
     let outbound = Outbound { kit: builder.build().await, model };
     let done = outbound.webhook(URL, &["*"]).await;

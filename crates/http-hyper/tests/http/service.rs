@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http::Request;
 use http_body_util::{BodyExt, Full};
 use recado_http_hyper::{HttpOptions, RecadoHttp, RenderMetrics};
+use recado_runtime::TokioSpawner;
 use recado_testkit::{FaultyStore, Kit, MemoryStore, StoreFailure};
 
 use crate::site::{Setup, Site, TOKEN};
@@ -61,7 +62,7 @@ async fn the_service_is_a_tower_service() {
 
 #[tokio::test]
 async fn a_write_whose_caller_hangs_up_is_carried_to_its_end() {
-    let kit = Kit::new().await;
+    let kit = Kit::builder().spawner(TokioSpawner).build().await;
     let service = RecadoHttp::new(kit.app.clone(), HttpOptions::default());
     let request = Request::post("/api/v1/contacts")
         .header("authorization", format!("Bearer {}", kit.key))

@@ -8,6 +8,7 @@ use recado_http_hyper::{
     Drained, HttpOptions, Limits, QrPainter, Readiness, RecadoHttp, RenderMetrics, ServeOptions,
     serve_with,
 };
+use recado_runtime::TokioSpawner;
 use recado_testkit::Kit;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -40,7 +41,7 @@ impl Setup {
     pub(crate) async fn new() -> Self {
         let metrics: RenderMetrics = Arc::new(|| "recado_up 1\n".to_owned());
         Self {
-            kit: Kit::new().await,
+            kit: Kit::builder().spawner(TokioSpawner).build().await,
             token: Some(TOKEN),
             serve: ServeOptions::default(),
             metrics: Some(metrics),

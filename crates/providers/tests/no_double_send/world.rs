@@ -15,8 +15,8 @@ use recado_core::workers::LEASE;
 use recado_core::{Clock as _, Parts, Recado, Settings};
 use recado_testkit::gateways::SignedWebhook;
 use recado_testkit::{
-    FaultyStore, MemoryFiles, MemoryStore, ScriptedTransport, SeededIds, StoreFailure, StoreOp,
-    TestClock,
+    AttachedSpawner, FaultyStore, MemoryFiles, MemoryStore, ScriptedTransport, SeededIds,
+    StoreFailure, StoreOp, TestClock,
 };
 
 use crate::client::{Answer, Order, call};
@@ -465,10 +465,11 @@ fn start(store: &FaultyStore, clock: &TestClock, wire: &Wire, seed: u64, number:
         clock: Arc::new(clock.clone()),
         ids: Arc::new(SeededIds::new(seed.wrapping_mul(256).wrapping_add(number))),
         files: Arc::new(MemoryFiles::new()),
+        spawner: Arc::new(AttachedSpawner),
         transport: Arc::new(ScriptedTransport::new()),
         gateway_transport: Some(Arc::new(wire.clone())),
         limiter: None,
         providers: Fake::providers(),
-        settings: Settings::default(),
+        settings: Settings::new("http://127.0.0.1:8080"),
     })
 }

@@ -15,9 +15,9 @@ use std::error::Error;
 
 use clap::Subcommand;
 use recado_core::Recado;
+use recado_runtime::causes;
 use serde_json::{Map, Value};
 
-use crate::causes::causes;
 use crate::options::{Cli, ConfigError, Options};
 use crate::start::{Overrides, StartError, public_url};
 use crate::{logging, wiring};

@@ -185,7 +185,8 @@ mod tests {
         assert!(!options.no_migrate && !options.allow_private_destinations);
         assert!(options.trusted_proxies.is_empty());
         assert_eq!(options.log, "info");
-        assert_eq!(options.cnpj_registry, recado_core::Settings::default().registry_url);
+        let settings = recado_core::Settings::new("https://crm.example.org");
+        assert_eq!(options.cnpj_registry, settings.registry_url);
     }
 
     #[test]

@@ -8,10 +8,10 @@ use recado_core::templates::TemplateStatus;
 use serde_json::json;
 
 use super::lines::{JSON, Lines};
+use super::random;
 use super::sample::{ENDPOINT, LISTS, TEMPLATE};
 use super::seed::object;
 use crate::commands::{Failure, refused};
-use crate::random_ids::random;
 
 /// Whom the lines are about; not among the samples.
 const PHONE: &str = "+5511980001234";

@@ -11,7 +11,7 @@ use recado_core::secret::SecretText;
 use serde::{Deserialize, Serialize};
 
 use crate::options::Database;
-use crate::random_ids::RandomIds;
+use recado_runtime::RandomIds;
 
 /// What is kept.
 #[derive(Default, Serialize, Deserialize)]

@@ -8,8 +8,8 @@ use recado_core::{Recado, Timestamp};
 
 use super::automation;
 use super::credentials::Credentials;
+use super::random;
 use crate::commands::{Failure, refused};
-use crate::random_ids::random;
 
 /// The lines, with comments between them.
 pub(super) async fn to_try(

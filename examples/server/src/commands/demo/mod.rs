@@ -7,9 +7,10 @@ mod lines;
 mod sample;
 mod seed;
 
-use recado_core::Recado;
 use recado_core::access::{Caller, Company, KeyDraft, Scope, Scopes};
 use recado_core::secret::SecretText;
+use recado_core::{Ids, Recado};
+use recado_runtime::RandomIds;
 use serde_json::Value;
 
 use self::credentials::Credentials;
@@ -31,6 +32,13 @@ Both connections are simulated: nothing leaves this machine. Messages to phones 
   0001  are refused                 0004  fail later
   0002  end uncertainly             0005  take 15 seconds
   0003  find the connection lost    any other: sent, delivered, read";
+
+/// Sixteen random bytes.
+fn random() -> [u8; 16] {
+    let mut bytes = [0; 16];
+    RandomIds::new().fill(&mut bytes);
+    bytes
+}
 
 /// What the demonstration is told when nothing else is.
 pub(super) fn defaults() -> Options {

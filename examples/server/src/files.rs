@@ -1,17 +1,12 @@
 //! Where the bytes of documents are kept.
 
-mod local;
-#[cfg(feature = "s3")]
-mod s3;
-
 use std::sync::Arc;
 use std::time::Duration;
 
 use recado_core::documents::Files;
-
-pub use local::LocalFiles;
+use recado_runtime::LocalFiles;
 #[cfg(feature = "s3")]
-pub use s3::S3Files;
+use recado_runtime::S3Files;
 
 use crate::options::{ConfigError, Place};
 

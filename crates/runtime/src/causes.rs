@@ -2,8 +2,9 @@
 
 use std::error::Error;
 
-/// An error with its causes in one line.
-pub(crate) fn causes(error: &dyn Error) -> String {
+/// An error with its causes in one line, without the details of rows that databases add on further
+/// lines: for logs.
+pub fn causes(error: &dyn Error) -> String {
     let mut text = String::new();
     let mut next = Some(error);
     while let Some(error) = next {

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
-use super::{RoundOutcome, backoff, outcome};
+use super::loops::{RoundOutcome, backoff, outcome};
 
 const NAME: &str = "jobs";
 /// How many jobs are worked on at once.

@@ -8,7 +8,7 @@ use recado_core::{Error, Recado};
 use recado_providers::simulated::{ReportBatch, Reports};
 use tokio::sync::watch;
 
-use super::backoff;
+use super::loops::backoff;
 use crate::causes::causes;
 
 /// How often a batch is tried.

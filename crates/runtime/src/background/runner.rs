@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::backoff;
+use super::loops::backoff;
 
 /// Before it is begun again, doubling with each time in a row.
 const PAUSE: Duration = Duration::from_millis(250);

@@ -29,8 +29,9 @@ impl LocalFiles {
     }
 
     /// Removes what a crash left half-written, if it is older than `age`; younger files may be
-    /// another process's. Failing to is harmless and tried again at the next start.
-    pub(crate) fn sweep(&self, age: Duration) {
+    /// another process's. Call it at the start, from where blocking is allowed. A failure is
+    /// logged, is harmless, and is tried again at the next start.
+    pub fn sweep(&self, age: Duration) {
         let Ok(entries) = fs::read_dir(self.root.join(STAGING)) else { return };
         for entry in entries.flatten() {
             let modified = entry.metadata().and_then(|metadata| metadata.modified());
@@ -59,7 +60,7 @@ impl LocalFiles {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         // Another process may use the same folder, and in containers all have the same id.
-        let chance = uuid::Uuid::from_bytes(crate::random_ids::random());
+        let chance = uuid::Uuid::from_bytes(crate::ids::random());
         self.root.join(STAGING).join(format!("{number}-{chance}"))
     }
 }

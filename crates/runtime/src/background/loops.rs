@@ -1,0 +1,159 @@
+//! Loops: steps that are repeated until a stop, and what their outcomes mean.
+
+use std::future::Future;
+use std::time::Duration;
+
+use recado_core::store::StoreError;
+use tokio::sync::watch;
+use tokio::task::{JoinError, JoinSet};
+
+use crate::causes::causes;
+
+/// The longest wait after failures.
+const MAX_WAIT: Duration = Duration::from_secs(15);
+
+/// Loops that end together. Dropped, it takes them with it.
+#[derive(Debug)]
+pub(super) struct Loops {
+    stop: watch::Sender<bool>,
+    tasks: JoinSet<()>,
+}
+
+impl Loops {
+    /// No loop yet.
+    pub(super) fn new() -> Self {
+        Self { stop: watch::Sender::new(false), tasks: JoinSet::new() }
+    }
+
+    /// Spawns a loop of its own kind, which is given what tells of the stop.
+    pub(super) fn spawn<F>(&mut self, run: impl FnOnce(watch::Receiver<bool>) -> F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        self.tasks.spawn(run(self.stop.subscribe()));
+    }
+
+    /// Repeats `step` until the stop: at once while there is more to do, after `idle` when there is
+    /// not, and after growing waits while it fails.
+    pub(super) fn add<F>(
+        &mut self,
+        name: &'static str,
+        idle: Duration,
+        step: impl Fn() -> F + Send + Sync + 'static,
+    ) where
+        F: Future<Output = Result<bool, StoreError>> + Send + 'static,
+    {
+        self.spawn(|mut stop| async move {
+            let mut failures = 0;
+            while !*stop.borrow() {
+                // A task of its own, so that a panic fails one step and not the loop.
+                let ended = tokio::spawn(step()).await;
+                let wait = match outcome(name, ended, &mut failures) {
+                    RoundOutcome::More => Duration::ZERO,
+                    RoundOutcome::Idle => idle,
+                    RoundOutcome::Failed => backoff(idle, failures),
+                };
+                tokio::select! {
+                    _ = stop.changed() => {}
+                    () = tokio::time::sleep(wait) => {}
+                }
+            }
+        });
+    }
+
+    /// Tells every loop to finish what it is at.
+    pub(super) fn begin_to_stop(&self) {
+        self.stop.send_replace(true);
+    }
+
+    /// Ends every loop and waits until it has finished what it was at.
+    pub(super) async fn stop(mut self) {
+        self.begin_to_stop();
+        while self.tasks.join_next().await.is_some() {}
+    }
+}
+
+/// The wait after `failures` failures in a row: doubling, bounded.
+pub(super) fn backoff(idle: Duration, failures: u32) -> Duration {
+    idle.saturating_mul(2_u32.saturating_pow(failures)).min(MAX_WAIT)
+}
+
+/// What a step showed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RoundOutcome {
+    /// There may be more to do.
+    More,
+    /// There is not.
+    Idle,
+    /// It failed.
+    Failed,
+}
+
+/// Reads how a step of this task ended, logs a failure and counts those in a row.
+pub(super) fn outcome(
+    task: &'static str,
+    ended: Result<Result<bool, StoreError>, JoinError>,
+    failures: &mut u32,
+) -> RoundOutcome {
+    match ended {
+        Ok(Ok(more)) => {
+            if *failures > 0 {
+                tracing::info!(task, "works again");
+            }
+            *failures = 0;
+            if more { RoundOutcome::More } else { RoundOutcome::Idle }
+        }
+        Ok(Err(error)) => {
+            let error = causes(&error);
+            tracing::warn!(task, failures, error, "failed");
+            *failures += 1;
+            RoundOutcome::Failed
+        }
+        Err(_) => {
+            tracing::error!(task, failures, "panicked");
+            *failures += 1;
+            RoundOutcome::Failed
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+
+    const IDLE: Duration = Duration::from_millis(250);
+
+    #[test]
+    fn the_wait_after_failures_doubles_and_is_bounded() {
+        let waits: Vec<u128> = (1..=8).map(|n| backoff(IDLE, n).as_millis()).collect();
+        assert_eq!(waits, [500, 1000, 2000, 4000, 8000, 15_000, 15_000, 15_000]);
+        assert_eq!(backoff(Duration::from_secs(2), u32::MAX), MAX_WAIT);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_step_that_panics_does_not_end_its_loop() {
+        let steps = Arc::new(AtomicU32::new(0));
+        let (counted, reached) = (steps.clone(), Arc::new(tokio::sync::Notify::new()));
+        let notify = reached.clone();
+        let mut loops = Loops::new();
+        loops.add("test", IDLE, move || {
+            let (steps, reached) = (counted.clone(), notify.clone());
+            async move {
+                match steps.fetch_add(1, Ordering::SeqCst) {
+                    0 => panic!("a defect"),
+                    1 => Err(StoreError::corrupt("a failure")),
+                    _ => {
+                        reached.notify_one();
+                        Ok(false)
+                    }
+                }
+            }
+        });
+        reached.notified().await;
+        loops.stop().await;
+        assert!(steps.load(Ordering::SeqCst) >= 3);
+    }
+}

@@ -1,0 +1,173 @@
+//! What a process does beside answering, and how it ends: its lease, recovery, due jobs, deliveries
+//! to webhooks, campaigns, the store's upkeep, and the servers that end with them.
+
+mod builder;
+mod jobs;
+mod loops;
+#[cfg(feature = "simulated")]
+mod reports;
+mod runner;
+
+use std::fmt;
+use std::future::{Future, IntoFuture, pending};
+use std::pin::Pin;
+use std::time::Duration;
+
+use futures_util::future::select_all;
+use recado_core::Recado;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+pub use self::builder::BackgroundBuilder;
+use self::loops::Loops;
+use self::runner::stopping;
+use crate::causes::causes;
+
+/// How long settling what is left may take, after the drain timeout.
+const FINISH_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Ends when a stop begins.
+pub type Stopping = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// How a stop ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// Everything that was in flight came to its end, and was recorded.
+    Whole,
+    /// The drain timeout passed first: messages without an answer were recorded as uncertain.
+    CutOff,
+}
+
+/// The background work of a process: run one beside whatever answers requests.
+///
+/// It renews the lease of the process in a task of its own, settles messages that were left behind,
+/// works on due jobs, sends deliveries and campaigns, deletes what is older than the retention, and
+/// gives the store its upkeep. What fails is logged and tried again after growing waits.
+///
+/// [`Background::stop`] is the end of the process. Dropped without it, the loops end at once, and
+/// what they were at is taken for the work of a process that died.
+///
+/// ```no_run
+/// # use recado_runtime::Background;
+/// # async fn example(recado: recado_core::Recado) -> std::io::Result<()> {
+/// let mut background = Background::spawn(&recado);
+/// background.serve(|stopping| async {
+///     // Any server that stops accepting when `stopping` ends, and finishes what is in flight:
+///     // axum::serve(listener, app).with_graceful_shutdown(stopping)
+///     stopping.await;
+/// });
+/// tokio::signal::ctrl_c().await?;
+/// background.stop().await;
+/// # Ok(())
+/// # }
+/// ```
+pub struct Background {
+    recado: Recado,
+    /// Raised when a stop begins.
+    stop: watch::Sender<bool>,
+    servers: Vec<JoinHandle<()>>,
+    /// Ended as soon as a stop begins.
+    work: Loops,
+    /// Ended when nothing is in flight any more.
+    support: Loops,
+    drain_timeout: Duration,
+}
+
+impl fmt::Debug for Background {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Background")
+            .field("servers", &self.servers.len())
+            .field("drain_timeout", &self.drain_timeout)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Background {
+    /// Spawns all background work on the current tokio runtime.
+    pub fn spawn(recado: &Recado) -> Self {
+        Self::builder(recado).spawn()
+    }
+
+    /// Background work with loops of one's own, or with another deadline.
+    pub fn builder(recado: &Recado) -> BackgroundBuilder {
+        BackgroundBuilder::new(recado)
+    }
+
+    /// Ends when a stop begins: for whatever has to end with this process.
+    pub fn stopping(&self) -> Stopping {
+        Box::pin(stopping(self.stop.subscribe()))
+    }
+
+    /// Runs a server that ends with the background work. It is given the future that ends when a stop
+    /// begins; it shall then accept no more connections, finish what is in flight, and end.
+    /// [`Background::stop`] waits for it. What it answers is dropped.
+    pub fn serve<F>(&mut self, server: impl FnOnce(Stopping) -> F)
+    where
+        F: IntoFuture,
+        F::IntoFuture: Send + 'static,
+    {
+        let server = server(self.stopping()).into_future();
+        self.servers.push(tokio::spawn(async move {
+            let _ = server.await;
+        }));
+    }
+
+    /// Waits until a server that it was given has ended without having been told to, by a panic for
+    /// example. Without a server it waits for ever.
+    pub async fn ended(&mut self) {
+        if self.servers.is_empty() {
+            pending::<()>().await;
+        }
+        if !self.servers.iter().any(JoinHandle::is_finished) {
+            let _ = select_all(&mut self.servers).await;
+        }
+    }
+
+    /// Stops the process in order, and takes no longer than the drain timeout and two seconds:
+    ///
+    /// 1. Servers accept no more; the loops and runners begin nothing more.
+    /// 2. What is in flight comes to its end and is recorded: requests, sends (also those whose
+    ///    caller hung up), jobs, attempts at deliveries, messages of campaigns. The webhooks of this
+    ///    process are handed to others. The lease is renewed meanwhile.
+    /// 3. What is left after the drain timeout is recorded as uncertain.
+    /// 4. The lease is given up, so that no other process has to wait for it to lapse.
+    ///
+    /// What cannot be recorded because the store fails is logged, and found by the next process once
+    /// the lease has lapsed.
+    pub async fn stop(self) -> Stopped {
+        self.stop.send_replace(true);
+        self.work.begin_to_stop();
+        let Self { recado, servers, work, support, drain_timeout, .. } = self;
+        let drained = async {
+            for server in servers {
+                if !server.is_finished() {
+                    // A server that panicked has nothing left to finish.
+                    let _ = server.await;
+                }
+            }
+            work.stop().await;
+            recado.tasks().finished().await;
+        };
+        let stopped = match tokio::time::timeout(drain_timeout, drained).await {
+            Ok(()) => Stopped::Whole,
+            Err(_) => {
+                tracing::warn!("stopped before everything in flight was finished");
+                Stopped::CutOff
+            }
+        };
+        let finished = async {
+            // The lease must not be renewed any more once it is given up.
+            support.stop().await;
+            let abandoned = recado.sending().abandon_own().await;
+            let released = recado.workers().release().await;
+            abandoned.and(released)
+        };
+        match tokio::time::timeout(FINISH_TIMEOUT, finished).await {
+            Ok(Ok(())) => {}
+            // What is left is found by the next process once the lease has lapsed.
+            Ok(Err(error)) => tracing::warn!(error = causes(&error), "the lease was not given up"),
+            Err(_) => tracing::warn!("the lease was not given up in time"),
+        }
+        stopped
+    }
+}
