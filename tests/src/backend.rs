@@ -12,7 +12,7 @@ use recado_core::transport::Transport;
 use recado_core::{Clock, Timestamp};
 use recado_http_hyper::{ClientOptions, GuardedClient};
 use recado_runtime::LocalFiles;
-use recado_server::{Options, Overrides, Running, start};
+use recado_server::{Options, Overrides, RunningServer, start};
 use recado_store_postgres::{Options as PostgresOptions, PostgresStore};
 use recado_testkit::FaultyStore;
 use recado_testkit::TestClock;
@@ -223,7 +223,7 @@ pub struct TestServer {
     pub store: FaultyStore,
     documents: Arc<TempDir>,
     setup: Setup,
-    running: Option<Running>,
+    running: Option<RunningServer>,
 }
 
 impl fmt::Debug for TestServer {
@@ -317,7 +317,7 @@ async fn launch(
     clock: &HandClock,
     files: &FaultyFiles,
     transport: &ScriptedTransport,
-) -> (Running, FaultyStore) {
+) -> (RunningServer, FaultyStore) {
     let url = setup.database_url.clone().unwrap_or_else(|| database.url());
     let usual = Options::default();
     let options = Options {

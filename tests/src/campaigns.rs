@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::backend::{Setup, StoreKind};
-use crate::http::{Answer, Request, text};
+use crate::http::{Request, ScriptedAnswer, text};
 use crate::messaging::{mobile, with};
 use crate::world::{FromStore, Tenant, World};
 
@@ -117,7 +117,7 @@ impl Campaigning {
     }
 
     /// Changes a campaign.
-    pub async fn change(&self, campaign: &str, body: Value) -> Answer {
+    pub async fn change(&self, campaign: &str, body: Value) -> ScriptedAnswer {
         self.operator("PATCH", &format!("C/campaigns/{campaign}"), body).await
     }
 

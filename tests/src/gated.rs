@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::backend::{Setup, StoreKind};
 use crate::gateways::GatewayServer;
-use crate::http::{Answer, text};
+use crate::http::{ScriptedAnswer, text};
 use crate::world::World;
 
 /// What every fake gateway has.
@@ -132,7 +132,7 @@ impl<F: Fake> Gated<F> {
     }
 
     /// An action of the operator on the connection.
-    pub async fn asks(&self, what: &str) -> Answer {
+    pub async fn asks(&self, what: &str) -> ScriptedAnswer {
         let path = format!("C/connections/{}/{what}", self.connection);
         self.operator("POST", &path, json!({})).await
     }

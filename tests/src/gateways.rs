@@ -6,13 +6,13 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use recado_testkit::gateways::{FakeRequest, Fate, Gateway, SignedWebhook};
+use recado_testkit::gateways::{AnswerMode, FakeRequest, Gateway, SignedWebhook};
 use serde_json::{Map, Value, json};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-use crate::http::{Answer, Request, text};
+use crate::http::{Request, ScriptedAnswer, text};
 use crate::messaging::with;
 use crate::receiver::{Received, read_request};
 use crate::world::{Tenant, World, eventually};
@@ -107,12 +107,12 @@ impl GatewayServer {
         while let Some(request) = read_request(&mut stream, &mut buffer, 0).await {
             self.tasks().requests += 1;
             let reply = self.gateway.answer(&as_asked(request));
-            match reply.fate {
-                Fate::Answer => {}
-                Fate::Late(wait) => tokio::time::sleep(wait.min(LATEST)).await,
+            match reply.mode {
+                AnswerMode::Answer => {}
+                AnswerMode::Late(wait) => tokio::time::sleep(wait.min(LATEST)).await,
                 // On a socket that was accepted, a refusal looks like this too; a connection that
                 // is refused needs [`GatewayServer::stop`].
-                Fate::Drop | Fate::Refuse => return,
+                AnswerMode::Drop | AnswerMode::Refuse => return,
             }
             let head = format!(
                 "HTTP/1.1 {} Something\r\ncontent-type: application/json\r\n\
@@ -195,7 +195,7 @@ impl World {
     }
 
     /// Posts a webhook to the address of a connection.
-    pub async fn webhook(&self, connection: &str, webhook: &SignedWebhook) -> Answer {
+    pub async fn webhook(&self, connection: &str, webhook: &SignedWebhook) -> ScriptedAnswer {
         self.webhook_at(connection, "", webhook).await
     }
 
@@ -205,7 +205,7 @@ impl World {
         connection: &str,
         suffix: &str,
         webhook: &SignedWebhook,
-    ) -> Answer {
+    ) -> ScriptedAnswer {
         webhook_request(connection, suffix, webhook).send(self.addr).await
     }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
 use crate::backend::{Outside, Setup, StoreKind};
-use crate::http::{Answer, Request, text};
+use crate::http::{Request, ScriptedAnswer, text};
 use crate::messaging::with;
 use crate::receiver::Receiver;
 use crate::world::{FromStore, Tenant, World, eventually};
@@ -106,7 +106,7 @@ impl Hooks {
     }
 
     /// The answer of our listing of deliveries.
-    pub async fn list_deliveries(&self, query: &str) -> Answer {
+    pub async fn list_deliveries(&self, query: &str) -> ScriptedAnswer {
         self.operator("GET", &format!("C/deliveries?{query}"), Value::Null).await
     }
 
@@ -132,7 +132,7 @@ impl Hooks {
     }
 
     /// Asks for a fresh series of attempts.
-    pub async fn redeliver(&self, id: &str) -> Answer {
+    pub async fn redeliver(&self, id: &str) -> ScriptedAnswer {
         self.operator("POST", &format!("C/deliveries/{id}/redeliver"), Value::Null).await
     }
 
@@ -142,13 +142,13 @@ impl Hooks {
     }
 
     /// A part of the journal.
-    pub async fn journal(&self, key: &str, query: &str) -> Answer {
+    pub async fn journal(&self, key: &str, query: &str) -> ScriptedAnswer {
         Request::new("GET", format!("/api/v1/events?{query}")).bearer(key).send(self.addr).await
     }
 }
 
 /// The entries and the position of a part of the journal.
-pub fn part(answer: &Answer) -> (Vec<Value>, String) {
+pub fn part(answer: &ScriptedAnswer) -> (Vec<Value>, String) {
     answer.expect(200);
     (answer.items(), text(&answer.json()["pagination"]["position"]))
 }

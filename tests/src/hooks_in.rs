@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use serde_json::{Value, json};
 
 use crate::backend::{Setup, StoreKind};
-use crate::http::{Answer, Request, text};
+use crate::http::{Request, ScriptedAnswer, text};
 use crate::messaging::{keys, with};
 use crate::world::{FromStore, Tenant, World};
 
@@ -137,12 +137,12 @@ impl Intake {
     }
 
     /// Makes a call, which comes from a new address.
-    pub async fn knock(&self, request: Request) -> Answer {
+    pub async fn knock(&self, request: Request) -> ScriptedAnswer {
         self.send(request.header(FORWARDED, unknown_client())).await
     }
 
     /// Posts to an endpoint with its secret.
-    pub async fn hand_in(&self, endpoint: &Endpoint, body: &Value) -> Answer {
+    pub async fn hand_in(&self, endpoint: &Endpoint, body: &Value) -> ScriptedAnswer {
         self.knock(endpoint.request().json(body)).await
     }
 
@@ -151,7 +151,7 @@ impl Intake {
         &self,
         endpoint: &Endpoint,
         body: impl Into<bytes::Bytes>,
-    ) -> Answer {
+    ) -> ScriptedAnswer {
         self.knock(endpoint.request().body(body)).await
     }
 
@@ -161,17 +161,17 @@ impl Intake {
     }
 
     /// Dispatches a template with a JSON body.
-    pub async fn dispatch(&self, token: &str, body: &Value) -> Answer {
+    pub async fn dispatch(&self, token: &str, body: &Value) -> ScriptedAnswer {
         self.knock(Request::new("POST", dispatching(token)).json(body)).await
     }
 
     /// Dispatches a template with a query string and no body.
-    pub async fn dispatch_query(&self, token: &str, query: &str) -> Answer {
+    pub async fn dispatch_query(&self, token: &str, query: &str) -> ScriptedAnswer {
         self.knock(Request::new("POST", format!("{}?{query}", dispatching(token)))).await
     }
 
     /// Dispatches a template to a phone without variables.
-    pub async fn dispatch_to(&self, token: &str, phone: &str) -> Answer {
+    pub async fn dispatch_to(&self, token: &str, phone: &str) -> ScriptedAnswer {
         self.dispatch(token, &json!({"phone_number": phone})).await
     }
 
@@ -191,7 +191,7 @@ pub fn plain() -> Value {
     json!({"phone_number": "$.phone", "first_name": "$.name"})
 }
 
-impl Answer {
+impl ScriptedAnswer {
     /// Asserts a success of a hook, and returns the body.
     #[track_caller]
     pub fn expect_ok(&self) -> Value {

@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// An answer, read whole.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct ScriptedAnswer {
     /// What was asked, for messages of failed assertions.
     pub asked: String,
     /// The status code.
@@ -27,7 +27,7 @@ pub struct Answer {
     pub body: Bytes,
 }
 
-impl Answer {
+impl ScriptedAnswer {
     /// The body as JSON.
     #[track_caller]
     pub fn json(&self) -> Value {
@@ -183,19 +183,19 @@ impl Request {
     }
 
     /// Sends it and reads the answer; `None` when the connection broke before one was there.
-    pub async fn try_send(self, to: SocketAddr) -> Option<Answer> {
+    pub async fn try_send(self, to: SocketAddr) -> Option<ScriptedAnswer> {
         let asked = format!("{} {}", self.method, self.path);
         let timed = tokio::time::timeout(PATIENCE, self.exchange(to, asked.clone())).await;
         timed.unwrap_or_else(|_| panic!("no answer in {PATIENCE:?}: {asked}"))
     }
 
     /// Sends it and reads the answer.
-    pub async fn send(self, to: SocketAddr) -> Answer {
+    pub async fn send(self, to: SocketAddr) -> ScriptedAnswer {
         let asked = format!("{} {}", self.method, self.path);
         self.try_send(to).await.unwrap_or_else(|| panic!("the connection broke: {asked}"))
     }
 
-    async fn exchange(self, to: SocketAddr, asked: String) -> Option<Answer> {
+    async fn exchange(self, to: SocketAddr, asked: String) -> Option<ScriptedAnswer> {
         let stream = TcpStream::connect(to).await.ok()?;
         let io = TokioIo::new(stream);
         let (mut sender, connection) = hyper::client::conn::http1::handshake(io).await.ok()?;
@@ -213,13 +213,13 @@ impl Request {
         let body = body.collect().await.ok()?.to_bytes();
         drop(sender);
         driver.abort();
-        Some(Answer { asked, status: parts.status.as_u16(), headers: parts.headers, body })
+        Some(ScriptedAnswer { asked, status: parts.status.as_u16(), headers: parts.headers, body })
     }
 }
 
 /// Writes raw bytes to a connection and reads what comes back until the server closes it or the
 /// answer is complete; `None` when it closes without an answer.
-pub async fn raw(to: SocketAddr, bytes: &[u8]) -> Option<Answer> {
+pub async fn raw(to: SocketAddr, bytes: &[u8]) -> Option<ScriptedAnswer> {
     let exchange = async {
         let stream = TcpStream::connect(to).await.ok()?;
         let (mut reader, mut writer) = stream.into_split();
@@ -246,7 +246,7 @@ pub async fn raw(to: SocketAddr, bytes: &[u8]) -> Option<Answer> {
     tokio::time::timeout(PATIENCE, exchange).await.expect("an answer or a closed connection")
 }
 
-fn parse(bytes: &[u8]) -> Option<Answer> {
+fn parse(bytes: &[u8]) -> Option<ScriptedAnswer> {
     let end = bytes.windows(4).position(|window| window == b"\r\n\r\n")?;
     let head = std::str::from_utf8(&bytes[..end]).ok()?;
     let mut lines = head.split("\r\n");
@@ -260,7 +260,7 @@ fn parse(bytes: &[u8]) -> Option<Answer> {
     let body = &bytes[end + 4..];
     let length = headers.get("content-length").and_then(|value| value.to_str().ok());
     let length: usize = length.and_then(|value| value.parse().ok()).unwrap_or(0);
-    (body.len() >= length).then(|| Answer {
+    (body.len() >= length).then(|| ScriptedAnswer {
         asked: "raw bytes".to_owned(),
         status,
         headers,

@@ -24,7 +24,7 @@ pub use gated::Gated;
 pub use gateways::{GatewayServer, webhook_request};
 pub use hooks::{Hook, Hooks};
 pub use hooks_in::{Endpoint, Intake};
-pub use http::{Answer, Request, raw, text};
+pub use http::{Request, ScriptedAnswer, raw, text};
 pub use messaging::{digits, eight_digits, keys, mobile, steered, wamid, with};
 pub use recado_tests_macros::{both_stores, on_postgres};
 pub use receiver::{Received, Receiver, Reply};

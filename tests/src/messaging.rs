@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::http::{Answer, Request, text};
+use crate::http::{Request, ScriptedAnswer, text};
 use crate::outbox::Event;
 use crate::world::{Tenant, World, eventually, phone};
 
@@ -102,7 +102,7 @@ impl World {
     }
 
     /// Hands events of a gateway in.
-    pub async fn post_events(&self, connection: &str, events: Vec<Value>) -> Answer {
+    pub async fn post_events(&self, connection: &str, events: Vec<Value>) -> ScriptedAnswer {
         let path = format!("C/connections/{connection}/events");
         self.operator("POST", &path, json!({"events": events})).await
     }
@@ -165,12 +165,12 @@ impl World {
     }
 
     /// POST /send/message with our key.
-    pub async fn post_send(&self, body: Value) -> Answer {
+    pub async fn post_send(&self, body: Value) -> ScriptedAnswer {
         self.post("/api/v1/send/message", body).await
     }
 
     /// Tries to send a text.
-    pub async fn send_text(&self, to: &str, message: &str) -> Answer {
+    pub async fn send_text(&self, to: &str, message: &str) -> ScriptedAnswer {
         self.post_send(json!({"to": to, "message": message})).await
     }
 
@@ -180,7 +180,7 @@ impl World {
     }
 
     /// Tries to send through a connection.
-    pub async fn send_through(&self, connection: &str, to: &str) -> Answer {
+    pub async fn send_through(&self, connection: &str, to: &str) -> ScriptedAnswer {
         self.post_send(json!({"to": to, "message": "oi", "connection_id": connection})).await
     }
 
@@ -230,7 +230,7 @@ impl World {
     }
 
     /// An action of the operator on a contact.
-    pub async fn act(&self, contact: &str, action: &str, body: Value) -> Answer {
+    pub async fn act(&self, contact: &str, action: &str, body: Value) -> ScriptedAnswer {
         let body = if body.is_null() { json!({}) } else { body };
         self.operator("POST", &format!("C/contacts/{contact}/{action}"), body).await
     }
@@ -251,7 +251,7 @@ impl World {
     }
 
     /// Replaces the groups of a connection.
-    pub async fn put_groups(&self, connection: &str, groups: Value) -> Answer {
+    pub async fn put_groups(&self, connection: &str, groups: Value) -> ScriptedAnswer {
         self.operator("PUT", &format!("C/connections/{connection}/groups"), groups).await
     }
 

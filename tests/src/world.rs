@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::backend::{Database, Setup, StoreKind, TestServer};
-use crate::http::{Answer, Request, text};
+use crate::http::{Request, ScriptedAnswer, text};
 
 /// The operator token of every test server.
 pub const OPERATOR: &str = "operator-token-of-the-tests";
@@ -99,57 +99,57 @@ impl World {
     }
 
     /// Sends a request as it is.
-    pub async fn send(&self, request: Request) -> Answer {
+    pub async fn send(&self, request: Request) -> ScriptedAnswer {
         request.send(self.addr).await
     }
 
     /// Sends a request with our key.
-    pub async fn call(&self, request: Request) -> Answer {
+    pub async fn call(&self, request: Request) -> ScriptedAnswer {
         request.bearer(&self.us.key).send(self.addr).await
     }
 
     /// GET with our key.
-    pub async fn get(&self, path: &str) -> Answer {
+    pub async fn get(&self, path: &str) -> ScriptedAnswer {
         self.get_as(&self.us.key, path).await
     }
 
     /// GET with some key.
-    pub async fn get_as(&self, key: &str, path: &str) -> Answer {
+    pub async fn get_as(&self, key: &str, path: &str) -> ScriptedAnswer {
         Request::new("GET", path).bearer(key).send(self.addr).await
     }
 
     /// POST with our key.
-    pub async fn post(&self, path: &str, body: Value) -> Answer {
+    pub async fn post(&self, path: &str, body: Value) -> ScriptedAnswer {
         self.post_as(&self.us.key, path, body).await
     }
 
     /// POST with some key.
-    pub async fn post_as(&self, key: &str, path: &str, body: Value) -> Answer {
+    pub async fn post_as(&self, key: &str, path: &str, body: Value) -> ScriptedAnswer {
         Request::new("POST", path).bearer(key).json(&body).send(self.addr).await
     }
 
     /// PATCH with our key.
-    pub async fn patch(&self, path: &str, body: Value) -> Answer {
+    pub async fn patch(&self, path: &str, body: Value) -> ScriptedAnswer {
         self.patch_as(&self.us.key, path, body).await
     }
 
     /// PATCH with some key.
-    pub async fn patch_as(&self, key: &str, path: &str, body: Value) -> Answer {
+    pub async fn patch_as(&self, key: &str, path: &str, body: Value) -> ScriptedAnswer {
         Request::new("PATCH", path).bearer(key).json(&body).send(self.addr).await
     }
 
     /// DELETE with our key.
-    pub async fn delete(&self, path: &str) -> Answer {
+    pub async fn delete(&self, path: &str) -> ScriptedAnswer {
         Request::new("DELETE", path).bearer(&self.us.key).send(self.addr).await
     }
 
     /// POST /contacts with our key.
-    pub async fn post_contact(&self, body: Value) -> Answer {
+    pub async fn post_contact(&self, body: Value) -> ScriptedAnswer {
         self.post("/api/v1/contacts", body).await
     }
 
     /// PATCH of a contact with our key.
-    pub async fn patch_contact(&self, id: &str, body: Value) -> Answer {
+    pub async fn patch_contact(&self, id: &str, body: Value) -> ScriptedAnswer {
         self.patch(&format!("/api/v1/contacts/{id}"), body).await
     }
 
@@ -190,7 +190,7 @@ impl World {
     }
 
     /// A call of the operator; a path that begins with `C/` lies under our company.
-    pub async fn operator(&self, method: &str, path: &str, body: Value) -> Answer {
+    pub async fn operator(&self, method: &str, path: &str, body: Value) -> ScriptedAnswer {
         self.operator_for(&self.us, method, path, body).await
     }
 
@@ -201,7 +201,7 @@ impl World {
         method: &str,
         path: &str,
         body: Value,
-    ) -> Answer {
+    ) -> ScriptedAnswer {
         operator_at(self.addr, &tenant.id, method, path, body).await
     }
 
@@ -246,7 +246,11 @@ impl World {
     }
 
     /// The bytes of a document, or the answer that refused them.
-    pub async fn document_bytes(&self, contact: &str, document: &str) -> Result<Vec<u8>, Answer> {
+    pub async fn document_bytes(
+        &self,
+        contact: &str,
+        document: &str,
+    ) -> Result<Vec<u8>, ScriptedAnswer> {
         let path = format!("C/contacts/{contact}/documents/{document}");
         let answer = self.operator("GET", &path, Value::Null).await;
         if answer.status == 200 { Ok(answer.body.to_vec()) } else { Err(answer) }
@@ -296,7 +300,7 @@ pub async fn operator_at(
     method: &str,
     path: &str,
     body: Value,
-) -> Answer {
+) -> ScriptedAnswer {
     let path = match path.strip_prefix("C/") {
         Some(rest) => format!("/operator/v1/companies/{company}/{rest}"),
         None => format!("/operator/v1{path}"),

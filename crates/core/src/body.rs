@@ -9,7 +9,7 @@ use crate::input::{Given, Input};
 use crate::openapi::{Components, Property};
 
 /// Whether a field of a body has to be there, and what null says.
-pub trait Field {
+pub trait BodyField {
     /// What is known of the field after reading.
     type Value;
     /// Whether the field must be there.
@@ -24,7 +24,7 @@ pub trait Field {
     #[cfg(feature = "openapi")]
     fn schema() -> Property;
 
-    /// Adds the schemas that [`Field::schema`] refers to.
+    /// Adds the schemas that [`BodyField::schema`] refers to.
     #[cfg(feature = "openapi")]
     fn components(_all: &mut Components) {}
 }
@@ -50,7 +50,7 @@ pub(crate) use as_form;
 #[derive(Debug)]
 pub struct Required<F>(PhantomData<F>);
 
-impl<F: Form> Field for Required<F> {
+impl<F: Form> BodyField for Required<F> {
     type Value = F::Value;
     const REQUIRED: bool = true;
 
@@ -68,7 +68,7 @@ impl<F: Form> Field for Required<F> {
 #[derive(Debug)]
 pub struct Optional<F>(PhantomData<F>);
 
-impl<F: Form> Field for Optional<F> {
+impl<F: Form> BodyField for Optional<F> {
     type Value = Option<F::Value>;
     const NULLABLE: bool = true;
 
@@ -83,7 +83,7 @@ impl<F: Form> Field for Optional<F> {
 #[derive(Debug)]
 pub struct OrDefault<F>(PhantomData<F>);
 
-impl<F: Form<Value: Default>> Field for OrDefault<F> {
+impl<F: Form<Value: Default>> BodyField for OrDefault<F> {
     type Value = F::Value;
     const NULLABLE: bool = true;
 
@@ -98,7 +98,7 @@ impl<F: Form<Value: Default>> Field for OrDefault<F> {
 #[derive(Debug)]
 pub struct Clearable<F>(PhantomData<F>);
 
-impl<F: Form> Field for Clearable<F> {
+impl<F: Form> BodyField for Clearable<F> {
     type Value = Given<F::Value>;
     const NULLABLE: bool = true;
 
@@ -113,7 +113,7 @@ impl<F: Form> Field for Clearable<F> {
 #[derive(Debug)]
 pub struct Kept<F>(PhantomData<F>);
 
-impl<F: Form> Field for Kept<F> {
+impl<F: Form> BodyField for Kept<F> {
     type Value = Option<F::Value>;
 
     fn read(input: &mut Input<'_>, name: &'static str) -> Option<Option<F::Value>> {
@@ -130,7 +130,7 @@ impl<F: Form> Field for Kept<F> {
 #[derive(Debug)]
 pub struct Replaced<F>(PhantomData<F>);
 
-impl<F: Form> Field for Replaced<F> {
+impl<F: Form> BodyField for Replaced<F> {
     type Value = Option<F::Value>;
 
     fn read(input: &mut Input<'_>, name: &'static str) -> Option<Option<F::Value>> {
@@ -175,7 +175,7 @@ impl<T: Clone + Default> WriteOver<T> for Given<T> {
 
 /// Adds a field with its doc comment.
 #[cfg(feature = "openapi")]
-pub(crate) fn field<F: Field>(
+pub(crate) fn field<F: BodyField>(
     object: utoipa::openapi::schema::ObjectBuilder,
     name: &str,
     doc: &str,
@@ -274,7 +274,7 @@ macro_rules! body {
             fn fields(input: &mut crate::input::Input<'_>) -> Option<Self> {
                 $({ let $early = &mut *input; $before; })?
                 $(
-                    let $field = <$presence as crate::body::Field>::read(
+                    let $field = <$presence as crate::body::BodyField>::read(
                         input,
                         crate::body::body!(@name $field $($wire)?),
                     );
@@ -307,7 +307,7 @@ macro_rules! body {
             /// Reads it; what cannot be read is recorded and as if it had not been sent.
             pub(crate) fn fields(input: &mut crate::input::Input<'_>) -> Self {
                 $(
-                    let $field = <$presence as crate::body::Field>::read(
+                    let $field = <$presence as crate::body::BodyField>::read(
                         input,
                         crate::body::body!(@name $field $($wire)?),
                     );
@@ -324,7 +324,7 @@ macro_rules! body {
         $($head)+ struct $name {
             $(
                 $(#[doc = $about])*
-                pub(crate) $field: <$presence as crate::body::Field>::Value,
+                pub(crate) $field: <$presence as crate::body::BodyField>::Value,
             )*
         }
 
@@ -351,7 +351,7 @@ macro_rules! body {
 
             fn schemas(all: &mut crate::openapi::Components) {
                 $(
-                    <$presence as crate::body::Field>::components(all);
+                    <$presence as crate::body::BodyField>::components(all);
                 )*
             }
         }

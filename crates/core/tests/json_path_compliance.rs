@@ -7,7 +7,7 @@
 use std::fs::OpenOptions;
 use std::io::Write as _;
 
-use recado_core::json_path::{Budget, JsonPath, JsonPathError};
+use recado_core::json_path::{JsonPath, JsonPathError, StepBudget};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -37,11 +37,11 @@ impl Case {
             Err(error) => return Some(error.to_string()),
             Ok(path) => path,
         };
-        let found = match path.all(&self.document, &mut Budget::new()) {
+        let found = match path.all(&self.document, &mut StepBudget::new()) {
             Ok(found) => found,
             Err(error) => return Some(error.to_string()),
         };
-        if path.first(&self.document, &mut Budget::new()) != Ok(found.first().copied()) {
+        if path.first(&self.document, &mut StepBudget::new()) != Ok(found.first().copied()) {
             return Some("first() is not the first of all()".to_owned());
         }
         let found: Vec<Value> = found.into_iter().cloned().collect();
@@ -83,8 +83,8 @@ fn every_case_of_the_compliance_suite_holds() {
 
 fn all(path: &str, document: &Value) -> Vec<Value> {
     let path = JsonPath::parse(path).unwrap_or_else(|error| panic!("{path} {error}"));
-    let found = path.all(document, &mut Budget::new()).expect("within the budget");
-    assert_eq!(path.first(document, &mut Budget::new()), Ok(found.first().copied()), "{path}");
+    let found = path.all(document, &mut StepBudget::new()).expect("within the budget");
+    assert_eq!(path.first(document, &mut StepBudget::new()), Ok(found.first().copied()), "{path}");
     found.into_iter().cloned().collect()
 }
 

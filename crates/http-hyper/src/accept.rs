@@ -5,10 +5,10 @@ use http::header::ACCEPT;
 
 /// What `Accept` says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Accept(Vec<Range>);
+pub(crate) struct Accept(Vec<MediaRange>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Range {
+struct MediaRange {
     /// Such as `image`; `*` for any.
     kind: String,
     /// Such as `png`; `*` for any.
@@ -21,7 +21,7 @@ impl Accept {
     /// What the headers say. A part that cannot be read says nothing.
     pub(crate) fn of(headers: &HeaderMap) -> Self {
         let lines = headers.get_all(ACCEPT).iter().filter_map(|line| line.to_str().ok());
-        Self(lines.flat_map(|line| line.split(',')).filter_map(Range::read).collect())
+        Self(lines.flat_map(|line| line.split(',')).filter_map(MediaRange::read).collect())
     }
 
     /// The offer that is wanted most; of several, the one that is named most exactly, then the
@@ -48,7 +48,7 @@ impl Accept {
     }
 }
 
-impl Range {
+impl MediaRange {
     fn read(text: &str) -> Option<Self> {
         let mut parts = text.split(';').map(str::trim);
         let (kind, form) = parts.next()?.split_once('/')?;

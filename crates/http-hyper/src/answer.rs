@@ -6,7 +6,7 @@ use http::{Response, StatusCode};
 use recado_core::contacts::Warning;
 use serde::Serialize;
 
-use crate::error::{Failure, Outcome};
+use crate::error::{ErrorResponse, Outcome};
 
 /// A success, ready to be written.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub(crate) struct Answer {
 }
 
 #[derive(Serialize)]
-struct Envelope<'a, T, P> {
+struct SuccessBody<'a, T, P> {
     success: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     data: Option<T>,
@@ -117,13 +117,14 @@ impl Answer {
         pagination: Option<impl Serialize>,
         warnings: &[Warning],
     ) -> Outcome {
-        let envelope = Envelope { success: true, data, pagination, warnings };
+        let envelope = SuccessBody { success: true, data, pagination, warnings };
         Self::json(status, &envelope)
     }
 
     fn json(status: StatusCode, body: &impl Serialize) -> Outcome {
-        let body = serde_json::to_vec(body)
-            .map_err(|error| Failure::internal(format!("an answer cannot be written: {error}")))?;
+        let body = serde_json::to_vec(body).map_err(|error| {
+            ErrorResponse::internal(format!("an answer cannot be written: {error}"))
+        })?;
         Ok(Self { status, ..Self::bytes("application/json", body) }.unkept())
     }
 

@@ -10,7 +10,7 @@ use http_body_util::BodyExt;
 use hyper::body::Body;
 use serde_json::{Map, Value};
 
-use crate::error::Failure;
+use crate::error::ErrorResponse;
 
 /// What a body may fail with.
 pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -40,7 +40,7 @@ pub(crate) struct Bound {
 
 /// Why there is no body to work with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub(crate) enum BodyError {
     /// It has more than so many bytes.
     TooLarge(usize),
     /// It is said to be encoded.
@@ -58,45 +58,45 @@ pub(crate) async fn receive(
     headers: &HeaderMap,
     body: RequestBody,
     bound: Bound,
-) -> Result<Vec<u8>, Fault> {
+) -> Result<Vec<u8>, BodyError> {
     check_declared(headers, bound.bytes)?;
     check_encoding(headers)?;
     read(body, bound).await
 }
 
 /// Refuses a body that says of itself that it is too large, before any of it is read.
-pub(crate) fn check_declared(headers: &HeaderMap, limit: usize) -> Result<(), Fault> {
+pub(crate) fn check_declared(headers: &HeaderMap, limit: usize) -> Result<(), BodyError> {
     let declared = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
     match declared.and_then(|value| value.trim().parse::<u64>().ok()) {
-        Some(length) if length > limit as u64 => Err(Fault::TooLarge(limit)),
+        Some(length) if length > limit as u64 => Err(BodyError::TooLarge(limit)),
         _ => Ok(()),
     }
 }
 
 /// Refuses a body with a `Content-Encoding`, whatever it says (D8a); an empty line says nothing.
-pub(crate) fn check_encoding(headers: &HeaderMap) -> Result<(), Fault> {
+pub(crate) fn check_encoding(headers: &HeaderMap) -> Result<(), BodyError> {
     let says_nothing = |value: &http::HeaderValue| value.as_bytes().trim_ascii().is_empty();
     let nothing = headers.get_all(CONTENT_ENCODING).iter().all(says_nothing);
-    if nothing { Ok(()) } else { Err(Fault::Encoded) }
+    if nothing { Ok(()) } else { Err(BodyError::Encoded) }
 }
 
 /// Reads a whole body. What lies beyond the bound is not read.
-async fn read(body: RequestBody, bound: Bound) -> Result<Vec<u8>, Fault> {
+async fn read(body: RequestBody, bound: Bound) -> Result<Vec<u8>, BodyError> {
     let collecting = collect(body, bound.bytes);
-    tokio::time::timeout(bound.time, collecting).await.unwrap_or(Err(Fault::Slow))
+    tokio::time::timeout(bound.time, collecting).await.unwrap_or(Err(BodyError::Slow))
 }
 
-async fn collect(body: RequestBody, limit: usize) -> Result<Vec<u8>, Fault> {
+async fn collect(body: RequestBody, limit: usize) -> Result<Vec<u8>, BodyError> {
     let mut body = pin!(body);
     let declared = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
     if declared > limit {
-        return Err(Fault::TooLarge(limit));
+        return Err(BodyError::TooLarge(limit));
     }
     let mut bytes = Vec::with_capacity(declared.min(64 * 1024));
     while let Some(frame) = body.frame().await {
-        let Ok(data) = frame.map_err(|_| Fault::Broken)?.into_data() else { continue };
+        let Ok(data) = frame.map_err(|_| BodyError::Broken)?.into_data() else { continue };
         if bytes.len() + data.len() > limit {
-            return Err(Fault::TooLarge(limit));
+            return Err(BodyError::TooLarge(limit));
         }
         bytes.extend_from_slice(&data);
     }
@@ -104,29 +104,29 @@ async fn collect(body: RequestBody, limit: usize) -> Result<Vec<u8>, Fault> {
 }
 
 /// Reads a JSON object. A repeated key counts as its last value; nesting is bounded by the parser.
-pub(crate) fn parse_object(bytes: &[u8]) -> Result<Map<String, Value>, Failure> {
+pub(crate) fn parse_object(bytes: &[u8]) -> Result<Map<String, Value>, ErrorResponse> {
     match parse(bytes)? {
         Value::Object(object) => Ok(object),
-        _ => Err(Failure::invalid_body("the body must be a JSON object")),
+        _ => Err(ErrorResponse::invalid_body("the body must be a JSON object")),
     }
 }
 
 /// Reads a JSON array.
-pub(crate) fn parse_array(bytes: &[u8]) -> Result<Vec<Value>, Failure> {
+pub(crate) fn parse_array(bytes: &[u8]) -> Result<Vec<Value>, ErrorResponse> {
     match parse(bytes)? {
         Value::Array(items) => Ok(items),
-        _ => Err(Failure::invalid_body("the body must be a JSON array")),
+        _ => Err(ErrorResponse::invalid_body("the body must be a JSON array")),
     }
 }
 
-fn parse(bytes: &[u8]) -> Result<Value, Failure> {
+fn parse(bytes: &[u8]) -> Result<Value, ErrorResponse> {
     if bytes.starts_with(b"\xef\xbb\xbf") {
-        return Err(Failure::invalid_body("the body begins with a byte-order mark"));
+        return Err(ErrorResponse::invalid_body("the body begins with a byte-order mark"));
     }
     serde_json::from_slice(bytes).map_err(|error| {
         // The parser's own text may quote the body.
         let (line, column) = (error.line(), error.column());
-        Failure::invalid_body(format!("the body is not JSON (line {line}, column {column})"))
+        ErrorResponse::invalid_body(format!("the body is not JSON (line {line}, column {column})"))
     })
 }
 
@@ -137,11 +137,11 @@ mod tests {
     use http_body_util::{Full, StreamBody};
     use hyper::body::Frame;
 
-    fn status(failure: Failure) -> u16 {
+    fn status(failure: ErrorResponse) -> u16 {
         failure.into_response().status().as_u16()
     }
 
-    fn code(failure: Failure) -> Value {
+    fn code(failure: ErrorResponse) -> Value {
         let body = failure.into_response().into_body();
         serde_json::from_slice::<Value>(&body).expect("json")["code"].clone()
     }

@@ -16,7 +16,7 @@ const UNIT: usize = 1024;
 /// at a time may therefore go on beyond the bound: it waits for nobody any more, and when it is done
 /// the next one may. So somebody always comes to an end, and no more than one body too many is held.
 #[derive(Clone, Debug)]
-pub(crate) struct Budget {
+pub(crate) struct MemoryBudget {
     free: Arc<Semaphore>,
     units: usize,
     /// For the one that goes on beyond the bound.
@@ -30,7 +30,7 @@ pub(crate) struct Share {
     beyond: Option<OwnedSemaphorePermit>,
 }
 
-impl Budget {
+impl MemoryBudget {
     /// How much of each body needs no share.
     pub(crate) const FREE: usize = 64 * 1024;
 
@@ -80,13 +80,13 @@ mod tests {
     use super::*;
 
     /// Whether there is room at once.
-    fn grows(budget: &Budget, share: &mut Share, units: usize) -> bool {
+    fn grows(budget: &MemoryBudget, share: &mut Share, units: usize) -> bool {
         budget.grow(share, units * UNIT).now_or_never().is_some()
     }
 
     /// A budget beyond which somebody is already.
-    fn budget(units: usize) -> (Budget, Share) {
-        let budget = Budget::new(units * UNIT);
+    fn budget(units: usize) -> (MemoryBudget, Share) {
+        let budget = MemoryBudget::new(units * UNIT);
         let mut beyond = Share::default();
         assert!(grows(&budget, &mut beyond, units + 1) && beyond.beyond.is_some());
         (budget, beyond)
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn one_at_a_time_goes_on_beyond_the_bound() {
-        let budget = Budget::new(4 * UNIT);
+        let budget = MemoryBudget::new(4 * UNIT);
         let [mut first, mut second, mut third] = <[Share; 3]>::default();
         assert!(grows(&budget, &mut first, 2) && grows(&budget, &mut second, 2));
         // Each holds a part and wants more.
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn even_an_empty_budget_lets_somebody_in() {
-        let budget = Budget::new(0);
+        let budget = MemoryBudget::new(0);
         assert!(grows(&budget, &mut Share::default(), 1));
         assert!(grows(&budget, &mut Share::default(), usize::MAX / UNIT));
     }

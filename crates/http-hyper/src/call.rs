@@ -11,13 +11,13 @@ use recado_core::query::Params;
 use serde_json::{Map, Value};
 
 use crate::accept::Accept;
-use crate::body::{self, Bound, Fault, RequestBody};
-use crate::budget::{Budget, Share};
-use crate::error::Failure;
+use crate::body::{self, BodyError, Bound, RequestBody};
+use crate::budget::{MemoryBudget, Share};
+use crate::error::ErrorResponse;
 use crate::large_body;
 use crate::logging::Who;
 use crate::options::QrPainter;
-use crate::query::Query;
+use crate::query::QueryString;
 use crate::shared::Shared;
 
 /// A call that has passed every check of its surface (D6).
@@ -49,9 +49,9 @@ impl<W> Call<W> {
     /// # Errors
     ///
     /// Every field of the body.
-    pub(crate) fn takes_no_fields(&self) -> Result<(), Failure> {
+    pub(crate) fn takes_no_fields(&self) -> Result<(), ErrorResponse> {
         let problems = Input::new(&self.body).finish();
-        problems.into_result().map_err(|problems| Failure::rejected(&problems))
+        problems.into_result().map_err(|problems| ErrorResponse::rejected(&problems))
     }
 }
 
@@ -85,14 +85,14 @@ pub(crate) struct HookCall {
     /// The headers.
     pub(crate) headers: HeaderMap,
     /// The query.
-    pub(crate) query: Query,
+    pub(crate) query: QueryString,
     /// The query as it was sent.
     pub(crate) raw_query: Option<String>,
     /// To be told whose call it is.
     pub(crate) who: Who,
     pub(crate) body: RequestBody,
     pub(crate) body_timeout: Duration,
-    pub(crate) budget: Budget,
+    pub(crate) budget: MemoryBudget,
 }
 
 impl HookCall {
@@ -101,10 +101,10 @@ impl HookCall {
     /// # Errors
     ///
     /// The body is too large, encoded, broken off or too slow.
-    pub(crate) async fn read(&mut self, limit: usize) -> Result<Vec<u8>, Failure> {
+    pub(crate) async fn read(&mut self, limit: usize) -> Result<Vec<u8>, ErrorResponse> {
         let bound = Bound { bytes: limit, time: self.body_timeout };
         let body = std::mem::replace(&mut self.body, body::empty());
-        body::receive(&self.headers, body, bound).await.map_err(body::Fault::of_payload)
+        body::receive(&self.headers, body, bound).await.map_err(body::BodyError::of_payload)
     }
 
     /// Reads the body, of which there may be much: what is beyond the first 64 KiB waits for a share
@@ -113,7 +113,7 @@ impl HookCall {
     /// # Errors
     ///
     /// The body is too large, encoded, broken off or too slow, or found no room.
-    pub(crate) async fn read_much(&mut self, limit: usize) -> Result<(Vec<u8>, Share), Fault> {
+    pub(crate) async fn read_much(&mut self, limit: usize) -> Result<(Vec<u8>, Share), BodyError> {
         let bound = Bound { bytes: limit, time: self.body_timeout };
         let body = std::mem::replace(&mut self.body, body::empty());
         large_body::receive(&self.headers, body, bound, &self.budget).await

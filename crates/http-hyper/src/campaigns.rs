@@ -9,7 +9,7 @@ use crate::answer::Answer;
 use crate::call::PublicCall;
 use crate::error::Outcome;
 use crate::messages::{LIMIT, PAGE};
-use crate::openapi::{Param, ParamKind};
+use crate::openapi::{ParamKind, QueryParam};
 use crate::route::{Route, verb};
 
 pub(crate) const ROUTES: &[Route] = &[
@@ -35,8 +35,8 @@ pub(crate) const ROUTES: &[Route] = &[
 ];
 
 /// The parameters of a listing of recipients.
-pub(crate) const RECIPIENTS: &[Param] = &[
-    Param::new("status", ParamKind::Words(RecipientStatus::WORDS), "In this status."),
+pub(crate) const RECIPIENTS: &[QueryParam] = &[
+    QueryParam::new("status", ParamKind::Words(RecipientStatus::WORDS), "In this status."),
     PAGE,
     LIMIT,
 ];

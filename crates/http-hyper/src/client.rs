@@ -15,7 +15,7 @@ use recado_core::transport::{
 use tokio::time::{Instant, timeout_at};
 
 use crate::connector::Connector;
-use crate::exchange::{Live, Read};
+use crate::exchange::{BodyRead, Live};
 use crate::network::{Network, SystemNetwork};
 use crate::pool::Pool;
 use crate::target::OutboundTarget;
@@ -89,7 +89,7 @@ impl Transport for GuardedClient {
         let (repeatable, max_idle) = (request.repeatable, request.max_idle);
         let target = OutboundTarget::parse(&request.url)?;
         let origin = target.origin();
-        let call = Call::new(request, target)?;
+        let call = RepeatableRequest::new(request, target)?;
 
         let (mut live, reused) = match self.pool.take(&origin, max_idle) {
             Some(live) => (live, true),
@@ -111,8 +111,8 @@ impl Transport for GuardedClient {
         let until = if status_decides { by.min(Instant::now() + LENIENCE) } else { by };
         let read = timeout_at(until, live.read(answer.body_mut(), &mut body, limit)).await;
         match read {
-            Ok(Ok(Read::Whole)) => self.pool.put(origin, live),
-            Ok(Ok(Read::UpToLimit)) => {}
+            Ok(Ok(BodyRead::Whole)) => self.pool.put(origin, live),
+            Ok(Ok(BodyRead::UpToLimit)) => {}
             _ if status_decides => {}
             Ok(Err(_)) => return Err(TransportError::Broken { after_sending: true }),
             Err(_) => return Err(TransportError::TimedOut { after_sending: true }),
@@ -135,7 +135,7 @@ impl Transport for GuardedClient {
 /// Writes a call on a connection and waits for the head of the answer.
 async fn ask(
     live: &mut Live,
-    call: &Call,
+    call: &RepeatableRequest,
     by: Instant,
 ) -> Result<Response<Incoming>, TransportError> {
     let answered = timeout_at(by, live.ask(call.request())).await;
@@ -148,14 +148,14 @@ async fn ask(
 }
 
 /// A request that can be written more than once.
-struct Call {
+struct RepeatableRequest {
     target: OutboundTarget,
     method: http::Method,
     headers: HeaderMap,
     body: Bytes,
 }
 
-impl Call {
+impl RepeatableRequest {
     fn new(request: OutboundRequest, target: OutboundTarget) -> Result<Self, TransportError> {
         let invalid = |what: &str| TransportError::InvalidUrl(what.to_owned());
         let method = match request.method {

@@ -142,7 +142,7 @@ mod tests {
     use tokio_rustls::TlsAcceptor;
 
     use super::*;
-    use crate::exchange::{Live, Read};
+    use crate::exchange::{BodyRead, Live};
 
     /// Every name and every address is one peer.
     struct OnePeer(SocketAddr);
@@ -225,7 +225,7 @@ mod tests {
             let mut answer = live.ask(request).await.expect("an answer");
             let mut body = Vec::new();
             let read = live.read(answer.body_mut(), &mut body, 100).await.expect("a body");
-            assert_eq!((read, body.as_slice()), (Read::Whole, &b"ok"[..]));
+            assert_eq!((read, body.as_slice()), (BodyRead::Whole, &b"ok"[..]));
             assert!(live.is_usable());
         }
     }

@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use crate::answer::Answer;
 use crate::call::PublicCall;
 use crate::error::Outcome;
-use crate::openapi::{Operation, Param, ParamKind};
+use crate::openapi::{Operation, ParamKind, QueryParam};
 use crate::route::{Route, verb};
 
 pub(crate) const ROUTES: &[Route] = &[
@@ -80,23 +80,23 @@ const COLLECTION: &str = "/api/v1/contacts";
 const ONE: &str = "/api/v1/contacts/{id}";
 
 /// The filters of the list form, and its page.
-pub(crate) const FILTERS: [Param; 9] = [
-    Param::new(
+pub(crate) const FILTERS: [QueryParam; 9] = [
+    QueryParam::new(
         "search",
         ParamKind::Text,
         "A part of name, display name, e-mail, identifier or phone, whatever the case and accents.",
     ),
-    Param::new("source_platform", ParamKind::Text, "The channel."),
-    Param::new("inbox_status", ParamKind::Words(InboxStatus::WORDS), "Of the conversation."),
-    Param::new("pipeline_stage_id", ParamKind::Uuid, "The focus stage."),
-    Param::new("crm_status", ParamKind::Text, "Standing in the CRM."),
-    Param::new("is_ai_enabled", ParamKind::Flag, "Whether the service's AI is on."),
-    Param::new("is_group", ParamKind::Flag, "`true`: groups only; `false`: people only."),
-    Param::new("page", ParamKind::Page, "Not with `order_by=created_at`."),
-    Param::new("limit", ParamKind::Limit, "Contacts per page."),
+    QueryParam::new("source_platform", ParamKind::Text, "The channel."),
+    QueryParam::new("inbox_status", ParamKind::Words(InboxStatus::WORDS), "Of the conversation."),
+    QueryParam::new("pipeline_stage_id", ParamKind::Uuid, "The focus stage."),
+    QueryParam::new("crm_status", ParamKind::Text, "Standing in the CRM."),
+    QueryParam::new("is_ai_enabled", ParamKind::Flag, "Whether the service's AI is on."),
+    QueryParam::new("is_group", ParamKind::Flag, "`true`: groups only; `false`: people only."),
+    QueryParam::new("page", ParamKind::Page, "Not with `order_by=created_at`."),
+    QueryParam::new("limit", ParamKind::Limit, "Contacts per page."),
 ];
 
-const LIST_QUERY: &[Param] = &[
+const LIST_QUERY: &[QueryParam] = &[
     FILTERS[0],
     FILTERS[1],
     FILTERS[2],
@@ -106,13 +106,13 @@ const LIST_QUERY: &[Param] = &[
     FILTERS[6],
     FILTERS[7],
     FILTERS[8],
-    Param::new("include", ParamKind::List(&["link_clicks"]), "Adds `link_clicks`."),
-    Param::new(
+    QueryParam::new("include", ParamKind::List(&["link_clicks"]), "Adds `link_clicks`."),
+    QueryParam::new(
         "order_by",
         ParamKind::Words(&["last_message_at", "created_at"]),
         "`created_at` reads the whole in order of creation, by cursor: an export.",
     ),
-    Param::new(
+    QueryParam::new(
         "cursor",
         ParamKind::Text,
         "The `next_cursor` of the answer before; only with `order_by=created_at` and the same \
@@ -120,7 +120,7 @@ const LIST_QUERY: &[Param] = &[
     ),
 ];
 
-const DETAIL_QUERY: &[Param] = &[Param::new(
+const DETAIL_QUERY: &[QueryParam] = &[QueryParam::new(
     "include",
     ParamKind::List(&["profile"]),
     "Adds the personal fields of the list form.",

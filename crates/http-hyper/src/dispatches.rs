@@ -5,8 +5,8 @@ use recado_core::dispatches::{BODY_LIMIT, Dispatched, reads_parameter};
 
 use crate::answer::Answer;
 use crate::call::HookCall;
-use crate::error::{Failure, Outcome};
-use crate::openapi::{Param, ParamKind, bodies};
+use crate::error::{ErrorResponse, Outcome};
+use crate::openapi::{ParamKind, QueryParam, bodies};
 use crate::route::Route;
 
 pub(crate) const ROUTES: &[Route] = &[Route::hook(
@@ -37,10 +37,10 @@ pub(crate) const ROUTES: &[Route] = &[Route::hook(
 )
 .optional_json()
 .query(&[
-    Param::new("phone_number", ParamKind::Text, "The phone, unless the body has one."),
-    Param::new("phone", ParamKind::Text, "The same as `phone_number`."),
-    Param::new("v1", ParamKind::Text, "The first variable, unless the body has `variables`."),
-    Param::new("v2", ParamKind::Text, "The second one, and so on."),
+    QueryParam::new("phone_number", ParamKind::Text, "The phone, unless the body has one."),
+    QueryParam::new("phone", ParamKind::Text, "The same as `phone_number`."),
+    QueryParam::new("v1", ParamKind::Text, "The first variable, unless the body has `variables`."),
+    QueryParam::new("v2", ParamKind::Text, "The second one, and so on."),
 ])];
 
 async fn dispatch(mut call: HookCall) -> Outcome {
@@ -50,7 +50,7 @@ async fn dispatch(mut call: HookCall) -> Outcome {
     let body = call.read(BODY_LIMIT).await?;
     if let Some(name) = call.query.broken(reads_parameter) {
         let message = format!("the query parameter {name} must be percent-encoded UTF-8");
-        return Err(Failure::invalid_payload(message));
+        return Err(ErrorResponse::invalid_payload(message));
     }
     Answer::hook(recado.dispatches().send(&admitted, &body, call.query.params()).await?)
 }

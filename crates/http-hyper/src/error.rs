@@ -10,7 +10,7 @@ use recado_core::{Code, Error, Kind, Rejection};
 use serde_json::{Map, Value};
 
 use crate::answer::{Answer, json_response};
-use crate::body::Fault;
+use crate::body::BodyError;
 
 /// When to come back after the store could not be reached.
 const STORE_RETRY: Duration = Duration::from_secs(5);
@@ -19,7 +19,7 @@ const BUSY_RETRY: Duration = Duration::from_secs(1);
 
 /// A refusal, ready to be written. Boxed, so that successes do not pay for its size.
 #[derive(Debug)]
-pub(crate) struct Failure(Box<Refusal>);
+pub(crate) struct ErrorResponse(Box<Refusal>);
 
 #[derive(Debug)]
 struct Refusal {
@@ -34,12 +34,12 @@ struct Refusal {
     remembered: bool,
     /// Why, for the log only.
     cause: Option<String>,
-    form: Form,
+    form: ErrorFormat,
 }
 
 /// How refusals are written (D4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum ErrorFormat {
     /// With `success`, everywhere but where hooks are.
     Success,
     /// With `ok`, as hooks do.
@@ -47,7 +47,7 @@ enum Form {
 }
 
 /// What a handler answers.
-pub(crate) type Outcome = Result<Answer, Failure>;
+pub(crate) type Outcome = Result<Answer, ErrorResponse>;
 
 /// The status of a code: that of its kind, but for what only HTTP has.
 pub(crate) const fn status_of(code: Code) -> StatusCode {
@@ -76,7 +76,7 @@ const fn status_of_kind(kind: Kind) -> StatusCode {
     }
 }
 
-impl Failure {
+impl ErrorResponse {
     fn new(code: Code, message: impl Into<String>) -> Self {
         Self(Box::new(Refusal {
             status: status_of(code),
@@ -88,7 +88,7 @@ impl Failure {
             allow: None,
             remembered: false,
             cause: None,
-            form: Form::Success,
+            form: ErrorFormat::Success,
         }))
     }
 
@@ -175,7 +175,7 @@ impl Failure {
     /// The same in the form of the hooks: `ok` for `success`, nothing beside code and message but
     /// what the code says, and one wait whatever is not available (D4, D70, R100).
     pub(crate) fn of_hook(mut self) -> Self {
-        self.0.form = Form::Ok;
+        self.0.form = ErrorFormat::Ok;
         self.0.details = None;
         if self.0.status == StatusCode::SERVICE_UNAVAILABLE {
             self.0.retry_after = Some(STORE_RETRY);
@@ -203,8 +203,8 @@ impl Failure {
         let refusal = &self.0;
         let mut body = Map::new();
         let flag = match refusal.form {
-            Form::Success => "success",
-            Form::Ok => "ok",
+            ErrorFormat::Success => "success",
+            ErrorFormat::Ok => "ok",
         };
         body.insert(flag.to_owned(), Value::Bool(false));
         body.insert("code".to_owned(), refusal.code.as_str().into());
@@ -231,7 +231,7 @@ impl Failure {
             headers.insert(ALLOW, allow);
         }
         // The secret of a hook is no `Authorization`, so there is no scheme to name.
-        if refusal.status == StatusCode::UNAUTHORIZED && refusal.form == Form::Success {
+        if refusal.status == StatusCode::UNAUTHORIZED && refusal.form == ErrorFormat::Success {
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         response
@@ -256,7 +256,7 @@ fn with_causes(error: &dyn std::error::Error) -> String {
     text
 }
 
-impl Fault {
+impl BodyError {
     /// What it says.
     fn message(self) -> String {
         match self {
@@ -270,8 +270,8 @@ impl Fault {
     }
 
     /// The refusal of a hook: but for its encoding, every fault of a body is the payload's (7.2).
-    pub(crate) fn of_payload(self) -> Failure {
-        let refused = Failure::invalid_payload(self.message());
+    pub(crate) fn of_payload(self) -> ErrorResponse {
+        let refused = ErrorResponse::invalid_payload(self.message());
         match self {
             Self::Encoded | Self::NoRoom => self.into(),
             Self::TooLarge(_) => refused.with_status(StatusCode::PAYLOAD_TOO_LARGE),
@@ -281,30 +281,30 @@ impl Fault {
 
     /// The refusal of a gateway's call: what a repeat may mend has a status that gateways repeat
     /// after, and 400 is none (R106).
-    pub(crate) fn of_gateway(self) -> Failure {
+    pub(crate) fn of_gateway(self) -> ErrorResponse {
         match self {
-            Self::Broken => Failure::from(self).with_status(StatusCode::REQUEST_TIMEOUT),
+            Self::Broken => ErrorResponse::from(self).with_status(StatusCode::REQUEST_TIMEOUT),
             _ => self.into(),
         }
     }
 }
 
-impl From<Fault> for Failure {
-    fn from(fault: Fault) -> Self {
+impl From<BodyError> for ErrorResponse {
+    fn from(fault: BodyError) -> Self {
         let message = fault.message();
         match fault {
-            Fault::TooLarge(_) => Self::new(Code::PayloadTooLarge, message),
-            Fault::Encoded => Self::new(Code::UnsupportedMediaType, message),
-            Fault::Broken => Self::new(Code::BadRequest, message),
-            Fault::Slow => {
+            BodyError::TooLarge(_) => Self::new(Code::PayloadTooLarge, message),
+            BodyError::Encoded => Self::new(Code::UnsupportedMediaType, message),
+            BodyError::Broken => Self::new(Code::BadRequest, message),
+            BodyError::Slow => {
                 Self::new(Code::BadRequest, message).with_status(StatusCode::REQUEST_TIMEOUT)
             }
-            Fault::NoRoom => Self::unavailable(&message),
+            BodyError::NoRoom => Self::unavailable(&message),
         }
     }
 }
 
-impl From<StoreError> for Failure {
+impl From<StoreError> for ErrorResponse {
     fn from(error: StoreError) -> Self {
         let cause = with_causes(&error);
         match error {
@@ -317,7 +317,7 @@ impl From<StoreError> for Failure {
     }
 }
 
-impl<E: Rejection> From<Error<E>> for Failure {
+impl<E: Rejection> From<Error<E>> for ErrorResponse {
     fn from(error: Error<E>) -> Self {
         match error {
             Error::Rejected(rejection) => Self::rejected(&rejection),
@@ -331,7 +331,7 @@ impl<E: Rejection> From<Error<E>> for Failure {
     }
 }
 
-impl From<recado_core::query::InvalidParameter> for Failure {
+impl From<recado_core::query::InvalidParameter> for ErrorResponse {
     fn from(invalid: recado_core::query::InvalidParameter) -> Self {
         Self::rejected(&invalid)
     }
@@ -341,7 +341,7 @@ impl From<recado_core::query::InvalidParameter> for Failure {
 mod tests {
     use super::*;
 
-    fn written(failure: Failure) -> (Response<bytes::Bytes>, Value) {
+    fn written(failure: ErrorResponse) -> (Response<bytes::Bytes>, Value) {
         let response = failure.into_response();
         let body = serde_json::from_slice(response.body()).expect("json");
         (response, body)
@@ -382,7 +382,7 @@ mod tests {
 
     #[test]
     fn every_401_names_the_scheme() {
-        let (response, body) = written(Failure::operator_unauthorized());
+        let (response, body) = written(ErrorResponse::operator_unauthorized());
         assert_eq!(response.headers()["www-authenticate"], "Bearer");
         assert_eq!(body["success"], false);
     }
@@ -392,7 +392,7 @@ mod tests {
         let by = recado_core::ids::ContactId::parse("00000000-0000-0000-0000-00000000002a")
             .expect("a UUID");
         let taken = recado_core::contacts::CreateContactError::PhoneTaken { by };
-        let (response, body) = written(Failure::rejected(&taken));
+        let (response, body) = written(ErrorResponse::rejected(&taken));
         assert_eq!(response.status(), 409);
         assert_eq!(body["contact_id"], by.to_string());
     }

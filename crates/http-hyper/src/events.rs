@@ -10,7 +10,7 @@ use crate::answer::Answer;
 use crate::call::PublicCall;
 use crate::error::Outcome;
 use crate::messages::LIMIT;
-use crate::openapi::{Operation, Param, ParamKind};
+use crate::openapi::{Operation, ParamKind, QueryParam};
 use crate::route::{Route, verb};
 
 pub(crate) const ROUTES: &[Route] = &[Route::public(
@@ -21,13 +21,13 @@ pub(crate) const ROUTES: &[Route] = &[Route::public(
     document,
 )
 .query(&[
-    Param::new(
+    QueryParam::new(
         "after",
         ParamKind::Text,
         "The `pagination.position` of an earlier answer; without it the journal is read from its \
          beginning.",
     ),
-    Param::new("event", ParamKind::Words(PUBLIC), "Events of this type."),
+    QueryParam::new("event", ParamKind::Words(PUBLIC), "Events of this type."),
     LIMIT,
 ])];
 

@@ -28,7 +28,7 @@ pub(crate) struct Broken;
 
 /// How much of a body was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Read {
+pub(crate) enum BodyRead {
     /// All of it.
     Whole,
     /// As much as was asked for.
@@ -85,10 +85,10 @@ impl Live {
         body: &mut Incoming,
         into: &mut Vec<u8>,
         limit: usize,
-    ) -> Result<Read, Broken> {
+    ) -> Result<BodyRead, Broken> {
         while !body.is_end_stream() {
             if into.len() >= limit {
-                return Ok(Read::UpToLimit);
+                return Ok(BodyRead::UpToLimit);
             }
             let frame = poll_fn(|cx| {
                 drive(&mut self.connection, cx);
@@ -99,7 +99,7 @@ impl Live {
             let room = limit - into.len();
             into.extend_from_slice(&data[..data.len().min(room)]);
         }
-        Ok(Read::Whole)
+        Ok(BodyRead::Whole)
     }
 
     /// Whether the next request can be sent on this connection, as far as is known here.

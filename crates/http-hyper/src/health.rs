@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use crate::answer::Answer;
 use crate::call::OpenCall;
-use crate::error::{Failure, Outcome};
+use crate::error::{ErrorResponse, Outcome};
 use crate::route::Route;
 
 pub(crate) const ROUTES: &[Route] = &[
@@ -48,15 +48,15 @@ async fn healthz(_: OpenCall) -> Outcome {
 async fn readyz(call: OpenCall) -> Outcome {
     let options = &call.shared.options;
     if !options.readiness.is_open() {
-        return Err(Failure::unavailable("the process is stopping"));
+        return Err(ErrorResponse::unavailable("the process is stopping"));
     }
     let ready = call.shared.recado.ready();
     match tokio::time::timeout(options.limits.ready_timeout, ready).await {
         // Whatever the reason, an old schema included: no traffic, please.
         Ok(ready) => ready.map_err(|error| {
-            Failure::unavailable("the store is not ready").caused_by(error.to_string())
+            ErrorResponse::unavailable("the store is not ready").caused_by(error.to_string())
         })?,
-        Err(_) => return Err(Failure::unavailable("the store does not answer")),
+        Err(_) => return Err(ErrorResponse::unavailable("the store does not answer")),
     }
     Answer::ok(Status { status: "ready" })
 }
@@ -64,7 +64,7 @@ async fn readyz(call: OpenCall) -> Outcome {
 async fn metrics(call: OpenCall) -> Outcome {
     match &call.shared.options.metrics {
         Some(render) => Ok(Answer::bytes("text/plain; version=0.0.4; charset=utf-8", render())),
-        None => Err(Failure::not_found()),
+        None => Err(ErrorResponse::not_found()),
     }
 }
 

@@ -11,11 +11,11 @@ use recado_core::query::InvalidParameter;
 use serde::{Deserialize, Serialize};
 
 use crate::answer::Answer;
-use crate::error::{Failure, Outcome};
+use crate::error::{ErrorResponse, Outcome};
 use crate::route::Route;
 
 /// The key of a request, if it has one.
-pub(crate) fn key(headers: &HeaderMap, route: &Route) -> Result<Option<CallKey>, Failure> {
+pub(crate) fn key(headers: &HeaderMap, route: &Route) -> Result<Option<CallKey>, ErrorResponse> {
     let name = HeaderName::from_static("idempotency-key");
     let mut values = headers.get_all(name).iter();
     let Some(value) = values.next() else { return Ok(None) };
@@ -72,13 +72,13 @@ where
     outcome
 }
 
-fn written(remembered: &Remembered) -> Result<String, Failure> {
+fn written(remembered: &Remembered) -> Result<String, ErrorResponse> {
     serde_json::to_string(remembered)
-        .map_err(|error| Failure::internal(format!("an answer cannot be kept: {error}")))
+        .map_err(|error| ErrorResponse::internal(format!("an answer cannot be kept: {error}")))
 }
 
 fn replay(answer: &str) -> Outcome {
-    let unreadable = || Failure::internal("a kept answer cannot be read");
+    let unreadable = || ErrorResponse::internal("a kept answer cannot be read");
     let Remembered { status, body } = serde_json::from_str(answer).map_err(|_| unreadable())?;
     let status = StatusCode::from_u16(status).map_err(|_| unreadable())?;
     Ok(Answer::replayed(status, body))

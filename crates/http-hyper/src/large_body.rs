@@ -10,8 +10,8 @@ use http_body_util::BodyExt;
 use hyper::body::Body;
 use tokio::time::{Instant, timeout_at};
 
-use crate::body::{Bound, Fault, RequestBody, check_declared, check_encoding};
-use crate::budget::{Budget, Share};
+use crate::body::{BodyError, Bound, RequestBody, check_declared, check_encoding};
+use crate::budget::{MemoryBudget, Share};
 
 /// How long a body waits for room before its sender is asked to come back. Less than gateways wait
 /// for an answer.
@@ -29,37 +29,37 @@ pub(crate) async fn receive(
     headers: &HeaderMap,
     body: RequestBody,
     bound: Bound,
-    budget: &Budget,
-) -> Result<(Vec<u8>, Share), Fault> {
+    budget: &MemoryBudget,
+) -> Result<(Vec<u8>, Share), BodyError> {
     check_declared(headers, bound.bytes)?;
     check_encoding(headers)?;
     let mut body = pin!(body);
     let size = body.size_hint();
     let whole = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
     if whole(size.lower()) > bound.bytes {
-        return Err(Fault::TooLarge(bound.bytes));
+        return Err(BodyError::TooLarge(bound.bytes));
     }
     let most = size.upper().map_or(bound.bytes, whole).min(bound.bytes);
     let end = Instant::now() + bound.time;
-    let mut bytes = Vec::with_capacity(whole(size.lower()).min(Budget::FREE));
-    let (mut share, mut room) = (Share::default(), Budget::FREE);
+    let mut bytes = Vec::with_capacity(whole(size.lower()).min(MemoryBudget::FREE));
+    let (mut share, mut room) = (Share::default(), MemoryBudget::FREE);
     // Since when it has held a share; waiting for more room is not its fault and does not count.
     let mut holding: Option<Instant> = None;
     loop {
         let late = holding.map(|since| since + LAG + due(bytes.len()));
         let by = late.map_or(end, |late| late.min(end));
-        let frame = timeout_at(by, body.frame()).await.map_err(|_| Fault::Slow)?;
+        let frame = timeout_at(by, body.frame()).await.map_err(|_| BodyError::Slow)?;
         let Some(frame) = frame else { return Ok((bytes, share)) };
-        let Ok(data) = frame.map_err(|_| Fault::Broken)?.into_data() else { continue };
+        let Ok(data) = frame.map_err(|_| BodyError::Broken)?.into_data() else { continue };
         let needed = bytes.len() + data.len();
         if needed > bound.bytes {
-            return Err(Fault::TooLarge(bound.bytes));
+            return Err(BodyError::TooLarge(bound.bytes));
         }
         if needed > room {
             room = needed.max(most.min(2 * bytes.len()));
             let asked = Instant::now();
-            let growing = budget.grow(&mut share, room - Budget::FREE);
-            timeout_at(end.min(asked + ROOM_WAIT), growing).await.map_err(|_| Fault::NoRoom)?;
+            let growing = budget.grow(&mut share, room - MemoryBudget::FREE);
+            timeout_at(end.min(asked + ROOM_WAIT), growing).await.map_err(|_| BodyError::NoRoom)?;
             holding = Some(holding.map_or_else(Instant::now, |since| since + asked.elapsed()));
             bytes.reserve_exact(room - bytes.len());
         }
@@ -88,7 +88,7 @@ mod tests {
     const KIB: usize = 1024;
     const BOUND: Bound = Bound { bytes: 16 * KIB * KIB, time: Duration::from_secs(30) };
 
-    async fn read(body: RequestBody, budget: &Budget) -> Result<(usize, Share), Fault> {
+    async fn read(body: RequestBody, budget: &MemoryBudget) -> Result<(usize, Share), BodyError> {
         let read = receive(&HeaderMap::new(), body, BOUND, budget).await;
         read.map(|(bytes, share)| (bytes.len(), share))
     }
@@ -113,14 +113,14 @@ mod tests {
     }
 
     /// A budget beyond which somebody is already, who is to be kept.
-    async fn budget(bytes: usize) -> (Budget, Share) {
-        let budget = Budget::new(bytes);
+    async fn budget(bytes: usize) -> (MemoryBudget, Share) {
+        let budget = MemoryBudget::new(bytes);
         let mut beyond = Share::default();
         budget.grow(&mut beyond, bytes + 1024 * KIB).await;
         (budget, beyond)
     }
 
-    async fn has_room(budget: &Budget, bytes: usize) -> bool {
+    async fn has_room(budget: &MemoryBudget, bytes: usize) -> bool {
         budget.grow(&mut Share::default(), bytes).now_or_never().is_some()
     }
 
@@ -130,8 +130,8 @@ mod tests {
         let (_, share) = read(whole(KIB * KIB), &budget).await.expect("read");
         let asked = Instant::now();
         let refused = read(whole(KIB * KIB), &budget).await.expect_err("refused");
-        assert_eq!((refused, asked.elapsed()), (Fault::NoRoom, ROOM_WAIT));
-        let small = read(whole(Budget::FREE), &budget).await.expect("needs no room");
+        assert_eq!((refused, asked.elapsed()), (BodyError::NoRoom, ROOM_WAIT));
+        let small = read(whole(MemoryBudget::FREE), &budget).await.expect("needs no room");
         drop(share);
         assert!(read(whole(KIB * KIB), &budget).await.is_ok());
         drop(small);
@@ -144,7 +144,10 @@ mod tests {
         let asked = Instant::now();
         let body = whole(KIB * KIB);
         let refused = receive(&HeaderMap::new(), body, bound, &budget).await;
-        assert_eq!((refused.expect_err("refused"), asked.elapsed()), (Fault::NoRoom, bound.time));
+        assert_eq!(
+            (refused.expect_err("refused"), asked.elapsed()),
+            (BodyError::NoRoom, bound.time)
+        );
     }
 
     #[tokio::test(start_paused = true)]
@@ -179,7 +182,7 @@ mod tests {
                 tokio::time::sleep(Duration::from_secs(3)).await;
                 read(whole(KIB * KIB), &budget).await
             });
-            assert_eq!(slow.expect_err("refused"), Fault::Slow);
+            assert_eq!(slow.expect_err("refused"), BodyError::Slow);
             assert!(other.is_ok(), "it found room when that was given up");
             assert!(asked.elapsed() < Duration::from_secs(8), "{:?}", asked.elapsed());
         }
@@ -187,7 +190,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn who_keeps_the_pace_may_take_the_whole_time() {
-        let budget = Budget::new(KIB * KIB);
+        let budget = MemoryBudget::new(KIB * KIB);
         let steady = vec![(1_000, PACE); 28];
         let (read, _) = read(streamed(frames(steady)), &budget).await.expect("read");
         assert_eq!(read, 28 * PACE);
@@ -209,7 +212,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn bodies_that_each_hold_a_part_do_not_wait_for_each_other() {
-        let budget = Budget::new(8 * KIB * KIB);
+        let budget = MemoryBudget::new(8 * KIB * KIB);
         let asked = Instant::now();
         // In step, so that each holds a mebibyte when it asks for the next.
         let bodies = (0..8).map(|_| {
@@ -225,15 +228,15 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_body_is_refused_when_it_breaks_off_and_cut_off_at_the_limit() {
-        let budget = Budget::new(KIB * KIB);
+        let budget = MemoryBudget::new(KIB * KIB);
         let broken = stream::iter([Ok(Frame::data(Bytes::from_static(b"{"))), Err("gone")]);
         let refused = read(erase(StreamBody::new(broken)), &budget).await;
-        assert_eq!(refused.expect_err("refused"), Fault::Broken);
+        assert_eq!(refused.expect_err("refused"), BodyError::Broken);
         let long = streamed(stream::repeat(BOUND.bytes / 2 + 1));
         let refused = read(long, &budget).await;
-        assert_eq!(refused.expect_err("refused"), Fault::TooLarge(BOUND.bytes));
+        assert_eq!(refused.expect_err("refused"), BodyError::TooLarge(BOUND.bytes));
         let refused = read(whole(BOUND.bytes + 1), &budget).await;
-        assert_eq!(refused.expect_err("refused"), Fault::TooLarge(BOUND.bytes));
+        assert_eq!(refused.expect_err("refused"), BodyError::TooLarge(BOUND.bytes));
         assert!(read(whole(BOUND.bytes), &budget).await.is_ok());
     }
 }

@@ -6,7 +6,7 @@ use recado_core::links::Visit;
 
 use crate::answer::Answer;
 use crate::call::OpenCall;
-use crate::error::{Failure, Outcome};
+use crate::error::{ErrorResponse, Outcome};
 use crate::route::Route;
 
 pub(crate) const ROUTES: &[Route] = &[Route::open(
@@ -36,6 +36,6 @@ async fn follow(call: OpenCall) -> Outcome {
     let visit = visit(&call.headers, call.head);
     let url = call.shared.recado.links().follow(call.path.text("code"), visit).await?;
     let location = HeaderValue::try_from(url)
-        .map_err(|_| Failure::internal("the target of a link is no header value"))?;
+        .map_err(|_| ErrorResponse::internal("the target of a link is no header value"))?;
     Ok(Answer::empty(StatusCode::FOUND).with_header(LOCATION, location).unkept())
 }

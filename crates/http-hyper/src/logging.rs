@@ -7,14 +7,14 @@ use std::time::Duration;
 use http::{HeaderValue, StatusCode};
 use recado_core::ids::{CompanyId, KeyId};
 
-use crate::error::Failure;
+use crate::error::ErrorResponse;
 
 /// Who called, filled in as the checks find out.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Who(Arc<Known>);
+pub(crate) struct Who(Arc<CallerIds>);
 
 #[derive(Debug, Default)]
-struct Known {
+struct CallerIds {
     company: OnceLock<CompanyId>,
     key: OnceLock<KeyId>,
 }
@@ -32,7 +32,7 @@ impl Who {
 }
 
 /// Writes down why a request failed, where its answer does not tell.
-pub(crate) fn failed(request_id: &HeaderValue, route: &'static str, failure: &Failure) {
+pub(crate) fn failed(request_id: &HeaderValue, route: &'static str, failure: &ErrorResponse) {
     if let Some(cause) = failure.cause() {
         let request_id = request_id.to_str().unwrap_or_default();
         tracing::error!(request_id, route, cause, "a request failed");

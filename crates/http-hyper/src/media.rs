@@ -5,7 +5,7 @@ use recado_core::ids::{CompanyId, DocumentId};
 
 use crate::answer::Answer;
 use crate::call::OpenCall;
-use crate::error::{Failure, Outcome};
+use crate::error::{ErrorResponse, Outcome};
 use crate::operator::disposition;
 use crate::route::Route;
 
@@ -25,7 +25,7 @@ async fn read(call: OpenCall) -> Outcome {
     let signature = call.path.text("signature");
     let file = call.shared.recado.messages().read_media(company, document, signature).await?;
     let disposition = HeaderValue::try_from(disposition(&file.document.filename))
-        .map_err(|_| Failure::internal("a file name is no header value"))?;
+        .map_err(|_| ErrorResponse::internal("a file name is no header value"))?;
     Ok(Answer::bytes(file.mimetype.unwrap_or("application/octet-stream"), file.bytes)
         .unkept()
         .with_header(CONTENT_DISPOSITION, disposition)

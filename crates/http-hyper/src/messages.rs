@@ -8,7 +8,7 @@ use recado_core::page::Pagination;
 use crate::answer::Answer;
 use crate::call::PublicCall;
 use crate::error::Outcome;
-use crate::openapi::{Operation, Param, ParamKind};
+use crate::openapi::{Operation, ParamKind, QueryParam};
 use crate::route::{Route, verb};
 
 pub(crate) const ROUTES: &[Route] = &[
@@ -33,34 +33,35 @@ const ALL: &str = "/api/v1/messages";
 const OF_CONTACT: &str = "/api/v1/contacts/{id}/messages";
 
 /// The parameters of the general listing.
-pub(crate) const QUERY: &[Param] = &[
-    Param::new("contact_id", ParamKind::Uuid, "Of this contact."),
-    Param::new("connection_id", ParamKind::Uuid, "Through this connection."),
+pub(crate) const QUERY: &[QueryParam] = &[
+    QueryParam::new("contact_id", ParamKind::Uuid, "Of this contact."),
+    QueryParam::new("connection_id", ParamKind::Uuid, "Through this connection."),
     DIRECTION,
-    Param::new("type", ParamKind::Words(MessageType::WORDS), "Of this type."),
-    Param::new("status", ParamKind::Words(MessageStatus::WORDS), "In this status."),
+    QueryParam::new("type", ParamKind::Words(MessageType::WORDS), "Of this type."),
+    QueryParam::new("status", ParamKind::Words(MessageStatus::WORDS), "In this status."),
     FROM,
     TO,
     PAGE,
     LIMIT,
 ];
 
-const CONTACT_QUERY: &[Param] = &[DIRECTION, FROM, TO, PAGE, LIMIT];
+const CONTACT_QUERY: &[QueryParam] = &[DIRECTION, FROM, TO, PAGE, LIMIT];
 
-const DIRECTION: Param =
-    Param::new("direction", ParamKind::Words(Direction::WORDS), "Going this way.");
-pub(crate) const FROM: Param = Param::new(
+const DIRECTION: QueryParam =
+    QueryParam::new("direction", ParamKind::Words(Direction::WORDS), "Going this way.");
+pub(crate) const FROM: QueryParam = QueryParam::new(
     "from",
     ParamKind::Text,
     "`created_at` at or after this timestamp, or the beginning of this date (UTC).",
 );
-pub(crate) const TO: Param = Param::new(
+pub(crate) const TO: QueryParam = QueryParam::new(
     "to",
     ParamKind::Text,
     "`created_at` at or before this timestamp, or the end of this date (UTC).",
 );
-pub(crate) const PAGE: Param = Param::new("page", ParamKind::Page, "From 1.");
-pub(crate) const LIMIT: Param = Param::new("limit", ParamKind::Limit, "Records per page.");
+pub(crate) const PAGE: QueryParam = QueryParam::new("page", ParamKind::Page, "From 1.");
+pub(crate) const LIMIT: QueryParam =
+    QueryParam::new("limit", ParamKind::Limit, "Records per page.");
 
 fn doc_list(mut op: Operation) -> Operation {
     let pagination = vec![op.refer::<Pagination>()];

@@ -67,16 +67,16 @@ pub(crate) fn gateway_events(result: &'static str, count: usize) {
 
 /// Counts a request as in flight until it is dropped, however it ends.
 #[derive(Debug)]
-pub(crate) struct InFlight(());
+pub(crate) struct InFlightGuard(());
 
-impl InFlight {
+impl InFlightGuard {
     pub(crate) fn begin() -> Self {
         gauge!(IN_FLIGHT).increment(1.0);
         Self(())
     }
 }
 
-impl Drop for InFlight {
+impl Drop for InFlightGuard {
     fn drop(&mut self) {
         gauge!(IN_FLIGHT).decrement(1.0);
     }

@@ -15,12 +15,12 @@ use serde_json::{Map, Value};
 use crate::accept::Accept;
 use crate::body::{self, Bound, RequestBody};
 use crate::call::{Call, HookCall, OpenCall, PathParts};
-use crate::error::{Failure, Outcome};
+use crate::error::{ErrorResponse, Outcome};
 use crate::idempotency;
 use crate::logging::Who;
 use crate::peer::client_of;
-use crate::query::Query;
-use crate::route::{Endpoint, Reads, Route};
+use crate::query::QueryString;
+use crate::route::{BodyFormat, Endpoint, Route};
 use crate::router::PathEntry;
 use crate::shared::Shared;
 
@@ -75,13 +75,17 @@ async fn public(request: &mut Request) -> Outcome {
     request.who.company(caller.company());
     request.who.key(caller.key());
     let (route, path) = route(request)?;
-    let Endpoint::Public { scope, run } = route.endpoint else { return Err(Failure::not_found()) };
-    caller.require(scope).map_err(|denied| Failure::rejected(&denied))?;
-    let query = Query::parse(request.head.uri.query());
+    let Endpoint::Public { scope, run } = route.endpoint else {
+        return Err(ErrorResponse::not_found());
+    };
+    caller.require(scope).map_err(|denied| ErrorResponse::rejected(&denied))?;
+    let query = QueryString::parse(request.head.uri.query());
     let export = route.export && ListQuery::is_export(query.params());
     match recado.access().charge(&caller, export).await? {
         RateDecision::Allowed => {}
-        RateDecision::Limited { retry_after } => return Err(Failure::rate_limited(retry_after)),
+        RateDecision::Limited { retry_after } => {
+            return Err(ErrorResponse::rate_limited(retry_after));
+        }
     }
     let limit = request.shared.options.limits.public_body;
     let call = |sent: RequestParts| {
@@ -102,15 +106,15 @@ async fn public(request: &mut Request) -> Outcome {
 /// The operator API: where no token is configured, every path is unknown (R6).
 async fn operator(request: &mut Request) -> Outcome {
     let Some(token) = &request.shared.options.operator_token else {
-        return Err(Failure::not_found());
+        return Err(ErrorResponse::not_found());
     };
     if !bearer(&request.head.headers).is_some_and(|presented| token.matches(presented)) {
-        return Err(Failure::operator_unauthorized());
+        return Err(ErrorResponse::operator_unauthorized());
     }
     let (route, path) = route(request)?;
     let recado = request.shared.recado.clone();
     let limit = request.shared.options.limits.operator_body;
-    let query = Query::parse(request.head.uri.query());
+    let query = QueryString::parse(request.head.uri.query());
     match route.endpoint {
         Endpoint::Company(run) => {
             let company = company(&recado, &path, &request.who).await?;
@@ -127,12 +131,12 @@ async fn operator(request: &mut Request) -> Outcome {
             run(Call { recado, who, path, params, body, items, bytes, accept, qr_painter }).await
         }
         Endpoint::Public { .. } | Endpoint::Hook(_) | Endpoint::Open(_) => {
-            Err(Failure::not_found())
+            Err(ErrorResponse::not_found())
         }
     }
 }
 
-async fn company(recado: &Recado, path: &PathParts, who: &Who) -> Result<Company, Failure> {
+async fn company(recado: &Recado, path: &PathParts, who: &Who) -> Result<Company, ErrorResponse> {
     let id = path.id("company_id", CompanyId::parse);
     let company = recado.access().company(id).await?;
     who.company(company.id);
@@ -142,10 +146,10 @@ async fn company(recado: &Recado, path: &PathParts, who: &Who) -> Result<Company
 /// The hook decides by itself who may call it and what it reads (D13).
 async fn hook(mut request: Request) -> Outcome {
     let (route, path) = route(&mut request)?;
-    let Endpoint::Hook(run) = route.endpoint else { return Err(Failure::not_found()) };
+    let Endpoint::Hook(run) = route.endpoint else { return Err(ErrorResponse::not_found()) };
     let Request { shared, head, body, who, .. } = request;
     let client = client_of(&head, &shared.options.trusted_proxies);
-    let query = Query::parse(head.uri.query());
+    let query = QueryString::parse(head.uri.query());
     let raw_query = head.uri.query().map(str::to_owned);
     let (recado, headers) = (shared.recado.clone(), head.headers);
     let body_timeout = shared.options.limits.body_timeout;
@@ -167,7 +171,7 @@ async fn hook(mut request: Request) -> Outcome {
 
 async fn open(request: &mut Request) -> Outcome {
     let (route, path) = route(request)?;
-    let Endpoint::Open(run) = route.endpoint else { return Err(Failure::not_found()) };
+    let Endpoint::Open(run) = route.endpoint else { return Err(ErrorResponse::not_found()) };
     let shared = request.shared.clone();
     let head = request.head.method == http::Method::HEAD;
     let headers = std::mem::take(&mut request.head.headers);
@@ -175,11 +179,11 @@ async fn open(request: &mut Request) -> Outcome {
 }
 
 /// The route of the request: 404 for the path, then 405 for the method.
-fn route(request: &mut Request) -> Result<(&'static Route, PathParts), Failure> {
-    let (entry, path) = request.entry.take().ok_or_else(Failure::not_found)?;
+fn route(request: &mut Request) -> Result<(&'static Route, PathParts), ErrorResponse> {
+    let (entry, path) = request.entry.take().ok_or_else(ErrorResponse::not_found)?;
     match entry.route(&request.head.method) {
         Some(route) => Ok((route, path)),
-        None => Err(Failure::method_not_allowed(entry.allow())),
+        None => Err(ErrorResponse::method_not_allowed(entry.allow())),
     }
 }
 
@@ -196,16 +200,16 @@ async fn receive(
     request: &mut Request,
     route: &Route,
     json_limit: usize,
-) -> Result<Vec<u8>, Failure> {
+) -> Result<Vec<u8>, ErrorResponse> {
     let limits = &request.shared.options.limits;
     let bound = match route.reads {
-        Reads::Nothing | Reads::Json | Reads::OptionalJson | Reads::Array => {
+        BodyFormat::Nothing | BodyFormat::Json | BodyFormat::OptionalJson | BodyFormat::Array => {
             Bound { bytes: json_limit, time: limits.body_timeout }
         }
-        Reads::Document => Bound { bytes: limits.document, time: limits.document_timeout },
+        BodyFormat::Document => Bound { bytes: limits.document, time: limits.document_timeout },
     };
     let headers = &request.head.headers;
-    if route.reads == Reads::Nothing {
+    if route.reads == BodyFormat::Nothing {
         body::check_declared(headers, bound.bytes)?;
         return Ok(Vec::new());
     }
@@ -214,15 +218,19 @@ async fn receive(
 }
 
 /// Parameters, then the body (D6).
-fn understand(route: &Route, query: Query, bytes: Vec<u8>) -> Result<RequestParts, Failure> {
+fn understand(
+    route: &Route,
+    query: QueryString,
+    bytes: Vec<u8>,
+) -> Result<RequestParts, ErrorResponse> {
     let params = query.checked(route.query.iter().map(|param| param.name))?;
     let mut sent = RequestParts { params, body: Map::new(), items: Vec::new(), bytes: Vec::new() };
     match route.reads {
-        Reads::Json => sent.body = body::parse_object(&bytes)?,
-        Reads::OptionalJson if bytes.is_empty() => {}
-        Reads::OptionalJson => sent.body = body::parse_object(&bytes)?,
-        Reads::Array => sent.items = body::parse_array(&bytes)?,
-        Reads::Nothing | Reads::Document => sent.bytes = bytes,
+        BodyFormat::Json => sent.body = body::parse_object(&bytes)?,
+        BodyFormat::OptionalJson if bytes.is_empty() => {}
+        BodyFormat::OptionalJson => sent.body = body::parse_object(&bytes)?,
+        BodyFormat::Array => sent.items = body::parse_array(&bytes)?,
+        BodyFormat::Nothing | BodyFormat::Document => sent.bytes = bytes,
     }
     Ok(sent)
 }

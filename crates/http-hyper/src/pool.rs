@@ -13,7 +13,7 @@ use crate::target::Origin;
 const SWEEP: Duration = Duration::from_secs(15);
 
 /// What a pool keeps.
-struct Limits {
+struct PoolLimits {
     /// How long an unused connection is kept.
     idle: Duration,
     /// How many unused connections are kept for one host.
@@ -22,7 +22,7 @@ struct Limits {
     in_all: usize,
 }
 
-impl Default for Limits {
+impl Default for PoolLimits {
     fn default() -> Self {
         Self { idle: Duration::from_secs(60), per_host: 64, in_all: 512 }
     }
@@ -44,7 +44,7 @@ struct Shelf {
 /// The unused connections of a client.
 #[derive(Default)]
 pub(crate) struct Pool {
-    limits: Limits,
+    limits: PoolLimits,
     shelf: Mutex<Shelf>,
 }
 
@@ -157,7 +157,7 @@ mod tests {
     use crate::target::OutboundTarget;
 
     fn pool(per_host: usize, in_all: usize) -> Arc<Pool> {
-        let limits = Limits { per_host, in_all, ..Limits::default() };
+        let limits = PoolLimits { per_host, in_all, ..PoolLimits::default() };
         Arc::new(Pool { limits, shelf: Mutex::default() })
     }
 

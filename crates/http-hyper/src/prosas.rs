@@ -9,7 +9,7 @@ use crate::answer::Answer;
 use crate::call::PublicCall;
 use crate::error::Outcome;
 use crate::messages::{FROM, LIMIT, PAGE, TO};
-use crate::openapi::{Param, ParamKind};
+use crate::openapi::{ParamKind, QueryParam};
 use crate::route::{Route, verb};
 
 pub(crate) const ROUTES: &[Route] = &[Route::public(
@@ -28,7 +28,7 @@ pub(crate) const ROUTES: &[Route] = &[Route::public(
 .query(&[
     FROM,
     TO,
-    Param::new("kind", ParamKind::Words(LineKind::WORDS), "Lines of this kind."),
+    QueryParam::new("kind", ParamKind::Words(LineKind::WORDS), "Lines of this kind."),
     PAGE,
     LIMIT,
 ])];

@@ -9,12 +9,12 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::answer::Answer;
-use crate::body::Fault;
+use crate::body::BodyError;
 use crate::call::HookCall;
-use crate::error::{Failure, Outcome};
+use crate::error::{ErrorResponse, Outcome};
 use crate::metrics;
-use crate::openapi::{Param, ParamKind, bodies};
-use crate::query::Query;
+use crate::openapi::{ParamKind, QueryParam, bodies};
+use crate::query::QueryString;
 use crate::route::Route;
 
 pub(crate) const ROUTES: &[Route] = &[
@@ -30,9 +30,9 @@ pub(crate) const ROUTES: &[Route] = &[
         },
     )
     .query(&[
-        Param::new("hub.mode", ParamKind::Text, "What the gateway wants: `subscribe`."),
-        Param::new("hub.verify_token", ParamKind::Text, "The connection's `verify_token`."),
-        Param::new("hub.challenge", ParamKind::Text, "What is answered."),
+        QueryParam::new("hub.mode", ParamKind::Text, "What the gateway wants: `subscribe`."),
+        QueryParam::new("hub.verify_token", ParamKind::Text, "The connection's `verify_token`."),
+        QueryParam::new("hub.challenge", ParamKind::Text, "What is answered."),
     ])
     .with_suffixes(),
     Route::hook(
@@ -70,7 +70,11 @@ fn head(headers: &HeaderMap, query: Option<&str>) -> ProviderWebhook {
     let headers = headers.iter().map(|(name, value)| {
         (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
     });
-    ProviderWebhook { headers: headers.collect(), query: Query::lossy(query), body: Vec::new() }
+    ProviderWebhook {
+        headers: headers.collect(),
+        query: QueryString::lossy(query),
+        body: Vec::new(),
+    }
 }
 
 async fn verify(call: HookCall) -> Outcome {
@@ -87,7 +91,7 @@ async fn take(mut call: HookCall) -> Outcome {
     let called = recado.inbox().called(call.path.text("connection_id"), &webhook).await?;
     call.who.company(called.company());
     let read = call.read_much(WEBHOOK_LIMIT).await.map_err(|fault| match fault {
-        Fault::TooLarge(_) => Failure::rejected(&ProviderWebhookError::TooLarge),
+        BodyError::TooLarge(_) => ErrorResponse::rejected(&ProviderWebhookError::TooLarge),
         fault => fault.of_gateway(),
     });
     // The share is given back when the body is.

@@ -8,13 +8,13 @@ const MAX_PAIRS: usize = 1000;
 
 /// A query string, decoded.
 #[derive(Debug, Default)]
-pub(crate) struct Query {
+pub(crate) struct QueryString {
     params: Params,
     /// Names whose values are no UTF-8.
     broken: Vec<String>,
 }
 
-impl Query {
+impl QueryString {
     /// Decodes a raw query string. Never fails: what cannot be decoded is remembered by name and
     /// refused only where the name means something.
     pub(crate) fn parse(raw: Option<&str>) -> Self {
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     fn checked(raw: &str) -> Result<Params, InvalidParameter> {
-        Query::parse(Some(raw)).checked(["search", "page"])
+        QueryString::parse(Some(raw)).checked(["search", "page"])
     }
 
     #[test]
@@ -111,11 +111,11 @@ mod tests {
 
     #[test]
     fn every_parameter_is_reported_in_order_whatever_it_holds() {
-        let reported = Query::lossy(Some("hub.mode=a%20b&&x=1&x=%ff+&y"));
+        let reported = QueryString::lossy(Some("hub.mode=a%20b&&x=1&x=%ff+&y"));
         let reported: Vec<(&str, &str)> =
             reported.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         assert_eq!(reported, [("hub.mode", "a b"), ("x", "1"), ("x", "\u{fffd} "), ("y", "")]);
-        assert!(Query::lossy(None).is_empty());
+        assert!(QueryString::lossy(None).is_empty());
     }
 
     #[test]

@@ -7,29 +7,29 @@ use recado_core::access::Scope;
 
 use crate::call::{CompanyCall, HookCall, OpenCall, OperatorCall, PublicCall};
 use crate::error::Outcome;
-use crate::openapi::{Operation, Param};
+use crate::openapi::{Operation, QueryParam};
 
 /// A handler at work.
-pub(crate) type Running = Pin<Box<dyn Future<Output = Outcome> + Send>>;
+pub(crate) type HandlerFuture = Pin<Box<dyn Future<Output = Outcome> + Send>>;
 
 /// How a path is called, which also says who may call it.
 #[derive(Clone, Copy)]
 pub(crate) enum Endpoint {
     /// By the holder of a key with this scope.
-    Public { scope: Scope, run: fn(PublicCall) -> Running },
+    Public { scope: Scope, run: fn(PublicCall) -> HandlerFuture },
     /// By the operator, about companies.
-    Operator(fn(OperatorCall) -> Running),
+    Operator(fn(OperatorCall) -> HandlerFuture),
     /// By the operator, about the company of the path.
-    Company(fn(CompanyCall) -> Running),
+    Company(fn(CompanyCall) -> HandlerFuture),
     /// By other systems; who may, the hook itself finds out.
-    Hook(fn(HookCall) -> Running),
+    Hook(fn(HookCall) -> HandlerFuture),
     /// By anybody.
-    Open(fn(OpenCall) -> Running),
+    Open(fn(OpenCall) -> HandlerFuture),
 }
 
 /// What is read of a request's body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reads {
+pub(crate) enum BodyFormat {
     /// Nothing.
     Nothing,
     /// A JSON object.
@@ -48,8 +48,8 @@ pub(crate) struct Route {
     pub(crate) method: fn() -> Method,
     pub(crate) path: &'static str,
     pub(crate) endpoint: Endpoint,
-    pub(crate) reads: Reads,
-    pub(crate) query: &'static [Param],
+    pub(crate) reads: BodyFormat,
+    pub(crate) query: &'static [QueryParam],
     pub(crate) export: bool,
     /// Whether a repeat with the same `Idempotency-Key` gets the first answer (D37).
     pub(crate) idempotent: bool,
@@ -80,7 +80,7 @@ impl Route {
             method,
             path,
             endpoint,
-            reads: Reads::Nothing,
+            reads: BodyFormat::Nothing,
             query: &[],
             export: false,
             idempotent: false,
@@ -94,7 +94,7 @@ impl Route {
         method: fn() -> Method,
         path: &'static str,
         scope: Scope,
-        run: fn(PublicCall) -> Running,
+        run: fn(PublicCall) -> HandlerFuture,
         doc: fn(Operation) -> Operation,
     ) -> Self {
         Self::new(method, path, Endpoint::Public { scope, run }, doc)
@@ -104,7 +104,7 @@ impl Route {
     pub(crate) const fn operator(
         method: fn() -> Method,
         path: &'static str,
-        run: fn(OperatorCall) -> Running,
+        run: fn(OperatorCall) -> HandlerFuture,
         doc: fn(Operation) -> Operation,
     ) -> Self {
         Self::new(method, path, Endpoint::Operator(run), doc)
@@ -114,7 +114,7 @@ impl Route {
     pub(crate) const fn company(
         method: fn() -> Method,
         path: &'static str,
-        run: fn(CompanyCall) -> Running,
+        run: fn(CompanyCall) -> HandlerFuture,
         doc: fn(Operation) -> Operation,
     ) -> Self {
         Self::new(method, path, Endpoint::Company(run), doc)
@@ -123,7 +123,7 @@ impl Route {
     /// What other systems post to a hook.
     pub(crate) const fn hook(
         path: &'static str,
-        run: fn(HookCall) -> Running,
+        run: fn(HookCall) -> HandlerFuture,
         doc: fn(Operation) -> Operation,
     ) -> Self {
         Self::new(verb::POST, path, Endpoint::Hook(run), doc)
@@ -132,7 +132,7 @@ impl Route {
     /// What other systems ask a hook.
     pub(crate) const fn asked_hook(
         path: &'static str,
-        run: fn(HookCall) -> Running,
+        run: fn(HookCall) -> HandlerFuture,
         doc: fn(Operation) -> Operation,
     ) -> Self {
         Self::new(verb::GET, path, Endpoint::Hook(run), doc)
@@ -141,7 +141,7 @@ impl Route {
     /// A path that needs no key.
     pub(crate) const fn open(
         path: &'static str,
-        run: fn(OpenCall) -> Running,
+        run: fn(OpenCall) -> HandlerFuture,
         doc: fn(Operation) -> Operation,
     ) -> Self {
         Self::new(verb::GET, path, Endpoint::Open(run), doc)
@@ -149,19 +149,19 @@ impl Route {
 
     /// The same, reading a JSON object.
     pub(crate) const fn json(mut self) -> Self {
-        self.reads = Reads::Json;
+        self.reads = BodyFormat::Json;
         self
     }
 
     /// The same, reading a JSON object if there is a body.
     pub(crate) const fn optional_json(mut self) -> Self {
-        self.reads = Reads::OptionalJson;
+        self.reads = BodyFormat::OptionalJson;
         self
     }
 
     /// The same, reading a JSON array.
     pub(crate) const fn array(mut self) -> Self {
-        self.reads = Reads::Array;
+        self.reads = BodyFormat::Array;
         self
     }
 
@@ -179,12 +179,12 @@ impl Route {
 
     /// The same, reading the bytes of a document.
     pub(crate) const fn document(mut self) -> Self {
-        self.reads = Reads::Document;
+        self.reads = BodyFormat::Document;
         self
     }
 
     /// The same with query parameters.
-    pub(crate) const fn query(mut self, query: &'static [Param]) -> Self {
+    pub(crate) const fn query(mut self, query: &'static [QueryParam]) -> Self {
         self.query = query;
         self
     }

@@ -15,8 +15,8 @@ use recado_core::Recado;
 use tokio::sync::watch;
 
 use crate::body::{self, BoxError, RequestBody};
-use crate::budget::Budget;
-use crate::error::{Failure, Outcome};
+use crate::budget::MemoryBudget;
+use crate::error::{ErrorResponse, Outcome};
 use crate::logging::{self, Who};
 use crate::openapi::openapi;
 use crate::options::HttpOptions;
@@ -52,7 +52,7 @@ impl RecadoHttp {
     pub fn new(recado: Recado, mut options: HttpOptions) -> Self {
         options.operator_token = options.operator_token.filter(|token| !token.expose().is_empty());
         metrics::describe();
-        let budget = Budget::new(options.limits.gateway_bodies);
+        let budget = MemoryBudget::new(options.limits.gateway_bodies);
         let (document, writes) = (openapi as fn() -> String, watch::Sender::new(()));
         Self(Arc::new(Shared { recado, options, budget, document, writes }))
     }
@@ -75,7 +75,7 @@ impl RecadoHttp {
 }
 
 async fn respond(shared: Arc<Shared>, request: Request<RequestBody>) -> Response<AnswerBody> {
-    let _in_flight = metrics::InFlight::begin();
+    let _in_flight = metrics::InFlightGuard::begin();
     let began = Instant::now();
     let (head, body) = request.into_parts();
     let id = request_id::of(&head.headers);
@@ -108,7 +108,7 @@ async fn respond(shared: Arc<Shared>, request: Request<RequestBody>) -> Response
 /// Answers, turning a panic into a 500.
 async fn guarded(request: pipeline::Request) -> Outcome {
     let answered = AssertUnwindSafe(pipeline::answer(request)).catch_unwind().await;
-    answered.unwrap_or_else(|_| Err(Failure::internal("a handler panicked")))
+    answered.unwrap_or_else(|_| Err(ErrorResponse::internal("a handler panicked")))
 }
 
 /// Answers in a task of its own, so that a caller who hangs up cannot stop it half-way.
@@ -119,7 +119,7 @@ async fn detached(shared: &Shared, request: pipeline::Request) -> Outcome {
         drop(under_way);
         outcome
     });
-    let cut_off = |_| Err(Failure::internal("a handler was cut off by a shutdown"));
+    let cut_off = |_| Err(ErrorResponse::internal("a handler was cut off by a shutdown"));
     answering.await.unwrap_or_else(cut_off)
 }
 

@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use recado_core::store::{StoreError, Stored, Version};
-use recado_store_sql::{Field, Reader};
+use recado_store_sql::{CellReader, Field};
 use serde::de::DeserializeOwned;
 use tokio_postgres::Row;
 use tokio_postgres::types::{FromSql, Type};
@@ -95,7 +95,7 @@ pub(crate) fn taken<V, T>(
     value.map(|value| read(value).ok_or_else(unreadable::<T>)).transpose()
 }
 
-impl Reader for Columns<'_> {
+impl CellReader for Columns<'_> {
     type Error = StoreError;
 
     fn bool(&mut self) -> Result<Option<bool>, StoreError> {

@@ -24,16 +24,16 @@ use recado_store_sql::signed;
 use crate::PostgresStore;
 use crate::commit_entry::{enter, relied_on};
 use crate::contacts_write;
-use crate::deliveries_batch::{Batch, emit, sort_updates, update as update_deliveries};
+use crate::deliveries_batch::{BatchKeys, emit, sort_updates, update as update_deliveries};
 use crate::error::refused;
 use crate::lists::insert_members;
 use crate::message_refs::forget;
 use crate::param::{Param, bind};
-use crate::place::{Part, Place};
 use crate::reassign::reassign_all;
 use crate::recipients::enroll;
 use crate::session::{Session, Statement, TransactionMode};
 use crate::table::{Sql, Table};
+use crate::table_key::{KeyValue, TableKey};
 
 /// The lock that creators of contacts share and exports take alone.
 pub(crate) fn company_lock(company: CompanyId) -> i64 {
@@ -48,7 +48,7 @@ pub(crate) struct CommitStep {
     statement: Statement,
     about: Option<Conflict>,
     /// All that it is about, when that is several rows.
-    batch: Option<Batch>,
+    batch: Option<BatchKeys>,
 }
 
 impl CommitStep {
@@ -64,7 +64,7 @@ impl CommitStep {
     }
 
     /// The same, about several rows.
-    pub(crate) fn of_batch(self, batch: Batch) -> Self {
+    pub(crate) fn of_batch(self, batch: BatchKeys) -> Self {
         Self { batch: Some(batch), ..self }
     }
 }
@@ -82,7 +82,7 @@ fn steps(mut changes: ChangeSet) -> Result<Vec<CommitStep>, Conflict> {
 /// What has to be locked of a row before anything is written.
 #[derive(Default)]
 struct Locks {
-    place: Option<(RowKey, Place)>,
+    place: Option<(RowKey, TableKey)>,
     unchanged: Vec<Version>,
     written: bool,
     deleted: bool,
@@ -100,9 +100,9 @@ fn lock_rows(steps: &mut Vec<CommitStep>, changes: &ChangeSet) {
             _ => None,
         })
         .collect();
-    let mut locks: BTreeMap<(&'static str, Vec<Part>), Locks> = BTreeMap::new();
+    let mut locks: BTreeMap<(&'static str, Vec<KeyValue>), Locks> = BTreeMap::new();
     let mut lock = |key: RowKey, set: &dyn Fn(&mut Locks)| {
-        let place = Place::find(&key);
+        let place = TableKey::find(&key);
         let locks = locks.entry((place.table, place.key.clone())).or_default();
         set(locks);
         locks.place = Some((key, place));
@@ -163,7 +163,7 @@ const fn waits_for_nobody(row: &Row) -> bool {
 /// changes begin with updates of, in their order, and of which nothing else has to be known: then
 /// the updates themselves lock as they should.
 fn in_order(
-    locks: &BTreeMap<(&'static str, Vec<Part>), Locks>,
+    locks: &BTreeMap<(&'static str, Vec<KeyValue>), Locks>,
     changes: &[Change],
 ) -> Option<usize> {
     let plain = |locks: &Locks| locks.written && !locks.deleted && locks.unchanged.is_empty();
@@ -316,7 +316,7 @@ fn step(change: ChangeKind) -> Result<CommitStep, Conflict> {
             Ok(match_row!(row, record => update(&record, read_at)))
         }
         ChangeKind::Delete { key, read_at } => {
-            let place = Place::find(&key);
+            let place = TableKey::find(&key);
             let params = place.params_at(read_at);
             Ok(CommitStep::new(&place.sql.delete, params, Some(key)))
         }
@@ -333,7 +333,7 @@ fn update<T: Table>(record: &T, read_at: Version) -> CommitStep {
     let key = record.row_key();
     if !T::VERSIONED {
         // All columns are the key: there is nothing to write, but it must be there.
-        return CommitStep::new(&T::sql().unchanged, Place::find(&key).params(), Some(key));
+        return CommitStep::new(&T::sql().unchanged, TableKey::find(&key).params(), Some(key));
     }
     let mut params = bind(record);
     params.push(Param::Int(signed(read_at.number())));

@@ -19,12 +19,12 @@ use recado_core::store::{StoreError, Stored};
 use crate::PostgresStore;
 use crate::columns::Columns;
 use crate::contacts_record::{RECORD_COLUMNS, RECORD_JOINS, read_record};
-use crate::gathered::{Fields, gathered, scattered};
+use crate::gathered::{GatheredFields, gathered, scattered};
 use crate::param::params;
 use crate::session::{rows, select};
 use crate::table::columns_of;
 
-fn list_brief(fields: &mut Fields<'_>) -> Result<ListBrief, StoreError> {
+fn list_brief(fields: &mut GatheredFields<'_>) -> Result<ListBrief, StoreError> {
     Ok(ListBrief { id: fields.get()?, name: fields.get()? })
 }
 

@@ -50,12 +50,12 @@ type Take = Box<dyn FnOnce(&[Row], &mut DraftFacts) -> Result<(), StoreError> + 
 
 /// Look-ups that go out together.
 #[derive(Default)]
-struct Lookups {
+struct LookupBatch {
     statements: Vec<Statement>,
     takes: Vec<Take>,
 }
 
-impl Lookups {
+impl LookupBatch {
     fn ask(
         &mut self,
         sql: impl Into<std::borrow::Cow<'static, str>>,
@@ -87,7 +87,7 @@ impl PostgresStore {
         company: CompanyId,
         query: &DraftQuery,
     ) -> Result<DraftFacts, StoreError> {
-        let Lookups { statements, takes } = lookups(company.uuid(), query);
+        let LookupBatch { statements, takes } = lookups(company.uuid(), query);
         let found = snapshot(&self.pool, statements).await?;
         let mut facts = DraftFacts::default();
         for (rows, take) in found.iter().zip(takes) {
@@ -97,8 +97,8 @@ impl PostgresStore {
     }
 }
 
-fn lookups(company: Uuid, query: &DraftQuery) -> Lookups {
-    let mut ask = Lookups::default();
+fn lookups(company: Uuid, query: &DraftQuery) -> LookupBatch {
+    let mut ask = LookupBatch::default();
     let frontier = "SELECT created_at FROM export_frontiers WHERE company_id = $1";
     ask.ask(frontier, params![company], |rows, facts| {
         let millis = rows.first().map(|row| Columns::new(row).get::<i64>()).transpose()?;
@@ -111,7 +111,7 @@ fn lookups(company: Uuid, query: &DraftQuery) -> Lookups {
     ask
 }
 
-fn ask_holders(ask: &mut Lookups, company: Uuid, query: &DraftQuery) {
+fn ask_holders(ask: &mut LookupBatch, company: Uuid, query: &DraftQuery) {
     let named = !query.identifiers.is_empty() || !query.keys.is_empty();
     if query.phone.is_some() || named {
         let phone = query.phone.as_ref().map(|phone| phone.as_str().to_owned());
@@ -140,7 +140,7 @@ fn ask_holders(ask: &mut Lookups, company: Uuid, query: &DraftQuery) {
     }
 }
 
-fn ask_of_contact(ask: &mut Lookups, company: Uuid, query: &DraftQuery) {
+fn ask_of_contact(ask: &mut LookupBatch, company: Uuid, query: &DraftQuery) {
     let Some(contact) = query.contact.map(ContactId::uuid) else { return };
     let get = recado_core::contacts::Contact::sql().get.as_str();
     ask.ask(get, params![company, contact], |rows, facts| {
@@ -166,7 +166,7 @@ fn ask_of_contact(ask: &mut Lookups, company: Uuid, query: &DraftQuery) {
     }
 }
 
-fn ask_named(ask: &mut Lookups, company: Uuid, query: &DraftQuery) {
+fn ask_named(ask: &mut LookupBatch, company: Uuid, query: &DraftQuery) {
     if let Some(key) = &query.organization {
         let (column, params) = match key {
             OrganizationKey::Cnpj(cnpj) => ("cnpj", params![company, cnpj.as_str().to_owned()]),

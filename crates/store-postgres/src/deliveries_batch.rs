@@ -128,7 +128,7 @@ ORDER BY u.place LIMIT 1";
 
 /// Which rows a batch is about, and at which versions.
 #[derive(Debug, Default)]
-pub(crate) struct Batch {
+pub(crate) struct BatchKeys {
     companies: Vec<Uuid>,
     ids: Vec<Uuid>,
     versions: Vec<i64>,
@@ -136,7 +136,7 @@ pub(crate) struct Batch {
 
 /// One step that makes all of the updates; they are of different deliveries.
 pub(crate) fn update(updates: Vec<(Delivery, Version)>) -> CommitStep {
-    let batch = Batch {
+    let batch = BatchKeys {
         companies: updates.iter().map(|(delivery, _)| delivery.company.uuid()).collect(),
         ids: updates.iter().map(|(delivery, _)| delivery.id.uuid()).collect(),
         versions: updates.iter().map(|(_, read_at)| signed(read_at.number())).collect(),
@@ -193,7 +193,10 @@ pub(crate) fn sort_updates(changes: &mut [Change]) {
 
 impl PostgresStore {
     /// The row that made a batch fail; `None` if it is as it was by now.
-    pub(crate) async fn stale_delivery(&self, batch: Batch) -> Result<Option<RowKey>, StoreError> {
+    pub(crate) async fn stale_delivery(
+        &self,
+        batch: BatchKeys,
+    ) -> Result<Option<RowKey>, StoreError> {
         let params = params![batch.companies, batch.ids, batch.versions];
         let found = rows(&self.pool, STALE, params).await?;
         Ok(found.first().map(|row| RowKey::Delivery {

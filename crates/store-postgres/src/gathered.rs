@@ -1,7 +1,7 @@
 //! Records that are gathered in one column, as an array of arrays in JSON.
 
 use recado_core::store::StoreError;
-use recado_store_sql::{Field, Layout, Reader, TableDef};
+use recado_store_sql::{CellReader, Field, Layout, TableDef};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use uuid::Uuid;
@@ -22,9 +22,9 @@ pub(crate) fn gathered<T: Table>(alias: &str) -> String {
 
 /// Takes the fields of one gathered record one after the other. What JSON has no form of its own
 /// for is not gathered.
-pub(crate) struct Fields<'j>(std::slice::Iter<'j, Value>);
+pub(crate) struct GatheredFields<'j>(std::slice::Iter<'j, Value>);
 
-impl<'j> Fields<'j> {
+impl<'j> GatheredFields<'j> {
     /// The next field, of one place or of several.
     pub(crate) fn get<T: Field>(&mut self) -> Result<T, StoreError> {
         T::read(self)
@@ -42,7 +42,7 @@ impl<'j> Fields<'j> {
     }
 }
 
-impl Reader for Fields<'_> {
+impl CellReader for GatheredFields<'_> {
     type Error = StoreError;
 
     fn bool(&mut self) -> Result<Option<bool>, StoreError> {
@@ -83,9 +83,10 @@ impl Reader for Fields<'_> {
 /// Takes gathered records apart; null is none.
 pub(crate) fn scattered<T>(
     gathered: Option<Value>,
-    read: impl Fn(&mut Fields<'_>) -> Result<T, StoreError>,
+    read: impl Fn(&mut GatheredFields<'_>) -> Result<T, StoreError>,
 ) -> Result<Vec<T>, StoreError> {
     let Some(Value::Array(records)) = gathered else { return Ok(Vec::new()) };
-    let fields = |record: &Value| record.as_array().map(|fields| read(&mut Fields(fields.iter())));
+    let fields =
+        |record: &Value| record.as_array().map(|fields| read(&mut GatheredFields(fields.iter())));
     records.iter().map(|record| fields(record).unwrap_or_else(|| Err(unreadable::<T>()))).collect()
 }

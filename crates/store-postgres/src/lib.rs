@@ -66,7 +66,6 @@ mod messages_listing;
 mod migrate;
 mod outbox;
 mod param;
-mod place;
 #[cfg(test)]
 mod plans;
 #[cfg(test)]
@@ -85,6 +84,7 @@ mod records;
 mod session;
 mod signals;
 mod table;
+mod table_key;
 mod templates;
 #[cfg(feature = "tls")]
 mod tls;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::error::Error;
 
-use recado_store_sql::{TableDef, Writer};
+use recado_store_sql::{CellWriter, TableDef};
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{IsNull, ToSql, Type};
 use uuid::Uuid;
@@ -43,16 +43,16 @@ pub(crate) use params;
 /// The value of each column of a record, with those that follow from others.
 pub(crate) fn bind<T: Table>(record: &T) -> Vec<Param> {
     let TableDef { columns, derived, .. } = T::TABLE;
-    let mut params = Params(Vec::with_capacity(columns.len() + derived.len() + 1));
+    let mut params = ParamList(Vec::with_capacity(columns.len() + derived.len() + 1));
     record.write(&mut params);
     record.write_derived(&mut params);
     params.0
 }
 
 /// Takes the values of a record.
-struct Params(Vec<Param>);
+struct ParamList(Vec<Param>);
 
-impl<'a> Writer<'a> for Params {
+impl<'a> CellWriter<'a> for ParamList {
     fn null(&mut self) {
         self.0.push(Param::Null);
     }

@@ -8,16 +8,16 @@ use recado_core::{for_each_listing, match_kind};
 
 use crate::PostgresStore;
 use crate::param::{Param, params};
-use crate::place::Place;
 use crate::session::{get, select};
 use crate::table::Table;
+use crate::table_key::TableKey;
 
 /// The row of a key.
 async fn row<T: Table + Into<Row>>(
     pool: &Pool,
     key: &RowKey,
 ) -> Result<Option<Stored<Row>>, StoreError> {
-    let found = get::<T>(pool, Place::find(key).params()).await?;
+    let found = get::<T>(pool, TableKey::find(key).params()).await?;
     Ok(found.map(|stored| stored.map(T::into)))
 }
 

@@ -47,12 +47,12 @@ struct Notified {
 
 /// Collects queues until they are taken.
 #[derive(Default)]
-struct Notices {
+struct NotificationQueue {
     notified: Mutex<Notified>,
     changed: Notify,
 }
 
-impl Notices {
+impl NotificationQueue {
     fn lock(&self) -> MutexGuard<'_, Notified> {
         self.notified.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -114,9 +114,9 @@ fn parse(payload: &str) -> Vec<QueueKey> {
 pub(crate) struct Notifier {
     dial: Arc<Dial>,
     /// To be sent to the other processes.
-    outgoing: Arc<Notices>,
+    outgoing: Arc<NotificationQueue>,
     /// Received from the other processes.
-    incoming: Arc<Notices>,
+    incoming: Arc<NotificationQueue>,
     /// The server's process that sends for us: its own notifications are skipped.
     own: Arc<AtomicI32>,
     tasks: Mutex<[Option<AbortHandle>; 2]>,
@@ -166,7 +166,7 @@ impl Backoff {
 }
 
 /// Sends notifications, for as long as the store lives.
-async fn send(dial: Arc<Dial>, outgoing: Arc<Notices>, own: Arc<AtomicI32>) {
+async fn send(dial: Arc<Dial>, outgoing: Arc<NotificationQueue>, own: Arc<AtomicI32>) {
     let mut backoff = Backoff(FIRST_WAIT);
     let mut connected: Option<Client> = None;
     loop {
@@ -215,7 +215,7 @@ async fn connect_sender(dial: &Dial, own: &AtomicI32) -> Result<Client, StoreErr
 }
 
 /// Receives notifications, for as long as the store lives.
-async fn listen(dial: Arc<Dial>, incoming: Arc<Notices>, own: Arc<AtomicI32>) {
+async fn listen(dial: Arc<Dial>, incoming: Arc<NotificationQueue>, own: Arc<AtomicI32>) {
     let mut backoff = Backoff(FIRST_WAIT);
     let mut missed = false;
     loop {
@@ -355,7 +355,7 @@ mod tests {
 
     #[tokio::test]
     async fn more_queues_than_fit_are_all_queues() {
-        let notices = Notices::default();
+        let notices = NotificationQueue::default();
         notices.add((1..=3).map(key), 3);
         assert_eq!(notices.take().await.queues.len(), 3);
         notices.add((1..=4).map(key), 3);

@@ -6,7 +6,7 @@ use recado_core::access::{
 use recado_core::contacts::Region;
 use recado_core::secret::SecretBytes;
 
-use crate::cell::{Reader, Writer};
+use crate::cell::{CellReader, CellWriter};
 use crate::field::{Column, bytes, texts, words};
 use crate::record::record;
 
@@ -64,11 +64,11 @@ bytes! {
 }
 
 impl Column for Scopes {
-    fn write<'a, W: Writer<'a>>(&'a self, writer: &mut W) {
+    fn write<'a, W: CellWriter<'a>>(&'a self, writer: &mut W) {
         writer.words(self.iter().map(Scope::as_str).collect());
     }
 
-    fn read_or_null<R: Reader>(reader: &mut R) -> Result<Option<Self>, R::Error> {
+    fn read_or_null<R: CellReader>(reader: &mut R) -> Result<Option<Self>, R::Error> {
         Ok(reader.words(Scope::parse)?.map(|scopes| Self::of(&scopes)))
     }
 }

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 /// Takes the cells of a record, one after the other. `'a` is how long the record lives: what
 /// borrows from it need not be copied.
-pub trait Writer<'a> {
+pub trait CellWriter<'a> {
     /// Nothing.
     fn null(&mut self);
 
@@ -42,7 +42,7 @@ pub trait Writer<'a> {
 /// Gives the cells of a record, one after the other; `None` is null.
 ///
 /// Where a cell holds what its type does not know, `read` answers `None` and the reader fails.
-pub trait Reader {
+pub trait CellReader {
     /// Why a cell could not be read.
     type Error;
 

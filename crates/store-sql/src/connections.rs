@@ -4,7 +4,7 @@ use recado_core::connections::{
     Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, Gateway,
 };
 
-use crate::cell::{Reader, Writer};
+use crate::cell::{CellReader, CellWriter};
 use crate::field::{Column, json_of, words};
 use crate::record::record;
 
@@ -28,11 +28,11 @@ record! {
 words! { ConnectionKind, ConnectionStatus, Gateway }
 
 impl Column for ConnectionSettings {
-    fn write<'a, W: Writer<'a>>(&'a self, writer: &mut W) {
+    fn write<'a, W: CellWriter<'a>>(&'a self, writer: &mut W) {
         writer.json(json_of(self.expose()).into());
     }
 
-    fn read_or_null<R: Reader>(reader: &mut R) -> Result<Option<Self>, R::Error> {
+    fn read_or_null<R: CellReader>(reader: &mut R) -> Result<Option<Self>, R::Error> {
         Ok(reader.json()?.map(Self::from_stored))
     }
 }

@@ -8,7 +8,7 @@ use recado_core::contacts::{
 };
 use recado_core::ids::CustomFieldId;
 
-use crate::cell::{Reader, Writer};
+use crate::cell::{CellReader, CellWriter};
 use crate::field::{Column, json, texts, words};
 use crate::record::record;
 
@@ -102,11 +102,11 @@ texts! {
 json! { BTreeMap<CustomFieldId, String> }
 
 impl Column for Birthday {
-    fn write<'a, W: Writer<'a>>(&'a self, writer: &mut W) {
+    fn write<'a, W: CellWriter<'a>>(&'a self, writer: &mut W) {
         writer.owned_text(self.to_string());
     }
 
-    fn read_or_null<R: Reader>(reader: &mut R) -> Result<Option<Self>, R::Error> {
+    fn read_or_null<R: CellReader>(reader: &mut R) -> Result<Option<Self>, R::Error> {
         reader.text(|text| Self::from_stored(text.to_owned()).ok())
     }
 }

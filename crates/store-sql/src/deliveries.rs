@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use recado_core::deliveries::{Attempt, Delivery, DeliveryStatus, Shard, ShardNumber};
 use recado_core::events::EventType;
 
-use crate::cell::{Reader, Writer};
+use crate::cell::{CellReader, CellWriter};
 use crate::field::{Column, json_of, numbers, words};
 use crate::record::record;
 
@@ -46,11 +46,11 @@ numbers! {
 }
 
 impl Column for Vec<Attempt> {
-    fn write<'a, W: Writer<'a>>(&'a self, writer: &mut W) {
+    fn write<'a, W: CellWriter<'a>>(&'a self, writer: &mut W) {
         writer.json(log_text(self));
     }
 
-    fn read_or_null<R: Reader>(reader: &mut R) -> Result<Option<Self>, R::Error> {
+    fn read_or_null<R: CellReader>(reader: &mut R) -> Result<Option<Self>, R::Error> {
         reader.json()
     }
 }

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use recado_core::Timestamp;
 use serde_json::Value;
 
-use crate::cell::{Reader, Writer, signed};
+use crate::cell::{CellReader, CellWriter, signed};
 
 /// A type that is kept in one column. Null is no value of it, but of `Option`s of it.
 pub trait Column: Sized {
     /// Writes the cell.
-    fn write<'a, W: Writer<'a>>(&'a self, writer: &mut W);
+    fn write<'a, W: CellWriter<'a>>(&'a self, writer: &mut W);
 
     /// Reads the cell; `None` is null.
-    fn read_or_null<R: Reader>(reader: &mut R) -> Result<Option<Self>, R::Error>;
+    fn read_or_null<R: CellReader>(reader: &mut R) -> Result<Option<Self>, R::Error>;
 }
 
 /// The type of a field of a record, kept in one column or in several that follow each other.
@@ -22,20 +22,20 @@ pub trait Field: Sized {
     const WIDTH: usize;
 
     /// Writes the cells.
-    fn write<'a, W: Writer<'a>>(&'a self, writer: &mut W);
+    fn write<'a, W: CellWriter<'a>>(&'a self, writer: &mut W);
 
     /// Reads the cells back.
-    fn read<R: Reader>(reader: &mut R) -> Result<Self, R::Error>;
+    fn read<R: CellReader>(reader: &mut R) -> Result<Self, R::Error>;
 }
 
 impl<T: Column> Field for T {
     const WIDTH: usize = 1;
 
-    fn write<'a, W: Writer<'a>>(&'a self, writer: &mut W) {
+    fn write<'a, W: CellWriter<'a>>(&'a self, writer: &mut W) {
         Column::write(self, writer);
     }
 
-    fn read<R: Reader>(reader: &mut R) -> Result<Self, R::Error> {
+    fn read<R: CellReader>(reader: &mut R) -> Result<Self, R::Error> {
         T::read_or_null(reader)?.ok_or_else(|| reader.unreadable::<T>())
     }
 }
@@ -43,11 +43,11 @@ impl<T: Column> Field for T {
 impl<T: Column> Field for Option<T> {
     const WIDTH: usize = 1;
 
-    fn write<'a, W: Writer<'a>>(&'a self, writer: &mut W) {
+    fn write<'a, W: CellWriter<'a>>(&'a self, writer: &mut W) {
         write_or_null(self.as_ref(), writer);
     }
 
-    fn read<R: Reader>(reader: &mut R) -> Result<Self, R::Error> {
+    fn read<R: CellReader>(reader: &mut R) -> Result<Self, R::Error> {
         T::read_or_null(reader)
     }
 }
@@ -56,18 +56,21 @@ impl<T: Column> Field for Option<T> {
 impl<A: Field, B: Field> Field for (A, B) {
     const WIDTH: usize = A::WIDTH + B::WIDTH;
 
-    fn write<'a, W: Writer<'a>>(&'a self, writer: &mut W) {
+    fn write<'a, W: CellWriter<'a>>(&'a self, writer: &mut W) {
         self.0.write(writer);
         self.1.write(writer);
     }
 
-    fn read<R: Reader>(reader: &mut R) -> Result<Self, R::Error> {
+    fn read<R: CellReader>(reader: &mut R) -> Result<Self, R::Error> {
         Ok((A::read(reader)?, B::read(reader)?))
     }
 }
 
 /// Writes one cell of what may not be there.
-pub(crate) fn write_or_null<'a, T: Column, W: Writer<'a>>(value: Option<&'a T>, writer: &mut W) {
+pub(crate) fn write_or_null<'a, T: Column, W: CellWriter<'a>>(
+    value: Option<&'a T>,
+    writer: &mut W,
+) {
     match value {
         Some(value) => value.write(writer),
         None => writer.null(),
@@ -83,12 +86,12 @@ pub(crate) fn json_of(value: &impl serde::Serialize) -> String {
 macro_rules! numbers {
     ($($Type:ty: $write:expr, $read:expr;)+) => {$(
         impl $crate::field::Column for $Type {
-            fn write<'a, W: $crate::Writer<'a>>(&'a self, writer: &mut W) {
+            fn write<'a, W: $crate::CellWriter<'a>>(&'a self, writer: &mut W) {
                 let number: fn($Type) -> i64 = $write;
                 writer.int(number(*self));
             }
 
-            fn read_or_null<R: $crate::Reader>(reader: &mut R) -> Result<Option<Self>, R::Error> {
+            fn read_or_null<R: $crate::CellReader>(reader: &mut R) -> Result<Option<Self>, R::Error> {
                 let read: fn(i64) -> Option<Self> = $read;
                 let Some(number) = reader.int()? else { return Ok(None) };
                 read(number).map(Some).ok_or_else(|| reader.unreadable::<Self>())
@@ -102,11 +105,11 @@ pub(crate) use numbers;
 macro_rules! words {
     ($($Word:ty),+ $(,)?) => {$(
         impl $crate::field::Column for $Word {
-            fn write<'a, W: $crate::Writer<'a>>(&'a self, writer: &mut W) {
+            fn write<'a, W: $crate::CellWriter<'a>>(&'a self, writer: &mut W) {
                 writer.word((*self).as_str());
             }
 
-            fn read_or_null<R: $crate::Reader>(reader: &mut R) -> Result<Option<Self>, R::Error> {
+            fn read_or_null<R: $crate::CellReader>(reader: &mut R) -> Result<Option<Self>, R::Error> {
                 reader.text(Self::parse)
             }
         }
@@ -118,12 +121,12 @@ pub(crate) use words;
 macro_rules! texts {
     ($($Text:ty: $write:expr, $read:expr;)+) => {$(
         impl $crate::field::Column for $Text {
-            fn write<'a, W: $crate::Writer<'a>>(&'a self, writer: &mut W) {
+            fn write<'a, W: $crate::CellWriter<'a>>(&'a self, writer: &mut W) {
                 let text: fn(&$Text) -> &str = $write;
                 writer.text(text(self));
             }
 
-            fn read_or_null<R: $crate::Reader>(reader: &mut R) -> Result<Option<Self>, R::Error> {
+            fn read_or_null<R: $crate::CellReader>(reader: &mut R) -> Result<Option<Self>, R::Error> {
                 let read: fn(&str) -> Option<Self> = $read;
                 reader.text(read)
             }
@@ -136,12 +139,12 @@ pub(crate) use texts;
 macro_rules! bytes {
     ($($Bytes:ty: $write:expr, $read:expr;)+) => {$(
         impl $crate::field::Column for $Bytes {
-            fn write<'a, W: $crate::Writer<'a>>(&'a self, writer: &mut W) {
+            fn write<'a, W: $crate::CellWriter<'a>>(&'a self, writer: &mut W) {
                 let bytes: fn(&$Bytes) -> &[u8] = $write;
                 writer.bytes(bytes(self));
             }
 
-            fn read_or_null<R: $crate::Reader>(reader: &mut R) -> Result<Option<Self>, R::Error> {
+            fn read_or_null<R: $crate::CellReader>(reader: &mut R) -> Result<Option<Self>, R::Error> {
                 let read: fn(&[u8]) -> Option<Self> = $read;
                 reader.bytes(read)
             }
@@ -154,11 +157,11 @@ pub(crate) use bytes;
 macro_rules! json {
     ($($Json:ty),+ $(,)?) => {$(
         impl $crate::field::Column for $Json {
-            fn write<'a, W: $crate::Writer<'a>>(&'a self, writer: &mut W) {
+            fn write<'a, W: $crate::CellWriter<'a>>(&'a self, writer: &mut W) {
                 writer.json($crate::field::json_of(self).into());
             }
 
-            fn read_or_null<R: $crate::Reader>(reader: &mut R) -> Result<Option<Self>, R::Error> {
+            fn read_or_null<R: $crate::CellReader>(reader: &mut R) -> Result<Option<Self>, R::Error> {
                 reader.json()
             }
         }
@@ -169,11 +172,11 @@ pub(crate) use json;
 macro_rules! ids {
     ($($(#[$doc:meta])* $Id:ident;)+) => {$(
         impl Column for recado_core::ids::$Id {
-            fn write<'a, W: Writer<'a>>(&'a self, writer: &mut W) {
+            fn write<'a, W: CellWriter<'a>>(&'a self, writer: &mut W) {
                 writer.id(self.uuid());
             }
 
-            fn read_or_null<R: Reader>(reader: &mut R) -> Result<Option<Self>, R::Error> {
+            fn read_or_null<R: CellReader>(reader: &mut R) -> Result<Option<Self>, R::Error> {
                 Ok(reader.id()?.map(Self::new))
             }
         }
@@ -182,21 +185,21 @@ macro_rules! ids {
 recado_core::for_each_id!(ids);
 
 impl Column for uuid::Uuid {
-    fn write<'a, W: Writer<'a>>(&'a self, writer: &mut W) {
+    fn write<'a, W: CellWriter<'a>>(&'a self, writer: &mut W) {
         writer.id(*self);
     }
 
-    fn read_or_null<R: Reader>(reader: &mut R) -> Result<Option<Self>, R::Error> {
+    fn read_or_null<R: CellReader>(reader: &mut R) -> Result<Option<Self>, R::Error> {
         reader.id()
     }
 }
 
 impl Column for bool {
-    fn write<'a, W: Writer<'a>>(&'a self, writer: &mut W) {
+    fn write<'a, W: CellWriter<'a>>(&'a self, writer: &mut W) {
         writer.bool(*self);
     }
 
-    fn read_or_null<R: Reader>(reader: &mut R) -> Result<Option<Self>, R::Error> {
+    fn read_or_null<R: CellReader>(reader: &mut R) -> Result<Option<Self>, R::Error> {
         reader.bool()
     }
 }

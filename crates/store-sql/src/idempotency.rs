@@ -3,7 +3,7 @@
 use recado_core::idempotency::{CallKey, CallState, RememberedCall};
 use recado_core::ids::WorkerId;
 
-use crate::cell::{Reader, Writer};
+use crate::cell::{CellReader, CellWriter};
 use crate::field::{Field, write_or_null};
 use crate::record::record;
 
@@ -21,12 +21,12 @@ record! {
 impl Field for CallKey {
     const WIDTH: usize = 2;
 
-    fn write<'a, W: Writer<'a>>(&'a self, writer: &mut W) {
+    fn write<'a, W: CellWriter<'a>>(&'a self, writer: &mut W) {
         self.operation.write(writer);
         self.key.write(writer);
     }
 
-    fn read<R: Reader>(reader: &mut R) -> Result<Self, R::Error> {
+    fn read<R: CellReader>(reader: &mut R) -> Result<Self, R::Error> {
         Ok(Self { operation: Field::read(reader)?, key: Field::read(reader)? })
     }
 }
@@ -34,7 +34,7 @@ impl Field for CallKey {
 impl Field for CallState {
     const WIDTH: usize = 2;
 
-    fn write<'a, W: Writer<'a>>(&'a self, writer: &mut W) {
+    fn write<'a, W: CellWriter<'a>>(&'a self, writer: &mut W) {
         let (worker, answer) = match self {
             Self::InFlight { worker } => (Some(worker), None),
             Self::Answered { answer } => (None, Some(answer)),
@@ -43,7 +43,7 @@ impl Field for CallState {
         write_or_null(answer, writer);
     }
 
-    fn read<R: Reader>(reader: &mut R) -> Result<Self, R::Error> {
+    fn read<R: CellReader>(reader: &mut R) -> Result<Self, R::Error> {
         let (worker, answer) = <(Option<WorkerId>, Option<String>)>::read(reader)?;
         match (worker, answer) {
             (Some(worker), None) => Ok(Self::InFlight { worker }),

@@ -4,7 +4,7 @@ use recado_core::inbound::{
     AuthMode, EndpointSecret, EndpointSlug, InboundEndpoint, VariableMapping,
 };
 
-use crate::cell::{Reader, Writer};
+use crate::cell::{CellReader, CellWriter};
 use crate::field::{Column, json_of, texts, words};
 use crate::record::record;
 
@@ -30,11 +30,11 @@ texts! {
 }
 
 impl Column for VariableMapping {
-    fn write<'a, W: Writer<'a>>(&'a self, writer: &mut W) {
+    fn write<'a, W: CellWriter<'a>>(&'a self, writer: &mut W) {
         writer.json(json_of(self.entries()).into());
     }
 
-    fn read_or_null<R: Reader>(reader: &mut R) -> Result<Option<Self>, R::Error> {
+    fn read_or_null<R: CellReader>(reader: &mut R) -> Result<Option<Self>, R::Error> {
         Ok(reader.json()?.map(Self::from_stored))
     }
 }

@@ -2,7 +2,7 @@
 
 use recado_core::store::RowKey;
 
-use crate::cell::Writer;
+use crate::cell::CellWriter;
 use crate::field::Field;
 use crate::record::Layout;
 
@@ -11,7 +11,7 @@ macro_rules! keys {
         $($part:ident: $Type:ty $(= $($from:ident).+)?),+ $(,)?
     } $version:ident;)+) => {
         /// Writes what stands in the columns of the key of a row, in the order of its table.
-        pub fn write_key<'a, W: Writer<'a>>(key: &'a RowKey, writer: &mut W) {
+        pub fn write_key<'a, W: CellWriter<'a>>(key: &'a RowKey, writer: &mut W) {
             match key {
                 $(RowKey::$Name { $($part),+ } => {
                     $(Field::write($part, writer);)+

@@ -2,8 +2,8 @@
 //!
 //! A record is declared by `record!`, which src/record.rs explains: its table, its key and its
 //! columns. From that follow the names of the columns, writing a record and reading it back
-//! ([`Layout`]). How one cell is written and read is the dialect's: a store implements [`Writer`]
-//! and [`Reader`], and makes its statements from [`TableDef`].
+//! ([`Layout`]). How one cell is written and read is the dialect's: a store implements [`CellWriter`]
+//! and [`CellReader`], and makes its statements from [`TableDef`].
 //!
 //! The files have the names of the features in `recado_core`.
 
@@ -41,7 +41,7 @@ mod templates;
 mod webhooks;
 mod workers;
 
-pub use cell::{Reader, Writer, signed};
+pub use cell::{CellReader, CellWriter, signed};
 pub use deliveries::log_text;
 pub use field::{Column, Field};
 pub use key::write_key;

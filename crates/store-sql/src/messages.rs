@@ -7,7 +7,7 @@ use recado_core::messages::{
     MessageType, ProviderMessageId, Quoted, RefTarget, SenderType, StatusReport,
 };
 
-use crate::cell::{Reader, Writer};
+use crate::cell::{CellReader, CellWriter};
 use crate::field::{Field, texts, words, write_or_null};
 use crate::record::record;
 
@@ -70,11 +70,11 @@ texts! {
 impl Field for Option<Failure> {
     const WIDTH: usize = 3;
 
-    fn write<'a, W: Writer<'a>>(&'a self, writer: &mut W) {
+    fn write<'a, W: CellWriter<'a>>(&'a self, writer: &mut W) {
         write_failure(self.as_ref(), writer);
     }
 
-    fn read<R: Reader>(reader: &mut R) -> Result<Self, R::Error> {
+    fn read<R: CellReader>(reader: &mut R) -> Result<Self, R::Error> {
         let error_type: Option<ErrorType> = Field::read(reader)?;
         let code: Option<DeliveryCode> = Field::read(reader)?;
         let message = Field::read(reader)?;
@@ -82,7 +82,7 @@ impl Field for Option<Failure> {
     }
 }
 
-fn write_failure<'a, W: Writer<'a>>(failure: Option<&'a Failure>, writer: &mut W) {
+fn write_failure<'a, W: CellWriter<'a>>(failure: Option<&'a Failure>, writer: &mut W) {
     write_or_null(failure.map(|failure| &failure.error_type), writer);
     write_or_null(failure.map(|failure| &failure.code), writer);
     write_or_null(failure.and_then(|failure| failure.message.as_ref()), writer);
@@ -94,7 +94,7 @@ const FORGOTTEN: &str = "forgotten";
 impl Field for RefTarget {
     const WIDTH: usize = 6;
 
-    fn write<'a, W: Writer<'a>>(&'a self, writer: &mut W) {
+    fn write<'a, W: CellWriter<'a>>(&'a self, writer: &mut W) {
         let (message, report, expires_at) = match self {
             Self::Message(message) => (Some(message), None, None),
             Self::Report { report, expires_at } => (None, Some(report), Some(expires_at)),
@@ -109,7 +109,7 @@ impl Field for RefTarget {
         write_or_null(expires_at, writer);
     }
 
-    fn read<R: Reader>(reader: &mut R) -> Result<Self, R::Error> {
+    fn read<R: CellReader>(reader: &mut R) -> Result<Self, R::Error> {
         let message: Option<MessageId> = Field::read(reader)?;
         // A report has a status; what is no word of one is that of a forgotten message.
         let status = reader.text(|word| match MessageStatus::parse(word) {

@@ -3,7 +3,7 @@
 use recado_core::ids::LedgerLineId;
 use recado_core::prosas::{Brl, LedgerLine, LineKind, Prosa, ProsaScope, Prosas};
 
-use crate::cell::{Reader, Writer};
+use crate::cell::{CellReader, CellWriter};
 use crate::field::{Field, numbers, words, write_or_null};
 use crate::record::record;
 
@@ -35,7 +35,7 @@ numbers! {
 impl Field for Option<Prosa> {
     const WIDTH: usize = 4;
 
-    fn write<'a, W: Writer<'a>>(&'a self, writer: &mut W) {
+    fn write<'a, W: CellWriter<'a>>(&'a self, writer: &mut W) {
         let prosa = self.as_ref();
         write_or_null(prosa.map(|prosa| &prosa.consumption_id), writer);
         write_or_null(prosa.map(|prosa| &prosa.prosas), writer);
@@ -43,7 +43,7 @@ impl Field for Option<Prosa> {
         write_or_null(prosa.map(|prosa| &prosa.scope), writer);
     }
 
-    fn read<R: Reader>(reader: &mut R) -> Result<Self, R::Error> {
+    fn read<R: CellReader>(reader: &mut R) -> Result<Self, R::Error> {
         let consumption_id: Option<LedgerLineId> = Field::read(reader)?;
         let prosas: Option<Prosas> = Field::read(reader)?;
         let cost: Option<Brl> = Field::read(reader)?;

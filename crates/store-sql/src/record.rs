@@ -2,7 +2,7 @@
 
 use recado_core::store::Record;
 
-use crate::cell::{Reader, Writer};
+use crate::cell::{CellReader, CellWriter};
 use crate::field::Field;
 
 /// How a record is laid out in a table. Declared by `record!`.
@@ -11,13 +11,13 @@ pub trait Layout: Record {
     const TABLE: TableDef;
 
     /// Writes [`TableDef::columns`].
-    fn write<'a, W: Writer<'a>>(&'a self, writer: &mut W);
+    fn write<'a, W: CellWriter<'a>>(&'a self, writer: &mut W);
 
     /// Writes [`TableDef::derived`].
-    fn write_derived<'a, W: Writer<'a>>(&'a self, writer: &mut W);
+    fn write_derived<'a, W: CellWriter<'a>>(&'a self, writer: &mut W);
 
     /// Reads [`TableDef::columns`] back.
-    fn read<R: Reader>(reader: &mut R) -> Result<Self, R::Error>;
+    fn read<R: CellReader>(reader: &mut R) -> Result<Self, R::Error>;
 }
 
 /// A table, as its statements need to know it.
@@ -124,19 +124,19 @@ macro_rules! record {
                 }
             };
 
-            fn write<'a, W: $crate::Writer<'a>>(&'a self, writer: &mut W) {
+            fn write<'a, W: $crate::CellWriter<'a>>(&'a self, writer: &mut W) {
                 let $Record { $($field),+ } = self;
                 $( $crate::record::record!(@write writer $field $($Part { $($inner),+ })?); )+
             }
 
-            fn write_derived<'a, W: $crate::Writer<'a>>(&'a self, _writer: &mut W) {
+            fn write_derived<'a, W: $crate::CellWriter<'a>>(&'a self, _writer: &mut W) {
                 $($(
                     let write: fn(&'a $Record, &mut W) = $write;
                     write(self, _writer);
                 )+)?
             }
 
-            fn read<R: $crate::Reader>(reader: &mut R) -> Result<Self, R::Error> {
+            fn read<R: $crate::CellReader>(reader: &mut R) -> Result<Self, R::Error> {
                 Ok($Record {
                     $( $field: $crate::record::record!(@read reader $($Part { $($inner),+ })?) ),+
                 })

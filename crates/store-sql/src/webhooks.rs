@@ -6,7 +6,7 @@ use recado_core::webhooks::{
     WebhookState, WebhookUrl,
 };
 
-use crate::cell::{Reader, Writer};
+use crate::cell::{CellReader, CellWriter};
 use crate::field::{Field, json, texts, words, write_or_null};
 use crate::record::record;
 
@@ -47,12 +47,12 @@ json! { Topics, Vec<EventRoute> }
 impl Field for Option<RotatedSecret> {
     const WIDTH: usize = 2;
 
-    fn write<'a, W: Writer<'a>>(&'a self, writer: &mut W) {
+    fn write<'a, W: CellWriter<'a>>(&'a self, writer: &mut W) {
         write_or_null(self.as_ref().map(|rotated| &rotated.secret), writer);
         write_or_null(self.as_ref().map(|rotated| &rotated.until), writer);
     }
 
-    fn read<R: Reader>(reader: &mut R) -> Result<Self, R::Error> {
+    fn read<R: CellReader>(reader: &mut R) -> Result<Self, R::Error> {
         let (secret, until) = <(Option<SigningSecret>, Option<Timestamp>)>::read(reader)?;
         Ok(secret.zip(until).map(|(secret, until)| RotatedSecret { secret, until }))
     }

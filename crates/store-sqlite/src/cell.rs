@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use recado_core::Timestamp;
 use recado_core::store::{Stored, Version};
-use recado_store_sql::{Field, Layout, Reader, Writer, signed};
+use recado_store_sql::{CellReader, CellWriter, Field, Layout, signed};
 use rusqlite::types::{FromSqlError, ToSqlOutput, Type, ValueRef};
 use rusqlite::{Row as SqlRow, ToSql};
 use serde::de::DeserializeOwned;
@@ -104,7 +104,7 @@ recado_core::for_each_id!(cells_of_ids);
 /// Takes the values of a row.
 pub(crate) struct Cells<'a>(pub(crate) Vec<Cell<'a>>);
 
-impl<'a> Writer<'a> for Cells<'a> {
+impl<'a> CellWriter<'a> for Cells<'a> {
     fn null(&mut self) {
         self.0.push(Cell::Null);
     }
@@ -197,7 +197,7 @@ impl<'r, 's> Columns<'r, 's> {
     }
 }
 
-impl Reader for Columns<'_, '_> {
+impl CellReader for Columns<'_, '_> {
     type Error = rusqlite::Error;
 
     fn bool(&mut self) -> ReadResult<Option<bool>> {

@@ -13,7 +13,7 @@ use crate::contacts::{Seq, SeqRange};
 use crate::contacts_facets::{FacetId, Passing, passing};
 use crate::contacts_search::{Matches, matches};
 use crate::error::ReadResult;
-use crate::merge::{Merged, Range};
+use crate::merge::{Merged, OrderedRange};
 
 /// The order of a listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +101,7 @@ impl SortKey {
 
 /// Which part of a listing.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Part {
+pub(crate) struct ListingPart {
     /// Only what comes after this place.
     pub(crate) after: Option<SortKey>,
     /// How many of those to pass by.
@@ -112,7 +112,7 @@ pub(crate) struct Part {
 
 /// A part of a listing, and how many contacts the whole of it has.
 #[derive(Debug, Default)]
-pub(crate) struct Listed {
+pub(crate) struct ListingPage {
     /// In order.
     pub(crate) keys: Vec<SortKey>,
     /// How many match in all.
@@ -125,8 +125,8 @@ pub(crate) fn list(
     company: CompanyId,
     filter: &ContactFilter,
     order: ListingOrder,
-    part: Part,
-) -> ReadResult<Listed> {
+    part: ListingPart,
+) -> ReadResult<ListingPage> {
     let passing = passing(conn, company, filter)?;
     let Some(search) = &filter.search else {
         let keys = if part.offset >= passing.total {
@@ -134,11 +134,11 @@ pub(crate) fn list(
         } else {
             unsearched(conn, company, order, &passing, part)?
         };
-        return Ok(Listed { keys, total: passing.total });
+        return Ok(ListingPage { keys, total: passing.total });
     };
-    let Some(range) = SeqRange::find(conn, company)? else { return Ok(Listed::default()) };
+    let Some(range) = SeqRange::find(conn, company)? else { return Ok(ListingPage::default()) };
     if passing.total == 0 {
-        return Ok(Listed::default());
+        return Ok(ListingPage::default());
     }
     let found = matches(conn, range, search)?;
     searched(conn, company, order, &passing, &found, part)
@@ -149,7 +149,7 @@ fn unsearched(
     company: CompanyId,
     order: ListingOrder,
     passing: &Passing,
-    part: Part,
+    part: ListingPart,
 ) -> ReadResult<Vec<SortKey>> {
     let scopes = scopes(company, passing);
     if let [scope] = scopes.as_slice() {
@@ -183,8 +183,8 @@ fn searched(
     order: ListingOrder,
     passing: &Passing,
     found: &Matches,
-    part: Part,
-) -> ReadResult<Listed> {
+    part: ListingPart,
+) -> ReadResult<ListingPage> {
     let lookups = found.count().saturating_mul(LOOKUP);
     let wanted = part.offset.saturating_add(part.limit);
     let walk = if passing.all && part.after.is_none() {
@@ -209,7 +209,7 @@ fn searched(
             }
         }
     }
-    Ok(Listed { keys, total })
+    Ok(ListingPage { keys, total })
 }
 
 fn looked_up(
@@ -217,8 +217,8 @@ fn looked_up(
     order: ListingOrder,
     passing: &Passing,
     found: &Matches,
-    part: Part,
-) -> ReadResult<Listed> {
+    part: ListingPart,
+) -> ReadResult<ListingPage> {
     let mut statement = conn.prepare_cached(order.lookup_query())?;
     let mut total = 0;
     let mut keys = Vec::new();
@@ -239,7 +239,7 @@ fn looked_up(
         .into_iter()
         .skip(usize::try_from(part.offset).unwrap_or(usize::MAX))
         .take(usize::try_from(part.limit).unwrap_or(usize::MAX));
-    Ok(Listed { keys: shown.collect(), total })
+    Ok(ListingPage { keys: shown.collect(), total })
 }
 
 /// How many contacts of the combinations that pass were found.
@@ -310,7 +310,7 @@ struct Ordered {
     order: ListingOrder,
 }
 
-impl Range for Ordered {
+impl OrderedRange for Ordered {
     type SortKey = SortKey;
 
     fn fetch(

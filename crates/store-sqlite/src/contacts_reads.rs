@@ -16,8 +16,8 @@ use crate::SqliteStore;
 use crate::cell::Cell;
 use crate::contacts::export_frontier;
 use crate::contacts_draft;
-use crate::contacts_listing::{Listed, ListingOrder, Part, SortKey, list};
-use crate::contacts_record::{self, Records};
+use crate::contacts_listing::{ListingOrder, ListingPage, ListingPart, SortKey, list};
+use crate::contacts_record::{self, ContactRecords};
 use crate::error::commit_error;
 use crate::table;
 use crate::writer::{Transaction, expect_no_conflict};
@@ -80,10 +80,10 @@ impl ContactReads for SqliteStore {
         clicks: bool,
     ) -> Result<ContactSlice, StoreError> {
         let filter = filter.clone();
-        let part = Part { after: None, offset: page.offset(), limit: page.limit.into() };
+        let part = ListingPart { after: None, offset: page.offset(), limit: page.limit.into() };
         self.read(move |conn| {
             let listed = list(conn, company, &filter, ListingOrder::LastMessage, part)?;
-            Records::new(conn, company, clicks).slice(&listed)
+            ContactRecords::new(conn, company, clicks).slice(&listed)
         })
         .await
     }
@@ -102,7 +102,8 @@ impl ContactReads for SqliteStore {
         clicks: bool,
     ) -> Result<ContactSlice, StoreError> {
         let limit = limit as usize;
-        let part = Part { after: after.map(SortKey::of), offset: 0, limit: limit as u64 + 1 };
+        let part =
+            ListingPart { after: after.map(SortKey::of), offset: 0, limit: limit as u64 + 1 };
         for _ in 0..EXPORT_ATTEMPTS {
             let filter = filter.clone();
             let attempt = move |conn: &rusqlite::Connection| {
@@ -114,7 +115,7 @@ impl ContactReads for SqliteStore {
                 {
                     return Ok(Export::Beyond(end));
                 }
-                let slice = Records::new(conn, company, clicks).slice(&listed)?;
+                let slice = ContactRecords::new(conn, company, clicks).slice(&listed)?;
                 Ok(Export::Page(ContactSlice { more, ..slice }))
             };
             match self.read(attempt).await? {
@@ -139,7 +140,7 @@ impl ContactReads for SqliteStore {
 }
 
 /// The time of the position that an answer hands out, if it does.
-fn handed_out(listed: &Listed, more: bool) -> Option<Timestamp> {
+fn handed_out(listed: &ListingPage, more: bool) -> Option<Timestamp> {
     let last = listed.keys.last().filter(|_| more)?;
     Some(Timestamp::from_millis(last.key()))
 }

@@ -15,14 +15,14 @@ use recado_core::tags::Tag;
 use rusqlite::{Connection, params_from_iter};
 
 use crate::cell::{Cell, Columns};
-use crate::contacts_listing::Listed;
+use crate::contacts_listing::ListingPage;
 use crate::conversations::with_connections;
 use crate::error::ReadResult;
 use crate::links::human_clicks;
 use crate::table::{self, Table, read_stored};
 
 /// Reads records of one company's contacts; what several refer to is read once.
-pub(crate) struct Records<'c> {
+pub(crate) struct ContactRecords<'c> {
     conn: &'c Connection,
     company: CompanyId,
     clicks: bool,
@@ -30,14 +30,14 @@ pub(crate) struct Records<'c> {
     stages: HashMap<StageId, Option<Stage>>,
 }
 
-impl<'c> Records<'c> {
+impl<'c> ContactRecords<'c> {
     pub(crate) fn new(conn: &'c Connection, company: CompanyId, clicks: bool) -> Self {
         let (organizations, stages) = (HashMap::new(), HashMap::new());
         Self { conn, company, clicks, organizations, stages }
     }
 
     /// The records of a part of a listing.
-    pub(crate) fn slice(mut self, listed: &Listed) -> ReadResult<ContactSlice> {
+    pub(crate) fn slice(mut self, listed: &ListingPage) -> ReadResult<ContactSlice> {
         static SELECT: LazyLock<String> =
             LazyLock::new(|| format!("{} WHERE seq = ?1", Contact::statements().select));
         let mut statement = self.conn.prepare_cached(&SELECT)?;
@@ -142,7 +142,7 @@ pub(crate) fn whole(
         None => None,
         Some(member) => table::get::<Member>(conn, &[company.into(), member.into()])?,
     };
-    let mut record = Records::new(conn, company, false).record(contact)?;
+    let mut record = ContactRecords::new(conn, company, false).record(contact)?;
     record.related.assigned_to = assigned_to.map(Stored::into_value);
     record.related.lists = lists_of(conn, company, id)?;
     record.related.conversations = with_connections(conn, company, id)?;

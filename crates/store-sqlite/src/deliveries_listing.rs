@@ -12,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension, params_from_iter};
 
 use crate::cell::{Cell, Columns};
 use crate::error::ReadResult;
-use crate::newest_first::{Index, Range, Span, part_of};
+use crate::newest_first::{Index, IndexRange, Span, part_of};
 use crate::table::{Table, read_stored};
 
 /// The ranges of a company's webhooks.
@@ -76,9 +76,9 @@ pub(crate) fn page(
     let range = |(webhook, status, event_type): Scope| {
         let scope =
             vec![company.into(), Cell::Id(webhook), Cell::Owned(status), Cell::Owned(event_type)];
-        Range::new(&LISTED, scope, Span::new(None, None))
+        IndexRange::new(&LISTED, scope, Span::new(None, None))
     };
-    let ranges: Vec<Range> = scopes(conn, company, filter)?.into_iter().map(range).collect();
+    let ranges: Vec<IndexRange> = scopes(conn, company, filter)?.into_iter().map(range).collect();
     let mut total = 0;
     for range in &ranges {
         total += range.count(conn)?;

@@ -12,7 +12,7 @@ const MAX_CHUNK: u64 = 1024;
 const MIN_CHUNK: u64 = 8;
 
 /// A range of an index.
-pub(crate) trait Range {
+pub(crate) trait OrderedRange {
     /// A place in it; less is earlier.
     type SortKey: Copy + Ord;
 
@@ -26,25 +26,26 @@ pub(crate) trait Range {
 }
 
 /// The places of several ranges. Each is read ahead by a bounded number of them.
-pub(crate) struct Merged<R: Range> {
+pub(crate) struct Merged<R: OrderedRange> {
     chunk: u64,
-    sources: Vec<Source<R>>,
+    sources: Vec<MergeSource<R>>,
     heads: BinaryHeap<Reverse<(R::SortKey, usize)>>,
     started: bool,
 }
 
-struct Source<R: Range> {
+struct MergeSource<R: OrderedRange> {
     range: R,
     ahead: VecDeque<R::SortKey>,
     last: Option<R::SortKey>,
     ended: bool,
 }
 
-impl<R: Range> Merged<R> {
+impl<R: OrderedRange> Merged<R> {
     /// What comes after a place. `wanted` is how many places are likely to be taken.
     pub(crate) fn new(ranges: Vec<R>, after: Option<R::SortKey>, wanted: u64) -> Self {
         let share = wanted.saturating_mul(2) / (ranges.len() as u64).max(1);
-        let source = |range| Source { range, ahead: VecDeque::new(), last: after, ended: false };
+        let source =
+            |range| MergeSource { range, ahead: VecDeque::new(), last: after, ended: false };
         Self {
             chunk: share.clamp(MIN_CHUNK, MAX_CHUNK),
             sources: ranges.into_iter().map(source).collect(),

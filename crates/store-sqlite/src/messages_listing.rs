@@ -16,7 +16,7 @@ use crate::cell::{Cell, Columns};
 use crate::error::ReadResult;
 use crate::merge::Merged;
 use crate::messages_facets::{FacetId, Passing, passing};
-use crate::newest_first::{Index, Range, SortKey, Span, part_of};
+use crate::newest_first::{Index, IndexRange, SortKey, Span, part_of};
 use crate::table::{Table, read_stored};
 
 static BY_CREATION: Index =
@@ -72,9 +72,9 @@ fn of_company(
     page: PageRequest,
 ) -> ReadResult<(Vec<SortKey>, u64)> {
     let ranges = if passing.all {
-        vec![Range::new(&BY_CREATION, vec![company.into()], span)]
+        vec![IndexRange::new(&BY_CREATION, vec![company.into()], span)]
     } else {
-        let of = |facet: &FacetId| Range::new(&BY_FACET, vec![Cell::Int(facet.0)], span);
+        let of = |facet: &FacetId| IndexRange::new(&BY_FACET, vec![Cell::Int(facet.0)], span);
         passing.facets.iter().map(of).collect()
     };
     if !span.is_all() {
@@ -88,12 +88,12 @@ fn of_contact(
     contact: ContactId,
     direction: Option<Direction>,
     span: Span,
-) -> Vec<Range> {
+) -> Vec<IndexRange> {
     let wanted = |of: &&Direction| direction.is_none_or(|direction| direction == **of);
     let range = |direction: Direction, is_history: bool| {
         let scope =
             vec![company.into(), contact.into(), direction.as_str().into(), is_history.into()];
-        Range::new(&BY_CONTACT, scope, span)
+        IndexRange::new(&BY_CONTACT, scope, span)
     };
     let directions = Direction::ALL.iter().filter(wanted);
     directions.flat_map(|of| [range(*of, false), range(*of, true)]).collect()
@@ -102,7 +102,7 @@ fn of_contact(
 /// The page of ranges that all belong to the listing.
 fn counted(
     conn: &Connection,
-    ranges: Vec<Range>,
+    ranges: Vec<IndexRange>,
     page: PageRequest,
 ) -> ReadResult<(Vec<SortKey>, u64)> {
     let mut total = 0;
@@ -114,7 +114,7 @@ fn counted(
 
 fn shown(
     conn: &Connection,
-    ranges: Vec<Range>,
+    ranges: Vec<IndexRange>,
     total: u64,
     page: PageRequest,
 ) -> ReadResult<Vec<SortKey>> {
@@ -128,7 +128,7 @@ fn shown(
 /// up, at the start of the row.
 fn filtered(
     conn: &Connection,
-    ranges: Vec<Range>,
+    ranges: Vec<IndexRange>,
     passing: &Passing,
     page: PageRequest,
 ) -> ReadResult<(Vec<SortKey>, u64)> {

@@ -57,13 +57,13 @@ pub(crate) struct Index {
 
 /// The part of an index that belongs to one scope and lies in a span of time.
 #[derive(Clone, Debug)]
-pub(crate) struct Range {
+pub(crate) struct IndexRange {
     index: &'static Index,
     scope: Vec<Cell<'static>>,
     span: Span,
 }
 
-impl Range {
+impl IndexRange {
     /// The range of a scope, which has as many values as the index has columns of it.
     pub(crate) fn new(index: &'static Index, scope: Vec<Cell<'static>>, span: Span) -> Self {
         Self { index, scope, span }
@@ -142,7 +142,7 @@ impl Range {
     }
 }
 
-impl merge::Range for Range {
+impl merge::OrderedRange for IndexRange {
     type SortKey = SortKey;
 
     fn fetch(
@@ -158,7 +158,7 @@ impl merge::Range for Range {
 /// A part of several ranges together.
 pub(crate) fn part_of(
     conn: &Connection,
-    ranges: Vec<Range>,
+    ranges: Vec<IndexRange>,
     limit: u64,
     offset: u64,
 ) -> ReadResult<Vec<SortKey>> {
@@ -191,7 +191,7 @@ mod tests {
         let indexes = [&crate::messages_listing::INDEXES[..], &others].concat();
         for index in indexes {
             let scope = vec![Cell::Null; index.scope.len()];
-            let range = Range::new(index, scope, Span::new(None, None));
+            let range = IndexRange::new(index, scope, Span::new(None, None));
             let step = plans::step(&conn, &range.query());
             let covering = format!("SEARCH {} USING COVERING INDEX {}", index.table, index.name);
             assert!(step.starts_with(&covering), "{step}");

@@ -14,7 +14,7 @@ use rusqlite::Connection;
 use crate::SqliteStore;
 use crate::cell::Columns;
 use crate::error::ReadResult;
-use crate::newest_first::{Index, Range, Span, part_of};
+use crate::newest_first::{Index, IndexRange, Span, part_of};
 use crate::table::{Table, read_stored};
 
 /// Holds all that is summed.
@@ -62,10 +62,10 @@ fn page(
     static SELECT: LazyLock<String> =
         LazyLock::new(|| format!("{} WHERE seq = ?1", LedgerLine::statements().select));
     let span = Span::new(filter.from, filter.to);
-    let ranges: Vec<Range> = LineKind::ALL
+    let ranges: Vec<IndexRange> = LineKind::ALL
         .iter()
         .filter(|kind| filter.kind.is_none_or(|wanted| wanted == **kind))
-        .map(|kind| Range::new(&BY_KIND, vec![company.into(), kind.as_str().into()], span))
+        .map(|kind| IndexRange::new(&BY_KIND, vec![company.into(), kind.as_str().into()], span))
         .collect();
     let mut sums = Sums::default();
     for range in &ranges {

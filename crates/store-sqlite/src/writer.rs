@@ -29,7 +29,7 @@ pub(crate) struct Transaction<'c> {
 }
 
 /// Something to write.
-trait Task: Send {
+trait WriteTask: Send {
     /// Writes it; what it wrote is undone if this fails.
     fn apply(&mut self, tx: &mut Transaction<'_>) -> Result<(), CommitError>;
 
@@ -37,13 +37,13 @@ trait Task: Send {
     fn answer(self: Box<Self>, outcome: Result<(), CommitError>);
 }
 
-struct Write<T, F> {
+struct WriteJob<T, F> {
     work: Option<F>,
     output: Option<T>,
     reply: oneshot::Sender<Result<T, CommitError>>,
 }
 
-impl<T, F> Task for Write<T, F>
+impl<T, F> WriteTask for WriteJob<T, F>
 where
     T: Send,
     F: FnOnce(&mut Transaction<'_>) -> Result<T, CommitError> + Send,
@@ -68,23 +68,23 @@ where
 
 /// How much was written since the store was opened.
 #[derive(Debug, Default)]
-pub(crate) struct Written {
+pub(crate) struct WriteCounts {
     pub(crate) transactions: AtomicU64,
     pub(crate) tasks: AtomicU64,
 }
 
 /// The queue of the writing thread.
 pub(crate) struct Writer {
-    queue: mpsc::Sender<Box<dyn Task>>,
+    queue: mpsc::Sender<Box<dyn WriteTask>>,
     thread: JoinHandle<()>,
-    written: Arc<Written>,
+    written: Arc<WriteCounts>,
 }
 
 impl Writer {
     /// Starts the thread.
     pub(crate) fn start(conn: Connection) -> Result<Self, SqliteError> {
         let (queue, tasks) = mpsc::channel(QUEUE);
-        let written = Arc::<Written>::default();
+        let written = Arc::<WriteCounts>::default();
         let counters = Arc::clone(&written);
         let thread = Builder::new()
             .name("recado-sqlite-writer".to_owned())
@@ -103,13 +103,13 @@ impl Writer {
         work: impl FnOnce(&mut Transaction<'_>) -> Result<T, CommitError> + Send + 'static,
     ) -> Result<T, CommitError> {
         let (reply, answer) = oneshot::channel();
-        let task = Box::new(Write { work: Some(work), output: None, reply });
+        let task = Box::new(WriteJob { work: Some(work), output: None, reply });
         self.queue.send(task).await.map_err(|_| StoreError::Unavailable(None))?;
         answer.await.map_err(|_| StoreError::OutcomeUnknown(None))?
     }
 
     /// How much was written.
-    pub(crate) fn written(&self) -> &Written {
+    pub(crate) fn written(&self) -> &WriteCounts {
         &self.written
     }
 
@@ -122,7 +122,7 @@ impl Writer {
     }
 }
 
-fn run(conn: &Connection, mut tasks: mpsc::Receiver<Box<dyn Task>>, written: &Written) {
+fn run(conn: &Connection, mut tasks: mpsc::Receiver<Box<dyn WriteTask>>, written: &WriteCounts) {
     let mut index = SearchIndex::default();
     let mut batch = Vec::with_capacity(BATCH);
     while tasks.blocking_recv_many(&mut batch, BATCH) > 0 {
@@ -141,8 +141,8 @@ enum BatchError {
 fn write_batch(
     conn: &Connection,
     index: &mut SearchIndex,
-    batch: &mut Vec<Box<dyn Task>>,
-    written: &Written,
+    batch: &mut Vec<Box<dyn WriteTask>>,
+    written: &WriteCounts,
 ) {
     let mut outcomes = Vec::with_capacity(batch.len());
     let done = begin(conn)
@@ -164,7 +164,7 @@ fn write_batch(
             let (BatchError::Nothing(error) | BatchError::Unknown(error)) = failure;
             tracing::error!(%error, unknown, tasks = batch.len(), "a transaction failed");
             let message = error.to_string();
-            let outcome = |task: Box<dyn Task>| {
+            let outcome = |task: Box<dyn WriteTask>| {
                 let error = if unknown {
                     StoreError::outcome_unknown(message.clone())
                 } else {
@@ -192,7 +192,7 @@ fn begin(conn: &Connection) -> rusqlite::Result<()> {
 fn apply(
     conn: &Connection,
     index: &mut SearchIndex,
-    batch: &mut [Box<dyn Task>],
+    batch: &mut [Box<dyn WriteTask>],
     outcomes: &mut Vec<Result<(), CommitError>>,
 ) -> rusqlite::Result<()> {
     let mut tx = Transaction { conn, search: Pending::default() };
@@ -274,10 +274,10 @@ mod tests {
 
     type Answer = oneshot::Receiver<Result<(), CommitError>>;
 
-    fn task(changes: ChangeSet) -> (Box<dyn Task>, Answer) {
+    fn task(changes: ChangeSet) -> (Box<dyn WriteTask>, Answer) {
         let (reply, answer) = oneshot::channel();
         let work = move |tx: &mut Transaction<'_>| commit::apply(tx, changes);
-        (Box::new(Write { work: Some(work), output: None, reply }), answer)
+        (Box::new(WriteJob { work: Some(work), output: None, reply }), answer)
     }
 
     fn company() -> Company {
@@ -307,7 +307,7 @@ mod tests {
         schema::migrate(&mut conn).unwrap();
         let (kept, kept_answer) = task(ChangeSet::new().insert(company()).insert(contact(1)));
         let (failed, failed_answer) = task(ChangeSet::new().insert(contact(2)).insert(company()));
-        let written = Written::default();
+        let written = WriteCounts::default();
         let mut batch = vec![kept, failed];
         write_batch(&conn, &mut SearchIndex::default(), &mut batch, &written);
         kept_answer.blocking_recv().unwrap().unwrap();
@@ -329,7 +329,7 @@ mod tests {
         let (second, second_answer) = task(ChangeSet::new());
         conn.execute_batch("BEGIN").unwrap();
         let mut batch = vec![first, second];
-        write_batch(&conn, &mut SearchIndex::default(), &mut batch, &Written::default());
+        write_batch(&conn, &mut SearchIndex::default(), &mut batch, &WriteCounts::default());
         for answer in [first_answer, second_answer] {
             let outcome = answer.blocking_recv().unwrap();
             assert!(matches!(outcome, Err(CommitError::Store(StoreError::Unavailable(_)))));

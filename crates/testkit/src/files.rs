@@ -155,7 +155,7 @@ impl FaultyFiles {
         *locked(&self.faults) = Faults { plan, at, seen: 0, failed: 0 };
     }
 
-    fn fate(&self, op: FileOp) -> Option<FailureAt> {
+    fn planned(&self, op: FileOp) -> Option<FailureAt> {
         let mut faults = locked(&self.faults);
         let number = faults.seen;
         faults.seen += 1;
@@ -176,7 +176,7 @@ impl FaultyFiles {
         op: FileOp,
         work: impl Future<Output = Result<T, FileError>> + Send,
     ) -> Result<T, FileError> {
-        match self.fate(op) {
+        match self.planned(op) {
             None => work.await,
             Some(FailureAt::Before) => Err(FileError(format!("{op:?} failed on demand"))),
             Some(FailureAt::After) => {

@@ -51,7 +51,7 @@ pub struct Asked {
 }
 
 /// What it answers to a question that its connections are asked now and then.
-type Answer<T> = Result<T, ProviderError>;
+type ScriptedAnswer<T> = Result<T, ProviderError>;
 
 struct Script {
     next: VecDeque<SendResult>,
@@ -60,19 +60,19 @@ struct Script {
     sent: Vec<Sent>,
     answers: Vec<(MessageId, SendResult)>,
     gate: Option<watch::Receiver<bool>>,
-    found: Answer<Option<Accepted>>,
+    found: ScriptedAnswer<Option<Accepted>>,
     looked_up: Vec<Lookup>,
     questions: Asked,
-    groups: Answer<GroupList>,
-    status: Answer<GatewayStatus>,
-    pairing: Answer<Pairing>,
-    templates: Answer<Vec<ProviderTemplate>>,
-    missed: Answer<Missed>,
-    more_missed: VecDeque<Answer<Missed>>,
+    groups: ScriptedAnswer<GroupList>,
+    status: ScriptedAnswer<GatewayStatus>,
+    pairing: ScriptedAnswer<Pairing>,
+    templates: ScriptedAnswer<Vec<ProviderTemplate>>,
+    missed: ScriptedAnswer<Missed>,
+    more_missed: VecDeque<ScriptedAnswer<Missed>>,
     pulled: Vec<Pulled>,
-    named: Answer<Vec<String>>,
+    named: ScriptedAnswer<Vec<String>>,
     asked_names: Vec<String>,
-    media: Option<Answer<MediaFile>>,
+    media: Option<ScriptedAnswer<MediaFile>>,
     fetched: Vec<String>,
     admit: Result<(), WebhookRefused>,
     received: Result<Vec<Received>, WebhookRefused>,
@@ -190,7 +190,7 @@ impl ScriptedProvider {
     }
 
     /// What looking a message up answers.
-    pub fn find(&self, found: Answer<Option<Accepted>>) -> &Self {
+    pub fn find(&self, found: ScriptedAnswer<Option<Accepted>>) -> &Self {
         self.script().found = found;
         self
     }
@@ -201,42 +201,42 @@ impl ScriptedProvider {
     }
 
     /// The groups it tells of.
-    pub fn set_groups(&self, groups: Answer<Vec<Group>>) -> &Self {
+    pub fn set_groups(&self, groups: ScriptedAnswer<Vec<Group>>) -> &Self {
         self.set_group_list(groups.map(GroupList::from))
     }
 
     /// The groups it tells of, with what it leaves open.
-    pub fn set_group_list(&self, groups: Answer<GroupList>) -> &Self {
+    pub fn set_group_list(&self, groups: ScriptedAnswer<GroupList>) -> &Self {
         self.script().groups = groups;
         self
     }
 
     /// The state it tells.
-    pub fn set_status(&self, status: Answer<GatewayStatus>) -> &Self {
+    pub fn set_status(&self, status: ScriptedAnswer<GatewayStatus>) -> &Self {
         self.script().status = status;
         self
     }
 
     /// How far the pairing of a phone is.
-    pub fn set_pairing(&self, pairing: Answer<Pairing>) -> &Self {
+    pub fn set_pairing(&self, pairing: ScriptedAnswer<Pairing>) -> &Self {
         self.script().pairing = pairing;
         self
     }
 
     /// The templates it tells of.
-    pub fn set_templates(&self, templates: Answer<Vec<ProviderTemplate>>) -> &Self {
+    pub fn set_templates(&self, templates: ScriptedAnswer<Vec<ProviderTemplate>>) -> &Self {
         self.script().templates = templates;
         self
     }
 
     /// What it tells of having been missed, whenever it is asked.
-    pub fn set_missed(&self, missed: Answer<Missed>) -> &Self {
+    pub fn set_missed(&self, missed: ScriptedAnswer<Missed>) -> &Self {
         self.script().missed = missed;
         self
     }
 
     /// What it tells once before that: each is given once, in the order of the calls.
-    pub fn then_missed(&self, missed: Answer<Missed>) -> &Self {
+    pub fn then_missed(&self, missed: ScriptedAnswer<Missed>) -> &Self {
         self.script().more_missed.push_back(missed);
         self
     }
@@ -247,7 +247,7 @@ impl ScriptedProvider {
     }
 
     /// The file it has for every source. Until this is called each source is an address.
-    pub fn set_media(&self, media: Answer<MediaFile>) -> &Self {
+    pub fn set_media(&self, media: ScriptedAnswer<MediaFile>) -> &Self {
         self.script().media = Some(media);
         self
     }
@@ -276,7 +276,7 @@ impl ScriptedProvider {
     }
 
     /// What it answers when it is asked for somebody's other names.
-    pub fn set_names(&self, names: Answer<Vec<String>>) -> &Self {
+    pub fn set_names(&self, names: ScriptedAnswer<Vec<String>>) -> &Self {
         self.script().named = names;
         self
     }
@@ -362,31 +362,35 @@ impl Provider for ScriptedProvider {
         _: &dyn Transport,
         _: &Connection,
         lookup: &Lookup,
-    ) -> Answer<Option<Accepted>> {
+    ) -> ScriptedAnswer<Option<Accepted>> {
         let mut script = self.script();
         script.looked_up.push(lookup.clone());
         script.found.clone()
     }
 
-    async fn status(&self, _: &dyn Transport, _: &Connection) -> Answer<GatewayStatus> {
+    async fn status(&self, _: &dyn Transport, _: &Connection) -> ScriptedAnswer<GatewayStatus> {
         let mut script = self.script();
         script.questions.status += 1;
         script.status.clone()
     }
 
-    async fn groups(&self, _: &dyn Transport, _: &Connection) -> Answer<GroupList> {
+    async fn groups(&self, _: &dyn Transport, _: &Connection) -> ScriptedAnswer<GroupList> {
         let mut script = self.script();
         script.questions.groups += 1;
         script.groups.clone()
     }
 
-    async fn pairing(&self, _: &dyn Transport, _: &Connection) -> Answer<Pairing> {
+    async fn pairing(&self, _: &dyn Transport, _: &Connection) -> ScriptedAnswer<Pairing> {
         let mut script = self.script();
         script.questions.pairing += 1;
         script.pairing.clone()
     }
 
-    async fn templates(&self, _: &dyn Transport, _: &Connection) -> Answer<Vec<ProviderTemplate>> {
+    async fn templates(
+        &self,
+        _: &dyn Transport,
+        _: &Connection,
+    ) -> ScriptedAnswer<Vec<ProviderTemplate>> {
         let mut script = self.script();
         script.questions.templates += 1;
         script.templates.clone()
@@ -398,13 +402,18 @@ impl Provider for ScriptedProvider {
         connection: &Connection,
         from: Timestamp,
         to: Timestamp,
-    ) -> Answer<Missed> {
+    ) -> ScriptedAnswer<Missed> {
         let mut script = self.script();
         script.pulled.push(Pulled { connection: connection.id, from, to });
         script.more_missed.pop_front().unwrap_or_else(|| script.missed.clone())
     }
 
-    async fn names(&self, _: &dyn Transport, _: &Connection, name: &str) -> Answer<Vec<String>> {
+    async fn names(
+        &self,
+        _: &dyn Transport,
+        _: &Connection,
+        name: &str,
+    ) -> ScriptedAnswer<Vec<String>> {
         let mut script = self.script();
         script.asked_names.push(name.to_owned());
         script.named.clone()
@@ -416,7 +425,7 @@ impl Provider for ScriptedProvider {
         _: &Connection,
         source: &str,
         _: usize,
-    ) -> Answer<MediaFile> {
+    ) -> ScriptedAnswer<MediaFile> {
         let mut script = self.script();
         script.fetched.push(source.to_owned());
         script.media.clone().unwrap_or_else(|| Ok(MediaFile::At(source.to_owned())))

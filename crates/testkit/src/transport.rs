@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use recado_core::transport::{OutboundRequest, OutboundResponse, Transport, TransportError};
 
 /// An answer of the outside.
-pub type Answer = Result<OutboundResponse, TransportError>;
+pub type ScriptedAnswer = Result<OutboundResponse, TransportError>;
 
 /// What is done when a request comes.
 type Hook = Arc<dyn Fn(&OutboundRequest) + Send + Sync>;
@@ -17,8 +17,8 @@ type Hook = Arc<dyn Fn(&OutboundRequest) + Send + Sync>;
 /// What one URL answers, and what it has seen.
 #[derive(Default)]
 struct ScriptedUrl {
-    next: VecDeque<Answer>,
-    otherwise: Option<Answer>,
+    next: VecDeque<ScriptedAnswer>,
+    otherwise: Option<ScriptedAnswer>,
     on_request: Option<Hook>,
     /// Whether answers wait until they are let go.
     held: bool,
@@ -30,8 +30,8 @@ struct ScriptedUrl {
 }
 
 struct Script {
-    next: VecDeque<Answer>,
-    otherwise: Answer,
+    next: VecDeque<ScriptedAnswer>,
+    otherwise: ScriptedAnswer,
     requests: Vec<OutboundRequest>,
     urls: BTreeMap<String, ScriptedUrl>,
     forbidden: BTreeSet<String>,
@@ -100,7 +100,7 @@ impl ScriptedTransport {
     }
 
     /// Adds an answer: each is given once, in order, by URLs that have none of their own.
-    pub fn then(&self, answer: Answer) -> &Self {
+    pub fn then(&self, answer: ScriptedAnswer) -> &Self {
         self.script().next.push_back(answer);
         self
     }
@@ -111,7 +111,7 @@ impl ScriptedTransport {
     }
 
     /// What is answered when the script has come to its end.
-    pub fn otherwise(&self, answer: Answer) -> &Self {
+    pub fn otherwise(&self, answer: ScriptedAnswer) -> &Self {
         self.script().otherwise = answer;
         self
     }
@@ -187,12 +187,12 @@ pub struct ScriptedReceiver {
 
 impl ScriptedReceiver {
     /// Adds an answer: each is given once, in the order in which requests come.
-    pub fn then(&self, answer: Answer) -> &Self {
+    pub fn then(&self, answer: ScriptedAnswer) -> &Self {
         self.with(|url| url.next.push_back(answer))
     }
 
     /// What is answered when its script has come to its end.
-    pub fn otherwise(&self, answer: Answer) -> &Self {
+    pub fn otherwise(&self, answer: ScriptedAnswer) -> &Self {
         self.with(|url| url.otherwise = Some(answer))
     }
 
@@ -270,12 +270,12 @@ impl ScriptedReceiver {
 }
 
 /// An answer with a status and a JSON body.
-pub fn json_answer(status: u16, body: &serde_json::Value) -> Answer {
+pub fn json_answer(status: u16, body: &serde_json::Value) -> ScriptedAnswer {
     Ok(OutboundResponse { status, body: body.to_string().into_bytes() })
 }
 
 /// An answer with a status and an empty body.
-pub const fn status_answer(status: u16) -> Answer {
+pub const fn status_answer(status: u16) -> ScriptedAnswer {
     Ok(OutboundResponse { status, body: Vec::new() })
 }
 
@@ -287,12 +287,12 @@ pub fn header<'a>(request: &'a OutboundRequest, name: &str) -> Option<&'a str> {
 }
 
 /// A request on its way, counted until it is answered or given up.
-struct InFlight<'a> {
+struct OpenRequest<'a> {
     transport: &'a ScriptedTransport,
     url: &'a str,
 }
 
-impl Drop for InFlight<'_> {
+impl Drop for OpenRequest<'_> {
     fn drop(&mut self) {
         let mut script = self.transport.script();
         script.in_flight -= 1;
@@ -303,7 +303,7 @@ impl Drop for InFlight<'_> {
 
 impl ScriptedTransport {
     /// Takes a request in, and answers what it will be answered.
-    fn take_in(&self, request: &OutboundRequest) -> (Answer, Option<Hook>) {
+    fn take_in(&self, request: &OutboundRequest) -> (ScriptedAnswer, Option<Hook>) {
         let mut script = self.script();
         script.requests.push(request.clone());
         script.in_flight += 1;
@@ -323,10 +323,10 @@ impl ScriptedTransport {
 
 #[async_trait]
 impl Transport for ScriptedTransport {
-    async fn send(&self, request: OutboundRequest) -> Answer {
+    async fn send(&self, request: OutboundRequest) -> ScriptedAnswer {
         self.script().check(&request.url)?;
         let (answer, hook) = self.take_in(&request);
-        let _in_flight = InFlight { transport: self, url: &request.url };
+        let _in_flight = OpenRequest { transport: self, url: &request.url };
         if let Some(hook) = hook {
             hook(&request);
         }

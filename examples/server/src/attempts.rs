@@ -18,7 +18,7 @@ pub(crate) fn describe() {
 
 /// A transport whose attempts at deliveries are counted. Those are the calls whose status line
 /// decides (D53); all others pass through.
-pub(crate) struct Counted(pub(crate) Arc<dyn Transport>);
+pub(crate) struct CountedTransport(pub(crate) Arc<dyn Transport>);
 
 /// How an attempt is counted.
 fn outcome(answer: &Result<OutboundResponse, TransportError>) -> &'static str {
@@ -29,7 +29,7 @@ fn outcome(answer: &Result<OutboundResponse, TransportError>) -> &'static str {
 }
 
 #[async_trait]
-impl Transport for Counted {
+impl Transport for CountedTransport {
     async fn send(&self, request: OutboundRequest) -> Result<OutboundResponse, TransportError> {
         if !request.status_decides {
             return self.0.send(request).await;

@@ -8,26 +8,26 @@ use recado_runtime::LocalFiles;
 #[cfg(feature = "s3")]
 use recado_runtime::S3Files;
 
-use crate::options::{ConfigError, Place};
+use crate::options::{ConfigError, DocumentStorage};
 
 /// How old a half-written file is before it counts as left behind by a crash.
 const ABANDONED: Duration = Duration::from_secs(3600);
 
 /// Opens what `--documents` names. Nothing is created before the first document.
-pub(crate) fn open(place: &Place) -> Result<Arc<dyn Files>, ConfigError> {
+pub(crate) fn open(place: &DocumentStorage) -> Result<Arc<dyn Files>, ConfigError> {
     match place {
-        Place::Folder(path) => {
+        DocumentStorage::Folder(path) => {
             let files = Arc::new(LocalFiles::new(path));
             let swept = files.clone();
             tokio::task::spawn_blocking(move || swept.sweep(ABANDONED));
             Ok(files)
         }
         #[cfg(feature = "s3")]
-        Place::S3 { bucket, prefix } => S3Files::open(bucket, prefix)
+        DocumentStorage::S3 { bucket, prefix } => S3Files::open(bucket, prefix)
             .map(|files| Arc::new(files) as Arc<dyn Files>)
             .map_err(|error| ConfigError(vec![format!("--documents cannot be used: {error}")])),
         #[cfg(not(feature = "s3"))]
-        Place::S3 { .. } => Err(ConfigError(vec![
+        DocumentStorage::S3 { .. } => Err(ConfigError(vec![
             "--documents names a bucket, and this build has no S3 support".to_owned(),
         ])),
     }

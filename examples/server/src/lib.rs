@@ -26,6 +26,7 @@ mod start;
 mod wiring;
 
 pub use options::{
-    Cli, ConfigError, Database, Duration, DurationError, Options, Place, Setting, settings,
+    Cli, ConfigError, DatabaseLocation, DocumentStorage, Duration, DurationError, Options, Setting,
+    settings,
 };
-pub use start::{Overrides, Running, StartError, WrapStore, start};
+pub use start::{Overrides, RunningServer, StartError, WrapStore, start};

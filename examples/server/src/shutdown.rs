@@ -4,14 +4,14 @@ use std::io;
 
 /// Listens for SIGTERM and SIGINT from the moment it is made, so that none is missed.
 #[derive(Debug)]
-pub(crate) struct Signals {
+pub(crate) struct StopSignals {
     #[cfg(unix)]
     terminate: tokio::signal::unix::Signal,
     #[cfg(unix)]
     interrupt: tokio::signal::unix::Signal,
 }
 
-impl Signals {
+impl StopSignals {
     /// Starts listening.
     pub(crate) fn listen() -> io::Result<Self> {
         #[cfg(unix)]

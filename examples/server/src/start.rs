@@ -88,10 +88,10 @@ pub enum StartError {
     },
 }
 
-/// A server that runs in this process. Dropped without [`Running::stop`], it stops at its leisure
+/// A server that runs in this process. Dropped without [`RunningServer::stop`], it stops at its leisure
 /// and nobody waits for it.
 #[derive(Debug)]
-pub struct Running {
+pub struct RunningServer {
     /// The address it listens on.
     pub addr: SocketAddr,
     /// The core, for calls without HTTP.
@@ -100,7 +100,7 @@ pub struct Running {
     background: Background,
 }
 
-impl Running {
+impl RunningServer {
     /// Its base URL.
     pub fn url(&self) -> String {
         format!("http://{}", self.addr)
@@ -126,7 +126,7 @@ impl Running {
 /// # Errors
 ///
 /// [`StartError`]. Nothing is left running.
-pub async fn start(options: Options, overrides: Overrides) -> Result<Running, StartError> {
+pub async fn start(options: Options, overrides: Overrides) -> Result<RunningServer, StartError> {
     let addr = options.listen;
     let listening = async {
         let listener = TcpListener::bind(addr).await?;
@@ -156,7 +156,7 @@ pub async fn start(options: Options, overrides: Overrides) -> Result<Running, St
     let serve_options = ServeOptions { drain_timeout, ..ServeOptions::default() };
     background.serve(|stopping| serve_with(listener, service, serve_options, stopping));
     tracing::info!(%addr, database = ?options.database, "started");
-    Ok(Running { addr, recado, readiness, background })
+    Ok(RunningServer { addr, recado, readiness, background })
 }
 
 /// The background work, with what keeps the metrics; no loop at all unless `runs`.

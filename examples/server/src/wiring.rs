@@ -19,9 +19,9 @@ use recado_runtime::{RandomIds, SystemClock, TokioSpawner};
 use recado_store_postgres::{Options as PostgresOptions, PostgresStore};
 use recado_store_sqlite::SqliteStore;
 
-use crate::attempts::Counted;
+use crate::attempts::CountedTransport;
 use crate::files;
-use crate::options::{Database, Duration, Options};
+use crate::options::{DatabaseLocation, Duration, Options};
 use crate::start::{Overrides, StartError};
 
 /// A database that was opened, and the limiter that its processes share.
@@ -31,9 +31,9 @@ pub(crate) struct Opened {
 }
 
 /// Opens the database, and brings its schema up to date where `migrate` says so.
-pub(crate) async fn open(database: &Database, migrate: bool) -> Result<Opened, StartError> {
+pub(crate) async fn open(database: &DatabaseLocation, migrate: bool) -> Result<Opened, StartError> {
     match database {
-        Database::Sqlite(path) => {
+        DatabaseLocation::Sqlite(path) => {
             let path = path.clone();
             // Opening and migrating a file block.
             let opening = tokio::task::spawn_blocking(move || {
@@ -46,7 +46,7 @@ pub(crate) async fn open(database: &Database, migrate: bool) -> Result<Opened, S
             let store = opening.await.map_err(|e| StartError::Open(e.into()))??;
             Ok(Opened { store: Arc::new(store), limiter: None })
         }
-        Database::Postgres(url) => {
+        DatabaseLocation::Postgres(url) => {
             let store = PostgresStore::connect(url.expose(), PostgresOptions::default())
                 .await
                 .map_err(|e| StartError::Open(e.into()))?;
@@ -98,8 +98,8 @@ pub(crate) async fn core(
         ids,
         files,
         spawner: Arc::new(TokioSpawner),
-        transport: Arc::new(Counted(transport)),
-        gateway_transport: Some(Arc::new(Counted(gateway_transport))),
+        transport: Arc::new(CountedTransport(transport)),
+        gateway_transport: Some(Arc::new(CountedTransport(gateway_transport))),
         limiter: opened.limiter,
         providers,
         settings: settings(options, public_url),

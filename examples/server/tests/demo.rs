@@ -4,7 +4,7 @@ mod common;
 
 use std::path::Path;
 
-use common::{Answer, Server, send};
+use common::{ScriptedAnswer, Server, send};
 
 fn demo(folder: &Path) -> Server {
     Server::start(folder, &["demo"], "Ctrl-C")
@@ -39,7 +39,7 @@ fn words(line: &str) -> Vec<String> {
 }
 
 /// Does what curl would do.
-fn run(line: &str) -> Answer {
+fn run(line: &str) -> ScriptedAnswer {
     let (mut method, mut url, mut body) = (None, String::new(), String::new());
     let mut headers = Vec::new();
     let mut words = words(line).into_iter().skip(1);

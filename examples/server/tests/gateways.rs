@@ -158,8 +158,8 @@ fn events_of_gateways_and_messages_that_are_left_sent_are_counted() {
     ]));
     let options = Options {
         listen: ([127, 0, 0, 1], 0).into(),
-        database: recado_server::Database::Sqlite(folder.path().join("recado.db")),
-        documents: recado_server::Place::Folder(folder.path().join("documents")),
+        database: recado_server::DatabaseLocation::Sqlite(folder.path().join("recado.db")),
+        documents: recado_server::DocumentStorage::Folder(folder.path().join("documents")),
         operator_token: Some(SecretText::new(TOKEN)),
         ..Options::default()
     };

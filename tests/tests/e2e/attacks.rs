@@ -159,8 +159,9 @@ async fn simultaneous_calls_on_the_same_records_never_fail_and_leave_true_totals
     let list = world.list("l").await;
     let field = world.field("fff").await;
     for round in 0..4 {
-        let mut calls: Vec<std::pin::Pin<Box<dyn Future<Output = recado_tests::Answer> + '_>>> =
-            Vec::new();
+        let mut calls: Vec<
+            std::pin::Pin<Box<dyn Future<Output = recado_tests::ScriptedAnswer> + '_>>,
+        > = Vec::new();
         let known = world.list_ids("limit=100").await;
         for n in 0..10_u32 {
             let (list, field) = (&list, &field);

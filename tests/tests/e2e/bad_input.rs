@@ -11,7 +11,7 @@ async fn assert_well(world: &World) {
     world.get(PATH).await.expect(200);
 }
 
-async fn post_bytes(world: &World, body: impl Into<Vec<u8>>) -> recado_tests::Answer {
+async fn post_bytes(world: &World, body: impl Into<Vec<u8>>) -> recado_tests::ScriptedAnswer {
     world.call(Request::new("POST", PATH).body(body.into())).await
 }
 

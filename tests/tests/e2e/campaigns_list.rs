@@ -71,7 +71,7 @@ async fn another_companys_campaigns_do_not_show(world: Campaigning) {
     theirs.expect_error(404, "NOT_FOUND");
     let unknown = unknown_id();
     let nobodys = world.get_as(&other.key, &listing(&unknown)).await;
-    let blotted = |answer: &recado_tests::Answer, id: &str| {
+    let blotted = |answer: &recado_tests::ScriptedAnswer, id: &str| {
         String::from_utf8_lossy(&answer.body).replace(id, "<id>")
     };
     assert_eq!(blotted(&theirs, &id), blotted(&nobodys, &unknown), "they look alike");

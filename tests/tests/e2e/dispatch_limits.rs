@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use recado_tests::backend::TestServer;
 use recado_tests::hooks_in::{FORWARDED, dispatching, unknown_client};
-use recado_tests::{Answer, Intake, Request, Setup, both_stores, join_all, on_postgres};
+use recado_tests::{Intake, Request, ScriptedAnswer, Setup, both_stores, join_all, on_postgres};
 use serde_json::json;
 
 /// A call with a body that is refused last of all, by some client.
-async fn from(world: &Intake, client: &str, token: &str) -> Answer {
+async fn from(world: &Intake, client: &str, token: &str) -> ScriptedAnswer {
     world.send(call(token, client)).await
 }
 

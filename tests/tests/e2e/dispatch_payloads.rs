@@ -2,7 +2,7 @@
 //! D46a, D49.
 
 use recado_tests::hooks_in::dispatching;
-use recado_tests::{Answer, Intake, Request, both_stores, mobile, text};
+use recado_tests::{Intake, Request, ScriptedAnswer, both_stores, mobile, text};
 use serde_json::{Value, json};
 
 const INVALID: (u16, &str) = (400, "INVALID_PAYLOAD");
@@ -15,13 +15,13 @@ async fn echo(world: &Intake) -> String {
 }
 
 /// Dispatches with a query and a body.
-async fn both(world: &Intake, token: &str, query: &str, body: impl Into<String>) -> Answer {
+async fn both(world: &Intake, token: &str, query: &str, body: impl Into<String>) -> ScriptedAnswer {
     let request = Request::new("POST", format!("{}?{query}", dispatching(token)));
     world.knock(request.body(body.into())).await
 }
 
 /// The phone and the text of the message that was sent.
-async fn sent(world: &Intake, answer: &Answer) -> (String, String) {
+async fn sent(world: &Intake, answer: &ScriptedAnswer) -> (String, String) {
     let done = answer.expect_ok();
     let message = world.message(&text(&done["message_id"])).await;
     let contact = world.detail(&text(&done["contact_id"])).await;
@@ -29,7 +29,7 @@ async fn sent(world: &Intake, answer: &Answer) -> (String, String) {
 }
 
 #[track_caller]
-fn assert_refused(what: &str, answer: &Answer, (status, code): (u16, &str)) {
+fn assert_refused(what: &str, answer: &ScriptedAnswer, (status, code): (u16, &str)) {
     assert_eq!(answer.status, status, "{what}: {}", answer.show());
     answer.expect_hook_error(status, code);
 }

@@ -9,7 +9,7 @@ use recado_tests::binary::Process;
 use recado_tests::hooks_in::{FORWARDED, dispatching, unknown_client};
 use recado_tests::world::{Tenant, operator_at, tenant_at};
 use recado_tests::{
-    Answer, Intake, Request, Setup, StoreKind, both_stores, eventually, join_all, mobile,
+    Intake, Request, ScriptedAnswer, Setup, StoreKind, both_stores, eventually, join_all, mobile,
     on_postgres, steered, text,
 };
 use serde_json::{Value, json};
@@ -22,9 +22,9 @@ fn call(token: &str, phone: &str) -> Request {
 
 /// Checks that one of these sent, and that the others were told so.
 #[track_caller]
-fn assert_one(answers: &[Answer]) -> Value {
-    let sent: Vec<&Answer> = answers.iter().filter(|answer| answer.status == 200).collect();
-    assert_eq!(sent.len(), 1, "{:?}", answers.iter().map(Answer::show).collect::<Vec<_>>());
+fn assert_one(answers: &[ScriptedAnswer]) -> Value {
+    let sent: Vec<&ScriptedAnswer> = answers.iter().filter(|answer| answer.status == 200).collect();
+    assert_eq!(sent.len(), 1, "{:?}", answers.iter().map(ScriptedAnswer::show).collect::<Vec<_>>());
     let sent = sent[0].expect_ok();
     for refused in answers.iter().filter(|answer| answer.status != 200) {
         let body = refused.json();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use recado_tests::hooks_in::Intake;
-use recado_tests::{Answer, both_stores, mobile, steered, text, with};
+use recado_tests::{ScriptedAnswer, both_stores, mobile, steered, text, with};
 use serde_json::json;
 
 const DAY: u64 = 24 * 60 * 60 * 1_000;
@@ -14,7 +14,7 @@ fn millis(count: u64) -> Duration {
 }
 
 /// Dispatches with one variable.
-async fn say(world: &Intake, token: &str, phone: &str, value: &str) -> Answer {
+async fn say(world: &Intake, token: &str, phone: &str, value: &str) -> ScriptedAnswer {
     world.dispatch(token, &json!({"phone_number": phone, "variables": {"1": value}})).await
 }
 

@@ -3,7 +3,7 @@
 use recado_tests::{Request, World, both_stores, phone, unknown_id};
 use serde_json::json;
 
-fn keys(answer: &recado_tests::Answer) -> Vec<String> {
+fn keys(answer: &recado_tests::ScriptedAnswer) -> Vec<String> {
     let mut keys: Vec<String> =
         answer.json().as_object().expect("an object").keys().cloned().collect();
     keys.sort();

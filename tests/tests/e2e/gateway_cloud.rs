@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use recado_testkit::gateways::{Behaviour, FakeCloud, graph_error, graph_failure};
+use recado_testkit::gateways::{FakeCloud, SendBehaviour, graph_error, graph_failure};
 use recado_tests::{
     Clouded, GatewayServer, StoreKind, World, both_stores, digits, eight_digits, eventually, keys,
     mobile, text,
@@ -211,15 +211,15 @@ async fn every_outcome_has_its_answer_and_its_error(world: Clouded) {
     let uncertain = ("DELIVERY_UNCERTAIN", "delivery_uncertain", "DELIVERY_UNCERTAIN");
     let refused = |code| ("PROVIDER_ERROR", "provider", code);
     let cases = [
-        (Behaviour::AcceptThenDrop, uncertain),
-        (Behaviour::AcceptWithoutId, uncertain),
-        (Behaviour::Broken(500), uncertain),
-        (Behaviour::Broken(503), uncertain),
+        (SendBehaviour::AcceptThenDrop, uncertain),
+        (SendBehaviour::AcceptWithoutId, uncertain),
+        (SendBehaviour::Broken(500), uncertain),
+        (SendBehaviour::Broken(503), uncertain),
         (graph_failure(131_000, "Something went wrong"), uncertain),
         (graph_failure(131_016, "Service unavailable"), uncertain),
         (graph_failure(2, "Temporary"), uncertain),
         (graph_failure(1, "Unknown"), uncertain),
-        (Behaviour::AcceptThenError(500, json!({"oops": true})), uncertain),
+        (SendBehaviour::AcceptThenError(500, json!({"oops": true})), uncertain),
         (graph_failure(131_026, "Undeliverable"), refused("RECIPIENT_UNREACHABLE")),
         (graph_failure(131_047, "Re-engagement"), refused("OUTSIDE_SERVICE_WINDOW")),
         (graph_failure(130_429, "Rate limit"), refused("RATE_LIMITED_BY_PROVIDER")),
@@ -262,7 +262,7 @@ async fn a_refused_connection_is_a_network_failure_and_nothing_was_sent(world: C
 #[both_stores]
 async fn an_answer_later_than_the_timeout_is_uncertain_and_never_sent_again(kind: StoreKind) {
     let world = Clouded::from_impatient(kind).await;
-    world.fake.script([Behaviour::AcceptLate(Duration::from_secs(5))]);
+    world.fake.script([SendBehaviour::AcceptLate(Duration::from_secs(5))]);
     world.send_text(&mobile(1), "oi").await.expect_error(502, "DELIVERY_UNCERTAIN");
     world.advance(Duration::from_secs(3600));
     world.server.run_due_jobs().await;
@@ -274,7 +274,7 @@ async fn an_answer_later_than_the_timeout_is_uncertain_and_never_sent_again(kind
 
 #[both_stores]
 async fn a_report_with_our_reference_proves_an_uncertain_send(world: Clouded) {
-    world.fake.script([Behaviour::AcceptThenDrop]);
+    world.fake.script([SendBehaviour::AcceptThenDrop]);
     world.send_text(&mobile(1), "oi").await.expect_error(502, "DELIVERY_UNCERTAIN");
     let sent = world.only_send().await;
     let id = sent.reference.expect("a reference").to_string();
@@ -298,7 +298,7 @@ async fn a_report_with_our_reference_proves_an_uncertain_send(world: Clouded) {
 
 #[both_stores]
 async fn a_report_that_skips_sent_proves_an_uncertain_send_too(world: Clouded) {
-    world.fake.script([Behaviour::AcceptWithoutId]);
+    world.fake.script([SendBehaviour::AcceptWithoutId]);
     world.send_text(&mobile(1), "oi").await.expect_error(502, "DELIVERY_UNCERTAIN");
     let sent = world.only_send().await;
     let id = sent.reference.expect("a reference").to_string();
@@ -310,7 +310,7 @@ async fn a_report_that_skips_sent_proves_an_uncertain_send_too(world: Clouded) {
 
 #[both_stores]
 async fn a_report_before_the_answer_is_not_lost(world: Clouded) {
-    world.fake.script([Behaviour::AcceptLate(Duration::from_millis(1_500))]);
+    world.fake.script([SendBehaviour::AcceptLate(Duration::from_millis(1_500))]);
     let to = mobile(1);
     let (answer, ()) = tokio::join!(world.send_text(&to, "oi"), async {
         let sent = world.only_send().await;
@@ -415,7 +415,7 @@ async fn a_report_whose_reference_is_another_companys_message_changes_nothing(wo
     let reported = json!({"status": "connected"});
     let settings = second.settings(&gateway.url());
     world.gateway_connection_of(&them, "official_cloud", "cloud_api", settings, reported).await;
-    second.script([Behaviour::AcceptThenDrop]);
+    second.script([SendBehaviour::AcceptThenDrop]);
     let body = json!({"to": mobile(1), "message": "oi"});
     world
         .post_as(&them.key, "/api/v1/send/message", body)
@@ -440,7 +440,7 @@ async fn an_error_of_the_api_never_shows_the_token(world: Clouded) {
     let token = "EAA-token-of-106540352242922";
     let (status, mut body) = graph_error(190, "x");
     body["error"]["message"] = json!(format!("Malformed access token {token}"));
-    world.fake.script([Behaviour::Error(status, body)]);
+    world.fake.script([SendBehaviour::Error(status, body)]);
     let answer = world.send_text(&mobile(1), "oi").await;
     assert!(!answer.show().contains(token), "{}", answer.show());
     let listed = world.get("/api/v1/messages").await;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use recado_testkit::gateways::{Behaviour, graph_failure};
+use recado_testkit::gateways::{SendBehaviour, graph_failure};
 use recado_tests::backend::TestServer;
 use recado_tests::hooks_in::dispatching;
 use recado_tests::{Clouded, Request, Setup, StoreKind, both_stores, mobile, text};
@@ -44,7 +44,7 @@ async fn template(world: &Clouded, name: &str) -> Value {
     named(all.as_array().expect("a list"), name).clone()
 }
 
-async fn send(world: &Clouded, name: &str) -> recado_tests::Answer {
+async fn send(world: &Clouded, name: &str) -> recado_tests::ScriptedAnswer {
     let body = json!({"to": mobile(1), "template": name, "variables": {"1": "Ana"}});
     world.post("/api/v1/send/template", body).await
 }
@@ -194,10 +194,10 @@ async fn a_campaign_goes_through_the_api_once_to_each(kind: StoreKind) {
     let path = format!("C/lists/{list}/contacts");
     world.operator("POST", &path, json!({"contact_ids": contacts})).await.expect(200);
     world.fake.script([
-        Behaviour::Accept,
-        Behaviour::AcceptThenDrop,
+        SendBehaviour::Accept,
+        SendBehaviour::AcceptThenDrop,
         graph_failure(131_026, "Undeliverable"),
-        Behaviour::AcceptWithoutId,
+        SendBehaviour::AcceptWithoutId,
     ]);
     let body = json!({"name": "Novidades", "template_id": template, "list_id": list,
         "variables": {"1": "amigos"}, "messages_per_second": 1000});

@@ -4,11 +4,11 @@
 use std::ops::Deref;
 use std::time::Duration;
 
-use recado_testkit::gateways::{Behaviour, FakeEvolution};
+use recado_testkit::gateways::{FakeEvolution, SendBehaviour};
 use recado_tests::backend::Setup;
 use recado_tests::{
-    Answer, FromStore, Gated, GatewayServer, OPERATOR, Request, StoreKind, both_stores, digits,
-    mobile, text,
+    FromStore, Gated, GatewayServer, OPERATOR, Request, ScriptedAnswer, StoreKind, both_stores,
+    digits, mobile, text,
 };
 use serde_json::{Map, Value, json};
 
@@ -65,7 +65,7 @@ pub(crate) fn id(record: &Value) -> String {
     text(&record["key"]["id"])
 }
 
-async fn code(world: &Evolution, accept: &str) -> Answer {
+async fn code(world: &Evolution, accept: &str) -> ScriptedAnswer {
     let path =
         format!("/operator/v1/companies/{}/connections/{}/qr", world.us.id, world.connection);
     let request = Request::new("GET", path).bearer(OPERATOR);
@@ -263,7 +263,7 @@ async fn a_refusal_is_reported_as_such(world: Evolution) {
     world.fake.remove_number(&digits(&mobile(1)));
     refused(&world, &mobile(1), "provider", "RECIPIENT_UNREACHABLE").await;
     let reported = |status: u16, message: Value| {
-        Behaviour::Error(status, FakeEvolution::error(status, &message))
+        SendBehaviour::Error(status, FakeEvolution::error(status, &message))
     };
     let invalid = json!([["instance requires property \"number\""]]);
     for (behaviour, code) in [

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use recado_testkit::gateways::{Behaviour, FakeEvolution};
+use recado_testkit::gateways::{FakeEvolution, SendBehaviour};
 use recado_tests::backend::Setup;
 use recado_tests::{StoreKind, both_stores, digits, eventually, mobile, text};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use crate::gateway_evolution::Evolution;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-async fn lost(world: &Evolution, to: &str, words: &str, behaviour: Behaviour) -> String {
+async fn lost(world: &Evolution, to: &str, words: &str, behaviour: SendBehaviour) -> String {
     let what = format!("{behaviour:?}");
     world.fake.script([behaviour]);
     let answer = world.send_text(to, words).await;
@@ -44,13 +44,13 @@ async fn look_four_times(world: &Evolution) {
     }
 }
 
-fn taken() -> Vec<Behaviour> {
+fn taken() -> Vec<SendBehaviour> {
     let after = |status: u16, message: Value| {
-        Behaviour::AcceptThenError(status, FakeEvolution::error(status, &message))
+        SendBehaviour::AcceptThenError(status, FakeEvolution::error(status, &message))
     };
     vec![
-        Behaviour::AcceptThenDrop,
-        Behaviour::AcceptWithoutId,
+        SendBehaviour::AcceptThenDrop,
+        SendBehaviour::AcceptWithoutId,
         after(400, json!(["Error: Connection Closed"])),
         after(400, json!("Error: Timed Out")),
         after(400, json!(["SessionError: No sessions"])),
@@ -78,9 +78,9 @@ async fn whatever_decides_nothing_is_uncertain_and_found_in_the_history(kind: St
 
 #[both_stores]
 async fn what_the_gateway_has_not_stays_uncertain(world: Evolution) {
-    let first = lost(&world, &mobile(1), "a", Behaviour::Broken(500)).await;
+    let first = lost(&world, &mobile(1), "a", SendBehaviour::Broken(500)).await;
     let reported = FakeEvolution::error(400, &json!(["Error: Connection Closed"]));
-    let second = lost(&world, &mobile(2), "b", Behaviour::Error(400, reported)).await;
+    let second = lost(&world, &mobile(2), "b", SendBehaviour::Error(400, reported)).await;
     look_four_times(&world).await;
     world.later(SECOND * 3_600).await;
     assert_uncertain(&world, &first).await;
@@ -92,7 +92,7 @@ async fn what_the_gateway_has_not_stays_uncertain(world: Evolution) {
 #[both_stores]
 async fn the_same_words_sent_much_later_are_another_message(world: Evolution) {
     world.fake.keep_messages(false);
-    let id = lost(&world, &mobile(1), "chegou?", Behaviour::AcceptThenDrop).await;
+    let id = lost(&world, &mobile(1), "chegou?", SendBehaviour::AcceptThenDrop).await;
     look_four_times(&world).await;
     assert_uncertain(&world, &id).await;
     let sent = world.fake.accepted()[0].id.clone();
@@ -104,7 +104,7 @@ async fn the_same_words_sent_much_later_are_another_message(world: Evolution) {
 #[both_stores]
 async fn a_send_message_proves_it_and_what_follows_moves_it_on(world: Evolution) {
     world.fake.keep_messages(false);
-    let id = lost(&world, &mobile(1), "chegou?", Behaviour::AcceptThenDrop).await;
+    let id = lost(&world, &mobile(1), "chegou?", SendBehaviour::AcceptThenDrop).await;
     let sent = world.fake.accepted()[0].id.clone();
     world.takes(&world.fake.webhook_sent(&sent)).await;
     assert_proved(&world, &id, &sent).await;
@@ -117,7 +117,7 @@ async fn a_send_message_proves_it_and_what_follows_moves_it_on(world: Evolution)
 
 #[both_stores]
 async fn other_words_or_another_person_prove_nothing(world: Evolution) {
-    let id = lost(&world, &mobile(1), "chegou?", Behaviour::Broken(500)).await;
+    let id = lost(&world, &mobile(1), "chegou?", SendBehaviour::Broken(500)).await;
     for (to, words) in [(mobile(1), "outra"), (mobile(2), "chegou?")] {
         let sent = world.sends(&to, words).await;
         world.takes(&world.fake.webhook_sent(&sent)).await;
@@ -132,7 +132,7 @@ async fn other_words_or_another_person_prove_nothing(world: Evolution) {
 #[both_stores]
 async fn a_gateway_that_answers_too_late_is_uncertain_and_found(world: Evolution) {
     world.set(json!({"timeout_ms": 300})).await;
-    let id = lost(&world, &mobile(1), "oi", Behaviour::AcceptLate(SECOND * 3)).await;
+    let id = lost(&world, &mobile(1), "oi", SendBehaviour::AcceptLate(SECOND * 3)).await;
     world.later(SECOND * 5).await;
     let sent = world.fake.accepted();
     assert_proved(&world, &id, &sent[0].id).await;
@@ -144,7 +144,7 @@ async fn a_lost_text_to_a_group_is_found_there(world: Evolution) {
     world.fake.add_group(json!({"id": "120363000000000001@g.us", "subject": "G"}));
     world.asks("sync-groups").await.expect(200);
     let to = "120363000000000001@g.us";
-    let id = lost(&world, to, "oi gente", Behaviour::AcceptThenDrop).await;
+    let id = lost(&world, to, "oi gente", SendBehaviour::AcceptThenDrop).await;
     world.later(SECOND * 5).await;
     assert_proved(&world, &id, &world.fake.accepted()[0].id).await;
     world.well_behaved();
@@ -153,8 +153,8 @@ async fn a_lost_text_to_a_group_is_found_there(world: Evolution) {
 #[both_stores]
 async fn two_lost_texts_with_the_same_words_need_two_proofs(world: Evolution) {
     world.fake.keep_messages(false);
-    let first = lost(&world, &mobile(1), "oi", Behaviour::AcceptThenDrop).await;
-    let second = lost(&world, &mobile(1), "oi", Behaviour::AcceptThenDrop).await;
+    let first = lost(&world, &mobile(1), "oi", SendBehaviour::AcceptThenDrop).await;
+    let second = lost(&world, &mobile(1), "oi", SendBehaviour::AcceptThenDrop).await;
     let sent = world.fake.accepted();
     world.takes(&world.fake.webhook_sent(&sent[0].id)).await;
     assert_proved(&world, &first, &sent[0].id).await;
@@ -167,7 +167,7 @@ async fn two_lost_texts_with_the_same_words_need_two_proofs(world: Evolution) {
 
 #[both_stores]
 async fn what_is_reported_before_the_answer_is_no_second_message(world: Evolution) {
-    world.fake.script([Behaviour::AcceptLate(Duration::from_millis(600))]);
+    world.fake.script([SendBehaviour::AcceptLate(Duration::from_millis(600))]);
     let to = mobile(1);
     let reported = async {
         let sent = eventually("it is taken", || async { world.fake.accepted().pop() }).await;
@@ -184,7 +184,7 @@ async fn what_is_reported_before_the_answer_is_no_second_message(world: Evolutio
 async fn the_same_words_that_were_sent_before_or_after_prove_nothing(world: Evolution) {
     world.jobs().await;
     let before = world.sends(&mobile(1), "oi").await;
-    let id = lost(&world, &mobile(1), "oi", Behaviour::Broken(500)).await;
+    let id = lost(&world, &mobile(1), "oi", SendBehaviour::Broken(500)).await;
     let after = world.sends(&mobile(1), "oi").await;
     for sent in [&before, &after] {
         world.takes(&world.fake.webhook_sent(sent)).await;
@@ -202,7 +202,7 @@ async fn the_same_words_that_were_sent_before_or_after_prove_nothing(world: Evol
 #[both_stores]
 async fn a_lost_text_that_somebody_sent_again_is_proved_by_the_next_pull(world: Evolution) {
     world.jobs().await;
-    let id = lost(&world, &mobile(1), "oi", Behaviour::AcceptThenDrop).await;
+    let id = lost(&world, &mobile(1), "oi", SendBehaviour::AcceptThenDrop).await;
     world.pass(SECOND * 2);
     let again = world.sends(&mobile(1), "oi").await;
     look_four_times(&world).await;
@@ -216,7 +216,7 @@ async fn a_lost_text_that_somebody_sent_again_is_proved_by_the_next_pull(world: 
 #[both_stores]
 async fn a_repeated_call_gets_the_same_answer_and_sends_nothing(world: Evolution) {
     let body = json!({"to": mobile(1), "message": "oi"});
-    world.fake.script([Behaviour::AcceptThenDrop]);
+    world.fake.script([SendBehaviour::AcceptThenDrop]);
     let first = world.world.send(world.keyed("/api/v1/send/message", "k1", &body)).await;
     let reported = first.expect_error(502, "PROVIDER_ERROR");
     assert_eq!(reported["error_type"], "delivery_uncertain");
@@ -228,7 +228,7 @@ async fn a_repeated_call_gets_the_same_answer_and_sends_nothing(world: Evolution
 #[both_stores]
 async fn an_agents_lost_reply_is_never_sent_again(world: Evolution) {
     let contact = text(&world.hears(&mobile(1), "oi").await["contact_id"]);
-    world.fake.script([Behaviour::AcceptThenDrop]);
+    world.fake.script([SendBehaviour::AcceptThenDrop]);
     let answer = world.act(&contact, "reply", json!({"message": "olá"})).await;
     let reported = answer.expect_error(502, "PROVIDER_ERROR");
     assert_eq!(reported["error_type"], "delivery_uncertain", "{}", answer.show());

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use recado_testkit::gateways::{Behaviour, FakeEvolution, SignedWebhook};
+use recado_testkit::gateways::{FakeEvolution, SendBehaviour, SignedWebhook};
 use recado_tests::backend::Database;
 use recado_tests::binary::Process;
 use recado_tests::world::{operator_at, tenant_at};
@@ -232,7 +232,7 @@ async fn no_answer_and_no_log_line_shows_a_secret(kind: StoreKind) {
         Request::new("POST", "/api/v1/send/message").bearer(&us.key).json(&body).send(addr)
     };
     shown.push_str(&send("segredo-enviado").await.show());
-    fake.script([Behaviour::Broken(500)]);
+    fake.script([SendBehaviour::Broken(500)]);
     shown.push_str(&send("segredo-perdido").await.show());
     fake.set_state("close");
     let code = operator_at(addr, &us.id, "GET", &format!("{path}/qr"), Value::Null).await;

@@ -90,7 +90,7 @@ pub(crate) fn chat(phone: &str) -> String {
 }
 
 /// Asks for the pairing code in a form.
-async fn code(waha: &Waha, accept: &str) -> recado_tests::Answer {
+async fn code(waha: &Waha, accept: &str) -> recado_tests::ScriptedAnswer {
     let path = format!("/operator/v1/companies/{}/connections/{}/qr", waha.us.id, waha.connection);
     let request = Request::new("GET", path).bearer(recado_tests::OPERATOR);
     waha.send(request.header("accept", accept)).await

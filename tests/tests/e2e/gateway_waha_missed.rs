@@ -135,7 +135,7 @@ async fn acks_that_were_missed_come_with_the_own_messages(waha: Waha) {
 #[both_stores]
 async fn a_pull_proves_an_uncertain_send(waha: Waha) {
     waha.jobs().await;
-    waha.fake.script([recado_testkit::gateways::Behaviour::AcceptThenDrop]);
+    waha.fake.script([recado_testkit::gateways::SendBehaviour::AcceptThenDrop]);
     let answer = waha.send_text(&mobile(1), "oi").await;
     let id = text(&answer.expect_error(502, "PROVIDER_ERROR")["message_id"]);
     let raw = waha.fake.accepted()[0].raw_id.clone();

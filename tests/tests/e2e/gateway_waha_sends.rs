@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use recado_testkit::gateways::{Behaviour, WahaEngine};
+use recado_testkit::gateways::{SendBehaviour, WahaEngine};
 use recado_tests::{StoreKind, both_stores, digits, eight_digits, join_all, mobile, text};
 use serde_json::{Value, json};
 
@@ -173,7 +173,7 @@ async fn a_refusal_is_reported_as_such(waha: Waha) {
         (422, "CONTENT_REJECTED"),
         (429, "RATE_LIMITED_BY_PROVIDER"),
     ] {
-        waha.fake.script([Behaviour::Error(status, nest(status))]);
+        waha.fake.script([SendBehaviour::Error(status, nest(status))]);
         refused(&waha, &mobile(1), "provider", code).await;
     }
     assert!(waha.fake.accepted().is_empty());
@@ -184,7 +184,7 @@ async fn a_refusal_is_reported_as_such(waha: Waha) {
 async fn a_number_check_that_is_slow_leaves_too_little_time_for_nothing(waha: Waha) {
     // All steps of a send share its time: the answer comes within it.
     waha.set(json!({"timeout_ms": 400})).await;
-    waha.fake.script([Behaviour::AcceptLate(Duration::from_secs(5))]);
+    waha.fake.script([SendBehaviour::AcceptLate(Duration::from_secs(5))]);
     let began = std::time::Instant::now();
     let answer = waha.send_text(&mobile(1), "oi").await;
     let details = answer.expect_error(502, "PROVIDER_ERROR");

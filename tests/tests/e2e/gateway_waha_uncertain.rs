@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use recado_testkit::gateways::{Behaviour, WahaEngine};
+use recado_testkit::gateways::{SendBehaviour, WahaEngine};
 use recado_tests::{StoreKind, both_stores, eventually, mobile, text};
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use crate::gateway_waha::Waha;
 const SECOND: Duration = Duration::from_secs(1);
 
 /// Sends, and asserts that the outcome is uncertain; the id of the message.
-async fn lost(waha: &Waha, to: &str, behaviour: Behaviour) -> String {
+async fn lost(waha: &Waha, to: &str, behaviour: SendBehaviour) -> String {
     let what = format!("{behaviour:?}");
     waha.fake.script([behaviour]);
     let answer = waha.send_text(to, "chegou?").await;
@@ -53,14 +53,14 @@ fn sends(waha: &Waha) -> usize {
     waha.fake.requests().iter().filter(|request| request.path.ends_with("/sendText")).count()
 }
 
-fn taken() -> Vec<Behaviour> {
+fn taken() -> Vec<SendBehaviour> {
     let failure = json!({"statusCode": 500, "exception": {"message": "x", "name": "Error"},
         "request": {"body": {"text": "chegou?"}, "path": "/api/sendText"}});
     vec![
-        Behaviour::AcceptThenDrop,
-        Behaviour::AcceptWithoutId,
-        Behaviour::AcceptThenError(500, failure),
-        Behaviour::AcceptThenError(502, json!({})),
+        SendBehaviour::AcceptThenDrop,
+        SendBehaviour::AcceptWithoutId,
+        SendBehaviour::AcceptThenError(500, failure),
+        SendBehaviour::AcceptThenError(502, json!({})),
     ]
 }
 
@@ -85,7 +85,7 @@ async fn whatever_decides_nothing_is_uncertain_and_found_by_its_id(kind: StoreKi
 #[both_stores]
 async fn a_gateway_that_answers_too_late_is_uncertain_and_found(waha: Waha) {
     waha.set(json!({"timeout_ms": 300})).await;
-    let id = lost(&waha, &mobile(1), Behaviour::AcceptLate(SECOND * 3)).await;
+    let id = lost(&waha, &mobile(1), SendBehaviour::AcceptLate(SECOND * 3)).await;
     waha.later(SECOND * 5).await;
     assert_proved(&waha, &id, "sent").await;
     assert_eq!(sends(&waha), 1);
@@ -95,7 +95,7 @@ async fn a_gateway_that_answers_too_late_is_uncertain_and_found(waha: Waha) {
 async fn what_the_gateway_has_not_stays_uncertain(kind: StoreKind) {
     for engine in WahaEngine::ALL {
         let waha = Waha::on(kind, engine).await;
-        let id = lost(&waha, &mobile(1), Behaviour::Broken(500)).await;
+        let id = lost(&waha, &mobile(1), SendBehaviour::Broken(500)).await;
         look_four_times(&waha).await;
         waha.later(SECOND * 3_600).await;
         assert_uncertain(&waha, &id).await;
@@ -108,7 +108,7 @@ async fn what_the_gateway_has_not_stays_uncertain(kind: StoreKind) {
 
 #[both_stores]
 async fn a_refusal_is_not_looked_for(waha: Waha) {
-    waha.fake.script([Behaviour::Error(400, json!({"statusCode": 400, "message": "no"}))]);
+    waha.fake.script([SendBehaviour::Error(400, json!({"statusCode": 400, "message": "no"}))]);
     waha.send_text(&mobile(1), "oi").await.expect_error(502, "PROVIDER_ERROR");
     let before = waha.fake.requests().len();
     waha.later(SECOND * 40).await;
@@ -121,7 +121,7 @@ async fn an_ack_proves_a_message_that_carries_our_id(kind: StoreKind) {
     for engine in [WahaEngine::Gows, WahaEngine::Noweb] {
         for (ack, status) in [(1, "sent"), (2, "delivered"), (3, "read")] {
             let waha = Waha::on(kind, engine).await;
-            let id = lost(&waha, &mobile(1), Behaviour::AcceptThenDrop).await;
+            let id = lost(&waha, &mobile(1), SendBehaviour::AcceptThenDrop).await;
             let raw = waha.fake.accepted()[0].raw_id.clone();
             waha.takes(&waha.fake.webhook_ack(&raw, ack)).await;
             assert_proved(&waha, &id, status).await;
@@ -133,7 +133,7 @@ async fn an_ack_proves_a_message_that_carries_our_id(kind: StoreKind) {
 async fn an_own_message_proves_it_on_every_engine(kind: StoreKind) {
     for engine in WahaEngine::ALL {
         let waha = Waha::on(kind, engine).await;
-        let id = lost(&waha, &mobile(1), Behaviour::AcceptThenDrop).await;
+        let id = lost(&waha, &mobile(1), SendBehaviour::AcceptThenDrop).await;
         let raw = waha.fake.accepted()[0].raw_id.clone();
         let kept = waha.fake.sent_message(&raw).expect("it was sent");
         waha.takes(&waha.fake.webhook_message(&kept)).await;
@@ -148,7 +148,7 @@ async fn an_own_message_proves_it_on_every_engine(kind: StoreKind) {
 async fn the_same_words_typed_on_the_phone_prove_nothing(kind: StoreKind) {
     for engine in WahaEngine::ALL {
         let waha = Waha::on(kind, engine).await;
-        let id = lost(&waha, &mobile(1), Behaviour::Broken(500)).await;
+        let id = lost(&waha, &mobile(1), SendBehaviour::Broken(500)).await;
         let chat = crate::gateway_waha::chat(&mobile(1));
         let typed = waha.fake.type_on_phone(&chat, "chegou?");
         waha.takes(&waha.fake.webhook_message(&typed)).await;
@@ -160,8 +160,8 @@ async fn the_same_words_typed_on_the_phone_prove_nothing(kind: StoreKind) {
 
 #[both_stores]
 async fn two_lost_texts_with_the_same_words_are_distinguished_by_their_ids(waha: Waha) {
-    let first = lost(&waha, &mobile(1), Behaviour::Broken(500)).await;
-    let second = lost(&waha, &mobile(1), Behaviour::AcceptThenDrop).await;
+    let first = lost(&waha, &mobile(1), SendBehaviour::Broken(500)).await;
+    let second = lost(&waha, &mobile(1), SendBehaviour::AcceptThenDrop).await;
     look_four_times(&waha).await;
     assert_uncertain(&waha, &first).await;
     assert_proved(&waha, &second, "sent").await;
@@ -169,7 +169,7 @@ async fn two_lost_texts_with_the_same_words_are_distinguished_by_their_ids(waha:
 
 #[both_stores]
 async fn a_restart_goes_on_looking(mut waha: Waha) {
-    let id = lost(&waha, &mobile(1), Behaviour::AcceptThenDrop).await;
+    let id = lost(&waha, &mobile(1), SendBehaviour::AcceptThenDrop).await;
     waha.world.restart().await;
     waha.later(SECOND * 5).await;
     assert_proved(&waha, &id, "sent").await;
@@ -178,7 +178,7 @@ async fn a_restart_goes_on_looking(mut waha: Waha) {
 
 #[both_stores]
 async fn a_gateway_that_is_down_when_it_is_looked_for_is_asked_again(waha: Waha) {
-    let id = lost(&waha, &mobile(1), Behaviour::AcceptThenDrop).await;
+    let id = lost(&waha, &mobile(1), SendBehaviour::AcceptThenDrop).await;
     waha.gateway.stop().await;
     waha.later(SECOND * 5).await;
     assert_uncertain(&waha, &id).await;
@@ -189,7 +189,7 @@ async fn a_gateway_that_is_down_when_it_is_looked_for_is_asked_again(waha: Waha)
 
 #[both_stores]
 async fn an_ack_that_is_faster_than_the_answer_is_not_lost(waha: Waha) {
-    waha.fake.script([Behaviour::AcceptLate(Duration::from_millis(600))]);
+    waha.fake.script([SendBehaviour::AcceptLate(Duration::from_millis(600))]);
     let (to, words) = (mobile(1), "oi");
     let acked = async {
         let raw = eventually("it is taken", || async {
@@ -208,7 +208,7 @@ async fn an_ack_that_is_faster_than_the_answer_is_not_lost(waha: Waha) {
 #[both_stores]
 async fn a_proof_that_comes_before_the_time_is_up_stays(waha: Waha) {
     waha.set(json!({"timeout_ms": 1500})).await;
-    waha.fake.script([Behaviour::AcceptLate(SECOND * 4)]);
+    waha.fake.script([SendBehaviour::AcceptLate(SECOND * 4)]);
     let to = mobile(1);
     let acked = async {
         let raw = eventually("it is taken", || async {
@@ -227,7 +227,7 @@ async fn a_proof_that_comes_before_the_time_is_up_stays(waha: Waha) {
 
 #[both_stores]
 async fn a_caller_who_hangs_up_changes_nothing(waha: Waha) {
-    waha.fake.script([Behaviour::AcceptLate(Duration::from_millis(500))]);
+    waha.fake.script([SendBehaviour::AcceptLate(Duration::from_millis(500))]);
     let to = mobile(1);
     tokio::select! {
         _ = waha.send_text(&to, "oi") => panic!("it answers later"),
@@ -248,7 +248,7 @@ async fn the_same_words_that_were_sent_before_or_after_prove_nothing(kind: Store
         let waha = Waha::on(kind, engine).await;
         waha.jobs().await;
         let before = waha.sends(&mobile(1), "chegou?").await;
-        let id = lost(&waha, &mobile(1), Behaviour::Broken(500)).await;
+        let id = lost(&waha, &mobile(1), SendBehaviour::Broken(500)).await;
         let after = waha.sends(&mobile(1), "chegou?").await;
         for raw in [&before, &after] {
             let kept = waha.fake.sent_message(raw).expect("it was sent");
@@ -266,7 +266,7 @@ async fn the_same_words_that_were_sent_before_or_after_prove_nothing(kind: Store
 #[both_stores]
 async fn a_repeated_call_gets_the_same_answer_and_sends_nothing(waha: Waha) {
     let body = json!({"to": mobile(1), "message": "oi"});
-    waha.fake.script([Behaviour::AcceptThenDrop]);
+    waha.fake.script([SendBehaviour::AcceptThenDrop]);
     let first = waha.world.send(waha.keyed("/api/v1/send/message", "k1", &body)).await;
     let reported = first.expect_error(502, "PROVIDER_ERROR");
     assert_eq!(reported["error_type"], "delivery_uncertain");

@@ -182,7 +182,7 @@ async fn no_answer_and_no_log_line_shows_a_secret(kind: StoreKind) {
         "headers": {"x-api-key": "waha-api-key"}});
     let failure = json!({"statusCode": 500, "request": asked,
         "exception": {"message": "Evaluation failed", "name": "Error", "stack": "x"}});
-    fake.script([recado_testkit::gateways::Behaviour::Error(500, failure)]);
+    fake.script([recado_testkit::gateways::SendBehaviour::Error(500, failure)]);
     shown.push_str(&send("segredo-perdido").await.show());
     fake.set_status("SCAN_QR_CODE");
     let code = operator_at(addr, &us.id, "GET", &format!("{path}/qr"), Value::Null).await;

@@ -1,7 +1,7 @@
 //! `Idempotency-Key`: D37.
 
 use recado_tests::{
-    Answer, Request, World, both_stores, eventually, join_all, mobile, steered, text,
+    Request, ScriptedAnswer, World, both_stores, eventually, join_all, mobile, steered, text,
 };
 use serde_json::{Value, json};
 
@@ -13,13 +13,13 @@ fn oi(to: &str) -> Value {
     json!({"to": to, "message": "oi"})
 }
 
-async fn keyed(world: &World, path: &str, key: &str, body: &Value) -> Answer {
+async fn keyed(world: &World, path: &str, key: &str, body: &Value) -> ScriptedAnswer {
     world.send(world.keyed(path, key, body)).await
 }
 
 /// Asserts that an answer is a repetition of another one.
 #[track_caller]
-fn assert_replayed(first: &Answer, again: &Answer) {
+fn assert_replayed(first: &ScriptedAnswer, again: &ScriptedAnswer) {
     assert_eq!(first.header(REPLAYED), "", "{}", first.show());
     assert_eq!(again.header(REPLAYED), "true", "{}", again.show());
     assert_eq!(again.status, first.status);
@@ -102,7 +102,8 @@ async fn of_calls_with_one_key_at_once_one_sends(world: World) {
     let body = oi(&mobile(1));
     let calls = (0..20).map(|_| keyed(&world, SEND, "k", &body)).collect();
     let answers = join_all(calls).await;
-    let fresh = |answer: &&Answer| answer.status == 200 && answer.header(REPLAYED).is_empty();
+    let fresh =
+        |answer: &&ScriptedAnswer| answer.status == 200 && answer.header(REPLAYED).is_empty();
     assert_eq!(answers.iter().filter(fresh).count(), 1);
     for answer in &answers {
         assert!([200, 409].contains(&answer.status), "{}", answer.show());

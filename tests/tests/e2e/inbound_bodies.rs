@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use recado_tests::hooks_in::{FORWARDED, SECRET, dispatching, plain, unknown_client};
-use recado_tests::{Answer, Intake, Request, both_stores, mobile, raw};
+use recado_tests::{Intake, Request, ScriptedAnswer, both_stores, mobile, raw};
 use serde_json::{Value, json};
 
 const INBOUND: usize = 102_400;
@@ -32,7 +32,7 @@ fn head(path: &str, secret: &str, more: &str) -> Vec<u8> {
 }
 
 /// What is answered to these bytes while the connection stays open.
-async fn reported(world: &Intake, bytes: &[u8]) -> Answer {
+async fn reported(world: &Intake, bytes: &[u8]) -> ScriptedAnswer {
     raw(world.addr, bytes).await.expect("an answer")
 }
 

@@ -3,7 +3,7 @@
 use recado_tests::backend::Database;
 use recado_tests::binary::Process;
 use recado_tests::hooks_in::{FORWARDED, dispatching, incoming};
-use recado_tests::{Answer, Request, Setup, StoreKind, World, both_stores, unknown_id};
+use recado_tests::{Request, ScriptedAnswer, Setup, StoreKind, World, both_stores, unknown_id};
 
 /// A world that believes these proxies.
 async fn believing(kind: StoreKind, trusted_proxies: &'static [&'static str]) -> World {
@@ -11,7 +11,7 @@ async fn believing(kind: StoreKind, trusted_proxies: &'static [&'static str]) ->
 }
 
 /// A call that leads nowhere, with these lines of the header.
-async fn call(world: &World, lines: &[&str]) -> Answer {
+async fn call(world: &World, lines: &[&str]) -> ScriptedAnswer {
     let mut request = Request::new("POST", incoming("nobody-has-this"));
     for line in lines {
         request = request.header(FORWARDED, *line);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use recado_tests::backend::TestServer;
 use recado_tests::hooks_in::{Endpoint, FORWARDED, plain, unknown_client};
-use recado_tests::{Answer, Intake, Setup, both_stores, join_all, mobile, on_postgres};
+use recado_tests::{Intake, ScriptedAnswer, Setup, both_stores, join_all, mobile, on_postgres};
 use serde_json::{Value, json};
 
 fn ana() -> Value {
@@ -12,7 +12,7 @@ fn ana() -> Value {
 }
 
 /// A call to an endpoint with its secret by some client.
-async fn from(world: &Intake, client: &str, endpoint: &Endpoint) -> Answer {
+async fn from(world: &Intake, client: &str, endpoint: &Endpoint) -> ScriptedAnswer {
     world.send(endpoint.request().header(FORWARDED, client).json(&ana())).await
 }
 

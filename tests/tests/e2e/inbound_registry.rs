@@ -13,7 +13,7 @@ fn site() -> Value {
     json!({"slug": "site-leads", "variable_mapping": plain()})
 }
 
-async fn register(world: &Intake, more: Value) -> recado_tests::Answer {
+async fn register(world: &Intake, more: Value) -> recado_tests::ScriptedAnswer {
     world.operator("POST", ALL, with(site(), more)).await
 }
 

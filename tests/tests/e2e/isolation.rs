@@ -1,11 +1,13 @@
 //! Another company's records behave as if they did not exist (1): its ids cannot be told from
 //! ids that never existed, by status, headers or body, on any route.
 
-use recado_tests::{Answer, OPERATOR, Request, World, both_stores, phone, text, unknown_id};
+use recado_tests::{
+    OPERATOR, Request, ScriptedAnswer, World, both_stores, phone, text, unknown_id,
+};
 use serde_json::{Value, json};
 
 /// What a caller can see of an answer, with the id that was asked for blotted out.
-fn seen(answer: &Answer, id: &str) -> (u16, Vec<String>, String) {
+fn seen(answer: &ScriptedAnswer, id: &str) -> (u16, Vec<String>, String) {
     let mut headers: Vec<String> = answer
         .headers
         .iter()

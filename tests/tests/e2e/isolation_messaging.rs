@@ -2,13 +2,13 @@
 //! exist (1).
 
 use recado_tests::{
-    Answer, OPERATOR, Request, Tenant, World, both_stores, digits, mobile, text, unknown_id, wamid,
-    with,
+    OPERATOR, Request, ScriptedAnswer, Tenant, World, both_stores, digits, mobile, text,
+    unknown_id, wamid, with,
 };
 use serde_json::{Value, json};
 
 /// What a caller can see of an answer, with the id that was asked for blotted out.
-fn seen(answer: &Answer, id: &str) -> (u16, String) {
+fn seen(answer: &ScriptedAnswer, id: &str) -> (u16, String) {
     (answer.status, String::from_utf8_lossy(&answer.body).replace(id, "<id>"))
 }
 

@@ -10,12 +10,12 @@ use recado_tests::backend::TestServer;
 use recado_tests::hooks::part;
 use recado_tests::world::tenant_at;
 use recado_tests::{
-    Answer, Hooks, Request, Setup, World, both_stores, digits, join_all, keys, mobile, on_postgres,
-    phone, text,
+    Hooks, Request, ScriptedAnswer, Setup, World, both_stores, digits, join_all, keys, mobile,
+    on_postgres, phone, text,
 };
 use serde_json::{Value, json};
 
-async fn journal(addr: SocketAddr, key: &str, query: &str) -> Answer {
+async fn journal(addr: SocketAddr, key: &str, query: &str) -> ScriptedAnswer {
     Request::new("GET", format!("/api/v1/events?{query}")).bearer(key).send(addr).await
 }
 

@@ -11,8 +11,8 @@ use recado_tests::backend::Database;
 use recado_tests::binary::Process;
 use recado_tests::world::{Tenant, operator_at, tenant_at};
 use recado_tests::{
-    Answer, Request, StoreKind, both_stores, digits, eventually, join_all, mobile, steered, text,
-    wamid,
+    Request, ScriptedAnswer, StoreKind, both_stores, digits, eventually, join_all, mobile, steered,
+    text, wamid,
 };
 use serde_json::{Value, json};
 
@@ -39,7 +39,7 @@ async fn connection(addr: SocketAddr, us: &Tenant, kind: &str) -> String {
     text(&operator_at(addr, &us.id, "POST", "C/connections", body).await.expect(201)["id"])
 }
 
-async fn get(addr: SocketAddr, us: &Tenant, path: &str) -> Answer {
+async fn get(addr: SocketAddr, us: &Tenant, path: &str) -> ScriptedAnswer {
     Request::new("GET", path).bearer(&us.key).send(addr).await
 }
 

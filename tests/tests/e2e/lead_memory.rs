@@ -11,7 +11,7 @@ async fn merge(world: &World, contact: &str, body: Value) -> Value {
     memory(world, contact).await
 }
 
-async fn put(world: &World, contact: &str, body: Value) -> recado_tests::Answer {
+async fn put(world: &World, contact: &str, body: Value) -> recado_tests::ScriptedAnswer {
     world.operator("PUT", &format!("C/contacts/{contact}/lead-memory"), body).await
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use recado_tests::{Answer, Request, World, both_stores, phone, text, unknown_id};
+use recado_tests::{Request, ScriptedAnswer, World, both_stores, phone, text, unknown_id};
 use serde_json::{Value, json};
 
 const BROWSER: &str = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36";
@@ -12,7 +12,7 @@ async fn link(world: &World, contact: &str) -> String {
     text(&world.make("C/links", body).await["code"])
 }
 
-async fn click(world: &World, code: &str, agent: &str) -> Answer {
+async fn click(world: &World, code: &str, agent: &str) -> ScriptedAnswer {
     world.send(Request::new("GET", format!("/l/{code}")).header("user-agent", agent)).await
 }
 

@@ -2,8 +2,8 @@
 
 use recado_tests::campaigns::ledger_at;
 use recado_tests::{
-    Answer, OPERATOR, Request, World, both_stores, digits, eight_digits, eventually, mobile, text,
-    unknown_id, with,
+    OPERATOR, Request, ScriptedAnswer, World, both_stores, digits, eight_digits, eventually,
+    mobile, text, unknown_id, with,
 };
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ const LID: &str = "123456789012345@lid";
 const BROWSER: &str = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like \
                        Gecko) Chrome/126.0.0.0 Safari/537.36";
 
-async fn merge(world: &World, into: &str, other: &str) -> Answer {
+async fn merge(world: &World, into: &str, other: &str) -> ScriptedAnswer {
     let path = format!("C/contacts/{into}/merge");
     world.operator("POST", &path, json!({"other_contact_id": other})).await
 }

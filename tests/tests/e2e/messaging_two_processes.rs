@@ -4,8 +4,8 @@ use recado_tests::backend::{Database, TestServer};
 use recado_tests::binary::Process;
 use recado_tests::world::{operator_at, tenant_at};
 use recado_tests::{
-    Answer, Request, Setup, StoreKind, World, digits, eventually, join_all, mobile, on_postgres,
-    steered, text,
+    Request, ScriptedAnswer, Setup, StoreKind, World, digits, eventually, join_all, mobile,
+    on_postgres, steered, text,
 };
 use serde_json::{Value, json};
 
@@ -46,8 +46,9 @@ async fn a_key_used_at_both_at_once_sends_once(world: World) {
         world.keyed("/api/v1/send/message", "k", &body).send(addr)
     });
     let answers = join_all(calls.collect()).await;
-    let fresh =
-        |answer: &&Answer| answer.status == 200 && answer.header("idempotent-replayed").is_empty();
+    let fresh = |answer: &&ScriptedAnswer| {
+        answer.status == 200 && answer.header("idempotent-replayed").is_empty()
+    };
     assert_eq!(answers.iter().filter(fresh).count(), 1);
     assert_eq!(world.all_messages().await.len(), 1);
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use recado_tests::{Answer, World, both_stores, digits, keys, mobile, text, unknown_id};
+use recado_tests::{ScriptedAnswer, World, both_stores, digits, keys, mobile, text, unknown_id};
 use serde_json::{Value, json};
 
 const LEDGER: &str = "/api/v1/prosas/consumption";
@@ -26,7 +26,7 @@ async fn sent(world: &World, n: u32) -> String {
     text(&world.sent(&mobile(n), "oi").await["message_id"])
 }
 
-async fn debit(world: &World, body: Value) -> Answer {
+async fn debit(world: &World, body: Value) -> ScriptedAnswer {
     world.operator("POST", "C/prosas/debits", body).await
 }
 
@@ -34,7 +34,7 @@ async fn debited(world: &World, body: Value) -> String {
     text(&debit(world, body).await.expect(201)["consumption_id"])
 }
 
-async fn refund(world: &World, consumption: &str, prosas: Value, cost: Value) -> Answer {
+async fn refund(world: &World, consumption: &str, prosas: Value, cost: Value) -> ScriptedAnswer {
     let body = json!({"consumption_id": consumption, "prosas": prosas, "cost_brl": cost});
     world.operator("POST", "C/prosas/refunds", body).await
 }

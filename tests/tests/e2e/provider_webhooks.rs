@@ -10,8 +10,8 @@ use recado_tests::binary::Process;
 use recado_tests::gateways::query_of;
 use recado_tests::world::{operator_at, tenant_at};
 use recado_tests::{
-    Answer, Clouded, Request, StoreKind, World, both_stores, digits, eventually, join_all, mobile,
-    raw, text, unknown_id, wamid, webhook_request,
+    Clouded, Request, ScriptedAnswer, StoreKind, World, both_stores, digits, eventually, join_all,
+    mobile, raw, text, unknown_id, wamid, webhook_request,
 };
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ fn hello(world: &Clouded, n: u32) -> SignedWebhook {
 }
 
 /// Verifies an address as the API does.
-async fn handshake(world: &World, connection: &str, query: &[(&str, &str)]) -> Answer {
+async fn handshake(world: &World, connection: &str, query: &[(&str, &str)]) -> ScriptedAnswer {
     let query: Vec<(String, String)> =
         query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let path = format!("/api/webhooks/provider/{connection}{}", query_of(&query));

@@ -1,14 +1,14 @@
 //! POST /send/template: what it sends and changes: 3.1, 4.8 rule 3; D34, D37, D39, D40.
 
 use recado_tests::{
-    Answer, Intake, Request, World, both_stores, digits, eight_digits, keys, mobile, steered, text,
-    with,
+    Intake, Request, ScriptedAnswer, World, both_stores, digits, eight_digits, keys, mobile,
+    steered, text, with,
 };
 use serde_json::{Value, json};
 
 const PATH: &str = "/api/v1/send/template";
 
-async fn send(world: &World, body: Value) -> Answer {
+async fn send(world: &World, body: Value) -> ScriptedAnswer {
     world.post(PATH, body).await
 }
 

@@ -2,13 +2,13 @@
 
 use recado_testkit::store::StoreOp;
 use recado_tests::{
-    Answer, Setup, StoreKind, World, both_stores, mobile, steered, text, unknown_id, with,
+    ScriptedAnswer, Setup, StoreKind, World, both_stores, mobile, steered, text, unknown_id, with,
 };
 use serde_json::{Value, json};
 
 const PATH: &str = "/api/v1/send/template";
 
-async fn send(world: &World, body: Value) -> Answer {
+async fn send(world: &World, body: Value) -> ScriptedAnswer {
     world.post(PATH, body).await
 }
 

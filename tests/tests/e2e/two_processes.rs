@@ -13,11 +13,11 @@ async fn second(world: &World) -> TestServer {
     TestServer::start(&world.database, setup).await
 }
 
-async fn get(server: &TestServer, key: &str, path: &str) -> recado_tests::Answer {
+async fn get(server: &TestServer, key: &str, path: &str) -> recado_tests::ScriptedAnswer {
     Request::new("GET", path).bearer(key).send(server.addr).await
 }
 
-async fn post(server: &TestServer, key: &str, body: Value) -> recado_tests::Answer {
+async fn post(server: &TestServer, key: &str, body: Value) -> recado_tests::ScriptedAnswer {
     Request::new("POST", "/api/v1/contacts").bearer(key).json(&body).send(server.addr).await
 }
 

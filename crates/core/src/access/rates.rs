@@ -195,7 +195,7 @@ pub fn rate_checks(caller: &Caller, export: bool) -> Vec<RateCheck> {
 /// A limiter for one process. Its memory is bounded by the keys used within the last minute.
 #[derive(Debug, Default)]
 pub struct MemoryLimiter {
-    state: Mutex<Kept>,
+    state: Mutex<RateStates>,
 }
 
 /// How many entries may be kept at least before the lapsed ones are dropped.
@@ -203,7 +203,7 @@ const SWEEP_AT: usize = 10_000;
 
 /// The state of allowances, and how many there were after the last sweep.
 #[derive(Debug, Default)]
-struct Kept {
+struct RateStates {
     tats: HashMap<RateKey, i64>,
     swept: usize,
 }

@@ -24,10 +24,10 @@ use crate::{Recado, Timestamp};
 /// The most messages of campaigns on their way at once, in this process.
 const IN_ALL: usize = 1_024;
 
-type Running<'a> = Pin<Box<dyn Future<Output = Ended> + Send + 'a>>;
+type Running<'a> = Pin<Box<dyn Future<Output = TaskResult> + Send + 'a>>;
 
 /// How something that was under way has ended.
-enum Ended {
+enum TaskResult {
     Polled(Result<Vec<Stored<Campaign>>, StoreError>),
     Read(At, Result<Chunk, StoreError>),
     Asked(At, Result<RateDecision, StoreError>),
@@ -54,7 +54,7 @@ impl Campaigns<'_> {
     /// processes. When `stop` ends nothing more is begun, and what is on its way is finished.
     /// Failures of the store are reported to the timer and tried again (D66).
     pub async fn run(&self, timer: &dyn Timer, stop: impl Future<Output = ()> + Send) {
-        Runner::new(self.app, Some(timer)).run(Box::pin(stop.map(|()| Ended::Stopped))).await;
+        Runner::new(self.app, Some(timer)).run(Box::pin(stop.map(|()| TaskResult::Stopped))).await;
     }
 
     /// Uses every slot that may be used now, then ends: for tests with a clock of their own, and
@@ -118,17 +118,17 @@ impl<'a> Runner<'a> {
         if !self.polling && !self.stopping {
             self.polling = true;
             self.working += 1;
-            self.running.push(Box::pin(poll(self.app).map(Ended::Polled)));
+            self.running.push(Box::pin(poll(self.app).map(TaskResult::Polled)));
         }
     }
 
-    fn take_in(&mut self, done: Ended) {
+    fn take_in(&mut self, done: TaskResult) {
         let now = self.app.now();
-        if !matches!(done, Ended::Slept(_) | Ended::Stopped) {
+        if !matches!(done, TaskResult::Slept(_) | TaskResult::Stopped) {
             self.working -= 1;
         }
         match done {
-            Ended::Polled(found) => {
+            TaskResult::Polled(found) => {
                 self.polling = false;
                 self.polled = true;
                 match found {
@@ -136,22 +136,22 @@ impl<'a> Runner<'a> {
                     Err(error) => self.trouble(&error),
                 }
             }
-            Ended::Read(at, chunk) => match chunk {
+            TaskResult::Read(at, chunk) => match chunk {
                 Ok(chunk) => self.with(at, |queue| queue.read(chunk.next, chunk.read_to)),
                 Err(error) => self.failed(at, &error, now),
             },
-            Ended::Asked(at, decision) => match decision {
+            TaskResult::Asked(at, decision) => match decision {
                 Ok(RateDecision::Allowed) => self.begin_slot(at),
                 Ok(RateDecision::Limited { retry_after }) => {
                     self.with(at, |queue| queue.paced(now.plus(up_to_millis(retry_after)), now));
                 }
                 Err(error) => self.failed(at, &error, now),
             },
-            Ended::Taken(at, number, slot) => {
+            TaskResult::Taken(at, number, slot) => {
                 self.taking -= 1;
                 self.slot_ended(at, number, slot, now);
             }
-            Ended::Finished(at, finish) => match finish {
+            TaskResult::Finished(at, finish) => match finish {
                 Ok(Finish::Over) => {
                     self.queues.remove(&at.campaign);
                 }
@@ -160,8 +160,8 @@ impl<'a> Runner<'a> {
                 }
                 Err(error) => self.failed(at, &error, now),
             },
-            Ended::Paused => self.poll(),
-            Ended::Slept(at) => {
+            TaskResult::Paused => self.poll(),
+            TaskResult::Slept(at) => {
                 self.wakes_at = self.wakes_at.filter(|wakes_at| *wakes_at != at);
                 // A clock that was set back does not hold up the next poll.
                 self.ticked_at = self.ticked_at.min(now);
@@ -170,7 +170,7 @@ impl<'a> Runner<'a> {
                     self.poll();
                 }
             }
-            Ended::Stopped => self.stopping = true,
+            TaskResult::Stopped => self.stopping = true,
         }
     }
 
@@ -213,7 +213,7 @@ impl<'a> Runner<'a> {
         let (app, campaign) = (self.app, queue.campaign.clone());
         self.running.push(Box::pin(async move {
             let slot = app.campaigns().use_slot(&campaign, next.number, next.contact).await;
-            Ended::Taken(at, next.number, slot)
+            TaskResult::Taken(at, next.number, slot)
         }));
     }
 
@@ -249,7 +249,7 @@ impl<'a> Runner<'a> {
                         // If it fails, the next messages that do not get through try again.
                         let _paused: Result<(), StoreError> =
                             app.campaigns().pause_for(company, id, reason).await;
-                        Ended::Paused
+                        TaskResult::Paused
                     }));
                 }
             }
@@ -285,13 +285,17 @@ impl<'a> Runner<'a> {
                 let campaign = queue.campaign.clone();
                 self.running.push(match step {
                     CampaignTask::Read(after) => {
-                        Box::pin(async move { Ended::Read(at, read(app, &campaign, after).await) })
+                        Box::pin(
+                            async move { TaskResult::Read(at, read(app, &campaign, after).await) },
+                        )
                     }
                     CampaignTask::Ask => {
-                        Box::pin(async move { Ended::Asked(at, ask(app, &campaign).await) })
+                        Box::pin(async move { TaskResult::Asked(at, ask(app, &campaign).await) })
                     }
                     CampaignTask::Finish => {
-                        Box::pin(async move { Ended::Finished(at, finish(app, &campaign).await) })
+                        Box::pin(
+                            async move { TaskResult::Finished(at, finish(app, &campaign).await) },
+                        )
                     }
                 });
             }
@@ -314,7 +318,7 @@ impl<'a> Runner<'a> {
             let wait = wake.since(now).clamp(Duration::from_millis(1), POLL);
             self.running.push(Box::pin(async move {
                 timer.sleep(wait).await;
-                Ended::Slept(wake)
+                TaskResult::Slept(wake)
             }));
         }
     }

@@ -15,9 +15,9 @@ use crate::problems::Problems;
 use crate::text;
 
 /// 1 to 200 characters on one line; usually the digits of a number.
-pub(crate) struct Identifier;
+pub(crate) struct ConnectionIdentifier;
 
-impl Form for Identifier {
+impl Form for ConnectionIdentifier {
     type Value = String;
 
     fn read(value: &Value) -> Result<String, String> {
@@ -44,7 +44,7 @@ body! {
         kind: Required<ConnectionKind>,
         name: Required<Name>,
         /// Its own number on the channel.
-        identifier: Required<Identifier>,
+        identifier: Required<ConnectionIdentifier>,
         /// `simulated` for both kinds; `cloud_api` for official_cloud; `waha`, `evolution` for qr.
         gateway: Required<Gateway>,
         /// Of the gateway.
@@ -121,7 +121,7 @@ body! {
     #[derive(Clone, Debug)]
     pub struct ConnectionChange as "UpdateConnection" partial {
         name: Kept<Name>,
-        identifier: Kept<Identifier>,
+        identifier: Kept<ConnectionIdentifier>,
         /// Written over the settings that are there; null removes one.
         settings: Optional<Entries>,
         is_active: Optional<bool>,

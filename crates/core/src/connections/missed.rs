@@ -108,13 +108,15 @@ pub(crate) async fn pull_missed_job(
     let began = app.now();
     let pulled = if connection.is_usable() {
         match app.connections().pull_missed(job.company, id, since).await {
-            Ok(Some(None)) => Pulled::Everything,
-            Ok(Some(Some(more))) => Pulled::Until(more),
-            Ok(None) | Err(Error::Rejected(_) | Error::Denied(_) | Error::Busy) => Pulled::Nothing,
+            Ok(Some(None)) => PullProgress::Everything,
+            Ok(Some(Some(more))) => PullProgress::Until(more),
+            Ok(None) | Err(Error::Rejected(_) | Error::Denied(_) | Error::Busy) => {
+                PullProgress::Nothing
+            }
             Err(Error::Store(error)) => return Err(error),
         }
     } else {
-        Pulled::Nothing
+        PullProgress::Nothing
     };
     let change = match next(&job, pulled, began, app.now()) {
         Some(next) => job.update(next),
@@ -125,7 +127,7 @@ pub(crate) async fn pull_missed_job(
 
 /// How far a pull came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Pulled {
+enum PullProgress {
     /// Nowhere.
     Nothing,
     /// There is more from here on.
@@ -135,21 +137,21 @@ enum Pulled {
 }
 
 /// What becomes of a job after a pull that began at `began`; `None` when it is over.
-fn next(job: &Job, pulled: Pulled, began: Timestamp, now: Timestamp) -> Option<Job> {
+fn next(job: &Job, pulled: PullProgress, began: Timestamp, now: Timestamp) -> Option<Job> {
     let mut next = Job { attempts: 0, leased_until: None, ..job.clone() };
     match pulled {
-        Pulled::Until(more) => {
+        PullProgress::Until(more) => {
             next.due_at = now;
             set_since(&mut next.kind, more);
         }
-        Pulled::Everything => {
+        PullProgress::Everything => {
             if matches!(job.kind, JobKind::PullMissedOnce { .. }) {
                 return None;
             }
             next.due_at = now.plus(PULL_AGAIN);
             set_since(&mut next.kind, began.minus(OVERLAP));
         }
-        Pulled::Nothing => {
+        PullProgress::Nothing => {
             let regular = matches!(job.kind, JobKind::PullMissed { .. });
             let wait =
                 if regular { PULL_AGAIN } else { *RETRY_WAITS.get(job.attempts as usize)? };
@@ -209,21 +211,21 @@ mod tests {
     #[test]
     fn a_regular_pull_comes_back_and_asks_for_a_little_of_what_it_knows() {
         let later = NOW.plus(Duration::from_secs(7));
-        let next = next(&regular(), Pulled::Everything, NOW, later).expect("it never ends");
+        let next = next(&regular(), PullProgress::Everything, NOW, later).expect("it never ends");
         assert_eq!(next.due_at, later.plus(PULL_AGAIN));
         assert_eq!(since(&next), NOW.minus(OVERLAP));
     }
 
     #[test]
     fn a_pull_without_an_answer_asks_for_the_same_again() {
-        let next = next(&regular(), Pulled::Nothing, NOW, NOW).expect("it never ends");
+        let next = next(&regular(), PullProgress::Nothing, NOW, NOW).expect("it never ends");
         assert_eq!((next.due_at, since(&next)), (NOW.plus(PULL_AGAIN), NOW));
     }
 
     #[test]
     fn what_is_left_over_is_asked_for_at_once() {
         let more = NOW.plus(Duration::from_secs(1));
-        let next = next(&regular(), Pulled::Until(more), NOW, NOW).expect("it goes on");
+        let next = next(&regular(), PullProgress::Until(more), NOW, NOW).expect("it goes on");
         assert_eq!((next.due_at, since(&next)), (NOW, more));
     }
 
@@ -231,10 +233,10 @@ mod tests {
     fn the_pull_after_an_outage_is_over_once_it_came_to_the_end() {
         let once = job(after_outage(CONNECTION, NOW));
         assert_eq!(since(&once), NOW.minus(OVERLAP));
-        assert_eq!(next(&once, Pulled::Everything, NOW, NOW), None);
+        assert_eq!(next(&once, PullProgress::Everything, NOW, NOW), None);
         let mut tried = once;
         let mut waits = Vec::new();
-        while let Some(later) = next(&tried, Pulled::Nothing, NOW, NOW) {
+        while let Some(later) = next(&tried, PullProgress::Nothing, NOW, NOW) {
             waits.push(later.due_at.since(NOW).as_secs());
             tried = later;
         }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{Birthday, Cpf, Email, Phone, PostalCode, Region};
-use crate::body::{Clearable, Field, Optional, Required, as_form, body};
+use crate::body::{BodyField, Clearable, Optional, Required, as_form, body};
 use crate::form::{Form, Name, Observation, Short};
 use crate::ids::{CustomFieldId, ListId};
 use crate::input::Input;
@@ -21,7 +21,7 @@ const MAX_LISTS: usize = 1000;
 /// The phone of a new contact.
 pub(crate) struct NewPhone;
 
-impl Field for NewPhone {
+impl BodyField for NewPhone {
     type Value = Option<Phone>;
     const REQUIRED: bool = true;
 
@@ -56,7 +56,7 @@ impl Form for PhoneText {
 /// a group is no phone (D16); whether it is that, only the record can tell.
 pub(crate) struct SamePhone;
 
-impl Field for SamePhone {
+impl BodyField for SamePhone {
     type Value = Option<(String, Option<Phone>)>;
 
     fn read(input: &mut Input<'_>, name: &'static str) -> Option<Self::Value> {
@@ -78,7 +78,7 @@ impl Field for SamePhone {
 /// The identifier in a PATCH, as it was sent.
 pub(crate) struct SameIdentifier;
 
-impl Field for SameIdentifier {
+impl BodyField for SameIdentifier {
     type Value = Option<String>;
 
     fn read(input: &mut Input<'_>, name: &'static str) -> Option<Option<String>> {
@@ -103,7 +103,7 @@ pub(super) fn region(input: &Input<'_>) -> Region {
 /// Values of custom fields by definition; each that is wrong is named (4.3).
 pub(crate) struct CustomValues<const NULLABLE: bool>;
 
-impl<const NULLABLE: bool> Field for CustomValues<NULLABLE> {
+impl<const NULLABLE: bool> BodyField for CustomValues<NULLABLE> {
     type Value = BTreeMap<CustomFieldId, String>;
     const NULLABLE: bool = NULLABLE;
 
@@ -145,7 +145,7 @@ impl<const NULLABLE: bool> Field for CustomValues<NULLABLE> {
 /// Lists by id; each entry that is none is named (4.3).
 pub(crate) struct ListIds<const NULLABLE: bool>;
 
-impl<const NULLABLE: bool> Field for ListIds<NULLABLE> {
+impl<const NULLABLE: bool> BodyField for ListIds<NULLABLE> {
     type Value = Vec<ListId>;
     const NULLABLE: bool = NULLABLE;
 

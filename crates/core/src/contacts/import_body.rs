@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::body::region;
-use super::operator::Tags;
+use super::operator::ContactTags;
 use super::{
     Birthday, Contact, Cpf, CrmStatus, Email, Identifier, InboxStatus, Phone, Platform, PostalCode,
     Priority,
 };
 use crate::Timestamp;
-use crate::body::{Clearable, Field, Optional, OrDefault, WriteOver, as_form, body};
+use crate::body::{BodyField, Clearable, Optional, OrDefault, WriteOver, as_form, body};
 use crate::form::{Form, Name, Observation, Short, Text, is_blank_text, text_form};
 use crate::ids::{CloseReasonId, ConnectionId, CustomFieldId, MemberId, OrganizationId};
 use crate::input::Input;
@@ -42,7 +42,7 @@ fn read_identifier(text: &str) -> Result<Identifier, &'static str> {
 /// The phone of an imported contact, in any notation of its company's region.
 pub(crate) struct ImportedPhone;
 
-impl Field for ImportedPhone {
+impl BodyField for ImportedPhone {
     type Value = Option<Phone>;
     const NULLABLE: bool = true;
 
@@ -67,7 +67,7 @@ impl Field for ImportedPhone {
 /// The identifier of an imported contact; without one it needs a phone.
 pub(crate) struct ImportedIdentifier;
 
-impl Field for ImportedIdentifier {
+impl BodyField for ImportedIdentifier {
     type Value = Option<Identifier>;
     const NULLABLE: bool = true;
 
@@ -86,7 +86,7 @@ impl Field for ImportedIdentifier {
 /// Values of custom fields by definition; each that is wrong is named.
 pub(crate) struct ImportedValues;
 
-impl Field for ImportedValues {
+impl BodyField for ImportedValues {
     type Value = BTreeMap<CustomFieldId, String>;
     const NULLABLE: bool = true;
 
@@ -173,7 +173,7 @@ body! {
         last_connection_id: Optional<ConnectionId>,
         email: Clearable<Email>,
         custom_fields: ImportedValues,
-        tags as "tag_ids": OrDefault<Tags>,
+        tags as "tag_ids": OrDefault<ContactTags>,
         created_at: Optional<Timestamp>,
         updated_at: Optional<Timestamp>,
     }

@@ -18,7 +18,7 @@ use crate::use_case::UseCase;
 pub(super) const MAX_TAGS: usize = 200;
 
 /// The tags of a contact.
-pub(super) type Tags = Distinct<TagId, MAX_TAGS>;
+pub(super) type ContactTags = Distinct<TagId, MAX_TAGS>;
 
 body! {
     /// What the operator changes of a contact.
@@ -30,7 +30,7 @@ body! {
         is_pinned: Kept<bool>,
         is_muted: Kept<bool>,
         /// The whole set.
-        tags as "tag_ids": Kept<Tags>,
+        tags as "tag_ids": Kept<ContactTags>,
         last_connection as "last_connection_id": Clearable<ConnectionId>,
     }
 }

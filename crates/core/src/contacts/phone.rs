@@ -56,7 +56,7 @@ impl Phone {
     /// [`PhoneError`] when the input holds letters, an extension or anything else that is no part
     /// of a number, or when no reading is valid by the numbering plans.
     pub fn parse(input: &str, region: &Region) -> Result<Self, PhoneError> {
-        let written = Written::read(input)?;
+        let written = PhoneInput::read(input)?;
         let number = if written.international {
             international(&written.digits).or_else(|| doubled(&written.digits))
         } else {
@@ -150,12 +150,12 @@ impl Serialize for Phone {
 }
 
 /// What an input says, without its punctuation.
-struct Written {
+struct PhoneInput {
     international: bool,
     digits: String,
 }
 
-impl Written {
+impl PhoneInput {
     fn read(input: &str) -> Result<Self, PhoneError> {
         let input = input.trim();
         if input.is_empty() {

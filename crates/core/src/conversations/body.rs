@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::AiMode;
 use crate::Timestamp;
-use crate::body::{Field, Optional, OrDefault, Required, as_form, body};
+use crate::body::{BodyField, Optional, OrDefault, Required, as_form, body};
 use crate::form::{Form, Short};
 use crate::ids::{CloseReasonId, MemberId};
 use crate::input::{Given, Input};
@@ -58,7 +58,7 @@ impl Form for Bubbles {
 /// Has to be there; null is an answer of its own.
 pub(crate) struct Nullable<F>(std::marker::PhantomData<F>);
 
-impl<F: Form> Field for Nullable<F> {
+impl<F: Form> BodyField for Nullable<F> {
     type Value = Option<F::Value>;
     const REQUIRED: bool = true;
     const NULLABLE: bool = true;

@@ -26,7 +26,7 @@ pub(crate) type KnownRoutes = Option<(Version, Arc<Routes>)>;
 #[derive(Default)]
 pub(crate) struct FanOut {
     routes: Mutex<HashMap<CompanyId, KnownRoutes>>,
-    notices: Mutex<Notices>,
+    notices: Mutex<PendingNotifications>,
     alone: AtomicBool,
 }
 
@@ -40,7 +40,7 @@ pub(crate) enum Touch {
 }
 
 #[derive(Default)]
-struct Notices {
+struct PendingNotifications {
     listening: bool,
     queues: BTreeMap<QueueKey, Touch>,
     waker: Option<Waker>,
@@ -69,7 +69,8 @@ impl FanOut {
 
     /// Begins or ends to collect notices.
     pub(super) fn listen(&self, listening: bool) {
-        *lock(&self.notices) = Notices { listening, ..Notices::default() };
+        *lock(&self.notices) =
+            PendingNotifications { listening, ..PendingNotifications::default() };
     }
 
     /// Notes whether this process sends to all webhooks, so that no other process needs a

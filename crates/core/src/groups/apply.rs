@@ -194,7 +194,7 @@ mod tests {
 
     /// What a store would hold after the changes that were applied to it.
     #[derive(Clone, Debug, Default)]
-    struct World {
+    struct StoreModel {
         groups: BTreeMap<GroupCode, Stored<ConnectionGroup>>,
         contacts: BTreeMap<String, Stored<Contact>>,
         frontier: Option<Timestamp>,
@@ -203,7 +203,7 @@ mod tests {
         last: ChangeSet,
     }
 
-    impl World {
+    impl StoreModel {
         fn facts(&self) -> GroupFacts {
             GroupFacts {
                 groups: self.groups.values().cloned().collect(),
@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn a_new_group_becomes_a_contact_named_by_its_subject() {
-        let mut world = World::default();
+        let mut world = StoreModel::default();
         world.write(&[group(1, "Obra")], GroupsMode::Replace, NOW);
         let contact = world.contact(1);
         assert!(contact.is_group);
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn a_community_becomes_no_contact() {
-        let mut world = World::default();
+        let mut world = StoreModel::default();
         let community = Group { is_community: true, ..group(1, "Bairro") };
         world.write(&[community], GroupsMode::Replace, NOW);
         assert_eq!(world.groups.len(), 1);
@@ -297,7 +297,7 @@ mod tests {
 
     #[test]
     fn a_new_contact_lies_after_what_exports_have_read() {
-        let mut world = World { frontier: Some(LATER), ..World::default() };
+        let mut world = StoreModel { frontier: Some(LATER), ..StoreModel::default() };
         world.write(&[group(1, "Obra")], GroupsMode::Merge, NOW);
         let created_at = world.contact(1).created_at;
         assert_eq!(created_at.millis(), LATER.millis() + 1);
@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn a_new_subject_renames_the_contact_without_an_event() {
-        let mut world = World::default();
+        let mut world = StoreModel::default();
         world.write(&[group(1, "Obra")], GroupsMode::Replace, NOW);
         world.write(&[group(1, "Obra 2")], GroupsMode::Replace, LATER);
         assert_eq!(world.contact(1).name, "Obra 2");
@@ -317,7 +317,7 @@ mod tests {
 
     #[test]
     fn a_name_that_people_gave_holds_while_the_subject_stays() {
-        let mut world = World::default();
+        let mut world = StoreModel::default();
         world.write(&[group(1, "Obra")], GroupsMode::Replace, NOW);
         world.people_rename(1, "Casa da Ana");
         let still = Group { announce_only: true, ..group(1, "Obra") };
@@ -328,7 +328,7 @@ mod tests {
     #[test]
     fn a_contact_that_was_there_before_the_group_keeps_its_name_and_gets_one_if_it_has_none() {
         for (before, after) in [("Casa da Ana", "Casa da Ana"), ("", "Obra")] {
-            let mut world = World::default();
+            let mut world = StoreModel::default();
             world.write(&[group(1, "any")], GroupsMode::Replace, NOW);
             world.people_rename(1, before);
             world.groups.clear();
@@ -340,7 +340,7 @@ mod tests {
 
     #[test]
     fn the_first_subject_names_a_group_that_only_a_message_named() {
-        let mut world = World::default();
+        let mut world = StoreModel::default();
         world.write(&[Group::seen(code(1))], GroupsMode::Merge, NOW);
         assert_eq!(world.contact(1).display_name, "1@g.us");
         world.write(&[group(1, "Obra")], GroupsMode::Merge, LATER);
@@ -349,7 +349,7 @@ mod tests {
 
     #[test]
     fn a_subject_that_is_not_reported_stays() {
-        let mut world = World::default();
+        let mut world = StoreModel::default();
         world.write(&[group(1, "Obra")], GroupsMode::Merge, NOW);
         world.write(&[Group::seen(code(1))], GroupsMode::Replace, LATER);
         assert!(world.last.is_empty(), "{:?}", world.last);
@@ -376,7 +376,7 @@ mod tests {
         fn replacing_leaves_just_the_named_and_merging_the_others_too(
             first in some_groups(), second in some_groups(), replace: bool,
         ) {
-            let mut world = World::default();
+            let mut world = StoreModel::default();
             world.write(&first, GroupsMode::Replace, NOW);
             let mode = if replace { GroupsMode::Replace } else { GroupsMode::Merge };
             world.write(&second, mode, LATER);
@@ -395,7 +395,7 @@ mod tests {
 
         #[test]
         fn writing_the_same_again_writes_nothing(groups in some_groups(), replace: bool) {
-            let mut world = World::default();
+            let mut world = StoreModel::default();
             let mode = if replace { GroupsMode::Replace } else { GroupsMode::Merge };
             world.write(&groups, mode, NOW);
             world.write(&groups, mode, LATER);

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::mapping::{NAME_KEYS, PHONE_KEYS};
 use super::{Payload, VariableMapping};
 use crate::contacts::{Birthday, Cpf, Email, Phone, PostalCode, Region, Warning};
-use crate::json_path::{Budget, JsonPath};
+use crate::json_path::{JsonPath, StepBudget};
 use crate::organizations::Cnpj;
 use crate::text;
 
@@ -64,7 +64,7 @@ fn texts(
     mapping: &VariableMapping,
     payload: &Payload<'_>,
 ) -> Result<BTreeMap<String, String>, MappingError> {
-    let mut budget = Budget::new();
+    let mut budget = StepBudget::new();
     let mut texts = BTreeMap::new();
     let mut look = |key: &str, texts: &mut BTreeMap<String, String>| {
         let Some(expression) = mapping.entries().get(key) else { return Ok(()) };

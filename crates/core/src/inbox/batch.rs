@@ -7,8 +7,8 @@ use async_trait::async_trait;
 
 use super::facts::{Batch, BatchFacts};
 use super::people::Names;
-use super::person::Entry;
 use super::person::Person;
+use super::person::Tracked;
 use super::workspace::Workspace;
 use super::{EventIds, EventResult, InboxError};
 use crate::connections::Connection;
@@ -202,9 +202,9 @@ impl Batch {
 impl Person {
     fn known(found: ChannelContact) -> Self {
         Self {
-            contact: Entry::known(found.contact),
+            contact: Tracked::known(found.contact),
             aliases: found.aliases.into_iter().map(|key| (key, false)).collect(),
-            conversations: found.conversations.into_iter().map(Entry::known).collect(),
+            conversations: found.conversations.into_iter().map(Tracked::known).collect(),
             newest_inbound: None,
             newest_outbound: None,
         }

@@ -52,7 +52,7 @@ pub fn parse_events(
 /// Why it cannot be read, for people.
 pub fn parse_event(value: &Value, group_suffix: &str) -> Incoming {
     let object = value.as_object().ok_or("an event must be an object")?;
-    let fields = Fields { object };
+    let fields = EventFields { object };
     let kind = fields.required("kind", |value| {
         value.as_str().map(str::to_owned).ok_or_else(|| "must be a string".to_owned())
     })?;
@@ -87,11 +87,11 @@ pub fn parse_event(value: &Value, group_suffix: &str) -> Incoming {
 }
 
 /// The fields of one event.
-struct Fields<'a> {
+struct EventFields<'a> {
     object: &'a Map<String, Value>,
 }
 
-impl Fields<'_> {
+impl EventFields<'_> {
     fn optional<T>(
         &self,
         name: &str,
@@ -218,7 +218,7 @@ fn short_text(value: &Value) -> Result<String, String> {
 }
 
 fn button(value: &Value) -> Result<Button, String> {
-    let fields = Fields { object: value.as_object().ok_or("must be an object")? };
+    let fields = EventFields { object: value.as_object().ok_or("must be an object")? };
     let text = |value: &Value| long_text(value, text::MESSAGE);
     Ok(Button {
         id: fields.optional("id", text)?,
@@ -228,7 +228,7 @@ fn button(value: &Value) -> Result<Button, String> {
 }
 
 fn media(value: &Value) -> Result<EventMedia, String> {
-    let fields = Fields { object: value.as_object().ok_or("must be an object")? };
+    let fields = EventFields { object: value.as_object().ok_or("must be an object")? };
     Ok(EventMedia {
         url: fields.optional("url", |value| long_text(value, MAX_URL))?,
         mimetype: fields.optional("mimetype", short_text)?,
@@ -239,7 +239,7 @@ fn media(value: &Value) -> Result<EventMedia, String> {
 
 /// Numeric codes are the official API's, textual ones the catalogue's (D67).
 fn failure(value: &Value) -> Result<Failure, String> {
-    let fields = Fields { object: value.as_object().ok_or("must be an object")? };
+    let fields = EventFields { object: value.as_object().ok_or("must be an object")? };
     let code = fields.optional("code", |value| match value {
         Value::Number(_) => Ok(value
             .as_u64()

@@ -1,7 +1,7 @@
 //! Who an event is about (D15, D62, D67).
 
-use super::person::Entry;
 use super::person::Person;
+use super::person::Tracked;
 use super::workspace::Workspace;
 use super::{Batch, EventIds, EventOutcome, EventResult};
 use crate::contacts::{
@@ -162,7 +162,7 @@ impl Workspace<'_> {
         }
         contact.derive();
         let person = Person {
-            contact: Entry::new(contact),
+            contact: Tracked::new(contact),
             aliases: Vec::new(),
             conversations: Vec::new(),
             newest_inbound: None,
@@ -229,7 +229,7 @@ impl Workspace<'_> {
         let contact: ContactId = person.contact.now.id;
         let position = person.conversations.iter().position(|c| c.now.connection == connection);
         let position = position.unwrap_or_else(|| {
-            person.conversations.push(Entry::new(Conversation {
+            person.conversations.push(Tracked::new(Conversation {
                 company,
                 contact,
                 connection,

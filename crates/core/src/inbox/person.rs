@@ -8,12 +8,12 @@ use crate::store::{Change, Precondition, Row, Stored};
 
 /// A row as it was read, if it was there, and as it is now.
 #[derive(Clone, Debug)]
-pub(super) struct Entry<T> {
+pub(super) struct Tracked<T> {
     read: Option<Stored<T>>,
     pub(super) now: T,
 }
 
-impl<T: Clone + PartialEq + Into<Row>> Entry<T> {
+impl<T: Clone + PartialEq + Into<Row>> Tracked<T> {
     pub(super) fn known(read: Stored<T>) -> Self {
         Self { now: read.value().clone(), read: Some(read) }
     }
@@ -35,10 +35,10 @@ impl<T: Clone + PartialEq + Into<Row>> Entry<T> {
 /// A contact with what is known of it.
 #[derive(Clone, Debug)]
 pub(super) struct Person {
-    pub(super) contact: Entry<Contact>,
+    pub(super) contact: Tracked<Contact>,
     /// Its aliases, and which of them are new.
     pub(super) aliases: Vec<(ChannelKey, bool)>,
-    pub(super) conversations: Vec<Entry<Conversation>>,
+    pub(super) conversations: Vec<Tracked<Conversation>>,
     /// The provider's time of its newest inbound message that is not from a history (D42a).
     pub(super) newest_inbound: Option<Timestamp>,
     /// Who sent its newest outbound message that is not from a history (D43).

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::person::{Entry, Person};
+use super::person::{Person, Tracked};
 use super::{BatchFacts, EventOutcome, EventResult};
 use crate::Timestamp;
 use crate::campaigns::{Recipient, follow};
@@ -23,10 +23,10 @@ pub(super) struct Workspace<'a> {
     pub(super) now: Timestamp,
     /// `None` when contacts could not be read.
     pub(super) people: Option<Vec<Person>>,
-    messages: BTreeMap<MessageId, Entry<Message>>,
+    messages: BTreeMap<MessageId, Tracked<Message>>,
     /// The recipients of campaigns by the message they got.
-    recipients: BTreeMap<MessageId, Entry<Recipient>>,
-    refs: HashMap<ProviderMessageId, Entry<MessageRef>>,
+    recipients: BTreeMap<MessageId, Tracked<Recipient>>,
+    refs: HashMap<ProviderMessageId, Tracked<MessageRef>>,
     groups: Vec<GroupCode>,
     new_groups: Vec<GroupCode>,
     jobs: Vec<Job>,
@@ -41,17 +41,17 @@ impl<'a> Workspace<'a> {
         let mut refs = HashMap::new();
         for referred in facts.referred {
             if let Some(message) = referred.message {
-                messages.insert(message.id, Entry::known(message));
+                messages.insert(message.id, Tracked::known(message));
             }
             let provider_id = referred.reference.provider_id.clone();
-            refs.insert(provider_id, Entry::known(referred.reference));
+            refs.insert(provider_id, Tracked::known(referred.reference));
         }
         for message in facts.messages {
-            messages.entry(message.id).or_insert_with(|| Entry::known(message));
+            messages.entry(message.id).or_insert_with(|| Tracked::known(message));
         }
         let recipients = facts.recipients.into_iter().filter_map(|recipient| {
             let message = recipient.message?;
-            Some((message, Entry::known(recipient)))
+            Some((message, Tracked::known(recipient)))
         });
         Self {
             connection,
@@ -134,7 +134,7 @@ impl<'a> Workspace<'a> {
         if let Some(id) = message.provider_id.clone() {
             self.point(id, RefTarget::Message(message.id));
         }
-        self.messages.insert(message.id, Entry::new(message));
+        self.messages.insert(message.id, Tracked::new(message));
     }
 
     /// Lets a provider's id stand for `target`.
@@ -148,7 +148,7 @@ impl<'a> Workspace<'a> {
                     provider_id: id.clone(),
                     target,
                 };
-                self.refs.insert(id, Entry::new(reference));
+                self.refs.insert(id, Tracked::new(reference));
             }
         }
     }
@@ -237,8 +237,8 @@ impl<'a> Workspace<'a> {
 
 /// The writes that rows need: of those that are there, and of new ones.
 fn parted<T: Clone + PartialEq + Into<Row>>(
-    entries: impl IntoIterator<Item = Entry<T>>,
+    entries: impl IntoIterator<Item = Tracked<T>>,
 ) -> (Vec<Change>, Vec<Change>) {
-    let changes = entries.into_iter().filter_map(Entry::change);
+    let changes = entries.into_iter().filter_map(Tracked::change);
     changes.partition(|change| !matches!(change.kind(), ChangeKind::Insert(_)))
 }

@@ -5,13 +5,13 @@ use serde_json::Value;
 /// A query inside a filter.
 #[derive(Debug)]
 pub(super) struct Query {
-    pub(super) origin: Origin,
+    pub(super) origin: PathRoot,
     pub(super) segments: Vec<Segment>,
 }
 
 /// Where a query inside a filter starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(super) enum PathRoot {
     /// `$`: the document.
     Root,
     /// `@`: the node that is tested.

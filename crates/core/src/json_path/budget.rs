@@ -6,11 +6,11 @@ use super::pattern::{self, Patterns};
 /// The work that may still be done: made once for a mapping and handed to each of its expressions.
 ///
 /// A step is a node looked at, a part of a test, or a few bytes compared: some nanoseconds.
-/// [`Budget::STEPS`] suffice for a hundred searches through all of a body of 5,000 values, or for
+/// [`StepBudget::STEPS`] suffice for a hundred searches through all of a body of 5,000 values, or for
 /// fifteen through one of the largest size allowed. Spending them takes some forty milliseconds at
 /// the worst.
 #[derive(Debug)]
-pub struct Budget {
+pub struct StepBudget {
     left: u64,
     patterns: Patterns,
 }
@@ -20,7 +20,7 @@ pub struct Budget {
 #[error("finding a value takes more work than is allowed")]
 pub struct TooCostly;
 
-impl Budget {
+impl StepBudget {
     /// What a new budget holds (R90).
     pub const STEPS: u64 = 2_000_000;
 
@@ -76,7 +76,7 @@ impl Budget {
     }
 }
 
-impl Default for Budget {
+impl Default for StepBudget {
     fn default() -> Self {
         Self::new()
     }

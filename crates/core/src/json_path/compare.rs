@@ -5,14 +5,14 @@ use std::cmp::Ordering;
 use serde_json::{Number, Value};
 
 use super::ast::Relation;
-use super::budget::{Budget, TooCostly};
+use super::budget::{StepBudget, TooCostly};
 
 /// What finding a member of an object by its name costs, beside the length of the name.
 const LOOKUP: u64 = 16;
 
 /// One side of a comparison.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Found<'v> {
+pub(super) enum OperandValue<'v> {
     Nothing,
     Value(&'v Value),
     /// What `length()` or `count()` came to.
@@ -21,10 +21,10 @@ pub(super) enum Found<'v> {
 
 /// Whether two values stand in a relation.
 pub(super) fn holds(
-    left: Found<'_>,
+    left: OperandValue<'_>,
     relation: Relation,
-    right: Found<'_>,
-    budget: &mut Budget,
+    right: OperandValue<'_>,
+    budget: &mut StepBudget,
 ) -> Result<bool, TooCostly> {
     Ok(match relation {
         Relation::Equal => equal(left, right, budget)?,
@@ -36,10 +36,16 @@ pub(super) fn holds(
     })
 }
 
-fn equal(left: Found<'_>, right: Found<'_>, budget: &mut Budget) -> Result<bool, TooCostly> {
+fn equal(
+    left: OperandValue<'_>,
+    right: OperandValue<'_>,
+    budget: &mut StepBudget,
+) -> Result<bool, TooCostly> {
     match (left, right) {
-        (Found::Nothing, Found::Nothing) => Ok(true),
-        (Found::Value(left), Found::Value(right)) => equal_values(left, right, budget),
+        (OperandValue::Nothing, OperandValue::Nothing) => Ok(true),
+        (OperandValue::Value(left), OperandValue::Value(right)) => {
+            equal_values(left, right, budget)
+        }
         _ => match (Numeric::of(left, budget)?, Numeric::of(right, budget)?) {
             (Some(left), Some(right)) => Ok(left.compare(right) == Some(Ordering::Equal)),
             _ => Ok(false),
@@ -48,7 +54,7 @@ fn equal(left: Found<'_>, right: Found<'_>, budget: &mut Budget) -> Result<bool,
 }
 
 /// Without recursion, as documents may be deep.
-fn equal_values(left: &Value, right: &Value, budget: &mut Budget) -> Result<bool, TooCostly> {
+fn equal_values(left: &Value, right: &Value, budget: &mut StepBudget) -> Result<bool, TooCostly> {
     if !equal_outside(left, right, budget)? {
         return Ok(false);
     }
@@ -86,7 +92,7 @@ fn has_content(value: &Value) -> bool {
 }
 
 /// Whether two values are equal, apart from what they contain.
-fn equal_outside(left: &Value, right: &Value, budget: &mut Budget) -> Result<bool, TooCostly> {
+fn equal_outside(left: &Value, right: &Value, budget: &mut StepBudget) -> Result<bool, TooCostly> {
     budget.charge(1)?;
     Ok(match (left, right) {
         (Value::Null, Value::Null) => true,
@@ -110,8 +116,14 @@ fn equal_outside(left: &Value, right: &Value, budget: &mut Budget) -> Result<boo
     })
 }
 
-fn less(left: Found<'_>, right: Found<'_>, budget: &mut Budget) -> Result<bool, TooCostly> {
-    if let (Found::Value(Value::String(left)), Found::Value(Value::String(right))) = (left, right) {
+fn less(
+    left: OperandValue<'_>,
+    right: OperandValue<'_>,
+    budget: &mut StepBudget,
+) -> Result<bool, TooCostly> {
+    if let (OperandValue::Value(Value::String(left)), OperandValue::Value(Value::String(right))) =
+        (left, right)
+    {
         budget.charge_bytes(left.len().min(right.len()))?;
         // Bytes of UTF-8 are in the order of the characters.
         return Ok(left < right);
@@ -131,17 +143,17 @@ struct Numeric {
 }
 
 impl Numeric {
-    fn of(found: Found<'_>, budget: &mut Budget) -> Result<Option<Self>, TooCostly> {
+    fn of(found: OperandValue<'_>, budget: &mut StepBudget) -> Result<Option<Self>, TooCostly> {
         Ok(match found {
-            Found::Number(number) => {
+            OperandValue::Number(number) => {
                 Some(Self { integer: Some(number as i128), float: Some(number as f64) })
             }
-            Found::Value(Value::Number(number)) => Some(Self::of_json(number, budget)?),
+            OperandValue::Value(Value::Number(number)) => Some(Self::of_json(number, budget)?),
             _ => None,
         })
     }
 
-    fn of_json(number: &Number, budget: &mut Budget) -> Result<Self, TooCostly> {
+    fn of_json(number: &Number, budget: &mut StepBudget) -> Result<Self, TooCostly> {
         // It is kept as text, which may be as long as the document.
         budget.charge(1 + number.as_str().len() as u64 / 4)?;
         Ok(Self { integer: number.as_i128(), float: number.as_f64() })

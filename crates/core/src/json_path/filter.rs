@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::ast::{Operand, Origin, Query, Test};
-use super::budget::{Budget, TooCostly};
-use super::compare::{self, Found};
+use super::ast::{Operand, PathRoot, Query, Test};
+use super::budget::{StepBudget, TooCostly};
+use super::compare::{self, OperandValue};
 use super::nodes::{self, Nodes};
 
 impl Test {
@@ -13,7 +13,7 @@ impl Test {
         &self,
         node: &Value,
         root: &Value,
-        budget: &mut Budget,
+        budget: &mut StepBudget,
     ) -> Result<bool, TooCostly> {
         budget.charge(1)?;
         match self {
@@ -47,9 +47,10 @@ impl Test {
                 let text = text.find(node, root, budget)?;
                 let pattern = pattern.find(node, root, budget)?;
                 match (text, pattern) {
-                    (Found::Value(Value::String(text)), Found::Value(Value::String(pattern))) => {
-                        budget.matches(pattern, *extent, text)
-                    }
+                    (
+                        OperandValue::Value(Value::String(text)),
+                        OperandValue::Value(Value::String(pattern)),
+                    ) => budget.matches(pattern, *extent, text),
                     _ => Ok(false),
                 }
             }
@@ -62,22 +63,22 @@ impl Operand {
         &'v self,
         node: &'v Value,
         root: &'v Value,
-        budget: &mut Budget,
-    ) -> Result<Found<'v>, TooCostly> {
+        budget: &mut StepBudget,
+    ) -> Result<OperandValue<'v>, TooCostly> {
         budget.charge(1)?;
         Ok(match self {
-            Self::Literal(value) => Found::Value(value),
+            Self::Literal(value) => OperandValue::Value(value),
             Self::Singular(query) => {
-                query.single(node, root, budget)?.map_or(Found::Nothing, Found::Value)
+                query.single(node, root, budget)?.map_or(OperandValue::Nothing, OperandValue::Value)
             }
             Self::Length(of) => match of.find(node, root, budget)? {
-                Found::Value(Value::String(text)) => {
+                OperandValue::Value(Value::String(text)) => {
                     budget.charge_bytes(text.len())?;
-                    Found::Number(text.chars().count())
+                    OperandValue::Number(text.chars().count())
                 }
-                Found::Value(Value::Array(array)) => Found::Number(array.len()),
-                Found::Value(Value::Object(members)) => Found::Number(members.len()),
-                _ => Found::Nothing,
+                OperandValue::Value(Value::Array(array)) => OperandValue::Number(array.len()),
+                OperandValue::Value(Value::Object(members)) => OperandValue::Number(members.len()),
+                _ => OperandValue::Nothing,
             },
             Self::Count(query) => {
                 let mut nodes = query.nodes(node, root);
@@ -85,13 +86,13 @@ impl Operand {
                 while nodes.next(budget)?.is_some() {
                     count += 1;
                 }
-                Found::Number(count)
+                OperandValue::Number(count)
             }
             Self::Value(query) => {
                 let mut nodes = query.nodes(node, root);
                 match (nodes.next(budget)?, nodes.next(budget)?) {
-                    (Some(value), None) => Found::Value(value),
-                    _ => Found::Nothing,
+                    (Some(value), None) => OperandValue::Value(value),
+                    _ => OperandValue::Nothing,
                 }
             }
         })
@@ -101,8 +102,8 @@ impl Operand {
 impl Query {
     fn origin<'d>(&self, node: &'d Value, root: &'d Value) -> &'d Value {
         match self.origin {
-            Origin::Root => root,
-            Origin::Current => node,
+            PathRoot::Root => root,
+            PathRoot::Current => node,
         }
     }
 
@@ -115,7 +116,7 @@ impl Query {
         &self,
         node: &'d Value,
         root: &'d Value,
-        budget: &mut Budget,
+        budget: &mut StepBudget,
     ) -> Result<Option<&'d Value>, TooCostly> {
         budget.charge(1 + self.segments.len() as u64)?;
         let origin = self.origin(node, root);

@@ -6,7 +6,7 @@
 //!
 //! - **Reading** is a descent without backtracking, so its time is linear. Expressions of more than
 //!   [`MAX_CHARACTERS`] characters or nested deeper than [`MAX_NESTING`] are refused.
-//! - **Running** spends the steps of a [`Budget`] that the expressions of one mapping share, and ends
+//! - **Running** spends the steps of a [`StepBudget`] that the expressions of one mapping share, and ends
 //!   with [`TooCostly`] when none is left. Steps are counted, not timed: the same expressions over
 //!   the same document always end alike. Nodes are found one by one, depth first, which is the order
 //!   of the RFC; no list of intermediate nodes is ever held.
@@ -45,6 +45,6 @@ mod parse;
 mod path;
 mod pattern;
 
-pub use budget::{Budget, TooCostly};
+pub use budget::{StepBudget, TooCostly};
 pub use error::{JsonPathError, MAX_CHARACTERS, MAX_NESTING};
 pub use path::JsonPath;

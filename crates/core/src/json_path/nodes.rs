@@ -4,7 +4,7 @@ use serde_json::Value;
 use serde_json::map::Values;
 
 use super::ast::{Segment, Selector, Slice, Test};
-use super::budget::{Budget, TooCostly};
+use super::budget::{StepBudget, TooCostly};
 
 /// A walk through a document that stops at each node that the segments select. What remains to be
 /// done is kept as a stack, never deeper than twice the document.
@@ -51,7 +51,7 @@ impl<'q, 'd> Nodes<'q, 'd> {
     }
 
     /// The next node, or none if there are no more.
-    pub(super) fn next(&mut self, budget: &mut Budget) -> Result<Option<&'d Value>, TooCostly> {
+    pub(super) fn next(&mut self, budget: &mut StepBudget) -> Result<Option<&'d Value>, TooCostly> {
         loop {
             budget.charge(1)?;
             if let Some((node, segments)) = self.entered.take() {
@@ -142,7 +142,7 @@ impl<'q, 'd> Chosen<'q, 'd> {
     fn next(
         &mut self,
         root: &'d Value,
-        budget: &mut Budget,
+        budget: &mut StepBudget,
     ) -> Result<Option<&'d Value>, TooCostly> {
         Ok(match self {
             Self::None => None,

@@ -1,6 +1,6 @@
 //! Reading of an expression: one pass, no backtracking, recursion limited.
 
-use super::ast::{Extent, Operand, Origin, Query, Relation, Segment, Selector, Slice, Test};
+use super::ast::{Extent, Operand, PathRoot, Query, Relation, Segment, Selector, Slice, Test};
 use super::{JsonPathError, MAX_NESTING, literal};
 
 pub(super) type Parsed<T> = Result<T, JsonPathError>;
@@ -257,8 +257,8 @@ impl<'t> Parser<'t> {
     /// A literal, query or function.
     fn term(&mut self) -> Parsed<Term> {
         match self.peek() {
-            Some('@') => self.query(Origin::Current),
-            Some('$') => self.query(Origin::Root),
+            Some('@') => self.query(PathRoot::Current),
+            Some('$') => self.query(PathRoot::Root),
             Some('a'..='z') => {
                 let start = self.at;
                 let word = self.take_while(|c| matches!(c, 'a'..='z' | '0'..='9' | '_'));
@@ -279,7 +279,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn query(&mut self, origin: Origin) -> Parsed<Term> {
+    fn query(&mut self, origin: PathRoot) -> Parsed<Term> {
         self.at += 1;
         Ok(Term::Query(Query { origin, segments: self.segments()? }))
     }

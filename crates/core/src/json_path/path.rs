@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::ast::Segment;
 use super::nodes::Nodes;
 use super::parse::Parser;
-use super::{Budget, JsonPathError, MAX_CHARACTERS, TooCostly};
+use super::{JsonPathError, MAX_CHARACTERS, StepBudget, TooCostly};
 
 /// A parsed JSONPath expression. Cheap to clone; equal to another of the same text (R103).
 #[derive(Clone)]
@@ -48,7 +48,7 @@ impl JsonPath {
     pub fn first<'d>(
         &self,
         document: &'d Value,
-        budget: &mut Budget,
+        budget: &mut StepBudget,
     ) -> Result<Option<&'d Value>, TooCostly> {
         self.nodes(document).next(budget)
     }
@@ -61,7 +61,7 @@ impl JsonPath {
     pub fn all<'d>(
         &self,
         document: &'d Value,
-        budget: &mut Budget,
+        budget: &mut StepBudget,
     ) -> Result<Vec<&'d Value>, TooCostly> {
         let mut nodes = self.nodes(document);
         let mut found = Vec::new();

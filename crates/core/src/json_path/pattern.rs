@@ -11,7 +11,7 @@ use regex_automata::util::syntax;
 use regex_syntax::hir::{Hir, HirKind, Look};
 
 use super::ast::Extent;
-use super::budget::{Budget, TooCostly};
+use super::budget::{StepBudget, TooCostly};
 
 /// The most bytes an expression may have (R90).
 const MAX_BYTES: usize = 1_000;
@@ -46,7 +46,7 @@ struct Program {
 /// Whether a text matches. Keeps what was compiled.
 pub(super) fn matches(
     patterns: &mut Patterns,
-    budget: &mut Budget,
+    budget: &mut StepBudget,
     source: &str,
     extent: Extent,
     text: &str,
@@ -78,7 +78,7 @@ pub(super) fn matches(
 fn compile(
     source: &str,
     extent: Extent,
-    budget: &mut Budget,
+    budget: &mut StepBudget,
 ) -> Result<Option<Program>, TooCostly> {
     // Each of these may stand for hundreds of ranges of characters.
     let classes = source.bytes().filter(|byte| matches!(byte, b'\\' | b'[')).count();

@@ -30,7 +30,7 @@ struct SentBant {
 
 /// The counters and times of a memory that was kept elsewhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Counted {
+struct ImportedCounters {
     version: Option<u32>,
     interaction_count: Option<u32>,
     first_interaction_at: Option<Timestamp>,
@@ -49,7 +49,7 @@ pub struct MemoryUpdate {
     products_interested: Vec<String>,
     objections: Vec<String>,
     last_topic: Given<String>,
-    counted: Counted,
+    counted: ImportedCounters,
 }
 
 /// A list of texts; blank ones say nothing and are left out.
@@ -79,8 +79,8 @@ fn read_bant(value: &Value) -> Result<SentBant, String> {
     Ok(bant)
 }
 
-fn read_counted(input: &mut Input<'_>) -> Counted {
-    Counted {
+fn read_counted(input: &mut Input<'_>) -> ImportedCounters {
+    ImportedCounters {
         version: input.given("version", read_number(1, u32::MAX)).value(),
         interaction_count: input.given("interaction_count", read_number(0, u32::MAX)).value(),
         first_interaction_at: input.given("first_interaction_at", read_timestamp).value(),
@@ -130,7 +130,7 @@ impl MemoryUpdate {
             consciousness_level: input.given_text("consciousness_level", TEXT_CHARS),
             bant: input.given("bant", read_bant).value().unwrap_or_default(),
             last_topic: input.given_text("last_topic", TEXT_CHARS),
-            counted: if whole { read_counted(&mut input) } else { Counted::default() },
+            counted: if whole { read_counted(&mut input) } else { ImportedCounters::default() },
         };
         input.finish().into_result()?;
         Ok(sent)

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::view::{DeliveryError, media_url};
+use super::view::{FailureView, media_url};
 use super::{Direction, ErrorType, MediaLinks, Message, MessageStatus, MessageType, SenderType};
 use crate::Timestamp;
 use crate::connections::Connection;
@@ -105,7 +105,7 @@ struct SentData<'a> {
     message: MessageData<'a>,
     wamid: Option<&'a str>,
     error_type: Option<ErrorType>,
-    delivery_error: Option<DeliveryError>,
+    delivery_error: Option<FailureView>,
 }
 
 #[derive(Serialize)]
@@ -115,7 +115,7 @@ struct StatusData<'a> {
     status: MessageStatus,
     previous_status: MessageStatus,
     error_type: Option<ErrorType>,
-    delivery_error: Option<DeliveryError>,
+    delivery_error: Option<FailureView>,
     updated_at: Timestamp,
     contact: ContactBlock<'a>,
     connection: ConnectionBlock<'a>,
@@ -192,7 +192,7 @@ pub fn message_sent(
         message: message_data(message, contact, connection, links),
         wamid: wamid(message),
         error_type: message.failure.as_ref().map(|failure| failure.error_type),
-        delivery_error: message.failure.as_ref().map(DeliveryError::from),
+        delivery_error: message.failure.as_ref().map(FailureView::from),
     };
     event(id, EventType::MessageSent, message, contact, at, &data)
 }
@@ -212,7 +212,7 @@ pub fn status_updated(
         status: message.status,
         previous_status: previous,
         error_type: message.failure.as_ref().map(|failure| failure.error_type),
-        delivery_error: message.failure.as_ref().map(DeliveryError::from),
+        delivery_error: message.failure.as_ref().map(FailureView::from),
         updated_at: at,
         contact: contact.into(),
         connection: connection.into(),

@@ -33,13 +33,13 @@ pub use media_link::MediaLinks;
 pub use message::{Direction, Media, Message, MessageStatus, MessageType, Quoted, SenderType};
 pub use message_ref::{MessageRef, RefTarget, StatusReport};
 pub use provider_id::ProviderMessageId;
-pub use read_media::MediaFile;
+pub use read_media::LinkedFile;
 pub use reads::{
     ContactBrief, FORGOTTEN_KEPT, MessageFilter, MessageReads, MessageRecord, Referred,
 };
 pub(crate) use status::steps;
 pub use status::{StatusStep, advance, merge_reports};
 pub use touch::{touch_contact, touch_conversation};
-pub use view::{DeliveryError, MessageListItem, MessageView, ProsaView};
+pub use view::{FailureView, MessageListItem, MessageView, ProsaView};
 
 pub use crate::events::{OptOutSource, contact_opted_out};

@@ -11,7 +11,7 @@ use crate::store::RecordsExt;
 
 /// A file behind a link.
 #[derive(Clone, PartialEq, Eq)]
-pub struct MediaFile {
+pub struct LinkedFile {
     /// The document.
     pub document: Document,
     /// Its kind, if its name tells one that is known.
@@ -20,7 +20,7 @@ pub struct MediaFile {
     pub bytes: Vec<u8>,
 }
 
-impl fmt::Debug for MediaFile {
+impl fmt::Debug for LinkedFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("MediaFile").field("document", &self.document.id).finish_non_exhaustive()
     }
@@ -38,7 +38,7 @@ impl Messages<'_> {
         company: CompanyId,
         document: DocumentId,
         signature: &str,
-    ) -> Result<MediaFile, Error<AttachError>> {
+    ) -> Result<LinkedFile, Error<AttachError>> {
         if !self.app.media_links().await?.verifies(company, document, signature) {
             return Err(Error::Rejected(AttachError::NotFound));
         }
@@ -47,6 +47,6 @@ impl Messages<'_> {
         };
         let documents = self.app.documents();
         let (document, bytes) = documents.read(company, known.contact_id, document).await?;
-        Ok(MediaFile { mimetype: mimetype_of(&document.filename), document, bytes })
+        Ok(LinkedFile { mimetype: mimetype_of(&document.filename), document, bytes })
     }
 }

@@ -14,13 +14,13 @@ use crate::templates::TemplateCategory;
 
 /// Why a message failed, as it is shown: a code for machines, a Portuguese text for people (D30).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct DeliveryError {
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DeliveryError))]
+pub struct FailureView {
     code: DeliveryCode,
     description: &'static str,
 }
 
-impl From<&Failure> for DeliveryError {
+impl From<&Failure> for FailureView {
     fn from(failure: &Failure) -> Self {
         Self { code: failure.code, description: failure.code.description() }
     }
@@ -65,7 +65,7 @@ pub struct MessageView {
     pub error_type: Option<ErrorType>,
     pub error_message: Option<String>,
     pub failure_reason: Option<String>,
-    pub delivery_error: Option<DeliveryError>,
+    pub delivery_error: Option<FailureView>,
     pub sender_type: SenderType,
     pub wamid: Option<String>,
     pub quoted_message_id: Option<MessageId>,
@@ -114,7 +114,7 @@ impl MessageView {
             error_type: failure.map(|failure| failure.error_type),
             error_message: error_message.clone(),
             failure_reason: error_message,
-            delivery_error: failure.map(DeliveryError::from),
+            delivery_error: failure.map(FailureView::from),
             sender_type: message.sender_type,
             wamid: message.provider_id.as_ref().map(|id| id.as_str().to_owned()),
             quoted_message_id: message.quoted.message,

@@ -201,7 +201,7 @@ fn write<T: Clone + Into<crate::store::Row>>(
 
 /// How a send ended, as far as what it claimed is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Ended {
+pub(super) struct SendEnd {
     /// Whether it was sent, or may have been.
     pub(super) may_have_arrived: bool,
     /// Whether nobody has recorded a sure end of it before.
@@ -247,7 +247,7 @@ impl Claimed {
     pub(super) fn changes(
         &self,
         message: &Message,
-        ended: Ended,
+        ended: SendEnd,
         refund: LedgerLineId,
         now: Timestamp,
     ) -> Vec<Change> {

@@ -96,7 +96,7 @@ pub enum SendError {
     #[error("the contact is a group")]
     IsGroup,
     /// The provider surely did not send it.
-    #[error("{}{}", fate(failure), said(failure))]
+    #[error("{}{}", outcome_words(failure), said(failure))]
     Provider {
         /// The message, stored as failed.
         message: MessageId,
@@ -109,7 +109,7 @@ pub enum SendError {
     },
     /// The message may have arrived; do not send it again by yourself. On every kind of connection:
     /// only the code that the API answers differs by it (7.1, D38).
-    #[error("{}{}", fate(failure), said(failure))]
+    #[error("{}{}", outcome_words(failure), said(failure))]
     Uncertain {
         /// The kind of its connection.
         kind: ConnectionKind,
@@ -122,7 +122,7 @@ pub enum SendError {
     },
 }
 
-fn fate(failure: &Failure) -> &'static str {
+fn outcome_words(failure: &Failure) -> &'static str {
     if failure.is_uncertain() {
         "the message may have arrived; do not send it again by yourself"
     } else {

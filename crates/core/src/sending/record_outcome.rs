@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use super::claim::{Claim, Claimed, Ended};
+use super::claim::{Claim, Claimed, SendEnd};
 use super::find_job::can_be_found;
 use super::find_job::find_job;
 use super::intent::{Intended, written};
@@ -172,7 +172,7 @@ impl RecordOutcome {
                 message.status = MessageStatus::Failed;
             }
         }
-        let ended = Ended { may_have_arrived: self.may_have_arrived(), is_news: true };
+        let ended = SendEnd { may_have_arrived: self.may_have_arrived(), is_news: true };
         let changes = facts.claimed.changes(&message, ended, self.refund, now);
         let changes = changes.into_iter().fold(ChangeSet::new(), ChangeSet::with);
         Decided::new(changes, message)
@@ -430,7 +430,7 @@ impl UseCase for RecordOutcome {
             // The recipient goes by it, and a report may have moved both on since it was read.
             changes = changes.require(stored.unchanged());
         }
-        let ended = Ended {
+        let ended = SendEnd {
             // A report may have proved what the gateway's answer denies (R112).
             may_have_arrived: self.may_have_arrived() || message.status != MessageStatus::Failed,
             // Others may have given it up before its outcome was known here.

@@ -20,7 +20,7 @@ pub enum Conflict {
     Contended,
 }
 
-/// A commit that was not applied, or whose fate is unknown.
+/// A commit that was not applied, or whose outcome is unknown.
 #[derive(Debug, thiserror::Error)]
 pub enum CommitError {
     /// Nothing was applied.

@@ -35,11 +35,11 @@ impl Recado {
 pub struct WriteTemplate {
     company: CompanyId,
     id: TemplateId,
-    write: Write,
+    write: TemplateWrite,
 }
 
 #[derive(Clone, Debug)]
-enum Write {
+enum TemplateWrite {
     /// A new template with its token.
     New(TemplateDraft, Uuid),
     /// A change of one that exists.
@@ -49,8 +49,8 @@ enum Write {
 impl WriteTemplate {
     fn connection(&self) -> Option<ConnectionId> {
         match &self.write {
-            Write::New(draft, _) => draft.connection,
-            Write::Change(patch) => patch.connection.as_ref().copied(),
+            TemplateWrite::New(draft, _) => draft.connection,
+            TemplateWrite::Change(patch) => patch.connection.as_ref().copied(),
         }
     }
 
@@ -81,8 +81,8 @@ impl UseCase for WriteTemplate {
 
     async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
         let template = match &self.write {
-            Write::New(..) => None,
-            Write::Change(_) => store.get::<Template>((self.company, self.id)).await?,
+            TemplateWrite::New(..) => None,
+            TemplateWrite::Change(_) => store.get::<Template>((self.company, self.id)).await?,
         };
         let connection = match self.connection() {
             None => None,
@@ -96,7 +96,7 @@ impl UseCase for WriteTemplate {
         (template, connection): Self::Loaded,
         now: Timestamp,
     ) -> Result<Decided<Template>, ManageError> {
-        if matches!(self.write, Write::Change(_)) && template.is_none() {
+        if matches!(self.write, TemplateWrite::Change(_)) && template.is_none() {
             return Err(ManageError::NotFound);
         }
         if self.connection().is_some() && connection.is_none() {
@@ -104,12 +104,12 @@ impl UseCase for WriteTemplate {
             return Err(Problems::of("connection_id", reason).into());
         }
         let (written, change) = match (&self.write, &template) {
-            (Write::New(draft, token), _) => {
+            (TemplateWrite::New(draft, token), _) => {
                 let made = self.made(draft.clone(), *token, now);
                 (made.clone(), Change::insert(made))
             }
-            (Write::Change(_), None) => return Err(ManageError::NotFound),
-            (Write::Change(patch), Some(known)) => {
+            (TemplateWrite::Change(_), None) => return Err(ManageError::NotFound),
+            (TemplateWrite::Change(patch), Some(known)) => {
                 let changed = patch.apply(known, now);
                 if changed == *known.value() {
                     return Ok(Decided::unchanged(changed));
@@ -157,7 +157,7 @@ impl Templates<'_> {
         let draft = TemplateDraft::parse(body).map_err(invalid)?;
         let id = TemplateId::new(self.app.uuid(self.app.now()));
         let token = Builder::from_random_bytes(self.app.random()).into_uuid();
-        self.write(WriteTemplate { company, id, write: Write::New(draft, token) }).await
+        self.write(WriteTemplate { company, id, write: TemplateWrite::New(draft, token) }).await
     }
 
     /// Changes a template; its token stays.
@@ -172,7 +172,7 @@ impl Templates<'_> {
         body: &Map<String, Value>,
     ) -> ManageResult<TemplateView> {
         let patch = TemplatePatch::parse(body).map_err(invalid)?;
-        self.write(WriteTemplate { company, id, write: Write::Change(patch) }).await
+        self.write(WriteTemplate { company, id, write: TemplateWrite::Change(patch) }).await
     }
 
     /// Deletes a template. Messages that were made from it stay.

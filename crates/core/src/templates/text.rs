@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A part of a template's text.
-enum Part<'a> {
+enum TextPart<'a> {
     Literal(&'a str),
     /// What stands between `{{` and `}}`.
     Tag(&'a str),
 }
 
 /// Splits a text at its `{{…}}`.
-fn parts(body: &str) -> impl Iterator<Item = Part<'_>> {
+fn parts(body: &str) -> impl Iterator<Item = TextPart<'_>> {
     let mut rest = body;
     std::iter::from_fn(move || {
         if rest.is_empty() {
@@ -22,13 +22,13 @@ fn parts(body: &str) -> impl Iterator<Item = Part<'_>> {
         {
             let inner = &rest[2..close];
             rest = &rest[close + 2..];
-            return Some(Part::Tag(inner));
+            return Some(TextPart::Tag(inner));
         }
         // From a `{{` that nothing closes on, all is text.
         let end = open.filter(|open| *open > 0).unwrap_or(rest.len());
         let (text, after) = rest.split_at(end);
         rest = after;
-        Some(Part::Literal(text))
+        Some(TextPart::Literal(text))
     })
 }
 
@@ -44,8 +44,8 @@ pub fn position(tag: &str) -> Option<u32> {
 pub fn positions(body: &str) -> BTreeSet<u32> {
     parts(body)
         .filter_map(|part| match part {
-            Part::Tag(tag) => position(tag),
-            Part::Literal(_) => None,
+            TextPart::Tag(tag) => position(tag),
+            TextPart::Literal(_) => None,
         })
         .collect()
 }
@@ -53,8 +53,8 @@ pub fn positions(body: &str) -> BTreeSet<u32> {
 /// The first `{{…}}` of a text that is no position, such as `{{name}}`.
 pub fn unknown_tag(body: &str) -> Option<&str> {
     parts(body).find_map(|part| match part {
-        Part::Tag(tag) if position(tag).is_none() => Some(tag),
-        Part::Tag(_) | Part::Literal(_) => None,
+        TextPart::Tag(tag) if position(tag).is_none() => Some(tag),
+        TextPart::Tag(_) | TextPart::Literal(_) => None,
     })
 }
 
@@ -63,8 +63,8 @@ pub fn rendered_chars(body: &str, variables: &BTreeMap<u32, String>) -> usize {
     let value = |tag: &str| position(tag).and_then(|position| variables.get(&position));
     parts(body)
         .map(|part| match part {
-            Part::Literal(literal) => literal.chars().count(),
-            Part::Tag(tag) => match value(tag) {
+            TextPart::Literal(literal) => literal.chars().count(),
+            TextPart::Tag(tag) => match value(tag) {
                 Some(value) => value.chars().count(),
                 None => tag.chars().count() + "{{}}".len(),
             },
@@ -88,8 +88,8 @@ pub fn render(body: &str, variables: &BTreeMap<u32, String>) -> Result<String, V
     let mut text = String::with_capacity(body.len());
     for part in parts(body) {
         match part {
-            Part::Literal(literal) => text.push_str(literal),
-            Part::Tag(tag) => match position(tag).and_then(value) {
+            TextPart::Literal(literal) => text.push_str(literal),
+            TextPart::Tag(tag) => match position(tag).and_then(value) {
                 Some(value) => text.push_str(value),
                 None => {
                     text.push_str("{{");

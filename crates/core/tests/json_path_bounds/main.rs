@@ -6,7 +6,7 @@ mod oracle;
 use generators::{documents, soups};
 use proptest::prelude::*;
 use recado_core::json_path::{
-    Budget, JsonPath, JsonPathError, MAX_CHARACTERS, MAX_NESTING, TooCostly,
+    JsonPath, JsonPathError, MAX_CHARACTERS, MAX_NESTING, StepBudget, TooCostly,
 };
 use serde_json::{Value, json};
 
@@ -49,7 +49,7 @@ fn nest_up_to_the_limit() {
         };
         let deepest = path(&nested(MAX_NESTING));
         let document = json!([[[{"a": 1}]]]);
-        assert!(deepest.all(&document, &mut Budget::new()).is_ok(), "{deepest}");
+        assert!(deepest.all(&document, &mut StepBudget::new()).is_ok(), "{deepest}");
         assert_eq!(JsonPath::parse(&nested(MAX_NESTING + 1)), Err(JsonPathError::TooDeep));
     }
     let functions = |levels: usize| {
@@ -99,7 +99,7 @@ fn answer_the_longest() {
         filled("", "(", "", ""),
     ] {
         if let Ok(path) = JsonPath::parse(&text) {
-            let _ = path.all(&body, &mut Budget::new());
+            let _ = path.all(&body, &mut StepBudget::new());
         }
     }
 }
@@ -115,7 +115,7 @@ fn many(unit: &str) -> Value {
 fn a_search_through_the_largest_body_is_within_the_budget_and_hostile_ones_are_not() {
     let deep = format!("{}0{}", "{\"a\":1,\"b\":[".repeat(40), "]}".repeat(40));
     for body in [many("0"), many("[]"), many("[0]"), many("{\"a\":1}"), many(&deep)] {
-        let mut budget = Budget::new();
+        let mut budget = StepBudget::new();
         for _ in 0..15 {
             assert_eq!(path("$..phone").first(&body, &mut budget), Ok(None));
         }
@@ -124,12 +124,12 @@ fn a_search_through_the_largest_body_is_within_the_budget_and_hostile_ones_are_n
             "$[?count($..*) == count($..*) && @.none]".to_owned(),
             filled("$..[?", "@..none||", "@.none]", ""),
         ] {
-            assert_eq!(path(&text).first(&body, &mut Budget::new()), Err(TooCostly), "{text}");
+            assert_eq!(path(&text).first(&body, &mut StepBudget::new()), Err(TooCostly), "{text}");
         }
     }
     let deep = many(&deep);
     for text in [filled("$", "..*", ".none", ""), filled("$", "..[*,*,*]", ".none", "")] {
-        assert_eq!(path(&text).first(&deep, &mut Budget::new()), Err(TooCostly), "{text}");
+        assert_eq!(path(&text).first(&deep, &mut StepBudget::new()), Err(TooCostly), "{text}");
     }
 }
 
@@ -145,7 +145,7 @@ fn comparing_what_is_long_is_paid_for() {
         let body = json!({"list": zeros, "long": long, "other": other});
         for relation in ["$.long != $.long", "$.long < $.other", "length($.long) == 0"] {
             let text = format!("$.list[?{relation} && $.long != $.other]");
-            let mut budget = Budget::new();
+            let mut budget = StepBudget::new();
             let found = path(&text).all(&body, &mut budget);
             assert!(found.is_err() || budget.left() > 0, "{text}");
             if relation == "$.long != $.long" {
@@ -157,7 +157,7 @@ fn comparing_what_is_long_is_paid_for() {
 
 /// How many of the body's objects have a text that their own pattern matches.
 fn matching(body: &Value) -> Result<usize, TooCostly> {
-    let found = path("$[?match(@.text, @.pattern)]").all(body, &mut Budget::new())?;
+    let found = path("$[?match(@.text, @.pattern)]").all(body, &mut StepBudget::new())?;
     Ok(found.len())
 }
 
@@ -204,7 +204,7 @@ fn different_regular_expressions_for_each_node_are_paid_for() {
     // One for all is compiled once.
     let nodes: Vec<Value> = (0..1_500).map(|n| json!({"text": format!("é{n}")})).collect();
     let found = path("$[?match(@.text, '\\\\p{L}+[0-9]+')]")
-        .all(&Value::Array(nodes), &mut Budget::new())
+        .all(&Value::Array(nodes), &mut StepBudget::new())
         .map(|found| found.len());
     assert_eq!(found, Ok(1_500));
 }
@@ -214,7 +214,7 @@ fn a_document_deeper_than_json_may_be_parsed_is_no_danger() {
     let nest = |levels: usize| (0..levels).fold(json!(1), |inner, _| Value::Array(vec![inner]));
     let members = [("one", nest(2_000)), ("two", nest(2_000)), ("three", nest(1_999))];
     let body: Value = members.into_iter().collect();
-    let found = |text: &str| path(text).all(&body, &mut Budget::new()).map(|found| found.len());
+    let found = |text: &str| path(text).all(&body, &mut StepBudget::new()).map(|found| found.len());
     assert_eq!(found("$..*"), Ok(3 + 2_000 + 2_000 + 1_999));
     assert_eq!(found("$[?@ == $.two]"), Ok(2));
     assert_eq!(found("$[?@..[?@ == 1]]"), Ok(3));
@@ -223,7 +223,7 @@ fn a_document_deeper_than_json_may_be_parsed_is_no_danger() {
 #[test]
 fn a_budget_is_shared_and_stays_spent() {
     let body = json!({"a": 1});
-    let mut budget = Budget::of(20);
+    let mut budget = StepBudget::of(20);
     let path = path("$.a");
     assert_eq!(path.first(&body, &mut budget), Ok(Some(&json!(1))));
     assert!(budget.left() < 20 && budget.left() > 0);
@@ -234,9 +234,9 @@ fn a_budget_is_shared_and_stays_spent() {
 
 fn evaluate(text: &str, document: &Value) -> Result<(), TestCaseError> {
     let Ok(path) = JsonPath::parse(text) else { return Ok(()) };
-    let mut budget = Budget::of(5_000);
+    let mut budget = StepBudget::of(5_000);
     if let Ok(all) = path.all(document, &mut budget) {
-        let first = path.first(document, &mut Budget::new());
+        let first = path.first(document, &mut StepBudget::new());
         prop_assert_eq!(first, Ok(all.first().copied()));
     } else {
         prop_assert_eq!(budget.left(), 0);
@@ -262,7 +262,7 @@ proptest! {
 
     #[test]
     fn any_pattern_is_compiled_or_refused(pattern in "[\\\\\\[\\](){}*+?|.^$a-cpLNw,0-9-]{0,60}") {
-        let mut budget = Budget::new();
+        let mut budget = StepBudget::new();
         let body = json!([{"text": "abc", "pattern": pattern}]);
         let _ = path("$[?search(@.text, @.pattern)]").all(&body, &mut budget);
     }

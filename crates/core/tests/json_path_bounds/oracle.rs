@@ -1,7 +1,7 @@
 //! Beside another implementation of RFC 9535, `serde_json_path`.
 
 use proptest::prelude::*;
-use recado_core::json_path::{Budget, JsonPath, JsonPathError, MAX_CHARACTERS};
+use recado_core::json_path::{JsonPath, JsonPathError, MAX_CHARACTERS, StepBudget};
 
 use crate::generators::{documents, queries, soups};
 
@@ -19,7 +19,7 @@ proptest! {
         let parsed = JsonPath::parse(&query);
         if query.chars().count() > MAX_CHARACTERS {
             prop_assert_eq!(parsed, Err(JsonPathError::TooLong));
-        } else if let Ok(found) = parsed.expect("JSONPath").all(&document, &mut Budget::new()) {
+        } else if let Ok(found) = parsed.expect("JSONPath").all(&document, &mut StepBudget::new()) {
             prop_assert_eq!(found, oracle.query(&document).all(), "{}", query);
         }
     }

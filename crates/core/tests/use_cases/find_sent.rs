@@ -36,7 +36,7 @@ async fn a_message_that_the_gateway_has_was_sent() {
     scene.after(4).await;
     assert_eq!(asked(&scene), 0);
     scene.after(1).await;
-    let (status, why, provider_id) = scene.fate(id).await;
+    let (status, why, provider_id) = scene.outcome(id).await;
     assert_eq!((status.as_str(), why, provider_id.as_deref()), ("sent", None, Some("w1")));
     let lookup = scene.kit.provider.looked_up().remove(0);
     assert_eq!((lookup.outgoing.reference, lookup.sent_at), (id, sent_at));
@@ -45,7 +45,7 @@ async fn a_message_that_the_gateway_has_was_sent() {
     assert_eq!(looks(&scene), 0);
     // What comes of it later is known by its id, and nobody asks again.
     scene.call(here([reported("w1", MessageStatus::Read)])).await.unwrap();
-    assert_eq!(scene.fate(id).await.0, "read");
+    assert_eq!(scene.outcome(id).await.0, "read");
     scene.after(900).await;
     assert_eq!((asked(&scene), scene.kit.provider.sent().len()), (1, 1));
 }
@@ -73,7 +73,7 @@ async fn a_gateway_that_fails_proves_nothing_and_is_asked_again() {
     assert!(scene.is_uncertain(id).await);
     scene.kit.provider.find(proof("w1"));
     scene.after(30).await;
-    assert_eq!(scene.fate(id).await.0, "sent");
+    assert_eq!(scene.outcome(id).await.0, "sent");
 }
 
 #[tokio::test]
@@ -85,10 +85,10 @@ async fn the_id_of_another_message_proves_nothing() {
     let id = scene.send_uncertainly("Oi").await;
     scene.after(5).await;
     assert!(scene.is_uncertain(id).await);
-    assert_eq!(scene.fate(other).await.2.as_deref(), Some("w1"));
+    assert_eq!(scene.outcome(other).await.2.as_deref(), Some("w1"));
     scene.kit.provider.find(proof("w2"));
     scene.after(30).await;
-    assert_eq!(scene.fate(id).await.2.as_deref(), Some("w2"));
+    assert_eq!(scene.outcome(id).await.2.as_deref(), Some("w2"));
 }
 
 #[tokio::test]
@@ -115,7 +115,7 @@ async fn what_was_proved_meanwhile_is_not_looked_for() {
     scene.call(here([report])).await.unwrap();
     scene.after(900).await;
     assert_eq!(
-        (asked(&scene), looks(&scene), scene.fate(id).await.0.as_str()),
+        (asked(&scene), looks(&scene), scene.outcome(id).await.0.as_str()),
         (0, 0, "delivered")
     );
 }
@@ -158,7 +158,7 @@ async fn what_a_dead_process_left_is_looked_for_by_another() {
     assert!(scene.is_uncertain(id).await);
     scene.kit.clock.advance(Duration::from_secs(5));
     while other.jobs().run_one().await.unwrap() {}
-    assert_eq!(scene.fate(id).await.2.as_deref(), Some("w1"));
+    assert_eq!(scene.outcome(id).await.2.as_deref(), Some("w1"));
     drop(gate);
 }
 

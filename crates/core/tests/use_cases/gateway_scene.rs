@@ -190,7 +190,7 @@ impl Scene {
     }
 
     /// The status of a message, why it failed, and its provider's id.
-    pub(super) async fn fate(&self, id: MessageId) -> (String, Option<String>, Option<String>) {
+    pub(super) async fn outcome(&self, id: MessageId) -> (String, Option<String>, Option<String>) {
         let shown = self.message(id).await;
         let text = |name: &str| shown[name].as_str().map(str::to_owned);
         (text("status").unwrap(), text("error_type"), text("wamid"))
@@ -198,7 +198,7 @@ impl Scene {
 
     /// Whether it is not known what became of a message.
     pub(super) async fn is_uncertain(&self, id: MessageId) -> bool {
-        let (status, why, wamid) = self.fate(id).await;
+        let (status, why, wamid) = self.outcome(id).await;
         let uncertain = why.as_deref() == Some("delivery_uncertain");
         assert_eq!(uncertain, status == "failed", "{why:?}");
         assert!(!uncertain || wamid.is_none());

@@ -47,12 +47,12 @@ async fn a_sure_failure_finishes_an_uncertain_message_whatever_comes_after() {
     let reported = scene.reported("message.status_updated").len();
     let failed = status("w1", Some(id), Some(DeliveryCode::RecipientUnreachable));
     assert_eq!(tell(&scene, failed.clone()).await, EventOutcome::Stored);
-    let fate = ("failed".to_owned(), Some("provider".to_owned()), Some("w1".to_owned()));
-    assert_eq!(scene.fate(id).await, fate);
+    let outcome = ("failed".to_owned(), Some("provider".to_owned()), Some("w1".to_owned()));
+    assert_eq!(scene.outcome(id).await, outcome);
     assert_eq!(scene.message(id).await["delivery_error"]["code"], "RECIPIENT_UNREACHABLE");
     assert_eq!(tell(&scene, failed).await, EventOutcome::Duplicate);
     assert_eq!(tell(&scene, status("w1", Some(id), None)).await, EventOutcome::Ignored);
-    assert_eq!(scene.fate(id).await, fate);
+    assert_eq!(scene.outcome(id).await, outcome);
     assert_eq!(scene.reported("message.status_updated").len(), reported, "it was failed all along");
 }
 
@@ -65,7 +65,7 @@ async fn an_uncertain_message_that_was_delivered_moves_on_and_an_older_failure_i
     assert_eq!(tell(&scene, delivered).await, EventOutcome::Stored);
     let failed = status("w1", Some(id), Some(DeliveryCode::RecipientUnreachable));
     assert_eq!(tell(&scene, failed).await, EventOutcome::Ignored);
-    assert_eq!(scene.fate(id).await, ("delivered".to_owned(), None, Some("w1".to_owned())));
+    assert_eq!(scene.outcome(id).await, ("delivered".to_owned(), None, Some("w1".to_owned())));
 }
 
 /// R114.
@@ -215,7 +215,7 @@ async fn a_late_proof_undoes_nothing_that_came_after_the_message() {
     scene.kit.app.inbox().receive(scene.kit.company.id, other, heard).await.unwrap();
     act(&scene, contact, ActionName::Close).await;
     tell(&scene, status("w1", Some(id), None)).await;
-    assert_eq!(scene.fate(id).await.0, "sent");
+    assert_eq!(scene.outcome(id).await.0, "sent");
     let after = shown(&scene.kit, contact).await;
     assert_eq!(after["inbox_status"], "resolved");
     assert_eq!(after["last_connection_id"], json!(other));

@@ -38,7 +38,7 @@ async fn message(kit: &Kit, contact: ContactId) -> MessageView {
     page.items.into_iter().next().expect("the message is there")
 }
 
-fn answer(status: u16, body: Vec<u8>) -> recado_testkit::transport::Answer {
+fn answer(status: u16, body: Vec<u8>) -> recado_testkit::transport::ScriptedAnswer {
     Ok(OutboundResponse { status, body })
 }
 

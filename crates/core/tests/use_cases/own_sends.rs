@@ -39,7 +39,7 @@ async fn a_message_that_is_known_by_its_id_is_no_news() {
     assert_eq!((reported.result, reported.message_id), (EventOutcome::Duplicate, Some(known)));
     scene.messaging.status("w1", "read").await;
     tell(&scene, sent("w1", "Oi")).await;
-    assert_eq!((scene.fate(known).await.0.as_str(), total(&scene).await), ("read", 1));
+    assert_eq!((scene.outcome(known).await.0.as_str(), total(&scene).await), ("read", 1));
 }
 
 #[tokio::test]
@@ -49,7 +49,7 @@ async fn a_reference_proves_its_message_whatever_it_says() {
     let proof = OwnSend { reference: Some(ids[1]), ..sent("w1", "algo mais") };
     assert_eq!(tell(&scene, proof).await.message_id, Some(ids[1]));
     assert!(scene.is_uncertain(ids[0]).await);
-    let (status, why, id) = scene.fate(ids[1]).await;
+    let (status, why, id) = scene.outcome(ids[1]).await;
     assert_eq!((status.as_str(), why, id.as_deref()), ("sent", None, Some("w1")));
 }
 
@@ -59,11 +59,11 @@ async fn the_same_text_to_the_same_person_proves_an_uncertain_send() {
     let scene = scene("evolution").await;
     let id = scene.send_uncertainly("Oi").await;
     assert_eq!(tell(&scene, sent("w1", "Oi")).await.message_id, Some(id));
-    assert_eq!(scene.fate(id).await.2.as_deref(), Some("w1"));
+    assert_eq!(scene.outcome(id).await.2.as_deref(), Some("w1"));
     assert_eq!(tell(&scene, sent("w1", "Oi")).await.result, EventOutcome::Duplicate);
     // The next one is another message, of which nothing is known here.
     tell(&scene, sent("w2", "Oi")).await;
-    assert_eq!((scene.fate(id).await.2.as_deref(), total(&scene).await), (Some("w1"), 1));
+    assert_eq!((scene.outcome(id).await.2.as_deref(), total(&scene).await), (Some("w1"), 1));
 }
 
 /// R111.
@@ -88,7 +88,7 @@ async fn what_is_not_the_same_proves_nothing() {
     assert_eq!(total(&scene).await, 1, "none of them is a message of the company's software");
     let close = Some(now.plus(Duration::from_secs(600)));
     tell(&scene, OwnSend { timestamp: close, ..sent("w6", "Oi") }).await;
-    assert_eq!(scene.fate(id).await.2.as_deref(), Some("w6"));
+    assert_eq!(scene.outcome(id).await.2.as_deref(), Some("w6"));
 }
 
 /// R111.
@@ -105,9 +105,9 @@ async fn a_time_that_no_live_call_can_tell_is_none() {
         assert!(scene.is_uncertain(id).await);
         let wrong = OwnSend { timestamp: Some(far(now, days(400))), ..sent("w2", "Oi") };
         tell(&scene, wrong.clone()).await;
-        assert_eq!(scene.fate(id).await.2.as_deref(), Some("w2"));
+        assert_eq!(scene.outcome(id).await.2.as_deref(), Some("w2"));
         scene.call(here([reported("w2", MessageStatus::Delivered)])).await.unwrap();
-        assert_eq!(scene.fate(id).await.0, "delivered");
+        assert_eq!(scene.outcome(id).await.0, "delivered");
     }
 }
 
@@ -130,7 +130,7 @@ async fn what_a_gateway_was_asked_for_proves_nothing_by_coming_now() {
         .await;
     assert!(scene.is_uncertain(id).await);
     pull(vec![at(Some(now), "w4")]).await;
-    assert_eq!(scene.fate(id).await.2.as_deref(), Some("w4"));
+    assert_eq!(scene.outcome(id).await.2.as_deref(), Some("w4"));
 }
 
 #[tokio::test]
@@ -171,7 +171,7 @@ async fn several_proofs_in_one_call_prove_as_many_messages() {
     let ids = [scene.send_uncertainly("Oi").await, scene.send_uncertainly("Oi").await];
     let events = ["w1", "w2"].map(|id| Ok(GatewayEvent::OwnSend(sent(id, "Oi"))));
     scene.call(here(events)).await.unwrap();
-    let mut found = [scene.fate(ids[0]).await.2, scene.fate(ids[1]).await.2];
+    let mut found = [scene.outcome(ids[0]).await.2, scene.outcome(ids[1]).await.2];
     found.sort();
     assert_eq!(found, [Some("w1".to_owned()), Some("w2".to_owned())]);
 }
@@ -192,7 +192,7 @@ async fn between_a_message_on_its_way_and_an_uncertain_one_nothing_is_guessed() 
     };
     let (answer, ()) = tokio::join!(send, proof);
     let answer = answer.unwrap();
-    assert_eq!(scene.fate(answer.message_id).await.2.as_deref(), Some("w2"));
+    assert_eq!(scene.outcome(answer.message_id).await.2.as_deref(), Some("w2"));
     assert!(scene.is_uncertain(old).await);
 }
 
@@ -217,7 +217,7 @@ async fn proved_on_its_way(answer: recado_core::gateway::SendResult) -> (Scene, 
 async fn an_answer_that_is_lost_never_undoes_what_is_proved() {
     let (scene, _) = proved_on_its_way(Err(SendFailure::uncertain("timed out"))).await;
     let id = scene.kit.provider.sent()[0].outgoing.reference;
-    let (status, why, provider_id) = scene.fate(id).await;
+    let (status, why, provider_id) = scene.outcome(id).await;
     assert_eq!((status.as_str(), why, provider_id.as_deref()), ("sent", None, Some("w1")));
     assert_eq!(scene.reported("message.sent").len(), 1);
     assert_eq!(scene.reported("message.status_updated").len(), 0);
@@ -235,7 +235,7 @@ async fn an_answer_after_the_proof_is_no_news() {
     let (scene, is_ok) = proved_on_its_way(Ok(accepted)).await;
     assert!(is_ok);
     let id = scene.kit.provider.sent()[0].outgoing.reference;
-    assert_eq!(scene.fate(id).await.0, "sent");
+    assert_eq!(scene.outcome(id).await.0, "sent");
     assert_eq!(scene.reported("message.sent").len(), 1);
     assert_eq!(total(&scene).await, 1);
 }
@@ -249,7 +249,7 @@ async fn a_process_that_dies_after_the_proof_leaves_a_sent_message() {
     let id = scene.kit.provider.sent()[0].outgoing.reference;
     scene.kit.clock.advance(recado_core::workers::LEASE + Duration::from_secs(1));
     while scene.kit.app.sending().recover().await.unwrap() {}
-    assert_eq!(scene.fate(id).await.0, "sent");
+    assert_eq!(scene.outcome(id).await.0, "sent");
     drop(gate);
 }
 
@@ -263,7 +263,7 @@ async fn what_another_program_sent_makes_no_message_and_no_contact() {
     // A send of ours that is answered with this id is known to be sent, and no further.
     scene.kit.provider.then_accept("w1");
     let id = scene.messaging.send(PHONE, "Oi").await.unwrap().message_id;
-    assert_eq!(scene.fate(id).await.0, "sent");
+    assert_eq!(scene.outcome(id).await.0, "sent");
 }
 
 #[tokio::test]
@@ -273,7 +273,7 @@ async fn a_message_that_surely_failed_is_not_what_was_sent() {
     scene.messaging.send(PHONE, "Oi").await.unwrap_err();
     let id = scene.kit.provider.sent()[0].outgoing.reference;
     tell(&scene, sent("w1", "Oi")).await;
-    let (status, why, provider_id) = scene.fate(id).await;
+    let (status, why, provider_id) = scene.outcome(id).await;
     assert_eq!((status.as_str(), provider_id), ("failed", None));
     assert_ne!(why.as_deref(), Some("delivery_uncertain"));
 }
@@ -286,8 +286,8 @@ async fn a_proof_is_kept_with_what_came_of_the_message() {
     scene.call(here([reported("w1", MessageStatus::Delivered)])).await.unwrap();
     assert!(scene.is_uncertain(id).await);
     tell(&scene, OwnSend { timestamp: Some(now_of(&scene)), ..sent("w1", "Oi") }).await;
-    assert_eq!(scene.fate(id).await.2.as_deref(), Some("w1"));
-    assert_eq!(scene.fate(id).await.0, "delivered");
+    assert_eq!(scene.outcome(id).await.2.as_deref(), Some("w1"));
+    assert_eq!(scene.outcome(id).await.0, "delivered");
 }
 
 #[tokio::test]
@@ -296,7 +296,7 @@ async fn a_failure_that_was_reported_first_is_reported_after_the_send() {
     let id = scene.send_uncertainly("Oi").await;
     scene.call(here([reported_failed("w1")])).await.unwrap();
     tell(&scene, sent("w1", "Oi")).await;
-    let (status, why, provider_id) = scene.fate(id).await;
+    let (status, why, provider_id) = scene.outcome(id).await;
     assert_eq!((status.as_str(), provider_id.as_deref()), ("failed", Some("w1")));
     assert_ne!(why.as_deref(), Some("delivery_uncertain"));
     let reported = scene.reported("message.status_updated");

@@ -209,7 +209,7 @@ async fn a_proof_brings_what_the_answer_would_have() {
     scene.kit.provider.find(Ok(Some(named("w1", Some(LID), &[]))));
     let id = scene.send_uncertainly("Oi").await;
     scene.after(5).await;
-    assert_eq!(scene.fate(id).await.0, "sent");
+    assert_eq!(scene.outcome(id).await.0, "sent");
     assert_eq!(shown(&scene.kit, by_lid).await["phone"], PHONE);
     assert_eq!(ambiguous(&scene, PHONE).await.len(), 2);
 }

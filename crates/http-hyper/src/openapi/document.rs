@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use recado_core::Code;
 use serde_json::{Map, Value, json};
 
-use super::{Operation, Param};
+use super::{Operation, QueryParam};
 use crate::error::status_of;
-use crate::route::{Endpoint, Reads, Route};
+use crate::route::{BodyFormat, Endpoint, Route};
 use crate::router;
 
 /// The whole document.
@@ -111,12 +111,12 @@ fn written(route: &Route, operation: Operation, shared: &mut BTreeMap<String, Va
         document["description"] = description.into();
     }
     let parameters: Vec<Value> =
-        path_parameters(route).chain(route.query.iter().map(Param::document)).collect();
+        path_parameters(route).chain(route.query.iter().map(QueryParam::document)).collect();
     if !parameters.is_empty() {
         document["parameters"] = parameters.into();
     }
     if let Some(mut body) = operation.body {
-        body["required"] = (route.reads != Reads::OptionalJson).into();
+        body["required"] = (route.reads != BodyFormat::OptionalJson).into();
         document["requestBody"] = body;
     }
     let mut responses = operation.answers;
@@ -199,7 +199,7 @@ fn of_calls(route: &Route) -> Vec<Code> {
     if !route.query.is_empty() {
         all.push(Code::InvalidParameter);
     }
-    if route.reads != Reads::Nothing {
+    if route.reads != BodyFormat::Nothing {
         all.extend([
             Code::BadRequest,
             Code::PayloadTooLarge,
@@ -207,7 +207,7 @@ fn of_calls(route: &Route) -> Vec<Code> {
             Code::ValidationError,
         ]);
     }
-    if route.reads == Reads::Json {
+    if route.reads == BodyFormat::Json {
         all.push(Code::InvalidBody);
     }
     if !route.path.starts_with("/healthz") {
@@ -229,7 +229,7 @@ fn of_hooks(route: &Route) -> Vec<(u16, Code)> {
     ];
     all.retain(|(status, _)| match status {
         413 | 429 => !route.suffixes,
-        415 => route.reads != Reads::Nothing,
+        415 => route.reads != BodyFormat::Nothing,
         _ => true,
     });
     all

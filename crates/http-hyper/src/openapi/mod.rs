@@ -9,7 +9,7 @@ mod operation;
 
 use std::sync::LazyLock;
 
-pub(crate) use operation::{Operation, Param, ParamKind};
+pub(crate) use operation::{Operation, ParamKind, QueryParam};
 
 static DOCUMENT: LazyLock<String> = LazyLock::new(|| {
     let mut text = serde_json::to_string_pretty(&document::build())

@@ -10,7 +10,7 @@ use crate::error::status_of;
 
 /// A query parameter: read by this name, documented by the rest.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Param {
+pub(crate) struct QueryParam {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
     pub(crate) kind: ParamKind,
@@ -29,7 +29,7 @@ pub(crate) enum ParamKind {
     List(&'static [&'static str]),
 }
 
-impl Param {
+impl QueryParam {
     pub(crate) const fn new(name: &'static str, kind: ParamKind, about: &'static str) -> Self {
         Self { name, about, kind }
     }

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use crate::answer::Answer;
 use crate::call::CompanyCall;
-use crate::error::{Failure, Outcome};
+use crate::error::{ErrorResponse, Outcome};
 use crate::openapi::bodies;
 use crate::route::{Route, verb};
 
@@ -170,7 +170,7 @@ async fn sync_groups(call: CompanyCall) -> Outcome {
 async fn events(call: CompanyCall) -> Outcome {
     let suffix = &call.recado.settings().group_suffix;
     let events = parse_events(&call.body, suffix);
-    let events = events.map_err(|problems| Failure::rejected(&problems))?;
+    let events = events.map_err(|problems| ErrorResponse::rejected(&problems))?;
     let results = call.recado.inbox().receive(call.who.id, id(&call), events).await?;
     let indexed = results.into_iter().enumerate();
     let results = indexed.map(|(index, result)| IndexedResult { index, result }).collect();

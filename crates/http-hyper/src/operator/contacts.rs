@@ -11,8 +11,8 @@ use recado_core::page::{PageRequest, Pagination};
 use crate::answer::Answer;
 use crate::call::CompanyCall;
 use crate::contacts::FILTERS;
-use crate::error::{Failure, Outcome};
-use crate::openapi::{Operation, Param, ParamKind};
+use crate::error::{ErrorResponse, Outcome};
+use crate::openapi::{Operation, ParamKind, QueryParam};
 use crate::route::{Route, verb};
 
 pub(crate) const ROUTES: &[Route] = &[
@@ -89,7 +89,7 @@ pub(crate) const ROUTES: &[Route] = &[
 const COLLECTION: &str = "/operator/v1/companies/{company_id}/contacts";
 const ONE: &str = "/operator/v1/companies/{company_id}/contacts/{id}";
 
-const LIST_QUERY: &[Param] = &[
+const LIST_QUERY: &[QueryParam] = &[
     FILTERS[0],
     FILTERS[1],
     FILTERS[2],
@@ -99,7 +99,7 @@ const LIST_QUERY: &[Param] = &[
     FILTERS[6],
     FILTERS[7],
     FILTERS[8],
-    Param::new("include", ParamKind::List(&["link_clicks"]), "Adds `link_clicks`."),
+    QueryParam::new("include", ParamKind::List(&["link_clicks"]), "Adds `link_clicks`."),
 ];
 
 fn doc_list(mut op: Operation) -> Operation {
@@ -138,7 +138,8 @@ async fn patch(call: CompanyCall) -> Outcome {
 
 async fn merge(call: CompanyCall) -> Outcome {
     let contacts = call.recado.contacts();
-    let body = MergeBody::parse(&call.body).map_err(|problems| Failure::rejected(&problems))?;
+    let body =
+        MergeBody::parse(&call.body).map_err(|problems| ErrorResponse::rejected(&problems))?;
     contacts.merge(call.who.id, id(&call), body.other()).await?;
     Answer::ok(contacts.get_for_operator(call.who.id, id(&call)).await?)
 }

@@ -10,7 +10,7 @@ use crate::answer::Answer;
 use crate::call::CompanyCall;
 use crate::error::Outcome;
 use crate::messages::{LIMIT, PAGE};
-use crate::openapi::{Param, ParamKind, bodies};
+use crate::openapi::{ParamKind, QueryParam, bodies};
 use crate::route::{Route, verb};
 
 pub(crate) const ROUTES: &[Route] = &[
@@ -26,9 +26,9 @@ pub(crate) const ROUTES: &[Route] = &[
         },
     )
     .query(&[
-        Param::new("status", ParamKind::Words(DeliveryStatus::WORDS), "In this status."),
-        Param::new("webhook_id", ParamKind::Uuid, "To this webhook, which may be deleted."),
-        Param::new("event", ParamKind::Words(EventType::WORDS), "Of this event."),
+        QueryParam::new("status", ParamKind::Words(DeliveryStatus::WORDS), "In this status."),
+        QueryParam::new("webhook_id", ParamKind::Uuid, "To this webhook, which may be deleted."),
+        QueryParam::new("event", ParamKind::Words(EventType::WORDS), "Of this event."),
         PAGE,
         LIMIT,
     ]),

@@ -7,8 +7,8 @@ use recado_core::ids::{ContactId, DocumentId};
 
 use crate::answer::Answer;
 use crate::call::CompanyCall;
-use crate::error::{Failure, Outcome};
-use crate::openapi::{Param, ParamKind};
+use crate::error::{ErrorResponse, Outcome};
+use crate::openapi::{ParamKind, QueryParam};
 use crate::route::{Route, verb};
 
 pub(crate) const ROUTES: &[Route] = &[
@@ -29,7 +29,7 @@ pub(crate) const ROUTES: &[Route] = &[
                 .makes::<Document>()
         },
     )
-    .query(&[Param::new("filename", ParamKind::Required, "The name of the file.")])
+    .query(&[QueryParam::new("filename", ParamKind::Required, "The name of the file.")])
     .document(),
     Route::company(
         verb::GET,
@@ -66,7 +66,7 @@ async fn read(call: CompanyCall) -> Outcome {
     let documents = call.recado.documents();
     let (document, bytes) = documents.read(call.who.id, contact(&call), id).await?;
     let disposition = HeaderValue::try_from(disposition(&document.filename))
-        .map_err(|_| Failure::internal("a file name is no header value"))?;
+        .map_err(|_| ErrorResponse::internal("a file name is no header value"))?;
     Ok(Answer::bytes("application/octet-stream", bytes)
         .unkept()
         .with_header(CONTENT_DISPOSITION, disposition)

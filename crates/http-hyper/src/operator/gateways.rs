@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 
 use crate::answer::Answer;
 use crate::call::CompanyCall;
-use crate::error::{Failure, Outcome};
+use crate::error::{ErrorResponse, Outcome};
 use crate::route::{Route, verb};
 
 pub(crate) const ROUTES: &[Route] = &[
@@ -108,7 +108,7 @@ async fn pairing_code(call: CompanyCall) -> Outcome {
     match (wanted, png) {
         (PNG, Some(png)) => Ok(Answer::bytes(PNG, png).unkept()),
         (PNG, None) if call.accept.choose(&[JSON, TEXT]).is_none() => {
-            Err(Failure::unfit("there is no picture of the code; ask for JSON or text"))
+            Err(ErrorResponse::unfit("there is no picture of the code; ask for JSON or text"))
         }
         (TEXT, _) => Ok(Answer::bytes("text/plain; charset=utf-8", code.text).unkept()),
         (_, png) => {

@@ -7,7 +7,7 @@ use recado_core::store::RecordsExt;
 
 use crate::answer::Answer;
 use crate::call::CompanyCall;
-use crate::error::{Failure, Outcome};
+use crate::error::{ErrorResponse, Outcome};
 use crate::route::{Route, verb};
 
 pub(crate) const ROUTES: &[Route] = &[
@@ -37,6 +37,6 @@ async fn get(call: CompanyCall) -> Outcome {
     let id = call.path.id("id", OrganizationId::parse);
     match call.recado.store().get::<Organization>((call.who.id, id)).await? {
         Some(organization) => Answer::ok(OrganizationView::from(organization.value())),
-        None => Err(Failure::rejected(&NotFound)),
+        None => Err(ErrorResponse::rejected(&NotFound)),
     }
 }

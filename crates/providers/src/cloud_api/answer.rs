@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::errors::{ErrorClass, class_of};
 use super::people::plain_name;
-use super::settings::Credentials;
+use super::settings::ApiSettings;
 use crate::shared::{array, at, integer, parse, text, text_at, word};
 
 /// Too much to one person of late: nothing that keeps messages to others from passing.
@@ -21,7 +21,7 @@ pub(super) struct GraphError {
 
 impl GraphError {
     /// The error in an answer's body; `None` if there is none with a code.
-    pub(super) fn of(access: &Credentials<'_>, body: &Value) -> Option<Self> {
+    pub(super) fn of(access: &ApiSettings<'_>, body: &Value) -> Option<Self> {
         let error = at(body, &["error"])?;
         let code = u32::try_from(integer(error, "code")?).ok()?;
         let reported =
@@ -35,7 +35,7 @@ impl GraphError {
 }
 
 /// What the answer to a send means.
-pub(super) fn sent(access: &Credentials<'_>, answer: &OutboundResponse) -> SendResult {
+pub(super) fn sent(access: &ApiSettings<'_>, answer: &OutboundResponse) -> SendResult {
     let body = parse(&answer.body);
     if (200..300).contains(&answer.status) {
         return accepted(body.as_ref());

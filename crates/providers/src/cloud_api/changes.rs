@@ -3,7 +3,7 @@
 use recado_core::gateway::{Addressee, GatewayEvent, Incoming, Received, UnknownReport};
 use serde_json::Value;
 
-use super::webhook::Envelope;
+use super::webhook::EntryContext;
 use super::{account, history, message, preferences, status};
 use crate::shared::at;
 use crate::shared::word;
@@ -13,7 +13,7 @@ use crate::shared::word;
 const LEFT_OUT: &[&str] = &["message_template_quality_update", "smb_app_state_sync"];
 
 /// What one change tells.
-pub(super) fn read(envelope: &Envelope<'_>, field: &str, value: &Value) -> Vec<Received> {
+pub(super) fn read(envelope: &EntryContext<'_>, field: &str, value: &Value) -> Vec<Received> {
     let number = at(value, &["metadata"]).and_then(|metadata| word(metadata, "phone_number_id"));
     let here = number.map_or(Addressee::Called, Addressee::Number);
     let (to, events) = match field {
@@ -31,13 +31,13 @@ pub(super) fn read(envelope: &Envelope<'_>, field: &str, value: &Value) -> Vec<R
 }
 
 /// Inbound messages, statuses of ours, and errors of the account.
-fn messages(envelope: &Envelope<'_>, value: &Value) -> Vec<Incoming> {
+fn messages(envelope: &EntryContext<'_>, value: &Value) -> Vec<Incoming> {
     let Some(fields) = value.as_object() else {
         return vec![unknown("messages".to_owned(), value)];
     };
     let (mut events, mut is_known) = (Vec::new(), false);
     for (name, read) in [
-        ("messages", message::inbound as fn(&Envelope<'_>, &Value, &Value) -> Vec<Incoming>),
+        ("messages", message::inbound as fn(&EntryContext<'_>, &Value, &Value) -> Vec<Incoming>),
         ("statuses", status::read),
         ("errors", |_, _, _| Vec::new()),
     ] {

@@ -11,7 +11,7 @@ use super::people::plain_name;
 use crate::shared::{at, prose, text, text_at, word};
 
 /// What a message says.
-pub(super) struct Said {
+pub(super) struct MessageContent {
     pub(super) message_type: MessageType,
     pub(super) content: Option<String>,
     pub(super) media: Option<EventMedia>,
@@ -20,7 +20,7 @@ pub(super) struct Said {
     pub(super) answers: Option<String>,
 }
 
-impl Said {
+impl MessageContent {
     fn new(message_type: MessageType, content: Option<String>) -> Self {
         let content = content.filter(|content| !content.is_empty());
         Self { message_type, content, media: None, button: None, answers: None }
@@ -34,13 +34,13 @@ impl Said {
 
 /// Reads a message. What is not known, or has not the form of its type, is
 /// [`MessageType::Unsupported`]: no message is lost for it.
-pub(super) fn read(message: &Value) -> Said {
+pub(super) fn read(message: &Value) -> MessageContent {
     let kind = text(message, "type").unwrap_or_default();
-    let unsupported = || Said::new(MessageType::Unsupported, None);
+    let unsupported = || MessageContent::new(MessageType::Unsupported, None);
     let Some(body) = at(message, &[kind]) else { return unsupported() };
     match kind {
         "text" => match text(body, "body") {
-            Some(written) => Said::new(MessageType::Text, Some(prose(written))),
+            Some(written) => MessageContent::new(MessageType::Text, Some(prose(written))),
             None => unsupported(),
         },
         "image" => file(MessageType::Image, body),
@@ -48,20 +48,20 @@ pub(super) fn read(message: &Value) -> Said {
         "video" => file(MessageType::Video, body),
         "document" => file(MessageType::Document, body),
         "sticker" => file(MessageType::Sticker, body),
-        "location" => Said::new(MessageType::Location, cards::location(body)),
-        "contacts" => Said::new(MessageType::Contacts, cards::names(body)),
-        "reaction" => Said {
+        "location" => MessageContent::new(MessageType::Location, cards::location(body)),
+        "contacts" => MessageContent::new(MessageType::Contacts, cards::names(body)),
+        "reaction" => MessageContent {
             answers: text(body, "message_id").map(str::to_owned),
-            ..Said::new(MessageType::Reaction, text(body, "emoji").map(prose))
+            ..MessageContent::new(MessageType::Reaction, text(body, "emoji").map(prose))
         },
-        "button" => Said::pressed(Button {
+        "button" => MessageContent::pressed(Button {
             id: None,
             payload: text(body, "payload").and_then(pressed),
             title: text(body, "text").and_then(pressed),
         }),
         "interactive" => interactive(body).unwrap_or_else(unsupported),
         // There is no type for orders; what was written with it is kept.
-        "order" => Said::new(MessageType::Unsupported, text(body, "text").map(prose)),
+        "order" => MessageContent::new(MessageType::Unsupported, text(body, "text").map(prose)),
         _ => unsupported(),
     }
 }
@@ -78,7 +78,7 @@ fn pressed(text: &str) -> Option<String> {
     (!kept.is_empty()).then_some(kept)
 }
 
-fn file(message_type: MessageType, body: &Value) -> Said {
+fn file(message_type: MessageType, body: &Value) -> MessageContent {
     let words = |name| text(body, name).map(prose).filter(|text| !text.is_empty());
     let brief = |name| words(name).map(|text| text.chars().take(SHORT).collect());
     let by_id = word(body, "id").and_then(|id| plain_name(&id)).map(|id| media::source(&id));
@@ -89,17 +89,17 @@ fn file(message_type: MessageType, body: &Value) -> Said {
         filename: brief("filename"),
         caption: words("caption"),
     };
-    Said { media: Some(media), ..Said::new(message_type, None) }
+    MessageContent { media: Some(media), ..MessageContent::new(message_type, None) }
 }
 
 /// The reply to an interactive message, or what one says that the operator sent.
-fn interactive(body: &Value) -> Option<Said> {
+fn interactive(body: &Value) -> Option<MessageContent> {
     let kind = text(body, "type")?;
     let words = |location: &Value, name: &str| pressed(text(location, name)?);
     match kind {
         "button_reply" | "list_reply" => {
             let reply = at(body, &[kind])?;
-            Some(Said::pressed(Button {
+            Some(MessageContent::pressed(Button {
                 id: words(reply, "id"),
                 payload: None,
                 title: words(reply, "title"),
@@ -107,7 +107,7 @@ fn interactive(body: &Value) -> Option<Said> {
         }
         "nfm_reply" => {
             let reply = at(body, &[kind])?;
-            Some(Said::pressed(Button {
+            Some(MessageContent::pressed(Button {
                 id: words(reply, "name"),
                 payload: words(reply, "response_json"),
                 title: words(reply, "body"),
@@ -115,7 +115,7 @@ fn interactive(body: &Value) -> Option<Said> {
         }
         _ => {
             let shown = text_at(body, &["body", "text"])?;
-            Some(Said::new(MessageType::Interactive, Some(prose(shown))))
+            Some(MessageContent::new(MessageType::Interactive, Some(prose(shown))))
         }
     }
 }

@@ -6,16 +6,16 @@ use recado_core::messages::{DeliveryCode, Failure, MessageStatus};
 use serde_json::Value;
 
 use super::changes::unknown;
-use super::message::{self, Side, id_of};
+use super::message::{self, Author, id_of};
 use super::people::{contacts, is_scoped_id, key};
-use super::webhook::Envelope;
+use super::webhook::EntryContext;
 use crate::shared::{array, at, integer, seconds, text_at, word};
 
 /// How far back the files of messages follow after their placeholders, in seconds.
 const FILES_FOLLOW: i64 = 14 * 24 * 60 * 60;
 
 /// What a part of the history tells. A business that shares no history tells so, which is nothing.
-pub(super) fn read(envelope: &Envelope<'_>, value: &Value) -> Vec<Incoming> {
+pub(super) fn read(envelope: &EntryContext<'_>, value: &Value) -> Vec<Incoming> {
     let parts = array(value, "history");
     let files = array(value, "messages");
     if parts.is_empty() && files.is_empty() {
@@ -23,7 +23,7 @@ pub(super) fn read(envelope: &Envelope<'_>, value: &Value) -> Vec<Incoming> {
     }
     let own = at(value, &["metadata"]).and_then(|reported| word(reported, "display_phone_number"));
     let own = own.and_then(|own| ChannelKey::parse(&digits_of(&own)));
-    let reader = Reader { envelope, contacts: contacts(value), own };
+    let reader = HistoryReader { envelope, contacts: contacts(value), own };
     let mut events = Vec::new();
     for part in parts {
         let is_newest =
@@ -43,14 +43,14 @@ fn digits_of(text: &str) -> String {
     text.chars().filter(char::is_ascii_digit).collect()
 }
 
-struct Reader<'a> {
-    envelope: &'a Envelope<'a>,
+struct HistoryReader<'a> {
+    envelope: &'a EntryContext<'a>,
     contacts: &'a [Value],
     /// The connection's own number, which is written with and without the ninth digit.
     own: Option<ChannelKey>,
 }
 
-impl Reader<'_> {
+impl HistoryReader<'_> {
     fn message(&self, other: Option<&str>, message: &Value) -> Vec<Incoming> {
         let side = match self.side(other, message) {
             Ok(side) => side,
@@ -58,20 +58,20 @@ impl Reader<'_> {
         };
         let mut message = message.clone();
         // A thread is named by the person it is with.
-        let field = if side == Side::Contact { "from" } else { "to" };
+        let field = if side == Author::Contact { "from" } else { "to" };
         let is_named = word(&message, field).is_some();
         if let (false, Some(fields), Some(other)) = (is_named, message.as_object_mut(), other) {
             fields.insert(field.to_owned(), Value::from(other));
         }
         let mut events = message::read(self.envelope, self.contacts, &message, side, true);
-        if side == Side::Phone && matches!(events.first(), Some(Ok(GatewayEvent::Echo(_)))) {
+        if side == Author::Phone && matches!(events.first(), Some(Ok(GatewayEvent::Echo(_)))) {
             events.extend(progress(&message));
         }
         events
     }
 
     /// Who wrote it: the one whom the thread is with, or the business.
-    fn side(&self, other: Option<&str>, message: &Value) -> Result<Side, String> {
+    fn side(&self, other: Option<&str>, message: &Value) -> Result<Author, String> {
         let named = |field: &str| word(message, field).and_then(|name| key(&name));
         let (from, to, other) = (named("from"), named("to"), other.and_then(key));
         let is_own = |name: &Option<ChannelKey>| name.is_some() && *name == self.own;
@@ -81,15 +81,15 @@ impl Reader<'_> {
         let is_phone = |name: &ChannelKey| !is_scoped_id(name.as_str());
         let apart = from.as_ref().is_some_and(is_phone) && other.as_ref().is_some_and(is_phone);
         if is_other(&from) || is_own(&to) {
-            Ok(Side::Contact)
+            Ok(Author::Contact)
         } else if is_own(&from) || is_other(&to) {
-            Ok(Side::Phone)
+            Ok(Author::Phone)
         } else if has_scoped {
-            Ok(Side::Contact)
+            Ok(Author::Contact)
         } else if apart || (to.is_some() && self.own.is_some()) {
-            Ok(Side::Phone)
+            Ok(Author::Phone)
         } else if from.is_some() {
-            Ok(Side::Contact)
+            Ok(Author::Contact)
         } else {
             Err("a message of the history names nobody".to_owned())
         }

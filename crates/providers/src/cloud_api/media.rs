@@ -7,7 +7,7 @@ use recado_core::transport::{OutboundResponse, Transport};
 use serde_json::Value;
 
 use super::answer::GraphError;
-use super::settings::Credentials;
+use super::settings::ApiSettings;
 use crate::shared::{goes_where, integer, parse, secure_host, text, transport_text};
 
 /// What stands before a media id in the source of a file.
@@ -33,7 +33,7 @@ pub(super) fn source_at(url: &str) -> String {
 /// only, so that one that is gone is asked for once more.
 pub(super) async fn media(
     transport: &dyn Transport,
-    access: &Credentials<'_>,
+    access: &ApiSettings<'_>,
     source: &str,
     limit: usize,
 ) -> Result<MediaFile, ProviderError> {
@@ -62,7 +62,7 @@ pub(super) async fn media(
 /// A file whose address the webhook told. Only the channel itself is shown the token.
 async fn reported(
     transport: &dyn Transport,
-    access: &Credentials<'_>,
+    access: &ApiSettings<'_>,
     url: &str,
     limit: usize,
 ) -> Result<MediaFile, ProviderError> {
@@ -79,7 +79,7 @@ async fn reported(
 /// The file at an address; `None` if there is none any more.
 async fn fetched(
     transport: &dyn Transport,
-    access: &Credentials<'_>,
+    access: &ApiSettings<'_>,
     url: &str,
     limit: usize,
 ) -> Result<Option<MediaFile>, ProviderError> {
@@ -97,7 +97,7 @@ async fn fetched(
 /// Where a file lies now; `None` if the API has it no more, or it is too large.
 async fn address(
     transport: &dyn Transport,
-    access: &Credentials<'_>,
+    access: &ApiSettings<'_>,
     id: &str,
     limit: usize,
 ) -> Result<Option<String>, ProviderError> {
@@ -118,7 +118,7 @@ async fn address(
 }
 
 fn missing(
-    access: &Credentials<'_>,
+    access: &ApiSettings<'_>,
     answer: &OutboundResponse,
     body: &Value,
 ) -> Result<Option<String>, ProviderError> {

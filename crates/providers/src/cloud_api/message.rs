@@ -6,14 +6,14 @@ use recado_core::messages::{MessageType, ProviderMessageId};
 use serde_json::Value;
 
 use super::changes::unknown;
-use super::content::{self, Said};
+use super::content::{self, MessageContent};
 use super::people::{NamedPerson, contacts, plain_name};
-use super::webhook::Envelope;
+use super::webhook::EntryContext;
 use crate::shared::{array, at, seconds, text, text_at, word};
 
 /// Whose words a message is, and whether they are new.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum Author {
     /// The contact's.
     Contact,
     /// The operator's, on the phone.
@@ -21,25 +21,29 @@ pub(super) enum Side {
 }
 
 /// What a message of a contact tells.
-pub(super) fn inbound(envelope: &Envelope<'_>, value: &Value, message: &Value) -> Vec<Incoming> {
-    read(envelope, contacts(value), message, Side::Contact, false)
+pub(super) fn inbound(
+    envelope: &EntryContext<'_>,
+    value: &Value,
+    message: &Value,
+) -> Vec<Incoming> {
+    read(envelope, contacts(value), message, Author::Contact, false)
 }
 
 /// What the operator wrote on the phone.
-pub(super) fn echoes(envelope: &Envelope<'_>, value: &Value) -> Vec<Incoming> {
+pub(super) fn echoes(envelope: &EntryContext<'_>, value: &Value) -> Vec<Incoming> {
     if !value.get("message_echoes").is_some_and(Value::is_array) {
         return vec![unknown("smb_message_echoes".to_owned(), value)];
     }
     let echoes = array(value, "message_echoes").iter();
-    echoes.flat_map(|echo| read(envelope, contacts(value), echo, Side::Phone, false)).collect()
+    echoes.flat_map(|echo| read(envelope, contacts(value), echo, Author::Phone, false)).collect()
 }
 
 /// What one message tells: nothing, or one event.
 pub(super) fn read(
-    envelope: &Envelope<'_>,
+    envelope: &EntryContext<'_>,
     contacts: &[Value],
     message: &Value,
-    side: Side,
+    side: Author,
     history: bool,
 ) -> Vec<Incoming> {
     match text(message, "type") {
@@ -49,8 +53,8 @@ pub(super) fn read(
         Some("reaction") if content::is_taken_back(message) => Vec::new(),
         _ => {
             vec![reported(envelope, contacts, message, side, history).map(|reported| match side {
-                Side::Contact => GatewayEvent::Message(reported),
-                Side::Phone => GatewayEvent::Echo(reported),
+                Author::Contact => GatewayEvent::Message(reported),
+                Author::Phone => GatewayEvent::Echo(reported),
             })]
         }
     }
@@ -63,19 +67,19 @@ pub(super) fn id_of(message: &Value, field: &str) -> Result<ProviderMessageId, S
 }
 
 fn reported(
-    envelope: &Envelope<'_>,
+    envelope: &EntryContext<'_>,
     contacts: &[Value],
     message: &Value,
-    side: Side,
+    side: Author,
     history: bool,
 ) -> Result<GatewayMessage, String> {
     let provider_id = id_of(message, "id")?;
     let fields: &[&str] = match side {
-        Side::Contact => &["from", "from_user_id", "from_parent_user_id"],
-        Side::Phone => &["to", "to_user_id", "to_parent_user_id"],
+        Author::Contact => &["from", "from_user_id", "from_parent_user_id"],
+        Author::Phone => &["to", "to_user_id", "to_parent_user_id"],
     };
     let person = NamedPerson::of(message, fields, contacts);
-    let push_name = person.push_name.clone().filter(|_| side == Side::Contact);
+    let push_name = person.push_name.clone().filter(|_| side == Author::Contact);
     let named = person.split();
     let group = word(message, "group_id");
     let (peer, aliases, participant) = match (group, named) {
@@ -83,13 +87,13 @@ fn reported(
             let written = format!("{group}@{}", envelope.group_suffix);
             let code = GroupCode::parse(&written, envelope.group_suffix);
             let code = code.ok_or_else(|| "group_id is no id of a group".to_owned())?;
-            let writer = named.map(|(name, _)| name).filter(|_| side == Side::Contact);
+            let writer = named.map(|(name, _)| name).filter(|_| side == Author::Contact);
             (code.as_str().to_owned(), Vec::new(), writer)
         }
         (None, Some((peer, aliases))) => (peer, aliases, None),
         (None, None) => return Err(format!("{} names nobody", fields[0])),
     };
-    let Said { message_type, content, media, button, answers } = content::read(message);
+    let MessageContent { message_type, content, media, button, answers } = content::read(message);
     let context = at(message, &["context"]).and_then(|context| text(context, "id"));
     Ok(GatewayMessage {
         provider_id,

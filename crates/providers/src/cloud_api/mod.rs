@@ -5,7 +5,7 @@
 //! may end with the version), `api_version` (`v23.0`) and `timeout_ms`.
 //!
 //! Our message id goes along as `biz_opaque_callback_data` and comes back with every status: that
-//! is how the fate of a send without an answer becomes known, as the API cannot be asked for it.
+//! is how the outcome of a send without an answer becomes known, as the API cannot be asked for it.
 //! It knows no groups that people have made, so nothing is sent to groups.
 
 mod account;

@@ -8,7 +8,7 @@ use recado_core::gateway::{
 };
 use recado_core::transport::Transport;
 
-use super::settings::Credentials;
+use super::settings::ApiSettings;
 use super::{CloudApi, media, send, state, templates, webhook};
 
 #[async_trait]
@@ -19,7 +19,7 @@ impl Provider for CloudApi {
         connection: &Connection,
         outgoing: &Outgoing,
     ) -> SendResult {
-        send::send(transport, &Credentials::of(connection), outgoing).await
+        send::send(transport, &ApiSettings::of(connection), outgoing).await
     }
 
     async fn status(
@@ -27,7 +27,7 @@ impl Provider for CloudApi {
         transport: &dyn Transport,
         connection: &Connection,
     ) -> Result<GatewayStatus, ProviderError> {
-        state::status(transport, &Credentials::of(connection)).await
+        state::status(transport, &ApiSettings::of(connection)).await
     }
 
     async fn templates(
@@ -35,7 +35,7 @@ impl Provider for CloudApi {
         transport: &dyn Transport,
         connection: &Connection,
     ) -> Result<Vec<ProviderTemplate>, ProviderError> {
-        templates::templates(transport, &Credentials::of(connection)).await
+        templates::templates(transport, &ApiSettings::of(connection)).await
     }
 
     async fn media(
@@ -45,7 +45,7 @@ impl Provider for CloudApi {
         source: &str,
         limit: usize,
     ) -> Result<MediaFile, ProviderError> {
-        media::media(transport, &Credentials::of(connection), source, limit).await
+        media::media(transport, &ApiSettings::of(connection), source, limit).await
     }
 
     fn handshake(&self, connection: &Connection, webhook: &ProviderWebhook) -> Handshake {

@@ -7,13 +7,13 @@ use serde_json::{Map, Value, json};
 
 use super::answer;
 use super::people::is_scoped_id;
-use super::settings::Credentials;
+use super::settings::ApiSettings;
 use crate::shared::{SEND_IDLE, digits, send_failure};
 
 /// Sends one message with one request.
 pub(super) async fn send(
     transport: &dyn Transport,
-    access: &Credentials<'_>,
+    access: &ApiSettings<'_>,
     outgoing: &Outgoing,
 ) -> SendResult {
     let body = Value::Object(body(outgoing)?);

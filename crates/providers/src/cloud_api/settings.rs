@@ -12,7 +12,7 @@ const API_VERSION: &str = "v23.0";
 
 /// What requests of one connection are made with.
 #[derive(Clone, Copy)]
-pub(super) struct Credentials<'a> {
+pub(super) struct ApiSettings<'a> {
     pub(super) base: &'a str,
     version: &'a str,
     pub(super) number: &'a str,
@@ -21,7 +21,7 @@ pub(super) struct Credentials<'a> {
     pub(super) timeout: Duration,
 }
 
-impl<'a> Credentials<'a> {
+impl<'a> ApiSettings<'a> {
     pub(super) fn of(connection: &'a Connection) -> Self {
         let settings = &connection.settings;
         let (base, in_base) = split_version(settings.text("api_base").unwrap_or(API_BASE));

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::answer::GraphError;
 use super::errors::{ErrorClass, class_of};
-use super::settings::Credentials;
+use super::settings::ApiSettings;
 use crate::shared::{at, clip, integer, parse, text, transport_text};
 
 const FIELDS: &str = "display_phone_number,verified_name,quality_rating";
@@ -15,7 +15,7 @@ const FIELDS: &str = "display_phone_number,verified_name,quality_rating";
 /// Asks for the number itself: an answer proves that token and number go together.
 pub(super) async fn status(
     transport: &dyn Transport,
-    access: &Credentials<'_>,
+    access: &ApiSettings<'_>,
 ) -> Result<GatewayStatus, ProviderError> {
     let request = access.get(&[access.number], &[("fields", FIELDS)]);
     let answer = transport.send(request).await;

@@ -11,7 +11,7 @@ use super::changes::unknown;
 use super::errors::{ErrorClass, class_of};
 use super::message::id_of;
 use super::people::{NamedPerson, contacts};
-use super::webhook::Envelope;
+use super::webhook::EntryContext;
 use crate::shared::{array, clip, integer, seconds, text, text_at};
 
 /// The recipient wants no marketing messages of this business.
@@ -19,7 +19,7 @@ const STOPPED: u32 = 131_050;
 
 /// What one status tells: how far the message came, and besides whatever it gives away of the
 /// recipient's names, of their wish to get no more marketing, and of trouble with the account.
-pub(super) fn read(_: &Envelope<'_>, value: &Value, status: &Value) -> Vec<Incoming> {
+pub(super) fn read(_: &EntryContext<'_>, value: &Value, status: &Value) -> Vec<Incoming> {
     let Some(word) = text(status, "status") else {
         return vec![Err("a status says nothing".to_owned())];
     };

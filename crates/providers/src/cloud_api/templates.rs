@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::answer::GraphError;
 use super::people::plain_name;
-use super::settings::Credentials;
+use super::settings::ApiSettings;
 use super::template_shape;
 use crate::shared::{MAX_ANSWER, array, at, parameter, parse, text, text_at, transport_text, word};
 
@@ -23,7 +23,7 @@ const MAX_PAGES: usize = 70;
 /// does not name would be taken for gone.
 pub(super) async fn templates(
     transport: &dyn Transport,
-    access: &Credentials<'_>,
+    access: &ApiSettings<'_>,
 ) -> Result<Vec<ProviderTemplate>, ProviderError> {
     let failed = |reported: &str| ProviderError::Failed(reported.to_owned());
     let account = access
@@ -54,7 +54,7 @@ pub(super) async fn templates(
 
 async fn page(
     transport: &dyn Transport,
-    access: &Credentials<'_>,
+    access: &ApiSettings<'_>,
     account: &str,
     after: Option<&str>,
 ) -> Result<Value, ProviderError> {

@@ -74,7 +74,7 @@ pub(super) fn receive(
     }
     let mut received = Vec::new();
     for entry in array(&body, "entry") {
-        let envelope = Envelope {
+        let envelope = EntryContext {
             account: word(entry, "id"),
             time: integer(entry, "time"),
             group_suffix: &adapter.group_suffix,
@@ -92,14 +92,14 @@ pub(super) fn receive(
 }
 
 /// What an entry says of all its changes.
-pub(super) struct Envelope<'a> {
+pub(super) struct EntryContext<'a> {
     account: Option<String>,
     /// When it was made, in seconds; mostly absent.
     pub(super) time: Option<i64>,
     pub(super) group_suffix: &'a str,
 }
 
-impl Envelope<'_> {
+impl EntryContext<'_> {
     /// The connections of the account.
     pub(super) fn of_account(&self) -> Addressee {
         self.account.clone().map_or(Addressee::Called, Addressee::Account)

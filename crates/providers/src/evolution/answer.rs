@@ -33,7 +33,7 @@ pub(super) enum Meaning {
 
 /// An answer that is no success.
 #[derive(Debug)]
-pub(super) struct Trouble {
+pub(super) struct ErrorAnswer {
     /// The status code.
     pub(super) status: u16,
     /// What it means.
@@ -47,7 +47,7 @@ pub(super) const fn is_success(status: u16) -> bool {
     matches!(status, 200..=299)
 }
 
-impl Trouble {
+impl ErrorAnswer {
     /// Reads an answer that is no success.
     pub(super) fn read(response: &OutboundResponse) -> Self {
         let body = parse(&response.body).unwrap_or_default();

@@ -46,7 +46,7 @@ const SILENT: &[&str] = &[
 #[derive(Debug, PartialEq)]
 pub(super) enum Body {
     /// Something that a person said.
-    Said(Box<Said>),
+    Content(Box<MessageContent>),
     /// A change of what was said before.
     Edit {
         /// The message that is changed.
@@ -62,7 +62,7 @@ pub(super) enum Body {
 
 /// What a person said.
 #[derive(Debug, PartialEq)]
-pub(super) struct Said {
+pub(super) struct MessageContent {
     pub(super) message_type: MessageType,
     pub(super) content: Option<String>,
     pub(super) media: Option<EventMedia>,
@@ -78,7 +78,7 @@ pub(super) struct Quote {
     pub(super) message_type: Option<MessageType>,
 }
 
-impl Said {
+impl MessageContent {
     pub(super) fn of(message_type: MessageType) -> Self {
         let quoted = Quote::default();
         Self { message_type, content: None, media: None, button: None, quoted }
@@ -96,7 +96,11 @@ pub(super) fn read(record: &Value) -> Body {
         // A note of the application ("joined", "missed a call") has no message at all; a message
         // without one could not be decrypted.
         let is_note = record.get("messageStubType").is_some_and(|stub| !stub.is_null());
-        return if is_note { Body::Nothing } else { said(Said::of(MessageType::Unsupported)) };
+        return if is_note {
+            Body::Nothing
+        } else {
+            said(MessageContent::of(MessageType::Unsupported))
+        };
     };
     let message = unwrapped(outer);
     if let Some(protocol) = message.get("protocolMessage") {
@@ -110,7 +114,11 @@ pub(super) fn read(record: &Value) -> Body {
         let silent = message
             .as_object()
             .is_some_and(|fields| !fields.is_empty() && fields.keys().all(is_silent));
-        return if silent { Body::Nothing } else { said(Said::of(MessageType::Unsupported)) };
+        return if silent {
+            Body::Nothing
+        } else {
+            said(MessageContent::of(MessageType::Unsupported))
+        };
     };
     if let Some(media) = &mut found.media {
         let id = at(record, &["key", "id"]).and_then(Value::as_str);
@@ -127,7 +135,12 @@ pub(super) fn protocol(protocol: &Value, record: &Value) -> Body {
     let of = protocol.get("key").and_then(|key| message_id(key, "id"));
     // What was written beneath a file is no message's text.
     match (said, of) {
-        (Some(Said { message_type: MessageType::Text, content: Some(content), .. }), Some(of)) => {
+        (
+            Some(MessageContent {
+                message_type: MessageType::Text, content: Some(content), ..
+            }),
+            Some(of),
+        ) => {
             let timestamp =
                 time(protocol, "timestampMs").or_else(|| time(record, "messageTimestamp"));
             Body::Edit { of, content, timestamp }
@@ -136,8 +149,8 @@ pub(super) fn protocol(protocol: &Value, record: &Value) -> Body {
     }
 }
 
-fn said(said: Said) -> Body {
-    Body::Said(Box::new(said))
+fn said(said: MessageContent) -> Body {
+    Body::Content(Box::new(said))
 }
 
 /// The message inside its envelopes.
@@ -154,12 +167,14 @@ fn unwrapped(message: &Value) -> &Value {
 }
 
 /// What a message without envelopes says, if its kind is known; where its file lies is not told.
-fn one(message: &Value) -> Option<Said> {
+fn one(message: &Value) -> Option<MessageContent> {
     if let Some(content) = filled(message, "conversation") {
-        return Some(Said::saying(MessageType::Text, Some(content)));
+        return Some(MessageContent::saying(MessageType::Text, Some(content)));
     }
     message.as_object()?.iter().find_map(|(kind, part)| match kind.as_str() {
-        "extendedTextMessage" => Some(Said::saying(MessageType::Text, text(part, "text"))),
+        "extendedTextMessage" => {
+            Some(MessageContent::saying(MessageType::Text, text(part, "text")))
+        }
         "imageMessage" => Some(parts::file(MessageType::Image, part)),
         "videoMessage" | "ptvMessage" => Some(parts::file(MessageType::Video, part)),
         "audioMessage" => Some(parts::file(MessageType::Audio, part)),
@@ -187,7 +202,8 @@ fn quote(record: &Value, message: &Value) -> Quote {
     let Some(context) = context else { return Quote::default() };
     let quoted = object(context, "quotedMessage").and(context.get("quotedMessage"));
     let quoted = quoted.map(unwrapped).and_then(one);
-    let caption = |said: &Said| said.media.as_ref().and_then(|media| media.caption.clone());
+    let caption =
+        |said: &MessageContent| said.media.as_ref().and_then(|media| media.caption.clone());
     Quote {
         id: message_id(context, "stanzaId"),
         content: quoted.as_ref().and_then(|said| said.content.clone().or_else(|| caption(said))),

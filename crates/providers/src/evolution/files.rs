@@ -11,7 +11,7 @@ const MAX_BYTES: usize = 64 * 1024 * 1024;
 
 /// The files by connection and source. Clones share them.
 #[derive(Clone, Default)]
-pub(super) struct Files(Arc<Mutex<KeptFiles>>);
+pub(super) struct FileCache(Arc<Mutex<KeptFiles>>);
 
 #[derive(Default)]
 struct KeptFiles {
@@ -25,13 +25,13 @@ struct File {
     bytes: Vec<u8>,
 }
 
-impl std::fmt::Debug for Files {
+impl std::fmt::Debug for FileCache {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Files(***)")
     }
 }
 
-impl Files {
+impl FileCache {
     /// Keeps a file; the oldest ones make room for it.
     pub(super) fn keep(&self, connection: ConnectionId, source: &str, bytes: Vec<u8>) {
         if bytes.len() > MAX_BYTES {
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn a_file_is_its_connections_and_taken_once() {
-        let files = Files::default();
+        let files = FileCache::default();
         files.keep(connection(1), "a", vec![1]);
         files.keep(connection(1), "a", vec![2]);
         assert_eq!(files.take(connection(2), "a"), None);
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn the_oldest_files_make_room() {
-        let files = Files::default();
+        let files = FileCache::default();
         let third = MAX_BYTES / 3;
         for n in 0..4_u8 {
             files.keep(connection(1), &n.to_string(), vec![n; third]);

@@ -8,7 +8,7 @@ use recado_core::groups::{Group, GroupList};
 use recado_core::transport::Transport;
 use serde_json::Value;
 
-use super::answer::{Trouble, is_success, unreachable};
+use super::answer::{ErrorAnswer, is_success, unreachable};
 use super::names::InstanceNames;
 use super::settings::InstanceAddress;
 use super::values::{filled, short};
@@ -35,7 +35,7 @@ pub(super) async fn groups(
     request.answer_limit = MAX_ANSWER;
     let response = transport.send(request).await.map_err(|error| unreachable(&error))?;
     if !is_success(response.status) {
-        return Err(Trouble::read(&response).provider_error());
+        return Err(ErrorAnswer::read(&response).provider_error());
     }
     let unreadable = || ProviderError::Failed("the gateway's answer is no list of groups".into());
     let Some(Value::Array(entries)) = parse(&response.body) else { return Err(unreadable()) };

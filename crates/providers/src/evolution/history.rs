@@ -12,7 +12,7 @@ use recado_core::gateway::{
 use recado_core::transport::Transport;
 use serde_json::{Value, json};
 
-use super::answer::{Trouble, is_success, unreachable};
+use super::answer::{ErrorAnswer, is_success, unreachable};
 use super::body::{self, Body};
 use super::message;
 use super::names::{InstanceNames, is_incoming, same_person};
@@ -66,7 +66,7 @@ impl HistoryQuery<'_> {
         request.answer_limit = MAX_ANSWER;
         let response = transport.send(request).await.map_err(|error| unreachable(&error))?;
         if !is_success(response.status) {
-            return Err(Trouble::read(&response).provider_error());
+            return Err(ErrorAnswer::read(&response).provider_error());
         }
         let unreadable = || ProviderError::Failed("the gateway's answer is no history".to_owned());
         let answer = parse(&response.body).ok_or_else(unreadable)?;
@@ -167,7 +167,7 @@ impl SendProof<'_> {
                 .chain(&chat.aliases)
                 .any(|name| same_person(name, &outgoing.recipient)),
         };
-        let Body::Said(said) = body::read(row) else { return None };
+        let Body::Content(said) = body::read(row) else { return None };
         let same_text = said.content.as_deref().map(str::trim) == Some(self.text.trim());
         let at = time(row, "messageTimestamp")?;
         let in_time = at.plus(Duration::from_secs(1)) > self.from && at <= self.to;

@@ -7,8 +7,8 @@ use recado_core::gateway::{MediaFile, ProviderError};
 use recado_core::transport::Transport;
 use serde_json::{Value, json};
 
-use super::answer::{Meaning, Trouble, is_success, unreachable};
-use super::files::Files;
+use super::answer::{ErrorAnswer, Meaning, is_success, unreachable};
+use super::files::FileCache;
 use super::settings::InstanceAddress;
 use crate::shared::{parse, text, text_at};
 
@@ -32,7 +32,7 @@ fn decoded(written: &str) -> Option<Vec<u8>> {
 pub(super) async fn media(
     transport: &dyn Transport,
     connection: &Connection,
-    files: &Files,
+    files: &FileCache,
     source: &str,
     limit: usize,
 ) -> Result<MediaFile, ProviderError> {
@@ -52,7 +52,7 @@ pub(super) async fn media(
     let answer_limit = request.answer_limit;
     let response = transport.send(request).await.map_err(|error| unreachable(&error))?;
     if !is_success(response.status) {
-        let trouble = Trouble::read(&response);
+        let trouble = ErrorAnswer::read(&response);
         return match (trouble.status, trouble.meaning) {
             (400, Meaning::Other) if says_not_found(&response.body) => Ok(MediaFile::Gone),
             _ => Err(trouble.provider_error()),

@@ -3,32 +3,32 @@
 use recado_core::gateway::{GatewayEvent, GatewayMessage, OwnSend};
 use serde_json::Value;
 
-use super::body::{self, Body, Said};
+use super::body::{self, Body, MessageContent};
 use super::names::{Chat, InstanceNames, is_incoming};
 use super::values::{filled, message_id, short, time};
 use crate::shared::at;
 
 /// What a record is: nothing that means anything here, or an event.
-pub(super) type Read = Result<Option<GatewayEvent>, String>;
+pub(super) type ParsedEvent = Result<Option<GatewayEvent>, String>;
 
 /// A message of a conversation: from a contact, or written by the operator on a device.
-pub(super) fn read(record: &Value, names: InstanceNames<'_>, history: bool) -> Read {
+pub(super) fn read(record: &Value, names: InstanceNames<'_>, history: bool) -> ParsedEvent {
     let Some(chat) = names.chat(record)? else { return Ok(None) };
     let Some((message, incoming)) = message(record, chat, history)? else { return Ok(None) };
     Ok(match message {
-        Found::Edit(edit) => Some(*edit),
-        Found::Message(message) if incoming => Some(GatewayEvent::Message(*message)),
-        Found::Message(message) => Some(GatewayEvent::Echo(*message)),
+        ParsedRecord::Edit(edit) => Some(*edit),
+        ParsedRecord::Message(message) if incoming => Some(GatewayEvent::Message(*message)),
+        ParsedRecord::Message(message) => Some(GatewayEvent::Echo(*message)),
     })
 }
 
 /// A message that the gateway sent for a program.
-pub(super) fn own_send(record: &Value, names: InstanceNames<'_>) -> Read {
+pub(super) fn own_send(record: &Value, names: InstanceNames<'_>) -> ParsedEvent {
     let Some(chat) = names.any_chat(record)? else { return Ok(None) };
     Ok(match message(record, chat, false)? {
         None => None,
-        Some((Found::Edit(edit), _)) => Some(*edit),
-        Some((Found::Message(message), _)) => Some(GatewayEvent::OwnSend(OwnSend {
+        Some((ParsedRecord::Edit(edit), _)) => Some(*edit),
+        Some((ParsedRecord::Message(message), _)) => Some(GatewayEvent::OwnSend(OwnSend {
             provider_id: message.provider_id,
             reference: None,
             peer: message.peer,
@@ -40,32 +40,36 @@ pub(super) fn own_send(record: &Value, names: InstanceNames<'_>) -> Read {
 }
 
 /// A changed text by the protocol's own record of the change.
-pub(super) fn edit(protocol: &Value) -> Read {
+pub(super) fn edit(protocol: &Value) -> ParsedEvent {
     let record = Value::Null;
     Ok(match body::protocol(protocol, &record) {
         Body::Edit { of, content, timestamp } => {
             Some(GatewayEvent::Edit { provider_id: of, content, timestamp })
         }
-        Body::Said(_) | Body::Nothing => None,
+        Body::Content(_) | Body::Nothing => None,
     })
 }
 
-enum Found {
+enum ParsedRecord {
     Message(Box<GatewayMessage>),
     Edit(Box<GatewayEvent>),
 }
 
-fn message(record: &Value, chat: Chat, history: bool) -> Result<Option<(Found, bool)>, String> {
+fn message(
+    record: &Value,
+    chat: Chat,
+    history: bool,
+) -> Result<Option<(ParsedRecord, bool)>, String> {
     let key = at(record, &["key"]).ok_or("it has no key")?;
     let provider_id = message_id(key, "id").ok_or("its key has no usable id")?;
     let incoming = is_incoming(key);
-    let Said { message_type, content, media, button, quoted } = match body::read(record) {
+    let MessageContent { message_type, content, media, button, quoted } = match body::read(record) {
         Body::Nothing => return Ok(None),
         Body::Edit { of, content, timestamp } => {
             let edit = GatewayEvent::Edit { provider_id: of, content, timestamp };
-            return Ok(Some((Found::Edit(Box::new(edit)), incoming)));
+            return Ok(Some((ParsedRecord::Edit(Box::new(edit)), incoming)));
         }
-        Body::Said(said) => *said,
+        Body::Content(said) => *said,
     };
     let push_name = filled(record, "pushName").filter(|_| incoming).and_then(short);
     let message = GatewayMessage {
@@ -84,5 +88,5 @@ fn message(record: &Value, chat: Chat, history: bool) -> Result<Option<(Found, b
         history,
         timestamp: time(record, "messageTimestamp"),
     };
-    Ok(Some((Found::Message(Box::new(message)), incoming)))
+    Ok(Some((ParsedRecord::Message(Box::new(message)), incoming)))
 }

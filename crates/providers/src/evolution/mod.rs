@@ -33,7 +33,7 @@ use recado_core::gateway::{
 use recado_core::groups::GroupList;
 use recado_core::transport::Transport;
 
-use files::Files;
+use files::FileCache;
 use names::InstanceNames;
 
 /// The adapter. Settings of a connection: `base_url` (a prefix of the path is kept), `instance`,
@@ -41,13 +41,13 @@ use names::InstanceNames;
 #[derive(Clone, Debug)]
 pub struct Evolution {
     group_suffix: String,
-    files: Files,
+    files: FileCache,
 }
 
 impl Evolution {
     /// An adapter that writes group codes with this suffix (D2).
     pub fn new(group_suffix: impl Into<String>) -> Self {
-        Self { group_suffix: group_suffix.into(), files: Files::default() }
+        Self { group_suffix: group_suffix.into(), files: FileCache::default() }
     }
 
     fn names<'a>(&'a self, connection: &'a Connection) -> InstanceNames<'a> {

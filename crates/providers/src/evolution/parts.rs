@@ -4,7 +4,7 @@ use recado_core::gateway::{Button, EventMedia};
 use recado_core::messages::MessageType;
 use serde_json::Value;
 
-use super::body::{Quote, Said};
+use super::body::{MessageContent, Quote};
 use super::media::SOURCE;
 use super::values::{filled, long, message_id, short};
 use crate::shared::{array, at, text, text_at};
@@ -13,7 +13,7 @@ use crate::shared::{array, at, text, text_at};
 const MAX_URL: usize = 4_096;
 
 /// A file, with what was written beneath it.
-pub(super) fn file(message_type: MessageType, part: &Value) -> Said {
+pub(super) fn file(message_type: MessageType, part: &Value) -> MessageContent {
     let name = filled(part, "fileName").or_else(|| filled(part, "title")).and_then(short);
     let media = EventMedia {
         url: None,
@@ -21,7 +21,7 @@ pub(super) fn file(message_type: MessageType, part: &Value) -> Said {
         filename: name.filter(|_| message_type == MessageType::Document),
         caption: filled(part, "caption").map(long),
     };
-    Said { media: Some(media), ..Said::of(message_type) }
+    MessageContent { media: Some(media), ..MessageContent::of(message_type) }
 }
 
 /// Where a file can be fetched: at the address that the gateway put it, or by the message's id.
@@ -36,7 +36,7 @@ pub(super) fn media_source(locations: &[&Value], id: Option<&str>) -> Option<Str
 }
 
 /// A place: `lat,lng name` (D31a).
-pub(super) fn location(part: &Value) -> Said {
+pub(super) fn location(part: &Value) -> MessageContent {
     let number = |name| part.get(name).filter(|value| value.is_number()).map(Value::to_string);
     let point = number("degreesLatitude").zip(number("degreesLongitude"));
     let name = filled(part, "name").or_else(|| filled(part, "address"));
@@ -46,46 +46,46 @@ pub(super) fn location(part: &Value) -> Said {
         (Some((lat, lng)), None) => Some(format!("{lat},{lng}")),
         (None, name) => name.map(str::to_owned),
     };
-    Said::saying(MessageType::Location, content.as_deref())
+    MessageContent::saying(MessageType::Location, content.as_deref())
 }
 
 /// Address cards: their names.
-pub(super) fn contacts(part: &Value) -> Said {
+pub(super) fn contacts(part: &Value) -> MessageContent {
     let cards = array(part, "contacts");
     let names: Vec<&str> = if cards.is_empty() {
         filled(part, "displayName").into_iter().collect()
     } else {
         cards.iter().filter_map(|card| filled(card, "displayName")).collect()
     };
-    Said::saying(MessageType::Contacts, Some(&names.join(", ")))
+    MessageContent::saying(MessageType::Contacts, Some(&names.join(", ")))
 }
 
 /// A reaction: its emoji, answering the message it is of; `None` for one that was taken back.
-pub(super) fn reaction(part: &Value) -> Option<Said> {
+pub(super) fn reaction(part: &Value) -> Option<MessageContent> {
     let emoji = filled(part, "text")?;
     let quoted =
         Quote { id: part.get("key").and_then(|key| message_id(key, "id")), ..Quote::default() };
-    Some(Said { quoted, ..Said::saying(MessageType::Reaction, Some(emoji)) })
+    Some(MessageContent { quoted, ..MessageContent::saying(MessageType::Reaction, Some(emoji)) })
 }
 
 /// The press of a button beneath a message.
-pub(super) fn button_reply(part: &Value) -> Said {
+pub(super) fn button_reply(part: &Value) -> MessageContent {
     pressed(text(part, "selectedButtonId"), text(part, "selectedDisplayText"), None)
 }
 
 /// The press of a button of a template.
-pub(super) fn template_reply(part: &Value) -> Said {
+pub(super) fn template_reply(part: &Value) -> MessageContent {
     pressed(text(part, "selectedId"), text(part, "selectedDisplayText"), None)
 }
 
 /// A choice of a list.
-pub(super) fn list_reply(part: &Value) -> Said {
+pub(super) fn list_reply(part: &Value) -> MessageContent {
     let title = filled(part, "title").or_else(|| filled(part, "description"));
     pressed(text_at(part, &["singleSelectReply", "selectedRowId"]), title, None)
 }
 
 /// An answer to a message with forms or buttons of the newer kind.
-pub(super) fn interactive_reply(part: &Value) -> Said {
+pub(super) fn interactive_reply(part: &Value) -> MessageContent {
     let flow = at(part, &["nativeFlowResponseMessage"]);
     let written = flow.and_then(|flow| filled(flow, "paramsJson"));
     let parameters: Option<Value> = written.and_then(|json| serde_json::from_str(json).ok());
@@ -94,8 +94,11 @@ pub(super) fn interactive_reply(part: &Value) -> Said {
     pressed(id, text_at(part, &["body", "text"]), written)
 }
 
-fn pressed(id: Option<&str>, title: Option<&str>, payload: Option<&str>) -> Said {
+fn pressed(id: Option<&str>, title: Option<&str>, payload: Option<&str>) -> MessageContent {
     let kept = |text: Option<&str>| text.map(long).filter(|text| !text.is_empty());
     let button = Button { id: kept(id), payload: kept(payload), title: kept(title) };
-    Said { button: Some(button), ..Said::saying(MessageType::Interactive, title) }
+    MessageContent {
+        button: Some(button),
+        ..MessageContent::saying(MessageType::Interactive, title)
+    }
 }

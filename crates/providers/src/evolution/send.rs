@@ -6,7 +6,7 @@ use recado_core::messages::DeliveryCode;
 use recado_core::transport::Transport;
 use serde_json::json;
 
-use super::answer::{Trouble, is_success};
+use super::answer::{ErrorAnswer, is_success};
 use super::names::{ChatAddress, InstanceNames};
 use super::settings::InstanceAddress;
 use super::values::message_id;
@@ -35,7 +35,7 @@ pub(super) async fn send(
     request.max_idle = Some(SEND_IDLE);
     let response = transport.send(request).await.map_err(|error| send_failure(&error))?;
     if !is_success(response.status) {
-        return Err(Trouble::read(&response).send_failure());
+        return Err(ErrorAnswer::read(&response).send_failure());
     }
     let record = parse(&response.body).unwrap_or_default();
     let id = at(&record, &["key"]).and_then(|key| message_id(key, "id"));

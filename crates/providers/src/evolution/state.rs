@@ -7,7 +7,7 @@ use recado_core::gateway::{GatewayStatus, Pairing, PairingCode, ProviderError};
 use recado_core::transport::Transport;
 use serde_json::{Value, json};
 
-use super::answer::{Trouble, is_success, unreachable};
+use super::answer::{ErrorAnswer, is_success, unreachable};
 use super::settings::InstanceAddress;
 use super::values::filled;
 use crate::shared::{MAX_ANSWER, at, boolean, clip, parse, text, text_at};
@@ -23,7 +23,7 @@ pub(super) async fn status(
     let request = InstanceAddress::of(connection).get(["instance", "connectionState"], &[]);
     let response = transport.send(request).await.map_err(|error| unreachable(&error))?;
     if !is_success(response.status) {
-        let trouble = Trouble::read(&response);
+        let trouble = ErrorAnswer::read(&response);
         return match trouble.is_denial() {
             true => Ok(GatewayStatus {
                 status: ConnectionStatus::Disconnected,
@@ -51,7 +51,7 @@ pub(super) async fn pairing(
     request.answer_limit = MAX_ANSWER;
     let response = transport.send(request).await.map_err(|error| unreachable(&error))?;
     if !is_success(response.status) {
-        return Err(Trouble::read(&response).provider_error());
+        return Err(ErrorAnswer::read(&response).provider_error());
     }
     let answer = parse(&response.body)
         .ok_or_else(|| ProviderError::Failed("the gateway's answer cannot be read".to_owned()))?;

@@ -5,7 +5,7 @@ use recado_core::messages::{DeliveryCode, Failure, MessageStatus, ProviderMessag
 use serde_json::Value;
 
 use super::body::{self, Body};
-use super::message::Read;
+use super::message::ParsedEvent;
 use super::values::message_id;
 use crate::shared::{array, at, boolean};
 
@@ -51,7 +51,7 @@ fn report(provider_id: ProviderMessageId, status: MessageStatus) -> GatewayEvent
 }
 
 /// An item of `messages.update`: only what became of our own messages matters.
-pub(super) fn read(update: &Value) -> Read {
+pub(super) fn read(update: &Value) -> ParsedEvent {
     let key = at(update, &["key"]).unwrap_or(update);
     let change = at(update, &["update"]).unwrap_or(update);
     if let Some(edited) = edited(change) {
@@ -84,7 +84,7 @@ fn edited(change: &Value) -> Option<Option<GatewayEvent>> {
         Body::Edit { of, content, timestamp } => {
             Some(GatewayEvent::Edit { provider_id: of, content, timestamp })
         }
-        Body::Said(_) | Body::Nothing => None,
+        Body::Content(_) | Body::Nothing => None,
     })
 }
 

@@ -6,10 +6,10 @@ use recado_core::gateway::{
 };
 use serde_json::Value;
 
-use super::files::Files;
+use super::files::FileCache;
 use super::groups;
 use super::media;
-use super::message::{self, Read};
+use super::message::{self, ParsedEvent};
 use super::names::InstanceNames;
 use super::status;
 use crate::shared::{array, parse, same, text};
@@ -61,7 +61,7 @@ fn without_event(token: &str) -> &str {
 pub(super) fn read(
     connection: &Connection,
     names: InstanceNames<'_>,
-    files: &Files,
+    files: &FileCache,
     body: &[u8],
 ) -> Result<Vec<Received>, WebhookRefused> {
     let envelope = parse(body).ok_or(WebhookRefused::Malformed)?;
@@ -75,7 +75,7 @@ pub(super) fn read(
 fn events(
     connection: &Connection,
     names: InstanceNames<'_>,
-    files: &Files,
+    files: &FileCache,
     event: &str,
     envelope: &Value,
 ) -> Vec<Incoming> {
@@ -89,7 +89,7 @@ fn events(
         return vec![Err("the event is of another instance".to_owned())];
     }
     let data = envelope.get("data").unwrap_or(&Value::Null);
-    let each = |read: &dyn Fn(&Value) -> Read| {
+    let each = |read: &dyn Fn(&Value) -> ParsedEvent| {
         items(data).iter().filter_map(|item| read(item).transpose()).collect()
     };
     let changed = |event| vec![Ok(event)];
@@ -128,7 +128,7 @@ fn events(
 }
 
 /// Keeps the file of a message that came with it, for when it is fetched.
-fn keep_file(connection: &Connection, files: &Files, record: &Value, read: &Read) {
+fn keep_file(connection: &Connection, files: &FileCache, record: &Value, read: &ParsedEvent) {
     let Ok(Some(GatewayEvent::Message(message) | GatewayEvent::Echo(message))) = read else {
         return;
     };

@@ -81,7 +81,7 @@ impl<'a> Api<'a> {
 
 /// Why a question has no answer.
 #[derive(Debug)]
-pub(super) enum Trouble {
+pub(super) enum RequestError {
     /// There was no answer at all.
     Transport(TransportError),
     /// It was an error, with its body if that was JSON.
@@ -90,7 +90,7 @@ pub(super) enum Trouble {
     Unreadable,
 }
 
-impl Trouble {
+impl RequestError {
     /// What the session does instead of working, if that is why.
     pub(super) fn session_state(&self) -> Option<&str> {
         match self {
@@ -125,8 +125,8 @@ impl Trouble {
     }
 }
 
-impl From<Trouble> for ProviderError {
-    fn from(trouble: Trouble) -> Self {
+impl From<RequestError> for ProviderError {
+    fn from(trouble: RequestError) -> Self {
         Self::Failed(trouble.text())
     }
 }
@@ -152,12 +152,12 @@ pub(super) fn said(body: &Value) -> Option<String> {
 pub(super) async fn ask(
     transport: &dyn Transport,
     request: OutboundRequest,
-) -> Result<Value, Trouble> {
-    let answer = transport.send(request).await.map_err(Trouble::Transport)?;
+) -> Result<Value, RequestError> {
+    let answer = transport.send(request).await.map_err(RequestError::Transport)?;
     let body = parse(&answer.body);
     match answer.status {
-        200..=299 => body.ok_or(Trouble::Unreadable),
-        status => Err(Trouble::Status(status, body)),
+        200..=299 => body.ok_or(RequestError::Unreadable),
+        status => Err(RequestError::Status(status, body)),
     }
 }
 
@@ -171,11 +171,11 @@ mod tests {
     fn only_the_gateways_own_words_are_kept_of_an_error() {
         let echoing = json!({"statusCode": 500, "exception": {"message": "boom", "stack": "at x"},
             "request": {"body": {"text": "segredo"}}});
-        let trouble = Trouble::Status(500, Some(echoing));
+        let trouble = RequestError::Status(500, Some(echoing));
         assert_eq!(trouble.text(), "500: boom");
         let listed = json!({"statusCode": 400, "message": ["chatId must be set", "x"]});
-        assert_eq!(Trouble::Status(400, Some(listed)).text(), "400: chatId must be set");
-        assert_eq!(Trouble::Status(502, None).text(), "the gateway answered 502");
+        assert_eq!(RequestError::Status(400, Some(listed)).text(), "400: chatId must be set");
+        assert_eq!(RequestError::Status(502, None).text(), "the gateway answered 502");
     }
 
     #[test]
@@ -184,13 +184,13 @@ mod tests {
         let engine = json!({"message": "The method is not implemented by the engine."});
         let plus = json!({"message": "The feature is available only in Plus version."});
         for (trouble, expected) in [
-            (Trouble::Status(501, None), true),
-            (Trouble::Status(422, Some(engine)), true),
-            (Trouble::Status(422, Some(plus)), true),
-            (Trouble::Status(404, Some(plain.clone())), false),
-            (Trouble::Status(400, Some(plain)), false),
-            (Trouble::Status(500, None), false),
-            (Trouble::Unreadable, false),
+            (RequestError::Status(501, None), true),
+            (RequestError::Status(422, Some(engine)), true),
+            (RequestError::Status(422, Some(plus)), true),
+            (RequestError::Status(404, Some(plain.clone())), false),
+            (RequestError::Status(400, Some(plain)), false),
+            (RequestError::Status(500, None), false),
+            (RequestError::Unreadable, false),
         ] {
             assert_eq!(trouble.is_not_implemented(), expected, "{trouble:?}");
         }
@@ -200,9 +200,9 @@ mod tests {
     fn a_session_that_is_not_ready_says_what_it_is() {
         let body = json!({"error": "Session status is not as expected", "session": "a",
             "status": "SCAN_QR_CODE", "expected": ["WORKING"]});
-        let trouble = Trouble::Status(422, Some(body));
+        let trouble = RequestError::Status(422, Some(body));
         assert_eq!(trouble.session_state(), Some("SCAN_QR_CODE"));
         assert_eq!(trouble.text(), "the session is SCAN_QR_CODE");
-        assert_eq!(Trouble::Status(422, Some(json!({"status": "x"}))).session_state(), None);
+        assert_eq!(RequestError::Status(422, Some(json!({"status": "x"}))).session_state(), None);
     }
 }

@@ -63,7 +63,7 @@ const BROWSER_BOOKKEEPING: [&str; 11] = [
 
 /// What a message says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct MessageContent {
     /// What it is.
     pub(super) message_type: MessageType,
     /// What it says; of a file, nothing.
@@ -76,36 +76,39 @@ pub(super) struct Said {
     pub(super) target: Option<ProviderMessageId>,
 }
 
-impl Said {
+impl MessageContent {
     pub(super) const fn new(message_type: MessageType, content: Option<String>) -> Self {
         Self { message_type, content, media: None, button: None, target: None }
     }
 }
 
 /// Reads what a message says; `None` if it is none, but the channel's bookkeeping.
-pub(super) fn read(payload: &Value) -> Option<Said> {
+pub(super) fn read(payload: &Value) -> Option<MessageContent> {
     let proto = proto(payload);
     let body = text_of(payload, "body").and_then(text::long);
     if let Some(pressed) = proto.and_then(pressed).or_else(|| pressed_in_browser(payload)) {
         let content = pressed.title.clone().or(body);
-        return Some(Said {
+        return Some(MessageContent {
             button: Some(pressed),
-            ..Said::new(MessageType::Interactive, content)
+            ..MessageContent::new(MessageType::Interactive, content)
         });
     }
     if let Some(reaction) = proto.and_then(|proto| at(proto, &["reactionMessage"])) {
         let emoji = text_of(reaction, "text").and_then(text::short)?;
         let target = reaction.get("key").and_then(MessageKey::of).map(|key| key.raw);
-        return Some(Said { target, ..Said::new(MessageType::Reaction, Some(emoji)) });
+        return Some(MessageContent {
+            target,
+            ..MessageContent::new(MessageType::Reaction, Some(emoji))
+        });
     }
     if let Some(file) = file(payload, proto, body.as_deref()) {
         return Some(file);
     }
     if let Some(location) = location(payload, proto) {
-        return Some(Said::new(MessageType::Location, Some(location)));
+        return Some(MessageContent::new(MessageType::Location, Some(location)));
     }
     if let Some(names) = cards(payload, proto) {
-        return Some(Said::new(MessageType::Contacts, names));
+        return Some(MessageContent::new(MessageType::Contacts, names));
     }
     let is_poll = has(proto, |name| name.starts_with("pollCreationMessage"));
     let said = body.or_else(|| {
@@ -114,9 +117,9 @@ pub(super) fn read(payload: &Value) -> Option<Said> {
         said.or_else(|| text_at(proto, &["extendedTextMessage", "text"])).and_then(text::long)
     });
     match said {
-        Some(said) if !is_poll => Some(Said::new(MessageType::Text, Some(said))),
+        Some(said) if !is_poll => Some(MessageContent::new(MessageType::Text, Some(said))),
         None if is_bookkeeping(payload, proto) => None,
-        said => Some(Said::new(MessageType::Unsupported, said)),
+        said => Some(MessageContent::new(MessageType::Unsupported, said)),
     }
 }
 
@@ -208,7 +211,7 @@ fn pressed_in_browser(payload: &Value) -> Option<Button> {
 }
 
 /// A file, with what was written beneath it.
-fn file(payload: &Value, proto: Option<&Value>, body: Option<&str>) -> Option<Said> {
+fn file(payload: &Value, proto: Option<&Value>, body: Option<&str>) -> Option<MessageContent> {
     let media = at(payload, &["media"]).filter(|media| media.is_object());
     let reported = FILES.iter().find_map(|(name, kind)| Some((at(proto?, &[name])?, *kind)));
     if boolean(payload, "hasMedia") != Some(true) && media.is_none() && reported.is_none() {
@@ -238,7 +241,7 @@ fn file(payload: &Value, proto: Option<&Value>, body: Option<&str>) -> Option<Sa
         None => full_id.map(source_of_message),
     };
     let media = EventMedia { url, mimetype, filename, caption };
-    Some(Said { media: Some(media), ..Said::new(message_type, None) })
+    Some(MessageContent { media: Some(media), ..MessageContent::new(message_type, None) })
 }
 
 fn browser_file(kind: &str) -> Option<MessageType> {

@@ -4,7 +4,7 @@ use recado_core::connections::Connection;
 use recado_core::gateway::{MediaFile, ProviderError};
 use recado_core::transport::Transport;
 
-use super::api::{Api, Trouble, ask};
+use super::api::{Api, RequestError, ask};
 use super::ids::MessageKey;
 use crate::shared::{text_at, transport_text};
 
@@ -64,7 +64,7 @@ async fn of_message(
     let path = [api.session, "chats", &chat, "messages", full_id];
     let found = match ask(transport, api.get(&path, &[("downloadMedia", "true")])).await {
         Ok(found) => found,
-        Err(Trouble::Status(404, _)) => return Ok(MediaFile::Gone),
+        Err(RequestError::Status(404, _)) => return Ok(MediaFile::Gone),
         Err(trouble) => return Err(trouble.into()),
     };
     match text_at(&found, &["media", "url"]) {
@@ -92,7 +92,7 @@ async fn download(
         200..=299 if answer.body.len() > limit => Ok(Some(MediaFile::Gone)),
         200..=299 => Ok(Some(MediaFile::Bytes(answer.body))),
         404 | 410 => Ok(None),
-        status => Err(Trouble::Status(status, None).into()),
+        status => Err(RequestError::Status(status, None).into()),
     }
 }
 

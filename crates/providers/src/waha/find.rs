@@ -11,10 +11,10 @@ use serde_json::Value;
 
 use super::address::{ChatAddress, chat_of, chat_of_group};
 use super::answer::{accepted, key_of};
-use super::api::{Api, Trouble, ask};
+use super::api::{Api, RequestError, ask};
 use super::ids::raw_of;
 use super::known::{Engine, SessionCache};
-use super::numbers::{self, Checked, wants_check};
+use super::numbers::{self, NumberCheck, wants_check};
 use super::reports::{self, Ack};
 use super::{session, text};
 use crate::shared::{boolean, text as text_of};
@@ -47,7 +47,7 @@ pub(super) async fn find(
         Some(true) => Ok(by_id(transport, &api, lookup).await?),
         Some(false) => by_content(transport, known, connection, lookup).await,
         None => match by_id(transport, &api, lookup).await {
-            Ok(None) | Err(Trouble::Status(400 | 422 | 501, _)) => {
+            Ok(None) | Err(RequestError::Status(400 | 422 | 501, _)) => {
                 by_content(transport, known, connection, lookup).await
             }
             found => Ok(found?),
@@ -60,12 +60,12 @@ async fn by_id(
     transport: &dyn Transport,
     api: &Api<'_>,
     lookup: &Lookup,
-) -> Result<Option<Accepted>, Trouble> {
+) -> Result<Option<Accepted>, RequestError> {
     let raw = raw_of(lookup.outgoing.reference);
     let path = [api.session, "chats", "all", "messages", &raw];
     let found = match ask(transport, api.get(&path, &[("downloadMedia", "false")])).await {
         Ok(found) => found,
-        Err(Trouble::Status(404, _)) => return Ok(None),
+        Err(RequestError::Status(404, _)) => return Ok(None),
         Err(trouble) => return Err(trouble),
     };
     let is_it = key_of(&found).is_some_and(|key| key.raw.as_str() == raw);
@@ -94,7 +94,7 @@ async fn by_content(
     let path = [api.session, "chats", &chat, "messages"];
     let found = match ask(transport, api.get(&path, &parameters)).await {
         Ok(found) => found,
-        Err(Trouble::Status(404, _)) => return Ok(None),
+        Err(RequestError::Status(404, _)) => return Ok(None),
         Err(trouble) => return Err(trouble.into()),
     };
     let candidates = found.as_array().map_or(&[][..], Vec::as_slice).iter();
@@ -141,8 +141,8 @@ async fn chat(
     }
     let time = Api::of(connection).question_time();
     Ok(match numbers::check(transport, known, connection, &person, time).await? {
-        Checked::Is(name) => Some(chat_of(&name)),
-        Checked::Unknown => Some(chat_of(&person)),
-        Checked::Missing => None,
+        NumberCheck::Is(name) => Some(chat_of(&name)),
+        NumberCheck::Unknown => Some(chat_of(&person)),
+        NumberCheck::Missing => None,
     })
 }

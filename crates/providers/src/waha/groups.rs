@@ -45,7 +45,7 @@ pub(super) async fn groups(
         let entries = entries(&reported).ok_or_else(unreadable)?;
         let before = groups.len();
         for (named, entry) in &entries {
-            let Read { id, mut group, is_member } =
+            let ParsedGroup { id, mut group, is_member } =
                 read(*named, entry, &own, suffix).ok_or_else(unreadable)?;
             let matters = group.announce_only || group.is_announcement;
             let mut role = is_member.then_some(group.is_admin);
@@ -97,7 +97,7 @@ fn entries(reported: &Value) -> Option<Vec<(Option<&str>, &Value)>> {
 }
 
 /// A group as it was read.
-struct Read {
+struct ParsedGroup {
     /// Its id, without a suffix.
     id: String,
     group: Group,
@@ -106,7 +106,7 @@ struct Read {
 }
 
 /// Reads a group of any engine; `None` for what is none.
-fn read(named: Option<&str>, entry: &Value, own: &Own, suffix: &str) -> Option<Read> {
+fn read(named: Option<&str>, entry: &Value, own: &Own, suffix: &str) -> Option<ParsedGroup> {
     if !entry.is_object() {
         return None;
     }
@@ -133,7 +133,7 @@ fn read(named: Option<&str>, entry: &Value, own: &Own, suffix: &str) -> Option<R
         community_code: parent.map(|parent| code_of(&parent, suffix)),
         ..Group::seen(code_of(&id, suffix))
     };
-    Some(Read { id, group, is_member: own_entry.is_some() })
+    Some(ParsedGroup { id, group, is_member: own_entry.is_some() })
 }
 
 /// Whether the own number administers a group of which the engine's list does not tell it; `None`

@@ -7,7 +7,7 @@ use recado_core::gateway::{Missed, ProviderError};
 use recado_core::transport::Transport;
 use serde_json::Value;
 
-use super::api::{Api, Trouble, ask};
+use super::api::{Api, RequestError, ask};
 use super::known::SessionCache;
 use super::message::{self, MessageContext};
 use super::{session, text};
@@ -36,7 +36,7 @@ pub(super) async fn missed(
     for _ in 0..MAX_PAGES {
         let offset = messages.len();
         let mut reported = read_page(transport, &api, (limit, offset), (from, to)).await;
-        if limit > SMALL_PAGE && matches!(reported, Err(Trouble::Unreadable)) {
+        if limit > SMALL_PAGE && matches!(reported, Err(RequestError::Unreadable)) {
             limit = SMALL_PAGE;
             reported = read_page(transport, &api, (limit, offset), (from, to)).await;
         }
@@ -64,7 +64,7 @@ async fn read_page(
     api: &Api<'_>,
     (limit, offset): (usize, usize),
     (from, to): (Timestamp, Timestamp),
-) -> Result<Vec<Value>, Trouble> {
+) -> Result<Vec<Value>, RequestError> {
     let (limit, offset) = (limit.to_string(), offset.to_string());
     let from = from.millis().div_euclid(1000).to_string();
     let to = to.millis().saturating_add(999).div_euclid(1000).to_string();
@@ -82,11 +82,11 @@ async fn read_page(
     let request = api.get(&path, &parameters).with_answer_limit(2 * MAX_ANSWER);
     match ask(transport, request).await? {
         Value::Array(messages) => Ok(messages),
-        _ => Err(Trouble::Unreadable),
+        _ => Err(RequestError::Unreadable),
     }
 }
 
 /// What trouble with a page means: only an engine that has no such list need not be asked again.
-fn unless_unknown(trouble: Trouble) -> ProviderError {
+fn unless_unknown(trouble: RequestError) -> ProviderError {
     if trouble.is_not_implemented() { ProviderError::Unsupported } else { trouble.into() }
 }

@@ -5,7 +5,7 @@ use recado_core::messages::{MessageStatus, MessageType};
 use serde_json::Value;
 
 use super::address::{ChatAddress, code_of};
-use super::content::{self, Said};
+use super::content::{self, MessageContent};
 use super::ids::{MessageKey, is_surely_ours, reference_of};
 use super::own::Own;
 use super::reports::{self, Ack};
@@ -43,7 +43,11 @@ pub(super) fn events(payload: &Value, scene: &MessageContext<'_>) -> Vec<Incomin
 }
 
 /// The events of one message that says this.
-pub(super) fn events_of(payload: &Value, said: Said, scene: &MessageContext<'_>) -> Vec<Incoming> {
+pub(super) fn events_of(
+    payload: &Value,
+    said: MessageContent,
+    scene: &MessageContext<'_>,
+) -> Vec<Incoming> {
     match read(payload, said, scene) {
         Ok(events) => events.into_iter().map(Ok).collect(),
         Err(reason) => vec![Err(reason)],
@@ -52,7 +56,7 @@ pub(super) fn events_of(payload: &Value, said: Said, scene: &MessageContext<'_>)
 
 fn read(
     payload: &Value,
-    said: Said,
+    said: MessageContent,
     scene: &MessageContext<'_>,
 ) -> Result<Vec<GatewayEvent>, String> {
     let key = payload.get("id").and_then(MessageKey::of).ok_or("id is not one of a message")?;
@@ -140,7 +144,7 @@ fn compose(
     payload: &Value,
     key: &MessageKey,
     chat: Chat,
-    said: Said,
+    said: MessageContent,
     from_me: bool,
 ) -> GatewayMessage {
     let quoted = at(payload, &["replyTo"]);

@@ -5,7 +5,7 @@ use recado_core::gateway::ProviderError;
 use recado_core::transport::Transport;
 
 use super::address::ChatAddress;
-use super::api::{Api, Trouble, ask};
+use super::api::{Api, RequestError, ask};
 use crate::shared::{text, text_at};
 
 /// The phone of a person whom the channel calls by a LID; none if the gateway does not know it.
@@ -18,12 +18,12 @@ pub(super) async fn names(
     let api = Api::of(connection);
     // It is written with its suffix everywhere else; gateways that want the digits say no to that.
     let mut reported = ask(transport, api.get(&[api.session, "lids", name], &[])).await;
-    if matches!(reported, Err(Trouble::Status(400 | 404, _))) {
+    if matches!(reported, Err(RequestError::Status(400 | 404, _))) {
         reported = ask(transport, api.get(&[api.session, "lids", bare], &[])).await;
     }
     let reported = match reported {
         Ok(reported) => reported,
-        Err(Trouble::Status(404, _)) => return Ok(Vec::new()),
+        Err(RequestError::Status(404, _)) => return Ok(Vec::new()),
         Err(trouble) if trouble.is_not_implemented() => return Err(ProviderError::Unsupported),
         Err(trouble) => return Err(trouble.into()),
     };

@@ -10,13 +10,13 @@ use recado_core::transport::Transport;
 
 use super::address::ChatAddress;
 use super::answer::session_failure;
-use super::api::{Api, Trouble, ask};
+use super::api::{Api, RequestError, ask};
 use super::known::SessionCache;
 use crate::shared::{boolean, digits, send_failure, text};
 
 /// What a check told.
 #[derive(Debug)]
-pub(super) enum Checked {
+pub(super) enum NumberCheck {
     /// The channel calls the number so.
     Is(String),
     /// The number is not on the channel.
@@ -51,36 +51,36 @@ pub(super) async fn check(
     connection: &Connection,
     number: &str,
     time: Duration,
-) -> Result<Checked, Trouble> {
+) -> Result<NumberCheck, RequestError> {
     let api = Api::of(connection);
     let parameters = [("phone", number), ("session", api.session)];
     let request = api.get(&["contacts", "check-exists"], &parameters).with_timeout(time);
     let reported = ask(transport, request).await?;
     let name = text(&reported, "chatId").and_then(ChatAddress::person);
     Ok(match (boolean(&reported, "numberExists"), name) {
-        (Some(false), _) => Checked::Missing,
+        (Some(false), _) => NumberCheck::Missing,
         (Some(true), Some(name)) => {
             known.learn_number(connection, number, &name);
             // The next send goes to what was learnt now, which needs no second question.
             known.learn_number(connection, &name, &name);
-            Checked::Is(name)
+            NumberCheck::Is(name)
         }
-        _ => Checked::Unknown,
+        _ => NumberCheck::Unknown,
     })
 }
 
 /// What a check that failed means for the send: `None` where it may be tried without.
-pub(super) fn failure(trouble: &Trouble) -> Option<SendFailure> {
+pub(super) fn failure(trouble: &RequestError) -> Option<SendFailure> {
     if let Some(state) = trouble.session_state() {
         return Some(session_failure(state));
     }
     match trouble {
-        Trouble::Transport(error) if !error.may_have_arrived() => Some(send_failure(error)),
-        Trouble::Status(401 | 403, _) => {
+        RequestError::Transport(error) if !error.may_have_arrived() => Some(send_failure(error)),
+        RequestError::Status(401 | 403, _) => {
             let failure = Failure::new(DeliveryCode::Configuration, trouble.text());
             Some(SendFailure::Connection(failure))
         }
-        Trouble::Transport(_) | Trouble::Status(..) | Trouble::Unreadable => None,
+        RequestError::Transport(_) | RequestError::Status(..) | RequestError::Unreadable => None,
     }
 }
 

@@ -7,7 +7,7 @@ use recado_core::gateway::{Pairing, PairingCode, ProviderError};
 use recado_core::transport::Transport;
 use serde_json::json;
 
-use super::api::{Api, Trouble, ask};
+use super::api::{Api, RequestError, ask};
 use super::known::SessionCache;
 use super::session::{self, WORKING};
 use crate::shared::{clip, parse, text};
@@ -21,7 +21,7 @@ pub(super) async fn pairing(
     let api = Api::of(connection);
     let session = match session::look(transport, known, connection, api.timeout).await {
         Ok(session) => session,
-        Err(Trouble::Status(404, _)) => {
+        Err(RequestError::Status(404, _)) => {
             let reason = "the gateway has no session of this name; create it there first";
             return Err(ProviderError::Failed(reason.to_owned()));
         }
@@ -41,7 +41,7 @@ async fn code(transport: &dyn Transport, api: &Api<'_>) -> Result<Pairing, Provi
     let reported = match ask(transport, api.get(&path, &[("format", "raw")])).await {
         Ok(reported) => reported,
         // The session has moved on since it was looked at.
-        Err(Trouble::Status(404 | 422, _)) => return Ok(Pairing::Preparing),
+        Err(RequestError::Status(404 | 422, _)) => return Ok(Pairing::Preparing),
         Err(trouble) => return Err(trouble.into()),
     };
     let Some(value) = text(&reported, "value").filter(|value| !value.is_empty()) else {
@@ -67,7 +67,9 @@ async fn start(transport: &dyn Transport, api: &Api<'_>) -> Result<Pairing, Prov
     let request = api.post(&["sessions", api.session, "start"], &json!({}));
     match ask(transport, request).await {
         // Whatever it says: it was started, now or just before.
-        Ok(_) | Err(Trouble::Unreadable | Trouble::Status(422, _)) => Ok(Pairing::Preparing),
+        Ok(_) | Err(RequestError::Unreadable | RequestError::Status(422, _)) => {
+            Ok(Pairing::Preparing)
+        }
         Err(trouble) => Err(trouble.into()),
     }
 }

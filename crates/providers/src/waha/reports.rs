@@ -6,7 +6,7 @@ use recado_core::messages::{DeliveryCode, Failure, MessageStatus, MessageType};
 use serde_json::Value;
 
 use super::address::ChatAddress;
-use super::content::Said;
+use super::content::MessageContent;
 use super::ids::{MessageKey, reference_of};
 use super::message::{self, MessageContext};
 use super::own::Own;
@@ -90,7 +90,7 @@ pub(super) fn reaction(payload: &Value, scene: &MessageContext<'_>) -> Vec<Incom
     };
     let Some(emoji) = text_of(reaction, "text").and_then(text::short) else { return Vec::new() };
     let target = reaction.get("messageId").and_then(MessageKey::of).map(|key| key.raw);
-    let said = Said { target, ..Said::new(MessageType::Reaction, Some(emoji)) };
+    let said = MessageContent { target, ..MessageContent::new(MessageType::Reaction, Some(emoji)) };
     message::events_of(payload, said, scene)
 }
 

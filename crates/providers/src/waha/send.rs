@@ -9,15 +9,15 @@ use recado_core::transport::Transport;
 use serde_json::json;
 
 use super::address::{ChatAddress, chat_of, chat_of_group};
-use super::api::{Api, Trouble};
+use super::api::{Api, RequestError};
 use super::ids::raw_of;
 use super::known::{Engine, SessionCache};
-use super::numbers::{self, Checked, is_channels_own, wants_check};
+use super::numbers::{self, NumberCheck, is_channels_own, wants_check};
 use super::{answer, session};
 use crate::shared::{parse, send_failure};
 
 /// The time of a send, which its questions share with it.
-struct Budget<'a> {
+struct TimeBudget<'a> {
     transport: &'a dyn Transport,
     began: Option<Duration>,
     whole: Duration,
@@ -25,7 +25,7 @@ struct Budget<'a> {
     asked: u32,
 }
 
-impl<'a> Budget<'a> {
+impl<'a> TimeBudget<'a> {
     fn new(transport: &'a dyn Transport, api: &Api<'_>) -> Self {
         let (whole, question) = (api.timeout, api.question_time());
         Self { transport, began: transport.elapsed(), whole, question, asked: 0 }
@@ -68,7 +68,7 @@ pub(super) async fn send(
         return Err(SendFailure::refused(DeliveryCode::TemplateRejected, reason.to_owned()));
     };
     let api = Api::of(connection);
-    let mut budget = Budget::new(transport, &api);
+    let mut budget = TimeBudget::new(transport, &api);
     let engine = engine(transport, known, connection, &mut budget).await?;
     let target = target(transport, known, connection, outgoing, &mut budget).await?;
     let mut body = json!({"session": api.session, "chatId": target.chat, "text": text});
@@ -92,7 +92,7 @@ async fn engine(
     transport: &dyn Transport,
     known: &SessionCache,
     connection: &Connection,
-    budget: &mut Budget<'_>,
+    budget: &mut TimeBudget<'_>,
 ) -> Result<Option<Engine>, SendFailure> {
     if let Some(engine) = known.engine(connection) {
         return Ok(Some(engine));
@@ -105,7 +105,9 @@ async fn engine(
     };
     match reported {
         Ok(engine) => Ok(engine),
-        Err(Trouble::Transport(error)) if !error.may_have_arrived() => Err(send_failure(&error)),
+        Err(RequestError::Transport(error)) if !error.may_have_arrived() => {
+            Err(send_failure(&error))
+        }
         Err(_) => Ok(None),
     }
 }
@@ -116,7 +118,7 @@ async fn target(
     known: &SessionCache,
     connection: &Connection,
     outgoing: &Outgoing,
-    budget: &mut Budget<'_>,
+    budget: &mut TimeBudget<'_>,
 ) -> Result<ChatTarget, SendFailure> {
     if let Some(code) = &outgoing.group {
         return Ok(ChatTarget { chat: chat_of_group(code), name: None });
@@ -134,12 +136,12 @@ async fn target(
         return Ok(named(name));
     }
     match numbers::check(transport, known, connection, &person, budget.ask()).await {
-        Ok(Checked::Is(name)) => Ok(named(name)),
-        Ok(Checked::Missing) => {
+        Ok(NumberCheck::Is(name)) => Ok(named(name)),
+        Ok(NumberCheck::Missing) => {
             let reason = "the number is not on WhatsApp".to_owned();
             Err(SendFailure::refused(DeliveryCode::RecipientUnreachable, reason))
         }
-        Ok(Checked::Unknown) => Ok(ChatTarget { chat: chat_of(&person), name: None }),
+        Ok(NumberCheck::Unknown) => Ok(ChatTarget { chat: chat_of(&person), name: None }),
         Err(trouble) => match numbers::failure(&trouble) {
             Some(failure) => Err(failure),
             None => Ok(ChatTarget { chat: chat_of(&person), name: None }),

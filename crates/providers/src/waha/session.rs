@@ -7,7 +7,7 @@ use recado_core::gateway::{GatewayStatus, ProviderError};
 use recado_core::transport::Transport;
 use serde_json::{Value, json};
 
-use super::api::{Api, Trouble, ask};
+use super::api::{Api, RequestError, ask};
 use super::known::{Engine, SessionCache};
 use super::own::Own;
 use crate::shared::{clip, text};
@@ -16,7 +16,7 @@ use crate::shared::{clip, text};
 pub(super) const WORKING: &str = "WORKING";
 
 /// A session as the gateway tells of it.
-pub(super) struct Session {
+pub(super) struct SessionInfo {
     /// Its state, in the gateway's word.
     pub(super) status: String,
     /// The engine it runs on, if that was reported.
@@ -31,17 +31,17 @@ pub(super) async fn look(
     known: &SessionCache,
     connection: &Connection,
     time: Duration,
-) -> Result<Session, Trouble> {
+) -> Result<SessionInfo, RequestError> {
     let api = Api::of(connection);
     let request = api.get(&["sessions", api.session], &[]).with_timeout(time);
     let reported = ask(transport, request).await?;
-    let status = text(&reported, "status").ok_or(Trouble::Unreadable)?.to_owned();
+    let status = text(&reported, "status").ok_or(RequestError::Unreadable)?.to_owned();
     let engine = reported.get("engine").and_then(engine_in);
     if let Some(engine) = engine {
         known.learn_engine(connection, engine);
     }
     let me = reported.get("me").filter(|me| me.is_object()).cloned();
-    Ok(Session { status, engine, me })
+    Ok(SessionInfo { status, engine, me })
 }
 
 /// The own names of a session, as far as it tells them: a gateway that has nothing to tell of it may
@@ -50,11 +50,11 @@ pub(super) async fn own(
     transport: &dyn Transport,
     known: &SessionCache,
     connection: &Connection,
-) -> Result<Own, Trouble> {
+) -> Result<Own, RequestError> {
     let time = Api::of(connection).timeout;
     let me = match look(transport, known, connection, time).await {
         Ok(session) => session.me,
-        Err(Trouble::Status(404 | 405 | 501, _) | Trouble::Unreadable) => None,
+        Err(RequestError::Status(404 | 405 | 501, _) | RequestError::Unreadable) => None,
         Err(trouble) => return Err(trouble),
     };
     Ok(Own::of(connection, me.as_ref()))
@@ -79,12 +79,12 @@ pub(super) async fn try_engine(
     known: &SessionCache,
     connection: &Connection,
     time: Duration,
-) -> Result<Option<Engine>, Trouble> {
+) -> Result<Option<Engine>, RequestError> {
     let api = Api::of(connection);
     let request = api.get(&[api.session, "new-message-id"], &[]).with_timeout(time);
     let engine = match ask(transport, request).await {
         Ok(made) if text(&made, "id").is_some() => Engine::TakesIds,
-        Err(Trouble::Status(400 | 404 | 405 | 422 | 501, _)) => Engine::Other,
+        Err(RequestError::Status(400 | 404 | 405 | 422 | 501, _)) => Engine::Other,
         Ok(_) => return Ok(None),
         Err(trouble) => return Err(trouble),
     };
@@ -102,10 +102,10 @@ pub(super) async fn status(
     let (status, word) = match look(transport, known, connection, time).await {
         Ok(session) if session.status == WORKING => (ConnectionStatus::Connected, session.status),
         Ok(session) => (ConnectionStatus::Disconnected, clip(&session.status)),
-        Err(Trouble::Status(404, _)) => {
+        Err(RequestError::Status(404, _)) => {
             (ConnectionStatus::Disconnected, "the gateway has no such session".to_owned())
         }
-        Err(refused @ Trouble::Status(401 | 403, _)) => {
+        Err(refused @ RequestError::Status(401 | 403, _)) => {
             (ConnectionStatus::Disconnected, refused.text())
         }
         Err(trouble) => return Err(trouble.into()),

@@ -6,7 +6,7 @@ use recado_core::connections::Connection;
 use recado_core::gateway::{GatewayEvent, Provider, SendFailure, StatusEvent};
 use recado_core::messages::MessageStatus;
 use recado_providers::cloud_api::CloudApi;
-use recado_testkit::gateways::{Behaviour, FakeCloud, InProcess, SignedWebhook, graph_failure};
+use recado_testkit::gateways::{FakeCloud, InProcess, SendBehaviour, SignedWebhook, graph_failure};
 use serde_json::json;
 
 use crate::support::*;
@@ -44,10 +44,10 @@ async fn a_send_without_an_answer_is_proved_by_its_status() {
     let (fake, connection) = setup();
     let late = Duration::from_secs(20);
     fake.script([
-        Behaviour::AcceptThenDrop,
-        Behaviour::AcceptLate(late),
-        Behaviour::AcceptWithoutId,
-        Behaviour::AcceptThenError(500, json!("oops")),
+        SendBehaviour::AcceptThenDrop,
+        SendBehaviour::AcceptLate(late),
+        SendBehaviour::AcceptWithoutId,
+        SendBehaviour::AcceptThenError(500, json!("oops")),
     ]);
     for _ in 0..4 {
         let failure = send(&InProcess(fake.clone()), &connection, &text("5534991234567")).await;
@@ -72,18 +72,18 @@ async fn a_send_without_an_answer_is_proved_by_its_status() {
 async fn what_the_fake_did_not_take_is_never_uncertain() {
     let (fake, connection) = setup();
     fake.script([
-        Behaviour::Refuse,
+        SendBehaviour::Refuse,
         graph_failure(131_056, "pair rate limit"),
         graph_failure(131_026, "undeliverable"),
         graph_failure(133_010, "not registered"),
-        Behaviour::Broken(400),
+        SendBehaviour::Broken(400),
     ]);
     for expected in ["Unreachable", "RecipientLimited", "Refused", "Connection", "Refused"] {
         let failure = send(&InProcess(fake.clone()), &connection, &text("1234567")).await;
         let failure = format!("{:?}", failure.expect_err("refused"));
         assert!(failure.starts_with(expected), "{failure}");
     }
-    fake.script([graph_failure(131_000, "unknown"), Behaviour::Broken(500)]);
+    fake.script([graph_failure(131_000, "unknown"), SendBehaviour::Broken(500)]);
     for _ in 0..2 {
         let failure = send(&InProcess(fake.clone()), &connection, &text("1234567")).await;
         assert!(matches!(failure, Err(SendFailure::Uncertain(_))), "{failure:?}");

@@ -8,7 +8,7 @@ use recado_core::messages::DeliveryCode;
 use recado_core::transport::{Transport, TransportError};
 use recado_providers::evolution::Evolution;
 use recado_testkit::ScriptedTransport;
-use recado_testkit::gateways::{Behaviour, FakeEvolution};
+use recado_testkit::gateways::{FakeEvolution, SendBehaviour};
 use serde_json::{Value, json};
 
 use crate::scene::{Scene, connection, text_to, text_to_group};
@@ -22,7 +22,7 @@ async fn failed(status: u16, message: Value) -> SendFailure {
 
 async fn answered(status: u16, body: Value) -> SendFailure {
     let scene = Scene::new();
-    scene.fake.script([Behaviour::Error(status, body)]);
+    scene.fake.script([SendBehaviour::Error(status, body)]);
     scene.send(&text_to(PERSON, "Oi")).await.expect_err("it failed")
 }
 
@@ -123,7 +123,11 @@ async fn a_failure_of_the_gateway_is_uncertain() {
         assert_eq!(class(&failure), expected, "{status}");
     }
     let scene = Scene::new();
-    scene.fake.script([Behaviour::Broken(500), Behaviour::Broken(400), Behaviour::Broken(201)]);
+    scene.fake.script([
+        SendBehaviour::Broken(500),
+        SendBehaviour::Broken(400),
+        SendBehaviour::Broken(201),
+    ]);
     for _ in 0..3 {
         let failure = scene.send(&text_to(PERSON, "Oi")).await.expect_err("it failed");
         assert_eq!(class(&failure), expected);

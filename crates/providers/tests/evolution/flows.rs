@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use recado_core::gateway::{GatewayEvent, Provider, SendFailure};
 use recado_core::messages::{DeliveryCode, MessageStatus};
-use recado_testkit::gateways::{Behaviour, EvolutionVersion, FakeEvolution};
+use recado_testkit::gateways::{EvolutionVersion, FakeEvolution, SendBehaviour};
 use serde_json::{Value, json};
 
 use crate::scene::{Scene, lookup, only, status, text_to, text_to_group};
@@ -76,7 +76,7 @@ async fn a_group_is_sent_to_by_its_address_at_the_gateway() {
 async fn an_error_after_the_message_left_is_uncertain_until_its_webhook_proves_it() {
     let scene = Scene::new();
     let error = FakeEvolution::error(400, &json!(["Error: Timed Out"]));
-    scene.fake.script([Behaviour::AcceptThenError(400, error)]);
+    scene.fake.script([SendBehaviour::AcceptThenError(400, error)]);
     let failure = scene.send(&text_to(PHONE, "Olá")).await.expect_err("uncertain");
     assert!(matches!(failure, SendFailure::Uncertain(_)), "{failure:?}");
     let id = scene.fake.accepted()[0].id.clone();
@@ -96,12 +96,12 @@ async fn an_error_after_the_message_left_is_uncertain_until_its_webhook_proves_i
 #[tokio::test]
 async fn whatever_goes_wrong_after_the_message_left_is_uncertain_and_found() {
     let text = |status: u16, message: Value| {
-        Behaviour::AcceptThenError(status, FakeEvolution::error(status, &message))
+        SendBehaviour::AcceptThenError(status, FakeEvolution::error(status, &message))
     };
     for behaviour in [
-        Behaviour::AcceptThenDrop,
-        Behaviour::AcceptLate(Duration::from_secs(20)),
-        Behaviour::AcceptWithoutId,
+        SendBehaviour::AcceptThenDrop,
+        SendBehaviour::AcceptLate(Duration::from_secs(20)),
+        SendBehaviour::AcceptWithoutId,
         text(400, json!(["Error: Connection Closed"])),
         text(500, json!("Internal Server Error")),
     ] {
@@ -121,14 +121,14 @@ async fn whatever_goes_wrong_after_the_message_left_is_uncertain_and_found() {
 #[tokio::test]
 async fn an_answer_just_in_time_is_an_answer() {
     let scene = Scene::new();
-    scene.fake.script([Behaviour::AcceptLate(Duration::from_millis(19_999))]);
+    scene.fake.script([SendBehaviour::AcceptLate(Duration::from_millis(19_999))]);
     assert!(scene.send(&text_to(PHONE, "Olá")).await.is_ok());
 }
 
 #[tokio::test]
 async fn a_gateway_that_accepts_no_connection_sent_nothing() {
     let scene = Scene::new();
-    scene.fake.script([Behaviour::Refuse]);
+    scene.fake.script([SendBehaviour::Refuse]);
     let failure = scene.send(&text_to(PHONE, "Olá")).await.expect_err("unreachable");
     assert!(matches!(failure, SendFailure::Unreachable(_)), "{failure:?}");
     assert_eq!(failure.failure().code, DeliveryCode::Network);

@@ -5,7 +5,7 @@ use recado_core::gateway::{GatewayEvent, Incoming, Missed, Provider, ProviderErr
 use recado_core::messages::MessageStatus;
 use recado_core::transport::OutboundRequest;
 use recado_testkit::ScriptedTransport;
-use recado_testkit::gateways::{Behaviour, EvolutionVersion, FakeEvolution};
+use recado_testkit::gateways::{EvolutionVersion, FakeEvolution, SendBehaviour};
 use serde_json::{Value, json};
 
 use crate::scene::{Scene, lookup, status, text_to, text_to_group};
@@ -173,7 +173,7 @@ async fn an_uncertain_send_is_found_under_the_form_that_the_channel_uses() {
         for other in ["5511987654321", "5534991234568"] {
             scene.send(&text_to(other, "Oi")).await.expect("sent");
         }
-        scene.fake.script([Behaviour::AcceptThenDrop]);
+        scene.fake.script([SendBehaviour::AcceptThenDrop]);
         scene.fake.incoming(PHONE, "Oi");
         let outgoing = text_to(PHONE, "Oi");
         scene.send(&outgoing).await.expect_err("uncertain");
@@ -191,7 +191,7 @@ async fn an_uncertain_send_is_found_under_the_form_that_the_channel_uses() {
 async fn an_uncertain_send_to_a_group_is_found_there() {
     let scene = Scene::new();
     scene.fake.add_group(json!({"id": "1-2@g.us"})).add_group(json!({"id": "3@g.us"}));
-    scene.fake.script([Behaviour::Accept, Behaviour::AcceptThenDrop]);
+    scene.fake.script([SendBehaviour::Accept, SendBehaviour::AcceptThenDrop]);
     scene.send(&text_to_group("3@grupos.example", "Oi")).await.expect("sent");
     let outgoing = text_to_group("1-2@grupos.example", "Oi");
     scene.send(&outgoing).await.expect_err("uncertain");
@@ -206,7 +206,7 @@ async fn an_uncertain_send_to_a_group_is_found_there() {
 #[tokio::test]
 async fn another_text_time_or_conversation_proves_nothing() {
     let scene = Scene::new();
-    scene.fake.script([Behaviour::Refuse]);
+    scene.fake.script([SendBehaviour::Refuse]);
     let outgoing = text_to(PHONE, "Oi");
     scene.send(&outgoing).await.expect_err("unreachable");
     scene.fake.incoming(PHONE, "Oi");
@@ -225,7 +225,7 @@ async fn another_text_time_or_conversation_proves_nothing() {
 #[tokio::test]
 async fn the_same_text_typed_on_the_phone_proves_nothing() {
     let scene = Scene::new();
-    scene.fake.script([Behaviour::Error(500, json!({}))]);
+    scene.fake.script([SendBehaviour::Error(500, json!({}))]);
     let outgoing = text_to(PHONE, "Oi");
     scene.send(&outgoing).await.expect_err("uncertain");
     scene.fake.typed(PHONE, "Oi");

@@ -14,7 +14,7 @@ use recado_providers::cloud_api::CloudApi;
 use recado_providers::evolution::Evolution;
 use recado_providers::waha::Waha;
 use recado_testkit::gateways::{
-    Behaviour, EvolutionVersion, FakeCloud, FakeEvolution, FakeWaha, InProcess, SignedWebhook,
+    EvolutionVersion, FakeCloud, FakeEvolution, FakeWaha, InProcess, SendBehaviour, SignedWebhook,
     WahaEngine, graph_error,
 };
 use serde_json::{Map, Value, json};
@@ -122,7 +122,7 @@ impl Fake {
         }
     }
 
-    pub fn script(&self, behaviour: Behaviour) {
+    pub fn script(&self, behaviour: SendBehaviour) {
         match self {
             Self::Cloud(fake) => fake.script([behaviour]),
             Self::Waha(fake) => {
@@ -195,23 +195,27 @@ impl Fake {
     }
 
     /// What it does with a message. An error that leaves no doubt never follows an acceptance.
-    pub fn behaviour(&self, dice: &Dice) -> Behaviour {
+    pub fn behaviour(&self, dice: &Dice) -> SendBehaviour {
         match dice.below(16) {
-            0 => Behaviour::AcceptThenDrop,
-            1 => Behaviour::AcceptLate(Duration::from_secs(120)),
-            2 => Behaviour::AcceptLate(Duration::from_secs(1)),
-            3 => Behaviour::AcceptWithoutId,
-            4 => self.doubtful(dice, Behaviour::AcceptThenError),
-            5 => self.doubtful(dice, Behaviour::Error),
+            0 => SendBehaviour::AcceptThenDrop,
+            1 => SendBehaviour::AcceptLate(Duration::from_secs(120)),
+            2 => SendBehaviour::AcceptLate(Duration::from_secs(1)),
+            3 => SendBehaviour::AcceptWithoutId,
+            4 => self.doubtful(dice, SendBehaviour::AcceptThenError),
+            5 => self.doubtful(dice, SendBehaviour::Error),
             6 => self.sure(dice),
-            7 => Behaviour::Broken(*dice.pick(&[500, 502, 504])),
-            8 => Behaviour::Refuse,
-            _ => Behaviour::Accept,
+            7 => SendBehaviour::Broken(*dice.pick(&[500, 502, 504])),
+            8 => SendBehaviour::Refuse,
+            _ => SendBehaviour::Accept,
         }
     }
 
     /// An answer after which nobody knows.
-    fn doubtful(&self, dice: &Dice, with: impl FnOnce(u16, Value) -> Behaviour) -> Behaviour {
+    fn doubtful(
+        &self,
+        dice: &Dice,
+        with: impl FnOnce(u16, Value) -> SendBehaviour,
+    ) -> SendBehaviour {
         let (status, body) = match self {
             Self::Cloud(_) => dice
                 .pick(&[
@@ -242,7 +246,7 @@ impl Fake {
     }
 
     /// A refusal: the message was not taken.
-    fn sure(&self, dice: &Dice) -> Behaviour {
+    fn sure(&self, dice: &Dice) -> SendBehaviour {
         let (status, body) = match self {
             Self::Cloud(_) => {
                 let codes = [100, 131_026, 131_047, 190, 131_056, 130_429, 368];
@@ -265,7 +269,7 @@ impl Fake {
                 (*status, FakeEvolution::error(*status, said))
             }
         };
-        Behaviour::Error(status, body)
+        SendBehaviour::Error(status, body)
     }
 
     /// Everything that it will tell of the message that it took as the `place`-th: how far it came,

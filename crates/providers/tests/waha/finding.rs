@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use recado_core::gateway::{Lookup, Provider, SendFailure};
 use recado_testkit::ScriptedTransport;
-use recado_testkit::gateways::{Behaviour, WahaEngine};
+use recado_testkit::gateways::{SendBehaviour, WahaEngine};
 use serde_json::json;
 
 use super::support::{LISBON, NOW, Scene, failure_of, raw_id};
@@ -19,7 +19,7 @@ async fn an_uncertain_send_is_found_on_every_engine() {
     for engine in WahaEngine::ALL {
         let scene = Scene::new(engine);
         scene.waha.set_number("5534991234567", Some("553491234567"));
-        scene.waha.script([Behaviour::AcceptThenDrop]);
+        scene.waha.script([SendBehaviour::AcceptThenDrop]);
         let failure = failure_of(scene.send(1, "5534991234567").await);
         assert!(matches!(failure, SendFailure::Uncertain(_)));
         let raw = scene.waha.accepted()[0].raw_id.clone();

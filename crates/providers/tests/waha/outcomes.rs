@@ -6,7 +6,7 @@ use recado_core::gateway::{Provider, SendFailure};
 use recado_core::messages::DeliveryCode;
 use recado_core::transport::TransportError;
 use recado_testkit::ScriptedTransport;
-use recado_testkit::gateways::{Behaviour, WahaEngine};
+use recado_testkit::gateways::{SendBehaviour, WahaEngine};
 use serde_json::{Value, json};
 
 use super::support::{LISBON, Scene, failure_of};
@@ -68,7 +68,7 @@ async fn errors_of_the_gateway_are_what_they_mean_for_the_message() {
         (408, json!({}), ("uncertain", DeliveryCode::DeliveryUncertain)),
     ] {
         let scene = ready().await;
-        scene.waha.script([Behaviour::Error(status, body)]);
+        scene.waha.script([SendBehaviour::Error(status, body)]);
         let failure = failure_of(scene.send(1, LISBON).await);
         assert_eq!(class(&failure), expected, "{status}");
         let text = failure.failure().message.clone().expect("a reason");
@@ -80,12 +80,12 @@ async fn errors_of_the_gateway_are_what_they_mean_for_the_message() {
 #[tokio::test]
 async fn what_may_have_arrived_is_uncertain() {
     for behaviour in [
-        Behaviour::AcceptThenDrop,
-        Behaviour::AcceptLate(Duration::from_secs(600)),
-        Behaviour::AcceptWithoutId,
-        Behaviour::AcceptThenError(500, json!({"exception": {"message": "late"}})),
-        Behaviour::Broken(500),
-        Behaviour::Broken(201),
+        SendBehaviour::AcceptThenDrop,
+        SendBehaviour::AcceptLate(Duration::from_secs(600)),
+        SendBehaviour::AcceptWithoutId,
+        SendBehaviour::AcceptThenError(500, json!({"exception": {"message": "late"}})),
+        SendBehaviour::Broken(500),
+        SendBehaviour::Broken(201),
     ] {
         let scene = ready().await;
         scene.waha.script([behaviour.clone()]);
@@ -148,12 +148,12 @@ async fn a_session_that_is_gone_or_not_ready_is_the_connections_trouble() {
 #[tokio::test]
 async fn every_send_makes_at_most_one_request_that_sends() {
     for behaviour in [
-        Behaviour::Accept,
-        Behaviour::AcceptThenDrop,
-        Behaviour::AcceptWithoutId,
-        Behaviour::Error(500, Value::Null),
-        Behaviour::Error(422, json!({})),
-        Behaviour::Broken(502),
+        SendBehaviour::Accept,
+        SendBehaviour::AcceptThenDrop,
+        SendBehaviour::AcceptWithoutId,
+        SendBehaviour::Error(500, Value::Null),
+        SendBehaviour::Error(422, json!({})),
+        SendBehaviour::Broken(502),
     ] {
         let scene = ready().await;
         let before = scene.waha.requests().len();

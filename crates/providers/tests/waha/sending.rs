@@ -4,7 +4,7 @@ use recado_core::gateway::{Content, Outgoing, SendFailure};
 use recado_core::messages::DeliveryCode;
 use recado_core::transport::TransportError;
 use recado_testkit::ScriptedTransport;
-use recado_testkit::gateways::{Behaviour, FakeWaha, WahaEngine};
+use recado_testkit::gateways::{FakeWaha, SendBehaviour, WahaEngine};
 use serde_json::{Value, json};
 
 use super::support::{LISBON, NOW, SUFFIX, Scene, connection, failure_of, message_id, raw_id};
@@ -268,7 +268,7 @@ async fn questions_that_are_answered_at_once_leave_the_send_all_of_its_time() {
     let mut settings = waha.settings();
     settings["timeout_ms"] = 1_000.into();
     let scene = Scene { connection: connection(&settings), ..Scene::over(waha) };
-    scene.waha.script([Behaviour::AcceptLate(Duration::from_millis(950))]);
+    scene.waha.script([SendBehaviour::AcceptLate(Duration::from_millis(950))]);
     scene.send(1, "5534991234567").await.expect("it came in time");
     let questions = scene.paths().iter().filter(|path| path.starts_with("GET")).count();
     assert_eq!((questions, scene.waha.accepted().len()), (2, 1));

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::command::{Command, Verb};
-use super::rows::Rows;
+use super::rows::CompanyRows;
 use super::world::World;
 use super::{bodies, pools};
 use crate::conformance::Harness;
@@ -34,7 +34,7 @@ pub(super) struct Side<'a> {
     transport: ScriptedTransport,
     pub(super) files: MemoryFiles,
     pub(super) companies: Vec<(Company, Caller)>,
-    pub(super) rows: Rows,
+    pub(super) rows: CompanyRows,
 }
 
 /// An answer as JSON.
@@ -83,7 +83,7 @@ impl<'a> Side<'a> {
             provider: kit.provider,
             files,
             companies: vec![(kit.company, kit.caller), other],
-            rows: Rows::start(harness.store().await).await,
+            rows: CompanyRows::start(harness.store().await).await,
         }
     }
 

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use recado_core::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::{Behaviour, FakeRequest, Gateway, Reply, Script};
+use super::{FakeRequest, Gateway, Reply, Script, SendBehaviour};
 
 /// The instance that the fake has.
 const INSTANCE: &str = "loja1";
@@ -68,7 +68,7 @@ struct State {
     files: BTreeMap<String, Vec<u8>>,
     state: &'static str,
     codes: u64,
-    pairing: Pairing,
+    pairing: PairingAnswer,
     exists: bool,
     is_licensed: bool,
     lids: BTreeMap<String, String>,
@@ -77,7 +77,7 @@ struct State {
 
 /// What a request for a pairing code finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Pairing {
+enum PairingAnswer {
     Code,
     NoneYet,
     Failing,
@@ -124,7 +124,7 @@ impl FakeEvolution {
             files: BTreeMap::new(),
             state: "open",
             codes: 0,
-            pairing: Pairing::Code,
+            pairing: PairingAnswer::Code,
             exists: true,
             is_licensed: true,
             lids: BTreeMap::new(),
@@ -146,7 +146,7 @@ impl FakeEvolution {
     }
 
     /// Adds behaviours for the next sends.
-    pub fn script(&self, behaviours: impl IntoIterator<Item = Behaviour>) -> &Self {
+    pub fn script(&self, behaviours: impl IntoIterator<Item = SendBehaviour>) -> &Self {
         self.with(|state| state.script.extend(behaviours))
     }
 
@@ -205,17 +205,17 @@ impl FakeEvolution {
 
     /// Lets the gateway have no pairing code yet, as after a start.
     pub fn no_code_yet(&self) -> &Self {
-        self.with(|state| state.pairing = Pairing::NoneYet)
+        self.with(|state| state.pairing = PairingAnswer::NoneYet)
     }
 
     /// Lets the gateway fail when it is asked for a pairing code, which it calls a success.
     pub fn fail_pairing(&self) -> &Self {
-        self.with(|state| state.pairing = Pairing::Failing)
+        self.with(|state| state.pairing = PairingAnswer::Failing)
     }
 
     /// Lets the gateway have given up making pairing codes.
     pub fn reach_code_limit(&self) -> &Self {
-        self.with(|state| state.pairing = Pairing::LimitReached)
+        self.with(|state| state.pairing = PairingAnswer::LimitReached)
     }
 
     /// Removes the instance.

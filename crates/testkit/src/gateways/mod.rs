@@ -3,7 +3,7 @@
 //!
 //! A fake is a [`Gateway`]: a function from request to [`Reply`]. It can be called in the process,
 //! through [`InProcess`], or be put behind a real HTTP server, which has to do what the reply's
-//! [`Fate`] says.
+//! [`AnswerMode`] says.
 
 pub mod cloud;
 pub mod evolution;
@@ -121,7 +121,7 @@ pub fn decode(text: &str, plus_is_space: bool) -> String {
 
 /// What happens to an answer on its way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Fate {
+pub enum AnswerMode {
     /// It arrives.
     #[default]
     Answer,
@@ -141,7 +141,7 @@ pub struct Reply {
     /// The body.
     pub body: Vec<u8>,
     /// What happens to it.
-    pub fate: Fate,
+    pub mode: AnswerMode,
 }
 
 impl Reply {
@@ -152,25 +152,25 @@ impl Reply {
 
     /// An answer of any bytes that arrives.
     pub const fn bytes(status: u16, body: Vec<u8>) -> Self {
-        Self { status, body, fate: Fate::Answer }
+        Self { status, body, mode: AnswerMode::Answer }
     }
 
     /// No answer: the connection is not accepted.
     pub const fn refused() -> Self {
-        Self { status: 503, body: Vec::new(), fate: Fate::Refuse }
+        Self { status: 503, body: Vec::new(), mode: AnswerMode::Refuse }
     }
 
-    /// The same with another fate.
+    /// The same with another mode.
     #[must_use]
-    pub const fn with_fate(mut self, fate: Fate) -> Self {
-        self.fate = fate;
+    pub const fn with_mode(mut self, mode: AnswerMode) -> Self {
+        self.mode = mode;
         self
     }
 }
 
-/// What a gateway does with the next send. Sends beyond the script are [`Behaviour::Accept`].
+/// What a gateway does with the next send. Sends beyond the script are [`SendBehaviour::Accept`].
 #[derive(Clone, Debug, Default, PartialEq)]
-pub enum Behaviour {
+pub enum SendBehaviour {
     /// Takes the message and answers.
     #[default]
     Accept,
@@ -192,16 +192,16 @@ pub enum Behaviour {
 
 /// The behaviours that wait for the next sends, in order.
 #[derive(Clone, Debug, Default)]
-pub struct Script(VecDeque<Behaviour>);
+pub struct Script(VecDeque<SendBehaviour>);
 
 impl Script {
     /// Adds behaviours at the end.
-    pub fn extend(&mut self, behaviours: impl IntoIterator<Item = Behaviour>) {
+    pub fn extend(&mut self, behaviours: impl IntoIterator<Item = SendBehaviour>) {
         self.0.extend(behaviours);
     }
 
     /// The behaviour for the send that came.
-    pub fn next_send(&mut self) -> Behaviour {
+    pub fn next_send(&mut self) -> SendBehaviour {
         self.0.pop_front().unwrap_or_default()
     }
 }
@@ -252,7 +252,7 @@ impl SignedWebhook {
 
 /// A gateway: answers requests.
 pub trait Gateway: Send + Sync {
-    /// Answers a request, having acted on it unless the reply's fate is [`Fate::Refuse`].
+    /// Answers a request, having acted on it unless the reply's mode is [`AnswerMode::Refuse`].
     fn answer(&self, request: &FakeRequest) -> Reply;
 
     /// Whether the gateway lives at this URL; a transport to it knows no other host.
@@ -273,13 +273,13 @@ impl<G: Gateway> Transport for InProcess<G> {
             return Err(TransportError::Dns);
         }
         let reply = self.0.answer(&FakeRequest::of(&request));
-        match reply.fate {
-            Fate::Refuse => Err(TransportError::Refused),
-            Fate::Drop => Err(TransportError::Broken { after_sending: true }),
-            Fate::Late(wait) if wait >= request.timeout => {
+        match reply.mode {
+            AnswerMode::Refuse => Err(TransportError::Refused),
+            AnswerMode::Drop => Err(TransportError::Broken { after_sending: true }),
+            AnswerMode::Late(wait) if wait >= request.timeout => {
                 Err(TransportError::TimedOut { after_sending: true })
             }
-            Fate::Answer | Fate::Late(_) => {
+            AnswerMode::Answer | AnswerMode::Late(_) => {
                 let mut body = reply.body;
                 body.truncate(request.answer_limit);
                 Ok(OutboundResponse { status: reply.status, body })
@@ -316,8 +316,8 @@ mod tests {
     #[test]
     fn a_script_ends_in_acceptance() {
         let mut script = Script::default();
-        script.extend([Behaviour::Refuse]);
-        assert_eq!(script.next_send(), Behaviour::Refuse);
-        assert_eq!(script.next_send(), Behaviour::Accept);
+        script.extend([SendBehaviour::Refuse]);
+        assert_eq!(script.next_send(), SendBehaviour::Refuse);
+        assert_eq!(script.next_send(), SendBehaviour::Accept);
     }
 }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use recado_core::Timestamp;
 use serde_json::{Value, json};
 
-use super::{Behaviour, FakeRequest, Gateway, Reply, Script};
+use super::{FakeRequest, Gateway, Reply, Script, SendBehaviour};
 
 /// Where the gateway lives in the process.
 const HOST: &str = "waha.test:3000";
@@ -267,7 +267,7 @@ impl FakeWaha {
     }
 
     /// What it does with the next sends, in order.
-    pub fn script(&self, behaviours: impl IntoIterator<Item = Behaviour>) -> &Self {
+    pub fn script(&self, behaviours: impl IntoIterator<Item = SendBehaviour>) -> &Self {
         self.with(|state| state.script.extend(behaviours))
     }
 

@@ -15,7 +15,7 @@ use recado_core::store::{Record, Row, RowKey, StoreError, Stored};
 use recado_core::webhooks::{Webhook, WebhookReads, WebhookState};
 
 use super::messages::page_of;
-use super::rows::Entry;
+use super::rows::VersionedRow;
 use super::{MemoryStore, State};
 
 fn passes(delivery: &Delivery, filter: &DeliveryFilter) -> bool {
@@ -31,7 +31,7 @@ const fn queue_of(delivery: &Delivery) -> QueueKey {
 impl State {
     /// All that is pending in a queue, with places, in the order of the queue.
     fn queue(&self, key: QueueKey) -> Vec<(Timestamp, DeliverySeq, Stored<Delivery>)> {
-        let placed = |entry: &Entry| {
+        let placed = |entry: &VersionedRow| {
             let Row::Delivery(delivery) = &entry.row else { return None };
             let queued_at = delivery.queued_at().filter(|_| queue_of(delivery) == key)?;
             let stored = Stored::new(delivery.clone(), entry.version);

@@ -8,7 +8,7 @@ use recado_core::messages::{Message, MessageRef, RefTarget};
 use recado_core::store::{Row, Version};
 
 use super::State;
-use super::rows::Entry;
+use super::rows::VersionedRow;
 
 impl State {
     /// Leaves a trace of each provider's id among the messages of a contact.
@@ -37,7 +37,7 @@ impl State {
                     (Version::FIRST, self.next_place)
                 }
             };
-            self.rows.set(row.key(), Some(Entry { row, version, place }));
+            self.rows.set(row.key(), Some(VersionedRow { row, version, place }));
         }
     }
 }

@@ -33,9 +33,9 @@ use recado_core::store::{
 };
 
 use crate::conformance::Harness;
-use rows::{Entry, Rows};
-use rules::Fate;
-use signals::Notifier;
+use rows::{MemoryRows, VersionedRow};
+use rules::OnDelete;
+use signals::MemorySignals;
 
 /// A store in memory. Clones are handles on the same data, in the same process.
 #[derive(Clone, Debug, Default)]
@@ -47,7 +47,7 @@ pub struct MemoryStore {
 
 #[derive(Debug, Default)]
 struct State {
-    rows: Rows,
+    rows: MemoryRows,
     /// The place that the next new row gets.
     next_place: u64,
     events: Vec<PlacedEvent>,
@@ -55,7 +55,7 @@ struct State {
     newest_event: u64,
     /// Whose events become whose if the commit that is under way succeeds.
     moving_events: Vec<(CompanyId, ContactId, ContactId)>,
-    notifier: Notifier,
+    notifier: MemorySignals,
     /// The latest creation time that exports of a company have handed out.
     frontiers: BTreeMap<CompanyId, Timestamp>,
 }
@@ -181,23 +181,23 @@ impl State {
             return Err(Conflict::Taken(UniqueKey::identity(key.kind())));
         }
         self.next_place += 1;
-        self.put(key, Entry { row, version: Version::FIRST, place: self.next_place })
+        self.put(key, VersionedRow { row, version: Version::FIRST, place: self.next_place })
     }
 
     /// Inserts a row that nothing stands in the way of.
     fn set_new(&mut self, row: Row) {
         self.next_place += 1;
-        let entry = Entry { version: Version::FIRST, place: self.next_place, row };
+        let entry = VersionedRow { version: Version::FIRST, place: self.next_place, row };
         self.rows.set(entry.row.key(), Some(entry));
     }
 
     fn update(&mut self, row: Row, read_at: Version) -> Result<(), Conflict> {
         let key = row.key();
         let place = self.check_version(&key, read_at)?;
-        self.put(key, Entry { row, version: read_at.next(), place })
+        self.put(key, VersionedRow { row, version: read_at.next(), place })
     }
 
-    fn put(&mut self, key: RowKey, entry: Entry) -> Result<(), Conflict> {
+    fn put(&mut self, key: RowKey, entry: VersionedRow) -> Result<(), Conflict> {
         let held = self.rows.entry(&key).map(|held| rules::unique(&held.row)).unwrap_or_default();
         let values = rules::unique(&entry.row);
         // What a row has already, no other one can have.
@@ -217,23 +217,23 @@ impl State {
 
     /// Deletes a row and everything that goes with it.
     fn delete(&mut self, key: RowKey) -> Result<(), Conflict> {
-        let referring = |entry: &&Entry| rules::refers_to(&entry.row).contains(&key);
+        let referring = |entry: &&VersionedRow| rules::refers_to(&entry.row).contains(&key);
         let referring: Vec<Row> =
             self.rows.every_entry().filter(referring).map(|entry| entry.row.clone()).collect();
         let kind = key.kind();
         self.rows.set(key, None);
         for row in referring {
             // A click refers to its contact and to its link: it may have gone with the other one.
-            let Some(Entry { version, place, .. }) = self.rows.entry(&row.key()) else {
+            let Some(VersionedRow { version, place, .. }) = self.rows.entry(&row.key()) else {
                 continue;
             };
             let (version, place) = (*version, *place);
-            match rules::fate(&row, kind) {
-                Fate::Goes => self.delete(row.key())?,
-                Fate::BecomesRow(row) => {
-                    self.rows.set(row.key(), Some(Entry { row: *row, version, place }));
+            match rules::on_delete(&row, kind) {
+                OnDelete::Delete => self.delete(row.key())?,
+                OnDelete::Replace(row) => {
+                    self.rows.set(row.key(), Some(VersionedRow { row: *row, version, place }));
                 }
-                Fate::Forbids => return Err(Conflict::Reference),
+                OnDelete::Restrict => return Err(Conflict::Reference),
             }
         }
         Ok(())
@@ -271,7 +271,7 @@ impl Claims for MemoryStore {
             let row: Row = job.value().clone().into();
             let key = row.key();
             let place = state.rows.entry(&key).map_or(0, |entry| entry.place);
-            state.rows.set(key, Some(Entry { row, version: job.version(), place }));
+            state.rows.set(key, Some(VersionedRow { row, version: job.version(), place }));
         }
         state.rows.keep();
         Ok(claimed)

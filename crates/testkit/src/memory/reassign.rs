@@ -7,7 +7,7 @@ use recado_core::ids::{CompanyId, ContactId};
 use recado_core::store::{Conflict, Row, RowKey};
 
 use super::State;
-use super::rows::Entry;
+use super::rows::VersionedRow;
 
 /// What becomes of a row of the contact `from`.
 enum Move {
@@ -86,7 +86,7 @@ impl State {
         if from == into {
             return Ok(());
         }
-        let moving: Vec<(Entry, Move)> = self
+        let moving: Vec<(VersionedRow, Move)> = self
             .rows
             .every_entry()
             .filter_map(|entry| Some((entry.clone(), moved(&entry.row, company, from, into)?)))
@@ -132,14 +132,14 @@ impl State {
             }
             _ => false,
         };
-        let yielding: Vec<Entry> =
+        let yielding: Vec<VersionedRow> =
             self.rows.every_entry().filter(|entry| yields(&entry.row)).cloned().collect();
-        for Entry { row, version, place } in yielding {
+        for VersionedRow { row, version, place } in yielding {
             let key = row.key();
             let left = match row {
                 Row::Recipient(mut recipient) => {
                     recipient.contact = None;
-                    Some(Entry { row: recipient.into(), version: version.next(), place })
+                    Some(VersionedRow { row: recipient.into(), version: version.next(), place })
                 }
                 _ => None,
             };
@@ -148,7 +148,7 @@ impl State {
     }
 
     /// The version of a row that has one goes up; what `into` has still stays as it is.
-    fn move_one(&mut self, before: Entry, after: Move) {
+    fn move_one(&mut self, before: VersionedRow, after: Move) {
         let (row, version) = match after {
             Move::Next(row) => (row, before.version.next()),
             Move::Silent(row) => (row, before.version),
@@ -167,7 +167,7 @@ impl State {
             self.rows.set(old, None);
         }
         if !is_taken {
-            self.rows.set(new, Some(Entry { row, version, place: before.place }));
+            self.rows.set(new, Some(VersionedRow { row, version, place: before.place }));
         }
     }
 

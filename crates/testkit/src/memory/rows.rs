@@ -6,7 +6,7 @@ use recado_core::store::{Record, Row, RowKey, RowKind, Stored, Version};
 
 /// A row with its version.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Entry {
+pub(super) struct VersionedRow {
     pub(super) row: Row,
     pub(super) version: Version,
     /// Its place among all rows, in the order in which they were inserted.
@@ -15,14 +15,14 @@ pub(super) struct Entry {
 
 /// All rows.
 #[derive(Debug, Default)]
-pub(super) struct Rows {
-    kinds: BTreeMap<RowKind, HashMap<RowKey, Entry>>,
-    journal: Vec<(RowKey, Option<Entry>)>,
+pub(super) struct MemoryRows {
+    kinds: BTreeMap<RowKind, HashMap<RowKey, VersionedRow>>,
+    journal: Vec<(RowKey, Option<VersionedRow>)>,
 }
 
-impl Rows {
+impl MemoryRows {
     /// The row of a key.
-    pub(super) fn entry(&self, key: &RowKey) -> Option<&Entry> {
+    pub(super) fn entry(&self, key: &RowKey) -> Option<&VersionedRow> {
         self.kinds.get(&key.kind())?.get(key)
     }
 
@@ -42,22 +42,22 @@ impl Rows {
     }
 
     /// All rows of a kind, in no order.
-    pub(super) fn entries(&self, kind: RowKind) -> impl Iterator<Item = &Entry> {
+    pub(super) fn entries(&self, kind: RowKind) -> impl Iterator<Item = &VersionedRow> {
         self.kinds.get(&kind).into_iter().flat_map(HashMap::values)
     }
 
     /// All rows, in no order.
-    pub(super) fn every_entry(&self) -> impl Iterator<Item = &Entry> {
+    pub(super) fn every_entry(&self) -> impl Iterator<Item = &VersionedRow> {
         self.kinds.values().flat_map(HashMap::values)
     }
 
     /// Puts or removes a row, remembering what was there.
-    pub(super) fn set(&mut self, key: RowKey, entry: Option<Entry>) {
+    pub(super) fn set(&mut self, key: RowKey, entry: Option<VersionedRow>) {
         let before = self.replace(&key, entry);
         self.journal.push((key, before));
     }
 
-    /// Makes everything since the last call of this or of [`Rows::undo`] permanent.
+    /// Makes everything since the last call of this or of [`MemoryRows::undo`] permanent.
     pub(super) fn keep(&mut self) {
         self.journal.clear();
     }
@@ -69,7 +69,7 @@ impl Rows {
         }
     }
 
-    fn replace(&mut self, key: &RowKey, entry: Option<Entry>) -> Option<Entry> {
+    fn replace(&mut self, key: &RowKey, entry: Option<VersionedRow>) -> Option<VersionedRow> {
         let rows = self.kinds.entry(key.kind()).or_default();
         match entry {
             Some(entry) => rows.insert(key.clone(), entry),
@@ -78,6 +78,6 @@ impl Rows {
     }
 }
 
-fn stored<T: Record>(entry: &Entry) -> Option<Stored<T>> {
+fn stored<T: Record>(entry: &VersionedRow) -> Option<Stored<T>> {
     T::of(&entry.row).map(|record| Stored::new(record.clone(), entry.version))
 }

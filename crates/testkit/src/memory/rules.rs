@@ -139,17 +139,17 @@ fn names(row: &Row) -> Vec<RowKey> {
 
 /// What becomes of a row when one that it refers to is deleted.
 #[derive(Debug, PartialEq)]
-pub(super) enum Fate {
-    /// It goes, too.
-    Goes,
-    /// It stays like this, at its version.
-    BecomesRow(Box<Row>),
-    /// It stands in the way.
-    Forbids,
+pub(super) enum OnDelete {
+    /// It is deleted too.
+    Delete,
+    /// It is replaced by this row, at its version.
+    Replace(Box<Row>),
+    /// It prevents the deletion.
+    Restrict,
 }
 
 /// What becomes of a row when `deleted`, to which it refers, is deleted.
-pub(super) fn fate(row: &Row, deleted: RowKind) -> Fate {
+pub(super) fn on_delete(row: &Row, deleted: RowKind) -> OnDelete {
     let goes = match row {
         Row::ContactTag(_) => matches!(deleted, RowKind::Contact | RowKind::Tag),
         Row::ListMember(_) => matches!(deleted, RowKind::Contact | RowKind::List),
@@ -167,17 +167,17 @@ pub(super) fn fate(row: &Row, deleted: RowKind) -> Fate {
         Row::LedgerLine(line) if deleted == RowKind::Contact => {
             let mut line = line.clone();
             line.contact = None;
-            return Fate::BecomesRow(Box::new(line.into()));
+            return OnDelete::Replace(Box::new(line.into()));
         }
         Row::Recipient(recipient) if deleted == RowKind::Contact => {
             let mut recipient = recipient.clone();
             recipient.contact = None;
-            return Fate::BecomesRow(Box::new(recipient.into()));
+            return OnDelete::Replace(Box::new(recipient.into()));
         }
         Row::Recipient(_) => deleted == RowKind::Campaign,
         _ => false,
     };
-    if goes { Fate::Goes } else { Fate::Forbids }
+    if goes { OnDelete::Delete } else { OnDelete::Restrict }
 }
 
 /// A value that no two rows may have.

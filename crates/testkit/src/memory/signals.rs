@@ -11,19 +11,19 @@ use super::MemoryStore;
 
 /// What each process has not heard yet.
 #[derive(Debug, Default)]
-pub(super) struct Notifier {
+pub(super) struct MemorySignals {
     others: u32,
-    heard: BTreeMap<u32, Notices>,
+    heard: BTreeMap<u32, PendingNotifications>,
 }
 
 #[derive(Debug, Default)]
-struct Notices {
+struct PendingNotifications {
     is_notified: bool,
     queues: BTreeSet<QueueKey>,
     wakers: Vec<Waker>,
 }
 
-impl Notifier {
+impl MemorySignals {
     /// The number of a process beside those that there are.
     pub(super) fn another_process(&mut self) -> u32 {
         self.others += 1;

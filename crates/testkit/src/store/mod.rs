@@ -95,12 +95,12 @@ impl FaultyStore {
         }
     }
 
-    /// Asks `plan` for the fate of every operation from now on.
+    /// Asks `plan` for the outcome of every operation from now on.
     pub fn plan(&self, plan: impl FnMut(StoreOp) -> Option<StoreFailure> + Send + 'static) {
         *locked(&self.plan) = Some(Box::new(plan));
     }
 
-    /// Asks `plan` for the fate of every commit by what it changes, before the other plan is asked.
+    /// Asks `plan` for the outcome of every commit by what it changes, before the other plan is asked.
     pub fn plan_commits(
         &self,
         plan: impl FnMut(&ChangeSet) -> Option<StoreFailure> + Send + 'static,
@@ -183,13 +183,13 @@ impl FaultyStore {
         locked(&self.broken)
     }
 
-    fn fate(&self, op: StoreOp) -> Option<StoreFailure> {
+    fn planned(&self, op: StoreOp) -> Option<StoreFailure> {
         locked(&self.plan).as_mut().and_then(|plan| plan(op))
     }
 
     fn fate_of(&self, changes: &ChangeSet) -> Option<StoreFailure> {
         let known = locked(&self.commits).as_mut().and_then(|plan| plan(changes));
-        known.or_else(|| self.fate(commit_op(changes)))
+        known.or_else(|| self.planned(commit_op(changes)))
     }
 
     /// Reads, unless that fails: a read that fails is never more than unavailable.
@@ -201,7 +201,7 @@ impl FaultyStore {
         if self.broken().contains(name) {
             return Err(unavailable());
         }
-        match self.fate(StoreOp::Read) {
+        match self.planned(StoreOp::Read) {
             None | Some(StoreFailure::Contended) => {
                 let found = work.await;
                 // As with a real database, others get their turn between a read and a commit.
@@ -253,7 +253,7 @@ impl Claims for FaultyStore {
         leased_until: Timestamp,
         limit: u32,
     ) -> Result<Vec<Stored<Job>>, StoreError> {
-        match self.fate(StoreOp::Claim) {
+        match self.planned(StoreOp::Claim) {
             None | Some(StoreFailure::Contended) => {
                 self.inner.claim_jobs(now, leased_until, limit).await
             }
@@ -271,14 +271,14 @@ impl Claims for FaultyStore {
 #[async_trait]
 impl Upkeep for FaultyStore {
     async fn ready(&self) -> Result<(), StoreError> {
-        match self.fate(StoreOp::Upkeep) {
+        match self.planned(StoreOp::Upkeep) {
             None => self.inner.ready().await,
             Some(_) => Err(unavailable()),
         }
     }
 
     async fn upkeep(&self, now: Timestamp) -> Result<(), StoreError> {
-        match self.fate(StoreOp::Upkeep) {
+        match self.planned(StoreOp::Upkeep) {
             None => self.inner.upkeep(now).await,
             Some(_) => Err(unavailable()),
         }
@@ -291,7 +291,7 @@ impl FaultyStore {
         &self,
         work: impl Future<Output = Result<T, StoreError>> + Send,
     ) -> Result<T, StoreError> {
-        match self.fate(StoreOp::Outbox) {
+        match self.planned(StoreOp::Outbox) {
             None | Some(StoreFailure::Contended) => work.await,
             Some(StoreFailure::UnknownAfter) => {
                 work.await?;
@@ -323,7 +323,7 @@ impl Outbox for FaultyStore {
 #[async_trait]
 impl Signals for FaultyStore {
     fn notify(&self, queues: &[QueueKey]) {
-        if self.fate(StoreOp::Notify).is_none() {
+        if self.planned(StoreOp::Notify).is_none() {
             self.inner.notify(queues);
         }
     }

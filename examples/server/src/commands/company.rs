@@ -5,7 +5,7 @@ use recado_core::Recado;
 use recado_core::ids::CompanyId;
 use serde_json::{Map, Value};
 
-use super::{Failure, object, output, refused};
+use super::{CommandError, object, output, refused};
 
 /// Companies.
 #[derive(Debug, Args)]
@@ -24,7 +24,7 @@ enum CompanyCommand {
         /// Its name
         name: String,
         #[command(flatten)]
-        fields: Fields,
+        fields: CompanyFields,
     },
     /// Lists all companies
     List,
@@ -43,12 +43,12 @@ enum CompanyCommand {
         #[arg(long)]
         name: Option<String>,
         #[command(flatten)]
-        fields: Fields,
+        fields: CompanyFields,
     },
 }
 
 #[derive(Debug, Args)]
-struct Fields {
+struct CompanyFields {
     /// starter, professional or enterprise; only enterprise has the public API
     #[arg(long)]
     plan: Option<String>,
@@ -63,7 +63,7 @@ struct Fields {
     template_dispatch: Option<bool>,
 }
 
-impl Fields {
+impl CompanyFields {
     /// The body of the operator's call.
     fn body(self, name: Option<String>) -> Map<String, Value> {
         let features = object([
@@ -88,7 +88,7 @@ pub(super) fn company_id(text: &str) -> Result<CompanyId, String> {
     CompanyId::parse(text).ok_or_else(|| "must be the id of a company".to_owned())
 }
 
-pub(super) async fn run(recado: &Recado, args: CompanyArgs) -> Result<(), Failure> {
+pub(super) async fn run(recado: &Recado, args: CompanyArgs) -> Result<(), CommandError> {
     let access = recado.access();
     let company = match args.command {
         CompanyCommand::List => {

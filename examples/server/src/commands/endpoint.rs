@@ -6,7 +6,7 @@ use recado_core::ids::{CompanyId, InboundEndpointId};
 use serde_json::{Map, Value};
 
 use super::company::company_id;
-use super::{Failure, object, output, refused};
+use super::{CommandError, object, output, refused};
 
 /// Inbound endpoints.
 #[derive(Debug, Args)]
@@ -92,7 +92,7 @@ const COLUMNS: [&str; 8] = [
     "secret",
 ];
 
-pub(super) async fn run(recado: &Recado, args: EndpointArgs) -> Result<(), Failure> {
+pub(super) async fn run(recado: &Recado, args: EndpointArgs) -> Result<(), CommandError> {
     let (endpoints, json) = (recado.inbound(), args.json);
     match args.command {
         EndpointCommand::Add { of, slug, mapping, secret, public, active } => {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::company::company_id;
-use super::{Failure, object, output, refused};
+use super::{CommandError, object, output, refused};
 
 /// API keys.
 #[derive(Debug, Args)]
@@ -119,7 +119,7 @@ struct WithSecret<'a> {
 const COLUMNS: [&str; 7] =
     ["id", "name", "scopes", "rate_per_minute", "export_rate_per_minute", "created_at", "key"];
 
-pub(super) async fn run(recado: &Recado, args: KeyArgs) -> Result<(), Failure> {
+pub(super) async fn run(recado: &Recado, args: KeyArgs) -> Result<(), CommandError> {
     let access = recado.access();
     let key = match args.command {
         KeyCommand::Create { of, name, scopes, rates } => {

@@ -51,7 +51,7 @@ pub enum Command {
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
-pub enum Failure {
+pub enum CommandError {
     /// The configuration is wrong: exit code 2.
     #[error(transparent)]
     Config(#[from] ConfigError),
@@ -60,7 +60,7 @@ pub enum Failure {
     Run(String),
 }
 
-impl Failure {
+impl CommandError {
     /// A failure at run time, with all its causes.
     fn run(error: impl Error) -> Self {
         Self::Run(causes(&error))
@@ -75,7 +75,7 @@ impl Failure {
     }
 }
 
-impl From<StartError> for Failure {
+impl From<StartError> for CommandError {
     fn from(error: StartError) -> Self {
         match error {
             StartError::Config(error) => Self::Config(error),
@@ -88,8 +88,8 @@ impl From<StartError> for Failure {
 ///
 /// # Errors
 ///
-/// [`Failure`], to be shown on standard error.
-pub async fn run(cli: Cli) -> Result<(), Failure> {
+/// [`CommandError`], to be shown on standard error.
+pub async fn run(cli: Cli) -> Result<(), CommandError> {
     let base = match cli.command {
         Command::Demo => demo::defaults(),
         _ => Options::default(),
@@ -118,25 +118,25 @@ pub async fn run(cli: Cli) -> Result<(), Failure> {
     }
 }
 
-async fn migrate(options: &Options) -> Result<(), Failure> {
+async fn migrate(options: &Options) -> Result<(), CommandError> {
     wiring::open(&options.database, true).await?;
     output::line(format_args!("{:?} has the current schema", options.database));
     Ok(())
 }
 
 /// The core on the database, without a server.
-async fn core(options: &Options) -> Result<Recado, Failure> {
+async fn core(options: &Options) -> Result<Recado, CommandError> {
     let public_url = public_url(options, options.listen);
     Ok(wiring::core(options, public_url, Overrides::default()).await?.recado)
 }
 
 /// A refusal of a use case, with what it is about.
-fn refused<E>(error: recado_core::Error<E>) -> Failure
+fn refused<E>(error: recado_core::Error<E>) -> CommandError
 where
     E: Error + 'static,
     recado_core::Error<E>: Error,
 {
-    Failure::run(error)
+    CommandError::run(error)
 }
 
 /// A body of the fields that were given.

@@ -1,12 +1,12 @@
 //! `recado serve`
 
-use super::{Failure, output};
+use super::{CommandError, output};
 use crate::options::Options;
-use crate::shutdown::Signals;
-use crate::start::{Overrides, Running, start};
+use crate::shutdown::StopSignals;
+use crate::start::{Overrides, RunningServer, start};
 
-pub(super) async fn run(options: Options) -> Result<(), Failure> {
-    let mut signals = Signals::listen().map_err(Failure::run)?;
+pub(super) async fn run(options: Options) -> Result<(), CommandError> {
+    let mut signals = StopSignals::listen().map_err(CommandError::run)?;
     let running = tokio::select! {
         running = start(options, Overrides::default()) => running?,
         // A long migration is rolled back and made again at the next start.
@@ -18,12 +18,12 @@ pub(super) async fn run(options: Options) -> Result<(), Failure> {
 
 /// Serves until a signal, then stops gracefully.
 pub(super) async fn until_signal(
-    signals: &mut Signals,
-    mut running: Running,
-) -> Result<(), Failure> {
+    signals: &mut StopSignals,
+    mut running: RunningServer,
+) -> Result<(), CommandError> {
     let signal = tokio::select! {
         signal = signals.wait() => signal,
-        () = running.ended() => return Err(Failure::Run("the server has ended".to_owned())),
+        () = running.ended() => return Err(CommandError::Run("the server has ended".to_owned())),
     };
     tracing::info!(signal, "stopping");
     running.stop().await;

@@ -9,7 +9,7 @@ use recado_core::webhooks::ALL_EVENTS;
 use serde_json::{Map, Value};
 
 use super::company::company_id;
-use super::{Failure, object, output, refused};
+use super::{CommandError, object, output, refused};
 
 /// Outbound webhooks.
 #[derive(Debug, Args)]
@@ -222,7 +222,7 @@ const DELIVERY: [&str; 10] = [
     "attempt_log",
 ];
 
-pub(super) async fn run(recado: &Recado, args: WebhookArgs) -> Result<(), Failure> {
+pub(super) async fn run(recado: &Recado, args: WebhookArgs) -> Result<(), CommandError> {
     let (webhooks, deliveries, json) = (recado.webhooks(), recado.deliveries(), args.json);
     match args.command {
         WebhookCommand::Add { of, url, events, secret, switches } => {
@@ -265,8 +265,8 @@ pub(super) async fn run(recado: &Recado, args: WebhookArgs) -> Result<(), Failur
         }
         WebhookCommand::Deliveries { of, filter } => {
             recado.access().company(of.company).await.map_err(refused)?;
-            let request = DeliveryRequest::parse(&filter.params()).map_err(Failure::run)?;
-            let page = deliveries.list(of.company, &request).await.map_err(Failure::run)?;
+            let request = DeliveryRequest::parse(&filter.params()).map_err(CommandError::run)?;
+            let page = deliveries.list(of.company, &request).await.map_err(CommandError::run)?;
             output::records(json, &DELIVERY[..8], &page.items);
         }
         WebhookCommand::Delivery { of, delivery } => {

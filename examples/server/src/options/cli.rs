@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command as Clap, FromArgMatches, Parser};
 
-use super::settings::Form;
+use super::settings::OptionFormat;
 use super::{ConfigError, Layer, Options, resolve, settings};
 use crate::commands::Command;
 
@@ -75,9 +75,9 @@ fn flag(setting: &'static super::Setting) -> Arg {
         .help_heading(HEADING)
         .global(true);
     match setting.form {
-        Form::Text => arg.action(ArgAction::Set),
-        Form::List => arg.action(ArgAction::Append),
-        Form::Switch => arg
+        OptionFormat::Text => arg.action(ArgAction::Set),
+        OptionFormat::List => arg.action(ArgAction::Append),
+        OptionFormat::Switch => arg
             .action(ArgAction::Set)
             .num_args(0..=1)
             .require_equals(true)

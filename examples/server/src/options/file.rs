@@ -4,7 +4,7 @@ use std::path::Path;
 
 use toml::Value;
 
-use super::settings::Form;
+use super::settings::OptionFormat;
 use super::{ConfigError, Layer, Setting, settings};
 
 /// Reads the file.
@@ -43,14 +43,14 @@ fn parse(text: &str) -> Result<Layer, Vec<String>> {
 fn written(setting: &Setting, value: &Value) -> Result<String, &'static str> {
     match (setting.form, value) {
         (_, Value::String(text)) => Ok(text.clone()),
-        (Form::Switch, Value::Boolean(on)) => Ok(on.to_string()),
-        (Form::List, Value::Array(entries)) => {
+        (OptionFormat::Switch, Value::Boolean(on)) => Ok(on.to_string()),
+        (OptionFormat::List, Value::Array(entries)) => {
             let entries: Option<Vec<&str>> = entries.iter().map(Value::as_str).collect();
             Ok(entries.ok_or("must be an array of strings")?.join(","))
         }
-        (Form::Text, _) => Err("must be a string"),
-        (Form::List, _) => Err("must be an array of strings"),
-        (Form::Switch, _) => Err("must be true or false"),
+        (OptionFormat::Text, _) => Err("must be a string"),
+        (OptionFormat::List, _) => Err("must be an array of strings"),
+        (OptionFormat::Switch, _) => Err("must be true or false"),
     }
 }
 

@@ -18,7 +18,7 @@ use recado_core::secret::SecretText;
 pub use cli::Cli;
 pub use duration::{Duration, DurationError};
 pub use settings::{Setting, settings};
-pub use values::{Database, Place};
+pub use values::{DatabaseLocation, DocumentStorage};
 
 /// The environment variable of `--config`.
 const CONFIG_ENV: &str = "RECADO_CONFIG";
@@ -28,13 +28,13 @@ const CONFIG_ENV: &str = "RECADO_CONFIG";
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The database.
-    pub database: Database,
+    pub database: DatabaseLocation,
     /// The address to listen on; port 0 takes a free one.
     pub listen: SocketAddr,
     /// The operator API's token; without one the operator API answers 404.
     pub operator_token: Option<SecretText>,
     /// Where documents are kept.
-    pub documents: Place,
+    pub documents: DocumentStorage,
     /// The address the world sees, without a slash at the end; the bound one when missing.
     pub public_url: Option<String>,
     /// What follows `@` in group codes (D2).
@@ -62,10 +62,10 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         let mut options = Self {
-            database: Database::Sqlite(PathBuf::new()),
+            database: DatabaseLocation::Sqlite(PathBuf::new()),
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             operator_token: None,
-            documents: Place::Folder(PathBuf::new()),
+            documents: DocumentStorage::Folder(PathBuf::new()),
             public_url: None,
             group_suffix: String::new(),
             webhook_retry_waits: [Duration::from_millis(0); 4],
@@ -103,18 +103,18 @@ pub(crate) type Layer = BTreeMap<&'static str, String>;
 
 /// Where a value came from, for messages.
 #[derive(Clone, Copy)]
-enum Origin<'a> {
+enum ValueSource<'a> {
     Flag,
     Env,
     File(&'a Path),
 }
 
-impl Origin<'_> {
+impl ValueSource<'_> {
     fn naming(self, setting: &Setting) -> impl fmt::Display {
         match self {
-            Origin::Flag => format!("--{}", setting.name),
-            Origin::Env => format!("{} (--{})", setting.env, setting.name),
-            Origin::File(path) => format!("`{}` in {}", setting.name, path.display()),
+            ValueSource::Flag => format!("--{}", setting.name),
+            ValueSource::Env => format!("{} (--{})", setting.env, setting.name),
+            ValueSource::File(path) => format!("`{}` in {}", setting.name, path.display()),
         }
     }
 }
@@ -136,17 +136,17 @@ pub(crate) fn resolve(
     let mut problems = Vec::new();
     for setting in settings() {
         let (origin, value) = if let Some(value) = flags.get(setting.name) {
-            (Origin::Flag, value.clone())
+            (ValueSource::Flag, value.clone())
         } else if let Some(value) = env(setting.env) {
             match value.into_string() {
-                Ok(value) => (Origin::Env, value),
+                Ok(value) => (ValueSource::Env, value),
                 Err(_) => {
-                    problems.push(format!("{} is not UTF-8", Origin::Env.naming(setting)));
+                    problems.push(format!("{} is not UTF-8", ValueSource::Env.naming(setting)));
                     continue;
                 }
             }
         } else if let (Some(value), Some(path)) = (file.get(setting.name), config.as_deref()) {
-            (Origin::File(path), value.clone())
+            (ValueSource::File(path), value.clone())
         } else {
             continue;
         };
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(format!("{:?}", options.database), "sqlite:recado.db");
         assert_eq!(options.listen.to_string(), "127.0.0.1:8080");
         assert!(options.operator_token.is_none() && options.public_url.is_none());
-        assert_eq!(options.documents, Place::Folder("recado-documents".into()));
+        assert_eq!(options.documents, DocumentStorage::Folder("recado-documents".into()));
         assert_eq!(options.group_suffix, "g.us");
         assert_eq!(format!("{:?}", options.webhook_retry_waits), "[30s, 2m, 10m, 30m]");
         assert_eq!(options.webhook_timeout, Duration::from_secs(10));

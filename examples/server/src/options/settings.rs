@@ -10,7 +10,7 @@ use super::values::{
 
 /// How an option is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum OptionFormat {
     /// One value.
     Text,
     /// Values with commas between them; an array in the file.
@@ -31,7 +31,7 @@ pub struct Setting {
     /// What it is for, in a line.
     pub help: &'static str,
     pub(super) placeholder: &'static str,
-    pub(super) form: Form,
+    pub(super) form: OptionFormat,
     pub(super) set: fn(&mut Options, &str) -> Result<(), String>,
 }
 
@@ -52,7 +52,7 @@ macro_rules! setting {
             default: $default,
             help: $help,
             placeholder: $placeholder,
-            form: Form::$form,
+            form: OptionFormat::$form,
             set: |$options: &mut Options, $text: &str| -> Result<(), String> {
                 $set;
                 Ok(())

@@ -10,14 +10,14 @@ use recado_core::secret::SecretText;
 
 /// Which database.
 #[derive(Clone)]
-pub enum Database {
+pub enum DatabaseLocation {
     /// An SQLite file.
     Sqlite(PathBuf),
     /// A Postgres server; the address may carry a password.
     Postgres(SecretText),
 }
 
-impl FromStr for Database {
+impl FromStr for DatabaseLocation {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -37,7 +37,7 @@ impl FromStr for Database {
     }
 }
 
-impl fmt::Debug for Database {
+impl fmt::Debug for DatabaseLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
@@ -48,7 +48,7 @@ impl fmt::Debug for Database {
 
 /// Where the bytes of documents are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum DocumentStorage {
     /// A folder.
     Folder(PathBuf),
     /// An S3-compatible bucket.
@@ -60,7 +60,7 @@ pub enum Place {
     },
 }
 
-impl FromStr for Place {
+impl FromStr for DocumentStorage {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -157,44 +157,49 @@ mod tests {
             ("sqlite:/var/lib/recado.db", "/var/lib/recado.db"),
             ("sqlite:///var/lib/recado.db", "/var/lib/recado.db"),
         ] {
-            let Ok(Database::Sqlite(read)) = text.parse() else { panic!("{text}") };
+            let Ok(DatabaseLocation::Sqlite(read)) = text.parse() else { panic!("{text}") };
             assert_eq!(read, PathBuf::from(path));
         }
-        assert!(matches!("postgres://a@b/c".parse(), Ok(Database::Postgres(_))));
-        assert!(matches!("postgresql://a@b/c".parse(), Ok(Database::Postgres(_))));
+        assert!(matches!("postgres://a@b/c".parse(), Ok(DatabaseLocation::Postgres(_))));
+        assert!(matches!("postgresql://a@b/c".parse(), Ok(DatabaseLocation::Postgres(_))));
         for text in
             ["", "recado.db", "sqlite:", "sqlite::memory:", "mysql://a@b/c", "postgres://b:x/c"]
         {
-            assert!(text.parse::<Database>().is_err(), "{text}");
+            assert!(text.parse::<DatabaseLocation>().is_err(), "{text}");
         }
     }
 
     #[test]
     fn the_password_of_a_database_is_not_printed() {
-        let database: Database = "postgres://recado:hunter2@db/recado".parse().expect("valid");
+        let database: DatabaseLocation =
+            "postgres://recado:hunter2@db/recado".parse().expect("valid");
         assert_eq!(format!("{database:?}"), "postgres://***");
     }
 
     #[test]
     fn documents_are_kept_in_a_folder_or_a_bucket() {
-        assert_eq!("file:docs".parse(), Ok(Place::Folder("docs".into())));
-        assert_eq!("file:///srv/docs".parse(), Ok(Place::Folder("/srv/docs".into())));
+        assert_eq!("file:docs".parse(), Ok(DocumentStorage::Folder("docs".into())));
+        assert_eq!("file:///srv/docs".parse(), Ok(DocumentStorage::Folder("/srv/docs".into())));
         for text in ["", "docs", "file:", "s3://", "ftp://docs"] {
-            assert!(text.parse::<Place>().is_err(), "{text}");
+            assert!(text.parse::<DocumentStorage>().is_err(), "{text}");
         }
     }
 
     #[cfg(not(feature = "s3"))]
     #[test]
     fn a_bucket_without_its_feature_says_what_to_do() {
-        let refusal = "s3://bucket/prefix".parse::<Place>().expect_err("not in this build");
+        let refusal =
+            "s3://bucket/prefix".parse::<DocumentStorage>().expect_err("not in this build");
         assert!(refusal.contains("--features s3"), "{refusal}");
     }
 
     #[cfg(feature = "s3")]
     #[test]
     fn a_bucket_may_have_a_prefix() {
-        let place = |prefix: &str| Place::S3 { bucket: "b".to_owned(), prefix: prefix.to_owned() };
+        let place = |prefix: &str| DocumentStorage::S3 {
+            bucket: "b".to_owned(),
+            prefix: prefix.to_owned(),
+        };
         assert_eq!("s3://b".parse(), Ok(place("")));
         assert_eq!("s3://b/a/c/".parse(), Ok(place("a/c")));
     }

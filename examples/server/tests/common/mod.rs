@@ -97,12 +97,12 @@ impl Drop for Server {
 
 /// An answer.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct ScriptedAnswer {
     pub(crate) status: u16,
     pub(crate) body: String,
 }
 
-impl Answer {
+impl ScriptedAnswer {
     /// Its body as JSON.
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).expect("JSON")
@@ -117,7 +117,13 @@ pub(crate) fn connect(addr: &str) -> TcpStream {
 }
 
 /// Sends one request on a connection of its own.
-pub(crate) fn send(addr: &str, method: &str, path: &str, headers: &[String], body: &str) -> Answer {
+pub(crate) fn send(
+    addr: &str,
+    method: &str,
+    path: &str,
+    headers: &[String],
+    body: &str,
+) -> ScriptedAnswer {
     let mut stream = connect(addr);
     let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
     let length = body.len();
@@ -131,15 +137,15 @@ pub(crate) fn send(addr: &str, method: &str, path: &str, headers: &[String], bod
 }
 
 /// GET without a key.
-pub(crate) fn get(addr: &str, path: &str) -> Answer {
+pub(crate) fn get(addr: &str, path: &str) -> ScriptedAnswer {
     send(addr, "GET", path, &[], "")
 }
 
 /// Reads an answer to the end of the connection.
-pub(crate) fn read_answer(stream: &mut TcpStream) -> Answer {
+pub(crate) fn read_answer(stream: &mut TcpStream) -> ScriptedAnswer {
     let mut text = String::new();
     stream.read_to_string(&mut text).expect("an answer");
     let (head, body) = text.split_once("\r\n\r\n").expect("a head");
     let status = head.split(' ').nth(1).expect("a status").parse().expect("a number");
-    Answer { status, body: body.to_owned() }
+    ScriptedAnswer { status, body: body.to_owned() }
 }

@@ -9,7 +9,7 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 
 use super::state::{RecordResult, Task, WorkerState};
 use super::tasks::{
-    Assignment, Ended, Running, assign, elsewhere, make_attempt, poll, read_queue, record,
+    Assignment, Running, TaskResult, assign, elsewhere, make_attempt, poll, read_queue, record,
 };
 use super::{DeliveryLimits, Timer};
 use crate::deliveries::{Deliveries, Touch};
@@ -43,7 +43,7 @@ impl Deliveries<'_> {
     /// timer's [`Timer::troubled`] and tried again.
     pub async fn run(&self, timer: &dyn Timer, stop: impl Future<Output = ()> + Send) {
         let driver = Driver::new(self.app, Some(timer), Until::Stopped);
-        driver.run(Box::pin(stop.map(|()| Ended::Stopped))).await;
+        driver.run(Box::pin(stop.map(|()| TaskResult::Stopped))).await;
     }
 
     /// Dispatches what is due now and what becomes due by that, then hands everything back: for
@@ -109,7 +109,8 @@ impl<'a> Driver<'a> {
         self.app.database().fan_out().listen(true);
         self.app.own_lease().set_dispatches(true);
         self.running.push(stop);
-        self.running.push(Box::pin(self.app.database().fan_out().notified().map(Ended::Notified)));
+        self.running
+            .push(Box::pin(self.app.database().fan_out().notified().map(TaskResult::Notified)));
         if self.timer.is_some() {
             self.running.push(elsewhere(self.app));
         }
@@ -144,20 +145,20 @@ impl<'a> Driver<'a> {
         }
     }
 
-    fn take_in(&mut self, done: Ended) {
+    fn take_in(&mut self, done: TaskResult) {
         let now = self.app.now();
         match done {
-            Ended::Read { read, began, page } => {
+            TaskResult::Read { read, began, page } => {
                 self.working -= 1;
                 let page = page.map_err(|error| self.trouble(&error)).ok();
                 self.state.read_ended(&read, page, began, now);
             }
-            Ended::Tried { attempt, after, silent } => {
+            TaskResult::Tried { attempt, after, silent } => {
                 self.working -= 1;
                 self.polled = false;
                 self.state.tried(*attempt, *after, silent);
             }
-            Ended::Recorded { batch, how } => {
+            TaskResult::Recorded { batch, how } => {
                 self.working -= 1;
                 let how = match how {
                     Ok(()) => RecordResult::Done,
@@ -170,7 +171,7 @@ impl<'a> Driver<'a> {
                 };
                 self.state.recorded(batch, how, now);
             }
-            Ended::Cancelled(key, ended) => {
+            TaskResult::Cancelled(key, ended) => {
                 self.working -= 1;
                 self.state.cancelled(key);
                 match ended {
@@ -179,14 +180,14 @@ impl<'a> Driver<'a> {
                     Err(error) => self.trouble(&error),
                 }
             }
-            Ended::Polled(found) => {
+            TaskResult::Polled(found) => {
                 self.polling = false;
                 match found {
                     Ok(pending) => self.state.found(&pending, now),
                     Err(error) => self.trouble(&error),
                 }
             }
-            Ended::Assigned(asked, assignment) => {
+            TaskResult::Assigned(asked, assignment) => {
                 self.assigning = false;
                 if asked == self.epoch {
                     self.assigned(assignment);
@@ -194,12 +195,13 @@ impl<'a> Driver<'a> {
                     self.assign();
                 }
             }
-            Ended::Notified(queues) => {
+            TaskResult::Notified(queues) => {
                 self.state.notified(queues);
-                self.running
-                    .push(Box::pin(self.app.database().fan_out().notified().map(Ended::Notified)));
+                self.running.push(Box::pin(
+                    self.app.database().fan_out().notified().map(TaskResult::Notified),
+                ));
             }
-            Ended::NotifiedElsewhere(queues) => {
+            TaskResult::NotifiedElsewhere(queues) => {
                 match queues {
                     Some(queues) => {
                         self.state.notified(queues.into_iter().map(|key| (key, Touch::Queue)));
@@ -211,7 +213,7 @@ impl<'a> Driver<'a> {
                 }
                 self.running.push(elsewhere(self.app));
             }
-            Ended::Slept(at) => {
+            TaskResult::Slept(at) => {
                 // Others may still sleep that were not needed any more.
                 self.wakes_at = self.wakes_at.filter(|wakes_at| *wakes_at != at);
                 // A clock that was set back does not hold up the next poll.
@@ -223,7 +225,7 @@ impl<'a> Driver<'a> {
                     self.poll();
                 }
             }
-            Ended::Stopped => self.stop(),
+            TaskResult::Stopped => self.stop(),
         }
     }
 
@@ -281,7 +283,7 @@ impl<'a> Driver<'a> {
                 Task::Record(batch) => Box::pin(record(app, batch)),
                 Task::Cancel(key) => Box::pin(async move {
                     let deliveries = app.deliveries();
-                    Ended::Cancelled(key, deliveries.cancel(key.company, key.webhook, 1).await)
+                    TaskResult::Cancelled(key, deliveries.cancel(key.company, key.webhook, 1).await)
                 }),
             });
         }
@@ -329,7 +331,7 @@ impl<'a> Driver<'a> {
             let wait = wake.since(now).clamp(Duration::from_millis(1), POLL);
             self.running.push(Box::pin(async move {
                 timer.sleep(wait).await;
-                Ended::Slept(wake)
+                TaskResult::Slept(wake)
             }));
         }
     }
@@ -340,7 +342,7 @@ impl<'a> Driver<'a> {
             let (app, quiet, stopping) = (self.app, self.state.quiet(), self.stopping);
             let asked = self.epoch;
             self.running.push(Box::pin(async move {
-                Ended::Assigned(asked, assign(app, &quiet, stopping).await)
+                TaskResult::Assigned(asked, assign(app, &quiet, stopping).await)
             }));
         }
     }

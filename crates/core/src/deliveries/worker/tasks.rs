@@ -22,7 +22,7 @@ pub(super) const QUEUES_AT_ONCE: u32 = 1_000;
 /// How much of an answer is read (D53).
 pub(super) const ANSWER_BYTES: usize = 64 * 1024;
 
-pub(super) type Running<'a> = Pin<Box<dyn Future<Output = Ended> + Send + 'a>>;
+pub(super) type Running<'a> = Pin<Box<dyn Future<Output = TaskResult> + Send + 'a>>;
 
 /// What this process holds.
 #[derive(Debug, Default)]
@@ -35,7 +35,7 @@ pub(super) struct Assignment {
 }
 
 /// How something that was under way has ended.
-pub(super) enum Ended {
+pub(super) enum TaskResult {
     Read { read: QueueRead, began: Timestamp, page: Result<QueuePage, StoreError> },
     Tried { attempt: Box<NextAttempt>, after: Box<Delivery>, silent: bool },
     Recorded { batch: Vec<AttemptChange>, how: Result<(), CommitError> },
@@ -49,10 +49,10 @@ pub(super) enum Ended {
 }
 
 pub(super) fn elsewhere(app: &Recado) -> Running<'_> {
-    Box::pin(app.database().signals().notified().map(Ended::NotifiedElsewhere))
+    Box::pin(app.database().signals().notified().map(TaskResult::NotifiedElsewhere))
 }
 
-pub(super) async fn poll(app: &Recado) -> Ended {
+pub(super) async fn poll(app: &Recado) -> TaskResult {
     let mut all: Vec<PendingQueue> = Vec::new();
     loop {
         let after = all.last().map(|pending| pending.key);
@@ -61,26 +61,26 @@ pub(super) async fn poll(app: &Recado) -> Ended {
                 let is_last = pending.len() < usize::try_from(QUEUES_AT_ONCE).unwrap_or(usize::MAX);
                 all.extend(pending);
                 if is_last {
-                    return Ended::Polled(Ok(all));
+                    return TaskResult::Polled(Ok(all));
                 }
             }
-            Err(error) => return Ended::Polled(Err(error)),
+            Err(error) => return TaskResult::Polled(Err(error)),
         }
     }
 }
 
-pub(super) async fn read_queue(app: &Recado, read: QueueRead) -> Ended {
+pub(super) async fn read_queue(app: &Recado, read: QueueRead) -> TaskResult {
     let began = app.now();
     let page = app.database().due().read_queue(read).await;
-    Ended::Read { read, began, page }
+    TaskResult::Read { read, began, page }
 }
 
-pub(super) async fn make_attempt(app: &Recado, attempt: Box<NextAttempt>) -> Ended {
+pub(super) async fn make_attempt(app: &Recado, attempt: Box<NextAttempt>) -> TaskResult {
     let delivery = attempt.due.delivery.value();
     let Some(data) = &attempt.due.data else {
         // What it was about was erased between two steps; there is nothing to send.
         let after = Box::new(cancelled(delivery));
-        return Ended::Tried { attempt, after, silent: false };
+        return TaskResult::Tried { attempt, after, silent: false };
     };
     let settings = app.settings();
     let started_at = app.now();
@@ -104,10 +104,10 @@ pub(super) async fn make_attempt(app: &Recado, attempt: Box<NextAttempt>) -> End
     let outcome = AttemptOutcome { started_at, ended_at: app.now(), answer };
     let silent = matches!(outcome.answer, Err(TransportError::TimedOut { .. }));
     let after = Box::new(after_attempt(delivery, &outcome, &settings.retry_waits));
-    Ended::Tried { attempt, after, silent }
+    TaskResult::Tried { attempt, after, silent }
 }
 
-pub(super) async fn record(app: &Recado, batch: Vec<AttemptChange>) -> Ended {
+pub(super) async fn record(app: &Recado, batch: Vec<AttemptChange>) -> TaskResult {
     let mut changes = ChangeSet::new();
     for change in &batch {
         changes = changes.with(change.before.update(change.after.clone()));
@@ -116,7 +116,7 @@ pub(super) async fn record(app: &Recado, batch: Vec<AttemptChange>) -> Ended {
     if let (Err(CommitError::Conflict(Conflict::Stale(_))), [change]) = (&how, batch.as_slice()) {
         how = record_late(app, change).await;
     }
-    Ended::Recorded { batch, how }
+    TaskResult::Recorded { batch, how }
 }
 
 /// Records an attempt whose delivery was given up while it was made (D52a).

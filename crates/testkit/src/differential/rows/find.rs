@@ -10,7 +10,7 @@ use recado_core::store::{RecordsExt, Row, Stored, Version};
 use recado_core::templates::Template;
 use recado_core::workers::Worker;
 
-use super::Rows;
+use super::CompanyRows;
 use super::make::Maker;
 
 pub(super) fn any<T: Into<Row> + Clone>(stored: &Stored<T>) -> Stored<Row> {
@@ -21,7 +21,7 @@ pub(super) fn nth<T: Into<Row> + Clone>(rows: &[Stored<T>], n: usize) -> Option<
     (!rows.is_empty()).then(|| any(&rows[n % rows.len()]))
 }
 
-impl Rows {
+impl CompanyRows {
     /// A row of a kind, if the command finds one.
     pub(super) async fn find(&self, kind: &str, maker: &Maker<'_>) -> Option<Stored<Row>> {
         for at in 50..54 {

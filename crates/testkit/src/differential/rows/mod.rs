@@ -29,7 +29,7 @@ pub(super) use reach_make::REACH_KINDS;
 use replace::replacing;
 
 /// A company whose rows nobody else writes.
-pub(super) struct Rows {
+pub(super) struct CompanyRows {
     store: Arc<dyn Store>,
     company: CompanyId,
     ids: SeededIds,
@@ -45,7 +45,7 @@ fn outcome(outcome: Result<(), CommitError>) -> &'static str {
     }
 }
 
-impl Rows {
+impl CompanyRows {
     pub(super) async fn start(store: Arc<dyn Store>) -> Self {
         let ids = SeededIds::new(11);
         let company = CompanyId::new(ids.uuid_v7(TestClock::START));

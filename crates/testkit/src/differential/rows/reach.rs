@@ -19,7 +19,7 @@ use super::super::world::World;
 use super::find::{any, nth};
 use super::make::Maker;
 use super::reach_make::FIELD_SLUGS;
-use super::{Rows, outcome, shown};
+use super::{CompanyRows, outcome, shown};
 
 /// More than there ever are.
 const ALL: u32 = 100_000;
@@ -61,7 +61,7 @@ impl Maker<'_> {
     }
 }
 
-impl Rows {
+impl CompanyRows {
     /// A row of these kinds, if the command finds one.
     pub(super) async fn find_reach(
         &self,

@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use super::super::world::World;
 use super::make::Maker;
-use super::{Rows, shown};
+use super::{CompanyRows, shown};
 
 /// More than there ever are.
 const ALL: u32 = 100_000;
@@ -60,7 +60,7 @@ impl Maker<'_> {
     }
 }
 
-impl Rows {
+impl CompanyRows {
     pub(super) async fn read(&self, maker: &Maker<'_>) -> Value {
         let (store, company) = (&self.store, self.company);
         match maker.command.number(1) % 11 {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 const MAX_TEXT: usize = 4096;
 
 /// A send that is well-formed.
-pub(super) struct Checked {
+pub(super) struct ValidSend {
     pub(super) to: String,
     pub(super) is_scoped: bool,
     pub(super) text: Option<String>,
@@ -45,7 +45,7 @@ fn string(object: &Map<String, Value>, name: &str) -> Result<String, String> {
 }
 
 /// Checks the body of a send.
-pub(super) fn body(value: &Value) -> Result<Checked, String> {
+pub(super) fn body(value: &Value) -> Result<ValidSend, String> {
     let object = only(
         value,
         "the body",
@@ -82,7 +82,7 @@ pub(super) fn body(value: &Value) -> Result<Checked, String> {
         "template" => (None, Some(template(content)?)),
         other => return Err(format!("the type {other} is not expected")),
     };
-    Ok(Checked { to, is_scoped, text, template })
+    Ok(ValidSend { to, is_scoped, text, template })
 }
 
 fn recipient(object: &Map<String, Value>) -> Result<(String, bool), String> {

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use recado_core::ids::MessageId;
 use serde_json::{Map, Value, json};
 
-use super::{Behaviour, FakeRequest, Gateway, Reply, Script};
+use super::{FakeRequest, Gateway, Reply, Script, SendBehaviour};
 
 /// The host of a fake that is called in the process.
 const HOST: &str = "graph.fake.example";
@@ -130,7 +130,7 @@ impl FakeCloud {
     }
 
     /// What the next sends meet, in order; those after them are accepted.
-    pub fn script(&self, behaviours: impl IntoIterator<Item = Behaviour>) {
+    pub fn script(&self, behaviours: impl IntoIterator<Item = SendBehaviour>) {
         self.state().script.extend(behaviours);
     }
 
@@ -202,9 +202,9 @@ pub fn graph_error(code: u32, details: &str) -> (u16, Value) {
 }
 
 /// A behaviour that answers with an error of the API.
-pub fn graph_failure(code: u32, details: &str) -> Behaviour {
+pub fn graph_failure(code: u32, details: &str) -> SendBehaviour {
     let (status, body) = graph_error(code, details);
-    Behaviour::Error(status, body)
+    SendBehaviour::Error(status, body)
 }
 
 impl Gateway for FakeCloud {

@@ -6,9 +6,9 @@ use recado_core::ids::MessageId;
 use recado_core::templates::positions;
 use serde_json::{Value, json};
 
-use super::check::{self, Checked, UsedTemplate};
+use super::check::{self, UsedTemplate, ValidSend};
 use super::{AcceptedSend, State, graph_error};
-use crate::gateways::{Behaviour, FakeRequest, Fate, Reply};
+use crate::gateways::{AnswerMode, FakeRequest, Reply, SendBehaviour};
 
 fn failure(code: u32, details: &str) -> Reply {
     let (status, body) = graph_error(code, details);
@@ -39,9 +39,9 @@ impl State {
         };
         let behaviour = self.script.next_send();
         match behaviour {
-            Behaviour::Refuse => return Reply::refused(),
-            Behaviour::Error(status, body) => return Reply::json(status, &body),
-            Behaviour::Broken(status) => {
+            SendBehaviour::Refuse => return Reply::refused(),
+            SendBehaviour::Error(status, body) => return Reply::json(status, &body),
+            SendBehaviour::Broken(status) => {
                 return Reply::bytes(status, b"<html>Service Unavailable</html>".to_vec());
             }
             _ => {}
@@ -51,12 +51,14 @@ impl State {
         }
         let answer = self.take(&checked, body);
         match behaviour {
-            Behaviour::AcceptThenDrop => Reply::json(200, &answer).with_fate(Fate::Drop),
-            Behaviour::AcceptLate(wait) => Reply::json(200, &answer).with_fate(Fate::Late(wait)),
-            Behaviour::AcceptWithoutId => {
+            SendBehaviour::AcceptThenDrop => Reply::json(200, &answer).with_mode(AnswerMode::Drop),
+            SendBehaviour::AcceptLate(wait) => {
+                Reply::json(200, &answer).with_mode(AnswerMode::Late(wait))
+            }
+            SendBehaviour::AcceptWithoutId => {
                 Reply::json(200, &json!({"messaging_product": "whatsapp", "messages": []}))
             }
-            Behaviour::AcceptThenError(status, body) => Reply::json(status, &body),
+            SendBehaviour::AcceptThenError(status, body) => Reply::json(status, &body),
             _ => Reply::json(200, &answer),
         }
     }
@@ -86,7 +88,7 @@ impl State {
         (!fits).then(|| failure(132_000, "number of localizable_params does not match"))
     }
 
-    fn take(&mut self, checked: &Checked, body: Value) -> Value {
+    fn take(&mut self, checked: &ValidSend, body: Value) -> Value {
         let id = format!("wamid.{}-{:06}", self.number, self.accepted.len() + 1);
         let wa_id = if checked.is_scoped { checked.to.clone() } else { wa_id(&checked.to) };
         let name = if checked.is_scoped { "user_id" } else { "wa_id" };

@@ -5,10 +5,10 @@ use serde_json::{Map, Value, json};
 
 use super::people::{canonical, jid};
 use super::{
-    API_KEY, Behaviour, EvolutionSent, EvolutionVersion, FakeEvolution, FakeRequest, INSTANCE,
-    Pairing, Reply, State,
+    API_KEY, EvolutionSent, EvolutionVersion, FakeEvolution, FakeRequest, INSTANCE, PairingAnswer,
+    Reply, SendBehaviour, State,
 };
-use crate::gateways::Fate;
+use crate::gateways::AnswerMode;
 
 /// The most rows that the gateway gives at once.
 const MAX_PAGE: i64 = 1_000;
@@ -130,22 +130,24 @@ impl State {
     /// Does with a message what the script says.
     fn act(&mut self, number: &str, remote: &str, text: &str) -> Reply {
         let behaviour = self.script.next_send();
-        let refuses =
-            matches!(behaviour, Behaviour::Error(..) | Behaviour::Broken(_) | Behaviour::Refuse);
+        let refuses = matches!(
+            behaviour,
+            SendBehaviour::Error(..) | SendBehaviour::Broken(_) | SendBehaviour::Refuse
+        );
         let record = if refuses { Value::Null } else { self.take(number, remote, text) };
         let accepted = Reply::json(201, &record);
         match behaviour {
-            Behaviour::Accept => accepted,
-            Behaviour::AcceptThenDrop => accepted.with_fate(Fate::Drop),
-            Behaviour::AcceptLate(wait) => accepted.with_fate(Fate::Late(wait)),
-            Behaviour::AcceptWithoutId => {
+            SendBehaviour::Accept => accepted,
+            SendBehaviour::AcceptThenDrop => accepted.with_mode(AnswerMode::Drop),
+            SendBehaviour::AcceptLate(wait) => accepted.with_mode(AnswerMode::Late(wait)),
+            SendBehaviour::AcceptWithoutId => {
                 Reply::json(200, &json!({"error": true, "message": "no answer from the phone"}))
             }
-            Behaviour::AcceptThenError(status, body) | Behaviour::Error(status, body) => {
+            SendBehaviour::AcceptThenError(status, body) | SendBehaviour::Error(status, body) => {
                 Reply::json(status, &body)
             }
-            Behaviour::Broken(status) => Reply::bytes(status, b"<html>oops</html>".to_vec()),
-            Behaviour::Refuse => Reply::refused(),
+            SendBehaviour::Broken(status) => Reply::bytes(status, b"<html>oops</html>".to_vec()),
+            SendBehaviour::Refuse => Reply::refused(),
         }
     }
 
@@ -278,15 +280,15 @@ impl State {
         }
         self.codes += 1;
         let code = match self.pairing {
-            Pairing::Code => {
+            PairingAnswer::Code => {
                 self.state = "connecting";
                 let picture = base64(&super::picture(self.codes));
                 json!({"pairingCode": null, "code": format!("2@{}", self.codes),
                     "base64": format!("data:image/png;base64,{picture}"), "count": self.codes})
             }
-            Pairing::NoneYet => json!({"pairingCode": null, "count": 0}),
-            Pairing::Failing => json!({"error": true, "message": "Error: Timed Out"}),
-            Pairing::LimitReached => {
+            PairingAnswer::NoneYet => json!({"pairingCode": null, "count": 0}),
+            PairingAnswer::Failing => json!({"error": true, "message": "Error: Timed Out"}),
+            PairingAnswer::LimitReached => {
                 json!({"error": true, "message": "QR code limit reached, please login again"})
             }
         };

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::{Behaviour, FakeRequest, Fate, Reply};
+use super::super::{AnswerMode, FakeRequest, Reply, SendBehaviour};
 use super::{State, WahaEngine, WahaSent};
 
 /// The PNG of every QR code: its signature, as base64.
@@ -183,18 +183,18 @@ impl State {
         }
         let behaviour = self.script.next_send();
         match &behaviour {
-            Behaviour::Error(status, body) => return Reply::json(*status, body),
-            Behaviour::Broken(status) => return Reply::bytes(*status, b"<html>".to_vec()),
-            Behaviour::Refuse => return Reply::refused(),
+            SendBehaviour::Error(status, body) => return Reply::json(*status, body),
+            SendBehaviour::Broken(status) => return Reply::bytes(*status, b"<html>".to_vec()),
+            SendBehaviour::Refuse => return Reply::refused(),
             _ => {}
         }
         let answer = self.take(order);
         let reply = Reply::json(201, &answer);
         match behaviour {
-            Behaviour::AcceptThenDrop => reply.with_fate(Fate::Drop),
-            Behaviour::AcceptLate(wait) => reply.with_fate(Fate::Late(wait)),
-            Behaviour::AcceptWithoutId => Reply::json(201, &json!({})),
-            Behaviour::AcceptThenError(status, body) => Reply::json(status, &body),
+            SendBehaviour::AcceptThenDrop => reply.with_mode(AnswerMode::Drop),
+            SendBehaviour::AcceptLate(wait) => reply.with_mode(AnswerMode::Late(wait)),
+            SendBehaviour::AcceptWithoutId => Reply::json(201, &json!({})),
+            SendBehaviour::AcceptThenError(status, body) => Reply::json(status, &body),
             _ => reply,
         }
     }

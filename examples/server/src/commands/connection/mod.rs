@@ -9,7 +9,7 @@ use recado_core::ids::{CompanyId, ConnectionId};
 use serde_json::Value;
 
 use super::company::company_id;
-use super::{Failure, object, output, refused};
+use super::{CommandError, object, output, refused};
 
 /// Connections.
 #[derive(Debug, Args)]
@@ -52,13 +52,13 @@ fn connection_id(text: &str) -> Result<ConnectionId, String> {
 const COLUMNS: [&str; 8] =
     ["id", "name", "kind", "gateway", "identifier", "status", "is_active", "webhook_url"];
 
-pub(super) async fn run(recado: &Recado, args: ConnectionArgs) -> Result<(), Failure> {
+pub(super) async fn run(recado: &Recado, args: ConnectionArgs) -> Result<(), CommandError> {
     let json = args.json;
     match args.command {
         ConnectionCommand::List { of } => {
             // Otherwise a company that does not exist would seem to have none.
             recado.access().company(of.company).await.map_err(refused)?;
-            let all = recado.connections().all(of.company).await.map_err(Failure::run)?;
+            let all = recado.connections().all(of.company).await.map_err(CommandError::run)?;
             output::records(json, &COLUMNS, &all);
         }
         ConnectionCommand::Pair { of, connection } => {

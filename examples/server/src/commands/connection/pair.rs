@@ -7,7 +7,7 @@ use recado_core::ids::{CompanyId, ConnectionId};
 use recado_core::{Error, Recado};
 use tokio::time::{Instant, sleep};
 
-use super::super::{Failure, refused};
+use super::super::{CommandError, refused};
 
 /// How often the gateway is asked.
 const EVERY: Duration = Duration::from_secs(3);
@@ -20,7 +20,7 @@ pub(super) async fn pair(
     company: CompanyId,
     id: ConnectionId,
     show: impl Fn(&str),
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let begun = Instant::now();
     let mut shown = None;
     loop {
@@ -37,7 +37,7 @@ pub(super) async fn pair(
         }
         if begun.elapsed() >= PATIENCE {
             let minutes = PATIENCE.as_secs() / 60;
-            return Err(Failure::Run(format!("no phone was paired within {minutes} minutes")));
+            return Err(CommandError::Run(format!("no phone was paired within {minutes} minutes")));
         }
         sleep(EVERY).await;
     }

@@ -7,18 +7,18 @@ use recado_core::inbound::EndpointSlug;
 use recado_core::templates::TemplateStatus;
 use serde_json::json;
 
-use super::lines::{JSON, Lines};
+use super::lines::{CurlLines, JSON};
 use super::random;
 use super::sample::{ENDPOINT, LISTS, TEMPLATE};
 use super::seed::object;
-use crate::commands::{Failure, refused};
+use crate::commands::{CommandError, refused};
 
 /// Whom the lines are about; not among the samples.
 const PHONE: &str = "+5511980001234";
 const CAMPAIGN: &str = "Boas-vindas";
 
 /// The endpoint, made if there is none.
-pub(super) async fn endpoint(recado: &Recado, company: CompanyId) -> Result<(), Failure> {
+pub(super) async fn endpoint(recado: &Recado, company: CompanyId) -> Result<(), CommandError> {
     if !recado.inbound().all(company).await.map_err(refused)?.is_empty() {
         return Ok(());
     }
@@ -35,7 +35,7 @@ pub(super) async fn endpoint(recado: &Recado, company: CompanyId) -> Result<(), 
 }
 
 /// A campaign to start, made if there is none and what it needs is there.
-pub(super) async fn campaign(recado: &Recado, company: CompanyId) -> Result<(), Failure> {
+pub(super) async fn campaign(recado: &Recado, company: CompanyId) -> Result<(), CommandError> {
     if !recado.campaigns().all(company).await.map_err(refused)?.is_empty() {
         return Ok(());
     }
@@ -62,14 +62,14 @@ pub(super) async fn campaign(recado: &Recado, company: CompanyId) -> Result<(), 
 /// The lines to try them.
 pub(super) async fn lines(
     recado: &Recado,
-    to: &Lines<'_>,
+    to: &CurlLines<'_>,
     company: CompanyId,
-) -> Result<Vec<String>, Failure> {
+) -> Result<Vec<String>, CommandError> {
     let mut lines = Vec::new();
     let mut add = |what: &str, line: String| lines.push(format!("# {what}\n{line}"));
     let url = to.url;
     let found = match EndpointSlug::parse(ENDPOINT) {
-        Some(slug) => recado.store().endpoint_by_slug(&slug).await.map_err(Failure::run)?,
+        Some(slug) => recado.store().endpoint_by_slug(&slug).await.map_err(CommandError::run)?,
         None => None,
     };
     if let Some((endpoint, _)) = found.filter(|(endpoint, _)| endpoint.company == company) {

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::sample::{CONNECTIONS, DIALOGUES, PEOPLE, TEMPLATE};
 use super::seed::{ago, object};
-use crate::commands::{Failure, refused};
+use crate::commands::{CommandError, refused};
 
 /// Between two messages of a conversation.
 const PAUSE_SECONDS: u64 = 95;
@@ -17,7 +17,7 @@ const PAUSE_SECONDS: u64 = 95;
 pub(super) async fn connections(
     recado: &Recado,
     company: CompanyId,
-) -> Result<Vec<ConnectionId>, Failure> {
+) -> Result<Vec<ConnectionId>, CommandError> {
     let all = recado.connections().all(company).await.map_err(refused)?;
     if !all.is_empty() {
         return Ok(all.iter().map(|connection| connection.id).collect());
@@ -38,7 +38,7 @@ pub(super) async fn connections(
 
 /// The template, made if there is none. It names its connection: otherwise one would have to be
 /// chosen for people whom the company has not met yet.
-pub(super) async fn template(recado: &Recado, company: CompanyId) -> Result<(), Failure> {
+pub(super) async fn template(recado: &Recado, company: CompanyId) -> Result<(), CommandError> {
     if !recado.templates().all(company).await.map_err(refused)?.is_empty() {
         return Ok(());
     }
@@ -61,7 +61,7 @@ pub(super) async fn messages(
     company: &Company,
     connections: &[ConnectionId],
     contacts: &[ContactId],
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let now = recado.now();
     for (index, (person, contact)) in PEOPLE.iter().zip(contacts).enumerate() {
         let (Some(hours), false) = (person.quiet_hours, connections.is_empty()) else { continue };

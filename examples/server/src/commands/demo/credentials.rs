@@ -10,12 +10,12 @@ use recado_core::Ids;
 use recado_core::secret::SecretText;
 use serde::{Deserialize, Serialize};
 
-use crate::options::Database;
+use crate::options::DatabaseLocation;
 use recado_runtime::RandomIds;
 
 /// What is kept.
 #[derive(Default, Serialize, Deserialize)]
-struct Kept {
+struct StoredCredentials {
     key: Option<String>,
     operator_token: Option<String>,
 }
@@ -31,9 +31,9 @@ pub(super) struct Credentials {
 impl Credentials {
     /// The credentials of an earlier start of this database, or fresh ones; `token` is the one that
     /// the options give, if they do.
-    pub(super) fn load(database: &Database, token: Option<&SecretText>) -> Self {
+    pub(super) fn load(database: &DatabaseLocation, token: Option<&SecretText>) -> Self {
         let path = path(database);
-        let kept: Kept = fs::read(&path)
+        let kept: StoredCredentials = fs::read(&path)
             .ok()
             .and_then(|bytes| serde_json::from_slice(&bytes).ok())
             .unwrap_or_default();
@@ -47,7 +47,7 @@ impl Credentials {
 
     /// Keeps them for the next start.
     pub(super) fn save(&self) -> io::Result<()> {
-        let kept = Kept {
+        let kept = StoredCredentials {
             key: self.key.as_ref().map(|key| key.expose().to_owned()),
             operator_token: Some(self.operator_token.expose().to_owned()),
         };
@@ -66,14 +66,14 @@ impl Credentials {
     }
 }
 
-fn path(database: &Database) -> PathBuf {
+fn path(database: &DatabaseLocation) -> PathBuf {
     match database {
-        Database::Sqlite(path) => {
+        DatabaseLocation::Sqlite(path) => {
             let mut name = OsString::from(path);
             name.push(".credentials.json");
             PathBuf::from(name)
         }
-        Database::Postgres(_) => PathBuf::from("recado-demo.credentials.json"),
+        DatabaseLocation::Postgres(_) => PathBuf::from("recado-demo.credentials.json"),
     }
 }
 
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn credentials_are_kept_for_the_owner_alone() {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let database = Database::Sqlite(folder.path().join("demo.db"));
+        let database = DatabaseLocation::Sqlite(folder.path().join("demo.db"));
         let mut first = Credentials::load(&database, None);
         assert!(first.key.is_none());
         first.key = Some(SecretText::new("rk_secret"));
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn a_token_of_the_options_wins() {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let database = Database::Sqlite(folder.path().join("demo.db"));
+        let database = DatabaseLocation::Sqlite(folder.path().join("demo.db"));
         Credentials::load(&database, None).save().expect("saved");
         let given = SecretText::new("chosen");
         let loaded = Credentials::load(&database, Some(&given));

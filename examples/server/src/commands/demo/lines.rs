@@ -9,7 +9,7 @@ use recado_core::{Recado, Timestamp};
 use super::automation;
 use super::credentials::Credentials;
 use super::random;
-use crate::commands::{Failure, refused};
+use crate::commands::{CommandError, refused};
 
 /// The lines, with comments between them.
 pub(super) async fn to_try(
@@ -17,16 +17,16 @@ pub(super) async fn to_try(
     url: &str,
     company: &Company,
     credentials: &Credentials,
-) -> Result<Vec<String>, Failure> {
+) -> Result<Vec<String>, CommandError> {
     let filter = ContactFilter { is_group: Some(false), ..ContactFilter::default() };
     let page = PageRequest { page: 1, limit: 100 };
     let slice = recado.store().contact_page(company.id, &filter, page, false).await;
-    let records = slice.map_err(Failure::run)?.records;
+    let records = slice.map_err(CommandError::run)?.records;
     let contacts: Vec<ContactId> = records.iter().map(|record| record.contact.id).collect();
     let fields = recado.custom_fields().all(company.id).await.map_err(refused)?;
     let field = fields.first().map(|field| field.id);
     let key = credentials.key.as_ref().map(|key| key.expose()).unwrap_or_default();
-    let lines = Lines { url, key, token: credentials.operator_token.expose() };
+    let lines = CurlLines { url, key, token: credentials.operator_token.expose() };
     let mut all = Vec::new();
     let connections = recado.connections().all(company.id).await.map_err(refused)?;
     let partner = records.iter().map(|record| &record.contact).find_map(|contact| {
@@ -54,13 +54,13 @@ struct Exchange {
 
 pub(super) const JSON: &str = " -H 'Content-Type: application/json' -d";
 
-pub(super) struct Lines<'a> {
+pub(super) struct CurlLines<'a> {
     pub(super) url: &'a str,
     key: &'a str,
     token: &'a str,
 }
 
-impl Lines<'_> {
+impl CurlLines<'_> {
     pub(super) fn public(&self, options: &str, path: &str) -> String {
         let Self { url, key, .. } = self;
         format!("curl -s {options}'{url}/api/v1{path}' -H 'Authorization: Bearer {key}'")

@@ -14,9 +14,9 @@ use recado_runtime::RandomIds;
 use serde_json::Value;
 
 use self::credentials::Credentials;
-use super::{Failure, object, output, refused, serve};
+use super::{CommandError, object, output, refused, serve};
 use crate::options::Options;
-use crate::shutdown::Signals;
+use crate::shutdown::StopSignals;
 use crate::start::{Overrides, start};
 
 /// The name of the key that the demonstration makes.
@@ -43,16 +43,16 @@ fn random() -> [u8; 16] {
 /// What the demonstration is told when nothing else is.
 pub(super) fn defaults() -> Options {
     Options {
-        database: crate::Database::Sqlite("recado-demo.db".into()),
-        documents: crate::Place::Folder("recado-demo-documents".into()),
+        database: crate::DatabaseLocation::Sqlite("recado-demo.db".into()),
+        documents: crate::DocumentStorage::Folder("recado-demo-documents".into()),
         allow_private_destinations: true,
         log: "warn".to_owned(),
         ..Options::default()
     }
 }
 
-pub(super) async fn run(mut options: Options) -> Result<(), Failure> {
-    let mut signals = Signals::listen().map_err(Failure::run)?;
+pub(super) async fn run(mut options: Options) -> Result<(), CommandError> {
+    let mut signals = StopSignals::listen().map_err(CommandError::run)?;
     let mut credentials = Credentials::load(&options.database, options.operator_token.as_ref());
     options.operator_token = Some(credentials.operator_token.clone());
     let running = start(options, Overrides::default()).await?;
@@ -90,14 +90,14 @@ async fn sign_in(
     recado: &Recado,
     company: &Company,
     credentials: &mut Credentials,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let access = recado.access();
     if let Some(key) = &credentials.key
         && let Ok(caller) = access.authenticate(key.expose()).await
         && caller.company() == company.id
     {
         widen(recado, &caller).await?;
-        return credentials.save().map_err(Failure::run);
+        return credentials.save().map_err(CommandError::run);
     }
     let earlier = access.keys(company.id).await.map_err(refused)?;
     if earlier.is_empty() {
@@ -106,7 +106,7 @@ async fn sign_in(
     let draft = KeyDraft::new(KEY, Scopes::all());
     let new = access.add_key(company.id, draft).await.map_err(refused)?;
     credentials.key = Some(SecretText::new(new.secret.expose()));
-    credentials.save().map_err(Failure::run)?;
+    credentials.save().map_err(CommandError::run)?;
     for key in earlier.iter().filter(|key| key.name == KEY) {
         access.revoke_key(company.id, key.id).await.map_err(refused)?;
     }
@@ -114,7 +114,7 @@ async fn sign_in(
 }
 
 /// Gives a key of an earlier version the scopes that have been added since.
-async fn widen(recado: &Recado, caller: &Caller) -> Result<(), Failure> {
+async fn widen(recado: &Recado, caller: &Caller) -> Result<(), CommandError> {
     if Scope::ALL.iter().all(|scope| caller.has(*scope)) {
         return Ok(());
     }

@@ -1,7 +1,7 @@
 //! The people of the demonstration. All invented; the numbers belong to nobody we know of.
 
 /// A contact of the demonstration.
-pub(super) struct Person {
+pub(super) struct SampleContact {
     pub(super) name: &'static str,
     pub(super) area_code: u8,
     pub(super) city: &'static str,
@@ -93,7 +93,7 @@ pub(super) const DIALOGUES: [&[(bool, &str)]; 5] = [
 macro_rules! people {
     ($($name:literal $ddd:literal $city:literal $state:literal $inbox:ident $priority:ident
        $crm:ident $age:literal $quiet:expr, $tags:expr, $deal:expr, $list:expr;)+) => {
-        [$(Person {
+        [$(SampleContact {
             name: $name,
             area_code: $ddd,
             city: $city,
@@ -112,7 +112,7 @@ macro_rules! people {
 
 /// The contacts, oldest first.
 #[rustfmt::skip]
-pub(super) const PEOPLE: [Person; 24] = people! {
+pub(super) const PEOPLE: [SampleContact; 24] = people! {
     "Ana Beatriz Nogueira" 11 "São Paulo" "SP" open high customer 210 Some(1), [0, 2],
         Some(("Renovação anual", 3, "open")), Some(1);
     "João Pedro Sant'Anna" 21 "Rio de Janeiro" "RJ" open normal lead 180 Some(3), [3],

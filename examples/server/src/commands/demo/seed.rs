@@ -8,14 +8,14 @@ use recado_core::{Recado, Timestamp};
 use serde_json::{Map, Value, json};
 
 use super::channels;
-use super::sample::{CLOSE_REASONS, FIELDS, LISTS, MEMBERS, PEOPLE, Person, STAGES, TAGS};
-use crate::commands::{Failure, refused};
+use super::sample::{CLOSE_REASONS, FIELDS, LISTS, MEMBERS, PEOPLE, STAGES, SampleContact, TAGS};
+use crate::commands::{CommandError, refused};
 
 /// The company of the demonstration.
 pub(super) const COMPANY: &str = "Demo";
 
 /// The company of the demonstration, made if it is missing.
-pub(super) async fn company(recado: &Recado) -> Result<Company, Failure> {
+pub(super) async fn company(recado: &Recado) -> Result<Company, CommandError> {
     let companies = recado.access().companies().await.map_err(refused)?;
     if let Some(company) = companies.into_iter().find(|company| company.name == COMPANY) {
         return Ok(company);
@@ -31,11 +31,11 @@ pub(super) async fn company(recado: &Recado) -> Result<Company, Failure> {
 
 /// Fills the company. Each kind of record is made only where there is none yet, so that a first
 /// start that was cut off is completed by the next.
-pub(super) async fn fill(recado: &Recado, company: &Company) -> Result<(), Failure> {
+pub(super) async fn fill(recado: &Recado, company: &Company) -> Result<(), CommandError> {
     let id = company.id;
     members(recado, id).await?;
     close_reasons(recado, id).await?;
-    let known = Known {
+    let known = ContactRefs {
         tags: tags(recado, id).await?,
         stages: stages(recado, id).await?,
         fields: fields(recado, id).await?,
@@ -68,7 +68,7 @@ pub(super) async fn fill(recado: &Recado, company: &Company) -> Result<(), Failu
 }
 
 /// What contacts refer to.
-struct Known {
+struct ContactRefs {
     tags: Vec<TagId>,
     stages: Vec<StageId>,
     fields: Vec<CustomFieldId>,
@@ -83,7 +83,7 @@ pub(super) fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-async fn members(recado: &Recado, company: CompanyId) -> Result<(), Failure> {
+async fn members(recado: &Recado, company: CompanyId) -> Result<(), CommandError> {
     let access = recado.access();
     if access.members(company).await.map_err(refused)?.is_empty() {
         for (display_name, role) in MEMBERS {
@@ -94,7 +94,7 @@ async fn members(recado: &Recado, company: CompanyId) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn close_reasons(recado: &Recado, company: CompanyId) -> Result<(), Failure> {
+async fn close_reasons(recado: &Recado, company: CompanyId) -> Result<(), CommandError> {
     let tags = recado.tags();
     if tags.close_reasons(company).await.map_err(refused)?.is_empty() {
         for name in CLOSE_REASONS {
@@ -105,7 +105,7 @@ async fn close_reasons(recado: &Recado, company: CompanyId) -> Result<(), Failur
     Ok(())
 }
 
-async fn tags(recado: &Recado, company: CompanyId) -> Result<Vec<TagId>, Failure> {
+async fn tags(recado: &Recado, company: CompanyId) -> Result<Vec<TagId>, CommandError> {
     let all = recado.tags().all(company).await.map_err(refused)?;
     let mut ids = Vec::new();
     for (name, color) in TAGS {
@@ -120,7 +120,7 @@ async fn tags(recado: &Recado, company: CompanyId) -> Result<Vec<TagId>, Failure
     Ok(ids)
 }
 
-async fn stages(recado: &Recado, company: CompanyId) -> Result<Vec<StageId>, Failure> {
+async fn stages(recado: &Recado, company: CompanyId) -> Result<Vec<StageId>, CommandError> {
     let pipelines = recado.deals().pipelines(company).await.map_err(refused)?;
     let pipeline = match pipelines.into_iter().next() {
         Some(pipeline) => pipeline,
@@ -134,7 +134,7 @@ async fn stages(recado: &Recado, company: CompanyId) -> Result<Vec<StageId>, Fai
     Ok(pipeline.stages.iter().map(|stage| stage.id).collect())
 }
 
-async fn fields(recado: &Recado, company: CompanyId) -> Result<Vec<CustomFieldId>, Failure> {
+async fn fields(recado: &Recado, company: CompanyId) -> Result<Vec<CustomFieldId>, CommandError> {
     let all = recado.custom_fields().all(company).await.map_err(refused)?;
     let mut ids = Vec::new();
     for (label, slug, kind) in FIELDS {
@@ -149,7 +149,7 @@ async fn fields(recado: &Recado, company: CompanyId) -> Result<Vec<CustomFieldId
     Ok(ids)
 }
 
-async fn lists(recado: &Recado, company: CompanyId) -> Result<Vec<ListId>, Failure> {
+async fn lists(recado: &Recado, company: CompanyId) -> Result<Vec<ListId>, CommandError> {
     let all = recado.lists().all(company).await.map_err(refused)?;
     let mut ids = Vec::new();
     for (place, name) in LISTS.into_iter().enumerate() {
@@ -168,10 +168,10 @@ async fn lists(recado: &Recado, company: CompanyId) -> Result<Vec<ListId>, Failu
 async fn contact(
     recado: &Recado,
     company: &Company,
-    known: &Known,
+    known: &ContactRefs,
     index: usize,
-    person: &Person,
-) -> Result<ContactId, Failure> {
+    person: &SampleContact,
+) -> Result<ContactId, CommandError> {
     let now = recado.now();
     let phone = format!("+55{}99000{}", person.area_code, 1001 + index);
     let first_name = recado_core::contacts::normalize(person.name);
@@ -220,7 +220,7 @@ async fn contact(
     Ok(id)
 }
 
-async fn group(recado: &Recado, company: &Company) -> Result<(), Failure> {
+async fn group(recado: &Recado, company: &Company) -> Result<(), CommandError> {
     let code = format!("120363000000001001@{}", recado.settings().group_suffix);
     let body = json!({
         "identifier": code,

@@ -20,12 +20,12 @@ use recado_core::ids::CompanyId;
 use serde_json::json;
 
 use self::identity::Identities;
-use self::progress::Progress;
-use self::refused::Refused;
-use self::source::{Entry, Source};
+use self::progress::ImportProgress;
+use self::refused::RefusedLines;
+use self::source::{ImportFile, ImportRecord};
 use self::target::{Imported, Target};
 use super::company::company_id;
-use super::{Failure, output};
+use super::{CommandError, output};
 
 /// How many lines are read before any of the next is.
 const WINDOW: usize = 512;
@@ -52,7 +52,7 @@ pub struct ImportArgs {
     company: CompanyId,
     /// What the file holds; by default its fields tell
     #[arg(long, value_enum)]
-    kind: Option<Kind>,
+    kind: Option<ImportKind>,
     /// Where refused lines go; by default beside FILE, as FILE.refused.csv or FILE.refused.jsonl
     #[arg(long, value_name = "FILE")]
     refused: Option<PathBuf>,
@@ -65,14 +65,14 @@ pub struct ImportArgs {
 
 /// What a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Kind {
+enum ImportKind {
     /// Contacts
     Contacts,
     /// Messages
     Messages,
 }
 
-impl Kind {
+impl ImportKind {
     /// What the names of fields say; `None` when they say nothing.
     fn of_fields<'a>(names: impl Iterator<Item = &'a str>) -> Option<Self> {
         const OF_MESSAGES: [&str; 4] = ["direction", "sender_type", "connection_id", "wamid"];
@@ -101,22 +101,24 @@ struct Tally {
     refused: u64,
 }
 
-pub(super) async fn run(recado: &Recado, args: ImportArgs) -> Result<(), Failure> {
-    let mut source = Source::open(&args.file)?;
-    let kind = args.kind.or_else(|| Kind::of_fields(source.names())).ok_or_else(|| {
-        Failure::Run("the fields of the file do not tell what it holds: give --kind".to_owned())
+pub(super) async fn run(recado: &Recado, args: ImportArgs) -> Result<(), CommandError> {
+    let mut source = ImportFile::open(&args.file)?;
+    let kind = args.kind.or_else(|| ImportKind::of_fields(source.names())).ok_or_else(|| {
+        CommandError::Run(
+            "the fields of the file do not tell what it holds: give --kind".to_owned(),
+        )
     })?;
     let target = Target::new(recado, args.company, kind).await?;
     let refused_to = args.refused.unwrap_or_else(|| source.refused_path(&args.file));
-    let mut refused = Refused::new(refused_to, &source);
-    let progress = Progress::new(source.size());
+    let mut refused = RefusedLines::new(refused_to, &source);
+    let progress = ImportProgress::new(source.size());
     let started = Instant::now();
     let mut tally = Tally::default();
     let mut identities = Identities::new(args.company);
     let mut left = None;
     loop {
         let mut window = next_window(&mut source, &mut left)?;
-        if kind == Kind::Messages {
+        if kind == ImportKind::Messages {
             window.iter_mut().flat_map(|entry| &mut entry.body).for_each(|body| {
                 identities.identify(body);
             });
@@ -144,7 +146,10 @@ pub(super) async fn run(recado: &Recado, args: ImportArgs) -> Result<(), Failure
 
 /// The next lines that can be imported at the same time; `left` is a line that was read and belongs
 /// to the next window.
-fn next_window(source: &mut Source, left: &mut Option<Entry>) -> Result<Vec<Entry>, Failure> {
+fn next_window(
+    source: &mut ImportFile,
+    left: &mut Option<ImportRecord>,
+) -> Result<Vec<ImportRecord>, CommandError> {
     let mut window = Vec::new();
     let mut seen = HashSet::new();
     while window.len() < WINDOW {
@@ -164,7 +169,10 @@ fn next_window(source: &mut Source, left: &mut Option<Entry>) -> Result<Vec<Entr
 }
 
 /// Imports lines side by side, those of one chain after each other; the outcomes in their order.
-async fn import_all(target: &Target<'_>, window: &[Entry]) -> Vec<Result<Imported, Failure>> {
+async fn import_all(
+    target: &Target<'_>,
+    window: &[ImportRecord],
+) -> Vec<Result<Imported, CommandError>> {
     let mut chains: HashMap<&str, Vec<usize>> = HashMap::new();
     let mut alone = Vec::new();
     for (index, entry) in window.iter().enumerate() {
@@ -186,13 +194,13 @@ async fn import_all(target: &Target<'_>, window: &[Entry]) -> Vec<Result<Importe
     outcomes.into_iter().map(|(_, outcome)| outcome).collect()
 }
 
-fn stopped_at(line: u64, failure: &Failure) -> Failure {
-    Failure::Run(format!(
+fn stopped_at(line: u64, failure: &CommandError) -> CommandError {
+    CommandError::Run(format!(
         "stopped at line {line}: {failure}; repeat the import, what is there is recognized"
     ))
 }
 
-fn summary(json: bool, kind: Kind, tally: Tally, refused: Option<PathBuf>, took: Duration) {
+fn summary(json: bool, kind: ImportKind, tally: Tally, refused: Option<PathBuf>, took: Duration) {
     let Tally { lines, imported, already_there, refused: count } = tally;
     if json {
         let summary = json!({
@@ -221,10 +229,10 @@ mod tests {
 
     #[test]
     fn the_fields_tell_what_a_file_holds() {
-        let kind = |names: &[&str]| Kind::of_fields(names.iter().copied());
-        assert_eq!(kind(&["name", "phone"]), Some(Kind::Contacts));
-        assert_eq!(kind(&["identifier"]), Some(Kind::Contacts));
-        assert_eq!(kind(&["phone", "direction", "content"]), Some(Kind::Messages));
+        let kind = |names: &[&str]| ImportKind::of_fields(names.iter().copied());
+        assert_eq!(kind(&["name", "phone"]), Some(ImportKind::Contacts));
+        assert_eq!(kind(&["identifier"]), Some(ImportKind::Contacts));
+        assert_eq!(kind(&["phone", "direction", "content"]), Some(ImportKind::Messages));
         assert_eq!(kind(&["name", "city"]), None);
     }
 }

@@ -5,9 +5,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::Tally;
 
 /// The progress through a file.
-pub(super) struct Progress(ProgressBar);
+pub(super) struct ImportProgress(ProgressBar);
 
-impl Progress {
+impl ImportProgress {
     /// The progress through so many bytes.
     pub(super) fn new(bytes: u64) -> Self {
         // Hides itself where standard error is no terminal.

@@ -9,8 +9,8 @@ use csv::WriterBuilder;
 use serde_json::{Map, Value, json};
 
 use super::record::is_remark;
-use super::source::{Entry, Raw, Source};
-use crate::commands::Failure;
+use super::source::{ImportFile, ImportRecord, Raw};
+use crate::commands::CommandError;
 
 /// The remarks.
 const LINE: &str = "_line";
@@ -19,7 +19,7 @@ const REASON: &str = "_reason";
 const TEXT: &str = "_text";
 
 /// The refused lines. The file is made with the first of them.
-pub(super) struct Refused {
+pub(super) struct RefusedLines {
     path: PathBuf,
     names: Vec<String>,
     delimiter: Option<u8>,
@@ -31,14 +31,14 @@ enum Out {
     Json(BufWriter<File>),
 }
 
-impl Refused {
-    pub(super) fn new(path: PathBuf, source: &Source) -> Self {
+impl RefusedLines {
+    pub(super) fn new(path: PathBuf, source: &ImportFile) -> Self {
         let names = source.names().map(str::to_owned).collect();
         Self { path, names, delimiter: source.delimiter(), out: None }
     }
 
     /// Adds a line.
-    pub(super) fn add(&mut self, entry: &Entry, reason: &str) -> Result<(), Failure> {
+    pub(super) fn add(&mut self, entry: &ImportRecord, reason: &str) -> Result<(), CommandError> {
         let out = match &mut self.out {
             Some(out) => out,
             none => none.insert(create(&self.path, &self.names, self.delimiter)?),
@@ -54,7 +54,7 @@ impl Refused {
                 let missing = self.names.iter().skip(cells.len()).filter(|name| !is_remark(name));
                 let blanks = missing.map(|_| b"".as_slice());
                 let all = own.chain(blanks).chain(remarks).chain(surplus);
-                writer.write_record(all).map_err(Failure::run)
+                writer.write_record(all).map_err(CommandError::run)
             }
             (Out::Json(writer), Raw::Json(text)) => {
                 let mut record = match serde_json::from_slice(text) {
@@ -63,7 +63,7 @@ impl Refused {
                 };
                 record.insert(LINE.to_owned(), json!(entry.line));
                 record.insert(REASON.to_owned(), json!(reason));
-                writeln!(writer, "{}", Value::Object(record)).map_err(Failure::run)
+                writeln!(writer, "{}", Value::Object(record)).map_err(CommandError::run)
             }
             // A source has one form.
             (Out::Csv(_), Raw::Json(_)) | (Out::Json(_), Raw::Csv(_)) => Ok(()),
@@ -71,22 +71,22 @@ impl Refused {
     }
 
     /// Completes the file; `None` if there is none.
-    pub(super) fn finish(self) -> Result<Option<PathBuf>, Failure> {
+    pub(super) fn finish(self) -> Result<Option<PathBuf>, CommandError> {
         match self.out {
             None => return Ok(None),
-            Some(Out::Csv(mut writer)) => writer.flush().map_err(Failure::run)?,
-            Some(Out::Json(mut writer)) => writer.flush().map_err(Failure::run)?,
+            Some(Out::Csv(mut writer)) => writer.flush().map_err(CommandError::run)?,
+            Some(Out::Json(mut writer)) => writer.flush().map_err(CommandError::run)?,
         }
         Ok(Some(self.path))
     }
 }
 
-fn create(path: &PathBuf, names: &[String], delimiter: Option<u8>) -> Result<Out, Failure> {
-    let file =
-        File::create(path).map_err(|error| Failure::Run(format!("{}: {error}", path.display())))?;
+fn create(path: &PathBuf, names: &[String], delimiter: Option<u8>) -> Result<Out, CommandError> {
+    let file = File::create(path)
+        .map_err(|error| CommandError::Run(format!("{}: {error}", path.display())))?;
     let Some(delimiter) = delimiter else { return Ok(Out::Json(BufWriter::new(file))) };
     let mut writer = WriterBuilder::new().delimiter(delimiter).flexible(true).from_writer(file);
     let own = names.iter().map(String::as_str).filter(|name| !is_remark(name));
-    writer.write_record(own.chain([LINE, REASON])).map_err(Failure::run)?;
+    writer.write_record(own.chain([LINE, REASON])).map_err(CommandError::run)?;
     Ok(Out::Csv(Box::new(writer)))
 }

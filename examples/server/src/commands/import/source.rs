@@ -8,7 +8,7 @@ use csv::{ByteRecord, ReaderBuilder};
 use serde_json::{Map, Value};
 
 use super::record;
-use crate::commands::Failure;
+use crate::commands::CommandError;
 
 /// The longest line of JSON.
 const MAX_LINE: u64 = 1024 * 1024;
@@ -16,7 +16,7 @@ const BOM: &[u8] = "\u{feff}".as_bytes();
 
 /// One record of a file.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct ImportRecord {
     /// The line it begins on, from 1.
     pub(super) line: u64,
     /// Where it ends, in bytes.
@@ -36,7 +36,7 @@ pub(super) enum Raw {
     Json(Vec<u8>),
 }
 
-impl Entry {
+impl ImportRecord {
     /// The contact of a message.
     pub(super) fn chain(&self) -> Option<&str> {
         self.body.as_ref().ok()?.get("contact_id")?.as_str()
@@ -62,26 +62,26 @@ impl Entry {
 }
 
 /// A file that is read.
-pub(super) struct Source {
-    form: Form,
+pub(super) struct ImportFile {
+    form: FileFormat,
     size: u64,
     names: Vec<String>,
     /// Read to learn the names, and not handed out yet.
-    first: Option<Entry>,
+    first: Option<ImportRecord>,
 }
 
-enum Form {
-    Csv { reader: csv::Reader<BufReader<File>>, delimiter: u8, lines: Lines },
+enum FileFormat {
+    Csv { reader: csv::Reader<BufReader<File>>, delimiter: u8, lines: LineFinder },
     Json { reader: BufReader<File>, line: u64, position: u64 },
 }
 
-fn failure(path: &Path, error: &dyn std::fmt::Display) -> Failure {
-    Failure::Run(format!("{}: {error}", path.display()))
+fn failure(path: &Path, error: &dyn std::fmt::Display) -> CommandError {
+    CommandError::Run(format!("{}: {error}", path.display()))
 }
 
-impl Source {
+impl ImportFile {
     /// Opens a file and finds out what it is.
-    pub(super) fn open(path: &Path) -> Result<Self, Failure> {
+    pub(super) fn open(path: &Path) -> Result<Self, CommandError> {
         let fail = |error: std::io::Error| failure(path, &error);
         let mut file = BufReader::new(File::open(path).map_err(fail)?);
         let size = file.get_ref().metadata().map_err(fail)?.len();
@@ -96,10 +96,10 @@ impl Source {
         let delimiter = delimiter(head);
         file.seek(SeekFrom::Start(skipped)).map_err(fail)?;
         let mut source = if is_json {
-            let form = Form::Json { reader: file, line: 0, position: skipped };
+            let form = FileFormat::Json { reader: file, line: 0, position: skipped };
             Self { form, size, names: Vec::new(), first: None }
         } else {
-            let lines = Lines { file: File::open(path).map_err(fail)?, offset: skipped };
+            let lines = LineFinder { file: File::open(path).map_err(fail)?, offset: skipped };
             let mut reader =
                 ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(file);
             let names = reader.headers().map_err(|error| failure(path, &error))?;
@@ -107,11 +107,11 @@ impl Source {
             if names.iter().all(String::is_empty) {
                 return Err(failure(path, &"has no column names"));
             }
-            Self { form: Form::Csv { reader, delimiter, lines }, size, names, first: None }
+            Self { form: FileFormat::Csv { reader, delimiter, lines }, size, names, first: None }
         };
         if is_json {
             source.first = source.read()?;
-            if let Some(Entry { body: Ok(body), .. }) = &source.first {
+            if let Some(ImportRecord { body: Ok(body), .. }) = &source.first {
                 source.names = body.keys().cloned().collect();
             }
         }
@@ -131,8 +131,8 @@ impl Source {
     /// What stands between its columns; `None` for JSON.
     pub(super) const fn delimiter(&self) -> Option<u8> {
         match self.form {
-            Form::Csv { delimiter, .. } => Some(delimiter),
-            Form::Json { .. } => None,
+            FileFormat::Csv { delimiter, .. } => Some(delimiter),
+            FileFormat::Json { .. } => None,
         }
     }
 
@@ -144,17 +144,17 @@ impl Source {
     }
 
     /// The next record; blank lines are none.
-    pub(super) fn next(&mut self) -> Result<Option<Entry>, Failure> {
+    pub(super) fn next(&mut self) -> Result<Option<ImportRecord>, CommandError> {
         match self.first.take() {
             Some(entry) => Ok(Some(entry)),
             None => self.read(),
         }
     }
 
-    fn read(&mut self) -> Result<Option<Entry>, Failure> {
+    fn read(&mut self) -> Result<Option<ImportRecord>, CommandError> {
         match &mut self.form {
-            Form::Csv { reader, lines, .. } => read_csv(reader, lines, &self.names),
-            Form::Json { reader, line, position } => read_json(reader, line, position),
+            FileFormat::Csv { reader, lines, .. } => read_csv(reader, lines, &self.names),
+            FileFormat::Json { reader, line, position } => read_json(reader, line, position),
         }
     }
 }
@@ -174,13 +174,13 @@ fn delimiter(head: &[u8]) -> u8 {
 
 /// Finds the line that a record of CSV begins on. The reader tells the end of the one before; the
 /// blank lines between them, and the second half of a line's end, are looked up in the file.
-struct Lines {
+struct LineFinder {
     file: File,
     /// Where the reader began.
     offset: u64,
 }
 
-impl Lines {
+impl LineFinder {
     fn of(&mut self, position: &csv::Position) -> std::io::Result<u64> {
         let mut line = position.line();
         self.file.seek(SeekFrom::Start(self.offset + position.byte()))?;
@@ -203,19 +203,19 @@ impl Lines {
 
 fn read_csv(
     reader: &mut csv::Reader<BufReader<File>>,
-    lines: &mut Lines,
+    lines: &mut LineFinder,
     names: &[String],
-) -> Result<Option<Entry>, Failure> {
+) -> Result<Option<ImportRecord>, CommandError> {
     let mut raw = ByteRecord::new();
-    if !reader.read_byte_record(&mut raw).map_err(Failure::run)? {
+    if !reader.read_byte_record(&mut raw).map_err(CommandError::run)? {
         return Ok(None);
     }
     let line = match raw.position() {
-        Some(position) => lines.of(position).map_err(Failure::run)?,
+        Some(position) => lines.of(position).map_err(CommandError::run)?,
         None => 0,
     };
     let body = csv_body(&raw, names);
-    Ok(Some(Entry { line, end: reader.position().byte(), body, raw: Raw::Csv(raw) }))
+    Ok(Some(ImportRecord { line, end: reader.position().byte(), body, raw: Raw::Csv(raw) }))
 }
 
 fn csv_body(raw: &ByteRecord, names: &[String]) -> Result<Map<String, Value>, String> {
@@ -231,10 +231,11 @@ fn read_json(
     reader: &mut BufReader<File>,
     line: &mut u64,
     position: &mut u64,
-) -> Result<Option<Entry>, Failure> {
+) -> Result<Option<ImportRecord>, CommandError> {
     loop {
         let mut raw = Vec::new();
-        let read = reader.take(MAX_LINE).read_until(b'\n', &mut raw).map_err(Failure::run)? as u64;
+        let read =
+            reader.take(MAX_LINE).read_until(b'\n', &mut raw).map_err(CommandError::run)? as u64;
         if read == 0 {
             return Ok(None);
         }
@@ -253,14 +254,14 @@ fn read_json(
             false => Err(format!("is longer than {MAX_LINE} bytes")),
         };
         let raw = Raw::Json(text.to_vec());
-        return Ok(Some(Entry { line: *line, end: *position, body, raw }));
+        return Ok(Some(ImportRecord { line: *line, end: *position, body, raw }));
     }
 }
 
-fn skip_line(reader: &mut BufReader<File>) -> Result<u64, Failure> {
+fn skip_line(reader: &mut BufReader<File>) -> Result<u64, CommandError> {
     let mut skipped = 0;
     loop {
-        let buffer = reader.fill_buf().map_err(Failure::run)?;
+        let buffer = reader.fill_buf().map_err(CommandError::run)?;
         let end = buffer.iter().position(|byte| *byte == b'\n');
         let length = end.map_or(buffer.len(), |end| end + 1);
         reader.consume(length);
@@ -295,7 +296,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("file");
         std::fs::write(&path, content).expect("written");
-        let mut source = Source::open(&path).expect("readable");
+        let mut source = ImportFile::open(&path).expect("readable");
         let names = source.names().map(str::to_owned).collect();
         let mut entries = Vec::new();
         let mut end = 0;
@@ -344,7 +345,7 @@ mod tests {
     fn the_forms_of_one_phone_have_one_key() {
         let keys = |phone: &str| {
             let body = json!({"phone": phone}).as_object().cloned().expect("an object");
-            Entry { line: 1, end: 1, body: Ok(body), raw: Raw::Json(Vec::new()) }.keys()
+            ImportRecord { line: 1, end: 1, body: Ok(body), raw: Raw::Json(Vec::new()) }.keys()
         };
         assert_eq!(keys("+55 (11) 98765-4321"), keys("551187654321"));
         assert_ne!(keys("11987654321"), keys("11987654322"));

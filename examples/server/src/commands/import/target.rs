@@ -7,9 +7,9 @@ use recado_core::ids::{CompanyId, CustomFieldId};
 use recado_core::{Code, Error, Recado, Rejection};
 use serde_json::{Map, Value};
 
-use super::Kind;
-use super::source::Entry;
-use crate::commands::{Failure, refused};
+use super::ImportKind;
+use super::source::ImportRecord;
+use crate::commands::{CommandError, refused};
 
 /// How often a record is tried that others keep changing.
 const ATTEMPTS: u32 = 3;
@@ -29,7 +29,7 @@ pub(super) enum Imported {
 pub(super) struct Target<'a> {
     recado: &'a Recado,
     company: Company,
-    kind: Kind,
+    kind: ImportKind,
     /// Custom fields by slug, so that files need not know ids.
     fields: BTreeMap<String, CustomFieldId>,
 }
@@ -39,8 +39,8 @@ impl<'a> Target<'a> {
     pub(super) async fn new(
         recado: &'a Recado,
         company: CompanyId,
-        kind: Kind,
-    ) -> Result<Self, Failure> {
+        kind: ImportKind,
+    ) -> Result<Self, CommandError> {
         let company = recado.access().company(company).await.map_err(refused)?;
         let fields = recado.custom_fields().all(company.id).await.map_err(refused)?;
         let fields = fields.into_iter().map(|field| (field.slug, field.id)).collect();
@@ -52,7 +52,7 @@ impl<'a> Target<'a> {
     /// # Errors
     ///
     /// When the store fails.
-    pub(super) async fn import(&self, entry: &Entry) -> Result<Imported, Failure> {
+    pub(super) async fn import(&self, entry: &ImportRecord) -> Result<Imported, CommandError> {
         let mut body = match &entry.body {
             Ok(body) => body.clone(),
             Err(reason) => return Ok(Imported::Refused(reason.clone())),
@@ -60,10 +60,10 @@ impl<'a> Target<'a> {
         self.name_fields(&mut body);
         for _ in 0..ATTEMPTS {
             let imported = match self.kind {
-                Kind::Contacts => {
+                ImportKind::Contacts => {
                     outcome(self.recado.contacts().import(&self.company, &body).await)?
                 }
-                Kind::Messages => {
+                ImportKind::Messages => {
                     outcome(self.recado.messages().import(self.company.id, &body).await)?
                 }
             };
@@ -86,7 +86,7 @@ impl<'a> Target<'a> {
 }
 
 /// What an answer says of the record; `None` when it is to be tried again.
-fn outcome<T, E>(answer: Result<T, Error<E>>) -> Result<Option<Imported>, Failure>
+fn outcome<T, E>(answer: Result<T, Error<E>>) -> Result<Option<Imported>, CommandError>
 where
     E: Rejection + 'static,
     Error<E>: std::error::Error,

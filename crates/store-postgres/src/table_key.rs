@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use recado_core::match_kind;
 use recado_core::store::{RowKey, Version};
-use recado_store_sql::{Layout, Writer, signed, write_key};
+use recado_store_sql::{CellWriter, Layout, signed, write_key};
 use uuid::Uuid;
 
 use crate::param::Param;
@@ -12,7 +12,7 @@ use crate::table::{Sql, Table};
 
 /// A value of a key.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Part {
+pub(crate) enum KeyValue {
     /// An id.
     Id(Uuid),
     /// A number.
@@ -23,7 +23,7 @@ pub(crate) enum Part {
     Text(String),
 }
 
-impl Part {
+impl KeyValue {
     fn param(&self) -> Param {
         match self {
             Self::Id(id) => Param::Id(*id),
@@ -36,11 +36,11 @@ impl Part {
 
 /// Takes the values of a key. They are compared to lock rows in one order, so that they are few
 /// kinds of values, and never null.
-struct Parts(Vec<Part>);
+struct KeyValues(Vec<KeyValue>);
 
-impl<'a> Writer<'a> for Parts {
+impl<'a> CellWriter<'a> for KeyValues {
     fn null(&mut self) {
-        self.0.push(Part::Text(String::new()));
+        self.0.push(KeyValue::Text(String::new()));
     }
 
     fn bool(&mut self, flag: bool) {
@@ -48,11 +48,11 @@ impl<'a> Writer<'a> for Parts {
     }
 
     fn int(&mut self, number: i64) {
-        self.0.push(Part::Number(number));
+        self.0.push(KeyValue::Number(number));
     }
 
     fn id(&mut self, id: Uuid) {
-        self.0.push(Part::Id(id));
+        self.0.push(KeyValue::Id(id));
     }
 
     fn text(&mut self, text: &'a str) {
@@ -60,7 +60,7 @@ impl<'a> Writer<'a> for Parts {
     }
 
     fn owned_text(&mut self, text: String) {
-        self.0.push(Part::Text(text));
+        self.0.push(KeyValue::Text(text));
     }
 
     fn word(&mut self, word: &'static str) {
@@ -72,7 +72,7 @@ impl<'a> Writer<'a> for Parts {
     }
 
     fn bytes(&mut self, bytes: &'a [u8]) {
-        self.0.push(Part::Bytes(bytes.to_vec()));
+        self.0.push(KeyValue::Bytes(bytes.to_vec()));
     }
 
     fn json(&mut self, text: Cow<'static, str>) {
@@ -81,17 +81,17 @@ impl<'a> Writer<'a> for Parts {
 }
 
 /// The statements of a table and the values of a key in it.
-pub(crate) struct Place {
+pub(crate) struct TableKey {
     pub(crate) table: &'static str,
     pub(crate) sql: &'static Sql,
     versioned: bool,
-    pub(crate) key: Vec<Part>,
+    pub(crate) key: Vec<KeyValue>,
 }
 
-impl Place {
+impl TableKey {
     /// Where the row of a key is.
     pub(crate) fn find(key: &RowKey) -> Self {
-        let mut parts = Parts(Vec::with_capacity(3));
+        let mut parts = KeyValues(Vec::with_capacity(3));
         write_key(key, &mut parts);
         let (table, sql) = match_kind!(key.kind(), T => (T::TABLE, T::sql()));
         Self { table: table.name, sql, versioned: table.versioned, key: parts.0 }
@@ -99,7 +99,7 @@ impl Place {
 
     /// The values of the key.
     pub(crate) fn params(&self) -> Vec<Param> {
-        self.key.iter().map(Part::param).collect()
+        self.key.iter().map(KeyValue::param).collect()
     }
 
     /// The values of the key, and the version.
