@@ -201,7 +201,7 @@ pub struct Setup {
     pub retry_waits: Option<[Duration; 4]>,
     /// How long one attempt at a delivery may take.
     pub webhook_timeout: Option<Duration>,
-    /// How long settled deliveries and events are kept.
+    /// How long finished deliveries and events are kept.
     pub retention: Option<Duration>,
     /// The suffix of group codes, if it is not the usual one.
     pub group_suffix: Option<&'static str>,

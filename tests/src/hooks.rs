@@ -122,7 +122,7 @@ impl Hooks {
         self.delivery(&text(&all[0]["id"])).await
     }
 
-    /// Waits until a delivery is settled, and returns it.
+    /// Waits until a delivery is finished, and returns it.
     pub async fn finished(&self, id: &str) -> Value {
         eventually("the delivery is settled", || async {
             let found = self.delivery(id).await;

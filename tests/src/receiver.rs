@@ -322,7 +322,7 @@ impl Receiver {
         }
     }
 
-    /// Answers; tells whether the connection can be used again.
+    /// Answers; returns whether the connection can be used again.
     async fn reply(
         &self,
         stream: &mut TcpStream,

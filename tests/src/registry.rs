@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// The registry; it keeps callers waiting until it is told to answer.
+/// The registry; it keeps callers waiting until it is instructed to answer.
 #[derive(Clone, Debug)]
 pub struct FakeRegistry {
     /// Where it listens.

@@ -42,7 +42,7 @@ pub struct Settings {
     pub retry_waits: RetryWaits,
     /// How long one attempt at a delivery may take in all (D53).
     pub webhook_timeout: Duration,
-    /// How long settled deliveries and events are kept.
+    /// How long finished deliveries and events are kept.
     pub retention: Duration,
 }
 
@@ -76,7 +76,7 @@ pub struct Parts {
     pub files: Arc<dyn Files>,
     /// Runs what has to come to its end whoever waits for it, sends above all.
     pub spawner: Arc<dyn Spawner>,
-    /// Calls to addresses that strangers give us: webhooks, registries, files.
+    /// Calls to addresses that come from outside: webhooks, registries, files.
     pub transport: Arc<dyn Transport>,
     /// Calls to the gateways, whose addresses the operator gives us and which mostly stand in the
     /// same private network; `None` calls them by `transport`.

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::store::{ChangeSet, CommitError, Conflict, Decided, StoreError};
 use crate::{Recado, UseCase};
 
-/// How often a decision is made again after a conflict before the caller is told to come back
+/// How often a decision is made again after a conflict before the caller is asked to come back
 /// (R17).
 const MAX_ATTEMPTS: u32 = 64;
 
@@ -84,7 +84,7 @@ impl Recado {
         self.database().commit(changes).await
     }
 
-    /// Commits what holds only as it was read; tells whether it was applied, and not in conflict.
+    /// Commits what holds only as it was read; returns whether it was applied, and not in conflict.
     pub(crate) async fn commit_once(&self, changes: ChangeSet) -> Result<bool, StoreError> {
         match self.commit(changes).await {
             Ok(()) => Ok(true),

@@ -1,4 +1,4 @@
-//! How much a stranger who writes a store has to write.
+//! How many methods a new store has to implement.
 
 #![expect(clippy::unwrap_used, reason = "a failure is a failed test")]
 

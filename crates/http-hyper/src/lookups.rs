@@ -14,7 +14,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use crate::network::Network;
 
 /// How many look-ups are under way at most: a fraction of the threads for blocking work, of which
-/// a runtime has 512 unless told otherwise.
+/// a runtime has 512 unless configured otherwise.
 const UNDER_WAY: usize = 64;
 
 /// What is looked up.

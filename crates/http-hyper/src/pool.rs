@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use crate::exchange::Live;
 use crate::target::Origin;
 
-/// How often unused connections are looked through.
+/// How often unused connections are searched.
 const SWEEP: Duration = Duration::from_secs(15);
 
 /// What a pool keeps.

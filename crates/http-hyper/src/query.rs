@@ -3,7 +3,7 @@
 use percent_encoding::percent_decode_str;
 use recado_core::query::{InvalidParameter, Params};
 
-/// The longest list of pairs that is looked at; a parameter beyond it is as good as unknown.
+/// The longest list of pairs that is examined; a parameter beyond it is as good as unknown.
 const MAX_PAIRS: usize = 1000;
 
 /// A query string, decoded.

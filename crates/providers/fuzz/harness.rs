@@ -93,7 +93,7 @@ impl Fuzzed {
         provider.admit(&connection, &webhook).expect("the head is right");
         let taken = provider.receive(&connection, &webhook);
         assert_ne!(taken, Err(WebhookRefused::Unauthorized), "it is signed");
-        // Halves of characters and broken UTF-8 are mended, nothing else.
+        // Halves of characters and broken UTF-8 are repaired, nothing else.
         let text = String::from_utf8_lossy(body);
         let is_json = text.contains("\\u") || serde_json::from_str::<Value>(&text).is_ok();
         assert!(taken.is_err() || is_json, "what is no JSON is not translated");

@@ -191,7 +191,7 @@ struct Together {
     /// New rows of one kind.
     rows: Vec<Row>,
     updates: Vec<(Delivery, Version)>,
-    /// Inserted at the end: they get places, and by then the rows that other commits might be
+    /// Inserted at the end: they get positions, and by then the rows that other commits might be
     /// waiting for are locked.
     deliveries: Vec<Delivery>,
 }

@@ -73,7 +73,7 @@ fn rely(steps: &mut Vec<CommitStep>, changes: &ChangeSet) {
 /// What a change set wants of one company.
 #[derive(Default)]
 struct CompanyLocks {
-    /// Its events get places.
+    /// Its events get positions.
     journal: bool,
     /// The creation of the oldest contact that no export may have passed.
     not_exported: Option<Timestamp>,

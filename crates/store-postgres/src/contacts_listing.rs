@@ -135,7 +135,7 @@ fn filtered(order: ListingOrder, bound: u64) -> String {
     )
 }
 
-/// The parts of a listing's statement up to `page`: the ids of the page with their places.
+/// The parts of a listing's statement up to `page`: the ids of the page with their positions.
 fn page_of(filter: &ContactFilter, order: ListingOrder, offset: u64, limit: u32) -> String {
     let bound = offset.saturating_add(u64::from(limit)).next_power_of_two().max(1024);
     let rows = limit.next_power_of_two().max(128);

@@ -31,7 +31,7 @@ fn queued(condition: &str) -> String {
     )
 }
 
-/// Those that were never tried, after a place.
+/// Those that were never tried, after a position.
 pub(crate) static FRESH: LazyLock<String> = LazyLock::new(|| {
     let never = Timestamp::MIN.millis();
     queued(&format!("d.queued_at = {never} AND d.seq > $3 ORDER BY d.queued_at, d.seq"))

@@ -32,7 +32,7 @@ pub(crate) fn inserted(company: CompanyId, events: Vec<Event>) -> Vec<Param> {
 }
 
 /// The lock that writers of a company's events share, and readers of its journal take alone for an
-/// instant. Writers take it before their events get places and before they lock any row, so that
+/// instant. Writers take it before their events get positions and before they lock any row, so that
 /// nobody waits for the reader while the reader waits for him.
 pub(crate) fn journal_lock(company: CompanyId) -> i64 {
     let (high, low) = company.uuid().as_u64_pair();
@@ -51,7 +51,7 @@ fn read(columns: &mut Columns<'_>) -> Result<EventRecord, StoreError> {
     })
 }
 
-/// The journal after a place: the first events of each type, merged.
+/// The journal after a position: the first events of each type, merged.
 pub(crate) fn journal_sql() -> String {
     format!(
         "SELECT e.place, {COLUMNS} FROM unnest($2::text[]) AS wanted (event_type) \

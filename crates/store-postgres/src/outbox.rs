@@ -27,7 +27,7 @@ LIMIT $3::bigint FOR NO KEY UPDATE)) RETURNING 1) SELECT count(*) FROM erased";
 pub(crate) const LEFT: &str = "\
 SELECT FROM events WHERE company_id = $1 AND contact_id = $2 AND data IS NOT NULL LIMIT 1";
 
-/// Removes deliveries that are settled and old.
+/// Removes deliveries that are finished and old.
 pub(crate) const SWEEP_DELIVERIES: &str = "\
 WITH gone AS (DELETE FROM deliveries WHERE ctid = ANY(ARRAY(\
 SELECT ctid FROM deliveries WHERE queued_at IS NULL AND created_at < $1 \

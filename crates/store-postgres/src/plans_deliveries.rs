@@ -13,7 +13,7 @@ use crate::outbox::{ERASE, LEFT, SWEEP_DELIVERIES, SWEEP_EVENTS};
 use crate::plans::walk;
 use crate::{Options, PostgresStore};
 
-/// Three companies with a queue each of 10,000 deliveries: a third is settled, so that its places
+/// Three companies with a queue each of 10,000 deliveries: a third is finished, so that its positions
 /// in the queue are dead, a third was never tried, a third is due again.
 const SEED: &str = "\
 INSERT INTO events (company_id, id, event_type, contact_id, at, data) \

@@ -73,7 +73,7 @@ pub(crate) fn add_count(
 }
 
 /// Recipients of `$1` and `$2` that have the status `$3` and a higher number than `$4`. Written as
-/// places in the index by status, so that no other one is used, whatever the planner thinks of the
+/// positions in the index by status, so that no other one is used, whatever the planner thinks of the
 /// table.
 const OF_STATUS: &str = "(r.status, r.company_id, r.campaign_id, r.number) \
                          > ($3::text, $1::uuid, $2::uuid, $4::bigint) \

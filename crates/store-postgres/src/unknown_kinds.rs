@@ -12,7 +12,7 @@ pub(crate) static OF_CONNECTION: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// Forgets kinds that were not met for long.
+/// Removes kinds that were not reported for long.
 pub(crate) const FORGET: &str = "\
 DELETE FROM unknown_kinds WHERE ctid = ANY(ARRAY(SELECT ctid FROM unknown_kinds \
 WHERE last_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED))";

@@ -106,7 +106,7 @@ async fn batches_of_the_same_deliveries_in_any_order_never_deadlock() {
 #[tokio::test(flavor = "multi_thread")]
 async fn places_follow_the_order_of_the_set_across_many_events() {
     let database = Database::fresh().await;
-    // Ids that go down, so that no order but that of the set gives these places.
+    // Ids that go down, so that no order but that of the set gives these positions.
     let events: Vec<Event> = (1..=50).rev().map(event).collect();
     let made: Vec<Delivery> =
         (1..=50).rev().zip(&events).map(|(n, event)| delivery(n, 1, event)).collect();
@@ -152,7 +152,7 @@ async fn journal(store: &PostgresStore) -> Vec<EventId> {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_journal_waits_for_a_place_that_was_given_and_is_not_visible_yet() {
     let database = Database::fresh().await;
-    // Holds a commit back after its event got a place: by the index of its id.
+    // Holds a commit back after its event got a position: by the index of its id.
     let client = database.client().await;
     client.batch_execute("BEGIN").await.expect("the store works");
     let taken = "INSERT INTO events (company_id, id, event_type, at) VALUES ($1, $2, 'x', 0)";

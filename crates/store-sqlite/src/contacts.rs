@@ -12,7 +12,7 @@ use crate::error::{ReadResult, commit_error};
 use crate::table::{Table, insert_error, placeholders, update_changed, values};
 use crate::writer::{Transaction, read_error};
 
-/// The place of a contact in the table and in the search index. Those of one company are
+/// The position of a contact in the table and in the search index. Those of one company are
 /// neighbours: `no` of the company above, a number from 1 below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Seq(pub(crate) i64);
@@ -20,7 +20,7 @@ pub(crate) struct Seq(pub(crate) i64);
 /// Bits of the number below.
 const SEQ_BITS: u32 = 36;
 
-/// The places of a company's contacts.
+/// The positions of a company's contacts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SeqRange {
     pub(crate) first: i64,

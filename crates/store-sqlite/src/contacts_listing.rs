@@ -63,7 +63,7 @@ impl ListingOrder {
     }
 }
 
-/// A place in an order: what is compared, and the contact there.
+/// A position in an order: what is compared, and the contact there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SortKey {
     key: i64,
@@ -75,7 +75,7 @@ impl SortKey {
     /// Before everything.
     const START: Self = Self { key: i64::MIN, id: [0; 16], seq: Seq(0) };
 
-    /// The place of an export's position.
+    /// The sort key of an export's position.
     pub(crate) fn of(position: ExportPosition) -> Self {
         Self {
             key: position.created_at.millis(),
@@ -102,7 +102,7 @@ impl SortKey {
 /// Which part of a listing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ListingPart {
-    /// Only what comes after this place.
+    /// Only what comes after this position.
     pub(crate) after: Option<SortKey>,
     /// How many of those to pass by.
     pub(crate) offset: u64,
@@ -175,7 +175,7 @@ fn unsearched(
 /// What one lookup of a row by its `seq` costs, in steps along an index.
 const LOOKUP: u64 = 8;
 
-/// Orders what a search found. Few matches are looked up one by one; many are met along the order,
+/// Orders what a search found. Few matches are looked up one by one; many are found along the order,
 /// until the part is full. Either way the cost is bounded by what matches.
 fn searched(
     conn: &Connection,

@@ -1,7 +1,7 @@
 //! The search index: which contacts' search texts contain a needle (D24).
 //!
 //! A full-text table of trigrams answers needles of three characters and more as a phrase. Shorter
-//! ones are looked for as every known trigram that begins with them; each position of a search text
+//! ones are searched for as every known trigram that begins with them; each position of a search text
 //! begins one, because of its terminators.
 
 use std::collections::{BTreeMap, HashSet};

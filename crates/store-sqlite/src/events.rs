@@ -16,7 +16,7 @@ const BY_ID: &str = "SELECT company_id, id, event_type, contact_id, at, data FRO
      WHERE company_id = ?1 AND id = ?2";
 const BY_SEQ: &str =
     "SELECT company_id, id, event_type, contact_id, at, data FROM events WHERE seq = ?1";
-/// The places of events of one type; the index alone is read.
+/// The positions of events of one type; the index alone is read.
 const OF_TYPE: &str = "SELECT seq FROM events INDEXED BY events_by_type \
      WHERE company_id = ?1 AND event_type = ?2 AND seq > ?3 ORDER BY seq LIMIT ?4";
 
@@ -64,7 +64,7 @@ pub(crate) fn all(conn: &Connection, company: CompanyId) -> ReadResult<Vec<Event
     .collect()
 }
 
-/// The events of some types after a position: the places of each type are merged, and only what is
+/// The events of some types after a position: the positions of each type are merged, and only what is
 /// answered is read.
 fn after(
     conn: &Connection,

@@ -7,16 +7,16 @@ use rusqlite::Connection;
 
 use crate::error::ReadResult;
 
-/// The most places a range is read ahead by.
+/// The most positions a range is read ahead by.
 const MAX_CHUNK: u64 = 1024;
 const MIN_CHUNK: u64 = 8;
 
 /// A range of an index.
 pub(crate) trait OrderedRange {
-    /// A place in it; less is earlier.
+    /// A position in it; less is earlier.
     type SortKey: Copy + Ord;
 
-    /// Up to `limit` places after `after`, in order.
+    /// Up to `limit` positions after `after`, in order.
     fn fetch(
         &self,
         conn: &Connection,
@@ -25,7 +25,7 @@ pub(crate) trait OrderedRange {
     ) -> ReadResult<Vec<Self::SortKey>>;
 }
 
-/// The places of several ranges. Each is read ahead by a bounded number of them.
+/// The positions of several ranges. Each is read ahead by a bounded number of them.
 pub(crate) struct Merged<R: OrderedRange> {
     chunk: u64,
     sources: Vec<MergeSource<R>>,
@@ -41,7 +41,7 @@ struct MergeSource<R: OrderedRange> {
 }
 
 impl<R: OrderedRange> Merged<R> {
-    /// What comes after a place. `wanted` is how many places are likely to be taken.
+    /// What comes after a position. `wanted` is how many positions are likely to be taken.
     pub(crate) fn new(ranges: Vec<R>, after: Option<R::SortKey>, wanted: u64) -> Self {
         let share = wanted.saturating_mul(2) / (ranges.len() as u64).max(1);
         let source =
@@ -54,7 +54,7 @@ impl<R: OrderedRange> Merged<R> {
         }
     }
 
-    /// The next place.
+    /// The next position.
     pub(crate) fn next(&mut self, conn: &Connection) -> ReadResult<Option<R::SortKey>> {
         if !self.started {
             self.started = true;
@@ -67,7 +67,7 @@ impl<R: OrderedRange> Merged<R> {
         Ok(Some(key))
     }
 
-    /// Puts the next place of a source among the heads.
+    /// Puts the next position of a source among the heads.
     fn refill(&mut self, conn: &Connection, index: usize) -> ReadResult<()> {
         let source = &mut self.sources[index];
         if source.ahead.is_empty() && !source.ended {

@@ -95,7 +95,7 @@ fn abandoned(conn: &Connection, now: Timestamp, limit: u32) -> ReadResult<Vec<St
 }
 
 // The messages come first, from the index alone; most of them are of connections that do not count, so
-// that few contacts are looked at.
+// that few contacts are examined.
 const LEFT_SENT: &str = "SELECT count(*) FROM messages AS m INDEXED BY messages_left_sent \
      CROSS JOIN connections AS n ON n.company_id = m.company_id AND n.id = m.connection_id \
      CROSS JOIN contacts AS c ON c.company_id = m.company_id AND c.id = m.contact_id \

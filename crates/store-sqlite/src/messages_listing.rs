@@ -149,7 +149,7 @@ fn filtered(
     Ok((keys, total))
 }
 
-/// The messages at these places with their contacts, each of which is read once.
+/// The messages at these positions with their contacts, each of which is read once.
 fn records(
     conn: &Connection,
     company: CompanyId,

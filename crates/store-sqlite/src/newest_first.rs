@@ -10,10 +10,10 @@ use crate::cell::{Cell, Columns};
 use crate::error::ReadResult;
 use crate::merge::{self, Merged};
 
-/// Above every id at its place in an index.
+/// Above every id at its position in an index.
 const ABOVE_IDS: [u8; 17] = [0xff; 17];
 
-/// A place in such a listing; less is newer.
+/// A position in such a listing; less is newer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SortKey {
     at: Reverse<i64>,

@@ -1,4 +1,4 @@
-//! What keeps the outbox small: the sweep of what is settled and old, and the erasure of what was
+//! What keeps the outbox small: the sweep of what is finished and old, and the erasure of what was
 //! told of a contact (D26).
 
 use std::collections::HashSet;

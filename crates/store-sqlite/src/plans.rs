@@ -33,7 +33,7 @@ pub(crate) fn step(conn: &Connection, statement: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Nothing may be looked for among all rows of a company.
+    /// Nothing may be searched for among all rows of a company.
     fn assert_found(conn: &Connection, statement: &str) -> usize {
         let steps = steps(conn, statement);
         for step in &steps {

@@ -115,7 +115,7 @@ impl std::fmt::Debug for FaultyFiles {
 }
 
 impl FaultyFiles {
-    /// Wraps a store that works; nothing fails until it is told to.
+    /// Wraps a store that works; nothing fails until a failure is set.
     pub fn new(inner: impl Files + 'static) -> Self {
         Self { inner: Arc::new(inner), faults: Arc::default() }
     }

@@ -27,7 +27,7 @@ impl SeededIds {
 impl Ids for SeededIds {
     fn uuid_v7(&self, now: Timestamp) -> Uuid {
         // After the time come 12 bits, then 6, then whole bytes: the counter goes first, so that
-        // ids sort as they were made, and the seed last, so that two sources never meet.
+        // ids sort as they were made, and the seed last, so that two sources never collide.
         let count = self.count();
         let mut bytes = [0; 10];
         bytes[0] = (count >> 30) as u8;

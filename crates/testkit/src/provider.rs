@@ -1,4 +1,4 @@
-//! A gateway that answers what it was told to.
+//! A gateway that answers what it was instructed to.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

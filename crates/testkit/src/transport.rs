@@ -1,4 +1,4 @@
-//! An outside world that answers what it was told to.
+//! An outside world that answers what it was instructed to.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::future::poll_fn;
@@ -137,7 +137,7 @@ impl ScriptedTransport {
         self
     }
 
-    /// What is at this URL, to be told apart from all others.
+    /// What is at this URL, to be distinguished from all others.
     pub fn at(&self, url: &str) -> ScriptedReceiver {
         ScriptedReceiver { transport: self.clone(), url: url.to_owned() }
     }

@@ -131,7 +131,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     worker.await?;
     runner.await?;
     background.iter().for_each(tokio::task::JoinHandle::abort);
-    // What is still being sent is settled as uncertain, and the lease given back.
+    // What is still being sent is recorded as uncertain, and the lease given back.
     recado.sending().abandon_own().await?;
     Ok(recado.workers().release().await?)
 }

@@ -106,7 +106,7 @@ impl RunningServer {
         format!("http://{}", self.addr)
     }
 
-    /// Waits until it serves no more without having been told to stop, which only a defect can
+    /// Waits until it serves no more without having been asked to stop, which only a defect can
     /// bring about.
     pub async fn ended(&mut self) {
         self.background.ended().await;
@@ -120,7 +120,7 @@ impl RunningServer {
     }
 }
 
-/// Starts a server: opens the store, migrates it unless told not to, listens, and spawns the
+/// Starts a server: opens the store, migrates it unless configured not to, listens, and spawns the
 /// background work on the current runtime.
 ///
 /// # Errors

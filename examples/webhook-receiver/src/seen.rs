@@ -26,7 +26,7 @@ impl Seen {
         self.ids.contains(id)
     }
 
-    /// Remembers an id, and forgets the oldest if there are too many.
+    /// Stores an id, and removes the oldest if there are too many.
     pub fn insert(&mut self, id: &str) {
         if !self.ids.insert(id.to_owned()) {
             return;

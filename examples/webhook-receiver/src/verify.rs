@@ -33,7 +33,7 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
 /// What decides is which *secret* a signature was made with, never which header it came in. After a
 /// rotation a receiver that still holds the old secret finds its signature in
 /// `X-Service-Signature-Previous`, one that holds the new secret finds it in `X-Service-Signature`.
-/// So both headers are looked at, with the secrets held here only: once the old one is taken out,
+/// So both headers are examined, with the secrets held here only: once the old one is taken out,
 /// nothing that is signed with it passes, in either header.
 #[derive(Clone)]
 pub struct Secrets(Vec<String>);

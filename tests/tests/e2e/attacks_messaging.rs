@@ -1,4 +1,4 @@
-//! What strangers and broken gateways may try with messages: D5, D7, D9, D37, D67.
+//! What unknown callers and broken gateways may try with messages: D5, D7, D9, D37, D67.
 
 use recado_tests::{Request, World, both_stores, digits, keys, mobile, raw, text, wamid, with};
 use serde_json::{Value, json};

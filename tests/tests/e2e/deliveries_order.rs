@@ -22,7 +22,7 @@ async fn messaging(hooks: &Hooks, contacts: std::ops::Range<u32>, messages: u32)
     }
 }
 
-/// What was told of each contact, in the order in which it came first.
+/// What was reported of each contact, in the order in which it came first.
 fn by_contact(requests: &[Received]) -> BTreeMap<String, Vec<String>> {
     let mut seen = std::collections::BTreeSet::new();
     let mut reported: BTreeMap<String, Vec<String>> = BTreeMap::new();

@@ -69,7 +69,7 @@ async fn total(addr: SocketAddr, us: &Tenant, query: &str) -> usize {
     usize::try_from(total).expect("a number")
 }
 
-/// Waits until every webhook was told of so many contacts, and returns how long it took since.
+/// Waits until every webhook was notified of so many contacts, and returns how long it took since.
 async fn reported(receiver: &Receiver, contacts: usize, since: Instant) -> Duration {
     eventually("every webhook is told of everything", || async {
         let is_reported = |path: String| {

@@ -1,4 +1,4 @@
-//! What the official cloud API tells: messages of contacts and of the phone, preferences, history.
+//! What the official cloud API reports: messages of contacts and of the phone, preferences, history.
 //! 2.4, 3.4, 6.1; D31, D31a, D42, D42a, D43, D44, D62, D65, D67, D68.
 
 use std::time::Duration;

@@ -148,7 +148,7 @@ async fn a_gateway_that_cannot_be_reached_changes_nothing(waha: Waha) {
         waha.later(MINUTE).await;
     }
     assert_eq!(waha.status().await, "disconnected");
-    // While it is off it is looked at every minute.
+    // While it is off it is checked every minute.
     waha.fake.set_status("WORKING");
     waha.later(MINUTE).await;
     assert_eq!(waha.status().await, "connected");

@@ -1,4 +1,4 @@
-//! What WAHA tells: messages, what is typed on the phone, acks, changes, files: docs/gateways/waha.md;
+//! What WAHA reports: messages, what is typed on the phone, acks, changes, files: docs/gateways/waha.md;
 //! D27, D28, D31, D31a, D42a, D43.
 
 use std::time::Duration;

@@ -109,7 +109,7 @@ async fn somebody_known_by_lid_alone_is_answered_there(waha: Waha) {
     let said = waha.act(&contact, "reply", json!({"message": "olá"})).await.expect(200);
     assert_eq!(said["messages"][0]["status"], "sent", "{said}");
     assert_eq!(waha.fake.accepted()[0].chat, "123456@lid");
-    // Their phone is told later: they stay one person, who can be sent to by it.
+    // Their phone is reported later: they stay one person, who can be sent to by it.
     waha.fake.set_lid(&digits(&mobile(1)), "123456@lid");
     let again = waha.hears("123456@lid", "sou eu").await;
     assert_eq!(again["contact_id"], contact.as_str());

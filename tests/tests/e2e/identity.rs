@@ -45,7 +45,7 @@ async fn two_contacts_that_are_one_person_both_stay_and_a_send_by_phone_is_409(w
     let qr = world.qr().await;
     let by_phone = world.create_id(json!({"phone": mobile(1), "name": "Ana"})).await;
     let by_lid = writes(&world, &qr, LID, &[]).await;
-    // Only now the gateway tells that both are one person.
+    // Only now the gateway reports that both are one person.
     assert_eq!(writes(&world, &qr, LID, &[&digits(&mobile(1))]).await, by_lid);
     assert_eq!(people(&world).await, 2);
     for contact in [&by_phone, &by_lid] {

@@ -1,4 +1,4 @@
-//! Messages from contacts, as gateways tell of them: 2.4, 6.1, docs/operator-api.md; D27, D31,
+//! Messages from contacts, as gateways report them: 2.4, 6.1, docs/operator-api.md; D27, D31,
 //! D31a, D42a, D65, D67.
 
 use std::time::Duration;

@@ -179,7 +179,7 @@ async fn a_database_that_fails_at_any_step_of_a_delete_leaves_the_contact_whole_
                 assert!([200, 500, 503].contains(&answer.status), "{what}");
                 let mut found = world.get(&path).await.status;
                 for _ in 0..2 {
-                    // At once, and again after the purge was settled by the background work.
+                    // At once, and again after the purge was finished by the background work.
                     assert!(found == 404 || answer.status != 200, "{what}");
                     if found == 200 {
                         for (document, bytes) in documents.iter().zip([b"one", b"two"]) {

@@ -190,12 +190,12 @@ async fn a_send_whose_intent_cannot_be_stored_is_503_and_calls_nobody(world: Wor
     assert!(world.events_of("message.sent").await.is_empty());
 }
 
-// A stranger's tricks.
+// Attempts of an unknown caller.
 
 /// D33.
 #[both_stores]
 async fn refusals_are_reported_in_the_documented_order(world: World) {
-    // Each step mends one thing; the next refusal is the next check.
+    // Each step corrects one thing; the next refusal is the next check.
     let qr = world.connection("qr", json!({"status": "disconnected"})).await;
     let code = |body: Value| {
         let world = &world;

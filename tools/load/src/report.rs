@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::run::Effort;
 
-/// The longest latency that is told apart: one minute, in microseconds.
+/// The longest latency that is distinguished: one minute, in microseconds.
 const MAX_MICROS: u64 = 60_000_000;
 
 /// What one connection, or all of them, saw.

@@ -159,7 +159,7 @@ pub(crate) enum Calls {
     Talk(Box<TalkCalls>),
 }
 
-/// What a search looks for.
+/// What a search is for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum SearchKind {
     FirstName,

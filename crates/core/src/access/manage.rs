@@ -29,7 +29,7 @@ impl Recado {
     }
 }
 
-/// The longest text that is looked at as a key.
+/// The longest text that is examined as a key.
 const MAX_KEY_CHARS: usize = 256;
 
 impl Access<'_> {

@@ -205,7 +205,7 @@ impl RecipientQueue {
         self.outdated = false;
     }
 
-    /// Something failed: everything is looked at anew after `until`.
+    /// Something failed: everything is read again after `until`.
     pub(super) fn again(&mut self, until: Timestamp) {
         self.reading = false;
         self.asking = false;

@@ -38,7 +38,7 @@ words! {
         Group = "CONTACT_IS_GROUP",
         /// It is gone.
         Deleted = "CONTACT_DELETED",
-        /// Several connections can be used, and it was last met on none of them.
+        /// Several connections can be used, and its last message was on none of them.
         NoConnection = "CONNECTION_REQUIRED",
     }
 }
@@ -75,7 +75,7 @@ impl Serialize for RecipientFault {
     }
 }
 
-/// The place of a recipient in its campaign, from 1: the order of sending and of listings.
+/// The position of a recipient in its campaign, from 1: the order of sending and of listings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RecipientNumber(pub u32);
 
@@ -86,7 +86,7 @@ pub struct Recipient {
     pub company: CompanyId,
     /// The campaign; the recipient goes with it.
     pub campaign: CampaignId,
-    /// Its place.
+    /// Its position.
     pub number: RecipientNumber,
     /// The contact; `None` once it was deleted (D26).
     pub contact: Option<ContactId>,

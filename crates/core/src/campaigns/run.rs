@@ -352,7 +352,7 @@ async fn poll(app: &Recado) -> Result<Vec<Stored<Campaign>>, StoreError> {
 /// Some recipients that wait.
 struct Chunk {
     next: Vec<Next>,
-    /// The last one that was looked at; `None` when there was none.
+    /// The last one that was examined; `None` when there was none.
     read_to: Option<RecipientNumber>,
 }
 

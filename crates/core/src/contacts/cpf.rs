@@ -49,7 +49,7 @@ impl Cpf {
         Ok(Self(digits))
     }
 
-    /// Takes a stored CPF back; only its form is looked at.
+    /// Takes a stored CPF back; only its form is examined.
     ///
     /// # Errors
     ///

@@ -11,7 +11,7 @@ use crate::Timestamp;
 use crate::ids::{CompanyId, ContactId};
 use crate::secret::SecretBytes;
 
-/// A place in the order of creation: just after this contact.
+/// A position in the order of creation: just after this contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ExportPosition {
     /// Its `created_at`.
@@ -21,7 +21,7 @@ pub struct ExportPosition {
 }
 
 impl ExportPosition {
-    /// The place just after `contact`.
+    /// The position just after `contact`.
     pub const fn of(contact: &Contact) -> Self {
         Self { created_at: contact.created_at, id: contact.id }
     }

@@ -46,7 +46,7 @@ impl Email {
         Ok(Self(address))
     }
 
-    /// Takes a stored address back; only the `@` is looked for.
+    /// Takes a stored address back; only the `@` is searched for.
     ///
     /// # Errors
     ///

@@ -65,7 +65,7 @@ impl Phone {
         number.ok_or(PhoneError::Invalid)
     }
 
-    /// Takes a stored number back. Only its form is looked at: numbering plans change, and what
+    /// Takes a stored number back. Only its form is examined: numbering plans change, and what
     /// was valid when it was stored stays readable.
     ///
     /// # Errors

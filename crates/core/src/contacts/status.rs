@@ -29,7 +29,7 @@ words! {
 words! {
     /// Where the contact stands in the company's CRM (D19).
     CrmStatus {
-        /// Just met.
+        /// New.
         Lead = "lead",
         /// May become a customer.
         Prospect = "prospect",

@@ -37,7 +37,7 @@ pub struct Delivery {
     pub attempts: u32,
     /// How often it was tried in the series that is under way or was the last.
     pub tries: u32,
-    /// When it is due; `None` once it is settled.
+    /// When it is due; `None` once finished.
     pub due_at: Option<Timestamp>,
     /// The time of the event.
     pub created_at: Timestamp,
@@ -79,8 +79,8 @@ impl Delivery {
         matches!(self.status, DeliveryStatus::Pending) && self.attempts == 0
     }
 
-    /// Its place in the queue of its webhook: the deliveries that were never tried come first, in
-    /// the order of their places, then the others by the time they are due. `None` once settled.
+    /// Its position in the queue of its webhook: the deliveries that were never tried come first, in
+    /// the order of their positions, then the others by the time they are due. `None` once finished.
     pub fn queued_at(&self) -> Option<Timestamp> {
         match (self.status, self.attempts) {
             (DeliveryStatus::Pending, 0) => Some(Timestamp::MIN),

@@ -142,7 +142,7 @@ impl Deliveries<'_> {
         Ok(DeliveryDetail::new(&delivery, body))
     }
 
-    /// Starts a fresh series of attempts at a settled delivery, with the same id and body (D56a).
+    /// Starts a fresh series of attempts at a finished delivery, with the same id and body (D56a).
     ///
     /// # Errors
     ///

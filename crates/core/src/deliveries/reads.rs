@@ -9,7 +9,7 @@ use crate::page::{Page, PageRequest};
 use crate::store::{StoreError, Stored};
 use crate::webhooks::Webhook;
 
-/// The place of a delivery in the order in which deliveries were stored; from 1.
+/// The position of a delivery in the order in which deliveries were stored; from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeliverySeq(pub u64);
 
@@ -57,7 +57,7 @@ pub struct PendingQueue {
 pub struct QueueRead {
     /// The queue.
     pub key: QueueKey,
-    /// Deliveries that were never tried: those with places after this one.
+    /// Deliveries that were never tried: those with positions after this one.
     pub after: DeliverySeq,
     /// At most this many of them.
     pub fresh: u32,
@@ -70,7 +70,7 @@ pub struct QueueRead {
 /// A delivery with what an attempt at it needs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DueDelivery {
-    /// Its place.
+    /// Its position.
     pub seq: DeliverySeq,
     /// The delivery.
     pub delivery: Stored<Delivery>,

@@ -53,7 +53,7 @@ pub fn after_attempt(
     after
 }
 
-/// A settled delivery at the beginning of a fresh series; the count and the log go on (D56a).
+/// A finished delivery at the beginning of a fresh series; the count and the log go on (D56a).
 #[must_use]
 pub fn redelivered(delivery: &Delivery, now: Timestamp) -> Delivery {
     Delivery {

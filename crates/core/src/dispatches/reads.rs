@@ -9,7 +9,7 @@ use crate::store::{StoreError, Stored};
 /// Reads of dispatch windows.
 #[async_trait]
 pub trait DispatchReads: Send + Sync {
-    /// The reserved windows of a contact, by key: dispatches that nobody has settled.
+    /// The reserved windows of a contact, by key: dispatches without a recorded outcome.
     async fn reserved_windows(
         &self,
         company: CompanyId,

@@ -1,4 +1,4 @@
-//! Forgetting what events said about a contact that is gone (D26): once no delivery needs it any
+//! Erasing what events said about a contact that is gone (D26): once no delivery needs it any
 //! more.
 
 use std::time::Duration;

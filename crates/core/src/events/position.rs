@@ -7,7 +7,7 @@ use hmac::Mac;
 use crate::contacts::CursorKey;
 use crate::ids::CompanyId;
 
-/// A place in the journal: just after the event with this number; 0 is the beginning.
+/// A position in the journal: just after the event with this number; 0 is the beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JournalPosition(pub u64);
 

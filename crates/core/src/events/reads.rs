@@ -34,9 +34,9 @@ pub trait EventReads: Send + Sync {
         id: EventId,
     ) -> Result<Option<EventRecord>, StoreError>;
 
-    /// The company's events of these types after a position, in the order of their places, at most
+    /// The company's events of these types after a position, in the order of their positions, at most
     /// `limit`. Neither skips nor repeats while events are being written: no event becomes visible
-    /// at or before the place of one that this read has answered, in any process.
+    /// at or before the position of one that this read has answered, in any process.
     async fn events_after(
         &self,
         company: CompanyId,

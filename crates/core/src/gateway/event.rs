@@ -20,7 +20,7 @@ words! {
     }
 }
 
-/// A file that came with a message, as the gateway tells of it.
+/// A file that came with a message, as the gateway reports it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventMedia {
     /// Where the gateway keeps it.
@@ -44,7 +44,7 @@ pub struct Button {
     pub title: Option<String>,
 }
 
-/// A message as a gateway tells of it: from a contact, or an echo of what the operator wrote on
+/// A message as a gateway reports it: from a contact, or an echo of what the operator wrote on
 /// the paired phone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GatewayMessage {
@@ -67,9 +67,9 @@ pub struct GatewayMessage {
     pub media: Option<EventMedia>,
     /// The message it answers.
     pub quoted: Option<ProviderMessageId>,
-    /// What the answered message said and was, if the gateway tells.
+    /// What the answered message said and was, if the gateway reports it.
     pub quoted_content: Option<String>,
-    /// The type of the answered message, if the gateway tells.
+    /// The type of the answered message, if the gateway reports it.
     pub quoted_type: Option<MessageType>,
     /// The button it is the press of.
     pub button: Option<Button>,
@@ -200,7 +200,7 @@ pub enum GatewayEvent {
 /// An event as it came in: readable, or why it is not.
 pub type Incoming = Result<GatewayEvent, String>;
 
-/// The state of a connection, as its gateway tells when it is asked.
+/// The state of a connection, as its gateway reports it when it is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GatewayStatus {
     /// Whether it reaches the channel.

@@ -149,7 +149,7 @@ pub enum Fault {
     Message,
     /// Nobody's: the gateway takes no more for the moment.
     Moment,
-    /// The connection's, its account's or its gateway's: nothing passes until that is mended.
+    /// The connection's, its account's or its gateway's: nothing is sent until that is repaired.
     Connection,
 }
 
@@ -205,7 +205,7 @@ pub struct Missed {
 pub enum MediaFile {
     /// Its bytes.
     Bytes(Vec<u8>),
-    /// It lies at an address that is no gateway's: to be fetched like any stranger's.
+    /// It lies at an address that is no gateway's: to be fetched like any address from outside.
     At(String),
     /// The gateway has it no more, or it is larger than is taken.
     Gone,

@@ -1,4 +1,4 @@
-//! What gateways tell and their adapters do not know: kept by its kind and its shape, so that an
+//! What gateways report and their adapters do not know: kept by its kind and its shape, so that an
 //! operator can see what is passed over, without a word of what anybody wrote.
 
 use serde_json::{Map, Value};

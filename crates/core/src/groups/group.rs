@@ -95,7 +95,7 @@ pub struct ConnectionGroup {
     pub group: Group,
 }
 
-/// Groups as a gateway tells of them (R135).
+/// Groups as a gateway reports them (R135).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GroupList {
     /// The groups.

@@ -1,4 +1,4 @@
-//! What a gateway tells of groups, and what it leaves open.
+//! What a gateway reports of groups, and what it leaves open.
 
 use std::collections::HashSet;
 

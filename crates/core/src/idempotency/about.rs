@@ -9,7 +9,7 @@ use crate::ids::ContactId;
 const POINTERS: [&str; 4] =
     ["/data/contact_id", "/data/contact/id", "/details/contact_id", "/contact_id"];
 
-/// The contact that the body of an answer is about: the answer is forgotten with it (D26).
+/// The contact that the body of an answer is about: the answer is deleted with it (D26).
 pub fn contact_of_answer(body: &str) -> Option<ContactId> {
     let body: Value = serde_json::from_str(body).ok()?;
     let id = POINTERS.iter().find_map(|pointer| body.pointer(pointer)?.as_str())?;

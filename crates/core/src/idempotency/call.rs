@@ -108,7 +108,7 @@ pub struct RememberedCall {
     pub state: CallState,
     /// The contact its answer is about.
     pub contact: Option<ContactId>,
-    /// From when on it is forgotten.
+    /// From when on it is no longer remembered.
     pub expires_at: Timestamp,
 }
 

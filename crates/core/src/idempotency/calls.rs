@@ -166,7 +166,7 @@ impl Calls<'_> {
     }
 
     /// Finishes a call: remembers its answer for the rest of its 24 hours, together with the
-    /// contact the answer is about, or forgets the call when there is nothing to remember. The
+    /// contact the answer is about, or removes the call when there is nothing to remember. The
     /// answer goes when the contact goes, at once if it is gone already.
     ///
     /// # Errors

@@ -57,7 +57,7 @@ fn permitted(
 
 impl Inbound<'_> {
     /// Lets a call of an endpoint in, before its body is read: the client's allowance comes before
-    /// everything, the endpoint's own only after the secret, so that a stranger cannot use it up. A
+    /// everything, the endpoint's own only after the secret, so that only the owner uses it up. A
     /// call that is refused for its rate is charged nothing (D13). `secrets` are the values of all
     /// `X-Service-Secret` headers; more than one is as wrong as none (R77).
     ///

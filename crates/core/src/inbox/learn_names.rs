@@ -1,5 +1,5 @@
 //! Asking a gateway who somebody is that wrote under a name which hides the phone (D15, D62): the
-//! message is taken at once, and the phone is learnt afterwards.
+//! message is taken at once, and the phone is determined afterwards.
 
 use std::time::Duration;
 
@@ -116,7 +116,7 @@ fn lid_of(found: &ChannelContact, message: &Message) -> Option<String> {
     called.chain(own).chain(aliases).find(|name| name.ends_with(LID)).map(str::to_owned)
 }
 
-/// Hands in what was learnt, as an event of the gateway would tell it.
+/// Hands in what was found, as an event of the gateway would tell it.
 async fn tell(app: &Recado, connection: &Connection, names: NamesReport) -> Result<(), StoreError> {
     let event = GatewayEvent::Names(names);
     match app.inbox().receive(connection.company, connection.id, vec![Ok(event)]).await {

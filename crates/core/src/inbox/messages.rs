@@ -253,7 +253,7 @@ impl Workspace<'_> {
         }
     }
 
-    /// The quoted message as we have it; else as the gateway tells of it (D31a).
+    /// The quoted message as we have it; else as the gateway reports it (D31a).
     fn quoted(&self, event: &GatewayMessage) -> Quoted {
         let ours = event
             .quoted
@@ -309,7 +309,7 @@ impl Workspace<'_> {
         person.contact.now = contact;
     }
 
-    /// Blocks a contact that asked for it, and tells whether that is new.
+    /// Blocks a contact that asked for it, and returns whether that is new.
     fn opt_out(&mut self, index: usize, event: &GatewayMessage, message: &Message) -> bool {
         let now = self.now;
         let act = Act::OptedOut { at: message.timestamp };

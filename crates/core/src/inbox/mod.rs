@@ -1,4 +1,4 @@
-//! The inbox: what gateways tell of, stored and acted upon (2.4, 3, D27–D31a, D41–D44, D64–D67).
+//! The inbox: what gateways report, stored and acted upon (2.4, 3, D27–D31a, D41–D44, D64–D67).
 
 mod alone;
 mod batch;

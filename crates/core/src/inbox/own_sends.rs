@@ -1,4 +1,4 @@
-//! Messages that a gateway tells of having sent for a program (D28, D42a): how an uncertain send of
+//! Messages that a gateway reports having sent for a program (D28, D42a): how an uncertain send of
 //! ours is proved where the gateway takes no reference.
 
 use std::time::Duration;
@@ -17,12 +17,12 @@ use crate::store::{Reads, StoreError, Stored};
 const LATER: Duration = Duration::from_secs(10 * 60);
 /// How much earlier: clocks differ, but what was sent before ours is not ours.
 const EARLIER: Duration = Duration::from_secs(60);
-/// How old what a gateway tells may be: a little more than a pull reaches back, and far more than a
+/// How old what a gateway reports may be: a little more than a pull reaches back, and far more than a
 /// gateway repeats a call of its webhook.
 const TOLD_WITHIN: Duration = Duration::from_secs(4 * 24 * 60 * 60);
 /// How far the clock of a gateway may be ahead of ours.
 const AHEAD: Duration = Duration::from_secs(24 * 60 * 60);
-/// How many of a contact's newest messages in a status are looked through.
+/// How many of a contact's newest messages in a status are searched.
 const NEWEST: u32 = 20;
 
 /// Whether it is not known yet that this message was sent.

@@ -39,7 +39,7 @@ impl Recado {
 }
 
 impl Jobs<'_> {
-    /// Works on one due job, if there is any, and tells whether there was. Call it from a loop,
+    /// Works on one due job, if there is any, and returns whether there was. Call it from a loop,
     /// from as many tasks and processes as you like.
     ///
     /// A job is worked on by one caller at a time; after a crash it is taken up again once its

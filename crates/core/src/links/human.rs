@@ -43,7 +43,7 @@ const OWN_WORDS: &[&str] = &["bot", "crawler", "spider"];
 /// Names that end so and belong to people: a make of phones. Lower case.
 const PEOPLES_WORDS: &[&str] = &["cubot"];
 
-/// How much of an agent is looked at, in bytes: real ones are shorter, and the work of matching
+/// How much of an agent is examined, in bytes: real ones are shorter, and the work of matching
 /// grows with it.
 const AGENT_BYTES: usize = 1024;
 

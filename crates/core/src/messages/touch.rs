@@ -11,7 +11,7 @@ fn latest(kept: Option<Timestamp>, at: Timestamp) -> Option<Timestamp> {
 }
 
 /// The contact after a message of it was stored: the times of its first, last and last inbound
-/// message, and with the newest message the connection it was last met on. `updated_at` stays
+/// message, and with the newest message its connection. `updated_at` stays
 /// (D44a); a message from a history moves nothing (D65).
 #[must_use]
 pub fn touch_contact(contact: &Contact, message: &Message) -> Contact {

@@ -54,7 +54,7 @@ impl Cnpj {
         Ok(number)
     }
 
-    /// Takes a stored CNPJ back; only its form is looked at.
+    /// Takes a stored CNPJ back; only its form is examined.
     ///
     /// # Errors
     ///

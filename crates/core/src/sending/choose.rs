@@ -15,7 +15,7 @@ pub enum NoConnection {
     /// None is active and connected.
     #[error("no active and connected connection can be used")]
     Nobody,
-    /// Several are, and the contact was last met on none of them.
+    /// Several are, and the last message of the contact was on none of them.
     #[error("several connections can be used; name one in connection_id")]
     Several,
 }

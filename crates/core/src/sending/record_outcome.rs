@@ -87,7 +87,7 @@ pub(crate) struct OutcomeFacts {
 
 impl OutcomeFacts {
     /// What the intent left in the store, if nothing has happened since: every version is known, so
-    /// that a commit tells whether that is so without a read.
+    /// that a commit shows whether that is so without a read.
     pub(super) fn untouched(intended: &Intended) -> Self {
         Self {
             message: Some(Stored::new(intended.message.clone(), Version::FIRST)),
@@ -450,7 +450,7 @@ pub(crate) fn asks_to_stop(step: &StatusStep, connection: &Connection) -> bool {
     connection.gateway == Gateway::CloudApi && step.failure.as_ref().is_some_and(refused)
 }
 
-/// Blocks a contact, and tells whether that has to be announced.
+/// Blocks a contact, and returns whether that has to be announced.
 fn opt_out(contact: &mut Contact, now: Timestamp) -> bool {
     let state = ConversationState::of(contact);
     let act = Act::OptedOut { at: now };

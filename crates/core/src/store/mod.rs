@@ -24,8 +24,8 @@
 //! 7. A committed change is seen by every read that begins after `commit` answered, in any process.
 //! 8. Reads and writes are bound to one company; a row of another company is as good as missing.
 //! 9. An insert starts at version 1 and each update adds 1.
-//! 10. Events and deliveries get places in the order in which a change set holds them; of two
-//!     commits that write the same row, the later one's places are higher.
+//! 10. Events and deliveries get positions in the order in which a change set holds them; of two
+//!     commits that write the same row, the later one's positions are higher.
 //! 11. A set that reassigns what belongs to a contact and deletes the contact loses nothing that others
 //!     store for it at the same time: what they store is moved, too, or refused with
 //!     [`Conflict::Reference`].

@@ -1,4 +1,4 @@
-//! Templates as their gateway has them (D69): read as a whole, and followed as the gateway tells of
+//! Templates as their gateway has them (D69): read as a whole, and followed as the gateway reports
 //! them.
 
 use super::{Template, TemplateView, Templates};
@@ -111,7 +111,7 @@ impl Templates<'_> {
         }
     }
 
-    /// Follows what a gateway tells of one template.
+    /// Follows what a gateway reports of one template.
     pub(crate) async fn follow(
         &self,
         company: CompanyId,

@@ -8,7 +8,7 @@ use super::campaign_process::pass_drains;
 use super::campaign_scene::Scene;
 use super::shop::{refusal, uncertain, unreachable};
 
-/// How a message may end, and what is told of its recipient: status, error code, refunds.
+/// How a message may end, and what is reported of its recipient: status, error code, refunds.
 fn endings() -> [(Option<SendFailure>, &'static str, Value, usize); 4] {
     [
         (None, "sent", Value::Null, 0),

@@ -32,7 +32,7 @@ enum Meanwhile {
     Groups(Value),
 }
 
-/// A gateway that is overtaken: it answers what it was told to after something else was recorded.
+/// A gateway that is overtaken: it answers what it was instructed to after something else was recorded.
 #[derive(Clone, Default)]
 struct Overtaken(Arc<Inner>);
 

@@ -1,4 +1,4 @@
-//! Forgetting what events said about a contact that is gone (D26), and the sweep by retention.
+//! Erasing what events said about a contact that is gone (D26), and the sweep by retention.
 
 use std::sync::Arc;
 use std::time::Duration;

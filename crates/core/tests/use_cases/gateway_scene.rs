@@ -139,7 +139,7 @@ impl Scene {
         self.call_of(&self.connection().to_string()).await
     }
 
-    /// Works on every job that is due and tells how many there were.
+    /// Works on every job that is due and returns how many there were.
     pub(super) async fn work(&self) -> usize {
         let mut done = 0;
         while self.kit.app.jobs().run_one().await.unwrap() {

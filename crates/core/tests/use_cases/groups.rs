@@ -1,4 +1,4 @@
-//! Groups, as operators set them and gateways tell of them.
+//! Groups, as operators set them and gateways report them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -251,7 +251,7 @@ async fn a_role_that_is_not_reported_stays_as_it_is_known() {
     assert_eq!(names(&kit).await[0].1, "A2");
 }
 
-/// Works on every job that is due and tells how many there were.
+/// Works on every job that is due and returns how many there were.
 async fn work(kit: &Kit) -> usize {
     let mut done = 0;
     while kit.app.jobs().run_one().await.unwrap() {
@@ -260,7 +260,7 @@ async fn work(kit: &Kit) -> usize {
     done
 }
 
-/// Works on every job that is due and tells how often the groups were asked for.
+/// Works on every job that is due and returns how often the groups were asked for.
 async fn read(kit: &Kit) -> usize {
     let before = kit.provider.asked().groups;
     work(kit).await;

@@ -164,7 +164,7 @@ async fn a_stranger_cannot_use_up_an_endpoints_allowance() {
         assert_eq!(call(app, "site", client(n), &[SECRET]).await, "OK", "{n}");
     }
     assert_eq!(call(shop.app(), "site", client(360), &[SECRET]).await, "RATE_LIMITED");
-    // A stranger is told that the secret is wrong, not that the owner is busy.
+    // A caller without the secret learns that the secret is wrong, not that the owner is busy.
     assert_eq!(call(shop.app(), "site", client(361), &["wrong"]).await, "INVALID_SECRET");
 }
 

@@ -1,4 +1,4 @@
-//! What gateways tell: stored once, whoever tells it how often (D28, D31, D62, D65, D67).
+//! What gateways report: stored once, whoever tells it how often (D28, D31, D62, D65, D67).
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A company with one connection, and what its gateway tells.
+//! A company with one connection, and what its gateway reports.
 
 use recado_core::Error;
 use recado_core::connections::ConnectionStatus;

@@ -26,7 +26,7 @@ impl Outbound {
         Self { kit: Kit::on(Arc::new(model.clone())).await, model }
     }
 
-    /// What is at a URL; it takes everything unless it is told otherwise.
+    /// What is at a URL; it takes everything unless configured otherwise.
     pub(super) fn receiver(&self, url: &str) -> ScriptedReceiver {
         self.kit.transport.at(url)
     }

@@ -1,4 +1,4 @@
-//! What a gateway tells of having sent for a program: proof of a send whose answer was lost, and
+//! What a gateway reports having sent for a program: proof of a send whose answer was lost, and
 //! never a message of its own (D28, D42a).
 
 use std::time::Duration;

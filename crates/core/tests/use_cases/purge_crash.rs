@@ -1,4 +1,4 @@
-//! A purge whose process dies in the middle, and purges that meet.
+//! A purge whose process dies in the middle, and simultaneous purges.
 
 use std::future::Future;
 use std::sync::Arc;

@@ -140,7 +140,7 @@ async fn a_delete_on_a_failing_store_leaves_the_contact_whole_or_gone() {
 
 #[tokio::test]
 async fn a_delete_that_is_durable_is_answered_as_done() {
-    // The third commit only forgets the record of a purge that is over.
+    // The third commit only removes the record of a purge that is over.
     for failure in [StoreFailure::Unavailable, StoreFailure::UnknownAfter] {
         assert!(delete_with(StoreOp::Commit, 2, failure).await, "{failure:?}");
     }

@@ -1,4 +1,4 @@
-//! What gateways tell and nobody knows: kept by its kind, without a word of what anybody wrote.
+//! Events of unknown kinds: kept by their kind, without anything that a person wrote.
 
 use std::time::Duration;
 

@@ -167,7 +167,7 @@ async fn every_example_is_accepted_and_every_answer_documented() {
         "variable_mapping": {"phone": "$.lead.telefone"}});
     make("/inbound-endpoints", &endpoint.to_string()).await;
     let webhook = make("/webhooks", r#"{"url":"https://example.com","events":["*"]}"#).await;
-    // A delivery that is settled, so that it can be redelivered.
+    // A delivery that is finished, so that it can be redelivered.
     let delivery = make(&format!("/webhooks/{webhook}/test"), "").await;
     let took = Ok(OutboundResponse { status: 200, body: b"taken".to_vec() });
     site.kit.transport.otherwise(took);

@@ -10,7 +10,7 @@ use crate::hooks::refusal;
 use crate::provider_webhooks::calling;
 use crate::site::{Reply, Setup, Site, TOKEN};
 
-/// As much of a picture as is looked at.
+/// As much of a picture as is examined.
 const PICTURE: &[u8] = b"\x89PNG\r\n\x1a\nx";
 
 fn code(png: Option<&[u8]>) -> Result<Pairing, ProviderError> {

@@ -12,7 +12,7 @@ use crate::shared::word;
 /// paired phone. Alerts and limits of the account are kept like what is not known.
 const LEFT_OUT: &[&str] = &["message_template_quality_update", "smb_app_state_sync"];
 
-/// What one change tells.
+/// What one change reports.
 pub(super) fn read(envelope: &EntryContext<'_>, field: &str, value: &Value) -> Vec<Received> {
     let number = at(value, &["metadata"]).and_then(|metadata| word(metadata, "phone_number_id"));
     let here = number.map_or(Addressee::Called, Addressee::Number);

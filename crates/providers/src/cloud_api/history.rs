@@ -14,7 +14,7 @@ use crate::shared::{array, at, integer, seconds, text_at, word};
 /// How far back the files of messages follow after their placeholders, in seconds.
 const FILES_FOLLOW: i64 = 14 * 24 * 60 * 60;
 
-/// What a part of the history tells. A business that shares no history tells so, which is nothing.
+/// What a part of the history reports. A business that shares no history tells so, which is nothing.
 pub(super) fn read(envelope: &EntryContext<'_>, value: &Value) -> Vec<Incoming> {
     let parts = array(value, "history");
     let files = array(value, "messages");

@@ -20,7 +20,7 @@ pub(super) enum Author {
     Phone,
 }
 
-/// What a message of a contact tells.
+/// What a message of a contact reports.
 pub(super) fn inbound(
     envelope: &EntryContext<'_>,
     value: &Value,
@@ -38,7 +38,7 @@ pub(super) fn echoes(envelope: &EntryContext<'_>, value: &Value) -> Vec<Incoming
     echoes.flat_map(|echo| read(envelope, contacts(value), echo, Author::Phone, false)).collect()
 }
 
-/// What one message tells: nothing, or one event.
+/// What one message reports: nothing, or one event.
 pub(super) fn read(
     envelope: &EntryContext<'_>,
     contacts: &[Value],
@@ -124,7 +124,7 @@ fn edit(message: &Value) -> Incoming {
     Ok(GatewayEvent::Edit { provider_id, content, timestamp: seconds(message, "timestamp") })
 }
 
-/// What the channel tells of a contact: another number, or another scoped id. Whether its keys have
+/// What the channel reports of a contact: another number, or another scoped id. Whether its keys have
 /// changed means nothing here.
 fn system(message: &Value) -> Vec<Incoming> {
     let system = at(message, &["system"]).unwrap_or(&Value::Null);

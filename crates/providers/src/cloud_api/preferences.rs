@@ -10,7 +10,7 @@ use crate::shared::{array, seconds, text};
 /// The one category there is; others are not ours to decide on.
 const MARKETING: &str = "marketing_messages";
 
-/// What a change of preferences tells.
+/// What a change of preferences reports.
 pub(super) fn read(value: &Value) -> Vec<Incoming> {
     if !value.get("user_preferences").is_some_and(Value::is_array) {
         return vec![unknown("user_preferences".to_owned(), value)];

@@ -17,7 +17,7 @@ use crate::shared::{array, clip, integer, seconds, text, text_at};
 /// The recipient wants no marketing messages of this business.
 const STOPPED: u32 = 131_050;
 
-/// What one status tells: how far the message came, and besides whatever it gives away of the
+/// What one status reports: how far the message came, and besides whatever it gives away of the
 /// recipient's names, of their wish to get no more marketing, and of trouble with the account.
 pub(super) fn read(_: &EntryContext<'_>, value: &Value, status: &Value) -> Vec<Incoming> {
     let Some(word) = text(status, "status") else {

@@ -1,4 +1,4 @@
-//! The gateway's errors: one status code for many things, told apart by the four shapes of their
+//! The gateway's errors: one status code for many things, distinguished by the four shapes of their
 //! text.
 
 use recado_core::gateway::{ProviderError, SendFailure};

@@ -26,7 +26,7 @@ use crate::shared::{at, digits, integer, parse, text};
 const PAGE: i64 = 100;
 /// How many pages one pull reads.
 const MAX_PAGES: i64 = 5;
-/// How many pages are looked through for one name of a recipient.
+/// How many pages are searched for one name of a recipient.
 const FIND_PAGES: i64 = 2;
 /// How much of one page is read: rows may hold small pictures.
 const MAX_ANSWER: usize = 32 * 1024 * 1024;
@@ -220,7 +220,7 @@ pub(super) async fn missed(
     Ok(Missed { events, more_from: newest.filter(|_| !complete) })
 }
 
-/// What a row tells.
+/// What a row reports.
 fn events(names: InstanceNames<'_>, row: &Value) -> Vec<Incoming> {
     let event = match message::read(row, names, false) {
         Ok(Some(event)) => event,

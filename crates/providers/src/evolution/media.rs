@@ -17,7 +17,7 @@ pub(super) const SOURCE: &str = "evolution-media:";
 /// How much an answer holds beside the file.
 const BESIDE: usize = 64 * 1024;
 
-/// The file that is inside a message's record, as gateways send it that are told to.
+/// The file that is inside a message's record, as gateways send it that are instructed to.
 pub(super) fn enclosed(record: &Value) -> Option<Vec<u8>> {
     let written = text_at(record, &["message", "base64"]).or_else(|| text(record, "base64"));
     decoded(written?)

@@ -37,7 +37,7 @@ fn ack(value: &Value) -> Ack {
     }
 }
 
-/// The report of a message's status; the gateway tells no reason of a failure and no time.
+/// The report of a message's status; the gateway reports no reason of a failure and no time.
 fn report(provider_id: ProviderMessageId, status: MessageStatus) -> GatewayEvent {
     let failed = status == MessageStatus::Failed;
     let failure = failed.then(|| Failure::new(DeliveryCode::Unknown, None));

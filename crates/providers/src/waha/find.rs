@@ -23,7 +23,7 @@ use crate::shared::{boolean, text as text_of};
 const AFTER: Duration = Duration::from_secs(10 * 60);
 /// How far the gateway's clock may be behind ours: what was made earlier is another message.
 const SKEW: Duration = Duration::from_secs(60);
-/// How many messages of the chat are looked through.
+/// How many messages of the chat are searched.
 const LOOKED_AT: &str = "50";
 
 /// The message as the gateway has it. Found proves that it was sent; not found proves nothing, as
@@ -104,7 +104,7 @@ async fn by_content(
     Ok(nearest.and_then(|(_, message)| accepted(message, None)))
 }
 
-/// How far a message's time is from ours, if it can be the one that is looked for.
+/// How far a message's time is from ours, if it can be the one that is searched for.
 fn distance(message: &Value, said: &str, sent_at: Timestamp) -> Option<Duration> {
     let typed_on_the_phone = text_of(message, "source") == Some("app");
     let same = text_of(message, "body").is_some_and(|body| body.trim() == said.trim());

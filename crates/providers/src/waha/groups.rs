@@ -1,4 +1,4 @@
-//! Groups and communities (D64): each engine tells of them in its own words.
+//! Groups and communities (D64): each engine reports them in its own words.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! What the adapter has learnt of gateways and numbers, to ask only once.
+//! What the adapter knows of gateways and numbers, to ask only once.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,7 +7,7 @@ use recado_core::Timestamp;
 use recado_core::connections::Connection;
 use recado_core::ids::ConnectionId;
 
-/// The most entries of each kind; when they are too many, all are forgotten.
+/// The most entries of each kind; when they are too many, all are removed.
 const MAX_ENTRIES: usize = 20_000;
 
 /// The engine that a session runs on.

@@ -23,7 +23,7 @@ pub(super) struct MessageContext<'a> {
 }
 
 impl<'a> MessageContext<'a> {
-    /// For what the gateway tells by itself.
+    /// For what the gateway reports by itself.
     pub(super) const fn reported(own: &'a Own, suffix: &'a str) -> Self {
         Self { own, suffix, was_asked_for: false }
     }
@@ -193,7 +193,7 @@ fn push_name(payload: &Value) -> Option<String> {
         .and_then(text::short)
 }
 
-/// What an own message tells: that a program sent it, which may have been us, or that the operator
+/// What an own message reports: that a program sent it, which may have been us, or that the operator
 /// wrote it on the phone; and how far it came.
 fn own(payload: &Value, message: GatewayMessage, scene: &MessageContext<'_>) -> Vec<GatewayEvent> {
     let reference = reference_of(&message.provider_id);

@@ -1,7 +1,7 @@
 //! WAHA, a gateway for phones that are paired by QR code.
 //!
 //! It runs one of several engines, whose answers and events differ. What is the same everywhere is
-//! read first; what only an engine tells lies in the `_data` of a message and is read where it is
+//! read first; what only an engine reports lies in the `_data` of a message and is read where it is
 //! known. Its webhooks are signed, and hold one event each.
 
 mod address;

@@ -40,7 +40,7 @@ async fn code(transport: &dyn Transport, api: &Api<'_>) -> Result<Pairing, Provi
     let path = [api.session, "auth", "qr"];
     let reported = match ask(transport, api.get(&path, &[("format", "raw")])).await {
         Ok(reported) => reported,
-        // The session has moved on since it was looked at.
+        // The session has moved on since it was examined.
         Err(RequestError::Status(404 | 422, _)) => return Ok(Pairing::Preparing),
         Err(trouble) => return Err(trouble.into()),
     };

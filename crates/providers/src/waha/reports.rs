@@ -1,4 +1,4 @@
-//! What is told of messages that are known: how far they came, reactions, changes.
+//! What is reported of messages that are known: how far they came, reactions, changes.
 
 use recado_core::Timestamp;
 use recado_core::gateway::{GatewayEvent, Incoming, StatusEvent};

@@ -15,7 +15,7 @@ use crate::shared::{clip, text};
 /// The state in which a session sends and receives.
 pub(super) const WORKING: &str = "WORKING";
 
-/// A session as the gateway tells of it.
+/// A session as the gateway reports it.
 pub(super) struct SessionInfo {
     /// Its state, in the gateway's word.
     pub(super) status: String,

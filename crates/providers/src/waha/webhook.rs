@@ -129,7 +129,7 @@ fn translate(
     }
 }
 
-/// What a change of the session means; that it starts is no news. Of one that is told late or again
+/// What a change of the session means; that it starts is no news. Of one that is reported late or again
 /// it is not known whether it still holds.
 fn session(payload: &Value, is_new: impl FnOnce(&str) -> bool) -> Option<Incoming> {
     let Some(status) = text_of(payload, "status") else {

@@ -122,7 +122,7 @@ async fn a_file_without_an_id_is_fetched_from_the_address_that_was_reported() {
     assert_eq!(file, Ok(MediaFile::Gone));
     let (file, _) = fetched(known, answer(500, &json!({}))).await;
     assert!(file.is_err());
-    // A stranger is not shown the token.
+    // Another host does not get the token.
     for url in ["https://evilfbsbx.com/a", "http://lookaside.fbsbx.com/a", "https://a.example/a"] {
         let (file, requests) = fetched(url, bytes()).await;
         assert_eq!(file, Ok(MediaFile::At(url.to_owned())));

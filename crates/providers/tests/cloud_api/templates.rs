@@ -231,7 +231,7 @@ async fn only_a_definite_error_is_disconnected() {
     transport.then_json(502, &json!("x")).then_json(404, &json!({})).then_json(200, &json!("x"));
     // A limit, which the API may word as forbidden.
     transport.then_json(403, &graph_error(4, "limit").1);
-    // What is told of a path that nobody serves.
+    // What is reported of a path that nobody serves.
     transport.then_json(400, &graph_error(100, "Unsupported get request").1);
     transport.then_json(404, &graph_error(100, "Unsupported get request").1);
     transport.then(Err(TransportError::TimedOut { after_sending: true }));

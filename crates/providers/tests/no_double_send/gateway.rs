@@ -44,7 +44,7 @@ pub struct Arrived {
     pub reference: Option<MessageId>,
 }
 
-/// What a gateway tells of a message.
+/// What a gateway reports of a message.
 #[derive(Clone, Debug)]
 pub struct Reported {
     pub webhook: SignedWebhook,
@@ -142,7 +142,7 @@ impl Fake {
         }
     }
 
-    /// What it was told to send, if a request is one that sends.
+    /// What it was instructed to send, if a request is one that sends.
     pub fn text_of(&self, request: &OutboundRequest) -> Option<String> {
         let (path, index): (&str, &[&str]) = match self {
             Self::Cloud(_) => ("/messages", &["text", "body"]),

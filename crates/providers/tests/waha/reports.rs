@@ -1,4 +1,4 @@
-//! What is told of known messages, and events that mean nothing or are unknown.
+//! What is reported of known messages, and events that mean nothing or are unknown.
 
 use recado_core::Timestamp;
 use recado_core::gateway::GatewayEvent;

@@ -107,7 +107,7 @@ impl Scene {
         self.adapter.receive(&self.connection, &webhook)
     }
 
-    /// What a webhook of this event tells.
+    /// What a webhook of this event reports.
     pub fn events(&self, event: &str, payload: &Value) -> Vec<Incoming> {
         let received = self.take(&self.waha.webhook(event, payload)).expect("signed");
         received.into_iter().map(|received| received.event).collect()
@@ -151,7 +151,7 @@ pub fn failure_of(result: SendResult) -> SendFailure {
     result.expect_err("it is not accepted")
 }
 
-/// A message from a person as GOWS tells of it, with other fields written over it.
+/// A message from a person as GOWS reports it, with other fields written over it.
 pub fn inbound(fields: Value) -> Value {
     let mut payload = json!({"id": "false_553491234567@c.us_3A0F", "timestamp": 1_760_000_000,
         "from": "553491234567@c.us", "to": "551140028922@c.us", "fromMe": false, "source": "app",

@@ -19,13 +19,13 @@ const DISPATCHER: &str = "dispatcher";
 const CAMPAIGNS: &str = "campaigns";
 /// How often the lease of this process is renewed.
 const BEAT: Duration = Duration::from_secs(3);
-/// How often messages are looked for whose sender has died.
+/// How often messages are searched for whose sender has died.
 const RECOVERY: Duration = Duration::from_secs(2);
 /// How often the store gets its upkeep.
 const UPKEEP: Duration = Duration::from_secs(2);
-/// How often it is looked for connections without the jobs that come back for them.
+/// How often connections without the jobs that repeat for them are searched for.
 const CONNECTIONS: Duration = Duration::from_secs(60 * 60);
-/// How often settled deliveries and events are looked for that are older than the retention.
+/// How often finished deliveries and events are searched for that are older than the retention.
 const RETENTION: Duration = Duration::from_secs(10);
 /// How long what is in flight may take once a stop has begun. With the settling of what is left, a
 /// stop stays within the 30 seconds that most supervisors grant.

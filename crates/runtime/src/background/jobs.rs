@@ -14,11 +14,11 @@ use super::loops::{RoundOutcome, backoff, outcome};
 const NAME: &str = "jobs";
 /// How many jobs are worked on at once.
 const MAX_AT_ONCE: usize = 16;
-/// How often due jobs are looked for while none is known.
+/// How often due jobs are searched for while none is known.
 const IDLE: Duration = Duration::from_millis(250);
 
 /// Takes steps until the stop, then finishes those it has begun. A step works on one due job and
-/// tells whether there was one.
+/// returns whether there was one.
 pub(super) async fn run<F>(step: impl Fn() -> F + Send, mut stop: watch::Receiver<bool>)
 where
     F: Future<Output = Result<bool, StoreError>> + Send + 'static,

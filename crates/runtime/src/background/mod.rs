@@ -40,7 +40,7 @@ pub enum Stopped {
 
 /// The background work of a process: run one beside whatever answers requests.
 ///
-/// It renews the lease of the process in a task of its own, settles messages that were left behind,
+/// It renews the lease of the process in a task of its own, records messages that were left behind,
 /// works on due jobs, sends deliveries and campaigns, deletes what is older than the retention, and
 /// gives the store its upkeep. What fails is logged and tried again after growing waits.
 ///
@@ -112,7 +112,7 @@ impl Background {
         }));
     }
 
-    /// Waits until a server that it was given has ended without having been told to, by a panic for
+    /// Waits until a server that it was given has ended without having been asked to, by a panic for
     /// example. Without a server it waits for ever.
     pub async fn ended(&mut self) {
         if self.servers.is_empty() {

@@ -1,5 +1,5 @@
 //! What runs for as long as the process: the delivery worker and the runner of campaigns.
-//! Each is begun again where it ends before it was told to.
+//! Each is begun again where it ends before it was asked to stop.
 
 use std::future::Future;
 use std::time::Duration;

@@ -126,7 +126,7 @@ async fn every_page_of_deliveries_is_that_of_the_model() {
 
 type Reported = (Stored<Delivery>, Option<ContactId>, Option<String>);
 
-/// What a part of a queue holds, but for the places.
+/// What a part of a queue holds, but for the positions.
 fn reported(page: &QueuePage) -> (Option<Stored<Webhook>>, [Vec<Reported>; 2]) {
     let parts = [&page.fresh, &page.again].map(|part| {
         let reported = |due: &DueDelivery| (due.delivery.clone(), due.contact, due.data.clone());

@@ -1,5 +1,5 @@
 //! Listings long enough that every way of reading them is taken: ranges, merges, matches looked up
-//! one by one, and matches met along the order.
+//! one by one, and matches found along the order.
 
 use recado_core::Timestamp;
 use recado_core::contacts::{

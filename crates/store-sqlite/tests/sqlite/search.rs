@@ -8,7 +8,7 @@ use recado_core::page::PageRequest;
 use recado_core::store::{ChangeSet, Commit, RecordsExt};
 use recado_store_sqlite::SqliteStore;
 
-/// Pieces that names and searches are put together of, so that they meet often.
+/// Pieces that names and searches are put together of, so that they match often.
 const PIECES: &[&str] = &[
     "a",
     "an",

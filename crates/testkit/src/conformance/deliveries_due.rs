@@ -1,4 +1,4 @@
-//! The queues of webhooks, and promise 10: the places of deliveries.
+//! The queues of webhooks, and promise 10: the positions of deliveries.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,7 @@ async fn pending(scene: &Scene, after: Option<QueueKey>, limit: u32) -> Vec<Pend
     scene.store.pending_queues(after, limit).await.expect("the store works")
 }
 
-/// A queue is named while something in it is pending, with the lowest place in time of all.
+/// A queue is named while something in it is pending, with the lowest position in time of all.
 pub async fn queues_with_something_pending_are_named(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     assert_eq!(pending(&scene, None, ALL).await, []);
@@ -147,7 +147,7 @@ pub async fn deliveries_that_were_never_tried_come_in_the_order_of_their_sets(
     assert_eq!(seen, expected);
 }
 
-/// A place is for life: what happens to a delivery does not move it.
+/// A position is for life: what happens to a delivery does not move it.
 pub async fn a_delivery_keeps_its_place(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let key = scene.queue();
@@ -184,7 +184,7 @@ pub async fn deliveries_that_are_due_again_come_by_time_then_place(harness: &dyn
     let none = QueueRead { fresh: 0, again: 0, ..whole(key) };
     let page = scene.read_queue(none).await;
     assert_eq!((page.fresh, page.again), (vec![], vec![]));
-    // The place that fresh ones are read after says nothing about the others.
+    // The position that fresh ones are read after says nothing about the others.
     let after = scene.read_queue(whole(key)).await.fresh[0].seq;
     let page = scene.read_queue(QueueRead { after, ..whole(key) }).await;
     assert_eq!((page.fresh.len(), page.again.len()), (0, 5));
@@ -266,7 +266,7 @@ pub async fn pending_deliveries_of_a_webhook_are_reported(harness: &dyn Harness)
 }
 
 /// Promise 10, over commits: of two that write the same row, what the later one makes has the
-/// higher place.
+/// higher position.
 pub async fn places_follow_the_order_of_commits_on_one_row(harness: &dyn Harness) {
     const TIMES: usize = 20;
     let scene = Scene::of(harness).await;
@@ -309,7 +309,7 @@ pub async fn places_follow_the_order_of_commits_on_one_row(harness: &dyn Harness
     assert_eq!(reported, written);
 }
 
-/// A reader that goes on after the places it knows, while others write, misses nothing in the end.
+/// A reader that goes on after the positions it knows, while others write, misses nothing in the end.
 pub async fn places_are_never_given_twice(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (one, two) = (scene.queue(), scene.queue());

@@ -60,7 +60,7 @@ pub async fn a_lapsed_lease_is_taken_over(harness: &dyn Harness) {
     assert_eq!(taken, [Stored::new(leased, Version::new(3))]);
 }
 
-/// Whoever lost the lease cannot settle the job.
+/// Whoever lost the lease cannot finish the job.
 pub async fn the_outcome_is_a_commit_on_the_claimed_version(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     due(&scene, 0).await;

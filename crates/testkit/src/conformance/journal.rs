@@ -152,7 +152,7 @@ pub async fn a_reader_meets_every_event_once_while_others_write(harness: &dyn Ha
     const WRITERS: usize = 8;
     let scene = Scene::of(harness).await;
     let second = harness.second().await;
-    // Some writers wait for each other's rows, so that places are drawn long before they are seen.
+    // Some writers wait for each other's rows, so that positions are drawn long before they are seen.
     let contact = scene.contact();
     scene.add(contact.clone()).await;
     let running = Arc::new(AtomicUsize::new(WRITERS));

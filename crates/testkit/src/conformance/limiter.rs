@@ -192,7 +192,7 @@ pub async fn keys_and_kinds_have_allowances_of_their_own(harness: &dyn LimiterHa
     }
 }
 
-/// D13, D48: clients, endpoints, tokens and campaigns are told apart, from each other and from API
+/// D13, D48: clients, endpoints, tokens and campaigns are distinguished, from each other and from API
 /// keys, even where their ids are the same.
 pub async fn what_is_limited_has_an_allowance_of_its_own(harness: &dyn LimiterHarness) {
     let limiter = harness.limiter().await;

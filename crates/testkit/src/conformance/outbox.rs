@@ -1,4 +1,4 @@
-//! Forgetting what events said about a contact (D26), and the sweep of what is settled and old.
+//! Erasing what events said about a contact (D26), and the sweep of what is finished and old.
 
 use recado_core::deliveries::{Delivery, DeliveryStatus, cancelled};
 use recado_core::events::{Event, EventType};
@@ -27,7 +27,7 @@ async fn whole(scene: &Scene, events: &[Event]) -> Vec<bool> {
     whole
 }
 
-/// What was told of a contact loses its data; everything else stays.
+/// What was reported of a contact loses its data; everything else stays.
 pub async fn the_data_of_a_contacts_events_is_erased(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let (gone, stays) = (ContactId::new(scene.uuid()), ContactId::new(scene.uuid()));
@@ -106,7 +106,7 @@ async fn sweep_all(scene: &Scene, before: i64, limit: u32) -> u32 {
     panic!("the sweep never ends");
 }
 
-/// What is settled and old goes with its events; what is young stays (R70).
+/// What is finished and old goes with its events; what is young stays (R70).
 pub async fn finished_deliveries_and_their_events_are_swept(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let key = scene.queue();

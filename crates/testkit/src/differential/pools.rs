@@ -1,4 +1,4 @@
-//! What the commands choose from: few enough that they meet, awkward enough that they matter.
+//! What the commands choose from: few enough that they repeat, awkward enough that they matter.
 
 /// Names.
 pub(super) const NAMES: &[&str] = &[

@@ -29,7 +29,7 @@ const fn queue_of(delivery: &Delivery) -> QueueKey {
 }
 
 impl State {
-    /// All that is pending in a queue, with places, in the order of the queue.
+    /// All that is pending in a queue, with positions, in the order of the queue.
     fn queue(&self, key: QueueKey) -> Vec<(Timestamp, DeliverySeq, Stored<Delivery>)> {
         let placed = |entry: &VersionedRow| {
             let Row::Delivery(delivery) = &entry.row else { return None };

@@ -1,4 +1,4 @@
-//! Events: their journal, their erasure, and the sweep of what is settled and old.
+//! Events: their journal, their erasure, and the sweep of what is finished and old.
 
 use async_trait::async_trait;
 use recado_core::Timestamp;

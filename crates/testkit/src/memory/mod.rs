@@ -48,10 +48,10 @@ pub struct MemoryStore {
 #[derive(Debug, Default)]
 struct State {
     rows: MemoryRows,
-    /// The place that the next new row gets.
+    /// The position that the next new row gets.
     next_place: u64,
     events: Vec<PlacedEvent>,
-    /// The place of the newest event.
+    /// The position of the newest event.
     newest_event: u64,
     /// Whose events become whose if the commit that is under way succeeds.
     moving_events: Vec<(CompanyId, ContactId, ContactId)>,
@@ -99,7 +99,7 @@ impl MemoryStore {
     }
 }
 
-/// An event with its place.
+/// An event with its position.
 #[derive(Clone, Debug)]
 struct PlacedEvent {
     place: u64,
@@ -167,7 +167,7 @@ impl State {
         }
     }
 
-    /// Answers the place of the row.
+    /// Answers the position of the row.
     fn check_version(&self, key: &RowKey, read_at: Version) -> Result<u64, Conflict> {
         match self.rows.entry(key) {
             Some(entry) if entry.version == read_at => Ok(entry.place),

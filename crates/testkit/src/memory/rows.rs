@@ -9,7 +9,7 @@ use recado_core::store::{Record, Row, RowKey, RowKind, Stored, Version};
 pub(super) struct VersionedRow {
     pub(super) row: Row,
     pub(super) version: Version,
-    /// Its place among all rows, in the order in which they were inserted.
+    /// Its position among all rows, in the order in which they were inserted.
     pub(super) place: u64,
 }
 

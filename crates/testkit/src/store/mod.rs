@@ -84,7 +84,7 @@ impl std::fmt::Debug for FaultyStore {
 }
 
 impl FaultyStore {
-    /// Wraps a store that works; nothing fails until it is told to.
+    /// Wraps a store that works; nothing fails until a failure is set.
     pub fn new(inner: Arc<dyn Store>) -> Self {
         Self {
             inner,

@@ -43,7 +43,7 @@ pub struct Options {
     pub webhook_retry_waits: [Duration; 4],
     /// How long a webhook's receiver may take.
     pub webhook_timeout: Duration,
-    /// How long settled deliveries, their bodies and the event journal are kept.
+    /// How long finished deliveries, their bodies and the event journal are kept.
     pub retention: Duration,
     /// Whether private and loopback addresses may be called (D54).
     pub allow_private_destinations: bool,

@@ -85,7 +85,7 @@ struct Source {
     kind: Kind,
     companies: Arc<Vec<Company>>,
     marks: Marks,
-    /// What begins the provider's ids: those of two clients, or two runs, never meet.
+    /// What begins the provider's ids: those of two clients, or two runs, never collide.
     prefix: String,
     random: fastrand::Rng,
     create: Calls,

@@ -20,7 +20,7 @@ use crate::stores::{self, AnyError};
 
 /// Clients among which the calls are spread.
 pub(super) const CLIENTS: usize = 8;
-/// The longest latency that is told apart, in microseconds.
+/// The longest latency that is distinguished, in microseconds.
 const MAX_MICROS: u64 = 600_000_000;
 
 /// Quantiles of some latencies, in microseconds.

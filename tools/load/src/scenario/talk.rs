@@ -1,4 +1,4 @@
-//! Calls about messages: sends, what gateways tell of, and listings.
+//! Calls about messages: sends, what gateways report, and listings.
 
 mod official;
 
@@ -59,7 +59,7 @@ pub(crate) enum Topic {
     ContactMessages,
 }
 
-/// What a gateway tells.
+/// What a gateway reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Happening {
     Message { from: String, id: String },
@@ -80,7 +80,7 @@ pub(crate) struct TalkCalls {
     known: KnownTalk,
     topic: Topic,
     random: fastrand::Rng,
-    /// What begins the ids of what comes in: those of two connections, or two runs, never meet.
+    /// What begins the ids of what comes in: those of two connections, or two runs, never collide.
     prefix: String,
     events: u64,
     statuses: u64,

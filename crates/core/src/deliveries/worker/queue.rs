@@ -10,14 +10,14 @@ use crate::deliveries::{DeliverySeq, DueDelivery, QueueKey, QueuePage, QueueRead
 use crate::ids::{ContactId, DeliveryId};
 use crate::webhooks::{Webhook, WebhookState};
 
-/// How long a transaction that drew an earlier place may still be under way.
+/// How long a transaction that drew an earlier position may still be under way.
 const GRACE: Duration = Duration::from_secs(1);
 /// How old the webhook that attempts go by may be.
 pub(super) const FRESHNESS: Duration = Duration::from_secs(1);
-/// How often a queue is read from its start. On Postgres that passes by everything that was settled
+/// How often a queue is read from its start. On Postgres that passes by everything that was finished
 /// since the last vacuum.
 const RESCAN: Duration = Duration::from_secs(5);
-/// How often a webhook that was found inactive is looked at unasked.
+/// How often a webhook that was found inactive is read again by itself.
 const INACTIVE_AGAIN: Duration = Duration::from_secs(5);
 /// Of this many attempts at a queue that has both, one is at a delivery that was tried before.
 const AGAIN_EVERY: u32 = 4;
@@ -79,11 +79,11 @@ pub(super) struct Queue {
     pub(super) stale: bool,
     /// Whether the last read was cut off by its limit.
     more: bool,
-    /// Up to this place nothing new can turn up, but by a transaction that took very long.
+    /// Up to this position nothing new can turn up, but by a transaction that took very long.
     floor: DeliverySeq,
-    /// The last place that was seen, of a delivery that may be settled by now.
+    /// The last position that was seen, of a delivery that may be finished by now.
     seen: DeliverySeq,
-    /// A place, and a time at which it had been seen: the next floor, after the grace.
+    /// A position, and a time at which it had been seen: the next floor, after the grace.
     next_floor: Option<(Timestamp, DeliverySeq)>,
     rescan_at: Option<Timestamp>,
     /// When the next delivery that failed is due, as far as it is known.
@@ -211,7 +211,7 @@ impl Queue {
             return None;
         };
         if self.seen > self.floor {
-            // Whoever drew a place before it had drawn it by now.
+            // Whoever drew a position before it had drawn it by now.
             self.next_floor.get_or_insert((now, self.seen));
         }
         self.reading = true;

@@ -294,7 +294,7 @@ impl WorkerState {
         }
     }
 
-    /// What to do now. `alive` tells whether the lease of this process lasts: without it nothing is
+    /// What to do now. `alive` is whether the lease of this process lasts: without it nothing is
     /// begun.
     pub(super) fn tasks(&mut self, now: Timestamp, alive: bool) -> Vec<Task> {
         let mut tasks: Vec<Task> = self.cancels.drain(..).map(Task::Cancel).collect();

@@ -229,7 +229,7 @@ proptest! {
 
     /// Whatever ends when, and however often reads and commits fail: nothing is tried twice at once
     /// or against a row that has moved on, the bounds hold, a contact's first attempts keep their
-    /// order, and everything is settled in the end with every attempt recorded (R68).
+    /// order, and everything is finished in the end with every attempt recorded (R68).
     #[test]
     fn everything_is_finished_in_order_and_within_bounds(seed in any::<u64>(), deliveries in 1_usize..80, queues in 1_u128..5, contacts in 1_usize..6) {
         let (mut world, mut chance) = (World::new(), Chance(seed));

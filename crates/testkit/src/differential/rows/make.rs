@@ -86,7 +86,7 @@ impl Maker<'_> {
         self.command.once_in(n, times)
     }
 
-    /// A moment around now; few enough that some meet.
+    /// A moment around now; few enough that some repeat.
     pub(super) fn time(&self, n: usize) -> Timestamp {
         let millis = self.command.number(n) as i64 % 8 - 5;
         Timestamp::from_millis(self.now.millis() / 8 * 8 + millis)
@@ -386,7 +386,7 @@ impl Maker<'_> {
     }
 
     fn unknown(&self) -> UnknownKind {
-        // Some came so long ago that they are about to be forgotten.
+        // Some came so long ago that they are about to be removed.
         let back = if self.once_in(3, 3) { 30 * 86_400_000 } else { 0 };
         let shape = match self.command.number(4) % 3 {
             0 => json!({ "event": "xxxx", "id": [0, null, self.text(5)] }),
@@ -429,7 +429,7 @@ impl Maker<'_> {
     }
 
     fn template(&self) -> Template {
-        // Tokens meet now and then.
+        // Tokens repeat now and then.
         let token = [self.command.number(1) as u8 % 16; 16];
         Template {
             id: TemplateId::new(self.fresh),
