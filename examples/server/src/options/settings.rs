@@ -90,7 +90,7 @@ static SETTINGS: [Setting; 15] = [
         "How long a webhook's receiver may take to answer",
         |options, text| options.webhook_timeout = read_positive(text)?),
     setting!("retention", "RETENTION", Text "DURATION", Some("30d"),
-        "How long settled deliveries, their bodies and the event journal are kept",
+        "How long finished deliveries, their bodies and the event journal are kept",
         |options, text| options.retention = read_positive(text)?),
     setting!("allow-private-destinations", "ALLOW_PRIVATE_DESTINATIONS", Switch "BOOL",
         Some("false"),
