@@ -124,7 +124,7 @@ pub struct RateCheck {
 
 /// Decides one call that uses several allowances, each as [`Gcra::decide`] does: the state of each
 /// after it, or the longest wait among those that refuse. When one refuses, none is charged (D12).
-/// `known` tells the state of an allowance, if there is one.
+/// `known` is the state of an allowance, if there is one.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! What the store tells about access.
+//! What the store reads about access.
 
 use async_trait::async_trait;
 

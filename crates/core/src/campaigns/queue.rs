@@ -55,7 +55,7 @@ pub(super) struct RecipientQueue {
     outdated: bool,
     queue: VecDeque<Next>,
     taking: HashSet<RecipientNumber>,
-    /// The last number that was read; recipients left waiting before it are met by the next round.
+    /// The last number that was read; recipients left waiting before it are read in the next round.
     read_to: Option<RecipientNumber>,
     is_read: bool,
     reading: bool,

@@ -20,7 +20,7 @@ words! {
         Delivered = "delivered",
         /// The contact has seen it.
         Read = "read",
-        /// It will not arrive, or nobody knows whether it did.
+        /// It will not arrive, or it is not known whether it did.
         Failed = "failed",
         /// There was a reason not to send it.
         Skipped = "skipped",

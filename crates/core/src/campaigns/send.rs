@@ -22,7 +22,7 @@ use crate::use_case::UseCase;
 pub(super) enum SlotOutcome {
     /// Its message was accepted.
     Sent,
-    /// It was taken, by whomever; whatever became of it tells nothing of the others.
+    /// It was taken, by whomever; its outcome says nothing about the others.
     Taken,
     /// Its message failed for the sake of the connection, its account or its gateway.
     Unreached,

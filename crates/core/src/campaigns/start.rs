@@ -117,7 +117,7 @@ impl UseCase for PauseCampaign {
     }
 }
 
-/// Finishes a campaign of which nobody waits and nothing is on its way.
+/// Finishes a campaign without waiting recipients and without messages in flight.
 pub(super) struct FinishCampaign {
     pub(super) company: CompanyId,
     pub(super) id: CampaignId,

@@ -30,7 +30,7 @@ const RETRIES: u32 = 3;
 
 impl Connections<'_> {
     /// Asks a connection's gateway whether it reaches the channel and records the answer, unless
-    /// somebody recorded another state while it was being asked: that is newer. `None`
+    /// another state was recorded while it was being asked: that is newer. `None`
     /// when it cannot be asked or gave no answer: then what is recorded stays (R108).
     ///
     /// # Errors

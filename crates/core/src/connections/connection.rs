@@ -19,7 +19,7 @@ words! {
 words! {
     /// The software that a connection talks through.
     Gateway {
-        /// Accepts everything and calls nobody; for demos and tests.
+        /// Accepts everything and makes no calls; for demos and tests.
         Simulated = "simulated",
         /// The official cloud API itself.
         CloudApi = "cloud_api",
@@ -60,7 +60,7 @@ impl Gateway {
         !matches!(self, Self::Simulated)
     }
 
-    /// Whether it can be asked what happened while nobody listened.
+    /// Whether it can be asked what happened while no process received its webhooks.
     pub const fn reports_missed(self) -> bool {
         matches!(self, Self::Waha | Self::Evolution)
     }

@@ -161,7 +161,7 @@ impl Connections<'_> {
         let mut queued = Queued::Both;
         let change = &change;
         let write = |now, conflict: Option<Conflict>| {
-            // One of them is waiting to be worked on already; which one is not told.
+            // One of them is waiting to be worked on already; which one is not reported.
             if conflict == Some(Conflict::Taken(UniqueKey::JobSubject)) {
                 queued = queued.fewer();
             }

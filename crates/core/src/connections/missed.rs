@@ -41,9 +41,9 @@ impl Connections<'_> {
         Ok(())
     }
 
-    /// Asks a connection's gateway what happened since `since` and takes what it tells, like the
+    /// Asks a connection's gateway what happened since `since` and processes what it reports, like the
     /// events of a webhook: what is known already changes nothing. Answers from when on there is
-    /// more, if the gateway did not tell everything at once; `None` inside is the end. The outer
+    /// more, if the gateway did not report everything at once; `None` inside is the end. The outer
     /// `None` says that the gateway gave no answer (R109).
     ///
     /// # Errors

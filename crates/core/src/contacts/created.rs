@@ -1,4 +1,4 @@
-//! What every new contact needs: its time, and the event that tells of it.
+//! What every new contact needs: its time, and its event.
 
 use super::{Contact, ContactSummary};
 use crate::Timestamp;

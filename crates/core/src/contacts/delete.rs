@@ -237,7 +237,7 @@ async fn remove_files(
     Ok(())
 }
 
-/// Renews the lease of a purge that takes long: were it to lapse, somebody else would undo what is
+/// Renews the lease of a purge that takes long: were it to lapse, another process would undo what is
 /// still being done.
 async fn keep_lease(app: &Recado, job: &mut Stored<Job>) -> Result<(), Error<DeleteContactError>> {
     let now = app.now();
@@ -313,7 +313,7 @@ async fn close<E>(app: &Recado, job: &Stored<Job>, done: bool) -> Result<(), Err
         later.due_at = app.now().plus(RETRY);
         job.update(later)
     };
-    // In conflict, somebody else has taken the job over: it is theirs to close.
+    // In conflict, another process has taken the job over and closes it.
     app.commit_once(ChangeSet::new().with(change)).await?;
     Ok(())
 }

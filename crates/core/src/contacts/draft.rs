@@ -59,7 +59,7 @@ const READ_ONLY: &[&str] = &[
 ];
 
 /// What a body says of a contact. Everything wrong with it is collected, so that the answer can
-/// name all of it together with what only the database can tell (D8).
+/// name all of it together with the problems that only the database shows (D8).
 #[derive(Clone, Debug)]
 pub struct ContactDraft {
     /// The phone, where the body has one that can be read.

@@ -1,4 +1,4 @@
-//! What names a contact in the place it comes from (D17).
+//! The name of a contact in the system it comes from (D17).
 
 use std::fmt;
 

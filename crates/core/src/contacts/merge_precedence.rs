@@ -1,7 +1,7 @@
 //! Which of two rows stays when both contacts of a merge have one of a kind (D62).
 //!
 //! Stores apply it in [`Change::reassign`](crate::store::Change::reassign), in one step
-//! however much is moved. Of two places in a list or under a tag that of the contact which stays is
+//! however much is moved. Of two memberships of a list or a tag that of the contact which stays is
 //! kept; they say the same.
 
 use crate::campaigns::{Recipient, RecipientStatus};
@@ -32,7 +32,7 @@ pub fn window_that_stays(own: &DispatchWindow, theirs: &DispatchWindow) -> Stays
 }
 
 /// Which of two recipients of one campaign: the contact's own, unless it still waits and theirs does
-/// not, so that nobody is written to twice (D66). The one that does not stay has no contact any more.
+/// not, so that no person is written to twice (D66). The one that does not stay has no contact any more.
 #[must_use]
 pub fn recipient_that_stays(own: &Recipient, theirs: &Recipient) -> Stays {
     let waits = |recipient: &Recipient| recipient.status == RecipientStatus::Waiting;

@@ -27,7 +27,7 @@ pub struct Delivery {
     pub company: CompanyId,
     /// The webhook it goes to.
     pub webhook: WebhookId,
-    /// The event it tells of.
+    /// The event that it sends.
     pub event: EventId,
     /// The event's type.
     pub event_type: EventType,

@@ -184,7 +184,7 @@ impl Deliveries<'_> {
         Ok(true)
     }
 
-    /// Removes a batch of what is older than the retention: deliveries that are settled, with their
+    /// Removes a batch of what is older than the retention: deliveries that are finished, with their
     /// bodies, and events that no delivery needs. Tells whether there may be more (R70).
     ///
     /// # Errors

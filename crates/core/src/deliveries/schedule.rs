@@ -73,7 +73,7 @@ pub fn cancelled(delivery: &Delivery) -> Delivery {
 
 /// A delivery that was given up (`known`) while an attempt at it was under way that ended as
 /// `after`: the attempt is counted and kept, and a receiver that took it has taken it. `None` when
-/// somebody else has recorded an attempt meanwhile.
+/// another process has recorded an attempt meanwhile.
 pub fn overtaken(known: &Delivery, after: &Delivery) -> Option<Delivery> {
     if known.status != DeliveryStatus::Failed || known.attempts + 1 != after.attempts {
         return None;

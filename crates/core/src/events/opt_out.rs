@@ -1,4 +1,4 @@
-//! What outbound webhooks tell of contacts that block messages (6.1).
+//! What outbound webhooks send about contacts that block messages (6.1).
 
 use serde::Serialize;
 
@@ -34,7 +34,7 @@ struct OptOutData<'a> {
 }
 
 /// The event `contact.opted_out`, with the contact after the block. `connection` is the one that the
-/// request came through; without it the contact's last one is told.
+/// request came through; without it the contact's last one is sent.
 pub fn contact_opted_out(
     id: EventId,
     contact: &Contact,

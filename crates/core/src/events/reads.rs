@@ -55,7 +55,7 @@ pub struct Erased {
     pub left: bool,
 }
 
-/// Removal of what is settled, in bounded steps.
+/// Removal of what is finished, in bounded steps.
 #[async_trait]
 pub trait Outbox: Send + Sync {
     /// Erases the data of at most `limit` events about a contact that have no pending delivery

@@ -397,7 +397,7 @@ pub trait Provider: Send + Sync {
 
     /// Refuses what is wrong already before a body is read: `webhook` has none yet. What passes is
     /// not verified by that. There is no default: an adapter that forgot this would have every
-    /// stranger's body read.
+    /// body of an unknown caller read.
     fn admit(
         &self,
         connection: &Connection,

@@ -1,5 +1,5 @@
 //! What gateways report and their adapters do not know: kept by its kind and its shape, so that an
-//! operator can see what is passed over, without a word of what anybody wrote.
+//! operator can see what is passed over, without anything that a person wrote.
 
 use serde_json::{Map, Value};
 

@@ -35,7 +35,7 @@ pub struct GroupFacts {
 pub struct GroupContactIds {
     /// Of the contact that stands for it.
     pub contact: ContactId,
-    /// Of the event that tells of the contact.
+    /// Of the event about the contact.
     pub event: EventId,
 }
 
@@ -57,7 +57,7 @@ pub fn group_contact(
     Some(contact)
 }
 
-/// Writes `incoming`, with one entry of `ids` for each, over what `facts` tell. A group that is no
+/// Writes `incoming`, with one entry of `ids` for each, over the rows in `facts`. A group that is no
 /// community gets its contact, with the event `contact.created`, unless there is one; a new subject
 /// renames the contact, a subject that stays does not, so that a name which people gave it holds. A
 /// subject that is not reported leaves the known one (R46).

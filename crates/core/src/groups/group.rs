@@ -69,7 +69,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// What a message in an unknown group tells of it: that the number is in it.
+    /// What a message in an unknown group shows of it: that the number is in it.
     pub const fn seen(code: GroupCode) -> Self {
         Self {
             code,

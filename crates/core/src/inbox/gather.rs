@@ -45,7 +45,7 @@ impl<Q, A> Waiting<Q, A> {
 
 type Queues<K, Q, A> = HashMap<K, VecDeque<Waiting<Q, A>>>;
 
-/// The calls that wait, by place. A place has an entry while somebody leads (R50).
+/// The calls that wait, by key. A key has an entry while one call decides for all (R50).
 pub(crate) struct Gather<K, Q, A>(Mutex<Queues<K, Q, A>>);
 
 impl<K, Q, A> Default for Gather<K, Q, A> {

@@ -29,7 +29,7 @@ const LEASE: Duration = Duration::from_secs(30);
 
 impl Workspace<'_> {
     /// Has the gateway asked for the phone of whom a message was exchanged with, where the event
-    /// did not tell it; of several messages of a batch once (R130).
+    /// did not report it; of several messages of a batch once (R130).
     pub(super) fn ask_names(&mut self, index: usize, peer: &str, message: &Message, id: JobId) {
         let hidden = peer.ends_with(LID) && self.connection.gateway.reports_names();
         let person = self.people.as_ref().and_then(|people| people.get(index));
@@ -116,7 +116,7 @@ fn lid_of(found: &ChannelContact, message: &Message) -> Option<String> {
     called.chain(own).chain(aliases).find(|name| name.ends_with(LID)).map(str::to_owned)
 }
 
-/// Hands in what was found, as an event of the gateway would tell it.
+/// Hands in what was found, in the form of an event of the gateway.
 async fn tell(app: &Recado, connection: &Connection, names: NamesReport) -> Result<(), StoreError> {
     let event = GatewayEvent::Names(names);
     match app.inbox().receive(connection.company, connection.id, vec![Ok(event)]).await {

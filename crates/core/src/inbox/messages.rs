@@ -317,7 +317,7 @@ impl Workspace<'_> {
             return false;
         };
         let contact = &person.contact.now;
-        // D70: a request from before the last opt-in that turns up in a history is settled.
+        // D70: a request from before the last opt-in that turns up in a history has no effect.
         if event.history && contact.opted_in_at.is_some_and(|since| message.timestamp <= since) {
             return false;
         }

@@ -33,7 +33,7 @@ fn is_open(message: &Message) -> bool {
 }
 
 /// When the gateway sent something, if the time that it reports can be one of something reported
-/// now: there are gateways that tell constant or wrong ones.
+/// now: some gateways report constant or wrong ones.
 fn reported_time(sent: &OwnSend, now: Timestamp) -> Option<Timestamp> {
     sent.timestamp.filter(|at| at.plus(TOLD_WITHIN) > now && *at < now.plus(AHEAD))
 }

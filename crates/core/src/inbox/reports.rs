@@ -100,8 +100,8 @@ impl Workspace<'_> {
         self.point(event.provider_id.clone(), RefTarget::Report { report, expires_at });
     }
 
-    /// Moves a message as far as a report of `at` says and tells of it; false when that is nowhere.
-    /// A message that was pending is sent first, which `message.sent` tells.
+    /// Moves a message as far as a report of `at` says and fires its events; false when that is nowhere.
+    /// A message that was pending is sent first, which fires `message.sent`.
     pub(super) fn advance_message(
         &mut self,
         batch: &Batch,

@@ -92,7 +92,7 @@ impl CalledConnection {
     }
 }
 
-/// What became of the events of one call, in numbers and reasons; nothing that anybody wrote.
+/// What became of the events of one call, in numbers and reasons; nothing that a person wrote.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReceivedWebhook {
     /// Events that changed something.

@@ -147,7 +147,7 @@ pub struct Job {
     pub attempts: u32,
     /// When it is due.
     pub due_at: Timestamp,
-    /// Until when somebody works on it.
+    /// Until when a process works on it.
     pub leased_until: Option<Timestamp>,
     /// When it was made.
     pub created_at: Timestamp,

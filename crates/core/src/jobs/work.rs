@@ -92,7 +92,7 @@ fn sooner(there: &Job, due_at: Timestamp, now: Timestamp) -> Option<Job> {
 }
 
 impl Recado {
-    /// Leases a claimed job for as long as working on it may take; `None` when somebody else has
+    /// Leases a claimed job for as long as working on it may take; `None` when another process has
     /// it.
     pub(crate) async fn hold_job(
         &self,

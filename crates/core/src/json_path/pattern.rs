@@ -39,7 +39,7 @@ struct Pattern {
 struct Program {
     vm: PikeVM,
     cache: Cache,
-    /// How many states a byte of the text may meet, as estimated.
+    /// The estimated number of states per byte of the text.
     states: u64,
 }
 

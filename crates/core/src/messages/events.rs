@@ -1,4 +1,4 @@
-//! What outbound webhooks tell of messages (6.1, D57).
+//! What outbound webhooks send about messages (6.1, D57).
 
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ use crate::contacts::Contact;
 use crate::events::{Event, EventType};
 use crate::ids::{ConnectionId, ContactId, EventId, MessageId};
 
-/// The contact that an event tells of, in its state after the change (D52a).
+/// The contact of an event, in its state after the change (D52a).
 #[derive(Clone, Copy, Debug)]
 pub enum EventContact<'a> {
     /// As it is.

@@ -192,7 +192,7 @@ impl Failure {
         Self::new(DeliveryCode::DeliveryUncertain, message)
     }
 
-    /// Whether nobody knows whether the message arrived: a later report may still move it on (D28).
+    /// Whether it is unknown if the message arrived: a later report may still move it on (D28).
     pub fn is_uncertain(&self) -> bool {
         self.error_type == ErrorType::DeliveryUncertain
     }

@@ -213,7 +213,7 @@ fn read_debit(input: &mut Input<'_>) -> Option<LedgerLineId> {
     input.given("prosa", read).value()
 }
 
-/// When the content was changed; an edit whose time nobody knows counts from the message's own.
+/// When the content was changed; an edit without a time counts from the message's own.
 fn read_edited(input: &mut Input<'_>, timestamp: Timestamp) -> Option<Timestamp> {
     let is_edited = input.given("is_edited", read_bool).value();
     let edited_at = input.given("edited_at", read_timestamp).value();

@@ -1,4 +1,4 @@
-//! Messages that are left at `sent` (R123): a gateway took them and told nothing more.
+//! Messages that are left at `sent` (R123): a gateway accepted them and reported nothing more.
 
 use std::time::Duration;
 

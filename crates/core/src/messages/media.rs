@@ -128,7 +128,7 @@ async fn locate(
     Ok(provider.media(transport, &connection, source, MAX_DOCUMENT_BYTES).await)
 }
 
-/// A file at an address that somebody gave the gateway.
+/// A file at an address from outside.
 async fn download(app: &Recado, address: &str) -> Option<Vec<u8>> {
     // One byte more than is taken, so that a larger file is noticed and not cut off.
     let request = OutboundRequest::get(address)
@@ -154,7 +154,7 @@ async fn attach(
             let is_lost = matches!(conflict, Conflict::Stale(RowKey::Job { .. }));
             match again.filter(|message| wants_fetch(message) && !is_lost) {
                 Some(changed) => message = changed,
-                // The job is somebody else's now, or the contact was deleted with its documents.
+                // Another process has the job now, or the contact was deleted with its documents.
                 None => return Ok(Decided::unchanged(false)),
             }
         }

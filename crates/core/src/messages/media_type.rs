@@ -44,7 +44,7 @@ pub(super) fn ending_of(mimetype: &str) -> Option<&'static str> {
     KINDS.iter().find(|(kind, _)| kind.eq_ignore_ascii_case(bare)).map(|(_, ending)| *ending)
 }
 
-/// The kind that a file name tells by its ending.
+/// The kind of a file by the ending of its name.
 pub(super) fn mimetype_of(filename: &str) -> Option<&'static str> {
     let (_, ending) = filename.rsplit_once('.')?;
     KINDS.iter().find(|(_, known)| known.eq_ignore_ascii_case(ending)).map(|(kind, _)| *kind)

@@ -76,7 +76,7 @@ words! {
         Delivered = "delivered",
         /// Outbound: the contact has seen it.
         Read = "read",
-        /// Outbound: it will not arrive, or nobody knows whether it did.
+        /// Outbound: it will not arrive, or it is not known whether it did.
         Failed = "failed",
         /// Inbound: the only status there is.
         Received = "received",

@@ -14,7 +14,7 @@ use crate::store::RecordsExt;
 pub struct LinkedFile {
     /// The document.
     pub document: Document,
-    /// Its kind, if its name tells one that is known.
+    /// Its kind, if the ending of its name is a known one.
     pub mimetype: Option<&'static str>,
     /// Its bytes.
     pub bytes: Vec<u8>,

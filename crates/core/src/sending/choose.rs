@@ -79,7 +79,7 @@ pub(crate) fn keeps_number(
 }
 
 /// What the channel calls a contact on a connection: the name learnt there; else the digits under
-/// which it was last met on another connection of the channel; else its identifier, if it is
+/// which the channel used for it last on another connection; else its identifier, if it is
 /// digits, a LID or the like that the channel gave; else its phone (D15). Digits come before a
 /// business-scoped id that was learnt here, too, if the channel knows the contact's phone (R138,
 /// R39).

@@ -129,7 +129,7 @@ impl Sending<'_> {
         intended
     }
 
-    /// Decides and stores, again after a conflict; tells also whether nobody knows that it was
+    /// Decides and stores, again after a conflict; returns also whether it is unknown that it was
     /// stored.
     async fn decide(&self, intent: &Intent<'_>) -> (Result<Intended, Error<SendError>>, bool) {
         let is_decided = &AtomicBool::new(false);

@@ -159,7 +159,7 @@ impl SendError {
 
 impl Error<SendError> {
     /// Whether the message may have arrived all the same, so that it must not be sent again without
-    /// asking. Where the store could not tell what became of a commit, it may have.
+    /// asking. If the outcome of a commit is unknown, it may have.
     pub const fn may_have_arrived(&self) -> bool {
         match self {
             Self::Rejected(refused) => refused.may_have_arrived(),

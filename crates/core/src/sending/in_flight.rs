@@ -1,4 +1,4 @@
-//! A send on its way, so that one that is cut off half-way, by a panic or the end of its runtime, is settled by
+//! A send on its way, so that one that is cut off half-way, by a panic or the end of its runtime, is recorded by
 //! [`Sending::recover`](super::Sending::recover) and does not stay pending as long as the process
 //! lives.
 

@@ -41,7 +41,7 @@ pub(super) struct Intent<'a> {
 pub(super) struct IntentFacts {
     connections: Vec<Stored<Connection>>,
     groups: Vec<Stored<ConnectionGroup>>,
-    /// The group that would receive it, if the rows tell.
+    /// The group that would receive it, if the rows name it.
     group: Option<GroupCode>,
     /// `None` when contacts could not be read.
     contacts: Option<Vec<ChannelContact>>,

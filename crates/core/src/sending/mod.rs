@@ -2,7 +2,7 @@
 //!
 //! [`Sending::send_text`] is what integrators call; replies, AI turns and templates go the same way
 //! with other [rules](SendRules). A message is stored as pending before its provider is called and
-//! settled after; whatever a process leaves pending becomes `failed` as uncertain and is never sent
+//! recorded after; whatever a process leaves pending becomes `failed` as uncertain and is never sent
 //! again by itself.
 
 mod choose;

@@ -11,13 +11,13 @@ use crate::store::Change;
 /// (Brazil's ninth digit, Mexico's 1, Argentina's 9) stands before them.
 const TAIL: usize = 8;
 
-/// Every name that an answer tells, believed or not.
+/// Every name in an answer, accepted or not.
 pub(super) fn reported_names(accepted: &Accepted) -> Vec<ChannelKey> {
     let names = accepted.recipient.iter().chain(&accepted.aliases);
     names.filter_map(|name| ChannelKey::parse(name)).collect()
 }
 
-/// The names of the recipient that an answer tells.
+/// The names of the recipient in an answer.
 #[derive(Debug)]
 pub(super) struct LearntNames<'a> {
     keys: Vec<ChannelKey>,

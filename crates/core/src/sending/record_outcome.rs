@@ -127,7 +127,7 @@ impl RecordOutcome {
         }
     }
 
-    /// Whether the answer tells names of the recipient that it is not known by, so that others have
+    /// Whether the answer has names of the recipient that it is not known by, so that others have
     /// to be looked at.
     pub(super) fn brings_news(&self, own: &ChannelContact) -> bool {
         self.learnt(own).is_some_and(|learnt| learnt.is_news(own))
@@ -362,7 +362,7 @@ impl UseCase for RecordOutcome {
         let mut message = stored.value().clone();
         let mut changes = ChangeSet::new();
 
-        // That nobody knows is no news about a message that a report has told of already.
+        // An unknown outcome adds nothing to what a report has already said.
         let is_news = self.is_known() || stored.status == MessageStatus::Pending;
         let mut reports: Vec<_> = is_news.then(|| self.report()).into_iter().collect();
         let mut references = Vec::new();
@@ -390,7 +390,7 @@ impl UseCase for RecordOutcome {
         let stopped = after.as_mut().is_some_and(|after| stops && opt_out(after, now));
         if let (Some(own), Some(after)) = (own, &after) {
             if after == own.contact.value() {
-                // The events tell of it.
+                // The events have it.
                 changes = changes.require(own.contact.unchanged());
             }
             for change in self.contact_changes(&facts, own, after, now) {

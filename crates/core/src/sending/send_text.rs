@@ -26,7 +26,7 @@ impl Sending<'_> {
     /// Sends a text to a phone, group or community (4.8).
     ///
     /// A refusal before the provider was called leaves nothing behind. An answer means that the
-    /// message, its outcome and its events are durable; `message.sent` is told once. It comes to its
+    /// message, its outcome and its events are durable; `message.sent` is fired once. It comes to its
     /// end also when this future is dropped.
     ///
     /// # Errors

@@ -43,7 +43,7 @@ pub enum ChangeKind {
     },
     /// Whatever belongs to the contact `from` belongs to the contact `into` from now on (D62): its
     /// messages, deals, documents, links and their clicks, aliases, ledger lines, dispatch windows,
-    /// remembered calls, events, and its places in lists, on campaigns and under tags. Where both
+    /// remembered calls, events, and its list memberships, campaign recipients and tags. Where both
     /// have the same tag or list, that of `into` stays. Of two windows with one key and of two places
     /// on one campaign the one stays that
     /// [`window_that_stays`](crate::contacts::window_that_stays) and
@@ -143,7 +143,7 @@ pub enum Precondition {
         read_at: Version,
     },
     /// No export of the company has handed out a position at or after `created_at` (D25): a contact
-    /// made with that time will be met by every export that is under way.
+    /// made with that time will be in every export that is under way.
     NotExported {
         /// The company.
         company: CompanyId,

@@ -59,7 +59,7 @@ impl Tasks<'_> {
         }
     }
 
-    /// Waits until no such work is under way: the last thing before what is left is settled by
+    /// Waits until no such work is under way: the last thing before what is left is recorded by
     /// [`Sending::abandon_own`](crate::sending::Sending::abandon_own). Whatever begins work has to
     /// have stopped before.
     pub async fn finished(self) {

@@ -159,7 +159,7 @@ fn kept_body(template: ProviderTemplate) -> ProviderTemplate {
 }
 
 /// Whether a report is about this template. Its id is asked only where not both of name and
-/// language were told: a template that was made anew has another one.
+/// language were reported: a template that was made anew has another one.
 fn is_meant(template: &Template, report: &TemplateReport) -> bool {
     let agrees =
         |reported: &Option<String>, known: &str| reported.as_deref().is_none_or(|t| t == known);

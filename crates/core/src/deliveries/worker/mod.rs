@@ -2,7 +2,7 @@
 //!
 //! [`queue`] and [`state`] decide, over plain data: what is read, what is tried next, what is
 //! recorded. [`assignment`] decides which shards this process takes and hands back. [`run`] does what
-//! they ask for and tells them how it ended.
+//! they ask for and reports how it ended.
 
 mod assignment;
 mod queue;

@@ -74,7 +74,7 @@ struct Driver<'a> {
     /// Reads, attempts and commits under way.
     working: usize,
     assigning: bool,
-    /// Raised when what is held is let go of: what was asked for before tells nothing any more.
+    /// Raised when what is held is let go of: the answers to earlier questions are ignored.
     epoch: u64,
     polling: bool,
     polled: bool,

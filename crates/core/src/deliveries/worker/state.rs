@@ -59,7 +59,7 @@ pub(super) enum Task {
 pub(super) enum RecordResult {
     /// It is stored.
     Done,
-    /// One of the deliveries was written by somebody else meanwhile.
+    /// One of the deliveries was written by another process or caller meanwhile.
     Conflict,
     /// The store gave up on a race: nothing is known of the deliveries.
     Contended,
@@ -286,7 +286,7 @@ impl WorkerState {
                     let due_at = change.after.due_at.filter(|_| is_done);
                     queue.recorded(change.before.id, due_at);
                     self.due_hint = self.due_hint.into_iter().chain(due_at).min();
-                    // What somebody else made of it has to be read.
+                    // What the other commit wrote has to be read.
                     queue.stale |= !is_done;
                     self.unread.insert(change.key);
                 }

@@ -174,7 +174,7 @@ pub(super) async fn assign(
     Ok(assignment)
 }
 
-/// Writes shards; `None` when somebody else wrote one of them meanwhile.
+/// Writes shards; `None` when another process wrote one of them meanwhile.
 pub(super) async fn commit(
     app: &Recado,
     writes: Vec<(ShardNumber, Change)>,
