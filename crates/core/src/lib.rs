@@ -47,6 +47,7 @@ pub mod inbox;
 pub mod input;
 mod installation;
 pub mod jobs;
+pub mod json;
 pub mod json_path;
 pub mod leads;
 pub mod links;

@@ -4,19 +4,20 @@
 use proptest::prelude::*;
 use recado_core::Timestamp;
 use recado_core::ids::{CompanyId, LedgerLineId};
+use recado_core::json::Number;
 use recado_core::prosas::{
     AmountError, Brl, GivenBack, LedgerLine, LineKind, Prosa, ProsaScope, Prosas, Spent,
     debit_line, give_back, total_of_messages,
 };
-use serde_json::{Number, json};
+use serde_json::json;
 use uuid::Uuid;
 
 fn prosas(written: &str) -> Result<Prosas, AmountError> {
-    Prosas::parse(&written.parse::<Number>().unwrap())
+    Prosas::parse(&Number::parse(written).unwrap())
 }
 
 fn brl(written: &str) -> Result<Brl, AmountError> {
-    Brl::parse(&written.parse::<Number>().unwrap())
+    Brl::parse(&Number::parse(written).unwrap())
 }
 
 #[test]

@@ -8,6 +8,7 @@ use http::HeaderMap;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http_body_util::BodyExt;
 use hyper::body::Body;
+use recado_core::json;
 use serde_json::{Map, Value};
 
 use crate::error::ErrorResponse;
@@ -123,9 +124,8 @@ fn parse(bytes: &[u8]) -> Result<Value, ErrorResponse> {
     if bytes.starts_with(b"\xef\xbb\xbf") {
         return Err(ErrorResponse::invalid_body("the body begins with a byte-order mark"));
     }
-    serde_json::from_slice(bytes).map_err(|error| {
-        // The parser's own text may quote the body.
-        let (line, column) = (error.line(), error.column());
+    json::read(bytes).map(Value::from).map_err(|fault| {
+        let (line, column) = (fault.line, fault.column);
         ErrorResponse::invalid_body(format!("the body is not JSON (line {line}, column {column})"))
     })
 }

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{BODY_LIMIT, DispatchError};
 use crate::contacts::{Phone, Region};
+use crate::json;
 use crate::query::Params;
 use crate::templates::{self, positions};
 
@@ -43,7 +44,7 @@ fn read_body(body: &[u8]) -> Result<Map<String, Value>, DispatchError> {
     if body.starts_with(BYTE_ORDER_MARK) {
         return Err(invalid("the body begins with a byte-order mark"));
     }
-    match serde_json::from_slice(body) {
+    match json::read(body).map(Value::from) {
         Ok(Value::Object(body)) => Ok(body),
         Ok(_) => Err(invalid("the body must be a JSON object")),
         Err(_) => Ok(Map::new()),

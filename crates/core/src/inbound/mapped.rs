@@ -3,11 +3,10 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-
 use super::mapping::{NAME_KEYS, PHONE_KEYS};
 use super::{Payload, VariableMapping};
 use crate::contacts::{Birthday, Cpf, Email, Phone, PostalCode, Region, Warning};
+use crate::json::Value;
 use crate::json_path::{JsonPath, StepBudget};
 use crate::organizations::Cnpj;
 use crate::text;
@@ -62,7 +61,7 @@ pub struct Mapped {
 /// (D46, R86).
 fn texts(
     mapping: &VariableMapping,
-    payload: &Payload<'_>,
+    payload: &Payload,
 ) -> Result<BTreeMap<String, String>, MappingError> {
     let mut budget = StepBudget::new();
     let mut texts = BTreeMap::new();
@@ -76,7 +75,7 @@ fn texts(
         let text = match found {
             None | Some(Value::Null) => return Ok(()),
             Some(Value::String(text)) => text.clone(),
-            Some(Value::Number(number)) => payload.as_written(number),
+            Some(Value::Number(number)) => number.as_str().to_owned(),
             Some(Value::Bool(flag)) => flag.to_string(),
             Some(Value::Object(_) | Value::Array(_)) => {
                 return Err(MappingError::NotScalar(key.to_owned()));
@@ -147,7 +146,7 @@ impl Mapped {
     /// [`MappingError`]: whatever keeps the mapping from being applied, before the phone.
     pub fn new(
         mapping: &VariableMapping,
-        payload: &Payload<'_>,
+        payload: &Payload,
         region: &Region,
     ) -> Result<Self, MappingError> {
         let mut values = Values { texts: texts(mapping, payload)?, warnings: Vec::new() };
@@ -183,7 +182,7 @@ impl Mapped {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
@@ -197,18 +196,17 @@ mod tests {
 
     #[test]
     fn numbers_and_booleans_become_their_text_as_written() {
-        let body: Value = serde_json::from_str(
-            r#"{"phone": 11987654321, "n": 1.50, "e": 12345678901234567890, "b": true, "s": " x "}"#,
-        )
-        .expect("JSON");
+        let body = br#"{"phone": 11987654321, "n": 1.50, "e": 123456789012345678901234567890,
+            "b": true, "s": " x "}"#;
+        let body = Payload::read(body).expect("JSON");
         let entries = json!({"phone": "$.phone", "n": "$.n", "e": "$.e", "b": "$.b", "s": "$.s"});
-        let mapped = mapped(entries, body).expect("mapped");
+        let mapped = Mapped::new(&mapping(entries), &body, &Region::br()).expect("mapped");
         assert_eq!(mapped.phone.as_str(), "+5511987654321");
         let custom: Vec<(&str, &str)> =
             mapped.custom.iter().map(|(slug, value)| (slug.as_str(), value.as_str())).collect();
         assert_eq!(
             custom,
-            [("b", "true"), ("e", "12345678901234567890"), ("n", "1.50"), ("s", "x")]
+            [("b", "true"), ("e", "123456789012345678901234567890"), ("n", "1.50"), ("s", "x")]
         );
     }
 

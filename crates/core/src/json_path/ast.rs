@@ -1,6 +1,6 @@
 //! What a parsed expression consists of.
 
-use serde_json::Value;
+use crate::json::Value;
 
 /// A query inside a filter.
 #[derive(Debug)]

@@ -2,10 +2,9 @@
 
 use std::cmp::Ordering;
 
-use serde_json::{Number, Value};
-
 use super::ast::Relation;
 use super::budget::{StepBudget, TooCostly};
+use crate::json::{Number, Value};
 
 /// What finding a member of an object by its name costs, beside the length of the name.
 const LOOKUP: u64 = 16;
@@ -88,7 +87,7 @@ fn equal_values(left: &Value, right: &Value, budget: &mut StepBudget) -> Result<
 }
 
 fn has_content(value: &Value) -> bool {
-    value.is_array() || value.is_object()
+    matches!(value, Value::Array(_) | Value::Object(_))
 }
 
 /// Whether two values are equal, apart from what they contain.
@@ -102,8 +101,8 @@ fn equal_outside(left: &Value, right: &Value, budget: &mut StepBudget) -> Result
             left == right
         }
         (Value::Number(left), Value::Number(right)) => {
-            budget.charge_bytes(left.as_str().len().min(right.as_str().len()))?;
-            if left == right {
+            budget.charge_bytes(left.as_str().len() + right.as_str().len())?;
+            if left.equals(right) {
                 return Ok(true);
             }
             let left = Numeric::of_json(left, budget)?;

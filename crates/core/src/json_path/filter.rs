@@ -1,11 +1,10 @@
 //! Tests of a filter, and the values they are about.
 
-use serde_json::Value;
-
 use super::ast::{Operand, PathRoot, Query, Test};
 use super::budget::{StepBudget, TooCostly};
 use super::compare::{self, OperandValue};
 use super::nodes::{self, Nodes};
+use crate::json::Value;
 
 impl Test {
     /// Whether it holds for a node of a document. Recursion is as deep as the expression is nested.

@@ -1,8 +1,7 @@
 //! Strings, numbers and words in an expression.
 
-use serde_json::Value;
-
 use super::parse::{Parsed, Parser};
+use crate::json::{Number, Value};
 
 /// `true`, `false` or `null`.
 pub(super) fn word(word: &str) -> Option<Value> {
@@ -14,10 +13,16 @@ pub(super) fn word(word: &str) -> Option<Value> {
     }
 }
 
+/// A string as a value.
+pub(super) fn text(parser: &mut Parser<'_>) -> Parsed<Value> {
+    string(parser).map(Value::String)
+}
+
 /// A number, as JSON writes it.
 pub(super) fn number(parser: &mut Parser<'_>) -> Parsed<Value> {
     let text = parser.take_while(|c| matches!(c, '0'..='9' | '+' | '-' | '.' | 'e' | 'E'));
-    serde_json::from_str(text).map_err(|_| parser.problem("expected a number before this"))
+    let number = Number::parse(text).map(Value::Number);
+    number.ok_or_else(|| parser.problem("expected a number before this"))
 }
 
 /// A string in either kind of quotes: RFC 9535, 2.3.1.2.

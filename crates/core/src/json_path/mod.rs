@@ -27,9 +27,9 @@
 //!
 //! # What the RFC leaves open
 //!
-//! - Members of an object are taken in the order that [`serde_json::Map`] gives.
+//! - Members of an object are taken in the order of their names.
 //! - Two integers are compared exactly at any of the sizes an `i128` holds, other numbers as `f64`.
-//!   A number beyond an `f64` equals only the same text and is not ordered.
+//!   A number beyond an `f64` equals only the same number and is not ordered.
 //! - Regular expressions are those of the crate `regex` (a superset of RFC 9485), without `(?`
 //!   groups and without a class inside a class. `^` and `$` are anchors. One that is invalid matches
 //!   nothing.

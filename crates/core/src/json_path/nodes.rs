@@ -1,10 +1,10 @@
 //! The nodes a query selects, found one by one.
 
-use serde_json::Value;
-use serde_json::map::Values;
+use std::collections::btree_map::Values;
 
 use super::ast::{Segment, Selector, Slice, Test};
 use super::budget::{StepBudget, TooCostly};
+use crate::json::Value;
 
 /// A walk through a document that stops at each node that the segments select. What remains to be
 /// done is kept as a stack, never deeper than twice the document.
@@ -41,7 +41,7 @@ enum Chosen<'q, 'd> {
 enum Children<'d> {
     None,
     Array(std::slice::Iter<'d, Value>),
-    Object(Values<'d>),
+    Object(Values<'d, String, Value>),
 }
 
 impl<'q, 'd> Nodes<'q, 'd> {

@@ -273,7 +273,7 @@ impl<'t> Parser<'t> {
                     }
                 }
             }
-            Some('\'' | '"') => Ok(Term::Operand(Operand::Literal(literal::string(self)?.into()))),
+            Some('\'' | '"') => Ok(Term::Operand(Operand::Literal(literal::text(self)?))),
             Some('-' | '0'..='9') => Ok(Term::Operand(Operand::Literal(literal::number(self)?))),
             _ => Err(self.problem("expected '@', '$', a literal or a function")),
         }

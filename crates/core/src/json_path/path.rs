@@ -3,12 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use super::ast::Segment;
 use super::nodes::Nodes;
 use super::parse::Parser;
 use super::{JsonPathError, MAX_CHARACTERS, StepBudget, TooCostly};
+use crate::json::Value;
 
 /// A parsed JSONPath expression. Cheap to clone; equal to another of the same text (R103).
 #[derive(Clone)]
@@ -39,8 +38,7 @@ impl JsonPath {
     }
 
     /// The first node of the document that the expression selects, in the order of the RFC. Stops
-    /// there: what comes after is not paid for. A number still has its digits
-    /// ([`serde_json::Number::as_str`]).
+    /// there: what comes after is not paid for.
     ///
     /// # Errors
     ///

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::Cnpj;
+use crate::json;
 use crate::transport::{OutboundRequest, OutboundResponse, TransportError};
 
 /// How much of the registry's answer is read.
@@ -47,7 +48,7 @@ pub fn read_answer(outcome: &Result<OutboundResponse, TransportError>) -> Regist
 }
 
 fn read_entry(body: &[u8]) -> Option<RegistryEntry> {
-    let body: Value = serde_json::from_slice(body).ok()?;
+    let body: Value = json::read(body).ok()?.into();
     let object = body.as_object()?;
     let text = |name: &str| {
         let text: String =

@@ -3,9 +3,11 @@
 use std::fmt;
 
 use serde::{Serialize, Serializer};
-use serde_json::{Number, Value};
+use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::form::{Form, component};
+use crate::json::Number;
 
 /// The largest amount in whole units, so that sums of very many cannot overflow.
 const MAX_UNITS: i64 = 1_000_000_000;
@@ -50,7 +52,7 @@ macro_rules! amount {
             ///
             /// [`AmountError`]; finer values are refused, never rounded.
             pub fn parse(number: &Number) -> Result<Self, AmountError> {
-                read(&number.to_string(), $places).map(Self)
+                read(number.as_str(), $places).map(Self)
             }
 
             /// The sum; at the ends of what can be written it stays there.
@@ -77,7 +79,7 @@ macro_rules! amount {
 
             fn read(value: &Value) -> Result<Self, String> {
                 let number = value.as_number().ok_or("must be a number")?;
-                Self::parse(number).map_err(|error| error.to_string())
+                Self::parse(&number.into()).map_err(|error| error.to_string())
             }
 
             component!();
@@ -97,8 +99,9 @@ macro_rules! amount {
 
         impl Serialize for $name {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                let number: Number = self.to_string().parse().map_err(serde::ser::Error::custom)?;
-                number.serialize(serializer)
+                // As text: a float would be written as `1e-6`.
+                let number = RawValue::from_string(self.to_string());
+                number.map_err(serde::ser::Error::custom)?.serialize(serializer)
             }
         }
 

@@ -5,6 +5,7 @@ mod oracle;
 
 use generators::{documents, soups};
 use proptest::prelude::*;
+use recado_core::json::{self, Number, Value as Document};
 use recado_core::json_path::{
     JsonPath, JsonPathError, MAX_CHARACTERS, MAX_NESTING, StepBudget, TooCostly,
 };
@@ -48,7 +49,7 @@ fn nest_up_to_the_limit() {
             format!("$[?{}@.a{}]", unit.repeat(levels - 1), closing.repeat(levels - 1))
         };
         let deepest = path(&nested(MAX_NESTING));
-        let document = json!([[[{"a": 1}]]]);
+        let document = Document::from(&json!([[[{"a": 1}]]]));
         assert!(deepest.all(&document, &mut StepBudget::new()).is_ok(), "{deepest}");
         assert_eq!(JsonPath::parse(&nested(MAX_NESTING + 1)), Err(JsonPathError::TooDeep));
     }
@@ -65,7 +66,7 @@ fn the_longest_expressions_of_each_kind_are_answered_at_once() {
 }
 
 fn answer_the_longest() {
-    let body = json!({"a": [1, {"a": [[], "x", {"b": null}]}]});
+    let body = Document::from(&json!({"a": [1, {"a": [[], "x", {"b": null}]}]}));
     for text in [
         filled("$", "..*", "", ""),
         filled("$", "..[*,*]", "", ""),
@@ -105,9 +106,9 @@ fn answer_the_longest() {
 }
 
 /// A body of about 100,000 bytes: `[unit,unit,…]`.
-fn many(unit: &str) -> Value {
+fn many(unit: &str) -> Document {
     let times = 102_000 / (unit.len() + 1);
-    serde_json::from_str(&format!("[{}]", vec![unit; times].join(","))).expect("JSON")
+    json::read(format!("[{}]", vec![unit; times].join(",")).as_bytes()).expect("JSON")
 }
 
 /// R90.
@@ -136,13 +137,13 @@ fn a_search_through_the_largest_body_is_within_the_budget_and_hostile_ones_are_n
 #[test]
 fn comparing_what_is_long_is_paid_for() {
     let zeros = vec![0; 10_000];
-    let digits: Value = serde_json::from_str(&"1".repeat(40_000)).expect("JSON");
-    for (long, other) in [
-        (json!("a".repeat(40_000)), json!("a".repeat(40_000))),
-        (digits, json!(1)),
-        (json!(zeros), json!(zeros)),
-    ] {
-        let body = json!({"list": zeros, "long": long, "other": other});
+    let zeros = json!(zeros).to_string();
+    let text = json!("a".repeat(40_000)).to_string();
+    for (long, other) in
+        [(text.clone(), text), ("1".repeat(40_000), "1".to_owned()), (zeros.clone(), zeros.clone())]
+    {
+        let body = format!(r#"{{"list": {zeros}, "long": {long}, "other": {other}}}"#);
+        let body = json::read(body.as_bytes()).expect("JSON");
         for relation in ["$.long != $.long", "$.long < $.other", "length($.long) == 0"] {
             let text = format!("$.list[?{relation} && $.long != $.other]");
             let mut budget = StepBudget::new();
@@ -157,7 +158,8 @@ fn comparing_what_is_long_is_paid_for() {
 
 /// How many of the body's objects have a text that their own pattern matches.
 fn matching(body: &Value) -> Result<usize, TooCostly> {
-    let found = path("$[?match(@.text, @.pattern)]").all(body, &mut StepBudget::new())?;
+    let body = Document::from(body);
+    let found = path("$[?match(@.text, @.pattern)]").all(&body, &mut StepBudget::new())?;
     Ok(found.len())
 }
 
@@ -204,16 +206,18 @@ fn different_regular_expressions_for_each_node_are_paid_for() {
     // One for all is compiled once.
     let nodes: Vec<Value> = (0..1_500).map(|n| json!({"text": format!("é{n}")})).collect();
     let found = path("$[?match(@.text, '\\\\p{L}+[0-9]+')]")
-        .all(&Value::Array(nodes), &mut StepBudget::new())
+        .all(&Document::from(&Value::Array(nodes)), &mut StepBudget::new())
         .map(|found| found.len());
     assert_eq!(found, Ok(1_500));
 }
 
 #[test]
 fn a_document_deeper_than_json_may_be_parsed_is_no_danger() {
-    let nest = |levels: usize| (0..levels).fold(json!(1), |inner, _| Value::Array(vec![inner]));
+    let one = || Document::Number(Number::parse("1").expect("a number"));
+    let nest = |levels: usize| (0..levels).fold(one(), |inner, _| Document::Array(vec![inner]));
     let members = [("one", nest(2_000)), ("two", nest(2_000)), ("three", nest(1_999))];
-    let body: Value = members.into_iter().collect();
+    let members = members.map(|(name, value)| (name.to_owned(), value));
+    let body = Document::Object(members.into());
     let found = |text: &str| path(text).all(&body, &mut StepBudget::new()).map(|found| found.len());
     assert_eq!(found("$..*"), Ok(3 + 2_000 + 2_000 + 1_999));
     assert_eq!(found("$[?@ == $.two]"), Ok(2));
@@ -222,10 +226,10 @@ fn a_document_deeper_than_json_may_be_parsed_is_no_danger() {
 
 #[test]
 fn a_budget_is_shared_and_stays_spent() {
-    let body = json!({"a": 1});
+    let body = Document::from(&json!({"a": 1}));
     let mut budget = StepBudget::of(20);
     let path = path("$.a");
-    assert_eq!(path.first(&body, &mut budget), Ok(Some(&json!(1))));
+    assert_eq!(path.first(&body, &mut budget), Ok(Some(&Document::from(&json!(1)))));
     assert!(budget.left() < 20 && budget.left() > 0);
     while path.first(&body, &mut budget).is_ok() {}
     assert_eq!(budget.left(), 0);
@@ -235,8 +239,9 @@ fn a_budget_is_shared_and_stays_spent() {
 fn evaluate(text: &str, document: &Value) -> Result<(), TestCaseError> {
     let Ok(path) = JsonPath::parse(text) else { return Ok(()) };
     let mut budget = StepBudget::of(5_000);
-    if let Ok(all) = path.all(document, &mut budget) {
-        let first = path.first(document, &mut StepBudget::new());
+    let document = Document::from(document);
+    if let Ok(all) = path.all(&document, &mut budget) {
+        let first = path.first(&document, &mut StepBudget::new());
         prop_assert_eq!(first, Ok(all.first().copied()));
     } else {
         prop_assert_eq!(budget.left(), 0);
@@ -263,7 +268,7 @@ proptest! {
     #[test]
     fn any_pattern_is_compiled_or_refused(pattern in "[\\\\\\[\\](){}*+?|.^$a-cpLNw,0-9-]{0,60}") {
         let mut budget = StepBudget::new();
-        let body = json!([{"text": "abc", "pattern": pattern}]);
+        let body = Document::from(&json!([{"text": "abc", "pattern": pattern}]));
         let _ = path("$[?search(@.text, @.pattern)]").all(&body, &mut budget);
     }
 }

@@ -2,15 +2,14 @@
 
 #[cfg(feature = "cloud-api")]
 use recado_core::Timestamp;
+use recado_core::json;
 use serde_json::Value;
 
 /// Reads a body; `None` if it is not JSON. Halves of characters, which gateways leave when they cut
 /// a text, are replaced: they would cost all the other events of the body.
 pub(crate) fn parse(body: &[u8]) -> Option<Value> {
-    match serde_json::from_slice(body) {
-        Ok(value) => Some(value),
-        Err(_) => serde_json::from_str(&mended(&String::from_utf8_lossy(body))).ok(),
-    }
+    let mend = |_| json::read(mended(&String::from_utf8_lossy(body)).as_bytes());
+    json::read(body).or_else(mend).ok().map(Value::from)
 }
 
 /// The text with every escaped half of a surrogate pair replaced.

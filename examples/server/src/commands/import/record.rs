@@ -1,5 +1,6 @@
 //! From the cells of a CSV line to the body of the operator's call.
 
+use recado_core::json::Number;
 use serde_json::{Map, Value};
 
 /// Fields that are true or false.
@@ -64,7 +65,7 @@ fn value(field: &str, cell: &str) -> Value {
         };
     }
     if NUMBERS.contains(&field) {
-        let number: Option<serde_json::Number> = trimmed.parse().ok();
+        let number = Number::parse(trimmed).map(|number| number.to_serde());
         return number.map_or_else(text, Value::Number);
     }
     if LISTS.contains(&field) {
@@ -104,8 +105,7 @@ mod tests {
             "is_pinned": false,
             "is_muted": "perhaps",
             "tag_ids": ["a", "b"],
-            "prosa": {"cost_brl": serde_json::from_str::<Value>("0.120").expect("a number"),
-                      "scope": "turn"},
+            "prosa": {"cost_brl": 0.12, "scope": "turn"},
             "custom_fields": {"origem": "1"},
         });
         assert_eq!(read(&cells), expected);

@@ -1,12 +1,14 @@
 //! The file of refused lines: of the same form as the one imported, each line with its number and
 //! the reason, so that it can be corrected and imported.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use csv::WriterBuilder;
-use serde_json::{Map, Value, json};
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Value, from_slice, json};
 
 use super::record::is_remark;
 use super::source::{ImportFile, ImportRecord, Raw};
@@ -57,13 +59,20 @@ impl RefusedLines {
                 writer.write_record(all).map_err(CommandError::run)
             }
             (Out::Json(writer), Raw::Json(text)) => {
-                let mut record = match serde_json::from_slice(text) {
-                    Ok(Value::Object(record)) => record,
-                    _ => Map::from_iter([(TEXT.to_owned(), String::from_utf8_lossy(text).into())]),
+                let raw = |value: Value| to_raw_value(&value).map_err(CommandError::run);
+                // Numbers stay as they are written.
+                let record: Result<BTreeMap<String, Box<RawValue>>, _> = from_slice(text);
+                let mut record = match record {
+                    Ok(record) => record,
+                    Err(_) => {
+                        let text = String::from_utf8_lossy(text).into();
+                        BTreeMap::from([(TEXT.to_owned(), raw(text)?)])
+                    }
                 };
-                record.insert(LINE.to_owned(), json!(entry.line));
-                record.insert(REASON.to_owned(), json!(reason));
-                writeln!(writer, "{}", Value::Object(record)).map_err(CommandError::run)
+                record.insert(LINE.to_owned(), raw(json!(entry.line))?);
+                record.insert(REASON.to_owned(), raw(json!(reason))?);
+                let record = serde_json::to_string(&record).map_err(CommandError::run)?;
+                writeln!(writer, "{record}").map_err(CommandError::run)
             }
             // A source has one form.
             (Out::Csv(_), Raw::Json(_)) | (Out::Json(_), Raw::Csv(_)) => Ok(()),

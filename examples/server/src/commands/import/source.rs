@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use csv::{ByteRecord, ReaderBuilder};
+use recado_core::json;
 use serde_json::{Map, Value};
 
 use super::record;
@@ -273,13 +274,13 @@ fn skip_line(reader: &mut BufReader<File>) -> Result<u64, CommandError> {
 }
 
 fn json_body(text: &[u8]) -> Result<Map<String, Value>, String> {
-    match serde_json::from_slice(text) {
+    match json::read(text).map(Value::from) {
         Ok(Value::Object(mut body)) => {
             body.retain(|name, _| !record::is_remark(name));
             Ok(body)
         }
         Ok(_) => Err("is not a JSON object".to_owned()),
-        Err(error) => Err(format!("is not JSON: {error}")),
+        Err(fault) => Err(format!("is not JSON (column {})", fault.column)),
     }
 }
 
