@@ -9,6 +9,7 @@ use recado_core::contacts::{
 use recado_core::ids::ContactId;
 use recado_core::page::Pagination;
 use serde::Serialize;
+#[cfg(test)]
 use utoipa::ToSchema;
 
 use crate::answer::Answer;
@@ -127,7 +128,8 @@ const DETAIL_QUERY: &[QueryParam] = &[QueryParam::new(
 )];
 
 /// The `pagination` of an export (4.1.2).
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 struct CursorPagination {
     /// Contacts per page.
     limit: u32,
@@ -138,7 +140,8 @@ struct CursorPagination {
 }
 
 /// The `data` of POST and PATCH (4.3, 4.4).
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 struct OneContact {
     contact: ContactSummary,
 }

@@ -4,6 +4,7 @@
 use recado_core::access::Scope;
 use recado_core::events::{EventType, JournalEntry, JournalRequest};
 use serde::Serialize;
+#[cfg(test)]
 use utoipa::ToSchema;
 
 use crate::answer::Answer;
@@ -51,7 +52,8 @@ fn document(mut op: Operation) -> Operation {
 }
 
 /// How to go on reading the journal.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 struct JournalPagination {
     /// Events per page.
     limit: u32,

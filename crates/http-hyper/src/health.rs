@@ -1,6 +1,7 @@
 //! Probes, metrics and the OpenAPI document: paths that need no key.
 
 use serde::Serialize;
+#[cfg(test)]
 use utoipa::ToSchema;
 
 use crate::answer::Answer;
@@ -36,7 +37,8 @@ pub(crate) const ROUTES: &[Route] = &[
 ];
 
 /// The `data` of a probe.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 struct Status {
     status: &'static str,
 }

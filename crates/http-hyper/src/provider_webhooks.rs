@@ -6,6 +6,7 @@ use recado_core::Code;
 use recado_core::gateway::ProviderWebhook;
 use recado_core::inbox::{ProviderWebhookError, ReceivedWebhook, WEBHOOK_LIMIT};
 use serde::Serialize;
+#[cfg(test)]
 use utoipa::ToSchema;
 
 use crate::answer::Answer;
@@ -62,7 +63,8 @@ pub(crate) const ROUTES: &[Route] = &[
 const PATH: &str = "/api/webhooks/provider/{connection_id}";
 
 /// The call was taken: whatever of it was to be kept is.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 struct TakenAnswer {}
 
 /// A gateway's call without its body.

@@ -55,6 +55,7 @@ pub(crate) struct Route {
     pub(crate) idempotent: bool,
     /// Whether the path counts with anything after it, too.
     pub(crate) suffixes: bool,
+    #[cfg_attr(not(test), expect(dead_code, reason = "the document is made by the tests"))]
     pub(crate) doc: fn(Operation) -> Operation,
 }
 

@@ -7,19 +7,20 @@ use std::collections::BTreeMap;
 use recado_core::Timestamp;
 use recado_core::contacts::{CrmStatus, InboxStatus, Priority};
 use recado_core::ids::{CloseReasonId, MemberId, OrganizationId, TagId};
+#[cfg(test)]
 use utoipa::ToSchema;
 
 pub(crate) use super::hook_bodies::*;
 pub(crate) use super::messaging_bodies::*;
 
 /// A contact to import: any stored field. `phone` or `identifier` is required.
-#[derive(ToSchema)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(crate) struct ImportContact {
     phone: Option<String>,
-    #[schema(max_length = 200)]
+    #[cfg_attr(test, schema(max_length = 200))]
     identifier: Option<String>,
     /// `whatsapp` by default.
-    #[schema(max_length = 32)]
+    #[cfg_attr(test, schema(max_length = 32))]
     source_platform: Option<String>,
     name: Option<String>,
     email: Option<String>,
@@ -57,7 +58,7 @@ pub(crate) struct ImportContact {
     state: Option<String>,
     postal_code: Option<String>,
     country: Option<String>,
-    #[schema(format = Date)]
+    #[cfg_attr(test, schema(format = Date))]
     birthday: Option<String>,
     cpf: Option<String>,
     rg: Option<String>,

@@ -3,13 +3,17 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(test)]
 use utoipa::openapi::RefOr;
+#[cfg(test)]
 use utoipa::openapi::schema::{ObjectBuilder, Schema, SchemaType, Type};
+#[cfg(test)]
 use utoipa::{PartialSchema, ToSchema};
 
 /// Whatever another system writes.
 pub(crate) struct AnyJson;
 
+#[cfg(test)]
 impl PartialSchema for AnyJson {
     fn schema() -> RefOr<Schema> {
         let types = [Type::Object, Type::Array, Type::String, Type::Number, Type::Boolean];
@@ -18,10 +22,11 @@ impl PartialSchema for AnyJson {
     }
 }
 
+#[cfg(test)]
 impl ToSchema for AnyJson {}
 
 /// A dispatch.
-#[derive(ToSchema)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(crate) struct Dispatch {
     /// Anything that normalizes to a Brazilian phone number.
     phone_number: Option<String>,

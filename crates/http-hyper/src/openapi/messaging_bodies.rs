@@ -9,10 +9,11 @@ use recado_core::messages::{
 };
 use recado_core::templates::TemplateCategory;
 use serde_json::Value;
+#[cfg(test)]
 use utoipa::ToSchema;
 
 /// A group as a connection sees it.
-#[derive(ToSchema)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(crate) struct Group {
     /// `<id>@<group_suffix>`.
     code: String,
@@ -30,18 +31,18 @@ pub(crate) struct Group {
 }
 
 /// The groups that a connection's number is in.
-#[derive(ToSchema)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(crate) struct Groups(Vec<Group>);
 
 /// What a gateway tells, in the neutral form.
-#[derive(ToSchema)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(crate) struct Events {
-    #[schema(max_items = 1000)]
+    #[cfg_attr(test, schema(max_items = 1000))]
     events: Vec<NeutralEvent>,
 }
 
 /// One neutral event. Which fields it has depends on `kind`.
-#[derive(ToSchema)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(crate) struct NeutralEvent {
     /// `message`, `edit`, `echo`, `status`, `connection`, `groups` or `preference`.
     kind: String,
@@ -56,7 +57,7 @@ pub(crate) struct NeutralEvent {
     aliases: Option<Vec<String>>,
     participant: Option<String>,
     push_name: Option<String>,
-    #[schema(rename = "type")]
+    #[cfg_attr(test, schema(rename = "type"))]
     r#type: Option<MessageType>,
     content: Option<String>,
     media: Option<NeutralMedia>,
@@ -78,7 +79,7 @@ pub(crate) struct NeutralEvent {
 }
 
 /// A file of a neutral message.
-#[derive(ToSchema)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(crate) struct NeutralMedia {
     url: Option<String>,
     mimetype: Option<String>,
@@ -87,7 +88,7 @@ pub(crate) struct NeutralMedia {
 }
 
 /// A pressed button.
-#[derive(ToSchema)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(crate) struct NeutralButton {
     id: Option<String>,
     payload: Option<String>,
@@ -95,42 +96,42 @@ pub(crate) struct NeutralButton {
 }
 
 /// Why a message failed.
-#[derive(ToSchema)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(crate) struct NeutralError {
     /// A number of the official API, or a code of the catalogue.
-    #[schema(value_type = Option<String>)]
+    #[cfg_attr(test, schema(value_type = Option<String>))]
     code: Option<Value>,
     title: Option<String>,
     details: Option<String>,
 }
 
 /// Nothing.
-#[derive(ToSchema)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(crate) struct Nothing {}
 
 /// A lead memory. Lists are added to by POST and replaced by PUT.
-#[derive(ToSchema)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(crate) struct LeadMemoryBody {
     summary: Option<String>,
     sentiment: Option<String>,
     intent: Option<String>,
     consciousness_level: Option<String>,
     bant: Option<BantBody>,
-    #[schema(max_items = 20)]
+    #[cfg_attr(test, schema(max_items = 20))]
     key_facts: Option<Vec<String>>,
-    #[schema(max_items = 10)]
+    #[cfg_attr(test, schema(max_items = 10))]
     products_interested: Option<Vec<String>>,
-    #[schema(max_items = 10)]
+    #[cfg_attr(test, schema(max_items = 10))]
     objections: Option<Vec<String>>,
     last_topic: Option<String>,
 }
 
 /// A lead memory with its counters and times; those that are left out are those of one more write.
-#[derive(ToSchema)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(crate) struct WholeLeadMemory {
-    #[serde(flatten)]
+    #[cfg_attr(test, serde(flatten))]
     inferred: LeadMemoryBody,
-    #[schema(minimum = 1)]
+    #[cfg_attr(test, schema(minimum = 1))]
     version: Option<u32>,
     interaction_count: Option<u32>,
     first_interaction_at: Option<Timestamp>,
@@ -138,7 +139,7 @@ pub(crate) struct WholeLeadMemory {
 }
 
 /// Budget, authority, need and timeline.
-#[derive(ToSchema)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(crate) struct BantBody {
     budget: Option<String>,
     authority: Option<String>,
@@ -148,14 +149,14 @@ pub(crate) struct BantBody {
 }
 
 /// A message to be imported.
-#[derive(ToSchema)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(crate) struct ImportMessage {
     /// So that an import can be repeated: an id that is there already is 409.
     id: Option<MessageId>,
     contact_id: ContactId,
     connection_id: ConnectionId,
     direction: Direction,
-    #[schema(rename = "type")]
+    #[cfg_attr(test, schema(rename = "type"))]
     r#type: Option<MessageType>,
     content: Option<String>,
     media_url: Option<String>,
@@ -183,14 +184,14 @@ pub(crate) struct ImportMessage {
 }
 
 /// Why a message failed; only `code` is read.
-#[derive(ToSchema)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(crate) struct DeliveryErrorBody {
     code: DeliveryCode,
     description: Option<String>,
 }
 
 /// The debit that covers a message; its values are the ledger's.
-#[derive(ToSchema)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(crate) struct CoveredBy {
     consumption_id: LedgerLineId,
 }

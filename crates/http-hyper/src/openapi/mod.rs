@@ -1,26 +1,21 @@
 //! The OpenAPI 3.1 document: made from the table of routes and from the schemas of the types that
 //! cross the wire, so that it cannot name a path that is not served or miss one that is.
+//!
+//! It is made by the tests, which compare it with `openapi.json`; what is served is that file. So
+//! programs that embed this crate build no generator of schemas.
 
 pub(crate) mod bodies;
+#[cfg(test)]
 mod document;
 mod hook_bodies;
 mod messaging_bodies;
 mod operation;
 
-use std::sync::LazyLock;
-
 pub(crate) use operation::{Operation, ParamKind, QueryParam};
-
-static DOCUMENT: LazyLock<String> = LazyLock::new(|| {
-    let mut text = serde_json::to_string_pretty(&document::build())
-        .expect("a JSON value can always be written");
-    text.push('\n');
-    text
-});
 
 /// The OpenAPI 3.1 document of the public API and the operator API, as JSON.
 pub fn openapi() -> String {
-    DOCUMENT.clone()
+    include_str!("../../openapi.json").to_owned()
 }
 
 #[cfg(test)]
@@ -32,19 +27,21 @@ mod tests {
     use super::*;
 
     fn document() -> Value {
-        serde_json::from_str(&openapi()).expect("JSON")
+        document::build()
     }
 
     /// Set `RECADO_UPDATE_OPENAPI=1` to write the document anew; then review the difference.
     #[test]
     fn the_document_is_the_reviewed_one() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/openapi.json");
+        let mut made = serde_json::to_string_pretty(&document()).expect("JSON");
+        made.push('\n');
         if std::env::var_os("RECADO_UPDATE_OPENAPI").is_some() {
-            std::fs::write(path, openapi()).expect("the snapshot can be written");
+            std::fs::write(path, &made).expect("the snapshot can be written");
         }
         let reviewed = std::fs::read_to_string(path).expect("the snapshot is there");
         assert!(
-            reviewed == openapi(),
+            reviewed == made,
             "the document differs from openapi.json; \
              set RECADO_UPDATE_OPENAPI=1, run this test, and review the difference"
         );
@@ -73,7 +70,7 @@ mod tests {
     #[test]
     fn the_document_is_openapi_3_1() {
         let parsed: utoipa::openapi::OpenApi =
-            serde_json::from_str(&openapi()).expect("an OpenAPI document");
+            serde_json::from_value(document()).expect("an OpenAPI document");
         assert_eq!(document()["openapi"], "3.1.0");
         assert_eq!(parsed.paths.paths.len(), document()["paths"].as_object().expect("paths").len());
     }

@@ -6,6 +6,7 @@ use recado_core::groups::GroupView;
 use recado_core::ids::ConnectionId;
 use recado_core::inbox::{EventResult, parse_events};
 use serde::Serialize;
+#[cfg(test)]
 use utoipa::ToSchema;
 
 use crate::answer::Answer;
@@ -116,7 +117,8 @@ const ONE: &str = "/operator/v1/companies/{company_id}/connections/{id}";
 const GROUPS: &str = "/operator/v1/companies/{company_id}/connections/{id}/groups";
 
 /// The result of one event, with its place in the call.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 struct IndexedResult {
     /// The place of the event in the call, from 0.
     index: usize,
@@ -125,7 +127,8 @@ struct IndexedResult {
 }
 
 /// The results of a call, in the order of its events.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 struct EventResults {
     results: Vec<IndexedResult>,
 }

@@ -9,6 +9,7 @@ use recado_core::conversations::{
 use recado_core::ids::ContactId;
 use recado_core::messages::MessageView;
 use serde::Serialize;
+#[cfg(test)]
 use utoipa::ToSchema;
 
 use crate::answer::Answer;
@@ -132,7 +133,8 @@ pub(crate) const ROUTES: &[Route] = &[
 ];
 
 /// A contact as the operator sees it, with the messages that were made.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 struct ContactWithMessages {
     #[serde(flatten)]
     contact: OperatorContact,

@@ -9,6 +9,7 @@ use recado_core::ids::ConnectionId;
 use recado_core::templates::TemplateView;
 use serde::Serialize;
 use serde_json::Value;
+#[cfg(test)]
 use utoipa::ToSchema;
 
 use crate::answer::Answer;
@@ -75,7 +76,8 @@ const TEXT: &str = "text/plain";
 const PNG_BEGINS: &[u8] = b"\x89PNG\r\n\x1a\n";
 
 /// The code that a phone is paired with.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 struct PairingView {
     /// What the QR code says.
     text: String,
@@ -84,14 +86,15 @@ struct PairingView {
 }
 
 /// What a gateway told.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 struct Checked {
     /// The connection, with its state by now.
     connection: ConnectionView,
     /// Whether the gateway answered.
     answered: bool,
     /// More that it told, in its own words.
-    #[schema(value_type = Option<Object>)]
+    #[cfg_attr(test, schema(value_type = Option<Object>))]
     detail: Option<Value>,
 }
 

@@ -3,6 +3,7 @@
 use recado_core::access::{ApiKeyView, KeyDraft, KeyPatch, NewKey};
 use recado_core::ids::KeyId;
 use serde::Serialize;
+#[cfg(test)]
 use utoipa::ToSchema;
 
 use crate::answer::Answer;
@@ -60,7 +61,8 @@ const COLLECTION: &str = "/operator/v1/companies/{company_id}/keys";
 const ONE: &str = "/operator/v1/companies/{company_id}/keys/{id}";
 
 /// An API key that was just made.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 struct CreatedKey {
     #[serde(flatten)]
     view: ApiKeyView,
