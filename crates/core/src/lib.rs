@@ -1,3 +1,7 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # Overview
+//!
 //! The rules of Recado: contacts, access and what belongs to them, without any I/O.
 //!
 //! [`Recado`] is the handle: built from a [`Store`](store::Store) and the other [`Parts`], cheap to
@@ -19,6 +23,7 @@
 //! 5. Extend the memory store first, then the databases; add the bullet's test to the conformance
 //!    suite.
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod access;
 mod app;

@@ -1,3 +1,7 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # Overview
+//!
 //! Recado's HTTP surface as a service over hyper, and its guarded HTTP client.
 //!
 //! [`RecadoHttp`] answers any request; [`serve`] runs it on a listener, or mount it in a server of
@@ -10,6 +14,7 @@
 //!    its surface, metrics, logs and the OpenAPI document all follow from the entry.
 //! 3. Review the difference in `openapi.json` (see the test in `openapi`).
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod accept;
 mod answer;

@@ -1,3 +1,7 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # Overview
+//!
 //! Recado's gateways: each module implements [`recado_core::gateway::Provider`] for one of them and
 //! has a cargo feature of its own. All features are on by default.
 //!
@@ -12,6 +16,7 @@
 //! core's business. They log nothing, and reach the network only through the transport that each
 //! call hands them.
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "cloud-api")]
 pub mod cloud_api;

@@ -1,3 +1,7 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # Overview
+//!
 //! What Recado needs of a running process, over tokio: the parts that every program takes from its
 //! system, and the work beside answering.
 //!
@@ -5,19 +9,8 @@
 //!   time, ids, folder, waiting and tasks, as [`recado_core::Parts`] wants them.
 //! - [`Background`]: everything that a process does beside answering (its lease, due jobs,
 //!   deliveries, campaigns, recovery, upkeep), and its orderly end.
-//!
-//! ```no_run
-//! use recado_core::Recado;
-//! use recado_runtime::Background;
-//!
-//! # async fn example(recado: Recado) -> std::io::Result<()> {
-//! let background = Background::spawn(&recado);
-//! tokio::signal::ctrl_c().await?;
-//! background.stop().await;
-//! # Ok(())
-//! # }
-//! ```
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod background;
 mod causes;

@@ -1,17 +1,8 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # Overview
+//!
 //! Recado's store on Postgres, for several processes on one database and for large data.
-//!
-//! ```no_run
-//! # async fn example() -> Result<(), recado_core::store::StoreError> {
-//! use recado_store_postgres::{Options, PostgresStore};
-//!
-//! let url = "postgres://recado@localhost/recado";
-//! let store = PostgresStore::connect(url, Options::default()).await?;
-//! store.migrate().await?;
-//! let limiter = store.limiter();
-//! # drop(limiter);
-//! # Ok(())
-//! # }
-//! ```
 //!
 //! # Design
 //!
@@ -30,6 +21,7 @@
 //! - Statements are prepared and kept by connection: a pooler in between must be in session mode.
 //! - Data is durable at the server's `synchronous_commit`; leave it on.
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod access;
 mod campaigns;

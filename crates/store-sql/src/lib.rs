@@ -1,3 +1,7 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # Overview
+//!
 //! How Recado's records are laid out in SQL tables, said once for the stores of all dialects.
 //!
 //! A record is declared by `record!`, which src/record.rs explains: its table, its key and its
@@ -8,6 +12,7 @@
 //! The files have the names of the features in `recado_core`.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(missing_docs)]
 
 mod cell;

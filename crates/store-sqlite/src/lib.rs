@@ -1,19 +1,14 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # Overview
+//!
 //! Recado's store on an embedded SQLite file: one writer with group commit, several readers.
-//!
-//! ```no_run
-//! # async fn start() -> Result<(), recado_store_sqlite::SqliteError> {
-//! use recado_store_sqlite::SqliteStore;
-//!
-//! let store = SqliteStore::open("recado.db")?;
-//! store.migrate()?;
-//! # Ok(())
-//! # }
-//! ```
 //!
 //! Its methods need a Tokio runtime. The file is in WAL mode with `synchronous=FULL`: what was
 //! acknowledged survives a crash of the machine. Several processes of one machine may use a file;
 //! their writes take turns.
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod access;
 mod aliases;

@@ -1,3 +1,7 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # Overview
+//!
 //! For people who write a store of their own or test their own rules on Recado.
 //!
 //! - [`MemoryStore`]: the model. Literal, slow, obviously right.
@@ -9,6 +13,7 @@
 //!   waits for it ([`AttachedSpawner`]); [`FaultyStore`] and [`FaultyFiles`] fail on demand.
 //! - [`gateways`]: fakes of the gateways that are as strict as the real ones.
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod clock;
 pub mod conformance;

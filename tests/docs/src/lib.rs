@@ -1,0 +1,64 @@
+//! The Rust of the documentation, compiled and run as tests: `cargo test -p recado-docs`.
+//!
+//! A block of Rust is whole, with its `use` lines; lines that a reader does not need begin with
+//! `# `. What needs a network is `rust,no_run`.
+#![forbid(unsafe_code)]
+
+#[cfg(doctest)]
+mod pages {
+    macro_rules! pages {
+        ($($name:ident $page:literal)*) => {
+            $(#[doc = include_str!(concat!("../../../", $page))]
+            mod $name {})*
+        };
+    }
+
+    pages! {
+        readme "README.md"
+        api_reference "docs/api-reference.md"
+        campaigns "docs/campaigns.md"
+        decisions "docs/decisions.md"
+        embedding "docs/embedding.md"
+        errors "docs/errors.md"
+        inbound_webhooks "docs/inbound-webhooks.md"
+        operations "docs/operations.md"
+        operator_api "docs/operator-api.md"
+        webhooks "docs/webhooks.md"
+        writing_a_provider "docs/writing-a-provider.md"
+        writing_a_store "docs/writing-a-store.md"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    /// The pages of the documentation, with their paths.
+    fn pages() -> Vec<(String, String)> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let mut folders = vec![root.join("docs")];
+        let mut pages = vec![root.join("README.md")];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).expect("a folder").flatten() {
+                let path = entry.path();
+                match path.extension() {
+                    None => folders.push(path),
+                    Some(kind) if kind == "md" => pages.push(path),
+                    Some(_) => {}
+                }
+            }
+        }
+        let name = |path: &Path| path.strip_prefix(&root).expect("inside").display().to_string();
+        pages.iter().map(|path| (name(path), fs::read_to_string(path).expect("a page"))).collect()
+    }
+
+    #[test]
+    fn every_page_with_rust_is_compiled() {
+        let wired = include_str!("lib.rs");
+        for (path, page) in pages() {
+            let compiled = wired.contains(&format!("\"{path}\""));
+            assert!(compiled || !page.contains("```rust"), "{path} is not among the pages");
+        }
+    }
+}
