@@ -1,5 +1,15 @@
 //! The kinds of record, and what names one row.
 
+use crate::ids::CompanyId;
+
+/// The first part of a key, where it is the company.
+macro_rules! company {
+    ($first:ident $(, $rest:ident)*) => {{
+        $(let _ = $rest;)*
+        ($first as &dyn std::any::Any).downcast_ref::<CompanyId>().copied()
+    }};
+}
+
 macro_rules! keys {
     ($($(#[$doc:meta])* $name:ident($record:ty) {
         $($field:ident: $type:ty $(= $($from:ident).+)?),+ $(,)?
@@ -13,6 +23,13 @@ macro_rules! keys {
         impl RowKind {
             /// All kinds, in order.
             pub const ALL: &[Self] = &[$(Self::$name),+];
+
+            /// The names of the parts of its keys, in the order of the table's key.
+            pub const fn key_parts(self) -> &'static [&'static str] {
+                match self {
+                    $(Self::$name => &[$(stringify!($field)),+],)+
+                }
+            }
         }
 
         /// Names one row.
@@ -28,6 +45,13 @@ macro_rules! keys {
             pub const fn kind(&self) -> RowKind {
                 match self {
                     $(Self::$name { .. } => RowKind::$name,)+
+                }
+            }
+
+            /// The company whose row it is; `None` for rows of the installation.
+            pub fn company(&self) -> Option<CompanyId> {
+                match self {
+                    $(Self::$name { $($field),+ } => company!($($field),+),)+
                 }
             }
         }

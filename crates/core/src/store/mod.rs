@@ -32,6 +32,8 @@
 
 #[macro_use]
 mod kinds;
+#[macro_use]
+mod reads;
 
 mod change;
 mod conflict;
@@ -39,8 +41,12 @@ mod cutoffs;
 mod error;
 mod key;
 mod records;
+mod references;
 mod row;
 mod stored;
+#[doc(hidden)]
+pub mod stubs;
+mod unique;
 
 use async_trait::async_trait;
 
@@ -50,8 +56,10 @@ pub use cutoffs::Cutoffs;
 pub use error::StoreError;
 pub use key::{RowKey, RowKind};
 pub use records::{Listed, Listing, Records, RecordsExt, Removable};
-pub use row::{Record, Row};
+pub use references::{OnDelete, REFERENCES, Reference};
+pub use row::{Record, Row, WrongKind};
 pub use stored::{Stored, Version};
+pub use unique::{UNIQUE, Unique, UniqueValue};
 
 use crate::Timestamp;
 use crate::access::AccessReads;

@@ -106,6 +106,17 @@ pub enum Removable {
     Connection(ConnectionId),
 }
 
+impl Removable {
+    /// The key of its row.
+    pub const fn key(self, company: CompanyId) -> RowKey {
+        match self {
+            Self::Member(id) => RowKey::Member { company, id },
+            Self::CloseReason(id) => RowKey::CloseReason { company, id },
+            Self::Connection(id) => RowKey::Connection { company, id },
+        }
+    }
+}
+
 /// Reads of rows of any kind. Callers use [`RecordsExt`], which gives them their types back.
 #[async_trait]
 pub trait Records: Send + Sync {
@@ -116,7 +127,8 @@ pub trait Records: Send + Sync {
     /// `display_order`, workers by id, shards by number.
     async fn rows(&self, listing: Listing) -> Result<Vec<Stored<Row>>, StoreError>;
 
-    /// Whether any row of the company refers to this record.
+    /// Whether any row of the company refers to this record by a [`Reference`](super::Reference) that
+    /// refuses its deletion or keeps naming it.
     async fn is_in_use(&self, company: CompanyId, row: Removable) -> Result<bool, StoreError>;
 }
 
@@ -151,8 +163,6 @@ impl<S: Records + ?Sized> RecordsExt for S {}
 
 fn typed<T: Record>(row: Stored<Row>) -> Result<Stored<T>, StoreError> {
     let version = row.version();
-    match T::from_row(row.into_value()) {
-        Some(record) => Ok(Stored::new(record, version)),
-        None => Err(StoreError::corrupt(format!("a row that is no {:?}", T::KIND))),
-    }
+    let record = T::try_from(row.into_value()).map_err(StoreError::corrupt)?;
+    Ok(Stored::new(record, version))
 }

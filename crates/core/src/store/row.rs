@@ -3,7 +3,9 @@
 use super::{RowKey, RowKind};
 
 /// A type whose values the store keeps as rows.
-pub trait Record: Into<Row> + Clone + PartialEq + Send + Sync + 'static {
+pub trait Record:
+    Into<Row> + TryFrom<Row, Error = WrongKind> + Clone + PartialEq + Send + Sync + 'static
+{
     /// Its kind.
     const KIND: RowKind;
     /// Whether its rows have a version; those that have none are never updated.
@@ -19,9 +21,16 @@ pub trait Record: Into<Row> + Clone + PartialEq + Send + Sync + 'static {
 
     /// The record of a row of this kind; `None` of any other.
     fn of(row: &Row) -> Option<&Self>;
+}
 
-    /// As [`Record::of`], owned.
-    fn from_row(row: Row) -> Option<Self>;
+/// A row of another kind than the record that was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a row of the kind {found:?} is no {wanted:?}")]
+pub struct WrongKind {
+    /// The kind of the record.
+    pub wanted: RowKind,
+    /// The kind of the row.
+    pub found: RowKind,
 }
 
 /// Whether a kind has a version.
@@ -56,6 +65,13 @@ macro_rules! rows {
         }
 
         impl Row {
+            /// Of which kind it is.
+            pub const fn kind(&self) -> RowKind {
+                match self {
+                    $(Self::$name(_) => RowKind::$name,)+
+                }
+            }
+
             /// The key of this row.
             pub fn key(&self) -> RowKey {
                 match self {
@@ -90,11 +106,15 @@ macro_rules! rows {
                     _ => None,
                 }
             }
+        }
 
-            fn from_row(row: Row) -> Option<Self> {
+        impl TryFrom<Row> for $record {
+            type Error = WrongKind;
+
+            fn try_from(row: Row) -> Result<Self, WrongKind> {
                 match row {
-                    Row::$name(record) => Some(record),
-                    _ => None,
+                    Row::$name(record) => Ok(record),
+                    row => Err(WrongKind { wanted: RowKind::$name, found: row.kind() }),
                 }
             }
         })+

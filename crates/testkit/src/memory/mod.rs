@@ -15,7 +15,6 @@ mod messages;
 mod reassign;
 mod records;
 mod rows;
-mod rules;
 mod signals;
 mod upkeep;
 
@@ -28,13 +27,12 @@ use recado_core::events::{Event, EventRecord};
 use recado_core::ids::{CompanyId, ContactId};
 use recado_core::jobs::Job;
 use recado_core::store::{
-    Change, ChangeKind, ChangeSet, Claims, Commit, CommitError, Conflict, Precondition, Row,
-    RowKey, Store, StoreError, Stored, UniqueKey, Version,
+    Change, ChangeKind, ChangeSet, Claims, Commit, CommitError, Conflict, OnDelete, Precondition,
+    Reference, Row, RowKey, Store, StoreError, Stored, UniqueKey, Version,
 };
 
 use crate::conformance::Harness;
-use rows::{MemoryRows, VersionedRow};
-use rules::OnDelete;
+use rows::{VersionedRow, MemoryRows};
 use signals::MemorySignals;
 
 /// A store in memory. Clones are handles on the same data, in the same process.
@@ -198,42 +196,54 @@ impl State {
     }
 
     fn put(&mut self, key: RowKey, entry: VersionedRow) -> Result<(), Conflict> {
-        let held = self.rows.entry(&key).map(|held| rules::unique(&held.row)).unwrap_or_default();
-        let values = rules::unique(&entry.row);
+        let held = self.rows.entry(&key).map(|held| held.row.unique_values()).unwrap_or_default();
+        let values = entry.row.unique_values();
         // What a row has already, no other one can have.
         for value in values.into_iter().filter(|value| !held.contains(value)) {
             let same_kind = self.rows.entries(key.kind());
             let mut others = same_kind.filter(|other| other.row.key() != key);
-            if others.any(|other| rules::unique(&other.row).contains(&value)) {
+            if others.any(|other| other.row.unique_values().contains(&value)) {
                 return Err(Conflict::Taken(value.key()));
             }
         }
-        if rules::refers_to(&entry.row).iter().any(|wanted| self.rows.entry(wanted).is_none()) {
+        let dangles = |(reference, to): &(Reference, RowKey)| {
+            reference.is_enforced() && self.rows.entry(to).is_none()
+        };
+        if entry.row.references().iter().any(dangles) {
             return Err(Conflict::Reference);
         }
         self.rows.set(key, Some(entry));
         Ok(())
     }
 
+    /// The rows that refer to a row, each with how it does.
+    fn referring(&self, key: &RowKey) -> Vec<(Reference, RowKey)> {
+        let mut found = Vec::new();
+        for entry in self.rows.every_entry() {
+            let to_it = entry.row.references().into_iter().filter(|(_, to)| to == key);
+            found.extend(to_it.map(|(reference, _)| (reference, entry.row.key())));
+        }
+        found
+    }
+
     /// Deletes a row and everything that goes with it.
     fn delete(&mut self, key: RowKey) -> Result<(), Conflict> {
-        let referring = |entry: &&VersionedRow| rules::refers_to(&entry.row).contains(&key);
-        let referring: Vec<Row> =
-            self.rows.every_entry().filter(referring).map(|entry| entry.row.clone()).collect();
-        let kind = key.kind();
+        let referring: Vec<(Reference, RowKey)> = self.referring(&key);
         self.rows.set(key, None);
-        for row in referring {
+        for (reference, from) in referring {
             // A click refers to its contact and to its link: it may have gone with the other one.
-            let Some(VersionedRow { version, place, .. }) = self.rows.entry(&row.key()) else {
+            let Some(VersionedRow { row, version, place }) = self.rows.entry(&from).cloned() else {
                 continue;
             };
-            let (version, place) = (*version, *place);
-            match rules::on_delete(&row, kind) {
-                OnDelete::Delete => self.delete(row.key())?,
-                OnDelete::Replace(row) => {
-                    self.rows.set(row.key(), Some(VersionedRow { row: *row, version, place }));
+            match reference.on_delete {
+                OnDelete::Cascade => self.delete(from)?,
+                OnDelete::Clear => {
+                    let cleared = row.cleared(&reference);
+                    let row = cleared.expect("a reference that is cleared can be empty");
+                    self.rows.set(from, Some(VersionedRow { row, version, place }));
                 }
-                OnDelete::Restrict => return Err(Conflict::Reference),
+                OnDelete::Refuse => return Err(Conflict::Reference),
+                OnDelete::Keep => {}
             }
         }
         Ok(())

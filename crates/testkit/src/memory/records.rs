@@ -2,8 +2,6 @@
 
 use async_trait::async_trait;
 use recado_core::access::{AccessReads, ApiKey, Company, KeyHash};
-use recado_core::contacts::Contact;
-use recado_core::conversations::Conversation;
 use recado_core::custom_fields::{CustomField, CustomFieldReads};
 use recado_core::deals::{Deal, DealReads};
 use recado_core::documents::{Document, DocumentReads};
@@ -12,9 +10,9 @@ use recado_core::ids::{CompanyId, ContactId, ListId};
 use recado_core::jobs::{Job, JobKind, JobReads};
 use recado_core::links::{Link, LinkCode, LinkReads};
 use recado_core::lists::{List, ListCandidates, ListMember, ListReads};
-use recado_core::messages::Message;
-use recado_core::store::{Listing, Record, Records, Removable, Row, RowKey, StoreError, Stored};
-use recado_core::templates::Template;
+use recado_core::store::{
+    Listing, OnDelete, Record, Records, Reference, Removable, Row, RowKey, StoreError, Stored,
+};
 
 use super::{MemoryStore, State};
 
@@ -72,23 +70,10 @@ impl Records for MemoryStore {
     }
 
     async fn is_in_use(&self, company: CompanyId, record: Removable) -> Result<bool, StoreError> {
-        let state = self.state();
-        let rows = &state.rows;
-        let mut contacts = rows.all::<Contact>().filter(|contact| contact.company == company);
-        Ok(match record {
-            Removable::Member(id) => contacts.any(|of| of.assigned_to_member_id == Some(id)),
-            Removable::CloseReason(id) => contacts.any(|of| of.last_close_reason_id == Some(id)),
-            Removable::Connection(id) => {
-                contacts.any(|of| of.last_connection_id == Some(id))
-                    || rows.all().any(|of: &Message| of.company == company && of.connection == id)
-                    || rows
-                        .all()
-                        .any(|of: &Conversation| of.company == company && of.connection == id)
-                    || rows
-                        .all()
-                        .any(|of: &Template| of.company == company && of.connection == Some(id))
-            }
-        })
+        let uses = |(reference, _): &(Reference, RowKey)| {
+            matches!(reference.on_delete, OnDelete::Refuse | OnDelete::Keep)
+        };
+        Ok(self.state().referring(&record.key(company)).iter().any(uses))
     }
 }
 

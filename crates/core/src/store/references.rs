@@ -1,0 +1,221 @@
+//! What rows refer to, said once: the guide for store authors, the model of the test kit and the
+//! tests of the databases' schemas are made from this table.
+
+use super::{Row, RowKey, RowKind};
+use crate::ids::MessageId;
+use crate::messages::RefTarget;
+
+/// What becomes of a row when the row that it refers to is deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OnDelete {
+    /// The deletion is refused with [`Conflict::Reference`](super::Conflict::Reference).
+    Refuse,
+    /// The row is deleted, too.
+    Cascade,
+    /// The field becomes empty. The row keeps its version.
+    Clear,
+    /// Nothing. The row goes on naming what is gone, and may name from the start what was never
+    /// there. [`Records::is_in_use`](super::Records::is_in_use) counts it nevertheless.
+    Keep,
+}
+
+/// A field by which rows of one kind refer to rows of another kind, within one company.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Reference {
+    /// The kind that refers.
+    pub from: RowKind,
+    /// The field of its record. Where it is empty the row refers to nothing.
+    pub field: &'static str,
+    /// The kind that is referred to.
+    pub to: RowKind,
+    /// What its deletion does.
+    pub on_delete: OnDelete,
+}
+
+impl Reference {
+    /// How rows of a kind refer to their company. `None` for companies themselves, for rows that
+    /// belong to no company, and for deliveries, which keep a copy of all that they need.
+    pub const fn to_company(from: RowKind) -> Option<Self> {
+        let refers = !matches!(
+            from,
+            RowKind::Company
+                | RowKind::Secret
+                | RowKind::Worker
+                | RowKind::Shard
+                | RowKind::Delivery
+        );
+        let reference =
+            Self { from, field: "company", to: RowKind::Company, on_delete: OnDelete::Refuse };
+        if refers { Some(reference) } else { None }
+    }
+
+    /// Whether a row can only be stored while the row is there that it refers to.
+    pub const fn is_enforced(&self) -> bool {
+        !matches!(self.on_delete, OnDelete::Keep)
+    }
+}
+
+/// As `Stage.pipeline, which refers to a Pipeline`.
+impl std::fmt::Display for Reference {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?}.{}, which refers to a {:?}", self.from, self.field, self.to)
+    }
+}
+
+/// A field that may name a row.
+trait Names<Id> {
+    fn named(&self) -> Option<Id>;
+}
+
+impl<Id: Copy> Names<Id> for Id {
+    fn named(&self) -> Option<Id> {
+        Some(*self)
+    }
+}
+
+impl<Id: Copy> Names<Id> for Option<Id> {
+    fn named(&self) -> Option<Id> {
+        *self
+    }
+}
+
+impl Names<MessageId> for RefTarget {
+    fn named(&self) -> Option<MessageId> {
+        match self {
+            Self::Message(id) => Some(*id),
+            Self::Report { .. } | Self::Forgotten { .. } => None,
+        }
+    }
+}
+
+/// A record with a field emptied, where its reference says so.
+macro_rules! cleared {
+    ($record:ident $field:ident Clear) => {{
+        let mut record = $record.clone();
+        record.$field = None;
+        Some(record.into())
+    }};
+    ($record:ident $field:ident $on_delete:ident) => {
+        None
+    };
+}
+
+macro_rules! references {
+    ($($From:ident { $($field:ident => $To:ident: $on_delete:ident),+ $(,)? })+) => {
+        /// Every reference within a company, by the kinds that refer. References to the company
+        /// itself are [`Reference::to_company`].
+        pub const REFERENCES: &[Reference] = &[$($(Reference {
+            from: RowKind::$From,
+            field: stringify!($field),
+            to: RowKind::$To,
+            on_delete: OnDelete::$on_delete,
+        },)+)+];
+
+        /// The rows that a row refers to within its company.
+        fn within_company(row: &Row) -> Vec<(Reference, RowKey)> {
+            match row {
+                $(Row::$From(record) => [$(
+                    Names::named(&record.$field).map(|id| {
+                        let reference = Reference {
+                            from: RowKind::$From,
+                            field: stringify!($field),
+                            to: RowKind::$To,
+                            on_delete: OnDelete::$on_delete,
+                        };
+                        (reference, RowKey::$To { company: record.company, id })
+                    }),
+                )+].into_iter().flatten().collect(),)+
+                _ => Vec::new(),
+            }
+        }
+
+        impl Row {
+            /// The row with the field of a reference emptied; `None` unless it is a reference of
+            /// this kind of row that says [`OnDelete::Clear`].
+            pub fn cleared(&self, reference: &Reference) -> Option<Self> {
+                match self {
+                    $($(Row::$From(record)
+                        if (reference.from, reference.field)
+                            == (RowKind::$From, stringify!($field)) =>
+                    {
+                        let _ = record;
+                        cleared!(record $field $on_delete)
+                    })+)+
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+references! {
+    Stage { pipeline => Pipeline: Refuse }
+    Contact {
+        organization_id => Organization: Refuse,
+        pipeline_stage_id => Stage: Refuse,
+        assigned_to_member_id => Member: Refuse,
+        last_close_reason_id => CloseReason: Refuse,
+        last_connection_id => Connection: Keep,
+    }
+    ContactTag { contact => Contact: Cascade, tag => Tag: Cascade }
+    ListMember { list => List: Cascade, contact => Contact: Cascade }
+    Deal { contact_id => Contact: Cascade, stage_id => Stage: Refuse }
+    Document { contact_id => Contact: Refuse }
+    Link { contact => Contact: Cascade }
+    Click { link => Link: Cascade, contact => Contact: Cascade }
+    Group { connection => Connection: Cascade }
+    Alias { contact => Contact: Cascade }
+    Conversation { contact => Contact: Cascade, connection => Connection: Refuse }
+    Message { contact => Contact: Cascade, connection => Connection: Refuse }
+    MessageRef { connection => Connection: Cascade, target => Message: Cascade }
+    LeadMemory { contact => Contact: Cascade }
+    LedgerLine { contact => Contact: Clear }
+    RememberedCall { contact => Contact: Cascade }
+    UnknownKind { connection => Connection: Cascade }
+    Template { connection => Connection: Refuse }
+    DispatchWindow { contact => Contact: Cascade }
+    Recipient { campaign => Campaign: Cascade, contact => Contact: Clear }
+}
+
+impl Row {
+    /// The rows that this one refers to: its company, and what else its fields name.
+    pub fn references(&self) -> Vec<(Reference, RowKey)> {
+        let key = self.key();
+        let company = Reference::to_company(key.kind())
+            .zip(key.company().map(|company| RowKey::Company { company }));
+        company.into_iter().chain(within_company(self)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether the rows of a kind have their company in their key.
+    fn has_company(kind: RowKind) -> bool {
+        kind.key_parts().first() == Some(&"company")
+    }
+
+    #[test]
+    fn rows_with_a_company_refer_to_it_but_for_deliveries() {
+        for kind in RowKind::ALL.iter().copied() {
+            let free = [RowKind::Company, RowKind::Delivery].contains(&kind);
+            assert_eq!(Reference::to_company(kind).is_some(), has_company(kind) && !free);
+        }
+    }
+
+    #[test]
+    fn what_is_referred_to_is_named_by_company_and_id() {
+        for reference in REFERENCES {
+            assert_eq!(reference.to.key_parts(), ["company", "id"], "{reference}");
+        }
+    }
+
+    #[test]
+    fn no_field_is_declared_twice() {
+        for (at, one) in REFERENCES.iter().enumerate() {
+            let same = |other: &&Reference| (other.from, other.field) == (one.from, one.field);
+            assert!(!REFERENCES[at + 1..].iter().any(|other| same(&other)), "{one}");
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! A store that grows: what is not written yet answers with its name.
+
+pub use async_trait::async_trait;
+pub use uuid::Uuid;
+
+use super::StoreError;
+
+/// What a method answers that is not written yet.
+pub fn missing(of: &str, method: &str) -> StoreError {
+    StoreError::corrupt(format!("`{method}` of `{of}` is not written yet"))
+}
+
+macro_rules! names {
+    (
+        [$($Trait:ident { $($method:ident)+ })+]
+        $($Reads:ident($path:path) {
+            $(fn $name:ident($($arg:ident: $Type:ty),* $(,)?) -> $Answer:ty;)+
+        })+
+    ) => {
+        /// What `stubs!` may be told is there: traits and methods.
+        #[expect(non_upper_case_globals, reason = "these are the names themselves")]
+        pub mod names {
+            $(
+                #[doc = concat!("The trait `", stringify!($Trait), "`.")]
+                pub const $Trait: &str = stringify!($Trait);
+                $(
+                    #[doc = concat!("Of `", stringify!($Trait), "`.")]
+                    pub const $method: &str = stringify!($method);
+                )+
+            )+
+            $(
+                #[doc = concat!("The trait `", stringify!($Reads), "`.")]
+                pub const $Reads: &str = stringify!($Reads);
+                $(
+                    #[doc = concat!("Of `", stringify!($Reads), "`.")]
+                    pub const $name: &str = stringify!($name);
+                )+
+            )+
+
+            /// The methods of a store, by their traits.
+            pub const METHODS: &[(&str, &[&str])] = &[
+                $((stringify!($Trait), &[$(stringify!($method)),+]),)+
+                $((stringify!($Reads), &[$(stringify!($name)),+]),)+
+            ];
+        }
+
+        /// Lets the compiler refuse a store whose listed method is not there: without this the name
+        /// would mean the method of the trait, which would call itself.
+        pub trait WriteThisMethodFirst {
+            $($(
+                #[doc = concat!("Stands for a missing `", stringify!($method), "`.")]
+                fn $method(&self) {}
+            )+)+
+            $($(
+                #[doc = concat!("Stands for a missing `", stringify!($name), "`.")]
+                fn $name(&self) {}
+            )+)+
+        }
+
+        impl<T: ?Sized> WriteThisMethodFirst for T {}
+    };
+}
+for_each_read!(names [
+    Commit { commit }
+    Claims { claim_jobs }
+    Upkeep { ready upkeep }
+    Outbox { erase_events sweep_outbox }
+    Signals { notify notified }
+]);
+
+/// Makes a type a [`Store`](crate::store::Store) of which only a part is written.
+///
+/// The methods that are listed are those that the type has by itself, in an `impl` of its own and
+/// with the signature of the trait, without `#[async_trait]`. All others answer an error that says
+/// their name, but for `notify`, which notifies nobody, and `notified`, which waits for ever: both are
+/// right for a database of one process. A trait may be listed, too: then the type implements it by
+/// itself.
+///
+/// ```
+/// use recado_core::store::{ChangeSet, CommitError, RecordsExt, Row, RowKey, StoreError, Stored};
+///
+/// struct MyStore;
+///
+/// impl MyStore {
+///     async fn row(&self, _: &RowKey) -> Result<Option<Stored<Row>>, StoreError> {
+///         Ok(None)
+///     }
+///
+///     async fn commit(&self, _: ChangeSet) -> Result<(), CommitError> {
+///         Ok(())
+///     }
+/// }
+///
+/// recado_core::stubs!(MyStore except { row, commit });
+///
+/// # futures_util::FutureExt::now_or_never(async {
+/// use recado_core::lists::ListReads;
+/// let company = recado_core::ids::CompanyId::new(uuid::Uuid::nil());
+/// let error = MyStore.lists(company).await.expect_err("there is no such method");
+/// assert!(error.to_string().ends_with("`lists` of `ListReads` is not written yet"));
+/// # }).expect("nothing waits");
+/// ```
+///
+/// A name that no store has, and a listed method that the type has not, do not compile.
+///
+/// ```compile_fail,E0425
+/// struct MyStore;
+/// recado_core::stubs!(MyStore except { comit });
+/// ```
+///
+/// ```compile_fail
+/// struct MyStore;
+/// recado_core::stubs!(MyStore except { commit });
+/// ```
+#[macro_export]
+macro_rules! stubs {
+    ($Store:ident) => {
+        $crate::stubs! { $Store except {} }
+    };
+    ($Store:ident except { $($written:ident),* $(,)? }) => {
+        $crate::stubs! { @known ($) $Store { $($written),* } }
+    };
+    (@known ($d:tt) $Store:ident { $($written:ident),* }) => {
+        const _: () = {
+            #[allow(unused_imports, clippy::allow_attributes, reason = "a guard, see there")]
+            use $crate::store::stubs::WriteThisMethodFirst as _;
+
+            $(const _: &str = $crate::store::stubs::names::$written;)*
+
+            /// The one thing where a name is listed, the other where it is not.
+            macro_rules! if_written {
+                $(($written { $d($d yes:tt)* } { $d($d no:tt)* }) => { $d($d yes)* };)*
+                ($d other:ident { $d($d yes:tt)* } { $d($d no:tt)* }) => { $d($d no)* };
+            }
+
+            $crate::for_each_read! { $crate::stubs [@reads $Store if_written] }
+
+            if_written! { Commit {} {
+                #[$crate::store::stubs::async_trait]
+                impl $crate::store::Commit for $Store {
+                    async fn commit(
+                        &self,
+                        changes: $crate::store::ChangeSet,
+                    ) -> Result<(), $crate::store::CommitError> {
+                        if_written!(commit
+                            { <$Store>::commit(self, changes).await }
+                            {{
+                                drop(changes);
+                                Err($crate::store::stubs::missing("Commit", "commit").into())
+                            }}
+                        )
+                    }
+                }
+            } }
+
+            if_written! { Claims {} {
+                #[$crate::store::stubs::async_trait]
+                impl $crate::store::Claims for $Store {
+                    async fn claim_jobs(
+                        &self,
+                        now: $crate::Timestamp,
+                        leased_until: $crate::Timestamp,
+                        limit: u32,
+                    ) -> Result<
+                        Vec<$crate::store::Stored<$crate::jobs::Job>>,
+                        $crate::store::StoreError,
+                    > {
+                        if_written!(claim_jobs
+                            { <$Store>::claim_jobs(self, now, leased_until, limit).await }
+                            {{
+                                let _ = (now, leased_until, limit);
+                                Err($crate::store::stubs::missing("Claims", "claim_jobs"))
+                            }}
+                        )
+                    }
+                }
+            } }
+
+            if_written! { Upkeep {} {
+                #[$crate::store::stubs::async_trait]
+                impl $crate::store::Upkeep for $Store {
+                    async fn ready(&self) -> Result<(), $crate::store::StoreError> {
+                        if_written!(ready
+                            { <$Store>::ready(self).await }
+                            { Err($crate::store::stubs::missing("Upkeep", "ready")) }
+                        )
+                    }
+
+                    async fn upkeep(
+                        &self,
+                        now: $crate::Timestamp,
+                    ) -> Result<(), $crate::store::StoreError> {
+                        if_written!(upkeep
+                            { <$Store>::upkeep(self, now).await }
+                            {{
+                                let _ = now;
+                                Err($crate::store::stubs::missing("Upkeep", "upkeep"))
+                            }}
+                        )
+                    }
+                }
+            } }
+
+            if_written! { Outbox {} {
+                #[$crate::store::stubs::async_trait]
+                impl $crate::events::Outbox for $Store {
+                    async fn erase_events(
+                        &self,
+                        company: $crate::ids::CompanyId,
+                        contact: $crate::ids::ContactId,
+                        limit: u32,
+                    ) -> Result<$crate::events::Erased, $crate::store::StoreError> {
+                        if_written!(erase_events
+                            { <$Store>::erase_events(self, company, contact, limit).await }
+                            {{
+                                let _ = (company, contact, limit);
+                                Err($crate::store::stubs::missing("Outbox", "erase_events"))
+                            }}
+                        )
+                    }
+
+                    async fn sweep_outbox(
+                        &self,
+                        before: $crate::Timestamp,
+                        limit: u32,
+                    ) -> Result<u32, $crate::store::StoreError> {
+                        if_written!(sweep_outbox
+                            { <$Store>::sweep_outbox(self, before, limit).await }
+                            {{
+                                let _ = (before, limit);
+                                Err($crate::store::stubs::missing("Outbox", "sweep_outbox"))
+                            }}
+                        )
+                    }
+                }
+            } }
+
+            if_written! { Signals {} {
+                #[$crate::store::stubs::async_trait]
+                impl $crate::deliveries::Signals for $Store {
+                    fn notify(&self, queues: &[$crate::deliveries::QueueKey]) {
+                        if_written!(notify
+                            { <$Store>::notify(self, queues) }
+                            {{
+                                let _ = queues;
+                            }}
+                        )
+                    }
+
+                    async fn notified(&self) -> Option<Vec<$crate::deliveries::QueueKey>> {
+                        if_written!(notified
+                            { <$Store>::notified(self).await }
+                            { ::std::future::pending().await }
+                        )
+                    }
+                }
+            } }
+        };
+    };
+    (
+        [@reads $Store:ident $if_written:ident]
+        $($Reads:ident($path:path) {
+            $(fn $name:ident($($arg:ident: $Type:ty),* $(,)?) -> $Answer:ty;)+
+        })+
+    ) => {$(
+        $if_written! { $Reads {} {
+            #[$crate::store::stubs::async_trait]
+            impl $path for $Store {
+                $(async fn $name(
+                    &self,
+                    $($arg: $Type),*
+                ) -> Result<$Answer, $crate::store::StoreError> {
+                    $if_written!($name
+                        { <$Store>::$name(self, $($arg),*).await }
+                        {{
+                            let _ = ($($arg,)*);
+                            Err($crate::store::stubs::missing(
+                                stringify!($Reads),
+                                stringify!($name),
+                            ))
+                        }}
+                    )
+                })+
+            }
+        } }
+    )+};
+}
