@@ -4,6 +4,65 @@ use std::fmt;
 
 use subtle::ConstantTimeEq;
 
+/// Whether a value that hides from logs shows itself: when it is printed with `{:-?}`, in tests alone.
+/// Secrets never do.
+fn is_shown(f: &fmt::Formatter<'_>) -> bool {
+    cfg!(any(test, feature = "strategies")) && f.sign_minus()
+}
+
+/// Prints a value that hides from logs: its name with what stands in its place.
+pub(crate) fn masked(
+    f: &mut fmt::Formatter<'_>,
+    name: &str,
+    mask: impl fmt::Display,
+    value: &dyn fmt::Debug,
+) -> fmt::Result {
+    if is_shown(f) { write!(f, "{name}({value:?})") } else { write!(f, "{name}({mask})") }
+}
+
+/// Prints some fields of a struct, and the others only where values show themselves.
+pub(crate) fn partly<'f, 'a>(
+    f: &'f mut fmt::Formatter<'a>,
+    name: &str,
+    shown: &[(&str, &dyn fmt::Debug)],
+    hidden: &[(&str, &dyn fmt::Debug)],
+) -> fmt::Result {
+    let all = is_shown(f);
+    let mut printed = f.debug_struct(name);
+    for (name, value) in shown {
+        printed.field(name, value);
+    }
+    if !all {
+        return printed.finish_non_exhaustive();
+    }
+    for (name, value) in hidden {
+        printed.field(name, value);
+    }
+    printed.finish()
+}
+
+/// `Debug` of a struct of which logs see a part only. Every field has to be named.
+macro_rules! hides {
+    ($Type:ident {
+        shows { $($shown:ident),+ $(,)? }
+        hides { $($hidden:ident),+ $(,)? }
+        $(never shows { $($never:ident),+ })?
+    }) => {
+        impl std::fmt::Debug for $Type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                let Self { $($shown,)+ $($hidden,)+ $($($never: _,)+)? } = self;
+                $crate::secret::partly(
+                    f,
+                    stringify!($Type),
+                    &[$((stringify!($shown), $shown as &dyn std::fmt::Debug)),+],
+                    &[$((stringify!($hidden), $hidden as &dyn std::fmt::Debug)),+],
+                )
+            }
+        }
+    };
+}
+pub(crate) use hides;
+
 /// A secret text. Prints as `***`; compared in constant time.
 #[derive(Clone)]
 pub struct SecretText(String);

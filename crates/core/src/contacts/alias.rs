@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::{Contact, Phone, Platform, Region};
 use crate::ids::{CompanyId, ContactId};
+use crate::secret::masked;
 
 /// The longest name of a contact on a channel.
 const MAX_CHARS: usize = 200;
@@ -59,7 +60,7 @@ impl ChannelKey {
 
 impl fmt::Debug for ChannelKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ChannelKey(***)")
+        masked(f, "ChannelKey", "***", &self.0)
     }
 }
 

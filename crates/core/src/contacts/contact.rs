@@ -1,7 +1,6 @@
 //! A contact as it is stored, and the facts that are derived from it.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use super::identifier::{Identifier, Platform};
 use super::status::{CrmStatus, InboxStatus, Priority};
@@ -11,6 +10,7 @@ use crate::ids::{
     CloseReasonId, CompanyId, ConnectionId, ContactId, CustomFieldId, MemberId, OrganizationId,
     StageId, TagId,
 };
+use crate::secret::hides;
 
 /// Where a contact lives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -221,12 +221,19 @@ impl Contact {
     }
 }
 
-impl fmt::Debug for Contact {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Contact")
-            .field("id", &self.id)
-            .field("company", &self.company)
-            .finish_non_exhaustive()
+hides! {
+    Contact {
+        shows { id, company }
+        hides {
+            source_platform, identifier, phone, email, shared_email, name, wa_profile_name,
+            wa_push_name, display_name, avatar_url, observation, inbox_status, priority,
+            crm_status, is_ai_enabled, external_ai_enabled, ai_paused_until, opted_out_at,
+            opt_out_backfilled, opted_in_at, is_archived, is_pinned, is_muted, is_blocked,
+            is_group, is_simulated, external_chat_id, first_message_at, last_message_at,
+            last_inbound_at, last_read_at, last_closed_at, last_close_reason_id, address,
+            profile, organization_id, pipeline_stage_id, assigned_to_member_id,
+            last_connection_id, custom_fields, created_at, updated_at,
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 
 use crate::form::text_form;
+use crate::secret::masked;
 
 const LENGTH: usize = 11;
 
@@ -73,7 +74,8 @@ impl fmt::Display for Cpf {
 
 impl fmt::Debug for Cpf {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Cpf(*********{})", &self.0[LENGTH - 2..])
+        let mask = format!("*********{}", &self.0[LENGTH - 2..]);
+        masked(f, "Cpf", mask, &self.0)
     }
 }
 

@@ -6,6 +6,7 @@ use serde::{Serialize, Serializer};
 use unicode_normalization::char::is_combining_mark;
 
 use crate::form::text_form;
+use crate::secret::masked;
 use crate::text;
 
 const MAX_LABEL_CHARS: usize = 63;
@@ -70,7 +71,7 @@ impl fmt::Display for Email {
 impl fmt::Debug for Email {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let first = self.0.chars().next().unwrap_or('*');
-        write!(f, "Email({first}***@***)")
+        masked(f, "Email", format_args!("{first}***@***"), &self.0)
     }
 }
 

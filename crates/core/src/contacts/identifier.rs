@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::Phone;
+use crate::secret::masked;
 use crate::text;
 
 /// The messaging channel of a contact: `source_platform` (D2).
@@ -60,6 +61,6 @@ impl Identifier {
 
 impl fmt::Debug for Identifier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Identifier(***)")
+        masked(f, "Identifier", "***", &self.0)
     }
 }

@@ -7,6 +7,7 @@ use rlibphonenumber::{PHONE_NUMBER_UTIL, PhoneNumber, PhoneNumberFormat};
 use serde::{Serialize, Serializer};
 
 use super::region::Region;
+use crate::secret::masked;
 
 /// Longest input that is read; what is longer is no phone number in any notation.
 const MAX_INPUT_CHARS: usize = 64;
@@ -139,7 +140,9 @@ impl fmt::Debug for Phone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digits = self.digits();
         let hidden = digits.len() - 4;
-        write!(f, "Phone(+{}{}{})", &digits[..2], "*".repeat(hidden), &digits[2 + hidden..])
+        let stars = "*".repeat(hidden);
+        let mask = format!("+{}{stars}{}", &digits[..2], &digits[2 + hidden..]);
+        masked(f, "Phone", mask, &self.as_str())
     }
 }
 

@@ -12,6 +12,7 @@ use crate::connections::{Connection, Gateway};
 use crate::groups::{GroupCode, GroupList};
 use crate::ids::MessageId;
 use crate::messages::{DeliveryCode, Failure, ProviderMessageId};
+use crate::secret::{hides, masked};
 use crate::templates::{TemplateCategory, TemplateStatus};
 use crate::transport::Transport;
 
@@ -35,10 +36,12 @@ pub enum Content {
 
 impl fmt::Debug for Content {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Text(_) => "Text(***)",
-            Self::Template { .. } => "Template(***)",
-        })
+        match self {
+            Self::Text(text) => masked(f, "Text", "***", text),
+            Self::Template { name, language, variables, rendered } => {
+                masked(f, "Template", "***", &(name, language, variables, rendered))
+            }
+        }
     }
 }
 
@@ -56,9 +59,12 @@ pub struct Outgoing {
     pub content: Content,
 }
 
-impl fmt::Debug for Outgoing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Outgoing").field("reference", &self.reference).finish_non_exhaustive()
+hides! {
+    Outgoing {
+        shows { reference }
+        hides {
+            recipient, group, content,
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::Timestamp;
 use crate::ids::{ClickId, CompanyId, ContactId, LinkId};
+use crate::secret::masked;
 
 /// The code of a tracked link: 22 base64url characters, 128 random bits, so that codes cannot be
 /// guessed (R18).
@@ -34,7 +35,7 @@ impl LinkCode {
 
 impl fmt::Debug for LinkCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("LinkCode(***)")
+        masked(f, "LinkCode", "***", &self.0)
     }
 }
 

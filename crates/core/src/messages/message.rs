@@ -1,11 +1,10 @@
 //! A message as it is stored.
 
-use std::fmt;
-
 use super::{Failure, ProviderMessageId};
 use crate::Timestamp;
 use crate::ids::{CompanyId, ConnectionId, ContactId, DocumentId, MessageId, WorkerId};
 use crate::prosas::Prosa;
+use crate::secret::hides;
 use crate::templates::TemplateCategory;
 use crate::words::words;
 
@@ -107,9 +106,12 @@ impl Media {
     }
 }
 
-impl fmt::Debug for Media {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Media").field("document", &self.document).finish_non_exhaustive()
+hides! {
+    Media {
+        shows { document }
+        hides {
+            url, source, mimetype, filename, caption,
+        }
     }
 }
 
@@ -124,9 +126,12 @@ pub struct Quoted {
     pub message_type: Option<MessageType>,
 }
 
-impl fmt::Debug for Quoted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Quoted").field("message", &self.message).finish_non_exhaustive()
+hides! {
+    Quoted {
+        shows { message }
+        hides {
+            content, message_type,
+        }
     }
 }
 
@@ -186,11 +191,13 @@ impl Message {
     }
 }
 
-impl fmt::Debug for Message {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Message")
-            .field("id", &self.id)
-            .field("status", &self.status)
-            .finish_non_exhaustive()
+hides! {
+    Message {
+        shows { id, status }
+        hides {
+            company, contact, connection, direction, message_type, sender_type, failure,
+            content, media, provider_id, external_id, quoted, participant, template_category,
+            prosa, is_history, edited_at, sender, created_at, timestamp,
+        }
     }
 }

@@ -8,6 +8,7 @@ use uuid::Uuid;
 use super::positions;
 use crate::Timestamp;
 use crate::ids::{CompanyId, ConnectionId, TemplateId};
+use crate::secret::hides;
 use crate::words::words;
 
 words! {
@@ -67,14 +68,15 @@ pub struct Template {
     pub updated_at: Timestamp,
 }
 
-// Not derived: the token is a credential.
-impl fmt::Debug for Template {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Template")
-            .field("id", &self.id)
-            .field("name", &self.name)
-            .field("status", &self.status)
-            .finish_non_exhaustive()
+// The token is a credential.
+hides! {
+    Template {
+        shows { id, name, status }
+        hides {
+            company, category, language, body, connection, provider_id, is_complex,
+            created_at, updated_at,
+        }
+        never shows { token }
     }
 }
 

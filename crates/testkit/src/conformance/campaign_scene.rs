@@ -21,6 +21,7 @@ use tokio::sync::Barrier;
 use uuid::Builder;
 
 use super::Harness;
+use super::caller::Caller;
 use super::scene::{Scene, at, first};
 
 /// More than there ever are.
@@ -135,8 +136,13 @@ impl Scene {
     }
 
     /// A campaign as it is stored now.
-    pub(super) async fn campaign_now(&self, id: CampaignId) -> Option<Stored<Campaign>> {
-        self.store.get::<Campaign>((self.company, id)).await.expect("the store works")
+    #[track_caller]
+    pub(super) fn campaign_now(
+        &self,
+        id: CampaignId,
+    ) -> impl Future<Output = Option<Stored<Campaign>>> {
+        let caller = Caller::here();
+        async move { caller.works(self.store.get::<Campaign>((self.company, id)).await) }
     }
 
     /// A contact whose id is anything, so that ids do not tell who came first.
@@ -201,16 +207,14 @@ impl Scene {
     }
 
     /// A recipient as it is stored now.
-    pub(super) async fn recipient_now(
+    #[track_caller]
+    pub(super) fn recipient_now(
         &self,
         campaign: CampaignId,
         number: u32,
-    ) -> Option<Stored<Recipient>> {
-        let number = RecipientNumber(number);
-        self.store
-            .get::<Recipient>((self.company, campaign, number))
-            .await
-            .expect("the store works")
+    ) -> impl Future<Output = Option<Stored<Recipient>>> {
+        let (caller, number) = (Caller::here(), RecipientNumber(number));
+        async move { caller.works(self.store.get::<Recipient>((self.company, campaign, number)).await) }
     }
 
     /// All recipients of a campaign, by number.
@@ -232,9 +236,10 @@ impl Scene {
     }
 
     /// How many recipients have which status.
-    pub(super) async fn counts(&self, campaign: CampaignId) -> RecipientCounts {
-        let counts = self.store.recipient_counts(self.company, campaign).await;
-        counts.expect("the store works")
+    #[track_caller]
+    pub(super) fn counts(&self, campaign: CampaignId) -> impl Future<Output = RecipientCounts> {
+        let caller = Caller::here();
+        async move { caller.works(self.store.recipient_counts(self.company, campaign).await) }
     }
 }
 

@@ -13,7 +13,7 @@ use recado_core::store::{Change, ChangeSet, Conflict, Row, Stored, UniqueKey};
 use super::Harness;
 use super::campaign_scene::{at_once, counted};
 use super::channel_rows::AWKWARD;
-use super::scene::{Scene, assert_reference, assert_stale, assert_taken, at, conflict, first};
+use super::scene::{Scene, assert_stale, assert_taken, at, conflict, first};
 
 /// The largest amount of any unit that is kept elsewhere.
 const LARGEST: i64 = 1_000_000_000_000_000;
@@ -225,7 +225,7 @@ pub async fn a_campaign_needs_its_company(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let company = CompanyId::new(scene.uuid());
     let status = CampaignStatus::Running;
-    assert_reference(scene.try_add(Campaign { company, status, ..scene.campaign() }).await);
+    scene.refuses(Change::insert(Campaign { company, status, ..scene.campaign() })).await;
     assert_eq!(scene.store.running_campaigns().await.expect("works"), []);
 }
 

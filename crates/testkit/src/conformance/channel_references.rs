@@ -3,20 +3,20 @@
 use recado_core::connections::Connection;
 use recado_core::contacts::Contact;
 use recado_core::messages::RefTarget;
-use recado_core::store::{ChangeSet, Row};
+use recado_core::store::{Change, ChangeSet, Row};
 
 use super::Harness;
-use super::scene::{Scene, applied, assert_reference, at, first};
+use super::scene::{Scene, applied, at, first};
 
 /// Each belongs to a company; only workers belong to none.
 pub async fn a_row_of_a_channel_needs_its_company(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let mut nowhere = scene.through(scene.store.clone());
     nowhere.company = recado_core::ids::CompanyId::new(scene.uuid());
-    assert_reference(nowhere.try_add(nowhere.connection()).await);
-    assert_reference(nowhere.try_add(nowhere.template(None)).await);
-    assert_reference(nowhere.try_add(nowhere.debit(None, 1, 0)).await);
-    assert_reference(nowhere.try_add(nowhere.call("k", None)).await);
+    nowhere.refuses(Change::insert(nowhere.connection())).await;
+    nowhere.refuses(Change::insert(nowhere.template(None))).await;
+    nowhere.refuses(Change::insert(nowhere.debit(None, 1, 0))).await;
+    nowhere.refuses(Change::insert(nowhere.call("k", None))).await;
     nowhere.add(nowhere.worker(0)).await;
 }
 
@@ -41,10 +41,7 @@ fn dangling(scene: &Scene, here: &(Contact, Connection), lost: &(Contact, Connec
 
 async fn all_are_refused(scene: &Scene, rows: Vec<Row>) {
     for row in rows {
-        let shown = format!("{row:?}");
-        let outcome = scene.try_add(row).await;
-        assert!(outcome.is_err(), "{shown} was stored");
-        assert_reference(outcome);
+        scene.refuses(Change::insert(row)).await;
     }
 }
 
@@ -74,7 +71,7 @@ pub async fn a_channel_of_another_company_is_no_reference(harness: &dyn Harness)
     other.add(message.clone()).await;
     let mut reference = scene.reference(&message, "w1");
     reference.connection = here.1.id;
-    assert_reference(scene.try_add(reference).await);
+    scene.refuses(Change::insert(reference)).await;
 }
 
 /// Updates.
@@ -95,22 +92,22 @@ pub async fn an_update_cannot_lead_a_channels_row_to_nothing(harness: &dyn Harne
     let (nobody, nowhere) = (scene.contact().id, scene.connection().id);
     let mut changed = message.clone();
     changed.contact = nobody;
-    assert_reference(scene.try_apply(first(message.clone()).update(changed)).await);
+    scene.refuses(first(message.clone()).update(changed)).await;
     let mut changed = message.clone();
     changed.connection = nowhere;
-    assert_reference(scene.try_apply(first(message.clone()).update(changed)).await);
+    scene.refuses(first(message.clone()).update(changed)).await;
     let mut changed = template.clone();
     changed.connection = Some(nowhere);
-    assert_reference(scene.try_apply(first(template).update(changed)).await);
+    scene.refuses(first(template).update(changed)).await;
     let mut changed = line.clone();
     changed.contact = Some(nobody);
-    assert_reference(scene.try_apply(first(line).update(changed)).await);
+    scene.refuses(first(line).update(changed)).await;
     let mut changed = call.clone();
     changed.contact = Some(nobody);
-    assert_reference(scene.try_apply(first(call).update(changed)).await);
+    scene.refuses(first(call).update(changed)).await;
     let mut changed = report.clone();
     changed.target = RefTarget::Message(scene.inbound(&contact, &connection, 0).id);
-    assert_reference(scene.try_apply(first(report).update(changed)).await);
+    scene.refuses(first(report).update(changed)).await;
     assert_eq!(scene.message_now(message.id).await, Some(first(message)));
 }
 
@@ -152,7 +149,7 @@ pub async fn a_connection_that_is_in_use_stays(harness: &dyn Harness) {
             _ => (template.clone().into(), first(template).delete()),
         };
         scene.add(row).await;
-        assert_reference(scene.try_apply(goes.clone()).await);
+        scene.refuses(goes.clone()).await;
         let both = ChangeSet::new().with(frees).with(goes);
         scene.store.commit(both).await.expect("nothing refers to it any more");
         assert_eq!(scene.connection_now(connection.id).await, None);

@@ -22,6 +22,7 @@ use recado_core::workers::Worker;
 use serde_json::json;
 use uuid::Builder;
 
+use super::caller::Caller;
 use super::scene::{Scene, at};
 
 /// A key as a store keeps it.
@@ -54,15 +55,27 @@ impl Scene {
     }
 
     /// A message as it is stored now.
-    pub(super) async fn message_now(&self, id: MessageId) -> Option<Stored<Message>> {
-        let mut found = self.store.messages(self.company, &[id]).await.expect("the store works");
-        assert!(found.len() <= 1, "a message is there once");
-        found.pop()
+    #[track_caller]
+    pub(super) fn message_now(
+        &self,
+        id: MessageId,
+    ) -> impl Future<Output = Option<Stored<Message>>> {
+        let caller = Caller::here();
+        async move {
+            let mut found = caller.works(self.store.messages(self.company, &[id]).await);
+            assert!(found.len() <= 1, "{caller}: a message is there once");
+            found.pop()
+        }
     }
 
     /// A connection as it is stored now.
-    pub(super) async fn connection_now(&self, id: ConnectionId) -> Option<Stored<Connection>> {
-        self.store.get::<Connection>((self.company, id)).await.expect("the store works")
+    #[track_caller]
+    pub(super) fn connection_now(
+        &self,
+        id: ConnectionId,
+    ) -> impl Future<Output = Option<Stored<Connection>>> {
+        let caller = Caller::here();
+        async move { caller.works(self.store.get::<Connection>((self.company, id)).await) }
     }
 
     pub(super) fn connection(&self) -> Connection {

@@ -3,7 +3,7 @@
 use recado_core::Timestamp;
 use recado_core::dispatches::{DispatchWindow, WindowKey, WindowState};
 use recado_core::ids::{CompanyId, ContactId, MessageId};
-use recado_core::store::{ChangeSet, Conflict, Row, UniqueKey};
+use recado_core::store::{Change, ChangeSet, Conflict, Row, UniqueKey};
 
 use super::Harness;
 use super::campaign_scene::at_once;
@@ -107,11 +107,11 @@ pub async fn a_dispatch_window_needs_its_contact(harness: &dyn Harness) {
     let other = scene.another_company().await;
     let (unknown, theirs) = (scene.contact(), other.contact());
     other.add(theirs.clone()).await;
-    assert_reference(scene.try_add(scene.window(&unknown, 1)).await);
-    assert_reference(scene.try_add(scene.window(&theirs, 1)).await);
+    scene.refuses(Change::insert(scene.window(&unknown, 1))).await;
+    scene.refuses(Change::insert(scene.window(&theirs, 1))).await;
     let nowhere =
         DispatchWindow { company: CompanyId::new(scene.uuid()), ..other.window(&theirs, 1) };
-    assert_reference(scene.try_add(nowhere).await);
+    scene.refuses(Change::insert(nowhere)).await;
     other.add(other.window(&theirs, 1)).await;
     // The set that brings the window may bring its contact.
     let changes = ChangeSet::new().insert(unknown.clone()).insert(scene.window(&unknown, 1));

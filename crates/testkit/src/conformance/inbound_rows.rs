@@ -6,14 +6,14 @@ use recado_core::Timestamp;
 use recado_core::access::{Company, Plan};
 use recado_core::ids::CompanyId;
 use recado_core::inbound::{AuthMode, EndpointSecret, InboundEndpoint, MAX_KEYS, VariableMapping};
-use recado_core::store::{ChangeSet, Conflict, RecordsExt, Row, UniqueKey};
+use recado_core::store::{Change, ChangeSet, Conflict, RecordsExt, Row, UniqueKey};
 use recado_core::templates::Template;
 use uuid::Builder;
 
 use super::Harness;
 use super::campaign_scene::{at_once, slug};
 use super::channel_rows::AWKWARD;
-use super::scene::{Scene, assert_reference, assert_stale, assert_taken, at, conflict, first};
+use super::scene::{Scene, assert_stale, assert_taken, at, conflict, first};
 
 /// Mappings from nothing to the largest one, with expressions that are hard on databases.
 fn mappings() -> Vec<VariableMapping> {
@@ -195,7 +195,7 @@ pub async fn an_inbound_endpoint_needs_its_company(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let nowhere =
         InboundEndpoint { company: CompanyId::new(scene.uuid()), ..scene.endpoint("loja") };
-    assert_reference(scene.try_add(nowhere).await);
+    scene.refuses(Change::insert(nowhere)).await;
     assert_eq!(scene.store.endpoint_by_slug(&slug("loja")).await.expect("works"), None);
 }
 

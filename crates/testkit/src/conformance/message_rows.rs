@@ -13,6 +13,7 @@ use recado_core::prosas::{Brl, Prosa, ProsaScope, Prosas};
 use recado_core::templates::TemplateCategory;
 
 use super::Harness;
+use super::caller::assert_same;
 use super::channel_rows::{AWKWARD, filled};
 use super::channel_scene::wamid;
 use super::scene::{Scene, at, first};
@@ -59,40 +60,6 @@ fn full_message(scene: &Scene, contact: &Contact, connection: &Connection) -> Me
         timestamp: at(-3),
         ..scene.outbound(contact, connection, 0)
     }
-}
-
-/// `Message` hides its content from `Debug`: says at least which parts differ.
-fn assert_same(read: &Message, wanted: &Message) {
-    assert_eq!(
-        (read.id, read.contact, read.connection),
-        (wanted.id, wanted.contact, wanted.connection)
-    );
-    assert_eq!(
-        (read.direction, read.message_type, read.sender_type, read.status),
-        (wanted.direction, wanted.message_type, wanted.sender_type, wanted.status)
-    );
-    assert_eq!(read.failure, wanted.failure);
-    assert_eq!(read.content, wanted.content);
-    assert_eq!(read.media.url, wanted.media.url);
-    assert_eq!(read.media.source, wanted.media.source);
-    assert_eq!(read.media.document, wanted.media.document);
-    assert_eq!(read.media.mimetype, wanted.media.mimetype);
-    assert_eq!(read.media.filename, wanted.media.filename);
-    assert_eq!(read.media.caption, wanted.media.caption);
-    assert_eq!(read.provider_id, wanted.provider_id);
-    assert_eq!(read.external_id, wanted.external_id);
-    assert_eq!(read.quoted.message, wanted.quoted.message);
-    assert_eq!(read.quoted.content, wanted.quoted.content);
-    assert_eq!(read.quoted.message_type, wanted.quoted.message_type);
-    assert_eq!(read.participant, wanted.participant);
-    assert_eq!(read.template_category, wanted.template_category);
-    assert_eq!(read.prosa, wanted.prosa);
-    assert_eq!((read.is_history, read.sender), (wanted.is_history, wanted.sender));
-    assert_eq!(
-        (read.edited_at, read.created_at, read.timestamp),
-        (wanted.edited_at, wanted.created_at, wanted.timestamp)
-    );
-    assert!(read == wanted, "a field differs");
 }
 
 /// Reads a message in every way there is.

@@ -9,10 +9,12 @@
 //! recado_testkit::conformance_suite!(fresh);
 //! ```
 //!
-//! Each bullet becomes a test of its own, so that a failing name tells the store and the bullet.
+//! Each bullet becomes a test of its own, so that a failing name tells the store and the bullet. A
+//! store that is being written runs some topics only: `conformance_suite!(fresh, topics: [commits])`.
 //! The tests use `#[tokio::test]`: the crate needs `tokio` with `macros` and `rt-multi-thread`.
 
 pub mod access;
+mod caller;
 mod campaign_scene;
 pub mod campaigns;
 pub mod cascades;
@@ -59,6 +61,7 @@ pub mod routed;
 pub mod rows;
 mod scene;
 mod suite;
+mod topics;
 pub mod unique_keys;
 pub mod unknown_kinds;
 pub mod upkeep;

@@ -4,7 +4,7 @@ use recado_core::Timestamp;
 use recado_core::deliveries::{Attempt, Delivery, DeliveryStatus, MAX_LOG, SHARDS, Shard};
 use recado_core::events::{Event, EventType};
 use recado_core::ids::WorkerId;
-use recado_core::store::{RecordsExt, Row, UniqueKey};
+use recado_core::store::{Change, RecordsExt, Row, UniqueKey};
 use recado_core::webhooks::{
     EventRoute, RotatedSecret, Routes, SigningSecret, SigningSecrets, Topics, Webhook,
     WebhookState, WebhookUrl,
@@ -15,7 +15,7 @@ use serde_json::json;
 use super::Harness;
 use super::channel_rows::AWKWARD;
 use super::outbound_scene::record;
-use super::scene::{Scene, assert_reference, assert_stale, assert_taken, at, first};
+use super::scene::{Scene, assert_stale, assert_taken, at, first};
 
 fn topics() -> Vec<Topics> {
     let read = |value| Topics::read(&value).expect("acceptable");
@@ -234,8 +234,8 @@ pub async fn a_webhook_needs_its_company(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;
     let mut nowhere = scene.through(scene.store.clone());
     nowhere.company = recado_core::ids::CompanyId::new(scene.uuid());
-    assert_reference(nowhere.try_add(nowhere.webhook()).await);
-    assert_reference(nowhere.try_add(nowhere.routes(&[])).await);
+    nowhere.refuses(Change::insert(nowhere.webhook())).await;
+    nowhere.refuses(Change::insert(nowhere.routes(&[]))).await;
 }
 
 /// Promise 8.

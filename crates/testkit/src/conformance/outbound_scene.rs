@@ -10,6 +10,7 @@ use recado_core::webhooks::{
     EventRoute, Routes, SigningSecret, SigningSecrets, Topics, Webhook, WebhookState, WebhookUrl,
 };
 
+use super::caller::Caller;
 use super::scene::{Scene, at};
 
 /// More than there ever are.
@@ -133,28 +134,41 @@ impl Scene {
     }
 
     /// What is read of a queue.
-    pub(super) async fn read_queue(&self, read: QueueRead) -> QueuePage {
-        self.store.read_queue(read).await.expect("the store works")
+    #[track_caller]
+    pub(super) fn read_queue(&self, read: QueueRead) -> impl Future<Output = QueuePage> {
+        let caller = Caller::here();
+        async move { caller.works(self.store.read_queue(read).await) }
     }
 
     /// A delivery as it is stored now.
-    pub(super) async fn delivery_now(&self, id: DeliveryId) -> Option<Stored<Delivery>> {
-        self.store.get::<Delivery>((self.company, id)).await.expect("the store works")
+    #[track_caller]
+    pub(super) fn delivery_now(
+        &self,
+        id: DeliveryId,
+    ) -> impl Future<Output = Option<Stored<Delivery>>> {
+        let caller = Caller::here();
+        async move { caller.works(self.store.get::<Delivery>((self.company, id)).await) }
     }
 
     /// An event as it is stored now.
-    pub(super) async fn event_now(&self, id: EventId) -> Option<EventRecord> {
-        self.store.event(self.company, id).await.expect("the store works")
+    #[track_caller]
+    pub(super) fn event_now(&self, id: EventId) -> impl Future<Output = Option<EventRecord>> {
+        let caller = Caller::here();
+        async move { caller.works(self.store.event(self.company, id).await) }
     }
 
     /// A part of the journal, of all types.
-    pub(super) async fn journal(
+    #[track_caller]
+    pub(super) fn journal(
         &self,
         after: JournalPosition,
         limit: u32,
-    ) -> Vec<(JournalPosition, EventRecord)> {
-        let read = self.store.events_after(self.company, EventType::ALL, after, limit).await;
-        read.expect("the store works")
+    ) -> impl Future<Output = Vec<(JournalPosition, EventRecord)>> {
+        let caller = Caller::here();
+        async move {
+            let types = EventType::ALL;
+            caller.works(self.store.events_after(self.company, types, after, limit).await)
+        }
     }
 
     /// The ids of the whole journal.

@@ -23,7 +23,7 @@ use super::Harness;
 use super::campaign_scene::{Enrolled, at_once};
 use super::channel_scene::{key, wamid};
 use super::outbound_scene::{ALL, whole};
-use super::scene::{Scene, applied, assert_reference, assert_stale, at, conflict, first};
+use super::scene::{Scene, applied, assert_stale, at, conflict, first};
 
 /// One of everything that a contact can have.
 struct Owned {
@@ -268,7 +268,7 @@ pub async fn a_reassignment_needs_its_contact(harness: &dyn Harness) {
     for row in rows {
         scene.add(row.clone()).await;
         for nobody in [&missing, &theirs] {
-            assert_reference(scene.try_apply(move_to(&scene, &from, nobody)).await);
+            scene.refuses(move_to(&scene, &from, nobody)).await;
         }
         let changes = ChangeSet::new().with(move_to(&scene, &from, &into));
         scene.store.commit(changes).await.expect("somebody is there");

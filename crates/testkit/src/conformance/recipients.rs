@@ -11,7 +11,7 @@ use recado_core::store::{ChangeSet, Conflict, Row, Stored};
 
 use super::Harness;
 use super::campaign_scene::{ALL, Enrolled, at_once, counted};
-use super::scene::{Scene, assert_reference, assert_stale, at, conflict, first};
+use super::scene::{Scene, assert_stale, at, conflict, first};
 
 fn faults() -> Vec<RecipientFault> {
     let of_contact = ContactFault::ALL.iter().map(|fault| RecipientFault::Contact(*fault));
@@ -320,7 +320,7 @@ pub async fn a_recipient_cannot_be_led_to_a_missing_contact(harness: &dyn Harnes
     let recipient = &enrolled.recipients(&scene)[0];
     for contact in [unknown.id, theirs.id] {
         let led = Recipient { contact: Some(contact), ..recipient.value().clone() };
-        assert_reference(scene.try_apply(recipient.update(led)).await);
+        scene.refuses(recipient.update(led)).await;
     }
     assert_eq!(scene.recipient_now(enrolled.campaign.id, 1).await, Some(recipient.clone()));
 }

@@ -23,6 +23,7 @@ use recado_core::{Ids, Timestamp};
 use uuid::Uuid;
 
 use super::Harness;
+use super::caller::Caller;
 use crate::{SeededIds, TestClock};
 
 /// A database with one company.
@@ -44,6 +45,7 @@ pub(super) fn search(text: &str) -> ContactFilter {
 }
 
 /// What a failed commit conflicts with.
+#[track_caller]
 pub(super) fn conflict(outcome: Result<(), CommitError>) -> Conflict {
     match outcome {
         Err(CommitError::Conflict(conflict)) => conflict,
@@ -52,22 +54,26 @@ pub(super) fn conflict(outcome: Result<(), CommitError>) -> Conflict {
 }
 
 /// Checks that a commit failed because the key is held.
+#[track_caller]
 pub(super) fn assert_taken(outcome: Result<(), CommitError>, key: UniqueKey) {
     assert_eq!(conflict(outcome), Conflict::Taken(key));
 }
 
 /// Checks that a commit failed because something had moved on.
+#[track_caller]
 pub(super) fn assert_stale(outcome: Result<(), CommitError>) {
     let found = conflict(outcome);
     assert!(matches!(found, Conflict::Stale(_)), "stale was expected, not {found:?}");
 }
 
 /// Checks that a commit failed because of a reference.
+#[track_caller]
 pub(super) fn assert_reference(outcome: Result<(), CommitError>) {
     assert_eq!(conflict(outcome), Conflict::Reference);
 }
 
 /// Whether a commit was applied; a conflict is no failure here, anything else is.
+#[track_caller]
 pub(super) fn applied(outcome: Result<(), CommitError>) -> bool {
     match outcome {
         Ok(()) => true,
@@ -114,8 +120,9 @@ impl Scene {
     }
 
     /// Stores a row.
-    pub(super) async fn add(&self, row: impl Into<Row>) {
-        self.try_add(row).await.expect("the row can be stored");
+    #[track_caller]
+    pub(super) fn add(&self, row: impl Into<Row>) -> impl Future<Output = ()> {
+        self.applies(Caller::here(), [Change::insert(row)])
     }
 
     /// Tries to store a row.
@@ -124,8 +131,9 @@ impl Scene {
     }
 
     /// Applies a change.
-    pub(super) async fn apply(&self, change: Change) {
-        self.try_apply(change).await.expect("the change can be applied");
+    #[track_caller]
+    pub(super) fn apply(&self, change: Change) -> impl Future<Output = ()> {
+        self.applies(Caller::here(), [change])
     }
 
     /// Tries to apply a change.
@@ -134,32 +142,58 @@ impl Scene {
     }
 
     /// Stores all rows in one commit.
-    pub(super) async fn add_all<T: Into<Row>>(&self, rows: impl IntoIterator<Item = T>) {
+    #[track_caller]
+    pub(super) fn add_all<T: Into<Row>>(
+        &self,
+        rows: impl IntoIterator<Item = T>,
+    ) -> impl Future<Output = ()> {
+        let caller = Caller::here();
         let changes = rows.into_iter().fold(ChangeSet::new(), |changes, row| changes.insert(row));
-        self.store.commit(changes).await.expect("the rows can be stored");
+        async move {
+            if let Err(error) = self.store.commit(changes.clone()).await {
+                // One by one, the row can be named.
+                self.applies(caller, changes.changes).await;
+                panic!(
+                    "{caller}: rows that can be stored one by one were refused as a set: {error}"
+                );
+            }
+        }
     }
 
     /// A contact as it is stored now.
-    pub(super) async fn stored(&self, id: ContactId) -> Stored<Contact> {
-        let contact = self.store.get::<Contact>((self.company, id)).await.expect("the store works");
-        contact.expect("the contact is there")
+    #[track_caller]
+    pub(super) fn stored(&self, id: ContactId) -> impl Future<Output = Stored<Contact>> {
+        let caller = Caller::here();
+        async move {
+            let contact = self.store.get::<Contact>((self.company, id)).await;
+            caller.finds("the contact", caller.works(contact))
+        }
     }
 
     /// Whether there is such a contact.
-    pub(super) async fn has_contact(&self, id: ContactId) -> bool {
-        self.store.get::<Contact>((self.company, id)).await.expect("the store works").is_some()
+    #[track_caller]
+    pub(super) fn has_contact(&self, id: ContactId) -> impl Future<Output = bool> {
+        let caller = Caller::here();
+        async move { caller.works(self.store.get::<Contact>((self.company, id)).await).is_some() }
     }
 
     /// One page of the listing.
-    pub(super) async fn page(&self, filter: &ContactFilter, page: u32, limit: u32) -> ContactSlice {
-        let request = PageRequest { page, limit };
-        let slice = self.store.contact_page(self.company, filter, request, false).await;
-        slice.expect("the store works")
+    #[track_caller]
+    pub(super) fn page(
+        &self,
+        filter: &ContactFilter,
+        page: u32,
+        limit: u32,
+    ) -> impl Future<Output = ContactSlice> {
+        let (caller, request) = (Caller::here(), PageRequest { page, limit });
+        async move { caller.works(self.store.contact_page(self.company, filter, request, false).await) }
     }
 
     /// How many contacts pass a filter, as the listing tells.
-    pub(super) async fn total(&self, filter: &ContactFilter) -> u64 {
-        self.page(filter, 1, 1).await.total
+    #[track_caller]
+    pub(super) fn total(&self, filter: &ContactFilter) -> impl Future<Output = u64> {
+        let page = self.page(filter, 1, 1);
+        async move { page.await.total }
     }
 
     pub(super) fn company_row(&self, id: CompanyId) -> Company {

@@ -4,12 +4,12 @@ use recado_core::Timestamp;
 use recado_core::connections::Connection;
 use recado_core::gateway::{MAX_KIND, MAX_UNKNOWN_KINDS, UnknownKind};
 use recado_core::ids::ConnectionId;
-use recado_core::store::{RecordsExt, Row, Stored, UniqueKey};
+use recado_core::store::{Change, RecordsExt, Row, Stored, UniqueKey};
 use serde_json::{Value, json};
 
 use super::Harness;
 use super::channel_rows::AWKWARD;
-use super::scene::{Scene, assert_reference, assert_stale, assert_taken, at, first};
+use super::scene::{Scene, assert_stale, assert_taken, at, first};
 
 const DAY: i64 = 86_400_000;
 
@@ -124,7 +124,7 @@ pub async fn an_unknown_kind_needs_its_connection(harness: &dyn Harness) {
     let theirs = connected(&other).await;
     for connection in [scene.connection(), theirs] {
         let row: Row = scene.unknown_kind(&connection, "call").into();
-        assert_reference(scene.try_add(row).await);
+        scene.refuses(Change::insert(row)).await;
     }
 }
 

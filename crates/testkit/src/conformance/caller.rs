@@ -1,0 +1,150 @@
+//! Who asked: a promise that fails inside a helper names the line of the suite that called it.
+
+use std::fmt::{self, Debug, Display};
+use std::panic::Location;
+
+use recado_core::store::{
+    Change, ChangeKind, CommitError, Conflict, REFERENCES, Reference, Row, RowKey, StoreError,
+};
+
+use super::scene::Scene;
+
+/// The line that called a helper. Async functions cannot be told it by the compiler: a helper is a
+/// plain function that asks for it and answers a future.
+#[derive(Clone, Copy)]
+pub(super) struct Caller(&'static Location<'static>);
+
+impl Display for Caller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "in the promise at {}", self.0)
+    }
+}
+
+impl Caller {
+    #[track_caller]
+    pub(super) fn here() -> Self {
+        Self(Location::caller())
+    }
+
+    /// What the store answered.
+    pub(super) fn works<T>(self, answer: Result<T, StoreError>) -> T {
+        answer.unwrap_or_else(|error| panic!("{self}: the store failed: {error}"))
+    }
+
+    /// What is there.
+    pub(super) fn finds<T>(self, what: &str, found: Option<T>) -> T {
+        found.unwrap_or_else(|| panic!("{self}: {what} is not there"))
+    }
+}
+
+/// What a change writes, to be named in a message.
+fn named(change: &Change) -> String {
+    match change.kind() {
+        ChangeKind::Insert(row) => format!("the insert of {:?}", row.key()),
+        ChangeKind::Update { row, .. } => format!("the update of {:?}", row.key()),
+        ChangeKind::Delete { key, .. } => format!("the deletion of {key:?}"),
+        other => format!("{other:?}"),
+    }
+}
+
+fn listed(references: &[Reference]) -> String {
+    let listed: Vec<String> = references.iter().map(Reference::to_string).collect();
+    listed.join("; ")
+}
+
+impl Scene {
+    /// The references of a row that lead nowhere and should not.
+    async fn dangling(&self, row: &Row) -> Result<Vec<Reference>, StoreError> {
+        let mut missing = Vec::new();
+        for (reference, key) in row.references() {
+            if reference.is_enforced() && self.store.row(&key).await?.is_none() {
+                missing.push(reference);
+            }
+        }
+        Ok(missing)
+    }
+
+    /// Why a change was not applied, in words that name its rows.
+    async fn why_not(&self, change: &Change, error: &CommitError) -> String {
+        let name = named(change);
+        let what = match change.kind() {
+            ChangeKind::Insert(row) | ChangeKind::Update { row, .. }
+                if matches!(error, CommitError::Conflict(Conflict::Reference)) =>
+            {
+                match self.dangling(row).await {
+                    Ok(missing) if missing.is_empty() => {
+                        let references =
+                            row.references().into_iter().map(|(reference, _)| reference);
+                        let references: Vec<_> = references.collect();
+                        format!("though all is there that it refers to: {}", listed(&references))
+                    }
+                    Ok(missing) => format!("what it refers to is missing: {}", listed(&missing)),
+                    Err(error) => format!("and the store cannot tell why: {error}"),
+                }
+            }
+            _ => "it should be".to_owned(),
+        };
+        format!("{name} was not applied: {error}; {what}")
+    }
+
+    /// Applies changes one by one; each has to be.
+    pub(super) async fn applies(&self, caller: Caller, changes: impl IntoIterator<Item = Change>) {
+        for change in changes {
+            if let Err(error) = self.try_apply(change.clone()).await {
+                panic!("{caller}: {}", self.why_not(&change, &error).await);
+            }
+        }
+    }
+
+    /// Checks that a change is refused for a reference: one of its row leads nowhere, or, where it is
+    /// a deletion, other rows lead to it.
+    #[track_caller]
+    pub(super) fn refuses(&self, change: Change) -> impl Future<Output = ()> {
+        let caller = Caller::here();
+        async move {
+            let name = named(&change);
+            let why = match change.kind() {
+                ChangeKind::Insert(row) | ChangeKind::Update { row, .. } => {
+                    let missing = caller.works(self.dangling(row).await);
+                    assert!(
+                        !missing.is_empty(),
+                        "{caller}: {name} dangles nowhere: a wrong promise"
+                    );
+                    format!("what it refers to is missing: {}", listed(&missing))
+                }
+                ChangeKind::Delete { key, .. } => {
+                    format!("rows refer to it: {}", listed(&leading_to(key)))
+                }
+                _ => "what it needs is not there".to_owned(),
+            };
+            match self.try_apply(change).await {
+                Err(CommitError::Conflict(Conflict::Reference)) => {}
+                outcome => panic!(
+                    "{caller}: {name} must answer Conflict::Reference and answered {outcome:?}; {why}"
+                ),
+            }
+        }
+    }
+}
+
+/// The references that may keep a row from being deleted.
+fn leading_to(key: &RowKey) -> Vec<Reference> {
+    let refuses = |reference: &&Reference| {
+        reference.to == key.kind() && reference.on_delete == recado_core::store::OnDelete::Refuse
+    };
+    REFERENCES.iter().filter(refuses).copied().collect()
+}
+
+/// Checks that nothing of a row got lost. Shows in full what differs.
+#[track_caller]
+pub(super) fn assert_same<T: PartialEq + Debug>(read: &T, wanted: &T) {
+    if read != wanted {
+        let (read, wanted) = (format!("{read:-#?}"), format!("{wanted:-#?}"));
+        let differs = |(read, wanted): &(&str, &str)| read != wanted;
+        let lines: Vec<String> = (read.lines().zip(wanted.lines()))
+            .filter(differs)
+            .map(|(read, wanted)| format!("  read {}, stored {}", read.trim(), wanted.trim()))
+            .collect();
+        panic!("a row is not read as it was stored:\n{}", lines.join("\n"));
+    }
+}
