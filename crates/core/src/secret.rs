@@ -7,7 +7,7 @@ use subtle::ConstantTimeEq;
 /// Whether a value that hides from logs shows itself: when it is printed with `{:-?}`, in tests alone.
 /// Secrets never do.
 fn is_shown(f: &fmt::Formatter<'_>) -> bool {
-    cfg!(any(test, feature = "strategies")) && f.sign_minus()
+    cfg!(any(test, feature = "show-values")) && f.sign_minus()
 }
 
 /// Prints a value that hides from logs: its name with what stands in its place.

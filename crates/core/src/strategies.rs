@@ -1,10 +1,21 @@
-//! Proptest strategies for the value types, for the tests of this crate and of others.
+//! Proptest strategies for the value types and for what rules are about, for the tests of this crate
+//! and of others. docs/testing-your-rules.md shows properties made of them.
+
+mod messaging;
+mod records;
+mod shown;
 
 use proptest::prelude::*;
 use proptest::sample::select;
 
 use crate::contacts::{Birthday, Cpf, Email, Phone, PostalCode, Region};
 use crate::organizations::Cnpj;
+
+pub use messaging::{failures, gateway_events, messages, provider_ids, texts};
+pub use records::{
+    acts, company, contacts, conversation_states, deals, ids, ledgers, templates, times,
+};
+pub use shown::{Shown, shown};
 
 /// The area codes of Brazil.
 pub const AREA_CODES: [u8; 67] = [

@@ -16,6 +16,7 @@
 //! ```
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use recado_core::access::{Caller, Company, CompanyDraft, KeyDraft, Limiter, Scopes};
 use recado_core::documents::Files;
@@ -49,6 +50,8 @@ pub struct Kit {
     pub caller: Caller,
     /// The secret of the caller's key.
     pub key: String,
+    /// How many events were told by the shorthands of the kit.
+    told: Arc<AtomicU64>,
 }
 
 /// Picks the parts of a [`Kit`].
@@ -161,7 +164,7 @@ impl KitBuilder {
         let draft = CompanyDraft::named("Padaria do João").expect("the name is acceptable");
         let company = app.access().add_company(draft).await.expect("a company can be made");
         let (caller, key) = new_caller(&app, company.id).await;
-        Kit { app, store, clock, transport, provider, company, caller, key }
+        Kit { app, store, clock, transport, provider, company, caller, key, told: Arc::default() }
     }
 }
 
@@ -209,6 +212,11 @@ impl Kit {
     /// A kit on this store.
     pub async fn on(store: Arc<dyn Store>) -> Self {
         Self::builder().store(store).build().await
+    }
+
+    /// A provider's id that no event of this kit had before.
+    pub(crate) fn next_told_id(&self) -> String {
+        format!("told.{}", self.told.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
     /// Another company with a caller of its own.

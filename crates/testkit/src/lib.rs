@@ -12,11 +12,14 @@
 //!   ([`ScriptedTransport`], [`ScriptedProvider`]) under control, and work that ends with whoever
 //!   waits for it ([`AttachedSpawner`]); [`FaultyStore`] and [`FaultyFiles`] fail on demand.
 //! - [`gateways`]: fakes of the gateways that are as strict as the real ones.
+//! - [`property!`], with the feature `proptest`: properties whose bodies are async, over the values of
+//!   `recado_core::strategies`.
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod clock;
 pub mod conformance;
+#[cfg(feature = "proptest")]
 pub mod differential;
 pub mod files;
 pub mod gateways;
@@ -25,9 +28,12 @@ pub mod kit;
 pub mod memory;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+#[cfg(feature = "proptest")]
+pub mod property;
 pub mod provider;
 pub mod spawner;
 pub mod store;
+mod talk;
 pub mod transport;
 
 pub use clock::TestClock;

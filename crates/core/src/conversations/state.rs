@@ -179,6 +179,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
+    use crate::strategies::acts;
 
     fn at(millis: i64) -> Timestamp {
         Timestamp::from_millis(millis)
@@ -198,45 +199,6 @@ mod tests {
             last_closed_at: None,
             last_close_reason: None,
         }
-    }
-
-    fn member() -> impl Strategy<Value = MemberId> {
-        (1_u128..4).prop_map(|id| MemberId::new(Uuid::from_u128(id)))
-    }
-
-    fn reason() -> impl Strategy<Value = Option<CloseReasonId>> {
-        proptest::option::of((1_u128..4).prop_map(|id| CloseReasonId::new(Uuid::from_u128(id))))
-    }
-
-    fn time() -> impl Strategy<Value = Timestamp> {
-        (0_i64..1_000_000).prop_map(at)
-    }
-
-    fn acts() -> impl Strategy<Value = Act> {
-        let member_or_none = || proptest::option::of(member());
-        prop_oneof![
-            Just(Act::CustomerWrote),
-            Just(Act::TemplateSent),
-            member_or_none().prop_map(|member| Act::AgentReplied { member }),
-            any::<bool>().prop_map(|is_reply| Act::Echoed { is_reply }),
-            member().prop_map(|member| Act::TakenOver { member }),
-            member_or_none().prop_map(|member| Act::HandedOff { member }),
-            member_or_none().prop_map(|member| Act::Assigned { member }),
-            (time(), reason(), member_or_none()).prop_map(|(at, reason, member)| Act::Closed {
-                at,
-                reason,
-                member
-            }),
-            time().prop_map(|until| Act::AiPaused { until }),
-            Just(Act::AiResumed),
-            proptest::sample::select(AiMode::ALL).prop_map(Act::AiModePicked),
-            Just(Act::ExternalAiEnabled),
-            Just(Act::Blocked),
-            Just(Act::Unblocked),
-            time().prop_map(|at| Act::OptedOut { at }),
-            time().prop_map(|at| Act::OptOutBackfilled { at }),
-            time().prop_map(|at| Act::OptedIn { at }),
-        ]
     }
 
     /// What holds of every state that a conversation can be in.

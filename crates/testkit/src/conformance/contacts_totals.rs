@@ -158,6 +158,34 @@ pub async fn a_total_is_of_the_same_state_as_its_records(harness: &dyn Harness) 
     assert_eq!(scene.total(&open()).await, 23);
 }
 
+/// Promise 1.
+pub async fn a_change_set_that_fails_changes_no_total(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let (there, kept) = (scene.contact_named("taken"), scene.contact());
+    scene.add_all([there.clone(), kept.clone()]).await;
+    let renamed = first(kept.clone()).changed(at(1), |c| c.name = "Ana".to_owned());
+    let changes = ChangeSet::new()
+        .insert(scene.contact())
+        .with(first(kept.clone()).update(renamed))
+        .with(first(there).delete())
+        .insert(kept);
+    assert!(!applied(scene.store.commit(changes).await));
+    assert_eq!(scene.total(&ContactFilter::default()).await, 2);
+    check(&scene).await;
+}
+
+/// Promise 7.
+pub async fn totals_are_seen_through_a_second_handle_at_once(harness: &dyn Harness) {
+    let scene = Scene::of(harness).await;
+    let Some(second) = harness.second().await else { return };
+    let second = scene.through(second);
+    for number in 0..20 {
+        let (writer, reader) = if number % 2 == 0 { (&scene, &second) } else { (&second, &scene) };
+        writer.add(scene.contact()).await;
+        assert_eq!(reader.total(&ContactFilter::default()).await, number + 1);
+    }
+}
+
 /// Housekeeping changes no answer.
 pub async fn upkeep_changes_no_total(harness: &dyn Harness) {
     let scene = Scene::of(harness).await;

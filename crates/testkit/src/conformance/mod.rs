@@ -41,6 +41,7 @@ pub mod forgotten;
 pub mod inbound_rows;
 pub mod jobs;
 pub mod journal;
+#[cfg(feature = "proptest")]
 pub mod limiter;
 pub mod links;
 pub mod lists;

@@ -37,7 +37,8 @@ macro_rules! conformance_topics {
 }
 
 /// Makes a test of every bullet for a [`crate::conformance::LimiterHarness`]. Takes the name of an
-/// async function without arguments that makes one.
+/// async function without arguments that makes one. With the feature `proptest`.
+#[cfg(feature = "proptest")]
 #[macro_export]
 macro_rules! limiter_suite {
     ($fresh:ident) => {

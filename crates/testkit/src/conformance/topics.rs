@@ -97,6 +97,8 @@ macro_rules! conformance_topic {
         totals_stay_exact_under_concurrent_writes,
         a_total_is_of_the_same_state_as_its_records,
         upkeep_changes_no_total,
+        a_change_set_that_fails_changes_no_total,
+        totals_are_seen_through_a_second_handle_at_once,
     } };
     ($($go:tt)::+ [$($in:tt)*] contacts_export) => { $($go)::+! { [$($in)*] contacts_export:
         an_export_goes_by_creation_then_id,

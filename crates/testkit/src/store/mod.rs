@@ -75,6 +75,7 @@ pub struct FaultyStore {
     commits: Arc<Mutex<Option<CommitPlan>>>,
     late: Arc<Mutex<Vec<ChangeSet>>>,
     broken: Arc<Mutex<BTreeSet<String>>>,
+    asked: Arc<Mutex<BTreeSet<String>>>,
 }
 
 impl std::fmt::Debug for FaultyStore {
@@ -92,6 +93,7 @@ impl FaultyStore {
             commits: Arc::default(),
             late: Arc::default(),
             broken: Arc::default(),
+            asked: Arc::default(),
         }
     }
 
@@ -157,6 +159,11 @@ impl FaultyStore {
         self.broken().insert(name.to_owned());
     }
 
+    /// Which reads were made, by their names as [`FaultyStore::fail_read`] takes them.
+    pub fn asked(&self) -> BTreeSet<String> {
+        locked(&self.asked).clone()
+    }
+
     /// Makes all reads of contacts unavailable until [`FaultyStore::heal`]: what a store looks like
     /// that cannot tell whether a contact may be written to.
     pub fn fail_contact_reads(&self) {
@@ -198,6 +205,7 @@ impl FaultyStore {
         name: &str,
         work: impl Future<Output = Result<T, StoreError>> + Send,
     ) -> Result<T, StoreError> {
+        locked(&self.asked).insert(name.to_owned());
         if self.broken().contains(name) {
             return Err(unavailable());
         }
