@@ -19,6 +19,7 @@ mod cell;
 mod field;
 mod key;
 mod record;
+mod unique;
 
 mod access;
 mod campaigns;
@@ -51,3 +52,4 @@ pub use deliveries::log_text;
 pub use field::{Column, Field};
 pub use key::write_key;
 pub use record::{Layout, TableDef};
+pub use unique::{table_of, unique_columns};

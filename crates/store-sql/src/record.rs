@@ -29,11 +29,22 @@ pub struct TableDef {
     pub key: usize,
     /// The columns that a record is read from, but for `version`.
     pub columns: &'static [&'static str],
+    /// Which of these columns a field of the record is kept in, by its name; parts of their own are
+    /// taken apart.
+    pub fields: &'static [(&'static str, &'static [&'static [&'static str]])],
     /// Columns that follow from the others. They are written for indexes, behind the others, and
     /// never read.
     pub derived: &'static [&'static str],
     /// Whether rows have a `version`. A row without one is inserted and deleted, but never updated.
     pub versioned: bool,
+}
+
+impl TableDef {
+    /// The columns that a field of the record is kept in; none if it has no such field.
+    pub fn columns_of(&self, field: &str) -> impl Iterator<Item = &'static str> {
+        let parts = self.fields.iter().find(|(name, _)| *name == field).map(|(_, parts)| *parts);
+        parts.into_iter().flatten().flat_map(|columns| columns.iter().copied())
+    }
 }
 
 /// Declares the table of a record.
@@ -62,6 +73,7 @@ pub struct TableDef {
 ///         key: 2,
 ///         columns: &["company_id", "id", "name", "refunded_prosas", "refunded_cost", "per_second",
 ///                    "messages_per_day"],
+///         fields: &[("company", &[&["company_id"]]), …],
 ///         derived: &["queued_at"],
 ///         versioned: Campaign::VERSIONED,
 ///     };
@@ -108,17 +120,19 @@ macro_rules! record {
         impl $crate::record::Layout for $Record {
             const TABLE: $crate::record::TableDef = {
                 const KEY: &[&str] = &[$(stringify!($key)),+];
-                const COLUMNS: &[&[&[&str]]] = &[$(
+                const FIELDS: &[(&str, &[&[&str]])] = &[$((
+                    stringify!($field),
                     $crate::record::record!(@columns $field
                         $(( $($column),+ ))? $({ $( $inner $(( $($inner_column),+ ))? ),+ })?)
-                ),+];
-                const FLAT: [&str; $crate::record::count(COLUMNS)] =
-                    $crate::record::flatten(COLUMNS);
+                )),+];
+                const FLAT: [&str; $crate::record::count(FIELDS)] =
+                    $crate::record::flatten(FIELDS);
                 assert!($crate::record::begins_with(&FLAT, KEY), "the columns of the key come first");
                 $crate::record::TableDef {
                     name: $table,
                     key: KEY.len(),
                     columns: &FLAT,
+                    fields: FIELDS,
                     derived: &[$($(stringify!($derived)),+)?],
                     versioned: <$Record as recado_core::store::Record>::VERSIONED,
                 }
@@ -191,12 +205,12 @@ pub(crate) const fn width<R, F: Field>(_: fn(&R) -> &F) -> usize {
 }
 
 /// How many columns there are in all.
-pub(crate) const fn count(fields: &[&[&[&str]]]) -> usize {
+pub(crate) const fn count(fields: &[(&str, &[&[&str]])]) -> usize {
     let (mut count, mut field) = (0, 0);
     while field < fields.len() {
         let mut part = 0;
-        while part < fields[field].len() {
-            count += fields[field][part].len();
+        while part < fields[field].1.len() {
+            count += fields[field].1[part].len();
             part += 1;
         }
         field += 1;
@@ -205,15 +219,17 @@ pub(crate) const fn count(fields: &[&[&[&str]]]) -> usize {
 }
 
 /// The columns one after the other.
-pub(crate) const fn flatten<const N: usize>(fields: &[&[&[&'static str]]]) -> [&'static str; N] {
+pub(crate) const fn flatten<const N: usize>(
+    fields: &[(&str, &[&[&'static str]])],
+) -> [&'static str; N] {
     let mut flat = [""; N];
     let (mut at, mut field) = (0, 0);
     while field < fields.len() {
         let mut part = 0;
-        while part < fields[field].len() {
+        while part < fields[field].1.len() {
             let mut column = 0;
-            while column < fields[field][part].len() {
-                flat[at] = fields[field][part][column];
+            while column < fields[field].1[part].len() {
+                flat[at] = fields[field].1[part][column];
                 at += 1;
                 column += 1;
             }
@@ -253,7 +269,7 @@ mod tests {
     use recado_core::deliveries::Delivery;
     use recado_core::idempotency::RememberedCall;
     use recado_core::match_kind;
-    use recado_core::store::RowKind;
+    use recado_core::store::{REFERENCES, RowKind, UNIQUE};
     use recado_core::webhooks::Webhook;
 
     use super::*;
@@ -266,6 +282,26 @@ mod tests {
         let secrets = ["secret", "previous_secret", "previous_until"];
         assert_eq!(Webhook::TABLE.columns[6..9], secrets);
         assert_eq!(Recipient::TABLE.columns[3], "contact_id");
+    }
+
+    #[test]
+    fn a_field_names_its_columns() {
+        let columns = |field| Recipient::TABLE.columns_of(field).collect::<Vec<_>>();
+        assert_eq!((columns("contact"), columns("nothing")), (vec!["contact_id"], vec![]));
+    }
+
+    #[test]
+    fn what_is_referred_to_or_unique_is_kept_in_columns() {
+        for reference in REFERENCES {
+            let table = match_kind!(reference.from, T => T::TABLE);
+            assert!(table.columns_of(reference.field).count() > 0, "{reference}");
+        }
+        for unique in UNIQUE {
+            let table = match_kind!(unique.kind, T => T::TABLE);
+            for field in unique.fields {
+                assert!(table.columns_of(field).count() > 0, "{unique:?}: {field}");
+            }
+        }
     }
 
     #[test]

@@ -1,8 +1,11 @@
 //! What SQLite's errors mean to the core.
 
-use recado_core::match_kind;
-use recado_core::store::{CommitError, Conflict, RowKind, StoreError, UniqueKey};
-use recado_store_sql::Layout;
+use std::collections::BTreeSet;
+
+use recado_core::store::{
+    CommitError, Conflict, RowKind, StoreError, UNIQUE, Unique, UniqueKey,
+};
+use recado_store_sql::{table_of, unique_columns};
 use rusqlite::{Error, ErrorCode, ffi};
 
 /// What a read closure answers.
@@ -74,23 +77,19 @@ pub(crate) fn commit_error(error: Error) -> CommitError {
     }
 }
 
-/// The key that a message such as `UNIQUE constraint failed: links.code` names.
+/// The key that a message such as `UNIQUE constraint failed: links.code` names: that of the columns
+/// which a unique key is declared for, or else the identity of the table's rows.
 fn unique_key(message: &str) -> UniqueKey {
     let columns = message.rsplit_once(": ").map_or(message, |(_, columns)| columns);
-    let (table, _) = columns.split_once('.').unwrap_or((columns, ""));
-    let last = columns.rsplit_once('.').map_or("", |(_, column)| column);
-    match (table, last) {
-        ("contacts", "source_platform") => UniqueKey::ContactIdentifier,
-        ("contacts", "email") => UniqueKey::ContactEmail,
-        ("custom_fields", "slug") => UniqueKey::CustomFieldSlug,
-        ("organizations", "cnpj") => UniqueKey::OrganizationCnpj,
-        ("api_keys", "hash") => UniqueKey::KeyHash,
-        ("links", "code") => UniqueKey::LinkCode,
-        ("jobs", "subject") => UniqueKey::JobSubject,
-        ("templates", "token") => UniqueKey::TemplateToken,
-        ("inbound_endpoints", "slug") => UniqueKey::EndpointSlug,
-        (table, _) => (RowKind::ALL.iter())
-            .find(|kind| match_kind!(kind, T => T::TABLE.name == table))
-            .map_or(UniqueKey::Id, |kind| UniqueKey::identity(*kind)),
-    }
+    let columns = columns.split(", ").map(|column| column.split_once('.').unwrap_or((column, "")));
+    let (mut tables, columns): (Vec<_>, BTreeSet<_>) = columns.unzip();
+    tables.dedup();
+    let is_of = |kind: RowKind| tables == [table_of(kind).name];
+    let is_it = |unique: &&Unique| is_of(unique.kind) && unique_columns(unique) == columns;
+    let declared = UNIQUE.iter().find(is_it);
+    let identity = || {
+        let kind = RowKind::ALL.iter().copied().find(|kind| is_of(*kind));
+        kind.map_or(UniqueKey::Id, UniqueKey::identity)
+    };
+    declared.map_or_else(identity, |unique| unique.key)
 }

@@ -23,6 +23,8 @@ mod contacts_listing;
 mod contacts_reads;
 mod contacts_record;
 mod contacts_search;
+#[cfg(test)]
+mod contract;
 mod conversations;
 mod custom_fields;
 mod database;

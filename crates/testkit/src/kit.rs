@@ -16,7 +16,6 @@
 //! ```
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use recado_core::access::{Caller, Company, CompanyDraft, KeyDraft, Limiter, Scopes};
 use recado_core::documents::Files;
@@ -50,8 +49,6 @@ pub struct Kit {
     pub caller: Caller,
     /// The secret of the caller's key.
     pub key: String,
-    /// How many events were told by the shorthands of the kit.
-    told: Arc<AtomicU64>,
 }
 
 /// Picks the parts of a [`Kit`].
@@ -164,7 +161,7 @@ impl KitBuilder {
         let draft = CompanyDraft::named("Padaria do João").expect("the name is acceptable");
         let company = app.access().add_company(draft).await.expect("a company can be made");
         let (caller, key) = new_caller(&app, company.id).await;
-        Kit { app, store, clock, transport, provider, company, caller, key, told: Arc::default() }
+        Kit { app, store, clock, transport, provider, company, caller, key }
     }
 }
 
@@ -212,11 +209,6 @@ impl Kit {
     /// A kit on this store.
     pub async fn on(store: Arc<dyn Store>) -> Self {
         Self::builder().store(store).build().await
-    }
-
-    /// A provider's id that no event of this kit had before.
-    pub(crate) fn next_told_id(&self) -> String {
-        format!("told.{}", self.told.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
     /// Another company with a caller of its own.

@@ -72,7 +72,8 @@ macro_rules! property {
         async fn $name:ident($($value:ident in $strategy:expr),+ $(,)?) $body:block
     )+) => {$(
         $(#[doc = $doc])*
-        #[test]
+        #[cfg_attr(test, test)]
+        #[allow(dead_code, clippy::allow_attributes, reason = "compiled in documentation, too")]
         fn $name() {
             #[allow(unused_mut, unused_assignments, clippy::allow_attributes, reason = "optional")]
             let mut cases: Option<u32> = None;

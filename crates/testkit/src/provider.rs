@@ -57,6 +57,7 @@ struct Script {
     next: VecDeque<SendResult>,
     otherwise: Option<SendFailure>,
     accepted: u64,
+    told: u64,
     sent: Vec<Sent>,
     answers: Vec<(MessageId, SendResult)>,
     gate: Option<watch::Receiver<bool>>,
@@ -85,6 +86,7 @@ impl Default for Script {
             next: VecDeque::new(),
             otherwise: None,
             accepted: 0,
+            told: 0,
             sent: Vec::new(),
             answers: Vec::new(),
             gate: None,
@@ -172,6 +174,13 @@ impl ScriptedProvider {
         let open = watch::Sender::new(false);
         self.script().gate = Some(open.subscribe());
         Gate { open, asked: self.asked.subscribe() }
+    }
+
+    /// An id under which none of its events was told before.
+    pub(crate) fn next_told_id(&self) -> String {
+        let mut script = self.script();
+        script.told += 1;
+        format!("told.{}", script.told)
     }
 
     /// Every send that it was asked for, in order.

@@ -18,7 +18,7 @@ use recado_core::Error;
 use recado_core::access::ClientNet;
 use recado_core::connections::ConnectionStatus;
 use recado_core::contacts::{Contact, Phone, Region};
-use recado_core::conversations::{ChannelQuery, ConversationReads};
+use recado_core::conversations::ChannelQuery;
 use recado_core::dispatches::{AdmittedTemplate, DispatchError, Dispatched};
 use recado_core::gateway::{Content, Incoming};
 use recado_core::ids::{ConnectionId, ContactId};
@@ -134,7 +134,7 @@ impl Kit {
 
     /// One event, under a provider's id that none had before and at the time of the clock.
     async fn tell(&self, on: ConnectionId, mut event: Value) -> EventResult {
-        event["provider_message_id"] = json!(self.next_told_id());
+        event["provider_message_id"] = json!(self.provider.next_told_id());
         event["timestamp"] = json!(self.app.now());
         let results = self.receive(on, vec![parse_event(&event, "g.us")]).await;
         results.into_iter().next().expect("every event has a result")

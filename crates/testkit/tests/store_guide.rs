@@ -20,7 +20,7 @@ use recado_testkit::{FaultyStore, MemoryStore};
 struct Needs {
     topic: &'static str,
     tests: usize,
-    reads: BTreeSet<String>,
+    methods: BTreeSet<String>,
     written: BTreeSet<String>,
 }
 
@@ -52,7 +52,7 @@ impl Recorder {
         needs.written.extend(self.written.lock().expect("no panic").iter().cloned());
         for store in self.stores.lock().expect("no panic").iter() {
             let method = |name: String| name.split(' ').next().unwrap_or_default().to_owned();
-            needs.reads.extend(store.asked().into_iter().map(method));
+            needs.methods.extend(store.asked().into_iter().map(method));
         }
     }
 }
@@ -123,25 +123,25 @@ macro_rules! all {
 recado_testkit::conformance_topics! { all [] }
 
 fn topics() -> String {
-    let mut table = "| Topic | Tests | Reads not needed before | Written, and not before |\n\
+    let mut table = "| Topic | Tests | Methods not needed before | Written, and not before |\n\
                      |---|---|---|---|\n"
         .to_owned();
-    let (mut reads, mut written) = (BTreeSet::new(), BTreeSet::new());
+    let (mut known, mut written) = (BTreeSet::new(), BTreeSet::new());
     for needs in all() {
-        let mut new_reads: Vec<&str> = Vec::new();
+        let mut new_methods: Vec<&str> = Vec::new();
         for (_, methods) in stubs::names::METHODS {
-            new_reads.extend(
+            new_methods.extend(
                 methods.iter().filter(|name| {
-                    needs.reads.contains(**name) && reads.insert((**name).to_owned())
+                    needs.methods.contains(**name) && known.insert((**name).to_owned())
                 }),
             );
         }
-        let new_reads: Vec<String> = new_reads.iter().map(|name| format!("`{name}`")).collect();
+        let new_methods: Vec<String> = new_methods.iter().map(|name| format!("`{name}`")).collect();
         let new: Vec<String> =
             needs.written.iter().filter(|kind| written.insert((*kind).clone())).cloned().collect();
         let (topic, tests) = (needs.topic, needs.tests);
-        let (new_reads, new) = (new_reads.join(", "), new.join(", "));
-        writeln!(table, "| `{topic}` | {tests} | {new_reads} | {new} |").expect("a string grows");
+        let (new_methods, new) = (new_methods.join(", "), new.join(", "));
+        writeln!(table, "| `{topic}` | {tests} | {new_methods} | {new} |").expect("a string grows");
     }
     table
 }

@@ -25,13 +25,13 @@ macro_rules! conformance_suite {
 macro_rules! conformance_topics {
     ($($go:tt)::+ [$($in:tt)*]) => {
         $($go)::+! { [$($in)*]
-            commits unique_keys rows preconditions references cascades contacts_listing
-            contacts_search contacts_totals contacts_export contacts_draft access jobs lists deals
-            links documents connections conversations message_rows messages messages_listing
-            prosas channel_rows channel_keys channel_references channel_cascades forgotten
-            reassign reassign_duplicates unknown_kinds upkeep routed outbound_rows inbound_rows
-            dispatches campaigns enrollment recipients deliveries_due deliveries_listing journal
-            outbox races
+            commits unique_keys preconditions references lists documents links deals jobs access
+            cascades contacts_totals contacts_listing contacts_search contacts_export rows
+            contacts_draft connections conversations channel_keys channel_references
+            channel_cascades message_rows messages messages_listing channel_rows prosas forgotten
+            unknown_kinds outbound_rows routed inbound_rows journal deliveries_due
+            deliveries_listing outbox dispatches campaigns enrollment recipients reassign
+            reassign_duplicates upkeep races
         }
     };
 }

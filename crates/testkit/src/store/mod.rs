@@ -159,7 +159,11 @@ impl FaultyStore {
         self.broken().insert(name.to_owned());
     }
 
-    /// Which reads were made, by their names as [`FaultyStore::fail_read`] takes them.
+    fn note(&self, name: &str) {
+        locked(&self.asked).insert(name.to_owned());
+    }
+
+    /// Which methods were called; reads by their names as [`FaultyStore::fail_read`] takes them.
     pub fn asked(&self) -> BTreeSet<String> {
         locked(&self.asked).clone()
     }
@@ -205,7 +209,7 @@ impl FaultyStore {
         name: &str,
         work: impl Future<Output = Result<T, StoreError>> + Send,
     ) -> Result<T, StoreError> {
-        locked(&self.asked).insert(name.to_owned());
+        self.note(name);
         if self.broken().contains(name) {
             return Err(unavailable());
         }
@@ -236,6 +240,7 @@ fn unknown() -> StoreError {
 #[async_trait]
 impl Commit for FaultyStore {
     async fn commit(&self, changes: ChangeSet) -> Result<(), CommitError> {
+        self.note("commit");
         match self.fate_of(&changes) {
             None => self.inner.commit(changes).await,
             Some(StoreFailure::Unavailable) => Err(unavailable().into()),
@@ -261,6 +266,7 @@ impl Claims for FaultyStore {
         leased_until: Timestamp,
         limit: u32,
     ) -> Result<Vec<Stored<Job>>, StoreError> {
+        self.note("claim_jobs");
         match self.planned(StoreOp::Claim) {
             None | Some(StoreFailure::Contended) => {
                 self.inner.claim_jobs(now, leased_until, limit).await
@@ -279,6 +285,7 @@ impl Claims for FaultyStore {
 #[async_trait]
 impl Upkeep for FaultyStore {
     async fn ready(&self) -> Result<(), StoreError> {
+        self.note("ready");
         match self.planned(StoreOp::Upkeep) {
             None => self.inner.ready().await,
             Some(_) => Err(unavailable()),
@@ -286,6 +293,7 @@ impl Upkeep for FaultyStore {
     }
 
     async fn upkeep(&self, now: Timestamp) -> Result<(), StoreError> {
+        self.note("upkeep");
         match self.planned(StoreOp::Upkeep) {
             None => self.inner.upkeep(now).await,
             Some(_) => Err(unavailable()),
@@ -320,10 +328,12 @@ impl Outbox for FaultyStore {
         contact: ContactId,
         limit: u32,
     ) -> Result<Erased, StoreError> {
+        self.note("erase_events");
         self.clear(self.inner.erase_events(company, contact, limit)).await
     }
 
     async fn sweep_outbox(&self, before: Timestamp, limit: u32) -> Result<u32, StoreError> {
+        self.note("sweep_outbox");
         self.clear(self.inner.sweep_outbox(before, limit)).await
     }
 }
@@ -331,12 +341,14 @@ impl Outbox for FaultyStore {
 #[async_trait]
 impl Signals for FaultyStore {
     fn notify(&self, queues: &[QueueKey]) {
+        self.note("notify");
         if self.planned(StoreOp::Notify).is_none() {
             self.inner.notify(queues);
         }
     }
 
     async fn notified(&self) -> Option<Vec<QueueKey>> {
+        self.note("notified");
         self.inner.notified().await
     }
 }
