@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use recado_core::store::{
-    CommitError, Conflict, RowKind, StoreError, UNIQUE, Unique, UniqueKey,
-};
+use recado_core::store::{CommitError, Conflict, RowKind, StoreError, UNIQUE, Unique, UniqueKey};
 use recado_store_sql::{table_of, unique_columns};
 use rusqlite::{Error, ErrorCode, ffi};
 

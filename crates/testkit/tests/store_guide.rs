@@ -130,11 +130,9 @@ fn topics() -> String {
     for needs in all() {
         let mut new_methods: Vec<&str> = Vec::new();
         for (_, methods) in stubs::names::METHODS {
-            new_methods.extend(
-                methods.iter().filter(|name| {
-                    needs.methods.contains(**name) && known.insert((**name).to_owned())
-                }),
-            );
+            new_methods.extend(methods.iter().filter(|name| {
+                needs.methods.contains(**name) && known.insert((**name).to_owned())
+            }));
         }
         let new_methods: Vec<String> = new_methods.iter().map(|name| format!("`{name}`")).collect();
         let new: Vec<String> =
