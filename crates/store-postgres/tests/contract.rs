@@ -27,8 +27,8 @@ fn wanted(reference: &Reference, found: &[ForeignKey]) -> (String, String, Strin
         .find(|column| found.iter().any(|(columns, ..)| columns.contains(*column)));
     let action = match reference.on_delete {
         OnDelete::Cascade => "c",
-        OnDelete::Clear => "n",
-        OnDelete::Refuse | OnDelete::Keep => "a",
+        OnDelete::SetNull => "n",
+        OnDelete::Restrict | OnDelete::Keep => "a",
     };
     let column = column.unwrap_or("a column without a foreign key");
     (column.to_owned(), table_of(reference.to).name.to_owned(), action.to_owned())

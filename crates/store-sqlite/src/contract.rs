@@ -62,7 +62,7 @@ fn wanted(reference: &Reference, found: &[ForeignKey]) -> (String, String, Strin
         .find(|column| found.iter().any(|(columns, ..)| columns.contains(*column)));
     let action = match reference.on_delete {
         OnDelete::Cascade => "CASCADE",
-        OnDelete::Refuse | OnDelete::Clear | OnDelete::Keep => "NO ACTION",
+        OnDelete::Restrict | OnDelete::SetNull | OnDelete::Keep => "NO ACTION",
     };
     let column = column.unwrap_or("a column without a foreign key");
     (column.to_owned(), table_of(reference.to).name.to_owned(), action.to_owned())

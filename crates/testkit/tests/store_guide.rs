@@ -149,9 +149,9 @@ fn references() -> String {
         "| Kind | Field | Refers to | When that is deleted |\n|---|---|---|---|\n".to_owned();
     for Reference { from, field, to, on_delete } in REFERENCES {
         let then = match on_delete {
-            OnDelete::Refuse => "refused",
+            OnDelete::Restrict => "refused",
             OnDelete::Cascade => "goes, too",
-            OnDelete::Clear => "the field becomes empty",
+            OnDelete::SetNull => "the field becomes empty",
             OnDelete::Keep => "stays as it is; may name what is missing",
         };
         writeln!(table, "| `{from:?}` | `{field}` | `{to:?}` | {then} |").expect("a string grows");

@@ -143,9 +143,9 @@ impl Tables {
         let referring: Vec<(Reference, RowKey)> = self.rows.values().filter_map(refers).collect();
         for (reference, from) in referring {
             match reference.on_delete {
-                OnDelete::Refuse => return Err(Conflict::Reference),
+                OnDelete::Restrict => return Err(Conflict::Reference),
                 OnDelete::Cascade => self.delete(&from)?,
-                OnDelete::Clear => {
+                OnDelete::SetNull => {
                     let row = self.rows.get_mut(&from).map(|(row, _)| row);
                     row.into_iter()
                         .for_each(|row| *row = row.cleared(&reference).expect("it can be"));

@@ -9,11 +9,11 @@ use crate::messages::RefTarget;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OnDelete {
     /// The deletion is refused with [`Conflict::Reference`](super::Conflict::Reference).
-    Refuse,
+    Restrict,
     /// The row is deleted, too.
     Cascade,
     /// The field becomes empty. The row keeps its version.
-    Clear,
+    SetNull,
     /// Nothing. The row goes on naming what is gone, and may name from the start what was never
     /// there. [`Records::is_in_use`](super::Records::is_in_use) counts it nevertheless.
     Keep,
@@ -45,7 +45,7 @@ impl Reference {
                 | RowKind::Delivery
         );
         let reference =
-            Self { from, field: "company", to: RowKind::Company, on_delete: OnDelete::Refuse };
+            Self { from, field: "company", to: RowKind::Company, on_delete: OnDelete::Restrict };
         if refers { Some(reference) } else { None }
     }
 
@@ -90,7 +90,7 @@ impl Names<MessageId> for RefTarget {
 
 /// A record with a field emptied, where its reference says so.
 macro_rules! cleared {
-    ($record:ident $field:ident Clear) => {{
+    ($record:ident $field:ident SetNull) => {{
         let mut record = $record.clone();
         record.$field = None;
         Some(record.into())
@@ -131,7 +131,7 @@ macro_rules! references {
 
         impl Row {
             /// The row with the field of a reference emptied; `None` unless it is a reference of
-            /// this kind of row that says [`OnDelete::Clear`].
+            /// this kind of row that says [`OnDelete::SetNull`].
             pub fn cleared(&self, reference: &Reference) -> Option<Self> {
                 match self {
                     $($(Row::$From(record)
@@ -149,32 +149,32 @@ macro_rules! references {
 }
 
 references! {
-    Stage { pipeline => Pipeline: Refuse }
+    Stage { pipeline => Pipeline: Restrict }
     Contact {
-        organization_id => Organization: Refuse,
-        pipeline_stage_id => Stage: Refuse,
-        assigned_to_member_id => Member: Refuse,
-        last_close_reason_id => CloseReason: Refuse,
+        organization_id => Organization: Restrict,
+        pipeline_stage_id => Stage: Restrict,
+        assigned_to_member_id => Member: Restrict,
+        last_close_reason_id => CloseReason: Restrict,
         last_connection_id => Connection: Keep,
     }
     ContactTag { contact => Contact: Cascade, tag => Tag: Cascade }
     ListMember { list => List: Cascade, contact => Contact: Cascade }
-    Deal { contact_id => Contact: Cascade, stage_id => Stage: Refuse }
-    Document { contact_id => Contact: Refuse }
+    Deal { contact_id => Contact: Cascade, stage_id => Stage: Restrict }
+    Document { contact_id => Contact: Restrict }
     Link { contact => Contact: Cascade }
     Click { link => Link: Cascade, contact => Contact: Cascade }
     Group { connection => Connection: Cascade }
     Alias { contact => Contact: Cascade }
-    Conversation { contact => Contact: Cascade, connection => Connection: Refuse }
-    Message { contact => Contact: Cascade, connection => Connection: Refuse }
+    Conversation { contact => Contact: Cascade, connection => Connection: Restrict }
+    Message { contact => Contact: Cascade, connection => Connection: Restrict }
     MessageRef { connection => Connection: Cascade, target => Message: Cascade }
     LeadMemory { contact => Contact: Cascade }
-    LedgerLine { contact => Contact: Clear }
+    LedgerLine { contact => Contact: SetNull }
     RememberedCall { contact => Contact: Cascade }
     UnknownKind { connection => Connection: Cascade }
-    Template { connection => Connection: Refuse }
+    Template { connection => Connection: Restrict }
     DispatchWindow { contact => Contact: Cascade }
-    Recipient { campaign => Campaign: Cascade, contact => Contact: Clear }
+    Recipient { campaign => Campaign: Cascade, contact => Contact: SetNull }
 }
 
 impl Row {

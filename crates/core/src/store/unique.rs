@@ -30,7 +30,7 @@ pub struct Unique {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct UniqueValue<'a> {
     key: UniqueKey,
-    parts: [Option<Part<'a>>; 3],
+    parts: [Option<UniquePart<'a>>; 3],
 }
 
 impl UniqueValue<'_> {
@@ -48,7 +48,7 @@ impl fmt::Debug for UniqueValue<'_> {
 
 /// The value of one field.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Part<'a> {
+enum UniquePart<'a> {
     Id(Uuid),
     Text(&'a str),
     Bytes(&'a [u8]),
@@ -56,14 +56,14 @@ enum Part<'a> {
 }
 
 /// A field that can be part of a unique key; `None` where it is empty.
-trait Unequal {
-    fn part(&self) -> Option<Part<'_>>;
+trait UniqueField {
+    fn part(&self) -> Option<UniquePart<'_>>;
 }
 
 macro_rules! parts {
     ($($Type:ty: $value:ident => $part:expr;)+) => {$(
-        impl Unequal for $Type {
-            fn part(&self) -> Option<Part<'_>> {
+        impl UniqueField for $Type {
+            fn part(&self) -> Option<UniquePart<'_>> {
                 let $value = self;
                 Some($part)
             }
@@ -72,23 +72,23 @@ macro_rules! parts {
 }
 
 parts! {
-    CompanyId: id => Part::Id(id.uuid());
-    CampaignId: id => Part::Id(id.uuid());
-    ContactId: id => Part::Id(id.uuid());
-    Uuid: id => Part::Id(*id);
-    String: text => Part::Text(text);
-    Platform: platform => Part::Text(platform.as_str());
-    Identifier: identifier => Part::Text(identifier.as_str());
-    Email: email => Part::Text(email.as_str());
-    Cnpj: cnpj => Part::Text(cnpj.as_str());
-    LinkCode: code => Part::Text(code.as_str());
-    EndpointSlug: slug => Part::Text(slug.as_str());
-    KeyHash: hash => Part::Bytes(hash.as_bytes());
-    JobKind: kind => Part::Subject(kind.name(), kind.subject());
+    CompanyId: id => UniquePart::Id(id.uuid());
+    CampaignId: id => UniquePart::Id(id.uuid());
+    ContactId: id => UniquePart::Id(id.uuid());
+    Uuid: id => UniquePart::Id(*id);
+    String: text => UniquePart::Text(text);
+    Platform: platform => UniquePart::Text(platform.as_str());
+    Identifier: identifier => UniquePart::Text(identifier.as_str());
+    Email: email => UniquePart::Text(email.as_str());
+    Cnpj: cnpj => UniquePart::Text(cnpj.as_str());
+    LinkCode: code => UniquePart::Text(code.as_str());
+    EndpointSlug: slug => UniquePart::Text(slug.as_str());
+    KeyHash: hash => UniquePart::Bytes(hash.as_bytes());
+    JobKind: kind => UniquePart::Subject(kind.name(), kind.subject());
 }
 
-impl<T: Unequal> Unequal for Option<T> {
-    fn part(&self) -> Option<Part<'_>> {
+impl<T: UniqueField> UniqueField for Option<T> {
+    fn part(&self) -> Option<UniquePart<'_>> {
         self.as_ref().and_then(T::part)
     }
 }
@@ -96,7 +96,7 @@ impl<T: Unequal> Unequal for Option<T> {
 /// The value of a key, unless one of the fields is empty.
 fn value<'a, const N: usize>(
     key: UniqueKey,
-    fields: [Option<Part<'a>>; N],
+    fields: [Option<UniquePart<'a>>; N],
 ) -> Option<UniqueValue<'a>> {
     let mut parts = [None; 3];
     for (part, field) in parts.iter_mut().zip(fields) {
@@ -119,7 +119,7 @@ macro_rules! unique {
             pub fn unique_values(&self) -> Vec<UniqueValue<'_>> {
                 match self {
                     $(Self::$Kind(record) => [
-                        $(value(UniqueKey::$Key, [$(Unequal::part(&record.$field)),+]),)+
+                        $(value(UniqueKey::$Key, [$(UniqueField::part(&record.$field)),+]),)+
                     ].into_iter().flatten().collect(),)+
                     _ => Vec::new(),
                 }

@@ -21,7 +21,7 @@ use tokio::sync::Barrier;
 use uuid::Builder;
 
 use super::Harness;
-use super::caller::Caller;
+use super::call_site::CallSite;
 use super::scene::{Scene, at, first};
 
 /// More than there ever are.
@@ -141,7 +141,7 @@ impl Scene {
         &self,
         id: CampaignId,
     ) -> impl Future<Output = Option<Stored<Campaign>>> {
-        let caller = Caller::here();
+        let caller = CallSite::here();
         async move { caller.works(self.store.get::<Campaign>((self.company, id)).await) }
     }
 
@@ -213,7 +213,7 @@ impl Scene {
         campaign: CampaignId,
         number: u32,
     ) -> impl Future<Output = Option<Stored<Recipient>>> {
-        let (caller, number) = (Caller::here(), RecipientNumber(number));
+        let (caller, number) = (CallSite::here(), RecipientNumber(number));
         async move { caller.works(self.store.get::<Recipient>((self.company, campaign, number)).await) }
     }
 
@@ -238,7 +238,7 @@ impl Scene {
     /// How many recipients have which status.
     #[track_caller]
     pub(super) fn counts(&self, campaign: CampaignId) -> impl Future<Output = RecipientCounts> {
-        let caller = Caller::here();
+        let caller = CallSite::here();
         async move { caller.works(self.store.recipient_counts(self.company, campaign).await) }
     }
 }

@@ -22,7 +22,7 @@ use recado_core::workers::Worker;
 use serde_json::json;
 use uuid::Builder;
 
-use super::caller::Caller;
+use super::call_site::CallSite;
 use super::scene::{Scene, at};
 
 /// A key as a store keeps it.
@@ -60,7 +60,7 @@ impl Scene {
         &self,
         id: MessageId,
     ) -> impl Future<Output = Option<Stored<Message>>> {
-        let caller = Caller::here();
+        let caller = CallSite::here();
         async move {
             let mut found = caller.works(self.store.messages(self.company, &[id]).await);
             assert!(found.len() <= 1, "{caller}: a message is there once");
@@ -74,7 +74,7 @@ impl Scene {
         &self,
         id: ConnectionId,
     ) -> impl Future<Output = Option<Stored<Connection>>> {
-        let caller = Caller::here();
+        let caller = CallSite::here();
         async move { caller.works(self.store.get::<Connection>((self.company, id)).await) }
     }
 

@@ -13,7 +13,7 @@ use recado_core::prosas::{Brl, Prosa, ProsaScope, Prosas};
 use recado_core::templates::TemplateCategory;
 
 use super::Harness;
-use super::caller::assert_same;
+use super::call_site::assert_same;
 use super::channel_rows::{AWKWARD, filled};
 use super::channel_scene::wamid;
 use super::scene::{Scene, at, first};

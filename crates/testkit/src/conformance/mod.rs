@@ -14,7 +14,7 @@
 //! The tests use `#[tokio::test]`: the crate needs `tokio` with `macros` and `rt-multi-thread`.
 
 pub mod access;
-mod caller;
+mod call_site;
 mod campaign_scene;
 pub mod campaigns;
 pub mod cascades;

@@ -10,7 +10,7 @@ use recado_core::webhooks::{
     EventRoute, Routes, SigningSecret, SigningSecrets, Topics, Webhook, WebhookState, WebhookUrl,
 };
 
-use super::caller::Caller;
+use super::call_site::CallSite;
 use super::scene::{Scene, at};
 
 /// More than there ever are.
@@ -136,7 +136,7 @@ impl Scene {
     /// What is read of a queue.
     #[track_caller]
     pub(super) fn read_queue(&self, read: QueueRead) -> impl Future<Output = QueuePage> {
-        let caller = Caller::here();
+        let caller = CallSite::here();
         async move { caller.works(self.store.read_queue(read).await) }
     }
 
@@ -146,14 +146,14 @@ impl Scene {
         &self,
         id: DeliveryId,
     ) -> impl Future<Output = Option<Stored<Delivery>>> {
-        let caller = Caller::here();
+        let caller = CallSite::here();
         async move { caller.works(self.store.get::<Delivery>((self.company, id)).await) }
     }
 
     /// An event as it is stored now.
     #[track_caller]
     pub(super) fn event_now(&self, id: EventId) -> impl Future<Output = Option<EventRecord>> {
-        let caller = Caller::here();
+        let caller = CallSite::here();
         async move { caller.works(self.store.event(self.company, id).await) }
     }
 
@@ -164,7 +164,7 @@ impl Scene {
         after: JournalPosition,
         limit: u32,
     ) -> impl Future<Output = Vec<(JournalPosition, EventRecord)>> {
-        let caller = Caller::here();
+        let caller = CallSite::here();
         async move {
             let types = EventType::ALL;
             caller.works(self.store.events_after(self.company, types, after, limit).await)

@@ -18,7 +18,7 @@ use recado_core::store::{RecordsExt, Row};
 use recado_core::tags::{CloseReason, Tag};
 
 use super::Harness;
-use super::caller::assert_same;
+use super::call_site::assert_same;
 use super::scene::{CNPJ, Scene, at, first};
 
 /// A contact of which no field has its default, with all that it refers to.

@@ -23,7 +23,7 @@ use recado_core::{Ids, Timestamp};
 use uuid::Uuid;
 
 use super::Harness;
-use super::caller::Caller;
+use super::call_site::CallSite;
 use crate::{SeededIds, TestClock};
 
 /// A database with one company.
@@ -122,7 +122,7 @@ impl Scene {
     /// Stores a row.
     #[track_caller]
     pub(super) fn add(&self, row: impl Into<Row>) -> impl Future<Output = ()> {
-        self.applies(Caller::here(), [Change::insert(row)])
+        self.applies(CallSite::here(), [Change::insert(row)])
     }
 
     /// Tries to store a row.
@@ -133,7 +133,7 @@ impl Scene {
     /// Applies a change.
     #[track_caller]
     pub(super) fn apply(&self, change: Change) -> impl Future<Output = ()> {
-        self.applies(Caller::here(), [change])
+        self.applies(CallSite::here(), [change])
     }
 
     /// Tries to apply a change.
@@ -147,7 +147,7 @@ impl Scene {
         &self,
         rows: impl IntoIterator<Item = T>,
     ) -> impl Future<Output = ()> {
-        let caller = Caller::here();
+        let caller = CallSite::here();
         let changes = rows.into_iter().fold(ChangeSet::new(), |changes, row| changes.insert(row));
         async move {
             if let Err(error) = self.store.commit(changes.clone()).await {
@@ -163,7 +163,7 @@ impl Scene {
     /// A contact as it is stored now.
     #[track_caller]
     pub(super) fn stored(&self, id: ContactId) -> impl Future<Output = Stored<Contact>> {
-        let caller = Caller::here();
+        let caller = CallSite::here();
         async move {
             let contact = self.store.get::<Contact>((self.company, id)).await;
             caller.finds("the contact", caller.works(contact))
@@ -173,7 +173,7 @@ impl Scene {
     /// Whether there is such a contact.
     #[track_caller]
     pub(super) fn has_contact(&self, id: ContactId) -> impl Future<Output = bool> {
-        let caller = Caller::here();
+        let caller = CallSite::here();
         async move { caller.works(self.store.get::<Contact>((self.company, id)).await).is_some() }
     }
 
@@ -185,7 +185,7 @@ impl Scene {
         page: u32,
         limit: u32,
     ) -> impl Future<Output = ContactSlice> {
-        let (caller, request) = (Caller::here(), PageRequest { page, limit });
+        let (caller, request) = (CallSite::here(), PageRequest { page, limit });
         async move { caller.works(self.store.contact_page(self.company, filter, request, false).await) }
     }
 

@@ -32,7 +32,7 @@ use recado_core::store::{
 };
 
 use crate::conformance::Harness;
-use rows::{VersionedRow, MemoryRows};
+use rows::{MemoryRows, VersionedRow};
 use signals::MemorySignals;
 
 /// A store in memory. Clones are handles on the same data, in the same process.
@@ -237,12 +237,12 @@ impl State {
             };
             match reference.on_delete {
                 OnDelete::Cascade => self.delete(from)?,
-                OnDelete::Clear => {
+                OnDelete::SetNull => {
                     let cleared = row.cleared(&reference);
                     let row = cleared.expect("a reference that is cleared can be empty");
                     self.rows.set(from, Some(VersionedRow { row, version, place }));
                 }
-                OnDelete::Refuse => return Err(Conflict::Reference),
+                OnDelete::Restrict => return Err(Conflict::Reference),
                 OnDelete::Keep => {}
             }
         }

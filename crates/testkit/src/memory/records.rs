@@ -71,7 +71,7 @@ impl Records for MemoryStore {
 
     async fn is_in_use(&self, company: CompanyId, record: Removable) -> Result<bool, StoreError> {
         let uses = |(reference, _): &(Reference, RowKey)| {
-            matches!(reference.on_delete, OnDelete::Refuse | OnDelete::Keep)
+            matches!(reference.on_delete, OnDelete::Restrict | OnDelete::Keep)
         };
         Ok(self.state().referring(&record.key(company)).iter().any(uses))
     }

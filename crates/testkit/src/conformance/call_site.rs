@@ -12,15 +12,15 @@ use super::scene::Scene;
 /// The line that called a helper. Async functions cannot be told it by the compiler: a helper is a
 /// plain function that asks for it and answers a future.
 #[derive(Clone, Copy)]
-pub(super) struct Caller(&'static Location<'static>);
+pub(super) struct CallSite(&'static Location<'static>);
 
-impl Display for Caller {
+impl Display for CallSite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "in the promise at {}", self.0)
     }
 }
 
-impl Caller {
+impl CallSite {
     #[track_caller]
     pub(super) fn here() -> Self {
         Self(Location::caller())
@@ -88,7 +88,11 @@ impl Scene {
     }
 
     /// Applies changes one by one; each has to be.
-    pub(super) async fn applies(&self, caller: Caller, changes: impl IntoIterator<Item = Change>) {
+    pub(super) async fn applies(
+        &self,
+        caller: CallSite,
+        changes: impl IntoIterator<Item = Change>,
+    ) {
         for change in changes {
             if let Err(error) = self.try_apply(change.clone()).await {
                 panic!("{caller}: {}", self.why_not(&change, &error).await);
@@ -100,7 +104,7 @@ impl Scene {
     /// a deletion, other rows lead to it.
     #[track_caller]
     pub(super) fn refuses(&self, change: Change) -> impl Future<Output = ()> {
-        let caller = Caller::here();
+        let caller = CallSite::here();
         async move {
             let name = named(&change);
             let why = match change.kind() {
@@ -130,7 +134,7 @@ impl Scene {
 /// The references that may keep a row from being deleted.
 fn leading_to(key: &RowKey) -> Vec<Reference> {
     let refuses = |reference: &&Reference| {
-        reference.to == key.kind() && reference.on_delete == recado_core::store::OnDelete::Refuse
+        reference.to == key.kind() && reference.on_delete == recado_core::store::OnDelete::Restrict
     };
     REFERENCES.iter().filter(refuses).copied().collect()
 }
