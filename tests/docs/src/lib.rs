@@ -23,6 +23,7 @@ mod pages {
         inbound_webhooks "docs/inbound-webhooks.md"
         operations "docs/operations.md"
         operator_api "docs/operator-api.md"
+        testing_your_rules "docs/testing-your-rules.md"
         webhooks "docs/webhooks.md"
         writing_a_provider "docs/writing-a-provider.md"
         writing_a_store "docs/writing-a-store.md"
