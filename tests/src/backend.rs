@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use recado_core::gateway::Providers;
 use recado_core::secret::SecretText;
 use recado_core::transport::Transport;
 use recado_core::{Clock, Timestamp};
@@ -205,6 +206,8 @@ pub struct Setup {
     pub retention: Option<Duration>,
     /// The suffix of group codes, if it is not the usual one.
     pub group_suffix: Option<&'static str>,
+    /// The gateways it has, if they are not those of the binary.
+    pub providers: Option<Providers>,
     /// The networks whose proxies are believed when they say who calls.
     pub trusted_proxies: &'static [&'static str],
 }
@@ -279,6 +282,11 @@ impl TestServer {
         self.setup.outside = outside;
     }
 
+    /// The gateways it has once it is started again.
+    pub fn set_providers(&mut self, providers: Providers) {
+        self.setup.providers = Some(providers);
+    }
+
     /// Sends every delivery that is due now.
     pub async fn drain(&self) {
         self.draining().await.expect("it ends");
@@ -346,6 +354,7 @@ async fn launch(
     let wrapped = Arc::new(Mutex::new(None));
     let keep = Arc::clone(&wrapped);
     let overrides = Overrides {
+        providers: setup.providers.clone(),
         clock: Some(Arc::new(clock.0.clone())),
         files: Some(Arc::new(files.clone())),
         transport,

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::access::{Limiter, MemoryLimiter};
 use crate::clock::{Clock, Timestamp};
 use crate::commit::Database;
-use crate::connections::Gateway;
+use crate::connections::{Connection, GatewayName};
 use crate::contacts::CursorKey;
 use crate::conversations::StopWords;
 use crate::deliveries::RetryWaits;
@@ -225,7 +225,17 @@ impl Recado {
         &*self.0.gateway_transport
     }
 
-    pub(crate) fn provider(&self, gateway: Gateway) -> Option<Arc<dyn Provider>> {
+    /// The gateways of this program.
+    pub(crate) fn providers(&self) -> &Providers {
+        &self.0.providers
+    }
+
+    /// What a connection's gateway said, without the secrets that it may have repeated (R125).
+    pub(crate) fn masked(&self, connection: &Connection, text: &str) -> String {
+        connection.settings.masked(self.providers().description(&connection.gateway), text)
+    }
+
+    pub(crate) fn provider(&self, gateway: &GatewayName) -> Option<Arc<dyn Provider>> {
         self.0.providers.get(gateway)
     }
 

@@ -78,15 +78,20 @@ impl SecretText {
         &self.0
     }
 
-    /// Compares without telling by its time where the two differ.
-    pub fn matches(&self, other: &str) -> bool {
+    /// Whether `given` is this secret, without telling by its time where the two differ. An empty
+    /// secret is none: nothing matches it, so that a token that was never set lets nobody in.
+    pub fn matches(&self, given: &str) -> bool {
+        !self.0.is_empty() && self.is(given)
+    }
+
+    fn is(&self, other: &str) -> bool {
         self.0.as_bytes().ct_eq(other.as_bytes()).into()
     }
 }
 
 impl PartialEq for SecretText {
     fn eq(&self, other: &Self) -> bool {
-        self.matches(&other.0)
+        self.is(&other.0)
     }
 }
 
@@ -137,6 +142,14 @@ impl fmt::Debug for SecretBytes {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_matches_an_empty_secret() {
+        assert!(SecretText::new("hunter2").matches("hunter2"));
+        assert!(!SecretText::new("hunter2").matches(""));
+        assert!(!SecretText::new("").matches(""));
+        assert_eq!(SecretText::new(""), SecretText::new(""));
+    }
 
     #[test]
     fn a_secret_prints_as_stars() {

@@ -3,11 +3,19 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
+use serde_json::Value;
+
+use crate::Timestamp;
 
 /// How long a call may take in all unless it says otherwise.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How much of an answer is read unless the call says otherwise.
 const DEFAULT_ANSWER_BYTES: usize = 64 * 1024;
+/// How long a connection may have been unused to serve a request that must not be repeated: servers
+/// close theirs after a few seconds, and a request that meets a closing one has an unknown outcome.
+const ONCE_IDLE: Duration = Duration::from_secs(2);
+/// The longest wait that is taken from `Retry-After`.
+const MAX_RETRY_AFTER: Duration = Duration::from_hours(24);
 
 /// The method of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +24,25 @@ pub enum Method {
     Get,
     /// POST.
     Post,
+    /// PUT.
+    Put,
+    /// PATCH.
+    Patch,
+    /// DELETE.
+    Delete,
+}
+
+impl Method {
+    /// Its name on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Put => "PUT",
+            Self::Patch => "PATCH",
+            Self::Delete => "DELETE",
+        }
+    }
 }
 
 /// A request to the outside.
@@ -66,6 +93,63 @@ impl OutboundRequest {
         Self { method: Method::Post, headers, body, ..Self::get(url) }
     }
 
+    /// A POST of JSON to `url`, with its `content-type`.
+    pub fn post_json(url: impl Into<String>, body: &Value) -> Self {
+        Self::get(url).with_method(Method::Post).with_json(body)
+    }
+
+    /// A PUT of JSON to `url`, with its `content-type`.
+    pub fn put_json(url: impl Into<String>, body: &Value) -> Self {
+        Self::get(url).with_method(Method::Put).with_json(body)
+    }
+
+    /// A PATCH of JSON to `url`, with its `content-type`.
+    pub fn patch_json(url: impl Into<String>, body: &Value) -> Self {
+        Self::get(url).with_method(Method::Patch).with_json(body)
+    }
+
+    /// A DELETE of `url`.
+    pub fn delete(url: impl Into<String>) -> Self {
+        Self::get(url).with_method(Method::Delete)
+    }
+
+    /// The same with another method.
+    #[must_use]
+    pub fn with_method(mut self, method: Method) -> Self {
+        self.method = method;
+        self
+    }
+
+    /// The same with a body of JSON and its `content-type`.
+    #[must_use]
+    pub fn with_json(mut self, body: &Value) -> Self {
+        self.body = body.to_string().into_bytes();
+        self.header("content-type", "application/json")
+    }
+
+    /// The same with a header more.
+    #[must_use]
+    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.headers.push((name.into(), value.into()));
+        self
+    }
+
+    /// The same as a request that changes something and must not arrive twice: it is never
+    /// repeated, and uses no connection that the peer may be about to close.
+    #[must_use]
+    pub fn once(mut self) -> Self {
+        self.repeatable = false;
+        self.max_idle = Some(ONCE_IDLE);
+        self
+    }
+
+    /// The same as a question, which may be asked once more.
+    #[must_use]
+    pub fn repeatable(mut self) -> Self {
+        self.repeatable = true;
+        self
+    }
+
     /// The same with another time limit.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
@@ -86,8 +170,58 @@ impl OutboundRequest {
 pub struct OutboundResponse {
     /// The status code.
     pub status: u16,
+    /// Header names in lower case with their values, in their order; those that are no text are
+    /// left out.
+    pub headers: Vec<(String, String)>,
     /// The body, up to the request's limit.
     pub body: Vec<u8>,
+}
+
+impl OutboundResponse {
+    /// An answer without headers.
+    pub fn new(status: u16, body: impl Into<Vec<u8>>) -> Self {
+        Self { status, headers: Vec::new(), body: body.into() }
+    }
+
+    /// The same with a header more; its name in lower case.
+    #[must_use]
+    pub fn with_header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.headers.push((name.into(), value.into()));
+        self
+    }
+
+    /// The first value of a header, named in lower case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let found = self.headers.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// The body as JSON; null where it is none.
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_default()
+    }
+
+    /// After how long to ask again, as `Retry-After` says: in seconds, or at a time that is
+    /// compared with the answer's own `Date`. At most 24 hours; `None` for what cannot be read.
+    pub fn retry_after(&self) -> Option<Duration> {
+        let said = self.header("retry-after")?.trim();
+        let wait = match said.bytes().all(|byte| byte.is_ascii_digit()) {
+            true => Duration::from_secs(said.parse().ok()?),
+            false => http_date(said)?.since(http_date(self.header("date")?)?),
+        };
+        Some(wait.min(MAX_RETRY_AFTER))
+    }
+}
+
+/// A time as HTTP writes it: `Sun, 06 Nov 1994 08:49:37 GMT`.
+fn http_date(text: &str) -> Option<Timestamp> {
+    const MONTHS: [&str; 12] =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let (_, date) = text.trim().split_once(", ")?;
+    let parts: Vec<&str> = date.split(' ').collect();
+    let [day, month, year, time, "GMT"] = parts[..] else { return None };
+    let month = MONTHS.iter().position(|name| *name == month)? + 1;
+    Timestamp::parse(&format!("{year}-{month:02}-{day}T{time}Z"))
 }
 
 /// Why there is no answer. What matters to a caller is whether the request may have arrived.
@@ -157,5 +291,57 @@ pub trait Transport: Send + Sync {
     /// such clock; then each request has to be taken to last as long as it may.
     fn elapsed(&self) -> Option<Duration> {
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn waits(retry_after: &str, date: Option<&str>) -> Option<u64> {
+        let answer = OutboundResponse::new(429, "").with_header("retry-after", retry_after);
+        let answer = date.into_iter().fold(answer, |answer, date| answer.with_header("date", date));
+        answer.retry_after().map(|wait| wait.as_secs())
+    }
+
+    #[test]
+    fn retry_after_is_a_number_of_seconds_or_a_time() {
+        let date = Some("Sun, 06 Nov 1994 08:49:37 GMT");
+        assert_eq!(waits("120", None), Some(120));
+        assert_eq!(waits(" 0 ", None), Some(0));
+        assert_eq!(waits("Sun, 06 Nov 1994 08:51:00 GMT", date), Some(83));
+        assert_eq!(waits("Sun, 06 Nov 1994 08:40:00 GMT", date), Some(0));
+        assert_eq!(waits("999999999", None), Some(24 * 60 * 60));
+        for nonsense in ["", "-1", "+1", "1.5", "soon", "Sun, 06 Nov 1994", "99999999999999999999"]
+        {
+            assert_eq!(waits(nonsense, date), None, "{nonsense}");
+        }
+        assert_eq!(waits("Sun, 06 Nov 1994 08:51:00 GMT", None), None);
+        assert_eq!(OutboundResponse::new(429, "").retry_after(), None);
+    }
+
+    #[test]
+    fn a_request_of_json_says_so() {
+        let body = json!({"to": "1"});
+        for (request, method) in [
+            (OutboundRequest::post_json("http://a", &body), Method::Post),
+            (OutboundRequest::put_json("http://a", &body), Method::Put),
+            (OutboundRequest::patch_json("http://a", &body), Method::Patch),
+        ] {
+            assert_eq!((request.method, &*request.body), (method, &br#"{"to":"1"}"#[..]));
+            let json = ("content-type".to_owned(), "application/json".to_owned());
+            assert_eq!(request.headers, [json]);
+        }
+        let delete = OutboundRequest::delete("http://a").header("a", "b").once();
+        assert_eq!(delete.method.as_str(), "DELETE");
+        assert_eq!((delete.repeatable, delete.max_idle), (false, Some(ONCE_IDLE)));
+    }
+
+    #[test]
+    fn a_body_that_is_no_json_is_null() {
+        assert_eq!(OutboundResponse::new(200, "{\"a\": 1}").json(), json!({"a": 1}));
+        assert_eq!(OutboundResponse::new(200, "<html>").json(), Value::Null);
     }
 }

@@ -107,6 +107,7 @@ impl Transport for GuardedClient {
 
         let mut answer = answered?;
         let status = answer.status().as_u16();
+        let headers = texts(answer.headers());
         let mut body = Vec::new();
         let until = if status_decides { by.min(Instant::now() + LENIENCE) } else { by };
         let read = timeout_at(until, live.read(answer.body_mut(), &mut body, limit)).await;
@@ -117,7 +118,7 @@ impl Transport for GuardedClient {
             Ok(Err(_)) => return Err(TransportError::Broken { after_sending: true }),
             Err(_) => return Err(TransportError::TimedOut { after_sending: true }),
         }
-        Ok(OutboundResponse { status, body })
+        Ok(OutboundResponse { status, headers, body })
     }
 
     async fn check(&self, url: &str) -> Result<(), TransportError> {
@@ -147,6 +148,14 @@ async fn ask(
     }
 }
 
+/// The headers of an answer that are texts; names are in lower case as they are kept.
+fn texts(headers: &HeaderMap) -> Vec<(String, String)> {
+    let texts = headers.iter().filter_map(|(name, value)| {
+        Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
+    });
+    texts.collect()
+}
+
 /// A request that can be written more than once.
 struct RepeatableRequest {
     target: OutboundTarget,
@@ -161,6 +170,9 @@ impl RepeatableRequest {
         let method = match request.method {
             Method::Get => http::Method::GET,
             Method::Post => http::Method::POST,
+            Method::Put => http::Method::PUT,
+            Method::Patch => http::Method::PATCH,
+            Method::Delete => http::Method::DELETE,
         };
         let mut headers = HeaderMap::with_capacity(request.headers.len() + 2);
         let host = target.host_header().ok_or_else(|| invalid("it names no host"))?;

@@ -2,10 +2,12 @@
 //! tests: each input is the body of a call that is signed as its gateway would, so that everything
 //! behind the signature is reached.
 
+use std::sync::Arc;
+
 use hmac::{Hmac, KeyInit, Mac};
 use recado_core::Timestamp;
 use recado_core::connections::{Connection, ConnectionDraft};
-use recado_core::gateway::{Provider, ProviderWebhook, WebhookRefused};
+use recado_core::gateway::{Provider, ProviderWebhook, Providers, WebhookRefused};
 use recado_core::ids::{CompanyId, ConnectionId};
 use recado_providers::cloud_api::CloudApi;
 use recado_providers::evolution::Evolution;
@@ -27,10 +29,18 @@ pub(crate) enum Fuzzed {
     Evolution,
 }
 
+fn providers() -> Providers {
+    Providers::none()
+        .with(Arc::new(CloudApi::new()))
+        .with(Arc::new(Waha::new("g.us")))
+        .with(Arc::new(Evolution::new("g.us")))
+}
+
 fn connection(kind: &str, gateway: &str, settings: Value) -> Connection {
     let body = json!({"kind": kind, "name": "Fuzz", "identifier": "551140028922",
         "gateway": gateway, "settings": settings});
-    let draft = ConnectionDraft::parse(body.as_object().expect("an object")).expect("fits");
+    let draft =
+        ConnectionDraft::parse(body.as_object().expect("an object"), &providers()).expect("fits");
     let (id, company) = (ConnectionId::new(Uuid::nil()), CompanyId::new(Uuid::nil()));
     draft.connection(id, company, Timestamp::from_millis(0))
 }

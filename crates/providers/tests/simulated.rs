@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use recado_core::connections::{
-    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, Gateway,
+    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, GatewayName,
 };
 use recado_core::contacts::Platform;
 use recado_core::gateway::{
@@ -82,8 +82,9 @@ impl Scene {
             platform: Platform::whatsapp(),
             name: "Vendas".to_owned(),
             identifier: "551130000000".to_owned(),
-            gateway: Gateway::Simulated,
-            settings: ConnectionSettings::parse(Gateway::Simulated, settings).expect("valid"),
+            gateway: GatewayName::new("simulated"),
+            settings: ConnectionSettings::parse(&Simulated::description(), settings)
+                .expect("valid"),
             is_active: true,
             status: ConnectionStatus::Connected,
             created_at: Standing.now(),

@@ -13,7 +13,7 @@ use recado_core::Timestamp;
 use recado_core::access::{Company, Features, Plan};
 use recado_core::campaigns::{Campaign, CampaignReads, CampaignStatus, Recipient, RecipientStatus};
 use recado_core::connections::{
-    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, Gateway,
+    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, GatewayName,
 };
 use recado_core::contacts::{Contact, Identifier, Phone, Platform, Region};
 use recado_core::conversations::Conversation;
@@ -55,7 +55,7 @@ fn connection() -> Connection {
         platform: Platform::whatsapp(),
         name: "Bench".to_owned(),
         identifier: "5534999990000".to_owned(),
-        gateway: Gateway::Simulated,
+        gateway: GatewayName::new("simulated"),
         settings: ConnectionSettings::default(),
         is_active: true,
         status: ConnectionStatus::Connected,

@@ -5,7 +5,7 @@ mod support;
 use recado_core::Timestamp;
 use recado_core::access::{Company, Features, Plan};
 use recado_core::connections::{
-    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, Gateway,
+    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, GatewayName,
 };
 use recado_core::contacts::{Contact, Identifier, Platform, Region};
 use recado_core::ids::{CompanyId, ConnectionId, ContactId};
@@ -35,7 +35,7 @@ fn connection(number: u128) -> Connection {
         platform: Platform::whatsapp(),
         name: "Loja".to_owned(),
         identifier: "5534999990000".to_owned(),
-        gateway: Gateway::Simulated,
+        gateway: GatewayName::new("simulated"),
         settings: ConnectionSettings::default(),
         is_active: true,
         status: ConnectionStatus::Connected,

@@ -1,11 +1,11 @@
 //! Connections to channels.
 
 use recado_core::connections::{
-    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, Gateway,
+    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, GatewayName,
 };
 
 use crate::cell::{CellReader, CellWriter};
-use crate::field::{Column, json_of, words};
+use crate::field::{Column, json_of, texts, words};
 use crate::record::record;
 
 record! {
@@ -25,7 +25,11 @@ record! {
     }
 }
 
-words! { ConnectionKind, ConnectionStatus, Gateway }
+words! { ConnectionKind, ConnectionStatus }
+
+texts! {
+    GatewayName: GatewayName::as_str, GatewayName::parse;
+}
 
 impl Column for ConnectionSettings {
     fn write<'a, W: CellWriter<'a>>(&'a self, writer: &mut W) {

@@ -13,7 +13,7 @@ use recado_core::campaigns::{
     Campaign, CampaignReads, CampaignStatus, Recipient, RecipientNumber, RecipientStatus,
 };
 use recado_core::connections::{
-    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, Gateway,
+    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, GatewayName,
 };
 use recado_core::contacts::{Contact, Identifier, Phone, Platform, Region};
 use recado_core::ids::{
@@ -52,7 +52,7 @@ fn connection() -> Connection {
         platform: Platform::whatsapp(),
         name: "Bench".to_owned(),
         identifier: "551133224455".to_owned(),
-        gateway: Gateway::Simulated,
+        gateway: GatewayName::new("simulated"),
         settings: ConnectionSettings::default(),
         is_active: true,
         status: ConnectionStatus::Connected,

@@ -8,7 +8,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use recado_core::Timestamp;
 use recado_core::access::{Company, Features, Plan};
 use recado_core::connections::{
-    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, Gateway,
+    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, GatewayName,
 };
 use recado_core::contacts::{
     Contact, ContactFilter, ContactReads, Identifier, InboxStatus, Phone, Platform, Region,
@@ -67,7 +67,7 @@ fn connection() -> Connection {
         platform: Platform::whatsapp(),
         name: "Bench".to_owned(),
         identifier: "551133224455".to_owned(),
-        gateway: Gateway::Simulated,
+        gateway: GatewayName::new("simulated"),
         settings: ConnectionSettings::default(),
         is_active: true,
         status: ConnectionStatus::Connected,

@@ -6,6 +6,8 @@
 //!
 //! - [`MemoryStore`]: the model. Literal, slow, obviously right.
 //! - [`conformance`]: a test for every promise of [`recado_core::store`], to be run on any store.
+//! - [`provider_conformance`]: a test for every promise of a
+//!   [`Provider`](recado_core::gateway::Provider), to be run on any adapter.
 //! - [`differential`]: the same random commands to a store and to the model.
 //! - [`Kit`]: a whole [`recado_core::Recado`] on any store, with time ([`TestClock`]), chance
 //!   ([`SeededIds`]), documents ([`MemoryFiles`]) and the outside world
@@ -19,6 +21,7 @@
 
 pub mod clock;
 pub mod conformance;
+pub mod descriptions;
 #[cfg(feature = "proptest")]
 pub mod differential;
 pub mod files;
@@ -31,6 +34,7 @@ pub mod postgres;
 #[cfg(feature = "proptest")]
 pub mod property;
 pub mod provider;
+pub mod provider_conformance;
 pub mod spawner;
 pub mod store;
 mod talk;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use recado_core::Timestamp;
-use recado_core::connections::{Connection, Gateway};
+use recado_core::connections::{Connection, GatewayDescription};
 use recado_core::gateway::{
     Accepted, GatewayStatus, Handshake, Lookup, MediaFile, Missed, Outgoing, Pairing, Provider,
     ProviderError, ProviderTemplate, ProviderWebhook, Providers, Received, SendFailure, SendResult,
@@ -16,6 +16,8 @@ use recado_core::ids::{ConnectionId, MessageId};
 use recado_core::messages::ProviderMessageId;
 use recado_core::transport::Transport;
 use tokio::sync::watch;
+
+use crate::descriptions;
 
 /// A send that the provider was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -139,10 +141,10 @@ impl ScriptedProvider {
         Self { script: Arc::default(), asked: watch::Sender::new(0) }
     }
 
-    /// This provider behind every gateway.
+    /// This provider behind every gateway of [`descriptions`].
     pub fn everywhere(&self) -> Providers {
-        Gateway::ALL.iter().fold(Providers::none(), |providers, gateway| {
-            providers.with(*gateway, Arc::new(self.clone()))
+        descriptions::all().into_iter().fold(Providers::none(), |providers, described| {
+            providers.with_described(described, Arc::new(self.clone()))
         })
     }
 
@@ -350,6 +352,10 @@ impl Drop for Gate {
 
 #[async_trait]
 impl Provider for ScriptedProvider {
+    fn describe(&self) -> GatewayDescription {
+        descriptions::simulated()
+    }
+
     async fn send(
         &self,
         _: &dyn Transport,

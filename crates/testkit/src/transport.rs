@@ -271,12 +271,12 @@ impl ScriptedReceiver {
 
 /// An answer with a status and a JSON body.
 pub fn json_answer(status: u16, body: &serde_json::Value) -> ScriptedAnswer {
-    Ok(OutboundResponse { status, body: body.to_string().into_bytes() })
+    Ok(OutboundResponse::new(status, body.to_string().into_bytes()))
 }
 
 /// An answer with a status and an empty body.
-pub const fn status_answer(status: u16) -> ScriptedAnswer {
-    Ok(OutboundResponse { status, body: Vec::new() })
+pub fn status_answer(status: u16) -> ScriptedAnswer {
+    Ok(OutboundResponse::new(status, Vec::new()))
 }
 
 /// The value of a header of a request.

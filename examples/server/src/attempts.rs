@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn any_answer_in_the_200s_is_delivered_and_everything_else_failed() {
-        let answer = |status| Ok(OutboundResponse { status, body: Vec::new() });
+        let answer = |status| Ok(OutboundResponse::new(status, Vec::new()));
         assert_eq!([200, 204, 299].map(answer).each_ref().map(outcome), ["delivered"; 3]);
         assert_eq!([199, 302, 404, 500].map(answer).each_ref().map(outcome), ["failed"; 4]);
         assert_eq!(outcome(&Err(TransportError::Refused)), "failed");

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use recado_core::access::Limiter;
-use recado_core::connections::Gateway;
 use recado_core::conversations::StopWords;
 use recado_core::deliveries::RetryWaits;
 use recado_core::gateway::Providers;
@@ -137,9 +136,9 @@ fn providers(
 ) -> (Providers, Option<Reports>) {
     let (simulated, reports) = Simulated::new(clock.clone(), ids.clone());
     let providers = Providers::none()
-        .with(Gateway::Simulated, Arc::new(simulated))
-        .with(Gateway::CloudApi, Arc::new(CloudApi::with_group_suffix(group_suffix)))
-        .with(Gateway::Waha, Arc::new(Waha::new(group_suffix)))
-        .with(Gateway::Evolution, Arc::new(Evolution::new(group_suffix)));
+        .with(Arc::new(simulated))
+        .with(Arc::new(CloudApi::with_group_suffix(group_suffix)))
+        .with(Arc::new(Waha::new(group_suffix)))
+        .with(Arc::new(Evolution::new(group_suffix)));
     (providers, Some(reports))
 }

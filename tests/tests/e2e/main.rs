@@ -60,6 +60,7 @@ mod gateway_waha_names;
 mod gateway_waha_sends;
 mod gateway_waha_uncertain;
 mod gateway_waha_webhooks;
+mod gateways_listed;
 mod groups;
 mod health;
 mod idempotency;

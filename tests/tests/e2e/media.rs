@@ -27,7 +27,7 @@ async fn fetched(world: &World, message: &str) -> String {
 }
 
 fn serves(world: &World, bytes: &[u8]) {
-    let response = OutboundResponse { status: 200, body: bytes.to_vec() };
+    let response = OutboundResponse::new(200, bytes.to_vec());
     world.server.transport.otherwise(Ok(response));
 }
 

@@ -19,14 +19,30 @@ pub(super) const POLL: Duration = Duration::from_secs(1);
 /// So many messages in a row that did not reach the gateway pause the campaign.
 const UNREACHED: u32 = 5;
 
-/// The longest rest after messages that the gateway took no more for the moment.
+/// The longest rest after messages that the gateway took no more for the moment, unless it names a
+/// longer one.
 const LONGEST_REST: Duration = Duration::from_secs(60);
+/// The longest rest that a gateway can name.
+const LONGEST_NAMED_REST: Duration = Duration::from_hours(1);
 
 /// The rest after so many messages in a row, from 1, that the gateway took no more for the moment:
 /// 1, 2, 4 … at most 60 seconds (R141).
 fn rest_after(limited: u32) -> Duration {
     let seconds = 2_u64.saturating_pow(limited.saturating_sub(1));
     Duration::from_secs(seconds).min(LONGEST_REST)
+}
+
+/// A rest that a limit of the gateway made.
+#[derive(Clone, Copy, Debug)]
+struct Rest {
+    until: Timestamp,
+    length: Duration,
+}
+
+impl Rest {
+    fn is_over(self, now: Timestamp) -> bool {
+        is_over(self.until, now, self.length)
+    }
 }
 
 /// A recipient that waits.
@@ -65,7 +81,7 @@ pub(super) struct RecipientQueue {
     /// How often in a row the gateway took no more for the moment.
     limited: u32,
     /// No message goes out before this moment, because of that.
-    rests_until: Option<Timestamp>,
+    rests: Option<Rest>,
     /// Counts the rounds from the beginning: what an earlier round began is ignored.
     round: u64,
     /// Nothing is begun before this moment.
@@ -86,7 +102,7 @@ impl RecipientQueue {
             finishing: false,
             unreached: 0,
             limited: 0,
-            rests_until: None,
+            rests: None,
             round: 0,
             waits_until: None,
         }
@@ -112,10 +128,10 @@ impl RecipientQueue {
             steps.push(CampaignTask::Read(self.read_to));
         }
         let has_room = has_room && self.taking.len() < IN_FLIGHT;
-        if self.rests_until.is_some_and(|until| is_over(until, now, LONGEST_REST)) {
-            self.rests_until = None;
+        if self.rests.is_some_and(|rest| rest.is_over(now)) {
+            self.rests = None;
         }
-        let may_ask = !self.asking && self.rests_until.is_none();
+        let may_ask = !self.asking && self.rests.is_none();
         if may_ask && !self.queue.is_empty() && has_room {
             self.asking = true;
             steps.push(CampaignTask::Ask);
@@ -162,24 +178,27 @@ impl RecipientQueue {
     }
 
     /// A message was not sent because the gateway takes no more for the moment. Those that were on
-    /// their way when the rest began make it no longer.
-    pub(super) fn limited(&mut self, now: Timestamp) {
-        if self.rests_until.is_none_or(|until| is_over(until, now, LONGEST_REST)) {
+    /// their way when the rest began make it no longer. `named` is how long the gateway wants to be
+    /// left alone.
+    pub(super) fn limited(&mut self, named: Option<Duration>, now: Timestamp) {
+        if self.rests.is_none_or(|rest| rest.is_over(now)) {
             self.limited = self.limited.saturating_add(1);
-            self.rests_until = Some(now.plus(rest_after(self.limited)));
+            let named = named.unwrap_or_default().min(LONGEST_NAMED_REST);
+            let length = rest_after(self.limited).max(named);
+            self.rests = Some(Rest { until: now.plus(length), length });
         }
     }
 
     /// A message was accepted. One that was on its way when a rest began says nothing about it.
     pub(super) fn passed(&mut self, now: Timestamp) {
-        if self.rests_until.is_none_or(|until| is_over(until, now, LONGEST_REST)) {
+        if self.rests.is_none_or(|rest| rest.is_over(now)) {
             self.limited = 0;
         }
     }
 
     /// The next moment at which there may be something to begin, if it waits for one.
     pub(super) fn wakes_at(&self) -> Option<Timestamp> {
-        self.waits_until.into_iter().chain(self.rests_until).min()
+        self.waits_until.into_iter().chain(self.rests.map(|rest| rest.until)).min()
     }
 
     /// A slot was not used: its recipient may still wait, and has another one in the next round.
@@ -363,9 +382,9 @@ mod tests {
         for _ in 0..8 {
             assert!(queue.steps(now, true).contains(&CampaignTask::Ask));
             queue.next();
-            queue.limited(now);
+            queue.limited(None, now);
             // Of those on their way meanwhile nothing is learnt, whatever becomes of them.
-            queue.limited(now);
+            queue.limited(None, now);
             queue.passed(now);
             let until = queue.wakes_at().expect("it rests");
             assert!(
@@ -379,8 +398,23 @@ mod tests {
         assert_eq!(rests, [1, 2, 4, 8, 16, 32, 60, 60]);
         assert!(queue.steps(now, true).contains(&CampaignTask::Ask));
         queue.passed(now);
-        queue.limited(now);
+        queue.limited(None, now);
         assert_eq!(queue.wakes_at(), Some(now.plus(Duration::from_secs(1))));
+    }
+
+    /// R141.
+    #[test]
+    fn a_gateway_that_names_a_longer_rest_gets_it_and_a_shorter_one_changes_nothing() {
+        for (named, expected) in [(0, 1), (45, 45), (90, 90), (100_000, 3_600)] {
+            let mut queue = queue();
+            steps(&mut queue);
+            queue.read(chunk(1..=100), Some(RecipientNumber(100)));
+            queue.limited(Some(Duration::from_secs(named)), NOW);
+            let until = queue.wakes_at().expect("it rests");
+            assert_eq!(until.since(NOW).as_secs(), expected);
+            assert!(!queue.steps(NOW, true).contains(&CampaignTask::Ask));
+            assert!(queue.steps(until, true).contains(&CampaignTask::Ask));
+        }
     }
 
     #[test]
@@ -388,7 +422,7 @@ mod tests {
         let mut queue = queue();
         steps(&mut queue);
         queue.read(chunk(1..=100), Some(RecipientNumber(100)));
-        queue.limited(NOW.plus(Duration::from_secs(3_600)));
+        queue.limited(None, NOW.plus(Duration::from_secs(3_600)));
         assert!(queue.steps(NOW, true).contains(&CampaignTask::Ask));
     }
 

@@ -234,9 +234,9 @@ impl<'a> Runner<'a> {
             Ok(SlotOutcome::Taken) => {
                 queue.took(number, false);
             }
-            Ok(SlotOutcome::Limited) => {
+            Ok(SlotOutcome::Limited(wait)) => {
                 queue.took(number, false);
-                queue.limited(now);
+                queue.limited(wait, now);
             }
             Ok(SlotOutcome::Unreached) => {
                 if queue.took(number, true) {

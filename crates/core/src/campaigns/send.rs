@@ -1,5 +1,7 @@
 //! A recipient's slot: its message, or the reason why it gets none (D66).
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 
 use super::{
@@ -26,8 +28,9 @@ pub(super) enum SlotOutcome {
     Taken,
     /// Its message failed for the sake of the connection, its account or its gateway.
     Unreached,
-    /// Its message failed because the gateway takes no more for the moment.
-    Limited,
+    /// Its message failed because the gateway takes no more for the moment; for how long, if it
+    /// says so.
+    Limited(Option<Duration>),
     /// Its message failed because the gateway does not take the template any more.
     TemplateLost,
     /// The campaign is not as it was read, or not running any more.
@@ -46,8 +49,8 @@ pub(super) fn slot_outcome(failure: &Failure, fault: Fault) -> SlotOutcome {
         // Some gateways answer alike to wrong settings and to a wrong request.
         _ if unreached => SlotOutcome::Unreached,
         (_, DeliveryCode::TemplateRejected) => SlotOutcome::TemplateLost,
-        (Fault::Moment, DeliveryCode::RateLimitedByProvider) => SlotOutcome::Limited,
-        (Fault::Message | Fault::Moment, _) => SlotOutcome::Taken,
+        (Fault::Moment { wait }, DeliveryCode::RateLimitedByProvider) => SlotOutcome::Limited(wait),
+        (Fault::Message | Fault::Moment { .. }, _) => SlotOutcome::Taken,
     }
 }
 
@@ -217,7 +220,7 @@ mod tests {
     use super::*;
     use crate::gateway::SendFailure;
 
-    fn slot(class: fn(Failure) -> SendFailure, code: DeliveryCode) -> SlotOutcome {
+    fn slot(class: impl FnOnce(Failure) -> SendFailure, code: DeliveryCode) -> SlotOutcome {
         let failure = class(Failure::new(code, None));
         slot_outcome(failure.failure(), failure.fault())
     }
@@ -243,8 +246,11 @@ mod tests {
             assert_eq!(slot(SendFailure::Refused, *code), expected);
         }
         let limit = DeliveryCode::RateLimitedByProvider;
-        assert_eq!(slot(SendFailure::TryLater, limit), SlotOutcome::Limited);
+        let later = |wait| move |failure| SendFailure::TryLater { failure, wait };
+        for wait in [None, Some(Duration::from_secs(7))] {
+            assert_eq!(slot(later(wait), limit), SlotOutcome::Limited(wait));
+        }
         assert_eq!(slot(SendFailure::RecipientLimited, limit), SlotOutcome::Taken);
-        assert_eq!(slot(SendFailure::TryLater, DeliveryCode::Unknown), SlotOutcome::Taken);
+        assert_eq!(slot(later(None), DeliveryCode::Unknown), SlotOutcome::Taken);
     }
 }

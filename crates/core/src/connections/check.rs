@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::{Connection, ConnectionStatus, Connections};
+use super::{Capability, Connection, ConnectionStatus, Connections};
 use crate::error::{Error, NotFound};
 use crate::gateway::GatewayStatus;
 use crate::ids::{CompanyId, ConnectionId};
@@ -49,10 +49,10 @@ impl Connections<'_> {
     }
 
     async fn ask(&self, connection: &Connection) -> Option<GatewayStatus> {
-        if !connection.gateway.reports_state() {
+        if !self.app.providers().can(connection, Capability::State) {
             return None;
         }
-        let provider = self.app.provider(connection.gateway)?;
+        let provider = self.app.provider(&connection.gateway)?;
         let mut connection = connection.clone();
         connection.settings = connection.settings.with_timeout_of_at_most(PATIENCE);
         provider.status(self.app.gateway_transport(), &connection).await.ok()
@@ -76,7 +76,8 @@ impl Connections<'_> {
         wait: Duration,
     ) -> Result<bool, StoreError> {
         let connection = self.app.store().get::<Connection>((company, id)).await?;
-        if !connection.is_some_and(|found| found.gateway.reports_state()) {
+        let gateways = self.app.providers();
+        if !connection.is_some_and(|found| gateways.can(&found, Capability::State)) {
             return Ok(false);
         }
         let kind = JobKind::CheckConnectionOnce { connection: id };

@@ -2,15 +2,19 @@
 
 use serde_json::{Map, Value};
 
-use super::{Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, Gateway};
+use super::{
+    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, GatewayDescription,
+    GatewayName,
+};
 use crate::Timestamp;
 use crate::body::{Kept, Optional, OrDefault, Required, WriteOver, body};
 use crate::contacts::Platform;
 #[cfg(feature = "openapi")]
 use crate::form::Short;
 use crate::form::{Entries, Form, Name};
+use crate::gateway::Providers;
 use crate::ids::{CompanyId, ConnectionId};
-use crate::input;
+use crate::input::{self, Input};
 use crate::problems::Problems;
 use crate::text;
 
@@ -45,24 +49,16 @@ body! {
         name: Required<Name>,
         /// Its own number on the channel.
         identifier: Required<ConnectionIdentifier>,
-        /// `simulated` for both kinds; `cloud_api` for official_cloud; `waha`, `evolution` for qr.
-        gateway: Required<Gateway>,
+        /// One of GET /gateways that serves the kind.
+        gateway: Required<GatewayName>,
         /// Of the gateway.
         settings: OrDefault<Entries>,
         /// True by default.
         is_active: Optional<bool>,
-        /// By default a simulated connection is connected, any other not.
+        /// By default a connection whose gateway cannot be asked for its state is connected, any
+        /// other not.
         status: Optional<ConnectionStatus>,
     }
-    check |input| if let Some(gateway) = gateway {
-        if let Some(kind) = kind && !gateway.serves(kind) {
-            input.problem("gateway", format!("has no connections of the kind {kind}"));
-        }
-        let given = settings.clone().unwrap_or_default();
-        if let Err(wrong) = ConnectionSettings::parse(gateway, &given) {
-            input.problems_at_last(wrong);
-        }
-    };
 }
 
 /// A body that makes a connection.
@@ -70,19 +66,43 @@ body! {
 pub struct ConnectionDraft {
     body: NewConnection,
     settings: ConnectionSettings,
+    begins_connected: bool,
 }
 
 impl ConnectionDraft {
-    /// Reads a [`NewConnection`] with the settings of its gateway. Without a status a simulated
-    /// connection is connected and any other is not.
+    /// Reads a [`NewConnection`] with the settings of its gateway, which is one of `gateways`.
+    /// Without a status a connection whose gateway cannot be asked for its state is connected, and
+    /// any other is not.
     ///
     /// # Errors
     ///
     /// Everything that is wrong with the body.
-    pub fn parse(body: &Map<String, Value>) -> Result<Self, Problems> {
-        let body = NewConnection::parse(body)?;
-        let settings = ConnectionSettings::parse(body.gateway, &body.settings)?;
-        Ok(Self { body, settings })
+    pub fn parse(body: &Map<String, Value>, gateways: &Providers) -> Result<Self, Problems> {
+        let mut input = Input::new(body);
+        let kind = body.get("kind").and_then(Value::as_str).and_then(ConnectionKind::parse);
+        let read = NewConnection::fields(&mut input);
+        let name = body.get("gateway").and_then(Value::as_str).and_then(GatewayName::parse);
+        let gateway = name.as_ref().and_then(|name| gateways.description(name));
+        let mut settings = ConnectionSettings::default();
+        if let Some(gateway) = gateway {
+            if let Some(kind) = kind.filter(|kind| !gateway.serves(*kind)) {
+                input.problem("gateway", format!("has no connections of the kind {kind}"));
+            }
+            let given = match &read {
+                Some(read) => Some(&read.settings),
+                None => body.get("settings").and_then(Value::as_object),
+            };
+            match ConnectionSettings::parse(gateway, given.unwrap_or(&Map::new())) {
+                Ok(fit) => settings = fit,
+                Err(wrong) => input.problems_at_last(wrong),
+            }
+        } else if name.is_some() {
+            input.problem("gateway", format!("must be one of {}", names(gateways)));
+        }
+        let begins_connected = gateway.is_some_and(GatewayDescription::begins_connected);
+        input.finish().into_result()?;
+        let body = read.ok_or_else(Problems::new)?;
+        Ok(Self { body, settings, begins_connected })
     }
 
     /// Whether the body says if the gateway reaches the channel.
@@ -93,11 +113,9 @@ impl ConnectionDraft {
     /// The connection.
     pub fn connection(self, id: ConnectionId, company: CompanyId, now: Timestamp) -> Connection {
         let body = self.body;
-        let at_first = match body.gateway {
-            Gateway::Simulated => ConnectionStatus::Connected,
-            Gateway::CloudApi | Gateway::Waha | Gateway::Evolution => {
-                ConnectionStatus::Disconnected
-            }
+        let at_first = match self.begins_connected {
+            true => ConnectionStatus::Connected,
+            false => ConnectionStatus::Disconnected,
         };
         Connection {
             id,
@@ -114,6 +132,11 @@ impl ConnectionDraft {
             updated_at: now,
         }
     }
+}
+
+fn names(gateways: &Providers) -> String {
+    let names = gateways.descriptions().map(|gateway| gateway.name().as_str());
+    names.collect::<Vec<_>>().join(", ")
 }
 
 body! {
@@ -154,19 +177,26 @@ impl ConnectionPatch {
     }
 
     /// The connection as it is afterwards; `updated_at` moves only when something changed.
-    /// Settings are merged into those that it has; null removes one.
+    /// Settings are merged into those that it has; null removes one. They cannot be changed where
+    /// its `gateway` is not known in this process.
     ///
     /// # Errors
     ///
     /// Everything that is wrong with the body, the merged settings included.
-    pub fn apply(&self, connection: &Connection, now: Timestamp) -> Result<Connection, Problems> {
+    pub fn apply(
+        &self,
+        connection: &Connection,
+        gateway: Option<&GatewayDescription>,
+        now: Timestamp,
+    ) -> Result<Connection, Problems> {
         let mut problems = self.problems.clone();
         let mut changed = connection.clone();
         if let Some(given) = &self.sent.settings {
             let merged = connection.settings.merged(given);
-            match ConnectionSettings::parse(connection.gateway, &merged) {
-                Ok(settings) => changed.settings = settings,
-                Err(wrong) => problems.merge(wrong),
+            match gateway.map(|gateway| ConnectionSettings::parse(gateway, &merged)) {
+                Some(Ok(settings)) => changed.settings = settings,
+                Some(Err(wrong)) => problems.merge(wrong),
+                None => problems.add("settings", "cannot be changed: the gateway is unavailable"),
             }
         }
         problems.into_result()?;
@@ -186,6 +216,7 @@ mod tests {
     use serde_json::json;
     use uuid::Uuid;
 
+    use super::super::samples;
     use super::*;
 
     const NOW: Timestamp = Timestamp::from_millis(1_763_000_000_000);
@@ -196,15 +227,18 @@ mod tests {
     }
 
     fn made(body: Value) -> Connection {
-        ConnectionDraft::parse(&object(body)).expect("acceptable").connection(
-            ConnectionId::new(Uuid::from_u128(1)),
-            CompanyId::new(Uuid::from_u128(2)),
-            NOW,
-        )
+        ConnectionDraft::parse(&object(body), &samples::providers())
+            .expect("acceptable")
+            .connection(
+                ConnectionId::new(Uuid::from_u128(1)),
+                CompanyId::new(Uuid::from_u128(2)),
+                NOW,
+            )
     }
 
     fn refused(body: Value) -> Vec<String> {
-        let problems = ConnectionDraft::parse(&object(body)).expect_err("unacceptable");
+        let problems =
+            ConnectionDraft::parse(&object(body), &samples::providers()).expect_err("unacceptable");
         problems.fields().map(str::to_owned).collect()
     }
 
@@ -252,6 +286,33 @@ mod tests {
     }
 
     #[test]
+    fn a_gateway_is_one_of_those_that_the_program_has() {
+        for name in ["house", "x y", ""] {
+            assert_eq!(refused(simulated(json!({"gateway": name}))), ["gateway"]);
+        }
+        let body = object(simulated(json!({"gateway": "house"})));
+        let problems = ConnectionDraft::parse(&body, &samples::providers()).expect_err("unknown");
+        let told = problems.to_string();
+        assert!(told.contains("must be one of simulated, cloud_api, waha"), "{told}");
+    }
+
+    /// R150.
+    #[test]
+    fn a_connection_whose_gateway_is_not_there_keeps_its_settings_and_shows_none() {
+        let before = made(waha());
+        let patch = |body| ConnectionPatch::parse(&object(body)).apply(&before, None, LATER);
+        let refused = patch(json!({"settings": {"session": "t"}})).expect_err("nobody can check");
+        assert_eq!(refused.fields().collect::<Vec<_>>(), ["settings"]);
+        let renamed = patch(json!({"name": "Matriz"})).expect("acceptable");
+        assert_eq!((renamed.name.as_str(), &renamed.settings), ("Matriz", &before.settings));
+        let view = super::super::ConnectionView::new(&renamed, None, "https://x.example");
+        let view = serde_json::to_value(view).expect("json");
+        assert_eq!(view["status"], "unavailable");
+        assert_eq!((&view["settings"], &view["webhook_url"]), (&json!({}), &Value::Null));
+        assert_eq!(view["gateway"], "waha");
+    }
+
+    #[test]
     fn wrong_settings_are_named_one_by_one_beside_other_problems() {
         let mut body = waha();
         body["settings"] = json!({"base_url": 7, "session": "s", "api_key": "k", "color": "red"});
@@ -272,8 +333,9 @@ mod tests {
     }
 
     fn patched(connection: &Connection, body: Value) -> Result<Connection, Vec<String>> {
+        let gateways = samples::providers();
         ConnectionPatch::parse(&object(body))
-            .apply(connection, LATER)
+            .apply(connection, gateways.description(&connection.gateway), LATER)
             .map_err(|problems| problems.fields().map(str::to_owned).collect())
     }
 
@@ -318,6 +380,7 @@ mod tests {
         let connection = made(waha());
         let view = serde_json::to_value(super::super::ConnectionView::new(
             &connection,
+            Some(&samples::waha()),
             "https://x.example",
         ));
         let view = view.expect("json");

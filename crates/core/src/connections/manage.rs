@@ -6,9 +6,12 @@ use super::check::first_check;
 use super::handle::Connections;
 use super::missed::after_outage;
 use super::upkeep::{first_due, regular_jobs};
-use super::{Connection, ConnectionDraft, ConnectionPatch, ConnectionStatus, ConnectionView};
+use super::{
+    Capability, Connection, ConnectionDraft, ConnectionPatch, ConnectionStatus, ConnectionView,
+};
 use crate::Timestamp;
 use crate::error::{Error, NotFound};
+use crate::gateway::Providers;
 use crate::ids::{CompanyId, ConnectionId, JobId};
 use crate::jobs::{Job, JobKind};
 use crate::manage::{ManageResult, NOT_FOUND, invalid};
@@ -49,12 +52,12 @@ impl Connections<'_> {
         company: CompanyId,
         body: &Map<String, Value>,
     ) -> ManageResult<ConnectionView> {
-        let draft = ConnectionDraft::parse(body).map_err(invalid)?;
+        let draft = ConnectionDraft::parse(body, self.app.providers()).map_err(invalid)?;
         let reported = draft.reports_status();
         let now = self.app.now();
         let connection = draft.connection(ConnectionId::new(self.app.uuid(now)), company, now);
         let view = self.view(&connection);
-        let jobs = regular_jobs(&connection, now);
+        let jobs = regular_jobs(&connection, self.app.providers(), now);
         let mut changes = ChangeSet::new().insert(connection);
         for kind in jobs {
             let due_at = first_due(&kind, first_check(reported, now), now);
@@ -77,9 +80,13 @@ impl Connections<'_> {
         body: &Map<String, Value>,
     ) -> ManageResult<ConnectionView> {
         let patch = ConnectionPatch::parse(body);
-        let change = |connection: &Connection, now| patch.apply(connection, now);
+        let change = |connection: &Connection, now| {
+            let gateway = self.app.providers().description(&connection.gateway);
+            patch.apply(connection, gateway, now)
+        };
         let (connection, changed) = self.write(company, id, change).await?;
-        if changed && connection.gateway.reports_state() && patch.makes_doubtful() {
+        let has_state = self.app.providers().can(&connection, Capability::State);
+        if changed && has_state && patch.makes_doubtful() {
             self.check_soon(company, id).await?;
         }
         Ok(self.view(&connection))
@@ -143,7 +150,8 @@ impl Connections<'_> {
     }
 
     fn view(&self, connection: &Connection) -> ConnectionView {
-        ConnectionView::new(connection, &self.app.settings().public_url)
+        let gateway = self.app.providers().description(&connection.gateway);
+        ConnectionView::new(connection, gateway, &self.app.settings().public_url)
     }
 
     /// Writes what `change` makes of a connection, again after a conflict; answers it and whether
@@ -172,7 +180,7 @@ impl Connections<'_> {
                 if connection == *stored.value() {
                     return Ok(Decided::unchanged((connection, None)));
                 }
-                let mut wanted = wanted(&stored, &connection);
+                let mut wanted = wanted(&stored, &connection, self.app.providers());
                 for kind in wanted.iter_mut().flatten() {
                     self.reach_back(company, kind).await?;
                 }
@@ -230,12 +238,12 @@ fn set(
 
 /// What the gateway is asked now, that it could not be asked before or with other settings: for its
 /// groups, and for what was missed.
-fn wanted(before: &Connection, after: &Connection) -> [Option<JobKind>; 2] {
+fn wanted(before: &Connection, after: &Connection, gateways: &Providers) -> [Option<JobKind>; 2] {
     let was_off = !before.is_usable();
     let news = was_off || before.settings != after.settings;
-    let (connection, gateway, usable) = (after.id, after.gateway, after.is_usable());
-    let groups = gateway.lists_groups() && usable && news;
-    let missed = gateway.reports_missed() && usable && was_off;
+    let (connection, usable) = (after.id, after.is_usable());
+    let groups = gateways.can(after, Capability::Groups) && usable && news;
+    let missed = gateways.can(after, Capability::History) && usable && was_off;
     [
         groups.then_some(JobKind::SyncGroupsOnce { connection }),
         missed.then(|| after_outage(connection, before.updated_at)),
@@ -276,6 +284,7 @@ mod tests {
     use serde_json::json;
     use uuid::Uuid;
 
+    use super::super::samples;
     use super::*;
 
     const NOW: Timestamp = Timestamp::from_millis(1_763_000_000_000);
@@ -285,7 +294,8 @@ mod tests {
             "name": "Loja", "kind": "qr", "gateway": "waha", "status": status,
             "identifier": "5511987654321", "settings": settings,
         });
-        let draft = ConnectionDraft::parse(body.as_object().expect("an object"));
+        let draft =
+            ConnectionDraft::parse(body.as_object().expect("an object"), &samples::providers());
         let (id, company) = (Uuid::from_u128(1), CompanyId::new(Uuid::from_u128(2)));
         draft.expect("acceptable").connection(ConnectionId::new(id), company, Timestamp::MIN)
     }

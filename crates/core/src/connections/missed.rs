@@ -59,7 +59,7 @@ impl Connections<'_> {
         let connection = connection.ok_or(Error::Rejected(NotFound))?;
         let now = self.app.now();
         let from = reach(since, now);
-        let reported = match self.app.provider(connection.gateway) {
+        let reported = match self.app.provider(&connection.gateway) {
             Some(provider) => {
                 provider.missed(self.app.gateway_transport(), &connection, from, now).await
             }

@@ -2,12 +2,17 @@
 
 mod check;
 mod connection;
+mod description;
 mod draft;
+mod gateway_name;
+mod gateways;
 mod handle;
 mod manage;
 mod missed;
 mod pairing;
 mod reads;
+#[cfg(test)]
+pub(crate) mod samples;
 mod settings;
 mod unknown;
 mod upkeep;
@@ -15,13 +20,16 @@ mod view;
 
 pub(crate) use check::check_connection_job;
 pub use check::{CHECK_AGAIN, CHECK_AGAIN_DISCONNECTED, CHECK_AGAIN_UNANSWERED};
-pub use connection::{Connection, ConnectionKind, ConnectionStatus, Gateway};
+pub use connection::{Connection, ConnectionKind, ConnectionStatus};
+pub use description::{Capability, GatewayDescription, Setting, SettingForm, SharedWebhook};
 pub use draft::{ConnectionChange, ConnectionDraft, ConnectionPatch, NewConnection};
+pub use gateway_name::GatewayName;
+pub use gateways::{GatewayView, SettingView};
 pub use handle::Connections;
 pub use missed::PULL_AGAIN;
 pub(crate) use missed::pull_missed_job;
 pub use pairing::PairingError;
 pub use reads::ConnectionReads;
-pub use settings::{ConnectionSettings, GatewayField, SettingKind};
+pub use settings::ConnectionSettings;
 pub use unknown::UnknownKindView;
-pub use view::ConnectionView;
+pub use view::{ConnectionView, ShownStatus};

@@ -76,7 +76,7 @@ impl Connections<'_> {
     ) -> Result<PairingCode, Error<PairingError>> {
         let connection = self.app.store().get::<Connection>((company, id)).await?;
         let connection = connection.ok_or(Error::Rejected(PairingError::NotFound))?;
-        let reported = match self.app.provider(connection.gateway) {
+        let reported = match self.app.provider(&connection.gateway) {
             Some(provider) => provider.pairing(self.app.gateway_transport(), &connection).await,
             None => Err(ProviderError::Unsupported),
         };
@@ -90,7 +90,7 @@ impl Connections<'_> {
             }
             Err(ProviderError::Unsupported) => Err(Error::Rejected(PairingError::Unsupported)),
             Err(ProviderError::Failed(reason)) => {
-                let reason = connection.settings.masked(connection.gateway, &reason);
+                let reason = self.app.masked(&connection, &reason);
                 Err(Error::Rejected(PairingError::Provider(reason)))
             }
         }

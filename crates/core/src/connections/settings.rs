@@ -1,11 +1,12 @@
-//! The settings of each gateway: which there are, which must be there, and which are secret.
+//! The settings of a connection, read and shown as its gateway describes them.
 
 use std::fmt;
 
 use serde_json::{Map, Value};
 
-use super::Gateway;
+use super::description::{GatewayDescription, SettingForm};
 use crate::problems::Problems;
+use crate::secret::SecretText;
 use crate::webhooks::WebhookUrl;
 
 /// The longest text of a setting.
@@ -14,94 +15,8 @@ const MAX_TEXT: usize = 2048;
 const MASKED_FROM: usize = 6;
 /// The default of `timeout_ms`: how long a gateway may take to answer a send (D36).
 const TIMEOUT_MS: u64 = 20_000;
-/// The largest `timeout_ms` (D50).
-const MAX_TIMEOUT_MS: u64 = 50_000;
-/// The largest `delay_ms` of the simulated gateway.
-const MAX_DELAY_MS: u64 = 3_600_000;
-
-/// What a setting holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SettingKind {
-    /// A text that may be shown.
-    Text,
-    /// The address of a gateway: http or https, without a query.
-    Url,
-    /// A text that is never shown.
-    Secret,
-    /// A whole number from 0, or 1 for a time limit, to the given bound.
-    Number {
-        /// The least.
-        min: u64,
-        /// The most.
-        max: u64,
-    },
-    /// `true` or `false`.
-    Flag,
-}
-
-/// One setting of a gateway.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GatewayField {
-    /// Its name.
-    pub name: &'static str,
-    /// What it holds.
-    pub kind: SettingKind,
-    /// Whether it must be there.
-    pub required: bool,
-}
-
-const fn required(name: &'static str, kind: SettingKind) -> GatewayField {
-    GatewayField { name, kind, required: true }
-}
-
-const fn optional(name: &'static str, kind: SettingKind) -> GatewayField {
-    GatewayField { name, kind, required: false }
-}
-
-const TIMEOUT: GatewayField =
-    optional("timeout_ms", SettingKind::Number { min: 1, max: MAX_TIMEOUT_MS });
-
-const SIMULATED: &[GatewayField] = &[
-    optional("delay_ms", SettingKind::Number { min: 0, max: MAX_DELAY_MS }),
-    optional("reports", SettingKind::Flag),
-    TIMEOUT,
-];
-const CLOUD_API: &[GatewayField] = &[
-    required("phone_number_id", SettingKind::Text),
-    required("access_token", SettingKind::Secret),
-    required("app_secret", SettingKind::Secret),
-    required("verify_token", SettingKind::Secret),
-    optional("business_account_id", SettingKind::Text),
-    optional("api_base", SettingKind::Url),
-    optional("api_version", SettingKind::Text),
-    TIMEOUT,
-];
-const WAHA: &[GatewayField] = &[
-    required("base_url", SettingKind::Url),
-    required("session", SettingKind::Text),
-    required("api_key", SettingKind::Secret),
-    required("webhook_hmac_key", SettingKind::Secret),
-    TIMEOUT,
-];
-const EVOLUTION: &[GatewayField] = &[
-    required("base_url", SettingKind::Url),
-    required("instance", SettingKind::Text),
-    required("api_key", SettingKind::Secret),
-    required("webhook_token", SettingKind::Secret),
-    TIMEOUT,
-];
-
-impl Gateway {
-    /// The settings it knows.
-    pub const fn fields(self) -> &'static [GatewayField] {
-        match self {
-            Self::Simulated => SIMULATED,
-            Self::CloudApi => CLOUD_API,
-            Self::Waha => WAHA,
-            Self::Evolution => EVOLUTION,
-        }
-    }
-}
+/// The setting that every gateway has.
+const TIMEOUT: &str = "timeout_ms";
 
 /// The settings of a connection. Prints as `***`.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -113,31 +28,35 @@ impl ConnectionSettings {
         Self(settings)
     }
 
-    /// Reads the settings of `gateway`, naming `settings.<name>` for each that is unknown, missing
-    /// or malformed.
+    /// Reads the settings of a connection to `gateway`, naming `settings.<name>` for each that is
+    /// unknown, missing or malformed.
     ///
     /// # Errors
     ///
     /// All that is wrong.
-    pub fn parse(gateway: Gateway, given: &Map<String, Value>) -> Result<Self, Problems> {
+    pub fn parse(
+        gateway: &GatewayDescription,
+        given: &Map<String, Value>,
+    ) -> Result<Self, Problems> {
         let mut problems = Problems::new();
         let mut settings = Map::new();
         for name in given.keys() {
-            if !gateway.fields().iter().any(|field| field.name == name) {
+            if !gateway.settings().iter().any(|setting| setting.name() == name) {
                 problems.add(format!("settings.{name}"), "is not a setting of this gateway");
             }
         }
-        for field in gateway.fields() {
-            match given.get(field.name).filter(|value| !value.is_null()) {
-                None if field.required => {
-                    problems.add(format!("settings.{}", field.name), "is required");
+        for setting in gateway.settings() {
+            let name = setting.name();
+            match given.get(name).filter(|value| !value.is_null()) {
+                None if setting.is_required() => {
+                    problems.add(format!("settings.{name}"), "is required");
                 }
                 None => {}
-                Some(value) => match check(field.kind, value) {
+                Some(value) => match check(setting.form(), value) {
                     Ok(()) => {
-                        settings.insert(field.name.to_owned(), value.clone());
+                        settings.insert(name.to_owned(), value.clone());
                     }
-                    Err(reason) => problems.add(format!("settings.{}", field.name), reason),
+                    Err(reason) => problems.add(format!("settings.{name}"), reason),
                 },
             }
         }
@@ -157,11 +76,15 @@ impl ConnectionSettings {
         &self.0
     }
 
-    /// Those of `gateway` that may be shown.
-    pub fn shown(&self, gateway: Gateway) -> Map<String, Value> {
-        let open = gateway.fields().iter().filter(|field| field.kind != SettingKind::Secret);
-        open.filter_map(|field| Some((field.name.to_owned(), self.0.get(field.name)?.clone())))
-            .collect()
+    /// Those that may be shown; none where the gateway is not known, since nobody says then which
+    /// are secret.
+    pub fn shown(&self, gateway: Option<&GatewayDescription>) -> Map<String, Value> {
+        let settings = gateway.map_or(&[][..], GatewayDescription::settings);
+        let open = settings.iter().filter(|setting| !setting.is_secret());
+        open.filter_map(|setting| {
+            Some((setting.name().to_owned(), self.0.get(setting.name())?.clone()))
+        })
+        .collect()
     }
 
     /// A text setting.
@@ -179,12 +102,27 @@ impl ConnectionSettings {
         self.0.get(name)?.as_bool()
     }
 
-    /// A gateway's own words, without the secrets of `gateway` that it may have repeated (R125).
-    pub fn masked(&self, gateway: Gateway, text: &str) -> String {
-        let secret = gateway.fields().iter().filter(|field| field.kind == SettingKind::Secret);
-        let values = secret.filter_map(|field| self.text(field.name));
-        let long = values.filter(|value| value.len() >= MASKED_FROM);
-        long.fold(text.to_owned(), |text, value| text.replace(value, "***"))
+    /// Whether `given` is the secret of this name, compared in constant time. Never when the
+    /// setting is missing or empty, whatever was given.
+    pub fn matches(&self, name: &str, given: &str) -> bool {
+        self.text(name).is_some_and(|secret| SecretText::new(secret).matches(given))
+    }
+
+    /// A gateway's own words, without the secrets that it may have repeated (R125). Where the
+    /// gateway is not known, any text among the settings counts as a secret.
+    pub fn masked(&self, gateway: Option<&GatewayDescription>, text: &str) -> String {
+        let secret = |name: &str| {
+            gateway.is_none_or(|gateway| {
+                let mut settings = gateway.settings().iter();
+                settings.any(|setting| setting.name() == name && setting.is_secret())
+            })
+        };
+        let secrets = self.0.iter().filter(|(name, _)| secret(name));
+        let values = secrets.filter_map(|(_, value)| value.as_str());
+        let mut long: Vec<&str> = values.filter(|value| value.len() >= MASKED_FROM).collect();
+        // One may be a part of another.
+        long.sort_unstable_by_key(|value| std::cmp::Reverse(value.len()));
+        long.into_iter().fold(text.to_owned(), |text, value| text.replace(value, "***"))
     }
 
     /// The same with a shorter time limit, unless it is as short already.
@@ -193,34 +131,34 @@ impl ConnectionSettings {
         let millis = self.timeout().min(limit).as_millis();
         let mut settings = self.0.clone();
         let millis = u64::try_from(millis).unwrap_or(TIMEOUT_MS);
-        settings.insert(TIMEOUT.name.to_owned(), Value::from(millis));
+        settings.insert(TIMEOUT.to_owned(), Value::from(millis));
         Self(settings)
     }
 
     /// How long the gateway may take to answer a send (D36).
     pub fn timeout(&self) -> std::time::Duration {
-        std::time::Duration::from_millis(self.number("timeout_ms").unwrap_or(TIMEOUT_MS))
+        std::time::Duration::from_millis(self.number(TIMEOUT).unwrap_or(TIMEOUT_MS))
     }
 }
 
-fn check(kind: SettingKind, value: &Value) -> Result<(), String> {
-    match kind {
-        SettingKind::Text | SettingKind::Secret => {
+fn check(form: SettingForm, value: &Value) -> Result<(), String> {
+    match form {
+        SettingForm::Text => {
             let text = value.as_str().ok_or("must be a string")?;
             let fits = (1..=MAX_TEXT).contains(&text.len()) && !text.chars().any(char::is_control);
             if fits { Ok(()) } else { Err(format!("must have 1 to {MAX_TEXT} characters")) }
         }
-        SettingKind::Url => {
+        SettingForm::Url => {
             let text = value.as_str().ok_or("must be a string")?;
             WebhookUrl::parse(text).map_err(|wrong| wrong.to_string())?;
             if text.contains('?') { Err("must not have a query".to_owned()) } else { Ok(()) }
         }
-        SettingKind::Number { min, max } => value
+        SettingForm::Integer { min, max } => value
             .as_u64()
             .filter(|number| (min..=max).contains(number))
             .map(|_| ())
             .ok_or_else(|| format!("must be a whole number from {min} to {max}")),
-        SettingKind::Flag => {
+        SettingForm::Boolean => {
             value.as_bool().map(|_| ()).ok_or_else(|| "must be true or false".to_owned())
         }
     }
@@ -236,12 +174,13 @@ impl fmt::Debug for ConnectionSettings {
 mod tests {
     use serde_json::json;
 
+    use super::super::samples;
     use super::*;
 
     fn waha() -> ConnectionSettings {
         let given = json!({"base_url": "http://waha", "session": "loja-centro",
             "api_key": "key-123", "webhook_hmac_key": "k"});
-        ConnectionSettings::parse(Gateway::Waha, given.as_object().expect("an object"))
+        ConnectionSettings::parse(&samples::waha(), given.as_object().expect("an object"))
             .expect("acceptable")
     }
 
@@ -249,7 +188,26 @@ mod tests {
     #[test]
     fn a_secret_that_a_gateway_repeats_is_masked() {
         let reported = "loja-centro: bad key key-123 (key-123)";
-        assert_eq!(waha().masked(Gateway::Waha, reported), "loja-centro: bad key *** (***)");
+        let masked = waha().masked(Some(&samples::waha()), reported);
+        assert_eq!(masked, "loja-centro: bad key *** (***)");
+    }
+
+    /// R125, R150.
+    #[test]
+    fn any_setting_counts_as_a_secret_where_the_gateway_is_not_known() {
+        let reported = "loja-centro: bad key key-123";
+        assert_eq!(waha().masked(None, reported), "***: bad key ***");
+        assert_eq!(waha().shown(None), Map::new());
+    }
+
+    #[test]
+    fn a_secret_that_is_missing_or_empty_matches_nothing() {
+        let settings = waha();
+        assert!(settings.matches("api_key", "key-123"));
+        assert!(!settings.matches("api_key", "key-124"));
+        assert!(!settings.matches("token", ""));
+        let empty = json!({"token": ""}).as_object().expect("an object").clone();
+        assert!(!ConnectionSettings::from_stored(empty).matches("token", ""));
     }
 
     #[test]

@@ -4,22 +4,28 @@ use std::time::Duration;
 
 use super::check::CHECK_AGAIN;
 use super::missed::PULL_AGAIN;
-use super::{Connection, Connections};
+use super::{Capability, Connection, Connections};
 use crate::Timestamp;
 use crate::access::Company;
+use crate::gateway::Providers;
 use crate::ids::{CompanyId, ConnectionId, JobId};
 use crate::jobs::{Job, JobKind};
 use crate::store::{ChangeSet, RecordsExt, StoreError};
 
 /// The jobs that come back for a connection for as long as it exists, as they are made with it.
-pub(super) fn regular_jobs(connection: &Connection, now: Timestamp) -> Vec<JobKind> {
-    let (id, gateway) = (connection.id, connection.gateway);
+pub(super) fn regular_jobs(
+    connection: &Connection,
+    gateways: &Providers,
+    now: Timestamp,
+) -> Vec<JobKind> {
+    let id = connection.id;
     let jobs = [
-        (gateway.lists_groups(), JobKind::SyncGroups { connection: id }),
-        (gateway.reports_state(), JobKind::CheckConnection { connection: id }),
-        (gateway.reports_missed(), JobKind::PullMissed { connection: id, since: now }),
+        (Capability::Groups, JobKind::SyncGroups { connection: id }),
+        (Capability::State, JobKind::CheckConnection { connection: id }),
+        (Capability::History, JobKind::PullMissed { connection: id, since: now }),
     ];
-    jobs.into_iter().filter(|(wanted, _)| *wanted).map(|(_, kind)| kind).collect()
+    let wanted = jobs.into_iter().filter(|(what, _)| gateways.can(connection, *what));
+    wanted.map(|(_, kind)| kind).collect()
 }
 
 /// When such a job is done for the first time. `look` is the moment of the first look at the state.
@@ -51,7 +57,8 @@ impl Connections<'_> {
         for company in store.all::<Company>(()).await? {
             for connection in store.all_stored::<Connection>(company.id).await? {
                 // Whatever happened since it exists may have been missed.
-                for kind in regular_jobs(&connection, connection.created_at) {
+                let gateways = self.app.providers();
+                for kind in regular_jobs(&connection, gateways, connection.created_at) {
                     made += usize::from(self.ensure_job(company.id, &connection, kind).await?);
                 }
             }

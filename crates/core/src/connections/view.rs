@@ -3,9 +3,34 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{Connection, ConnectionKind, ConnectionStatus, Gateway};
+use super::{
+    Capability, Connection, ConnectionKind, ConnectionStatus, GatewayDescription, GatewayName,
+};
 use crate::Timestamp;
 use crate::ids::ConnectionId;
+use crate::words::words;
+
+words! {
+    /// Whether messages can reach the channel through a connection, as the operator is shown it.
+    ShownStatus {
+        /// Its gateway reaches the channel.
+        Connected = "connected",
+        /// It does not, or nothing is known yet.
+        Disconnected = "disconnected",
+        /// This process has no such gateway: nothing is sent (R150).
+        Unavailable = "unavailable",
+    }
+}
+
+impl ShownStatus {
+    fn of(status: ConnectionStatus, gateway: Option<&GatewayDescription>) -> Self {
+        match (gateway, status) {
+            (None, _) => Self::Unavailable,
+            (Some(_), ConnectionStatus::Connected) => Self::Connected,
+            (Some(_), ConnectionStatus::Disconnected) => Self::Disconnected,
+        }
+    }
+}
 
 /// A connection without its secrets.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -21,7 +46,9 @@ pub struct ConnectionView {
     provider: ConnectionKind,
     name: String,
     identifier: String,
-    gateway: Gateway,
+    /// One of GET /gateways.
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    gateway: GatewayName,
     /// Where its gateway has to send its webhooks; null where there are none. A token that belongs
     /// in the address is not shown.
     webhook_url: Option<String>,
@@ -29,27 +56,33 @@ pub struct ConnectionView {
     #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     settings: Map<String, Value>,
     is_active: bool,
-    status: ConnectionStatus,
+    status: ShownStatus,
     created_at: Timestamp,
     updated_at: Timestamp,
 }
 
 impl ConnectionView {
-    /// The form of a connection of an installation that is reached at `public_url`.
-    pub fn new(connection: &Connection, public_url: &str) -> Self {
+    /// The form of a connection to `gateway`, `None` where this process has no such gateway, of an
+    /// installation that is reached at `public_url`.
+    pub fn new(
+        connection: &Connection,
+        gateway: Option<&GatewayDescription>,
+        public_url: &str,
+    ) -> Self {
+        let has_webhook = gateway.is_some_and(|gateway| gateway.can(Capability::Webhook));
         let webhook = || format!("{public_url}/api/webhooks/provider/{}", connection.id);
         Self {
-            webhook_url: connection.gateway.has_webhook().then(webhook),
+            webhook_url: has_webhook.then(webhook),
             id: connection.id,
             kind: connection.kind,
             platform: connection.platform.as_str().to_owned(),
             provider: connection.kind,
             name: connection.name.clone(),
             identifier: connection.identifier.clone(),
-            gateway: connection.gateway,
-            settings: connection.settings.shown(connection.gateway),
+            gateway: connection.gateway.clone(),
+            settings: connection.settings.shown(gateway),
             is_active: connection.is_active,
-            status: connection.status,
+            status: ShownStatus::of(connection.status, gateway),
             created_at: connection.created_at,
             updated_at: connection.updated_at,
         }

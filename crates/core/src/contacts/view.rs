@@ -385,7 +385,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::connections::{ConnectionSettings, ConnectionStatus, Gateway};
+    use crate::connections::{ConnectionSettings, ConnectionStatus, GatewayName};
     use crate::contacts::{Identifier, Phone, Platform, Region};
     use crate::ids::CompanyId;
     use crate::leads::{Inferred, LeadMemory};
@@ -451,7 +451,7 @@ mod tests {
             platform: Platform::whatsapp(),
             name: "Loja".to_owned(),
             identifier: "5511900000000".to_owned(),
-            gateway: Gateway::Simulated,
+            gateway: GatewayName::new("simulated"),
             settings: ConnectionSettings::default(),
             is_active: true,
             status: ConnectionStatus::Connected,

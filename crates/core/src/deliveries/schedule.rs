@@ -121,7 +121,7 @@ mod tests {
     }
 
     fn answered(status: u16, at: Timestamp) -> AttemptOutcome {
-        let answer = Ok(OutboundResponse { status, body: b"answer".to_vec() });
+        let answer = Ok(OutboundResponse::new(status, b"answer".to_vec()));
         AttemptOutcome { started_at: at, ended_at: at.plus(Duration::from_millis(40)), answer }
     }
 

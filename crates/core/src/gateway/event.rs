@@ -79,6 +79,32 @@ pub struct GatewayMessage {
     pub timestamp: Option<Timestamp>,
 }
 
+impl GatewayMessage {
+    /// A text that somebody wrote, at an unknown time: nothing else is said of it.
+    pub fn text(
+        provider_id: ProviderMessageId,
+        peer: impl Into<String>,
+        text: impl Into<String>,
+    ) -> Self {
+        Self {
+            provider_id,
+            peer: peer.into(),
+            aliases: Vec::new(),
+            participant: None,
+            push_name: None,
+            message_type: MessageType::Text,
+            content: Some(text.into()),
+            media: None,
+            quoted: None,
+            quoted_content: None,
+            quoted_type: None,
+            button: None,
+            history: false,
+            timestamp: None,
+        }
+    }
+}
+
 /// How far a message came, as the provider reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusEvent {

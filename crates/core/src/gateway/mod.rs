@@ -1,17 +1,22 @@
 //! Gateways: the software through which connections talk to their channel, behind one trait.
 
 mod event;
+mod outcome;
 mod provider;
+mod providers;
 mod unknown;
+mod webhook;
 
 pub use event::{
     Addressee, Button, EventMedia, GatewayEvent, GatewayMessage, GatewayStatus, Incoming,
     NamesReport, OwnSend, Preference, PreferenceReport, Received, StatusEvent, TemplateReport,
     UnknownReport,
 };
+pub use outcome::{Accepted, Fault, SendFailure, SendResult};
 pub use provider::{
-    Accepted, Content, Fault, Handshake, Lookup, MediaFile, Missed, Outgoing, Pairing, PairingCode,
-    Provider, ProviderError, ProviderTemplate, ProviderWebhook, Providers, SendFailure, SendResult,
-    WebhookRefused,
+    Content, Lookup, MediaFile, Missed, Outgoing, Pairing, PairingCode, Provider, ProviderError,
+    ProviderTemplate,
 };
+pub use providers::Providers;
 pub use unknown::{MAX_KIND, MAX_UNKNOWN_KINDS, UnknownKind, shape};
+pub use webhook::{Handshake, ProviderWebhook, ReceiveResult, WebhookRefused};

@@ -1,17 +1,16 @@
 //! [`Provider`]: pure translation between one gateway's protocol and ours, on top of a transport.
 
-use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{GatewayStatus, Incoming, Received};
+use super::outcome::{Accepted, SendResult};
+use super::webhook::{Handshake, ProviderWebhook, ReceiveResult, WebhookRefused};
+use super::{GatewayStatus, Incoming};
 use crate::Timestamp;
-use crate::connections::{Connection, Gateway};
+use crate::connections::{Connection, GatewayDescription};
 use crate::groups::{GroupCode, GroupList};
 use crate::ids::MessageId;
-use crate::messages::{DeliveryCode, Failure, ProviderMessageId};
 use crate::secret::{hides, masked};
 use crate::templates::{TemplateCategory, TemplateStatus};
 use crate::transport::Transport;
@@ -67,100 +66,6 @@ hides! {
         }
     }
 }
-
-/// A provider's word that it took a message.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Accepted {
-    /// The provider's id of it.
-    pub provider_id: ProviderMessageId,
-    /// What the channel calls the recipient, if that was reported (D15).
-    pub recipient: Option<String>,
-    /// Other names of the recipient, if that was reported.
-    pub aliases: Vec<String>,
-}
-
-impl fmt::Debug for Accepted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Accepted").field("provider_id", &self.provider_id).finish_non_exhaustive()
-    }
-}
-
-/// Why a provider did not take a message, by what it means for the message and the connection.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SendFailure {
-    /// Surely not sent, and never will be in this form.
-    Refused(Failure),
-    /// Surely not sent; the same message may pass later.
-    TryLater(Failure),
-    /// Surely not sent: this recipient got too much of late. What is for others may pass.
-    RecipientLimited(Failure),
-    /// Surely not sent; the connection's credentials, settings or state are at fault.
-    Connection(Failure),
-    /// The gateway could not be reached; surely not sent.
-    Unreachable(Failure),
-    /// It may have arrived: never sent again by itself.
-    Uncertain(Failure),
-}
-
-impl SendFailure {
-    /// A refusal with a code of the catalogue.
-    pub fn refused(code: DeliveryCode, message: impl Into<String>) -> Self {
-        Self::Refused(Failure::new(code, message.into()))
-    }
-
-    /// It may have arrived.
-    pub fn uncertain(message: impl Into<String>) -> Self {
-        Self::Uncertain(Failure::uncertain(message.into()))
-    }
-
-    /// The same failure with its text changed.
-    #[must_use]
-    pub fn with_text(mut self, change: impl FnOnce(String) -> String) -> Self {
-        let (Self::Refused(failure)
-        | Self::TryLater(failure)
-        | Self::RecipientLimited(failure)
-        | Self::Connection(failure)
-        | Self::Unreachable(failure)
-        | Self::Uncertain(failure)) = &mut self;
-        failure.message = failure.message.take().map(change);
-        self
-    }
-
-    /// What the message records.
-    pub const fn failure(&self) -> &Failure {
-        match self {
-            Self::Refused(failure)
-            | Self::TryLater(failure)
-            | Self::RecipientLimited(failure)
-            | Self::Connection(failure)
-            | Self::Unreachable(failure)
-            | Self::Uncertain(failure) => failure,
-        }
-    }
-
-    /// Whose fault it is: what it says of the messages that come after this one.
-    pub const fn fault(&self) -> Fault {
-        match self {
-            Self::Refused(_) | Self::RecipientLimited(_) | Self::Uncertain(_) => Fault::Message,
-            Self::TryLater(_) => Fault::Moment,
-            Self::Connection(_) | Self::Unreachable(_) => Fault::Connection,
-        }
-    }
-}
-
-/// Whose fault it is that a message was not sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// The message's or its recipient's: others may pass.
-    Message,
-    /// Nobody's: the gateway takes no more for the moment.
-    Moment,
-    /// The connection's, its account's or its gateway's: nothing is sent until that is repaired.
-    Connection,
-}
-
-/// How a send ended.
-pub type SendResult = Result<Accepted, SendFailure>;
 
 /// What is known of a send whose outcome is not, to look it up with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -246,40 +151,6 @@ pub struct ProviderTemplate {
     pub is_complex: bool,
 }
 
-/// A request that a gateway made to its connection's address.
-#[derive(Clone)]
-pub struct ProviderWebhook {
-    /// Header names in lower case with their values.
-    pub headers: Vec<(String, String)>,
-    /// Decoded query parameters.
-    pub query: Vec<(String, String)>,
-    /// The raw body.
-    pub body: Vec<u8>,
-}
-
-impl fmt::Debug for ProviderWebhook {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Webhook({} bytes)", self.body.len())
-    }
-}
-
-/// Why a gateway's request is not taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum WebhookRefused {
-    /// The signature or token is missing or wrong; nothing was read.
-    #[error("the signature or token is missing or wrong")]
-    Unauthorized,
-    /// The body is not what the gateway sends.
-    #[error("the body cannot be read")]
-    Malformed,
-    /// This gateway has no webhook.
-    #[error("this gateway sends no webhooks")]
-    Unsupported,
-}
-
-/// The answer to a gateway that verifies the address: written back as it is.
-pub type Handshake = Result<String, WebhookRefused>;
-
 /// Why a gateway did not answer a question.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProviderError {
@@ -298,12 +169,16 @@ pub enum ProviderError {
 /// - One call of `send` makes at most one request that sends; nothing is repeated once it may have
 ///   arrived.
 /// - `send` ends within the connection's `timeout_ms`; an unanswered request is
-///   [`SendFailure::Uncertain`] once it was written.
+///   [`SendFailure::Uncertain`](super::SendFailure::Uncertain) once it was written.
 /// - `receive` verifies the signature or token before it reads anything of the body; one event that
 ///   cannot be read never loses the others.
 /// - Every network access goes through the transport that is handed in.
 #[async_trait]
 pub trait Provider: Send + Sync {
+    /// What the gateway says of itself. Asked once, when the program names its gateways; work is
+    /// kept only for what it can do by this.
+    fn describe(&self) -> GatewayDescription;
+
     /// Sends one message.
     async fn send(
         &self,
@@ -413,40 +288,7 @@ pub trait Provider: Send + Sync {
     /// Verifies a webhook of the gateway and translates it. Events that the gateway is known to
     /// send and that mean nothing here are left out; unknown ones are
     /// [`GatewayEvent::Unknown`](super::GatewayEvent::Unknown).
-    fn receive(
-        &self,
-        _connection: &Connection,
-        _webhook: &ProviderWebhook,
-    ) -> Result<Vec<Received>, WebhookRefused> {
+    fn receive(&self, _connection: &Connection, _webhook: &ProviderWebhook) -> ReceiveResult {
         Err(WebhookRefused::Unsupported)
-    }
-}
-
-/// The gateways that a program talks to.
-#[derive(Clone, Default)]
-pub struct Providers(BTreeMap<&'static str, Arc<dyn Provider>>);
-
-impl Providers {
-    /// No gateway at all.
-    pub fn none() -> Self {
-        Self::default()
-    }
-
-    /// The same with one more gateway.
-    #[must_use]
-    pub fn with(mut self, gateway: Gateway, provider: Arc<dyn Provider>) -> Self {
-        self.0.insert(gateway.as_str(), provider);
-        self
-    }
-
-    /// The provider for a gateway, if there is one.
-    pub fn get(&self, gateway: Gateway) -> Option<Arc<dyn Provider>> {
-        self.0.get(gateway.as_str()).cloned()
-    }
-}
-
-impl fmt::Debug for Providers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.0.keys()).finish()
     }
 }

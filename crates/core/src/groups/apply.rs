@@ -159,7 +159,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::connections::{ConnectionKind, ConnectionSettings, ConnectionStatus, Gateway};
+    use crate::connections::{ConnectionKind, ConnectionSettings, ConnectionStatus, GatewayName};
     use crate::events::EventType;
     use crate::ids::ConnectionId;
     use crate::store::{ChangeKind, Row, RowKey, Version};
@@ -175,7 +175,7 @@ mod tests {
             platform: Platform::whatsapp(),
             name: "Loja".to_owned(),
             identifier: "5511900000000".to_owned(),
-            gateway: Gateway::Waha,
+            gateway: GatewayName::new("waha"),
             settings: ConnectionSettings::default(),
             is_active: true,
             status: ConnectionStatus::Connected,

@@ -239,7 +239,7 @@ impl Groups<'_> {
 
     async fn sync_once(&self, company: CompanyId, id: ConnectionId) -> GroupsResult<GroupsWritten> {
         let connection = self.connection(company, id).await?;
-        let reported = match self.app.provider(connection.gateway) {
+        let reported = match self.app.provider(&connection.gateway) {
             Some(provider) => provider.groups(self.app.gateway_transport(), &connection).await,
             None => Err(ProviderError::Unsupported),
         };
@@ -251,7 +251,7 @@ impl Groups<'_> {
             }
             Err(ProviderError::Unsupported) => Ok(GroupsWritten::Done),
             Err(ProviderError::Failed(reason)) => {
-                let reason = connection.settings.masked(connection.gateway, &reason);
+                let reason = self.app.masked(&connection, &reason);
                 Err(Error::Rejected(GroupsError::Provider(reason)))
             }
         }

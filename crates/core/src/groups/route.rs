@@ -86,6 +86,7 @@ pub fn choose_connection(
     connections: &[Stored<Connection>],
     wanted: Option<ConnectionId>,
     conversations: &[Stored<Conversation>],
+    is_usable: impl Fn(&Connection) -> bool,
 ) -> Result<ConnectionId, GroupRefusal> {
     let members: Vec<(&Connection, &ConnectionGroup)> = rows
         .iter()
@@ -99,12 +100,12 @@ pub fn choose_connection(
     if let Some(wanted) = wanted {
         let member = members.iter().find(|(connection, _)| connection.id == wanted);
         let (connection, row) = member.ok_or(ConnectionNeeded::NotInGroup)?;
-        if !connection.is_usable() {
+        if !is_usable(connection) {
             return Err(ConnectionNeeded::NotUsable.into());
         }
         return if may_write(row) { Ok(wanted) } else { Err(GroupRefusal::AnnounceOnly) };
     }
-    let usable = || members.iter().filter(|(connection, _)| connection.is_usable());
+    let usable = || members.iter().filter(|(connection, _)| is_usable(connection));
     if usable().next().is_none() {
         return Err(ConnectionNeeded::Nobody.into());
     }
@@ -134,7 +135,7 @@ mod tests {
 
     use super::*;
     use crate::Timestamp;
-    use crate::connections::{ConnectionSettings, ConnectionStatus, Gateway};
+    use crate::connections::{ConnectionSettings, ConnectionStatus, GatewayName};
     use crate::contacts::Platform;
     use crate::groups::Group;
     use crate::ids::{CompanyId, ContactId};
@@ -167,7 +168,7 @@ mod tests {
             platform: Platform::whatsapp(),
             name: format!("Connection {n}"),
             identifier: "5511900000000".to_owned(),
-            gateway: Gateway::Simulated,
+            gateway: GatewayName::new("simulated"),
             settings: ConnectionSettings::default(),
             is_active: true,
             status: ConnectionStatus::Connected,
@@ -207,7 +208,14 @@ mod tests {
         conversations: &[Stored<Conversation>],
     ) -> Result<ConnectionId, GroupRefusal> {
         let connections: Vec<_> = connections.iter().cloned().map(stored).collect();
-        choose_connection(&code("1@g.us"), rows, &connections, wanted.map(id), conversations)
+        choose_connection(
+            &code("1@g.us"),
+            rows,
+            &connections,
+            wanted.map(id),
+            conversations,
+            Connection::is_usable,
+        )
     }
 
     #[test]

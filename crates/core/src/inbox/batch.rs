@@ -38,6 +38,7 @@ impl Batch {
             events: events.into_iter().map(|event| (event, EventIds::new(app, now))).collect(),
             stop_words: settings.stop_words.clone(),
             group_suffix: settings.group_suffix.clone(),
+            gateways: app.providers().clone(),
             links,
         }
     }
@@ -275,7 +276,7 @@ impl UseCase for Batch {
         if facts.people.is_none() && (!self.everybody().is_empty() || self.stops_somebody()) {
             return Err(InboxError::ContactStateUnavailable);
         }
-        let mut workspace = Workspace::new(&connection, facts, now);
+        let mut workspace = Workspace::new(&connection, &self.gateways, facts, now);
         let mut results = Vec::with_capacity(self.events.len());
         for (event, ids) in &self.events {
             results.push(match event {
@@ -311,6 +312,7 @@ mod tests {
 
     use super::*;
     use crate::conversations::StopWords;
+    use crate::gateway::Providers;
     use crate::ids::{EventId, JobId};
     use crate::secret::SecretBytes;
 
@@ -342,6 +344,7 @@ mod tests {
             events: (0..100).map(|n| (Err(format!("event {n}")), ids(n))).collect(),
             stop_words: StopWords::default(),
             group_suffix: "g.us".to_owned(),
+            gateways: Providers::none(),
             links: MediaLinks::new("https://example.com", SecretBytes::new(*b"k")),
         };
         let before = whereabouts(&batch);

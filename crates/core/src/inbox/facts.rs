@@ -6,7 +6,7 @@ use crate::Timestamp;
 use crate::campaigns::Recipient;
 use crate::connections::Connection;
 use crate::conversations::StopWords;
-use crate::gateway::Incoming;
+use crate::gateway::{Incoming, Providers};
 use crate::groups::GroupCode;
 use crate::ids::{CompanyId, ConnectionId};
 use crate::messages::{MediaLinks, Message, Referred};
@@ -20,6 +20,7 @@ pub struct Batch {
     pub(super) events: Vec<(Incoming, EventIds)>,
     pub(super) stop_words: StopWords,
     pub(super) group_suffix: String,
+    pub(super) gateways: Providers,
     pub(super) links: MediaLinks,
 }
 

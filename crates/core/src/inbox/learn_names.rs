@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::InboxError;
 use super::workspace::Workspace;
-use crate::connections::Connection;
+use crate::connections::{Capability, Connection};
 use crate::conversations::{ChannelContact, ChannelQuery};
 use crate::error::Error;
 use crate::gateway::{GatewayEvent, NamesReport, ProviderError};
@@ -31,7 +31,7 @@ impl Workspace<'_> {
     /// Has the gateway asked for the phone of whom a message was exchanged with, where the event
     /// did not report it; of several messages of a batch once (R130).
     pub(super) fn ask_names(&mut self, index: usize, peer: &str, message: &Message, id: JobId) {
-        let hidden = peer.ends_with(LID) && self.connection.gateway.reports_names();
+        let hidden = peer.ends_with(LID) && self.gateways.can(self.connection, Capability::Names);
         let person = self.people.as_ref().and_then(|people| people.get(index));
         let unknown = person.is_some_and(|person| person.contact.now.phone.is_none());
         if !hidden || !unknown || self.is_asking(message.contact) {
@@ -66,7 +66,7 @@ pub(crate) async fn learn_names_job(
     let Some((connection, name)) = hidden_name(app, job, id).await? else {
         return app.close_job(end()).await;
     };
-    let Some(provider) = app.provider(connection.gateway) else {
+    let Some(provider) = app.provider(&connection.gateway) else {
         return app.close_job(end()).await;
     };
     let lease = connection.settings.timeout() + LEASE;

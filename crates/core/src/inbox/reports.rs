@@ -153,7 +153,7 @@ impl Workspace<'_> {
     /// recipient wants none is their request to stop (R114), and answers whether that is new.
     fn follow_up(&mut self, message: &Message, step: &StatusStep, at: Timestamp) -> bool {
         let now = self.now;
-        let stops = asks_to_stop(step, self.connection);
+        let stops = asks_to_stop(step, self.connection, self.gateways);
         let everybody = self.people.iter_mut().flatten();
         let Some(person) = everybody.into_iter().find(|p| p.contact.now.id == message.contact)
         else {

@@ -2,7 +2,7 @@
 
 use super::{EventOutcome, EventResult, Inbox, InboxError};
 use crate::code::Code;
-use crate::connections::Connection;
+use crate::connections::{Capability, Connection, GatewayDescription, SharedWebhook};
 use crate::error::{Error, Rejection};
 use crate::gateway::{
     Addressee, GatewayEvent, Incoming, Provider, ProviderWebhook, Received, WebhookRefused,
@@ -146,8 +146,9 @@ impl Inbox<'_> {
             None => None,
         };
         let connection = found.ok_or(Error::Rejected(ProviderWebhookError::NotFound))?;
-        let provider = self.app.provider(connection.gateway);
-        let provider = provider.filter(|_| connection.gateway.has_webhook());
+        let provider = self.app.provider(&connection.gateway);
+        let called = self.app.providers().can(&connection, Capability::Webhook);
+        let provider = provider.filter(|_| called);
         let provider = provider.ok_or(Error::Rejected(ProviderWebhookError::NotFound))?;
         provider.admit(&connection, webhook).map_err(|refused| Error::Rejected(refused.into()))?;
         Ok(CalledConnection { connection, provider })
@@ -168,7 +169,7 @@ impl Inbox<'_> {
             None => None,
         };
         let connection = found.ok_or(Error::Rejected(ProviderWebhookError::NotFound))?;
-        let provider = self.app.provider(connection.gateway);
+        let provider = self.app.provider(&connection.gateway);
         let provider = provider.ok_or(Error::Rejected(ProviderWebhookError::NotFound))?;
         let answer = provider.handshake(&connection, webhook);
         answer.map_err(|refused| Error::Rejected(refused.into()))
@@ -214,7 +215,9 @@ impl Inbox<'_> {
         received: Vec<Received>,
         taken: &mut ReceivedWebhook,
     ) -> Result<Vec<(ConnectionId, Vec<Incoming>)>, StoreError> {
-        let own = |received: &Received| is_called(&called.connection, &received.to);
+        let shared = self.app.providers().description(&called.connection.gateway);
+        let shared = shared.and_then(GatewayDescription::shared_webhook);
+        let own = |received: &Received| is_called(&called.connection, shared, &received.to);
         if received.iter().all(own) {
             let events = received.into_iter().map(|received| received.event).collect();
             return Ok(vec![(called.id(), events)]);
@@ -222,7 +225,7 @@ impl Inbox<'_> {
         let all = self.app.store().all_stored::<Connection>(called.company()).await?;
         let mut routed: Vec<(ConnectionId, Vec<Incoming>)> = Vec::new();
         for Received { to, event } in received {
-            let targets = targets(&called.connection, &all, &to);
+            let targets = targets(&called.connection, shared, &all, &to);
             if targets.is_empty() {
                 taken.refuse("no connection is meant by its phone_number_id or account".to_owned());
             }
@@ -238,38 +241,45 @@ impl Inbox<'_> {
 }
 
 /// Whether an event is for the called connection and no other.
-fn is_called(called: &Connection, to: &Addressee) -> bool {
+fn is_called(called: &Connection, shared: Option<&SharedWebhook>, to: &Addressee) -> bool {
     match to {
         Addressee::Called => true,
-        Addressee::Number(number) => called.settings.text("phone_number_id") == Some(number),
+        Addressee::Number(number) => {
+            shared.is_some_and(|shared| called.settings.text(&shared.number) == Some(number))
+        }
         Addressee::Account(_) => false,
     }
 }
 
-/// The connections an event is for: those of the company's connections with the same app secret
-/// that have its number, or its account (D68). A connection that does not name its account takes
-/// what its own address is told of any; so does the called one of an account that none names
-/// (R120).
-fn targets(called: &Connection, all: &[Stored<Connection>], to: &Addressee) -> Vec<ConnectionId> {
-    if is_called(called, to) {
+/// The connections an event is for: those of the company's connections with the same secret that
+/// have its number, or its account (D68). A connection that does not name its account takes what
+/// its own address is told of any; so does the called one of an account that none names (R120).
+fn targets(
+    called: &Connection,
+    shared: Option<&SharedWebhook>,
+    all: &[Stored<Connection>],
+    to: &Addressee,
+) -> Vec<ConnectionId> {
+    if is_called(called, shared, to) {
         return vec![called.id];
     }
-    let secret = called.settings.text("app_secret");
+    let Some(shared) = shared else { return Vec::new() };
+    let secret = called.settings.text(&shared.secret);
     let of_app = all.iter().filter(|connection| {
-        connection.gateway == called.gateway && connection.settings.text("app_secret") == secret
+        connection.gateway == called.gateway && connection.settings.text(&shared.secret) == secret
     });
     match to {
         Addressee::Called => vec![called.id],
         Addressee::Number(number) => {
             let with_number =
-                of_app.filter(|c| c.settings.text("phone_number_id") == Some(number.as_str()));
+                of_app.filter(|c| c.settings.text(&shared.number) == Some(number.as_str()));
             // Of several, the one in use; of several in use, the oldest.
             let chosen = with_number.min_by_key(|c| (!c.is_active, c.created_at, c.id));
             chosen.map(|connection| connection.id).into_iter().collect()
         }
         Addressee::Account(account) => {
             let has_account =
-                |connection: &Connection| match connection.settings.text("business_account_id") {
+                |connection: &Connection| match connection.settings.text(&shared.account) {
                     Some(own) => own == account,
                     None => connection.id == called.id,
                 };
@@ -286,7 +296,7 @@ mod tests {
 
     use super::*;
     use crate::Timestamp;
-    use crate::connections::ConnectionDraft;
+    use crate::connections::{ConnectionDraft, samples};
     use crate::store::Version;
 
     fn connection(
@@ -298,14 +308,19 @@ mod tests {
         let body = json!({"kind": "official_cloud", "name": "Loja", "identifier": "551140028922",
             "gateway": "cloud_api", "settings": {"phone_number_id": number, "access_token": "t",
             "app_secret": secret, "verify_token": "v", "business_account_id": account}});
-        let draft = ConnectionDraft::parse(body.as_object().expect("an object")).expect("fits");
+        let draft =
+            ConnectionDraft::parse(body.as_object().expect("an object"), &samples::providers());
+        let draft = draft.expect("fits");
         let company = CompanyId::new(Uuid::from_u128(9));
         let id = ConnectionId::new(Uuid::from_u128(n));
         Stored::new(draft.connection(id, company, Timestamp::from_millis(0)), Version::FIRST)
     }
 
     fn routed(all: &[Stored<Connection>], to: &Addressee) -> Vec<u128> {
-        targets(&all[0], all, to).into_iter().map(|id| id.uuid().as_u128()).collect()
+        targets(&all[0], samples::cloud_api().shared_webhook(), all, to)
+            .into_iter()
+            .map(|id| id.uuid().as_u128())
+            .collect()
     }
 
     #[test]
@@ -319,6 +334,14 @@ mod tests {
         assert_eq!(routed(&all, &Addressee::Number("22".to_owned())), [2]);
         assert_eq!(routed(&all, &Addressee::Number("33".to_owned())), [0_u128; 0]);
         assert_eq!(routed(&all, &Addressee::Called), [1]);
+    }
+
+    #[test]
+    fn a_gateway_that_shares_no_address_reaches_the_called_connection_alone() {
+        let all = [connection(1, "s", "11", None), connection(2, "s", "22", None)];
+        let found = |to| targets(&all[0], None, &all, &to);
+        assert_eq!(found(Addressee::Called), [all[0].id]);
+        assert_eq!(found(Addressee::Number("22".to_owned())), []);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::campaigns::{Recipient, follow};
 use crate::connections::Connection;
 use crate::contacts::Alias;
 use crate::events::Event;
+use crate::gateway::Providers;
 use crate::groups::{ConnectionGroup, GroupCode};
 use crate::ids::{ContactId, MessageId};
 use crate::jobs::Job;
@@ -19,6 +20,8 @@ use crate::store::{Change, ChangeKind, ChangeSet, Precondition, Row};
 #[derive(Debug)]
 pub(super) struct Workspace<'a> {
     pub(super) connection: &'a Connection,
+    /// The gateways of this program.
+    pub(super) gateways: &'a Providers,
     /// The time of this decision.
     pub(super) now: Timestamp,
     /// `None` when contacts could not be read.
@@ -36,7 +39,12 @@ pub(super) struct Workspace<'a> {
 }
 
 impl<'a> Workspace<'a> {
-    pub(super) fn new(connection: &'a Connection, facts: BatchFacts, now: Timestamp) -> Self {
+    pub(super) fn new(
+        connection: &'a Connection,
+        gateways: &'a Providers,
+        facts: BatchFacts,
+        now: Timestamp,
+    ) -> Self {
         let mut messages = BTreeMap::new();
         let mut refs = HashMap::new();
         for referred in facts.referred {
@@ -55,6 +63,7 @@ impl<'a> Workspace<'a> {
         });
         Self {
             connection,
+            gateways,
             now,
             people: facts.people,
             messages,

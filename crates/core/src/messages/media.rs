@@ -120,7 +120,7 @@ async fn locate(
     source: &str,
 ) -> Result<Result<MediaFile, ProviderError>, StoreError> {
     let connection = app.store().get::<Connection>((message.company, message.connection)).await?;
-    let provider = connection.as_ref().and_then(|found| app.provider(found.gateway));
+    let provider = connection.as_ref().and_then(|found| app.provider(&found.gateway));
     let Some((connection, provider)) = connection.zip(provider) else {
         return Ok(Ok(MediaFile::At(source.to_owned())));
     };

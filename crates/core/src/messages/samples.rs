@@ -7,7 +7,7 @@ use super::{
 };
 use crate::Timestamp;
 use crate::connections::{
-    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, Gateway,
+    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, GatewayName,
 };
 use crate::contacts::{Contact, Identifier, Phone, Platform, Region};
 use crate::ids::{CompanyId, ConnectionId, ContactId, MessageId};
@@ -53,7 +53,7 @@ pub(super) fn connection() -> Connection {
         platform: Platform::whatsapp(),
         name: "Vendas".to_owned(),
         identifier: "5511300000000".to_owned(),
-        gateway: Gateway::Simulated,
+        gateway: GatewayName::new("simulated"),
         settings: ConnectionSettings::default(),
         is_active: true,
         status: ConnectionStatus::Connected,

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     fn answer(status: u16, body: &str) -> RegistryAnswer {
-        read_answer(&Ok(OutboundResponse { status, body: body.as_bytes().to_vec() }))
+        read_answer(&Ok(OutboundResponse::new(status, body.as_bytes().to_vec())))
     }
 
     #[test]

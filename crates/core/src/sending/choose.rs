@@ -115,7 +115,7 @@ mod tests {
 
     use super::*;
     use crate::Timestamp;
-    use crate::connections::{ConnectionKind, ConnectionSettings, ConnectionStatus, Gateway};
+    use crate::connections::{ConnectionKind, ConnectionSettings, ConnectionStatus, GatewayName};
     use crate::contacts::{Identifier, Phone, Platform, Region};
     use crate::ids::{CompanyId, ContactId};
     use crate::store::Version;
@@ -137,7 +137,7 @@ mod tests {
             platform: Platform::whatsapp(),
             name: String::new(),
             identifier: String::new(),
-            gateway: Gateway::Simulated,
+            gateway: GatewayName::new("simulated"),
             settings: ConnectionSettings::default(),
             is_active: active,
             status: if connected {

@@ -7,7 +7,7 @@ use super::in_flight::InFlight;
 use super::intent::{Intended, Intent, IntentIds};
 use super::record_outcome::{OutcomeFacts, OutcomeIds, RecordOutcome, SendOutcome};
 use super::{Delivered, Order, Sending};
-use crate::connections::ConnectionKind;
+use crate::connections::{Capability, ConnectionKind};
 use crate::error::{Error, NotFound};
 use crate::gateway::{Fault, Outgoing, SendFailure, SendResult};
 use crate::groups::GroupCode;
@@ -42,10 +42,13 @@ impl Sending<'_> {
         let intended = self.intend(&order, ids, &mut in_flight).await?;
         let result = match order.claim.is_late(intended.message.created_at, self.app.now()) {
             // Another dispatch may hold the window before this one would have ended.
-            true => Err(SendFailure::TryLater(Failure::new(
-                DeliveryCode::Unknown,
-                "storing the message took too long; it was not sent".to_owned(),
-            ))),
+            true => Err(SendFailure::TryLater {
+                failure: Failure::new(
+                    DeliveryCode::Unknown,
+                    "storing the message took too long; it was not sent".to_owned(),
+                ),
+                wait: None,
+            }),
             false => {
                 in_flight.calling();
                 self.call(&order, &intended).await
@@ -55,15 +58,16 @@ impl Sending<'_> {
         let fault = result.as_ref().err().map_or(Fault::Message, SendFailure::fault);
         let outcome = SendOutcome::from(result);
         let message = intended.message.clone();
+        let (ids, gateways) = (self.outcome_ids(), self.app.providers().clone());
         let record =
-            RecordOutcome::of_order(&order, message, outcome.clone(), self.outcome_ids(), links);
+            RecordOutcome::of_order(&order, message, outcome.clone(), ids, links, gateways);
         in_flight.record(record);
         let recorded = match in_flight.recording() {
             Some(record) => self.record_now(record, &intended).await,
             None => Err(Error::Busy),
         };
         let Intended { message, connection, group, is_new_contact, .. } = intended;
-        if blames && connection.gateway.reports_state() {
+        if blames && self.app.providers().can(&connection, Capability::State) {
             // Without it the regular look finds out.
             let _ = self.app.connections().check_soon(order.company, connection.id).await;
         }
@@ -120,7 +124,12 @@ impl Sending<'_> {
         ids: IntentIds,
         in_flight: &mut InFlight<'_>,
     ) -> Result<Intended, Error<SendError>> {
-        let intent = Intent { order, ids, worker: self.app.workers().own_id() };
+        let intent = Intent {
+            order,
+            ids,
+            worker: self.app.workers().own_id(),
+            gateways: self.app.providers(),
+        };
         let (intended, is_unknown) = self.decide(&intent).await;
         // It may be stored as pending although nobody will call its provider.
         if intended.is_err() && !is_unknown {
@@ -159,8 +168,8 @@ impl Sending<'_> {
     }
 
     async fn call(&self, order: &Order, intended: &Intended) -> SendResult {
-        let Some(provider) = self.app.provider(intended.connection.gateway) else {
-            let gateway = intended.connection.gateway;
+        let Some(provider) = self.app.provider(&intended.connection.gateway) else {
+            let gateway = &intended.connection.gateway;
             let text = format!("this installation has no adapter for the gateway {gateway}");
             return Err(SendFailure::Connection(Failure::new(DeliveryCode::Configuration, text)));
         };
@@ -172,7 +181,7 @@ impl Sending<'_> {
         };
         let connection = intended.connection.value();
         let sent = provider.send(self.app.gateway_transport(), connection, &outgoing).await;
-        let masked = |text: String| connection.settings.masked(connection.gateway, &text);
+        let masked = |text: String| self.app.masked(connection, &text);
         sent.map_err(|failure| failure.with_text(masked))
     }
 

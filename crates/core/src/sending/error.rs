@@ -1,5 +1,7 @@
 //! Why a message was not sent (7.1).
 
+use std::time::Duration;
+
 use serde_json::{Map, Value, json};
 
 use super::NoConnection;
@@ -203,6 +205,13 @@ impl Rejection for SendError {
             // Only on the official kind has an unknown outcome a code of its own (7.1, D38).
             Self::Uncertain { kind: ConnectionKind::OfficialCloud, .. } => Code::DeliveryUncertain,
             Self::Provider { .. } | Self::Uncertain { .. } => Code::ProviderError,
+        }
+    }
+
+    fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::Provider { fault: Fault::Moment { wait }, .. } => *wait,
+            _ => None,
         }
     }
 

@@ -33,7 +33,9 @@ pub(crate) async fn find_sent_job(
     let end = || ChangeSet::new().with(job.delete());
     let Some(message) = uncertain(app, job, id).await? else { return app.close_job(end()).await };
     let connection = app.store().get::<Connection>((job.company, message.connection)).await?;
-    let Some(connection) = connection.filter(|found| can_be_found(found, &message)) else {
+    let Some(connection) =
+        connection.filter(|found| can_be_found(found, &message, app.providers()))
+    else {
         return app.close_job(end()).await;
     };
     let lease = connection.settings.timeout() + LEASE;
@@ -73,7 +75,7 @@ async fn look(
     connection: &Connection,
     message: &Message,
 ) -> Result<Option<Proof>, StoreError> {
-    let Some(provider) = app.provider(connection.gateway) else { return Ok(None) };
+    let Some(provider) = app.provider(&connection.gateway) else { return Ok(None) };
     let query = ChannelQuery { ids: vec![message.contact], ..ChannelQuery::default() };
     let Some(found) = app.store().channel_contacts(message.company, &query).await?.pop() else {
         return Ok(None);

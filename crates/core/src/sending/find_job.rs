@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use crate::Timestamp;
-use crate::connections::Connection;
+use crate::connections::{Capability, Connection};
+use crate::gateway::Providers;
 use crate::ids::JobId;
 use crate::jobs::{Job, JobKind};
 use crate::messages::{Failure, Message, MessageType};
@@ -17,10 +18,15 @@ pub(super) const WAITS: [Duration; 4] = [
 ];
 
 /// Whether looking for a message through its connection may find its outcome.
-pub(super) fn can_be_found(connection: &Connection, message: &Message) -> bool {
+pub(super) fn can_be_found(
+    connection: &Connection,
+    message: &Message,
+    gateways: &Providers,
+) -> bool {
     let uncertain = message.failure.as_ref().is_some_and(Failure::is_uncertain);
     let is_text = message.message_type == MessageType::Text;
-    connection.gateway.finds_sent() && uncertain && message.provider_id.is_none() && is_text
+    let finds = gateways.can(connection, Capability::FindSent);
+    finds && uncertain && message.provider_id.is_none() && is_text
 }
 
 /// The job that looks for a message.

@@ -10,6 +10,7 @@ use crate::contacts::{
     Alias, ChannelKey, Contact, DraftQuery, Identifier, Platform, contact_created, creation_stamp,
 };
 use crate::conversations::{ChannelContact, ChannelQuery, Conversation, meant_by_phone};
+use crate::gateway::Providers;
 use crate::groups::{ConnectionGroup, GroupCode, choose_connection, resolve_group};
 use crate::ids::{ContactId, EventId, MessageId, WorkerId};
 use crate::messages::{
@@ -34,6 +35,8 @@ pub(super) struct Intent<'a> {
     pub(super) order: &'a Order,
     pub(super) ids: IntentIds,
     pub(super) worker: WorkerId,
+    /// The gateways of this program.
+    pub(super) gateways: &'a Providers,
 }
 
 /// What an intent reads.
@@ -128,12 +131,14 @@ impl Intent<'_> {
         let wanted = self.order.connection;
         let Some(group) = group else {
             let last = found.and_then(|found| found.contact.last_connection_id);
-            let fits = |connection: &Connection| self.order.fits(connection);
+            let fits = |connection: &Connection| self.order.fits(connection, self.gateways);
             return Ok(choose_for_person(&facts.connections, wanted, last, fits)?);
         };
         let conversations = found.map_or(&[][..], |found| &found.conversations);
         let (connections, groups) = (&facts.connections, &facts.groups);
-        let id = choose_connection(group, groups, connections, wanted, conversations)?;
+        let usable =
+            |connection: &Connection| connection.is_usable() && self.gateways.serves(connection);
+        let id = choose_connection(group, groups, connections, wanted, conversations, usable)?;
         connections
             .iter()
             .find(|connection| connection.id == id)

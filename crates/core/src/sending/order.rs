@@ -3,10 +3,10 @@
 use std::fmt;
 
 use super::Claim;
-use crate::connections::{Connection, ConnectionKind};
+use crate::connections::{Capability, Connection, ConnectionKind};
 use crate::contacts::Phone;
 use crate::conversations::Act;
-use crate::gateway::Content;
+use crate::gateway::{Content, Providers};
 use crate::groups::GroupCode;
 use crate::ids::{CompanyId, ConnectionId, ContactId, LedgerLineId};
 use crate::messages::{Message, MessageType, SenderType};
@@ -132,12 +132,14 @@ impl Order {
         }
     }
 
-    /// Whether a connection can carry it.
-    pub fn fits(&self, connection: &Connection) -> bool {
-        match self.content {
-            Content::Text(_) => true,
-            Content::Template { .. } => connection.gateway.has_templates(),
-        }
+    /// Whether a connection can carry it: its gateway is one of this program, and sends such
+    /// messages.
+    pub fn fits(&self, connection: &Connection, gateways: &Providers) -> bool {
+        let needed = match self.content {
+            Content::Text(_) => Capability::Text,
+            Content::Template { .. } => Capability::Template,
+        };
+        gateways.can(connection, needed)
     }
 }
 

@@ -9,11 +9,11 @@ use super::intent::{Intended, written};
 use super::names::{LearntNames, reported_names};
 use super::{Order, TurnDebit};
 use crate::Timestamp;
-use crate::connections::{Connection, Gateway};
+use crate::connections::{Capability, Connection};
 use crate::contacts::{ChannelKey, Contact};
 use crate::conversations::{Act, ChannelContact, ChannelQuery, ConversationState};
 use crate::error::NotFound;
-use crate::gateway::{Accepted, SendResult};
+use crate::gateway::{Accepted, Providers, SendResult};
 use crate::ids::{EventId, JobId, LedgerLineId};
 use crate::messages::steps;
 use crate::messages::{
@@ -45,6 +45,8 @@ pub(crate) struct RecordOutcome {
     /// The id of the job that looks for the message, should it not be known whether it arrived.
     pub(crate) find: JobId,
     pub(crate) links: MediaLinks,
+    /// The gateways of this program.
+    pub(crate) gateways: Providers,
 }
 
 /// Ids for what the recording may make; made once, so that deciding again decides the same.
@@ -107,10 +109,11 @@ impl RecordOutcome {
         outcome: SendOutcome,
         ids: OutcomeIds,
         links: MediaLinks,
+        gateways: Providers,
     ) -> Self {
         let (act, turn, claim) = (order.act, order.turn, order.claim);
         let OutcomeIds { refund, events, find } = ids;
-        Self { message, outcome, act, turn, claim, refund, events, find, links }
+        Self { message, outcome, act, turn, claim, refund, events, find, links, gateways }
     }
 
     fn keys(&self) -> Vec<ChannelKey> {
@@ -386,7 +389,7 @@ impl UseCase for RecordOutcome {
             .as_ref()
             .and_then(|contacts| contacts.iter().find(|found| found.contact.id == message.contact));
         let mut after = own.map(|own| self.contact_after(own, now));
-        let stops = moves.iter().any(|(step, _)| asks_to_stop(step, connection));
+        let stops = moves.iter().any(|(step, _)| asks_to_stop(step, connection, &self.gateways));
         let stopped = after.as_mut().is_some_and(|after| stops && opt_out(after, now));
         if let (Some(own), Some(after)) = (own, &after) {
             if after == own.contact.value() {
@@ -421,7 +424,7 @@ impl UseCase for RecordOutcome {
             let (source, through) = (OptOutSource::OfficialCloudInbound, Some(connection.id));
             changes = changes.emit(contact_opted_out(block, after, through, source, now));
         }
-        if message.status != stored.status && can_be_found(connection, &message) {
+        if message.status != stored.status && can_be_found(connection, &message, &self.gateways) {
             changes = changes.insert(find_job(self.find, &message, now));
         }
         if message != *stored.value() {
@@ -443,11 +446,15 @@ impl UseCase for RecordOutcome {
     }
 }
 
-/// Whether a message fails because its recipient asked the channel to be left alone: from the official
-/// API that is their wish as if they had told it (D43, R114).
-pub(crate) fn asks_to_stop(step: &StatusStep, connection: &Connection) -> bool {
+/// Whether a message fails because its recipient asked the channel to be left alone: from gateways
+/// that say so, as the official API, that is their wish as if they had told it (D43, R114).
+pub(crate) fn asks_to_stop(
+    step: &StatusStep,
+    connection: &Connection,
+    gateways: &Providers,
+) -> bool {
     let refused = |failure: &Failure| failure.code == DeliveryCode::RecipientOptedOut;
-    connection.gateway == Gateway::CloudApi && step.failure.as_ref().is_some_and(refused)
+    gateways.can(connection, Capability::OptOuts) && step.failure.as_ref().is_some_and(refused)
 }
 
 /// Blocks a contact, and returns whether that has to be announced.

@@ -124,6 +124,7 @@ impl Sending<'_> {
             events,
             find,
             links: self.app.media_links().await?.clone(),
+            gateways: self.app.providers().clone(),
         };
         self.record(&recording).await
     }

@@ -3,7 +3,7 @@
 
 use super::{Template, TemplateView, Templates};
 use crate::code::Code;
-use crate::connections::Connection;
+use crate::connections::{Capability, Connection};
 use crate::error::{Error, NotFound, Rejection};
 use crate::gateway::{ProviderError, ProviderTemplate, TemplateReport};
 use crate::ids::{CompanyId, ConnectionId, TemplateId};
@@ -98,14 +98,15 @@ impl Templates<'_> {
         &self,
         connection: &Connection,
     ) -> Result<Vec<ProviderTemplate>, SyncTemplatesError> {
-        let provider = self.app.provider(connection.gateway);
-        let provider = provider.filter(|_| connection.gateway.lists_templates());
+        let provider = self.app.provider(&connection.gateway);
+        let lists = self.app.providers().can(connection, Capability::TemplateList);
+        let provider = provider.filter(|_| lists);
         let provider = provider.ok_or(SyncTemplatesError::Unsupported)?;
         match provider.templates(self.app.gateway_transport(), connection).await {
             Ok(listed) => Ok(acceptable(listed)),
             Err(ProviderError::Unsupported) => Err(SyncTemplatesError::Unsupported),
             Err(ProviderError::Failed(reason)) => {
-                let reason = connection.settings.masked(connection.gateway, &reason);
+                let reason = self.app.masked(connection, &reason);
                 Err(SyncTemplatesError::Provider(reason))
             }
         }

@@ -221,7 +221,7 @@ async fn a_template_that_the_gateway_refuses_pauses_a_campaign_at_once() {
 
 fn limited() -> SendFailure {
     let limit = DeliveryCode::RateLimitedByProvider;
-    SendFailure::TryLater(Failure::new(limit, "slow down".to_owned()))
+    SendFailure::TryLater { failure: Failure::new(limit, "slow down".to_owned()), wait: None }
 }
 
 /// R141.

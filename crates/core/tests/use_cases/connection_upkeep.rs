@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use recado_core::Recado;
 use recado_core::connections::ConnectionStatus::{self, Connected, Disconnected};
-use recado_core::connections::{CHECK_AGAIN, Connection, Gateway};
+use recado_core::connections::{CHECK_AGAIN, Connection, GatewayDescription};
 use recado_core::gateway::{
     GatewayEvent, GatewayStatus, Outgoing, Provider, ProviderError, ProviderWebhook, Providers,
     SendResult, WebhookRefused,
@@ -83,6 +83,10 @@ impl Overtaken {
 
 #[async_trait]
 impl Provider for Overtaken {
+    fn describe(&self) -> GatewayDescription {
+        recado_testkit::descriptions::waha()
+    }
+
     async fn send(&self, _: &dyn Transport, _: &Connection, _: &Outgoing) -> SendResult {
         unreachable!("nothing is sent")
     }
@@ -111,7 +115,7 @@ impl Provider for Overtaken {
 /// A company with a connection of a gateway that is overtaken.
 async fn overtaken(status: &str) -> (Kit, ConnectionId, Overtaken) {
     let gateway = Overtaken::default();
-    let providers = Providers::none().with(Gateway::Waha, Arc::new(gateway.clone()));
+    let providers = Providers::none().with(Arc::new(gateway.clone()));
     let kit = Kit::builder().providers(providers).build().await;
     let id = connect(&kit, "waha", json!({ "status": status })).await;
     assert!(gateway.0.scene.set((kit.app.clone(), kit.company.id, id)).is_ok());

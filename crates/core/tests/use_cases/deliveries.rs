@@ -209,10 +209,10 @@ async fn each_attempt_is_logged_with_what_came_back() {
     let long = "é".repeat(1_000).into_bytes();
     let receiver = outbound.receiver(URL);
     receiver
-        .then(Ok(OutboundResponse { status: 503, body: b"not now".to_vec() }))
+        .then(Ok(OutboundResponse::new(503, b"not now".to_vec())))
         .then(Err(TransportError::TimedOut { after_sending: true }))
-        .then(Ok(OutboundResponse { status: 301, body: vec![0xff, b'a', 0] }))
-        .then(Ok(OutboundResponse { status: 200, body: long }));
+        .then(Ok(OutboundResponse::new(301, vec![0xff, b'a', 0])))
+        .then(Ok(OutboundResponse::new(200, long)));
     create_phone(&outbound.kit, "+5534991230001").await;
     let clock = outbound.kit.clock.clone();
     receiver.on_request(move |_| clock.advance(std::time::Duration::from_millis(250)));

@@ -106,7 +106,7 @@ async fn the_status_line_alone_decides() {
         let outbound = Outbound::new().await;
         outbound.webhook(URL, &["*"]).await;
         let body = b"{\"error\": \"no\"}".to_vec();
-        outbound.receiver(URL).then(Ok(OutboundResponse { status, body }));
+        outbound.receiver(URL).then(Ok(OutboundResponse::new(status, body)));
         create_phone(&outbound.kit, PHONE).await;
         outbound.drain().await;
         let expected = if delivered { DeliveryStatus::Delivered } else { DeliveryStatus::Pending };

@@ -196,7 +196,7 @@ async fn a_refused_or_surely_failed_send_opens_no_window() {
     for failure in [
         refusal(),
         unreachable(),
-        SendFailure::TryLater(Failure::new(DeliveryCode::RateLimitedByProvider, "slow".to_owned())),
+        SendFailure::limited("slow", None),
         SendFailure::Connection(Failure::new(DeliveryCode::Configuration, "token".to_owned())),
     ] {
         desk.shop.kit().provider.then(Err(failure));

@@ -310,7 +310,7 @@ async fn a_send_that_surely_failed_is_reported_of_as_failed_and_its_message_is_k
     let failures = [
         refusal(),
         unreachable(),
-        SendFailure::TryLater(Failure::new(DeliveryCode::RateLimitedByProvider, "slow".to_owned())),
+        SendFailure::limited("slow", None),
         SendFailure::Connection(Failure::new(DeliveryCode::Configuration, "token".to_owned())),
         uncertain(),
     ];

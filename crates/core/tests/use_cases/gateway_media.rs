@@ -54,7 +54,7 @@ async fn a_file_that_lies_elsewhere_is_fetched_from_there() {
     let scene = picture().await;
     let address = "https://cdn.example/1.jpg";
     scene.kit.provider.set_media(Ok(MediaFile::At(address.to_owned())));
-    scene.kit.transport.then(Ok(OutboundResponse { status: 200, body: b"jpeg".to_vec() }));
+    scene.kit.transport.then(Ok(OutboundResponse::new(200, b"jpeg".to_vec())));
     scene.work().await;
     let asked: Vec<String> =
         scene.kit.transport.requests().into_iter().map(|request| request.url).collect();

@@ -39,7 +39,7 @@ async fn message(kit: &Kit, contact: ContactId) -> MessageView {
 }
 
 fn answer(status: u16, body: Vec<u8>) -> recado_testkit::transport::ScriptedAnswer {
-    Ok(OutboundResponse { status, body })
+    Ok(OutboundResponse::new(status, body))
 }
 
 /// The parts of a link: company, document, signature.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use recado_core::connections::{
-    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, Gateway,
+    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, GatewayName,
 };
 use recado_core::contacts::Platform;
 use recado_core::ids::{ConnectionId, ContactId, MessageId};
@@ -119,7 +119,7 @@ fn connection_row(kit: &Kit, id: ConnectionId) -> Connection {
         platform: Platform::whatsapp(),
         name: "Loja".to_owned(),
         identifier: "551133224455".to_owned(),
-        gateway: Gateway::Simulated,
+        gateway: GatewayName::new("simulated"),
         settings: ConnectionSettings::default(),
         is_active: true,
         status: ConnectionStatus::Connected,

@@ -1,10 +1,10 @@
-//! Asking the gateways of connections: for a code to pair a phone with, their state, their templates,
-//! and what they sent that nobody knows.
+//! The gateways of this process, and asking those of connections: for a code to pair a phone with,
+//! their state, their templates, and what they sent that nobody knows.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use recado_core::Code;
-use recado_core::connections::{ConnectionView, UnknownKindView};
+use recado_core::connections::{ConnectionView, GatewayView, UnknownKindView};
 use recado_core::ids::ConnectionId;
 use recado_core::templates::TemplateView;
 use serde::Serialize;
@@ -13,11 +13,23 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::answer::Answer;
-use crate::call::CompanyCall;
+use crate::call::{CompanyCall, OperatorCall};
 use crate::error::{ErrorResponse, Outcome};
 use crate::route::{Route, verb};
 
 pub(crate) const ROUTES: &[Route] = &[
+    Route::operator(
+        verb::GET,
+        "/operator/v1/gateways",
+        |c| Box::pin(list(c)),
+        |op| {
+            op.says("listGateways", "List the gateways that connections can talk through")
+                .more(
+                    "Those of the process that answers, each with the settings of its connections.",
+                )
+                .lists::<GatewayView>()
+        },
+    ),
     Route::company(
         verb::GET,
         "/operator/v1/companies/{company_id}/connections/{id}/qr",
@@ -100,6 +112,10 @@ struct Checked {
 
 fn id(call: &CompanyCall) -> ConnectionId {
     call.path.id("id", ConnectionId::parse)
+}
+
+async fn list(call: OperatorCall) -> Outcome {
+    Answer::ok(call.recado.connections().gateways())
 }
 
 async fn pairing_code(call: CompanyCall) -> Outcome {

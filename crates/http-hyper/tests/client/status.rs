@@ -40,7 +40,7 @@ async fn peer(answer: &'static [u8], then: Then) -> (String, JoinHandle<usize>) 
 }
 
 fn answered(status: u16, body: &[u8]) -> Result<OutboundResponse, TransportError> {
-    Ok(OutboundResponse { status, body: body.to_vec() })
+    Ok(OutboundResponse::new(status, body.to_vec()))
 }
 
 const FOUR_OF_TEN: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123";

@@ -169,7 +169,7 @@ async fn every_example_is_accepted_and_every_answer_documented() {
     let webhook = make("/webhooks", r#"{"url":"https://example.com","events":["*"]}"#).await;
     // A delivery that is finished, so that it can be redelivered.
     let delivery = make(&format!("/webhooks/{webhook}/test"), "").await;
-    let took = Ok(OutboundResponse { status: 200, body: b"taken".to_vec() });
+    let took = Ok(OutboundResponse::new(200, b"taken".to_vec()));
     site.kit.transport.otherwise(took);
     site.kit.app.deliveries().drain().await;
     let mut made: BTreeMap<String, String> = BTreeMap::from([(DELIVERIES.to_owned(), delivery)]);

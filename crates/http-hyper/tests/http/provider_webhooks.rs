@@ -243,6 +243,10 @@ async fn the_gateway_sees_headers_in_lower_case_and_a_decoded_query() {
     struct Picky;
     #[async_trait::async_trait]
     impl recado_core::gateway::Provider for Picky {
+        fn describe(&self) -> recado_core::connections::GatewayDescription {
+            recado_testkit::descriptions::waha()
+        }
+
         async fn send(
             &self,
             _: &dyn recado_core::transport::Transport,
@@ -274,8 +278,7 @@ async fn the_gateway_sees_headers_in_lower_case_and_a_decoded_query() {
             if fits { Ok(Vec::new()) } else { Err(WebhookRefused::Unauthorized) }
         }
     }
-    let picky = recado_core::gateway::Providers::none()
-        .with(recado_core::connections::Gateway::Waha, Arc::new(Picky));
+    let picky = recado_core::gateway::Providers::none().with(Arc::new(Picky));
     let kit = Kit::builder().providers(picky).build().await;
     let site = Setup { kit, ..Setup::new().await }.start().await;
     let (_, address) = calling(&site).await;

@@ -36,7 +36,7 @@ async fn tested(site: &Site, webhook: &str) -> String {
 
 /// What receivers answer from now on.
 fn receivers_answer(site: &Site, status: u16) {
-    site.kit.transport.otherwise(Ok(OutboundResponse { status, body: b"Obrigado".to_vec() }));
+    site.kit.transport.otherwise(Ok(OutboundResponse::new(status, b"Obrigado".to_vec())));
 }
 
 fn refusal(status: u16, code: &str) -> (u16, String) {

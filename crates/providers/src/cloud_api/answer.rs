@@ -42,8 +42,8 @@ pub(super) fn sent(access: &ApiSettings<'_>, answer: &OutboundResponse) -> SendR
     }
     let error = body.as_ref().and_then(|body| GraphError::of(access, body));
     Err(match error {
-        Some(error) => coded(answer.status, &error),
-        None => uncoded(answer.status, &format!("HTTP {}", answer.status), DeliveryCode::Unknown),
+        Some(error) => coded(answer, &error),
+        None => uncoded(answer, &format!("HTTP {}", answer.status), DeliveryCode::Unknown),
     })
 }
 
@@ -68,17 +68,22 @@ fn accepted(body: Option<&Value>) -> SendResult {
     Ok(Accepted { provider_id, recipient, aliases: names.collect() })
 }
 
-fn coded(status: u16, error: &GraphError) -> SendFailure {
+fn coded(answer: &OutboundResponse, error: &GraphError) -> SendFailure {
     let code = DeliveryCode::of_official(error.code);
     match class_of(error.code) {
         Some(ErrorClass::Refused) => SendFailure::Refused(answered(error.failure(code))),
-        Some(ErrorClass::Connection) => SendFailure::Connection(forbidden(status, error, code)),
+        Some(ErrorClass::Connection) => {
+            SendFailure::Connection(forbidden(answer.status, error, code))
+        }
         Some(ErrorClass::TryLater) if error.code == PAIR_LIMIT => {
             SendFailure::RecipientLimited(error.failure(code))
         }
-        Some(ErrorClass::TryLater) => SendFailure::TryLater(error.failure(code)),
+        Some(ErrorClass::TryLater) => {
+            let (failure, wait) = (error.failure(code), answer.retry_after());
+            SendFailure::TryLater { failure, wait }
+        }
         Some(ErrorClass::Uncertain) => SendFailure::Uncertain(error.failure(code)),
-        None => uncoded(status, &format!("{}: {}", error.code, error.text), code),
+        None => uncoded(answer, &format!("{}: {}", error.code, error.text), code),
     }
 }
 
@@ -101,11 +106,11 @@ fn forbidden(status: u16, error: &GraphError, code: DeliveryCode) -> Failure {
 }
 
 /// What an answer without a known code means: only a client error is surely "not sent".
-fn uncoded(status: u16, reported: &str, code: DeliveryCode) -> SendFailure {
+fn uncoded(answer: &OutboundResponse, reported: &str, code: DeliveryCode) -> SendFailure {
     let failure = |code| Failure::new(code, reported.to_owned());
-    match status {
+    match answer.status {
         401 | 403 => SendFailure::Connection(failure(DeliveryCode::Configuration)),
-        429 => SendFailure::TryLater(failure(DeliveryCode::RateLimitedByProvider)),
+        429 => SendFailure::limited(reported, answer.retry_after()),
         // The peer gave up waiting for the rest of a request that it may have taken.
         408 => SendFailure::uncertain(reported),
         400..=499 => SendFailure::Refused(answered(failure(code))),

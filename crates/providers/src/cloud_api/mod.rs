@@ -29,6 +29,9 @@ mod templates;
 mod webhook;
 
 pub use errors::{ErrorClass, class_of};
+use recado_core::connections::{
+    Capability, ConnectionKind, GatewayDescription, GatewayName, Setting, SharedWebhook,
+};
 
 /// The adapter for the official cloud API. Holds nothing but the suffix of group codes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +48,26 @@ impl CloudApi {
     /// An adapter that writes group codes with the installation's suffix (D2).
     pub fn with_group_suffix(suffix: impl Into<String>) -> Self {
         Self { group_suffix: suffix.into() }
+    }
+
+    /// What the gateway says of itself.
+    pub fn description() -> GatewayDescription {
+        GatewayDescription::new(GatewayName::new("cloud_api"))
+            .serving(ConnectionKind::OfficialCloud)
+            .setting(Setting::text("phone_number_id").required())
+            .setting(Setting::secret("access_token").required())
+            .setting(Setting::secret("app_secret").required())
+            .setting(Setting::secret("verify_token").required())
+            .setting(Setting::text("business_account_id"))
+            .setting(Setting::url("api_base"))
+            .setting(Setting::text("api_version"))
+            .able([Capability::Text, Capability::Template, Capability::TemplateList])
+            .able([Capability::State, Capability::Webhook, Capability::OptOuts])
+            .sharing_webhook(SharedWebhook {
+                secret: "app_secret".into(),
+                number: "phone_number_id".into(),
+                account: "business_account_id".into(),
+            })
     }
 }
 

@@ -1,7 +1,7 @@
 //! [`Provider`] for the official cloud API.
 
 use async_trait::async_trait;
-use recado_core::connections::Connection;
+use recado_core::connections::{Connection, GatewayDescription};
 use recado_core::gateway::{
     GatewayStatus, Handshake, MediaFile, Outgoing, Provider, ProviderError, ProviderTemplate,
     ProviderWebhook, Received, SendResult, WebhookRefused,
@@ -13,6 +13,10 @@ use super::{CloudApi, media, send, state, templates, webhook};
 
 #[async_trait]
 impl Provider for CloudApi {
+    fn describe(&self) -> GatewayDescription {
+        Self::description()
+    }
+
     async fn send(
         &self,
         transport: &dyn Transport,

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::answer;
 use super::people::is_scoped_id;
 use super::settings::ApiSettings;
-use crate::shared::{SEND_IDLE, digits, send_failure};
+use crate::shared::{SEND_IDLE, digits};
 
 /// Sends one message with one request.
 pub(super) async fn send(
@@ -21,7 +21,7 @@ pub(super) async fn send(
     request.max_idle = Some(SEND_IDLE);
     match transport.send(request).await {
         Ok(answer) => answer::sent(access, &answer),
-        Err(error) => Err(send_failure(&error)),
+        Err(error) => Err(SendFailure::of_transport(&error)),
     }
 }
 

@@ -1,6 +1,8 @@
 //! The gateway's errors: one status code for many things, distinguished by the four shapes of their
 //! text.
 
+use std::time::Duration;
+
 use recado_core::gateway::{ProviderError, SendFailure};
 use recado_core::messages::{DeliveryCode, Failure};
 use recado_core::transport::{OutboundResponse, TransportError};
@@ -40,6 +42,8 @@ pub(super) struct ErrorAnswer {
     pub(super) meaning: Meaning,
     /// The gateway's own text.
     text: Option<String>,
+    /// After how long to try again, if it says so.
+    wait: Option<Duration>,
 }
 
 /// Whether a status code says that it went well.
@@ -56,7 +60,8 @@ impl ErrorAnswer {
         let mut words = Vec::new();
         strings(message, &mut words);
         let text = words.first().map(|first| clip(first)).filter(|text| !text.is_empty());
-        Self { status: response.status, meaning: meaning(response.status, &body, message), text }
+        let (status, wait) = (response.status, response.retry_after());
+        Self { status, meaning: meaning(status, &body, message), text, wait }
     }
 
     /// What it means for a message that was to be sent (D38).
@@ -73,7 +78,10 @@ impl ErrorAnswer {
                 SendFailure::refused(DeliveryCode::RecipientUnreachable, self.describe())
             }
             Meaning::NoGroup => SendFailure::Refused(failure(DeliveryCode::Group)),
-            Meaning::TooMany => SendFailure::TryLater(failure(DeliveryCode::RateLimitedByProvider)),
+            Meaning::TooMany => SendFailure::TryLater {
+                failure: failure(DeliveryCode::RateLimitedByProvider),
+                wait: self.wait,
+            },
             Meaning::Other => SendFailure::uncertain(reported()),
         }
     }

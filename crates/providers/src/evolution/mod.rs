@@ -25,7 +25,9 @@ mod webhook;
 
 use async_trait::async_trait;
 use recado_core::Timestamp;
-use recado_core::connections::Connection;
+use recado_core::connections::{
+    Capability, Connection, ConnectionKind, GatewayDescription, GatewayName, Setting,
+};
 use recado_core::gateway::{
     Accepted, GatewayStatus, Lookup, MediaFile, Missed, Outgoing, Pairing, Provider, ProviderError,
     ProviderWebhook, Received, SendResult, WebhookRefused,
@@ -50,6 +52,18 @@ impl Evolution {
         Self { group_suffix: group_suffix.into(), files: FileCache::default() }
     }
 
+    /// What the gateway says of itself.
+    pub fn description() -> GatewayDescription {
+        GatewayDescription::new(GatewayName::new("evolution"))
+            .serving(ConnectionKind::Qr)
+            .setting(Setting::url("base_url").required())
+            .setting(Setting::text("instance").required())
+            .setting(Setting::secret("api_key").required())
+            .setting(Setting::secret("webhook_token").required())
+            .able([Capability::Text, Capability::Groups, Capability::History, Capability::Qr])
+            .able([Capability::State, Capability::Webhook, Capability::FindSent])
+    }
+
     fn names<'a>(&'a self, connection: &'a Connection) -> InstanceNames<'a> {
         InstanceNames::new(&self.group_suffix, connection)
     }
@@ -57,6 +71,10 @@ impl Evolution {
 
 #[async_trait]
 impl Provider for Evolution {
+    fn describe(&self) -> GatewayDescription {
+        Self::description()
+    }
+
     async fn send(
         &self,
         transport: &dyn Transport,

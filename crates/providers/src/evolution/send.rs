@@ -10,7 +10,7 @@ use super::answer::{ErrorAnswer, is_success};
 use super::names::{ChatAddress, InstanceNames};
 use super::settings::InstanceAddress;
 use super::values::message_id;
-use crate::shared::{SEND_IDLE, at, digits, parse, send_failure};
+use crate::shared::{SEND_IDLE, at, digits, parse};
 
 /// The most digits of a phone. The gateway takes 18 digits and more for a group.
 const MAX_DIGITS: usize = 15;
@@ -33,7 +33,8 @@ pub(super) async fn send(
     let body = json!({"number": number, "text": text});
     let mut request = InstanceAddress::of(connection).post(["message", "sendText"], &body);
     request.max_idle = Some(SEND_IDLE);
-    let response = transport.send(request).await.map_err(|error| send_failure(&error))?;
+    let response =
+        transport.send(request).await.map_err(|error| SendFailure::of_transport(&error))?;
     if !is_success(response.status) {
         return Err(ErrorAnswer::read(&response).send_failure());
     }

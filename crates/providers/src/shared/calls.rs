@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use recado_core::gateway::SendFailure;
-use recado_core::messages::{DeliveryCode, Failure};
 use recado_core::transport::TransportError;
 
 /// How long a connection may have been unused to serve a send: gateways close theirs after a few
@@ -13,22 +11,6 @@ pub(crate) const SEND_IDLE: Duration = Duration::from_secs(2);
 pub(crate) const MAX_ANSWER: usize = 8 * 1024 * 1024;
 /// How many characters of a gateway's own text are kept.
 const MAX_TEXT: usize = 500;
-
-/// What a transport's failure means for a send (D38): surely not sent unless the request may have
-/// been written.
-pub(crate) fn send_failure(error: &TransportError) -> SendFailure {
-    if error.may_have_arrived() {
-        return SendFailure::uncertain(transport_text(error));
-    }
-    let failure = |code| Failure::new(code, transport_text(error));
-    match error {
-        // The address is a setting: no later call fares better.
-        TransportError::InvalidUrl(_) | TransportError::Forbidden => {
-            SendFailure::Connection(failure(DeliveryCode::Configuration))
-        }
-        _ => SendFailure::Unreachable(failure(DeliveryCode::Network)),
-    }
-}
 
 /// A transport's failure for people, without the address, which may hold secrets.
 pub(crate) fn transport_text(error: &TransportError) -> String {
@@ -46,26 +28,6 @@ pub(crate) fn clip(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_what_may_have_been_written_is_uncertain() {
-        for after_sending in [false, true] {
-            for error in [
-                TransportError::TimedOut { after_sending },
-                TransportError::Broken { after_sending },
-            ] {
-                let uncertain = matches!(send_failure(&error), SendFailure::Uncertain(_));
-                assert_eq!(uncertain, after_sending, "{error:?}");
-            }
-        }
-        for error in [TransportError::Dns, TransportError::Refused, TransportError::Tls] {
-            assert!(matches!(send_failure(&error), SendFailure::Unreachable(_)), "{error:?}");
-        }
-        let invalid = TransportError::InvalidUrl("https://token@host".to_owned());
-        let failure = send_failure(&invalid);
-        assert!(matches!(failure, SendFailure::Connection(_)));
-        assert!(!format!("{failure:?}").contains("token"));
-    }
 
     #[test]
     fn a_long_text_is_cut_at_a_character() {

@@ -5,7 +5,7 @@ mod json;
 mod signature;
 mod url;
 
-pub(crate) use calls::{MAX_ANSWER, SEND_IDLE, clip, send_failure, transport_text};
+pub(crate) use calls::{MAX_ANSWER, SEND_IDLE, clip, transport_text};
 #[cfg(any(feature = "waha", feature = "evolution"))]
 pub(crate) use json::boolean;
 #[cfg(feature = "evolution")]

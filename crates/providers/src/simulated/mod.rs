@@ -7,7 +7,6 @@
 //! ```
 //! use std::sync::Arc;
 //!
-//! use recado_core::connections::Gateway;
 //! use recado_core::gateway::Providers;
 //! use recado_core::{Clock, Ids};
 //! use recado_providers::simulated::Simulated;
@@ -24,7 +23,7 @@
 //!         }
 //!     };
 //!     drop(deliver); // tokio::spawn(deliver);
-//!     Providers::none().with(Gateway::Simulated, Arc::new(simulated))
+//!     Providers::none().with(Arc::new(simulated))
 //! }
 //! ```
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use recado_core::connections::Connection;
+use recado_core::connections::{Capability, Connection, GatewayDescription, GatewayName, Setting};
 use recado_core::gateway::{
     Accepted, GatewayStatus, Outgoing, Provider, ProviderError, ProviderWebhook, SendFailure,
     SendResult, WebhookRefused,
@@ -21,6 +21,8 @@ use super::reports::{Course, ReportQueue, ReportStage, Reports};
 const SLOW: Duration = Duration::from_secs(15);
 /// `delay_ms` unless the connection says otherwise.
 const DELAY_MS: u64 = 50;
+/// The largest `delay_ms`.
+const MAX_DELAY_MS: u64 = 3_600_000;
 
 /// The simulated gateway. Settings of a connection: `delay_ms` (50) before each report, `reports`
 /// (true) whether there are any, `timeout_ms`.
@@ -43,6 +45,14 @@ impl Simulated {
         let queue = Arc::new(ReportQueue::default());
         let reports = Reports::new(queue.clone(), clock.clone());
         (Self { clock, ids, queue }, reports)
+    }
+
+    /// What the gateway says of itself.
+    pub fn description() -> GatewayDescription {
+        GatewayDescription::new(GatewayName::new("simulated"))
+            .setting(Setting::integer("delay_ms", 0, MAX_DELAY_MS))
+            .setting(Setting::boolean("reports"))
+            .able([Capability::Text, Capability::Template])
     }
 
     fn accept(
@@ -76,6 +86,10 @@ impl Drop for Simulated {
 
 #[async_trait]
 impl Provider for Simulated {
+    fn describe(&self) -> GatewayDescription {
+        Self::description()
+    }
+
     async fn send(
         &self,
         _transport: &dyn Transport,

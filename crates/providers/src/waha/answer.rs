@@ -2,6 +2,7 @@
 
 use recado_core::gateway::{Accepted, SendFailure};
 use recado_core::messages::{DeliveryCode, Failure};
+use recado_core::transport::OutboundResponse;
 use serde_json::Value;
 
 use super::address::ChatAddress;
@@ -49,7 +50,8 @@ pub(super) fn session_failure(state: &str) -> SendFailure {
 
 /// What an answer that is no success means: what the gateway refuses before it acts was surely not
 /// sent, of anything else that is not known.
-pub(super) fn failure(status: u16, body: Option<&Value>) -> SendFailure {
+pub(super) fn failure(answer: &OutboundResponse, body: Option<&Value>) -> SendFailure {
+    let status = answer.status;
     let words = body.and_then(said);
     let with = |code| {
         let text = words.clone().unwrap_or_else(|| format!("the gateway answered {status}"));
@@ -66,7 +68,10 @@ pub(super) fn failure(status: u16, body: Option<&Value>) -> SendFailure {
         }
         // An unknown session or a wrong address; the latter may also be moved elsewhere.
         404 | 300..=399 => SendFailure::Connection(with(DeliveryCode::Configuration)),
-        429 => SendFailure::TryLater(with(DeliveryCode::RateLimitedByProvider)),
+        429 => SendFailure::TryLater {
+            failure: with(DeliveryCode::RateLimitedByProvider),
+            wait: answer.retry_after(),
+        },
         _ => SendFailure::Uncertain(with(DeliveryCode::DeliveryUncertain)),
     }
 }

@@ -29,7 +29,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use recado_core::Timestamp;
-use recado_core::connections::Connection;
+use recado_core::connections::{
+    Capability, Connection, ConnectionKind, GatewayDescription, GatewayName, Setting,
+};
 use recado_core::gateway::{
     Accepted, GatewayStatus, Lookup, MediaFile, Missed, Outgoing, Pairing, Provider, ProviderError,
     ProviderWebhook, Received, SendResult, WebhookRefused,
@@ -53,10 +55,26 @@ impl Waha {
     pub fn new(group_suffix: impl Into<String>) -> Self {
         Self { group_suffix: group_suffix.into(), known: Arc::default() }
     }
+
+    /// What the gateway says of itself.
+    pub fn description() -> GatewayDescription {
+        GatewayDescription::new(GatewayName::new("waha"))
+            .serving(ConnectionKind::Qr)
+            .setting(Setting::url("base_url").required())
+            .setting(Setting::text("session").required())
+            .setting(Setting::secret("api_key").required())
+            .setting(Setting::secret("webhook_hmac_key").required())
+            .able([Capability::Text, Capability::Groups, Capability::History, Capability::Qr])
+            .able([Capability::State, Capability::Webhook, Capability::FindSent, Capability::Names])
+    }
 }
 
 #[async_trait]
 impl Provider for Waha {
+    fn describe(&self) -> GatewayDescription {
+        Self::description()
+    }
+
     async fn send(
         &self,
         transport: &dyn Transport,

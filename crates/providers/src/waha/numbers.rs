@@ -12,7 +12,7 @@ use super::address::ChatAddress;
 use super::answer::session_failure;
 use super::api::{Api, RequestError, ask};
 use super::known::SessionCache;
-use crate::shared::{boolean, digits, send_failure, text};
+use crate::shared::{boolean, digits, text};
 
 /// What a check told.
 #[derive(Debug)]
@@ -75,7 +75,9 @@ pub(super) fn failure(trouble: &RequestError) -> Option<SendFailure> {
         return Some(session_failure(state));
     }
     match trouble {
-        RequestError::Transport(error) if !error.may_have_arrived() => Some(send_failure(error)),
+        RequestError::Transport(error) if !error.may_have_arrived() => {
+            Some(SendFailure::of_transport(error))
+        }
         RequestError::Status(401 | 403, _) => {
             let failure = Failure::new(DeliveryCode::Configuration, trouble.text());
             Some(SendFailure::Connection(failure))

@@ -14,7 +14,7 @@ use super::ids::raw_of;
 use super::known::{Engine, SessionCache};
 use super::numbers::{self, NumberCheck, is_channels_own, wants_check};
 use super::{answer, session};
-use crate::shared::{parse, send_failure};
+use crate::shared::parse;
 
 /// The time of a send, which its questions share with it.
 struct TimeBudget<'a> {
@@ -76,11 +76,12 @@ pub(super) async fn send(
         body["id"] = raw_of(outgoing.reference).into();
     }
     let request = api.post(&["sendText"], &body).with_timeout(budget.left());
-    let answered = transport.send(request).await.map_err(|error| send_failure(&error))?;
+    let answered =
+        transport.send(request).await.map_err(|error| SendFailure::of_transport(&error))?;
     let body = parse(&answered.body);
     if !(200..=299).contains(&answered.status) {
         known.forget_engine(connection);
-        return Err(answer::failure(answered.status, body.as_ref()));
+        return Err(answer::failure(&answered, body.as_ref()));
     }
     let accepted = body.and_then(|body| answer::accepted(&body, target.name.as_deref()));
     accepted.ok_or_else(|| SendFailure::uncertain("the gateway's answer names no message"))
@@ -106,7 +107,7 @@ async fn engine(
     match reported {
         Ok(engine) => Ok(engine),
         Err(RequestError::Transport(error)) if !error.may_have_arrived() => {
-            Err(send_failure(&error))
+            Err(SendFailure::of_transport(&error))
         }
         Err(_) => Ok(None),
     }

@@ -12,7 +12,7 @@ fn class(failure: &SendFailure) -> char {
     match failure {
         SendFailure::Refused(_) => 'P',
         SendFailure::Connection(_) => 'C',
-        SendFailure::TryLater(_) => 'T',
+        SendFailure::TryLater { .. } => 'T',
         SendFailure::RecipientLimited(_) => 'R',
         SendFailure::Uncertain(_) => 'U',
         SendFailure::Unreachable(_) => 'N',
@@ -121,7 +121,7 @@ async fn an_answer_without_an_error_of_the_api_is_judged_by_its_status() {
         ] {
             let transport = ScriptedTransport::new();
             let body = body.to_vec();
-            transport.then(Ok(recado_core::transport::OutboundResponse { status, body }));
+            transport.then(Ok(recado_core::transport::OutboundResponse::new(status, body)));
             let failure = send(&transport, &plain(), &text("1")).await.expect_err("an error");
             assert_eq!(class(&failure), expected, "{status}");
         }

@@ -69,13 +69,13 @@ async fn with_answers(
 }
 
 fn answer(status: u16, body: &Value) -> OutboundResponse {
-    OutboundResponse { status, body: body.to_string().into_bytes() }
+    OutboundResponse::new(status, body.to_string().into_bytes())
 }
 
 /// R107.
 #[tokio::test]
 async fn the_token_goes_over_https_or_to_the_api_itself() {
-    let bytes = || OutboundResponse { status: 200, body: b"x".to_vec() };
+    let bytes = || OutboundResponse::new(200, b"x".to_vec());
     for (base, url, goes) in [
         ("https://graph.facebook.com", "https://lookaside.fbsbx.com/a?b=c", true),
         ("https://graph.facebook.com", "http://lookaside.fbsbx.com/a", false),
@@ -105,7 +105,7 @@ async fn the_token_goes_over_https_or_to_the_api_itself() {
 
 #[tokio::test]
 async fn a_file_without_an_id_is_fetched_from_the_address_that_was_reported() {
-    let bytes = || OutboundResponse { status: 200, body: b"x".to_vec() };
+    let bytes = || OutboundResponse::new(200, b"x".to_vec());
     let fetched = async |url: &str, answer: OutboundResponse| {
         let transport = ScriptedTransport::new();
         transport.then(Ok(answer));
@@ -149,6 +149,6 @@ async fn failures_that_may_pass_are_failures() {
 #[tokio::test]
 async fn a_file_that_is_larger_than_it_was_said_to_be_is_gone() {
     let found = answer(200, &json!({"url": "https://a.example", "file_size": 1}));
-    let large = OutboundResponse { status: 200, body: vec![0; LIMIT + 1] };
+    let large = OutboundResponse::new(200, vec![0; LIMIT + 1]);
     assert_eq!(with_answers(json!({}), vec![found, large]).await.0, Ok(MediaFile::Gone));
 }

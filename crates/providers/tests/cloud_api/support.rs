@@ -1,10 +1,12 @@
 //! A connection, its adapter and short ways to call it.
 
+use std::sync::Arc;
+
 use recado_core::Timestamp;
 use recado_core::connections::{Connection, ConnectionDraft};
 use recado_core::gateway::{
-    Addressee, Content, GatewayEvent, GatewayMessage, Incoming, Outgoing, Provider, Received,
-    SendResult,
+    Addressee, Content, GatewayEvent, GatewayMessage, Incoming, Outgoing, Provider, Providers,
+    Received, SendResult,
 };
 use recado_core::ids::{CompanyId, ConnectionId, MessageId};
 use recado_core::transport::{OutboundRequest, Transport};
@@ -20,10 +22,15 @@ pub const TOKEN: &str = "EAAJB-secret";
 pub const SECRET: &str = "app-secret";
 pub const REFERENCE: &str = "0193a5c0-0000-7000-8000-000000000001";
 
+fn providers() -> Providers {
+    Providers::none().with(Arc::new(CloudApi::new()))
+}
+
 pub fn connection_with(settings: &Map<String, Value>) -> Connection {
     let body = json!({"kind": "official_cloud", "name": "Loja", "identifier": "551140028922",
         "gateway": "cloud_api", "settings": settings});
-    let draft = ConnectionDraft::parse(body.as_object().expect("an object")).expect("fits");
+    let draft =
+        ConnectionDraft::parse(body.as_object().expect("an object"), &providers()).expect("fits");
     let (id, company) = (ConnectionId::new(Uuid::from_u128(1)), CompanyId::new(Uuid::from_u128(2)));
     draft.connection(id, company, Timestamp::from_millis(0))
 }

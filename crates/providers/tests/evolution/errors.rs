@@ -30,7 +30,7 @@ fn class(failure: &SendFailure) -> (&'static str, DeliveryCode) {
     let class = match failure {
         SendFailure::Refused(_) => "refused",
         SendFailure::RecipientLimited(_) => "limited",
-        SendFailure::TryLater(_) => "later",
+        SendFailure::TryLater { .. } => "later",
         SendFailure::Connection(_) => "connection",
         SendFailure::Unreachable(_) => "unreachable",
         SendFailure::Uncertain(_) => "uncertain",

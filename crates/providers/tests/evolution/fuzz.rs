@@ -170,7 +170,7 @@ proptest! {
     ) {
         let body = mutated(payload, &path, with).to_string().into_bytes();
         let end = cut.index(body.len() * 2 + 1).min(body.len());
-        let answer = OutboundResponse { status, body: body[..end].to_vec() };
+        let answer = OutboundResponse::new(status, body[..end].to_vec());
         let scene = Scene::new();
         let transport = ScriptedTransport::new();
         transport.otherwise(Ok(answer));

@@ -2,7 +2,7 @@
 
 use recado_core::Timestamp;
 use recado_core::connections::{
-    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, Gateway,
+    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, GatewayName,
 };
 use recado_core::contacts::Platform;
 use recado_core::gateway::{
@@ -83,8 +83,8 @@ pub(crate) fn connection(settings: &Map<String, Value>) -> Connection {
         platform: Platform::parse("whatsapp").expect("a platform"),
         name: "Loja".to_owned(),
         identifier: OWN.to_owned(),
-        gateway: Gateway::Evolution,
-        settings: ConnectionSettings::parse(Gateway::Evolution, settings).expect("settings"),
+        gateway: GatewayName::new("evolution"),
+        settings: ConnectionSettings::parse(&Evolution::description(), settings).expect("settings"),
         is_active: true,
         status: ConnectionStatus::Connected,
         created_at: at,

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use recado_core::Timestamp;
-use recado_core::connections::Gateway;
 use recado_core::gateway::Providers;
 use recado_core::ids::MessageId;
 use recado_core::transport::{
@@ -105,9 +104,9 @@ impl Fake {
     /// The adapters of a process, which know nothing of those of another one.
     pub fn providers() -> Providers {
         Providers::none()
-            .with(Gateway::CloudApi, Arc::new(CloudApi::new()))
-            .with(Gateway::Waha, Arc::new(Waha::new("g.us")))
-            .with(Gateway::Evolution, Arc::new(Evolution::new("g.us")))
+            .with(Arc::new(CloudApi::new()))
+            .with(Arc::new(Waha::new("g.us")))
+            .with(Arc::new(Evolution::new("g.us")))
     }
 
     pub fn set_now(&self, now: Timestamp) {

@@ -120,7 +120,7 @@ async fn asked(answers: &[(u16, Value)]) -> (Result<Missed, ProviderError>, Vec<
         match body {
             // The beginning of an answer, as far as it was read.
             Value::String(part) => {
-                transport.then(Ok(OutboundResponse { status: *status, body: part.clone().into() }));
+                transport.then(Ok(OutboundResponse::new(*status, part.clone())));
             }
             body => {
                 transport.then_json(*status, body);

@@ -96,7 +96,7 @@ async fn a_picture_of_the_code_is_read_as_it_is_too() {
         let transport = ScriptedTransport::new();
         transport.then_json(200, &json!({"status": "SCAN_QR_CODE"}));
         transport.then_json(200, &json!({"value": "2@x"}));
-        transport.then(Ok(OutboundResponse { status, body }));
+        transport.then(Ok(OutboundResponse::new(status, body)));
         let scene = Scene::new(WahaEngine::Gows);
         let code = scene.adapter.pairing(&transport, &scene.connection).await;
         let expected = PairingCode { text: "2@x".to_owned(), png: expected };

@@ -2,7 +2,7 @@
 
 use recado_core::Timestamp;
 use recado_core::connections::{
-    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, Gateway,
+    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, GatewayName,
 };
 use recado_core::contacts::Platform;
 use recado_core::gateway::{
@@ -40,8 +40,8 @@ pub fn connection(settings: &Value) -> Connection {
         platform: Platform::whatsapp(),
         name: "Loja".to_owned(),
         identifier: "551140028922".to_owned(),
-        gateway: Gateway::Waha,
-        settings: ConnectionSettings::parse(Gateway::Waha, settings).expect("valid"),
+        gateway: GatewayName::new("waha"),
+        settings: ConnectionSettings::parse(&Waha::description(), settings).expect("valid"),
         is_active: true,
         status: ConnectionStatus::Connected,
         created_at: NOW,

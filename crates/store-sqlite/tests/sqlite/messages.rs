@@ -2,7 +2,7 @@
 
 use recado_core::Timestamp;
 use recado_core::connections::{
-    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, Gateway,
+    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, GatewayName,
 };
 use recado_core::contacts::Platform;
 use recado_core::ids::{CompanyId, ConnectionId, ContactId, LedgerLineId, MessageId};
@@ -34,7 +34,7 @@ fn connection(of: CompanyId, n: u32) -> Connection {
         platform: Platform::whatsapp(),
         name: format!("Loja {n}"),
         identifier: "551133224455".to_owned(),
-        gateway: Gateway::Simulated,
+        gateway: GatewayName::new("simulated"),
         settings: ConnectionSettings::default(),
         is_active: true,
         status: ConnectionStatus::Connected,

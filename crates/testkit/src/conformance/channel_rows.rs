@@ -1,9 +1,7 @@
 //! What is stored of connections, conversations and their kin is read back as it was.
 
 use recado_core::Timestamp;
-use recado_core::connections::{
-    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, Gateway,
-};
+use recado_core::connections::{Connection, ConnectionKind, ConnectionSettings, ConnectionStatus};
 use recado_core::conversations::{ChannelQuery, Conversation};
 use recado_core::groups::Group;
 use recado_core::idempotency::{CallState, RememberedCall};
@@ -20,6 +18,7 @@ use serde_json::json;
 use super::Harness;
 use super::channel_scene::{code, platform, wamid};
 use super::scene::{Scene, at, first};
+use crate::descriptions;
 
 /// Texts that have broken databases.
 pub(super) const AWKWARD: &[&str] = &[
@@ -49,13 +48,13 @@ pub async fn every_field_of_a_connection_and_a_template_is_read_back(harness: &d
     let settings = settings.as_object().expect("an object").clone();
     let kinds = ConnectionKind::ALL.iter().cycle();
     let statuses = ConnectionStatus::ALL.iter().cycle();
-    for ((gateway, kind), status) in Gateway::ALL.iter().zip(kinds).zip(statuses) {
+    for ((gateway, kind), status) in descriptions::NAMES.iter().zip(kinds).zip(statuses) {
         let connection = Connection {
             kind: *kind,
             platform: platform("qr-whatsapp_2"),
             name: "São João \"1\"".to_owned(),
             identifier: "+55 11 3322-4455".to_owned(),
-            gateway: *gateway,
+            gateway: gateway.clone(),
             settings: ConnectionSettings::from_stored(settings.clone()),
             is_active: false,
             status: *status,

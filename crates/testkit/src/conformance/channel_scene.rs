@@ -2,7 +2,7 @@
 
 use recado_core::Timestamp;
 use recado_core::connections::{
-    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, Gateway,
+    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, GatewayName,
 };
 use recado_core::contacts::{Alias, ChannelKey, Contact, Platform};
 use recado_core::conversations::Conversation;
@@ -86,7 +86,7 @@ impl Scene {
             platform: Platform::whatsapp(),
             name: "Loja".to_owned(),
             identifier: "551133224455".to_owned(),
-            gateway: Gateway::Simulated,
+            gateway: GatewayName::new("simulated"),
             settings: ConnectionSettings::default(),
             is_active: true,
             status: ConnectionStatus::Connected,

@@ -146,8 +146,8 @@ impl Side<'_> {
         for (n, due) in due.into_iter().enumerate() {
             let answer = match command.number(2 + n) % 4 {
                 0 => Err(TransportError::TimedOut { after_sending: true }),
-                1 => Ok(OutboundResponse { status: 503, body: "não\0".into() }),
-                _ => Ok(OutboundResponse { status: 200, body: Vec::new() }),
+                1 => Ok(OutboundResponse::new(503, "não\0")),
+                _ => Ok(OutboundResponse::new(200, Vec::new())),
             };
             let ended_at = now.plus(Duration::from_millis(n as u64));
             let outcome = AttemptOutcome { started_at: now, ended_at, answer };

@@ -17,9 +17,7 @@ use async_trait::async_trait;
 pub use cloud::{AcceptedSend, FakeCloud, graph_error, graph_failure};
 pub use evolution::{EvolutionSent, EvolutionVersion, FakeEvolution};
 use recado_core::gateway::ProviderWebhook;
-use recado_core::transport::{
-    Method, OutboundRequest, OutboundResponse, Transport, TransportError,
-};
+use recado_core::transport::{OutboundRequest, OutboundResponse, Transport, TransportError};
 use serde_json::Value;
 pub use signing::{hex_hmac_sha256, hex_hmac_sha512};
 pub use waha::{FakeWaha, WahaEngine, WahaGroup, WahaSent};
@@ -27,7 +25,7 @@ pub use waha::{FakeWaha, WahaEngine, WahaGroup, WahaSent};
 /// A request as a gateway gets it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FakeRequest {
-    /// `GET` or `POST`.
+    /// `GET`, `POST` or another.
     pub method: String,
     /// The path, still percent-encoded, without the query.
     pub path: String,
@@ -42,10 +40,7 @@ pub struct FakeRequest {
 impl FakeRequest {
     /// What a transport is asked to send, as the gateway would get it.
     pub fn of(request: &OutboundRequest) -> Self {
-        let method = match request.method {
-            Method::Get => "GET",
-            Method::Post => "POST",
-        };
+        let method = request.method.as_str();
         let after_scheme = request.url.split_once("://").map_or(&*request.url, |(_, rest)| rest);
         let target = after_scheme.find('/').map_or("/", |start| &after_scheme[start..]);
         let headers = request.headers.iter();
@@ -282,7 +277,7 @@ impl<G: Gateway> Transport for InProcess<G> {
             AnswerMode::Answer | AnswerMode::Late(_) => {
                 let mut body = reply.body;
                 body.truncate(request.answer_limit);
-                Ok(OutboundResponse { status: reply.status, body })
+                Ok(OutboundResponse::new(reply.status, body))
             }
         }
     }

@@ -1,4 +1,4 @@
-use recado_core::connections::{ConnectionKind, ConnectionSettings, ConnectionStatus};
+use recado_core::connections::{ConnectionKind, ConnectionSettings, ConnectionStatus, GatewayName};
 use recado_core::contacts::Platform;
 use recado_core::gateway::Content;
 use recado_core::ids::CompanyId;
@@ -15,7 +15,7 @@ fn connection() -> Connection {
         platform: Platform::whatsapp(),
         name: "Loja".to_owned(),
         identifier: "551133224455".to_owned(),
-        gateway: Gateway::Simulated,
+        gateway: GatewayName::new("simulated"),
         settings: ConnectionSettings::default(),
         is_active: true,
         status: ConnectionStatus::Connected,

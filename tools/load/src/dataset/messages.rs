@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use recado_core::Timestamp;
 use recado_core::connections::{
-    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, Gateway,
+    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, GatewayName,
 };
 use recado_core::contacts::Platform;
 use recado_core::conversations::Conversation;
@@ -58,7 +58,7 @@ impl Connections {
         changes: ChangeSet,
     ) -> (Self, ChangeSet) {
         let mut random = fastrand::Rng::new();
-        let mut connection = |name: &str, gateway: Gateway, settings: Value| {
+        let mut connection = |name: &str, gateway: GatewayName, settings: Value| {
             let settings = settings.as_object().cloned().unwrap_or_default();
             Connection {
                 id: ConnectionId::new(uuid(now, &mut random)),
@@ -75,14 +75,15 @@ impl Connections {
                 updated_at: now,
             }
         };
-        let simulated = |reports: bool| (Gateway::Simulated, json!({ "reports": reports }));
+        let simulated =
+            |reports: bool| (GatewayName::new("simulated"), json!({ "reports": reports }));
         let (gateway, settings) = simulated(false);
         let silent = connection("Silent", gateway, settings);
         let (gateway, settings) = simulated(true);
         let reporting = connection("Reporting", gateway, settings);
         let settings = json!({"phone_number_id": PHONE_NUMBER_ID, "app_secret": APP_SECRET,
             "access_token": "load", "verify_token": "load"});
-        let official = connection("Official", Gateway::CloudApi, settings);
+        let official = connection("Official", GatewayName::new("cloud_api"), settings);
         let ids = Self { silent: silent.id, reporting: reporting.id, official: official.id };
         (ids, changes.insert(silent).insert(reporting).insert(official))
     }

@@ -196,8 +196,8 @@ impl World {
         *self.sent.entry(id).or_default() += 1;
         let answer = match chance.below(4) {
             0 => Err(TransportError::TimedOut { after_sending: true }),
-            1 => Ok(OutboundResponse { status: 500, body: Vec::new() }),
-            _ => Ok(OutboundResponse { status: 204, body: Vec::new() }),
+            1 => Ok(OutboundResponse::new(500, Vec::new())),
+            _ => Ok(OutboundResponse::new(204, Vec::new())),
         };
         let outcome = AttemptOutcome { started_at: self.now, ended_at: self.now, answer };
         let silent = outcome.answer.is_err();

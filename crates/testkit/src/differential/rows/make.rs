@@ -2,7 +2,7 @@
 
 use recado_core::Timestamp;
 use recado_core::connections::{
-    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, Gateway,
+    Connection, ConnectionKind, ConnectionSettings, ConnectionStatus, GatewayName,
 };
 use recado_core::contacts::{Alias, ChannelKey, Contact, Identifier, Phone, Platform, Region};
 use recado_core::conversations::Conversation;
@@ -223,7 +223,7 @@ impl Maker<'_> {
             platform: self.platform(4),
             name: self.text(5),
             identifier: self.phone(6).digits().to_owned(),
-            gateway: self.one(7, Gateway::ALL),
+            gateway: GatewayName::new(self.one(7, &["simulated", "cloud_api", "waha", "house_2"])),
             settings: ConnectionSettings::from_stored(
                 settings.as_object().cloned().unwrap_or_default(),
             ),

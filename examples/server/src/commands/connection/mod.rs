@@ -5,8 +5,9 @@ mod qr;
 
 use clap::{Args, Subcommand};
 use recado_core::Recado;
+use recado_core::connections::GatewayView;
 use recado_core::ids::{CompanyId, ConnectionId};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::company::company_id;
 use super::{CommandError, object, output, refused};
@@ -28,6 +29,8 @@ enum ConnectionCommand {
         #[command(flatten)]
         of: Of,
     },
+    /// Lists the gateways that connections can talk through, with their settings
+    Gateways,
     /// Shows the QR code that a phone has to read, until it did or five minutes have passed
     Pair {
         #[command(flatten)]
@@ -52,6 +55,24 @@ fn connection_id(text: &str) -> Result<ConnectionId, String> {
 const COLUMNS: [&str; 8] =
     ["id", "name", "kind", "gateway", "identifier", "status", "is_active", "webhook_url"];
 
+const GATEWAY_COLUMNS: [&str; 4] = ["name", "kind", "settings", "can"];
+
+/// A gateway in a line: `!` marks a setting that must be there, `*` a secret.
+fn row(gateway: &GatewayView) -> Value {
+    let settings = gateway.settings.iter().map(|setting| {
+        let must = if setting.required { "!" } else { "" };
+        let secret = if setting.secret { "*" } else { "" };
+        format!("{}{must}{secret}", setting.name)
+    });
+    let can = gateway.can.iter().map(|capability| capability.as_str());
+    json!({
+        "name": gateway.name.as_str(),
+        "kind": gateway.kind.map_or("both", |kind| kind.as_str()),
+        "settings": settings.collect::<Vec<_>>(),
+        "can": can.collect::<Vec<_>>(),
+    })
+}
+
 pub(super) async fn run(recado: &Recado, args: ConnectionArgs) -> Result<(), CommandError> {
     let json = args.json;
     match args.command {
@@ -60,6 +81,14 @@ pub(super) async fn run(recado: &Recado, args: ConnectionArgs) -> Result<(), Com
             recado.access().company(of.company).await.map_err(refused)?;
             let all = recado.connections().all(of.company).await.map_err(CommandError::run)?;
             output::records(json, &COLUMNS, &all);
+        }
+        ConnectionCommand::Gateways => {
+            let all = recado.connections().gateways();
+            if json {
+                output::records(true, &[], &all);
+            } else {
+                output::records(false, &GATEWAY_COLUMNS, &all.iter().map(row).collect::<Vec<_>>());
+            }
         }
         ConnectionCommand::Pair { of, connection } => {
             let show = |text: &str| match json {

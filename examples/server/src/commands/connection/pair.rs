@@ -50,14 +50,14 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use async_trait::async_trait;
-    use recado_core::connections::{Connection, Gateway};
+    use recado_core::connections::{Connection, GatewayDescription};
     use recado_core::gateway::{
         Outgoing, Pairing, PairingCode, Provider, ProviderError, ProviderWebhook, Providers,
         SendFailure, SendResult, WebhookRefused,
     };
     use recado_core::transport::Transport;
-    use recado_testkit::Kit;
     use recado_testkit::kit::body;
+    use recado_testkit::{Kit, descriptions};
     use serde_json::json;
 
     use super::*;
@@ -67,6 +67,10 @@ mod tests {
 
     #[async_trait]
     impl Provider for Script {
+        fn describe(&self) -> GatewayDescription {
+            descriptions::waha()
+        }
+
         async fn send(&self, _: &dyn Transport, _: &Connection, _: &Outgoing) -> SendResult {
             Err(SendFailure::uncertain("nothing is sent here"))
         }
@@ -97,7 +101,7 @@ mod tests {
         script: impl IntoIterator<Item = Result<Pairing, ProviderError>>,
     ) -> (Vec<String>, Result<(), String>, u64) {
         let script = Script(Mutex::new(script.into_iter().collect()));
-        let providers = Providers::none().with(Gateway::Waha, Arc::new(script));
+        let providers = Providers::none().with(Arc::new(script));
         let kit = Kit::builder().providers(providers).build().await;
         let connection = body(json!({"kind": "qr", "name": "Loja", "identifier": "551140028922",
             "gateway": "waha", "settings": {"base_url": "http://127.0.0.1:3000",

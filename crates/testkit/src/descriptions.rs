@@ -1,0 +1,71 @@
+//! What the gateways of [`recado-providers`](https://docs.rs/recado-providers) say of themselves,
+//! for tests that have no use for their adapters.
+
+use recado_core::connections::{
+    Capability, ConnectionKind, GatewayDescription, GatewayName, Setting, SharedWebhook,
+};
+
+/// The names of the described gateways, in the order of [`all`].
+pub const NAMES: [GatewayName; 4] = [
+    GatewayName::new("simulated"),
+    GatewayName::new("cloud_api"),
+    GatewayName::new("waha"),
+    GatewayName::new("evolution"),
+];
+
+/// All of them.
+pub fn all() -> [GatewayDescription; 4] {
+    [simulated(), cloud_api(), waha(), evolution()]
+}
+
+/// The simulated gateway: both kinds, no setting that must be there, connected at once.
+pub fn simulated() -> GatewayDescription {
+    GatewayDescription::new(GatewayName::new("simulated"))
+        .setting(Setting::integer("delay_ms", 0, 3_600_000))
+        .setting(Setting::boolean("reports"))
+        .able([Capability::Text, Capability::Template])
+}
+
+/// The official cloud API: templates, and one webhook address for all numbers of an account.
+pub fn cloud_api() -> GatewayDescription {
+    GatewayDescription::new(GatewayName::new("cloud_api"))
+        .serving(ConnectionKind::OfficialCloud)
+        .setting(Setting::text("phone_number_id").required())
+        .setting(Setting::secret("access_token").required())
+        .setting(Setting::secret("app_secret").required())
+        .setting(Setting::secret("verify_token").required())
+        .setting(Setting::text("business_account_id"))
+        .setting(Setting::url("api_base"))
+        .setting(Setting::text("api_version"))
+        .able([Capability::Text, Capability::Template, Capability::TemplateList])
+        .able([Capability::State, Capability::Webhook, Capability::OptOuts])
+        .sharing_webhook(SharedWebhook {
+            secret: "app_secret".into(),
+            number: "phone_number_id".into(),
+            account: "business_account_id".into(),
+        })
+}
+
+/// A QR gateway that can be asked for everything.
+pub fn waha() -> GatewayDescription {
+    GatewayDescription::new(GatewayName::new("waha"))
+        .serving(ConnectionKind::Qr)
+        .setting(Setting::url("base_url").required())
+        .setting(Setting::text("session").required())
+        .setting(Setting::secret("api_key").required())
+        .setting(Setting::secret("webhook_hmac_key").required())
+        .able([Capability::Text, Capability::Groups, Capability::History, Capability::Qr])
+        .able([Capability::State, Capability::Webhook, Capability::FindSent, Capability::Names])
+}
+
+/// A QR gateway that does not tell names.
+pub fn evolution() -> GatewayDescription {
+    GatewayDescription::new(GatewayName::new("evolution"))
+        .serving(ConnectionKind::Qr)
+        .setting(Setting::url("base_url").required())
+        .setting(Setting::text("instance").required())
+        .setting(Setting::secret("api_key").required())
+        .setting(Setting::secret("webhook_token").required())
+        .able([Capability::Text, Capability::Groups, Capability::History, Capability::Qr])
+        .able([Capability::State, Capability::Webhook, Capability::FindSent])
+}
