@@ -24,7 +24,8 @@ use crate::tasks::{Spawner, UnderWay};
 use crate::transport::Transport;
 use crate::workers::OwnLease;
 
-/// Settings of an installation that rules depend on. Made by [`Settings::new`]; set what is to differ.
+/// Settings of an installation that rules depend on. Created by [`Settings::new`]; then set the
+/// fields that differ from the defaults.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Settings {
@@ -74,12 +75,12 @@ pub struct Parts {
     pub ids: Arc<dyn Ids>,
     /// The bytes of documents.
     pub files: Arc<dyn Files>,
-    /// Runs what has to come to its end whoever waits for it, sends above all.
+    /// Runs work that must complete even if its caller no longer waits, such as sends.
     pub spawner: Arc<dyn Spawner>,
     /// Calls to addresses that come from outside: webhooks, registries, files.
     pub transport: Arc<dyn Transport>,
-    /// Calls to the gateways, whose addresses the operator gives us and which mostly stand in the
-    /// same private network; `None` calls them by `transport`.
+    /// Calls to the gateways. Operators set their addresses, which are mostly in the same private
+    /// network. `None` uses `transport`.
     pub gateway_transport: Option<Arc<dyn Transport>>,
     /// Rate limits; `None` keeps them in this process.
     pub limiter: Option<Arc<dyn Limiter>>,
@@ -137,8 +138,8 @@ impl Recado {
         Ok(recado)
     }
 
-    /// The core on these parts, without asking the store for anything yet: for a server that is up
-    /// before its database is. The installation's secrets are read, or made, at their first use.
+    /// The core on these parts, without a call to the store yet: for a server that starts before
+    /// its database. The installation's secrets are read, or made, at their first use.
     pub fn new(parts: Parts) -> Self {
         let Parts { store, clock, ids, files, spawner, transport, .. } = parts;
         let worker = OwnLease::new(WorkerId::new(ids.uuid_v7(clock.now())));
@@ -168,7 +169,7 @@ impl Recado {
         &self.0.settings
     }
 
-    /// All that the database can be asked.
+    /// All reads of the database.
     pub fn store(&self) -> &dyn Reads {
         self.0.database.reads()
     }
@@ -187,7 +188,7 @@ impl Recado {
     ///
     /// # Errors
     ///
-    /// When the store fails; the next call takes up what is left.
+    /// When the store fails; the next call does the rest.
     pub async fn upkeep(&self) -> Result<(), StoreError> {
         self.0.database.upkeep().upkeep(self.now()).await
     }

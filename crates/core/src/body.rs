@@ -8,7 +8,7 @@ use crate::input::{Given, Input};
 #[cfg(feature = "openapi")]
 use crate::openapi::{Components, Property};
 
-/// Whether a field of a body has to be there, and what null says.
+/// Whether a field of a body is required, and what null means.
 pub trait BodyField {
     /// What is known of the field after reading.
     type Value;
@@ -20,11 +20,11 @@ pub trait BodyField {
     /// Reads the field; `None` means that a problem was recorded.
     fn read(input: &mut Input<'_>, name: &'static str) -> Option<Self::Value>;
 
-    /// How it is documented, but for its description and whether it may be null.
+    /// Its schema, without its description and without whether it may be null.
     #[cfg(feature = "openapi")]
     fn schema() -> Property;
 
-    /// Adds the schemas that [`BodyField::schema`] refers to.
+    /// Adds the schemas to which [`BodyField::schema`] refers.
     #[cfg(feature = "openapi")]
     fn components(_all: &mut Components) {}
 }
@@ -46,7 +46,7 @@ macro_rules! as_form {
 
 pub(crate) use as_form;
 
-/// Must be there and hold something.
+/// Required and not empty.
 #[derive(Debug)]
 pub struct Required<F>(PhantomData<F>);
 
@@ -143,9 +143,9 @@ impl<F: Form> BodyField for Replaced<F> {
     as_form!(F);
 }
 
-/// What a patch says of a field, written over a record's.
+/// The value of a field in a patch, written over the record's.
 pub trait WriteOver<T> {
-    /// Writes it over `field`, which stays as it is when nothing was said of it.
+    /// Writes it over `field`; a field that the patch does not have stays unchanged.
     fn write_over(&self, field: &mut T);
 }
 
@@ -304,7 +304,8 @@ macro_rules! body {
         }
 
         impl $name {
-            /// Reads it; what cannot be read is recorded and as if it had not been sent.
+            /// Reads it. A field that cannot be read is recorded as a problem and then counts as
+            /// absent.
             pub(crate) fn fields(input: &mut crate::input::Input<'_>) -> Self {
                 $(
                     let $field = <$presence as crate::body::BodyField>::read(

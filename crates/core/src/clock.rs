@@ -7,7 +7,7 @@ use chrono::{DateTime, SecondsFormat, TimeZone, Utc};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Tells the time. The core asks it once per decision and passes the answer on as a value.
+/// The current time. The core reads it once per decision and passes it on as a value.
 pub trait Clock: Send + Sync {
     /// The current time, cut to milliseconds.
     fn now(&self) -> Timestamp;

@@ -1,11 +1,11 @@
 //! Codes of errors and what sort of answer each is (7, D5).
 
-/// What sort of answer an error is; an adapter maps it to its protocol and knows nothing else.
+/// The kind of an error. An adapter maps the kind to its protocol and needs nothing else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// The caller is not known.
     Unauthenticated,
-    /// The caller may not.
+    /// The caller lacks a right.
     Forbidden,
     /// A parameter is malformed.
     Malformed,
@@ -15,7 +15,7 @@ pub enum Kind {
     NotFound,
     /// The record's state does not allow it.
     Conflict,
-    /// The record was there and takes nothing any more.
+    /// The record exists but accepts nothing any more.
     Gone,
     /// More bytes than are accepted.
     TooLarge,
@@ -118,7 +118,7 @@ codes! {
     ConnectionRequired = "CONNECTION_REQUIRED": Invalid,
     /// The provider refused or failed.
     ProviderError = "PROVIDER_ERROR": Upstream,
-    /// Nobody knows whether the message arrived.
+    /// It is not known whether the message arrived.
     DeliveryUncertain = "DELIVERY_UNCERTAIN": Upstream,
     /// The contact's state could not be read.
     ContactStateUnavailable = "CONTACT_STATE_UNAVAILABLE": Unavailable,
@@ -126,7 +126,7 @@ codes! {
     IdempotencyKeyReused = "IDEMPOTENCY_KEY_REUSED": Invalid,
     /// The first call with this key is still under way.
     RequestInProgress = "REQUEST_IN_PROGRESS": Conflict,
-    /// More would be given back than was debited.
+    /// The refunds would exceed the debit.
     RefundExceedsDebit = "REFUND_EXCEEDS_DEBIT": Invalid,
     /// The connection already has a message with this provider id.
     MessageExists = "MESSAGE_EXISTS": Conflict,
@@ -142,7 +142,7 @@ codes! {
     TooManyWebhooks = "TOO_MANY_WEBHOOKS": Conflict,
     /// The delivery is still pending.
     DeliveryPending = "DELIVERY_PENDING": Conflict,
-    /// What the delivery told of was erased.
+    /// The content of the delivery was erased.
     BodyErased = "BODY_ERASED": Conflict,
     /// The secret of an inbound endpoint is missing or wrong.
     InvalidSecret = "INVALID_SECRET": Unauthenticated,
@@ -160,9 +160,9 @@ codes! {
     MappingFailed = "MAPPING_FAILED": Malformed,
     /// The template was sent to the contact a short while ago.
     DuplicateSend = "DUPLICATE_SEND": Conflict,
-    /// A template dispatch was not sent, or nobody knows whether it was.
+    /// A template dispatch was not sent, or it is not known whether it was.
     SendFailed = "SEND_FAILED": Upstream,
-    /// The campaign was started, so its list stands.
+    /// The campaign was started, so its list cannot change.
     CampaignStarted = "CAMPAIGN_STARTED": Conflict,
     /// The campaign is running.
     CampaignRunning = "CAMPAIGN_RUNNING": Conflict,

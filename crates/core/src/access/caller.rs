@@ -1,4 +1,5 @@
-//! The caller of a use case: made once at the edge, asked for its rights by every use case (D6).
+//! The caller of a use case. The adapter creates it once per call; every use case checks its rights
+//! (D6).
 
 use serde_json::{Map, Value, json};
 
@@ -39,7 +40,7 @@ impl Caller {
         self.company
     }
 
-    /// The key it presented.
+    /// The key of the call.
     pub const fn key(&self) -> KeyId {
         self.key
     }
@@ -88,7 +89,7 @@ impl Caller {
     }
 }
 
-/// The caller is known and may not (D5).
+/// The caller is known but lacks a right (D5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Denied {
     /// The plan does not include it; a higher one does.

@@ -27,9 +27,9 @@ impl fmt::Display for ClientNet {
 }
 
 /// The address of the client: that of the peer, unless the peer is a trusted proxy. Then the
-/// entries of the `X-Forwarded-For` lines, joined in order, are walked from the right to the first
-/// one that no trusted proxy has; one that cannot be read ends the walk at the last good one, and
-/// where all are trusted the leftmost counts (D13).
+/// entries of the `X-Forwarded-For` lines, joined in order, are read from right to left, and the
+/// first that is no trusted proxy is the client. An entry that cannot be parsed ends the search:
+/// the entry right of it counts. If all are trusted proxies, the leftmost counts (D13).
 pub fn client_address<'a>(
     peer: IpAddr,
     forwarded: impl IntoIterator<Item = &'a str>,
@@ -50,7 +50,7 @@ pub fn client_address<'a>(
     client
 }
 
-/// An address, maybe in brackets, maybe with a port.
+/// An address, optionally in brackets and with a port.
 fn read_entry(entry: &str) -> Option<IpAddr> {
     let is_port = |port: &str| {
         (1..=5).contains(&port.len()) && port.bytes().all(|byte| byte.is_ascii_digit())

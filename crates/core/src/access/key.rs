@@ -123,7 +123,7 @@ impl KeySecret {
 pub struct KeyHash([u8; 32]);
 
 impl KeyHash {
-    /// The hash of a presented key, whatever its form.
+    /// The hash of the key of a call, whatever its form.
     pub fn of(presented: &str) -> Self {
         Self(Sha256::digest(presented.as_bytes()).into())
     }
@@ -225,7 +225,7 @@ impl KeyDraft {
 }
 
 body! {
-    /// What changes of an API key; it holds from the next call on.
+    /// A change of an API key; it applies from the next call on.
     #[derive(Clone, Debug, Default)]
     pub struct KeyPatch as "UpdateKey" of ApiKey {
         name: Replaced<Name>,

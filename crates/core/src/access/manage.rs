@@ -1,4 +1,4 @@
-//! Knowing callers, limiting their rate, and managing companies, keys and members.
+//! Authenticating callers, limiting their rate, and managing companies, keys and members.
 
 use std::future::ready;
 
@@ -33,8 +33,8 @@ impl Recado {
 const MAX_KEY_CHARS: usize = 256;
 
 impl Access<'_> {
-    /// The caller that presents this key (5.1, D11). Looked up by hash, so that the time it takes
-    /// tells nothing about stored keys.
+    /// The caller that presents this key (5.1, D11). It is looked up by hash, so that the duration
+    /// reveals nothing about stored keys.
     ///
     /// # Errors
     ///
@@ -140,7 +140,7 @@ impl Access<'_> {
         }
     }
 
-    /// Makes a key; its secret is in the answer and nowhere else (D11).
+    /// Creates a key; its secret is only in the answer (D11).
     ///
     /// # Errors
     ///
@@ -175,7 +175,7 @@ impl Access<'_> {
         self.app.insert_all(ChangeSet::new().insert(key), new).await
     }
 
-    /// Changes a key; rates hold from the next call on (D12).
+    /// Changes a key; new rates apply from the next call on (D12).
     ///
     /// # Errors
     ///
@@ -270,8 +270,8 @@ impl Access<'_> {
     }
 }
 
-/// Writes what was sent over a company. Its plan decides whether its webhooks fire (D10, D52a), so
-/// its routes go with it.
+/// Writes the given fields over a company. Its plan decides whether its webhooks fire (D10, D52a),
+/// so its routes are written too.
 fn change_company(
     company: &Stored<Company>,
     routes: Option<&Stored<Routes>>,
@@ -290,7 +290,7 @@ fn change_company(
                 changes = changes.with(routes.update(under));
             }
         }
-        // So that a first webhook that is made meanwhile cannot go by the old plan.
+        // So that a first webhook created at the same time cannot use the old plan.
         None if changed.plan != company.plan => {
             changes = changes.insert(Routes::none(company.id, changed.plan));
         }

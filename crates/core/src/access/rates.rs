@@ -13,9 +13,9 @@ use crate::store::StoreError;
 
 /// Microseconds in a minute: the state is kept in microseconds so that no rate is rounded away.
 const MINUTE_MICROS: i64 = 60_000_000;
-/// A state that runs further ahead than this was written by a clock that was ahead: no allowance
-/// holds more than about a minute. It counts as none, so that a clock that is set back does not
-/// lock a key out for as long.
+/// A state further in the future than this was written by a clock that was ahead, because no
+/// allowance holds more than about a minute. Such a state is ignored, so that setting the clock
+/// back does not lock a key out.
 const IMPLAUSIBLE_MICROS: i64 = 2 * MINUTE_MICROS;
 
 /// An allowance: so many calls may be used at once, then it refills evenly.
@@ -46,7 +46,7 @@ impl Gcra {
     }
 
     /// Evenly over each second, a tenth of a second's worth at once; a rate of 0 counts as 1. For
-    /// what is paced, not bounded only.
+    /// sends at an even pace, not only below a limit.
     pub const fn per_second(rate: u32) -> Self {
         let rate = if rate == 0 { 1 } else { rate };
         let burst = if rate < 10 { 1 } else { rate as i64 / 10 };
@@ -113,7 +113,7 @@ impl std::fmt::Display for RateKey {
     }
 }
 
-/// One allowance to ask.
+/// One allowance to check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateCheck {
     /// Whose.
@@ -148,7 +148,7 @@ pub fn decide_rates(
 /// What a limiter answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RateDecision {
-    /// Go on; every allowance was charged one call.
+    /// The call may proceed; every allowance was charged one call.
     Allowed,
     /// Too many; nothing was charged.
     Limited {
@@ -161,11 +161,11 @@ pub enum RateDecision {
 ///
 /// # Contract
 ///
-/// - What is decided is what [`decide_rates`] says, whatever it is made of.
+/// - The decision equals that of [`decide_rates`], however the limiter is implemented.
 /// - All checks of a call are decided before any is charged; if one refuses, none is charged (D12).
 /// - Concurrent calls, in any process that shares the state, never pass more than the allowance.
 /// - A refusal names the longest wait among those that refused.
-/// - A changed rate holds from the next call on.
+/// - A changed rate applies from the next call on.
 #[async_trait]
 pub trait Limiter: Send + Sync {
     /// Decides and charges one call at `now`.
@@ -223,7 +223,8 @@ impl Limiter for MemoryLimiter {
         now: Timestamp,
     ) -> Result<RateDecision, StoreError> {
         let mut kept = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        // Only when they have doubled, so that a call pays for a few entries and not for all.
+        // Only when their number has doubled, so that on average a call examines a few entries, not
+        // all.
         if kept.tats.len() >= SWEEP_AT.max(2 * kept.swept) {
             kept.tats.retain(|_, tat| *tat > now.millis() * 1000);
             kept.swept = kept.tats.len();

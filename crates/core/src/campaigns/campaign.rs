@@ -1,4 +1,4 @@
-//! A campaign, and what is counted of it.
+//! A campaign, and a recipient with its contact.
 
 use std::collections::BTreeMap;
 
@@ -10,15 +10,15 @@ use crate::prosas::{Brl, Prosas};
 use crate::words::words;
 
 words! {
-    /// How far a campaign is (D58).
+    /// The status of a campaign (D58).
     CampaignStatus {
         /// Not started yet.
         Draft = "draft",
-        /// Its messages go out.
+        /// Its messages are being sent.
         Running = "running",
         /// It waits to be started again.
         Paused = "paused",
-        /// Every recipient had its turn.
+        /// No recipient waits any more.
         Finished = "finished",
     }
 }
@@ -26,15 +26,15 @@ words! {
 words! {
     /// Why a campaign is paused (D66).
     PauseReason {
-        /// The operator wanted it.
+        /// The operator paused it.
         Operator = "operator",
-        /// Its template is gone.
+        /// Its template was deleted.
         TemplateNotFound = "template_not_found",
         /// Its template is not approved any more.
         TemplateNotApproved = "template_not_approved",
         /// Its template needs variables that the campaign does not have.
         TemplateVariables = "template_variables",
-        /// No connection can carry it.
+        /// No connection can send it.
         Connection = "connection",
     }
 }
@@ -48,21 +48,21 @@ pub struct Campaign {
     pub company: CompanyId,
     /// Its name.
     pub name: String,
-    /// The template it sends. It may be gone.
+    /// The template it sends. It may have been deleted.
     pub template: TemplateId,
-    /// The list whose contacts become its recipients at its start. It may be gone after that.
+    /// The list whose contacts become its recipients at its start. It may be deleted after that.
     pub list: ListId,
-    /// The only connection it sends through; `None` goes by D35. It may be gone.
+    /// The only connection it sends through; with `None` D35 chooses. It may have been deleted.
     pub connection: Option<ConnectionId>,
-    /// The template's variables, alike for all recipients.
+    /// The template's variables, the same for all recipients.
     pub variables: BTreeMap<u32, String>,
     /// What each message is debited, in prosas.
     pub prosas: Prosas,
     /// What each message is debited, in money.
     pub cost: Brl,
-    /// How many messages a second are handed to the gateway at most.
+    /// The most messages a second that are sent to the gateway.
     pub messages_per_second: u32,
-    /// How far it is.
+    /// Its status.
     pub status: CampaignStatus,
     /// Why it is paused; only while it is.
     pub pause_reason: Option<PauseReason>,
@@ -72,7 +72,7 @@ pub struct Campaign {
     pub updated_at: Timestamp,
     /// When it was first started.
     pub started_at: Option<Timestamp>,
-    /// When its last recipient had its turn.
+    /// When its last recipient was finished.
     pub finished_at: Option<Timestamp>,
 }
 

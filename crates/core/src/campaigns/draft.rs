@@ -8,7 +8,7 @@ use crate::ids::{CampaignId, CompanyId, ConnectionId, ListId, TemplateId};
 use crate::prosas::{Brl, Prosas};
 use crate::sending::Variables;
 
-/// Messages a second where none are asked for.
+/// Messages a second if the body does not say.
 pub const DEFAULT_RATE: u32 = 10;
 /// The most messages a second (R97).
 pub const MAX_RATE: u32 = 1_000;
@@ -26,7 +26,7 @@ body! {
         list as "list_id": Required<ListId>,
         /// The only connection it sends through.
         connection as "connection_id": Optional<ConnectionId>,
-        /// The template's variables by position, alike for all.
+        /// The template's variables by position, the same for all recipients.
         variables: OrDefault<Variables>,
         /// 0 by default.
         prosas as "prosas_per_message": OrDefault<Prosas>,
@@ -83,7 +83,7 @@ impl CampaignDraft {
 }
 
 impl CampaignPatch {
-    /// The campaign with what was sent written over it.
+    /// The campaign with the given fields written over it.
     pub(super) fn apply(&self, campaign: &Campaign, now: Timestamp) -> Campaign {
         let mut changed = self.over(campaign);
         if changed != *campaign {

@@ -36,7 +36,7 @@ pub struct RecipientView {
     pub contact_id: Option<ContactId>,
     /// Its phone, or its identifier where it has none; null once it was deleted.
     pub phone: Option<String>,
-    /// How far its message came.
+    /// The status of its message.
     pub status: RecipientStatus,
     /// Its message, once there is one.
     pub message_id: Option<MessageId>,

@@ -31,7 +31,7 @@ pub enum CampaignError {
     /// There is no such campaign.
     #[error("no such record")]
     NotFound,
-    /// It was started, so its list stands; make another campaign.
+    /// It was started, so its list cannot change; create another campaign.
     #[error("the campaign was started: its list cannot be changed any more")]
     Started,
     /// It is running; pause it first.
@@ -96,8 +96,8 @@ impl CampaignReferences {
         })
     }
 
-    /// What of a campaign refers to nothing, or does not go together. `before` is the campaign as it
-    /// was: what it names already may have gone since.
+    /// References of a campaign to records that do not exist or do not fit together. `before` is
+    /// the campaign before the change: records that it names already may have been deleted since.
     fn problems(&self, campaign: &Campaign, before: Option<&Campaign>) -> Problems {
         let mut problems = Problems::new();
         let is_new_list = before.is_none_or(|before| before.list != campaign.list);
@@ -306,7 +306,7 @@ impl Campaigns<'_> {
     ///
     /// # Errors
     ///
-    /// [`CampaignError::Invalid`], naming also what refers to nothing.
+    /// [`CampaignError::Invalid`], which also names references to records that do not exist.
     pub async fn create(
         &self,
         company: CompanyId,
@@ -318,8 +318,8 @@ impl Campaigns<'_> {
         self.show(&made).await
     }
 
-    /// Changes a campaign. What it sends from then on goes by the change; its list stands once it
-    /// was started.
+    /// Changes a campaign. The change applies to later sends. Once it was started its list cannot
+    /// change.
     ///
     /// # Errors
     ///

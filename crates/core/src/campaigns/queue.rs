@@ -1,4 +1,4 @@
-//! Which recipient is next: a campaign as its runner sees it. Plain data and pure decisions.
+//! Which recipient of a running campaign is next. Plain data and pure decisions.
 
 use std::collections::{HashSet, VecDeque};
 use std::time::Duration;
@@ -8,13 +8,13 @@ use crate::Timestamp;
 use crate::ids::ContactId;
 use crate::store::Stored;
 
-/// The most messages of one campaign on their way at once (R97).
+/// The most messages of one campaign in flight at once (R97).
 pub(super) const IN_FLIGHT: usize = 256;
 /// How many recipients are read at once.
 pub(super) const CHUNK: u32 = 256;
 /// Fewer than this left: more are read.
 const LOW: usize = 64;
-/// How often trouble is tried again, and the longest wait.
+/// How often a failed step is tried again, and the longest wait.
 pub(super) const POLL: Duration = Duration::from_secs(1);
 /// So many messages in a row that did not reach the gateway pause the campaign.
 const UNREACHED: u32 = 5;
@@ -25,8 +25,8 @@ const LONGEST_REST: Duration = Duration::from_secs(60);
 /// The longest rest that a gateway can name.
 const LONGEST_NAMED_REST: Duration = Duration::from_hours(1);
 
-/// The rest after so many messages in a row, from 1, that the gateway took no more for the moment:
-/// 1, 2, 4 … at most 60 seconds (R141).
+/// The wait after `limited` messages in a row, from 1, that the gateway refused because of its rate
+/// limit: 1, 2, 4 … at most 60 seconds (R141).
 fn rest_after(limited: u32) -> Duration {
     let seconds = 2_u64.saturating_pow(limited.saturating_sub(1));
     Duration::from_secs(seconds).min(LONGEST_REST)
@@ -59,7 +59,7 @@ pub(super) enum CampaignTask {
     Read(Option<RecipientNumber>),
     /// Ask whether another message may go out now.
     Ask,
-    /// See whether the campaign is over.
+    /// Check whether the campaign is finished.
     Finish,
 }
 
@@ -67,7 +67,7 @@ pub(super) enum CampaignTask {
 #[derive(Debug)]
 pub(super) struct RecipientQueue {
     pub(super) campaign: Stored<Campaign>,
-    /// Whether the campaign is known to have changed, but not how.
+    /// Whether the campaign has changed and was not read again yet.
     outdated: bool,
     queue: VecDeque<Next>,
     taking: HashSet<RecipientNumber>,
@@ -78,7 +78,7 @@ pub(super) struct RecipientQueue {
     asking: bool,
     finishing: bool,
     unreached: u32,
-    /// How often in a row the gateway took no more for the moment.
+    /// How many messages in a row the gateway refused because of its rate limit.
     limited: u32,
     /// No message goes out before this moment, because of that.
     rests: Option<Rest>,
@@ -155,7 +155,7 @@ impl RecipientQueue {
         self.queue.extend(chunk.into_iter().filter(|next| !self.taking.contains(&next.number)));
     }
 
-    /// Another message may go out: the next recipient.
+    /// Another message may be sent: the next recipient.
     pub(super) fn next(&mut self) -> Option<Next> {
         self.asking = false;
         let next = self.queue.pop_front()?;
@@ -163,7 +163,7 @@ impl RecipientQueue {
         Some(next)
     }
 
-    /// No message may go out before `until`; it is asked again by then, or sooner.
+    /// No message may be sent before `until`; the rate is checked again then, or sooner.
     pub(super) fn paced(&mut self, until: Timestamp, now: Timestamp) {
         self.asking = false;
         self.waits_until = Some(until.min(now.plus(POLL)));
@@ -189,7 +189,7 @@ impl RecipientQueue {
         }
     }
 
-    /// A message was accepted. One that was on its way when a rest began says nothing about it.
+    /// A message was accepted. One that was in flight when a wait began does not end the wait.
     pub(super) fn passed(&mut self, now: Timestamp) {
         if self.rests.is_none_or(|rest| rest.is_over(now)) {
             self.limited = 0;
@@ -201,7 +201,7 @@ impl RecipientQueue {
         self.waits_until.into_iter().chain(self.rests.map(|rest| rest.until)).min()
     }
 
-    /// A slot was not used: its recipient may still wait, and has another one in the next round.
+    /// A slot was not used: its recipient may still wait, and gets another slot in the next round.
     pub(super) fn not_taken(&mut self, number: RecipientNumber) {
         self.taking.remove(&number);
     }
@@ -211,14 +211,14 @@ impl RecipientQueue {
         self.waits_until = Some(until);
     }
 
-    /// The campaign is not as it was read, or a recipient is not: before it was looked up, nothing
-    /// would come of a slot.
+    /// The campaign or a recipient is not as it was read. Until the campaign is read again, no slot
+    /// can be used.
     pub(super) fn outdated(&mut self, now: Timestamp) {
         self.again(now);
         self.outdated = true;
     }
 
-    /// The campaign as it was looked up.
+    /// The campaign as it was read again.
     pub(super) fn found(&mut self, campaign: Stored<Campaign>) {
         self.campaign = campaign;
         self.outdated = false;
@@ -237,8 +237,8 @@ impl RecipientQueue {
     }
 }
 
-/// Whether a wait has ended. One that is longer than any was made by a clock that has been set back
-/// since.
+/// Whether a wait has ended. A wait longer than `longest` was computed before the clock was set
+/// back, and counts as ended.
 fn is_over(until: Timestamp, now: Timestamp, longest: Duration) -> bool {
     until <= now || until.since(now) > longest
 }

@@ -27,12 +27,12 @@ pub trait CampaignReads: Send + Sync {
         campaign: CampaignId,
     ) -> Result<RecipientCounts, StoreError>;
 
-    /// The running campaigns of all companies, by id. Costs what there is of them, however many
-    /// others there are.
+    /// The running campaigns of all companies, by id. The cost grows with their number only, not
+    /// with that of other campaigns.
     async fn running_campaigns(&self) -> Result<Vec<Stored<Campaign>>, StoreError>;
 
-    /// Up to `limit` recipients of a status, those with a number above `after`, by number. Costs
-    /// what it answers, however many others there are.
+    /// Up to `limit` recipients of a status, those with a number above `after`, by number. The cost
+    /// grows with the answer only, not with the number of other recipients.
     async fn recipients(
         &self,
         company: CompanyId,

@@ -1,4 +1,4 @@
-//! A recipient of a campaign: how far its message came (D58, D66).
+//! A recipient of a campaign and the status of its message (D58, D66).
 
 use serde::{Serialize, Serializer};
 
@@ -8,11 +8,11 @@ use crate::messages::{DeliveryCode, Message, MessageStatus};
 use crate::words::words;
 
 words! {
-    /// How far a recipient's message came (D58).
+    /// The status of a recipient's message (D58).
     RecipientStatus {
-        /// It was not its turn yet.
+        /// Its message was not sent yet.
         Waiting = "waiting",
-        /// Its message is on its way to the gateway.
+        /// Its message is being sent to the gateway.
         Sending = "sending",
         /// The gateway accepted it.
         Sent = "sent",
@@ -28,7 +28,7 @@ words! {
 }
 
 words! {
-    /// What of the contact stood in the way.
+    /// What about the contact prevented its message.
     ContactFault {
         /// It asked not to receive messages.
         OptedOut = "CONTACT_OPTED_OUT",
@@ -36,7 +36,7 @@ words! {
         Blocked = "CONTACT_BLOCKED",
         /// It is a group.
         Group = "CONTACT_IS_GROUP",
-        /// It is gone.
+        /// It was deleted.
         Deleted = "CONTACT_DELETED",
         /// Several connections can be used, and its last message was on none of them.
         NoConnection = "CONNECTION_REQUIRED",
@@ -46,9 +46,9 @@ words! {
 /// Why a recipient's message was skipped or failed: `error_code` (R95).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecipientFault {
-    /// For what its contact is.
+    /// Because of the state of its contact.
     Contact(ContactFault),
-    /// For what became of its message.
+    /// Because of the outcome of its message.
     Delivery(DeliveryCode),
 }
 
@@ -84,15 +84,15 @@ pub struct RecipientNumber(pub u32);
 pub struct Recipient {
     /// The company.
     pub company: CompanyId,
-    /// The campaign; the recipient goes with it.
+    /// The campaign; the recipient is deleted with it.
     pub campaign: CampaignId,
     /// Its position.
     pub number: RecipientNumber,
     /// The contact; `None` once it was deleted (D26).
     pub contact: Option<ContactId>,
-    /// How far it is.
+    /// Its status.
     pub status: RecipientStatus,
-    /// Its message, once there is one. It goes with its contact.
+    /// Its message, once there is one. It is deleted with its contact.
     pub message: Option<MessageId>,
     /// The debit of its message.
     pub debit: Option<LedgerLineId>,
@@ -102,7 +102,7 @@ pub struct Recipient {
     pub sent_at: Option<Timestamp>,
 }
 
-/// The recipient as far as its message is (D58: by current status; R96).
+/// The recipient with the status of its message (D58: by current status; R96).
 #[must_use]
 pub fn follow(recipient: &Recipient, message: &Message, now: Timestamp) -> Recipient {
     let status = match message.status {

@@ -1,4 +1,5 @@
-//! The runner: writes to the recipients of the campaigns that fall to this process, at their rates.
+//! The runner: sends to the recipients of the campaigns that are assigned to this process, at their
+//! rates.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::{Future, pending};
@@ -21,7 +22,7 @@ use crate::store::{RecordsExt, StoreError, Stored};
 use crate::workers::{Worker, falls_to};
 use crate::{Recado, Timestamp};
 
-/// The most messages of campaigns on their way at once, in this process.
+/// The most messages of campaigns in flight at once, in this process.
 const IN_ALL: usize = 1_024;
 
 type Running<'a> = Pin<Box<dyn Future<Output = TaskResult> + Send + 'a>>;
@@ -46,19 +47,20 @@ struct At {
 }
 
 impl Campaigns<'_> {
-    /// Runs campaigns until `stop` ends: those that fall to this process among all that dispatch.
-    /// Run it once a process, beside [`Deliveries::run`](crate::deliveries::Deliveries::run).
+    /// Runs campaigns until `stop` ends: those that are assigned to this process among all delivery
+    /// processes. Run it once a process, beside
+    /// [`Deliveries::run`](crate::deliveries::Deliveries::run).
     ///
     /// Each recipient gets at most one message, across crashes, restarts and processes: its slot is
     /// taken in the commit that stores the message. The rate of a campaign holds over all
-    /// processes. When `stop` ends nothing more is begun, and what is on its way is finished.
+    /// processes. When `stop` ends no further send begins, and those in flight are finished.
     /// Failures of the store are reported to the timer and tried again (D66).
     pub async fn run(&self, timer: &dyn Timer, stop: impl Future<Output = ()> + Send) {
         Runner::new(self.app, Some(timer)).run(Box::pin(stop.map(|()| TaskResult::Stopped))).await;
     }
 
     /// Uses every slot that may be used now, then ends: for tests with a clock of their own, and
-    /// for programs without background tasks. Nobody's rate is waited for.
+    /// for programs without background tasks. It does not wait for the rates of campaigns.
     pub async fn drain(&self) {
         Runner::new(self.app, None).run(Box::pin(pending())).await;
     }
@@ -188,7 +190,8 @@ impl<'a> Runner<'a> {
         self.with(at, |queue| queue.again(now.plus(POLL)));
     }
 
-    /// Takes the campaigns that run; those that do no longer are let go of once they are quiet.
+    /// Sets the running campaigns. Those that no longer run are dropped once nothing of them is in
+    /// flight.
     fn found(&mut self, campaigns: Vec<Stored<Campaign>>) {
         let running: BTreeSet<CampaignId> = campaigns.iter().map(|known| known.id).collect();
         self.queues.retain(|id, _| running.contains(id));
@@ -224,7 +227,7 @@ impl<'a> Runner<'a> {
         slot: Result<SlotOutcome, StoreError>,
         now: Timestamp,
     ) {
-        // Whatever the round: its recipient is served no longer.
+        // In any round, its recipient is no longer being sent to.
         let Some(queue) = self.queues.get_mut(&at.campaign) else { return };
         match slot {
             Ok(SlotOutcome::Sent) => {
@@ -266,7 +269,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Begins what is to be done next. Tells whether the runner has come to its end.
+    /// Begins the next steps. Answers whether the runner has ended.
     fn go_on(&mut self) -> bool {
         let now = self.app.now();
         if self.stopping {
@@ -274,7 +277,7 @@ impl<'a> Runner<'a> {
         }
         let app = self.app;
         for (id, queue) in &mut self.queues {
-            // While something is being looked for anew, what is known may be outdated.
+            // While a poll is under way, the known state may be outdated.
             if self.polling && self.timer.is_none() {
                 break;
             }
@@ -324,12 +327,12 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// A wait in whole milliseconds, rounded up: the clock knows nothing finer.
+/// A wait in whole milliseconds, rounded up: the clock has no finer unit.
 fn up_to_millis(wait: Duration) -> Duration {
     Duration::from_millis(u64::try_from(wait.as_micros().div_ceil(1_000)).unwrap_or(u64::MAX))
 }
 
-/// The running campaigns that fall to this process.
+/// The running campaigns that are assigned to this process.
 async fn poll(app: &Recado) -> Result<Vec<Stored<Campaign>>, StoreError> {
     let running = app.store().running_campaigns().await?;
     if running.is_empty() {
@@ -356,8 +359,8 @@ struct Chunk {
     read_to: Option<RecipientNumber>,
 }
 
-/// The next recipients that wait. Those that no message is for are passed over at once, so that
-/// they use nothing of the campaign's rate.
+/// The next recipients that wait. Those that get no message are skipped at once, so that they use
+/// none of the campaign's rate.
 async fn read(
     app: &Recado,
     campaign: &Campaign,

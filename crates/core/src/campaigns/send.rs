@@ -24,9 +24,9 @@ use crate::use_case::UseCase;
 pub(super) enum SlotOutcome {
     /// Its message was accepted.
     Sent,
-    /// It was taken, by whomever; its outcome says nothing about the others.
+    /// It was claimed, here or elsewhere; its outcome does not affect the others.
     Taken,
-    /// Its message failed for the sake of the connection, its account or its gateway.
+    /// Its message failed because of the connection, its account or its gateway.
     Unreached,
     /// Its message failed because the gateway takes no more for the moment; for how long, if it
     /// says so.
@@ -54,7 +54,7 @@ pub(super) fn slot_outcome(failure: &Failure, fault: Fault) -> SlotOutcome {
     }
 }
 
-/// What of a contact keeps a campaign from writing to it, in the order of D33 (D66, R95).
+/// The state of a contact that keeps a campaign from sending to it, in the order of D33 (D66, R95).
 pub(super) fn fault_of(contact: Option<&Contact>) -> Option<ContactFault> {
     let Some(contact) = contact else { return Some(ContactFault::Deleted) };
     if contact.is_group {
@@ -68,7 +68,7 @@ pub(super) fn fault_of(contact: Option<&Contact>) -> Option<ContactFault> {
     }
 }
 
-/// Passes a waiting recipient over, if there is a reason to (R99).
+/// Skips a waiting recipient, if there is a reason to (R99).
 struct PassOver {
     company: CompanyId,
     campaign: CampaignId,
@@ -118,9 +118,9 @@ impl UseCase for PassOver {
 }
 
 impl Campaigns<'_> {
-    /// Sends a campaign's message to a waiting recipient, or passes it over, or pauses the campaign
-    /// where its template or connection is lost. At most one message a recipient, whoever else does
-    /// the same at the same time; an error leaves the recipient waiting, or its message to
+    /// Sends a campaign's message to a waiting recipient, or skips it, or pauses the campaign if
+    /// its template or connection is lost. Sends at most one message to a recipient, even if other
+    /// processes try at the same time; an error leaves the recipient waiting, or its message to
     /// [`Sending::recover`](crate::sending::Sending::recover).
     pub(super) async fn use_slot(
         &self,
@@ -185,7 +185,7 @@ impl Campaigns<'_> {
         }
     }
 
-    /// What the campaign says now, or why it says nothing.
+    /// The campaign's message, or why it cannot be sent.
     async fn compose(
         &self,
         campaign: &Campaign,
@@ -198,8 +198,7 @@ impl Campaigns<'_> {
         Ok(compose(&template, &campaign.variables).map_err(|_| PauseReason::TemplateVariables))
     }
 
-    /// Passes a recipient over if there is a reason to; `fault` is one that its contact does not
-    /// show.
+    /// Skips a recipient if there is a reason to; `fault` is one that its contact does not show.
     pub(super) async fn pass_over(
         &self,
         campaign: &Campaign,

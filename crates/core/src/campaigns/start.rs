@@ -14,11 +14,11 @@ use crate::problems::Problems;
 use crate::store::{Change, ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
 use crate::use_case::UseCase;
 
-/// How many recipients whose contact went while their message was sent are recorded in one go.
+/// How many recipients whose contact was deleted during the send are recorded in one commit.
 const ORPHANS: u32 = 100;
 
-/// What starting a campaign makes of it: a draft begins and its list is frozen, a paused one goes
-/// on; a running or finished one stays as it is.
+/// The campaign after a start: a draft begins, a paused one continues, a running or finished one
+/// stays as it is. From then on its list cannot change.
 fn started(campaign: &Campaign, now: Timestamp) -> Option<Campaign> {
     match campaign.status {
         CampaignStatus::Running | CampaignStatus::Finished => None,
@@ -126,11 +126,11 @@ pub(super) struct FinishCampaign {
 /// How far a campaign is from its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Finish {
-    /// It is there, or was before.
+    /// It has ended, now or before.
     Over,
     /// Some recipients still wait.
     Waiting,
-    /// Some messages are on their way, here or left behind by a process that died.
+    /// Some messages are in flight, here or left over from a process that died.
     Sending,
 }
 
@@ -150,7 +150,8 @@ impl UseCase for FinishCampaign {
     async fn load(&self, store: &dyn Reads) -> Result<Self::Loaded, StoreError> {
         let (company, id) = (self.company, self.id);
         let Some(campaign) = store.get::<Campaign>((company, id)).await? else { return Ok(None) };
-        // In the order in which recipients move, so that none is missed between the two.
+        // In the order in which recipients change status, so that none is missed between the two
+        // reads.
         let waiting = store.recipients(company, id, RecipientStatus::Waiting, None, 1).await?;
         let sending =
             store.recipients(company, id, RecipientStatus::Sending, None, ORPHANS).await?;
@@ -175,7 +176,7 @@ impl UseCase for FinishCampaign {
             let change = rest.campaign.update(finished);
             return Ok(Decided::new(ChangeSet::new().with(change), Finish::Over));
         }
-        // A message that went with its contact is recorded nowhere else.
+        // The outcome of a message that was deleted with its contact is recorded nowhere else.
         let orphans = rest.sending.iter().filter(|recipient| recipient.contact.is_none());
         let changes = orphans.fold(ChangeSet::new(), |changes, orphan| {
             changes.with(orphan.update(Recipient {
@@ -190,12 +191,12 @@ impl UseCase for FinishCampaign {
 
 impl Campaigns<'_> {
     /// Starts a campaign: every contact that is in its list now becomes a recipient, in one step,
-    /// and its messages begin to go out. One that is paused goes on; one that is running or finished
+    /// and its messages begin to go out. A paused one continues; one that is running or finished
     /// stays as it is (D66).
     ///
     /// # Errors
     ///
-    /// [`CampaignError::NotFound`]; [`CampaignError::Invalid`] where the list is gone.
+    /// [`CampaignError::NotFound`]; [`CampaignError::Invalid`] if the list was deleted.
     pub async fn start(
         &self,
         company: CompanyId,
@@ -205,8 +206,8 @@ impl Campaigns<'_> {
         self.show(&campaign).await
     }
 
-    /// Pauses a campaign: no message begins to be sent after this has answered; those on their way
-    /// are finished. One that is not running stays as it is (D66).
+    /// Pauses a campaign: no message begins to be sent after this has answered; those in flight are
+    /// finished. One that is not running stays as it is (D66).
     ///
     /// # Errors
     ///

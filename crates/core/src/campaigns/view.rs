@@ -13,9 +13,9 @@ use crate::prosas::{Brl, Prosas};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CampaignCounts {
-    /// All, those that wait or are on their way included.
+    /// All, those with status `waiting` or `sending` included.
     pub total: u64,
-    /// Accepted by the gateway, and not known to be further.
+    /// Accepted by the gateway, without a later status yet.
     pub sent: u64,
     /// On the contact's device.
     pub delivered: u64,
@@ -23,7 +23,7 @@ pub struct CampaignCounts {
     pub read: u64,
     /// Failed.
     pub failed: u64,
-    /// Not sent to, for a reason.
+    /// Skipped.
     pub skipped: u64,
 }
 
@@ -48,7 +48,7 @@ pub struct CampaignView {
     pub id: CampaignId,
     /// Its name.
     pub name: String,
-    /// How far it is.
+    /// Its status.
     pub status: CampaignStatus,
     /// The template it sends.
     pub template_id: TemplateId,
@@ -60,7 +60,7 @@ pub struct CampaignView {
     pub created_at: Timestamp,
     /// When it was first started.
     pub started_at: Option<Timestamp>,
-    /// When its last recipient had its turn.
+    /// When its last recipient was finished.
     pub finished_at: Option<Timestamp>,
 }
 
@@ -85,7 +85,7 @@ impl CampaignView {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CampaignRecord {
-    /// What everybody sees.
+    /// The fields that the public API shows.
     #[serde(flatten)]
     pub campaign: CampaignView,
     /// The only connection it sends through.
@@ -97,7 +97,7 @@ pub struct CampaignRecord {
     pub prosas_per_message: Prosas,
     /// What each message is debited, in money.
     pub cost_brl_per_message: Brl,
-    /// How many messages a second are handed to the gateway at most.
+    /// The most messages a second that are sent to the gateway.
     pub messages_per_second: u32,
     /// Why it is paused; null while it is not.
     pub pause_reason: Option<PauseReason>,

@@ -1,5 +1,5 @@
-//! Asking gateways whether they reach their channel: often while they do not, seldom while they do,
-//! and at once when something makes it doubtful.
+//! Checks whether gateways reach their channel: often while they do not, seldom while they do, and
+//! at once when something makes it doubtful.
 
 use std::time::Duration;
 
@@ -11,18 +11,18 @@ use crate::jobs::{Job, JobKind};
 use crate::store::{ChangeSet, RecordsExt, StoreError, Stored};
 use crate::{Recado, Timestamp};
 
-/// How long after a look at a connected connection the next is due.
+/// How long after a check of a connected connection the next is due.
 pub const CHECK_AGAIN: Duration = Duration::from_secs(5 * 60);
-/// How long after a look at a disconnected one.
+/// How long after a check of a disconnected one.
 pub const CHECK_AGAIN_DISCONNECTED: Duration = Duration::from_secs(60);
-/// How long after a look without an answer at the most.
+/// The longest wait after a check without an answer.
 pub const CHECK_AGAIN_UNANSWERED: Duration = Duration::from_secs(15 * 60);
-/// How long a gateway may take to answer: many that hang must not keep other work waiting.
+/// How long a gateway may take to answer: many gateways that hang must not delay other work.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long one look may take beyond the connection's own limit before it counts as dead.
+/// How long a check may take beyond the connection's own limit before its process counts as dead.
 const LEASE: Duration = Duration::from_secs(30);
-/// The waits after a doubtful connection could not be looked at, or one that is not connected gave
-/// no answer, which may have been made before its gateway runs; then the regular look has to do.
+/// The waits after a check of a doubtful or disconnected connection got no answer: a connection may
+/// have been created before its gateway runs. After them only the regular checks follow.
 const RETRY_WAITS: [Duration; 3] =
     [Duration::from_secs(5), Duration::from_secs(15), Duration::from_secs(45)];
 /// How many they are.
@@ -58,8 +58,8 @@ impl Connections<'_> {
         provider.status(self.app.gateway_transport(), &connection).await.ok()
     }
 
-    /// Has a connection looked at soon, because something made its state doubtful.
-    /// Nothing to do where the gateway cannot be asked.
+    /// Has a connection checked soon, because something made its state doubtful. Does nothing if
+    /// the gateway's state cannot be requested.
     pub(crate) async fn check_soon(
         &self,
         company: CompanyId,
@@ -85,7 +85,7 @@ impl Connections<'_> {
     }
 }
 
-/// The first regular look at a new connection: at once, unless the operator has reported its state
+/// The first regular check of a new connection: at once, unless the operator has reported its state
 /// (R121).
 pub(super) fn first_check(reported: bool, now: Timestamp) -> Timestamp {
     if reported { now.plus(CHECK_AGAIN_DISCONNECTED) } else { now }
@@ -108,7 +108,7 @@ pub(crate) async fn check_connection_job(
     let Some(job) = app.hold_job(job, lease).await? else { return Ok(()) };
     let reported = match connection.is_active {
         true => app.connections().check(job.company, id).await,
-        // Whoever deactivates a connection may have taken its gateway down (R126).
+        // An operator who deactivates a connection may have stopped its gateway (R126).
         false => Ok(None),
     };
     let reported = match reported {
@@ -124,7 +124,7 @@ pub(crate) async fn check_connection_job(
     app.close_job(ChangeSet::new().with(change)).await
 }
 
-/// What becomes of a job after a look; `None` when it is over.
+/// The job after a check; `None` when it is done.
 fn next(job: &Job, answered: bool, status: ConnectionStatus, now: Timestamp) -> Option<Job> {
     let wait = match (&job.kind, status) {
         (JobKind::CheckConnection { .. }, ConnectionStatus::Connected) => CHECK_AGAIN,
@@ -140,7 +140,7 @@ fn next(job: &Job, answered: bool, status: ConnectionStatus, now: Timestamp) -> 
     Some(Job { attempts, due_at: now.plus(wait), leased_until: None, ..job.clone() })
 }
 
-/// The wait after a regular look without an answer, the first after so many in a row.
+/// The wait after a regular check without an answer, after `attempts` of them in a row.
 fn unanswered(wait: Duration, status: ConnectionStatus, attempts: u32) -> Duration {
     let index = usize::try_from(attempts).unwrap_or(usize::MAX);
     match (status, RETRY_WAITS.get(index)) {
@@ -150,7 +150,7 @@ fn unanswered(wait: Duration, status: ConnectionStatus, attempts: u32) -> Durati
     }
 }
 
-/// The wait after so many looks in a row without an answer: each twice as long as the one before.
+/// The wait after so many checks in a row without an answer: each twice as long as the one before.
 fn longer(wait: Duration, attempts: u32) -> Duration {
     wait.saturating_mul(2_u32.saturating_pow(attempts)).min(CHECK_AGAIN_UNANSWERED)
 }

@@ -21,7 +21,7 @@ words! {
     ConnectionStatus {
         /// It does.
         Connected = "connected",
-        /// It does not, or nothing is known yet.
+        /// It does not, or its state is not known yet.
         Disconnected = "disconnected",
     }
 }

@@ -170,8 +170,8 @@ impl ConnectionPatch {
         Self { sent, problems }
     }
 
-    /// Whether what was known of the gateway's state may hold no more: other settings, or a
-    /// connection that nobody has looked at while it was not used.
+    /// Whether the known state of the gateway may be outdated: the settings changed, or the
+    /// connection was inactive and therefore not checked.
     pub const fn makes_doubtful(&self) -> bool {
         self.sent.settings.is_some() || matches!(self.sent.is_active, Some(true))
     }

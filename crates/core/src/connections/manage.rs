@@ -41,8 +41,8 @@ impl Connections<'_> {
         }
     }
 
-    /// Makes a connection, and the jobs that come back for it where its gateway can be asked: for its
-    /// groups (D64), its state, and what was missed.
+    /// Creates a connection and the regular jobs that its gateway supports: for its groups (D64),
+    /// its state, and missed messages.
     ///
     /// # Errors
     ///
@@ -118,7 +118,7 @@ impl Connections<'_> {
     }
 
     /// Records whether a connection's gateway reaches the channel, as the gateway reported; answers
-    /// whether that was news.
+    /// whether it changed the status.
     ///
     /// # Errors
     ///
@@ -132,7 +132,7 @@ impl Connections<'_> {
         let change = |connection: &Connection, now| {
             Ok(set(connection, now, |connection| connection.status = status))
         };
-        // A status is never unacceptable: all that can be wrong is that there is no connection.
+        // A status is always acceptable: the only possible error is that there is no connection.
         let written = self.write(company, id, change).await;
         written.map(|(_, changed)| changed).map_err(|error| error.map(|_| NotFound))
     }
@@ -169,7 +169,7 @@ impl Connections<'_> {
         let mut queued = Queued::Both;
         let change = &change;
         let write = |now, conflict: Option<Conflict>| {
-            // One of them is waiting to be worked on already; which one is not reported.
+            // One of them exists already; the conflict does not say which.
             if conflict == Some(Conflict::Taken(UniqueKey::JobSubject)) {
                 queued = queued.fewer();
             }
@@ -201,15 +201,16 @@ impl Connections<'_> {
         let (connection, written) = self.app.decide_after(write).await?;
         let Some((left_out, at)) = written else { return Ok((connection, false)) };
         for kind in left_out {
-            // It waits already, perhaps for minutes yet. Should this fail, it is done by then.
+            // It is queued already, perhaps for some minutes later. If this call fails, it is done
+            // at that time.
             let _ = self.app.queue_job(company, kind, at).await;
         }
         Ok((connection, true))
     }
 }
 
-/// The connection after an answer about its state, unless that or how it is reached has changed since
-/// it was `asked`.
+/// The connection after an answer about its state, unless its state or settings changed since the
+/// request.
 fn answered(
     asked: &Connection,
     known: &Connection,
@@ -250,8 +251,8 @@ fn wanted(before: &Connection, after: &Connection, gateways: &Providers) -> [Opt
     ]
 }
 
-/// Which of the wanted jobs are made together with the change; fewer each time one of them turns
-/// out to wait already.
+/// Which of the jobs are created together with the change; fewer each time one of them turns out to
+/// exist already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Queued {
     Both,

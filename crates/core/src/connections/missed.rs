@@ -1,5 +1,5 @@
-//! Asking gateways what happened while the connection was off: after a connection is connected
-//! again, and at a slow interval, since gateways keep the calls of their webhooks in memory only.
+//! Requests the messages that were missed from gateways: after a connection is connected again, and
+//! at a long interval, since gateways keep the calls of their webhooks in memory only.
 
 use std::time::Duration;
 
@@ -15,18 +15,19 @@ use crate::{Recado, Timestamp};
 
 /// How long after one pull the next is due.
 pub const PULL_AGAIN: Duration = Duration::from_secs(15 * 60);
-/// How much of what is known already is asked for again: clocks differ, and gateways store late.
+/// How far a request overlaps the one before: clocks differ, and gateways store late.
 const OVERLAP: Duration = Duration::from_secs(10 * 60);
-/// How far back is asked at most.
+/// How far back a request goes at most.
 const REACH: Duration = Duration::from_secs(3 * 24 * 60 * 60);
-/// How long one pull may take before it counts as dead.
+/// How long one pull may take before its process counts as dead.
 const LEASE: Duration = Duration::from_secs(5 * 60);
-/// The waits after failures of the pull that follows a connect; then the regular one has to do.
+/// The waits after failures of the pull that follows a connect; after them only the regular one
+/// follows.
 const RETRY_WAITS: [Duration; 3] =
     [Duration::from_secs(15), Duration::from_secs(60), Duration::from_secs(5 * 60)];
 
 impl Connections<'_> {
-    /// Lets a pull after an outage ask for everything that the regular one does not know yet.
+    /// Extends a pull after an outage to everything that the regular pull has not covered yet.
     pub(super) async fn reach_back(
         &self,
         company: CompanyId,
@@ -75,7 +76,7 @@ impl Connections<'_> {
                     }
                     error => error.map(|_| NotFound),
                 })?;
-                // A page that ends where it began would be asked for again and again.
+                // A page that ends where it began would be requested again without end.
                 let least = from.plus(Duration::from_secs(1));
                 Ok(Some(more_from.map(|more| more.max(least))))
             }
@@ -85,7 +86,7 @@ impl Connections<'_> {
     }
 }
 
-/// From when on is asked for what happened since `since`.
+/// The beginning of the request for what happened since `since`.
 fn reach(since: Timestamp, now: Timestamp) -> Timestamp {
     since.max(now.minus(REACH))
 }
@@ -125,7 +126,7 @@ pub(crate) async fn pull_missed_job(
     app.close_job(ChangeSet::new().with(change)).await
 }
 
-/// How far a pull came.
+/// How far a pull got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PullProgress {
     /// Nowhere.
@@ -136,7 +137,7 @@ enum PullProgress {
     Everything,
 }
 
-/// What becomes of a job after a pull that began at `began`; `None` when it is over.
+/// The job after a pull that began at `began`; `None` when it is done.
 fn next(job: &Job, pulled: PullProgress, began: Timestamp, now: Timestamp) -> Option<Job> {
     let mut next = Job { attempts: 0, leased_until: None, ..job.clone() };
     match pulled {
@@ -168,8 +169,8 @@ fn set_since(kind: &mut JobKind, to: Timestamp) {
     }
 }
 
-/// The pull after an outage from as far back as the regular one would ask: what was changed of the
-/// connection while it was off says nothing about what is known.
+/// The pull after an outage, beginning where the regular one would: a change of the connection
+/// while it was off does not mean that anything was pulled.
 fn reaching_back(once: &mut JobKind, regular: &Job) {
     let JobKind::PullMissed { since: known, .. } = regular.kind else { return };
     if let JobKind::PullMissedOnce { since, .. } = once {

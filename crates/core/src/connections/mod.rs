@@ -1,4 +1,5 @@
-//! Connections: the numbers of a company through which messages come and go (1, D35, D61).
+//! Connections: the numbers of a company through which messages are received and sent (1, D35,
+//! D61).
 
 mod check;
 mod connection;

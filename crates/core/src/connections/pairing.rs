@@ -10,10 +10,10 @@ use crate::gateway::{Pairing, PairingCode, ProviderError};
 use crate::ids::{CompanyId, ConnectionId};
 use crate::store::{RecordsExt, StoreError};
 
-/// How soon a gateway that is getting a code ready may have one.
+/// How soon a gateway that is preparing a code may have one.
 const PREPARED: Duration = Duration::from_secs(2);
 
-/// Why there is nothing to pair a phone with.
+/// Why there is no pairing code.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PairingError {
     /// The company has no such connection.
@@ -25,7 +25,7 @@ pub enum PairingError {
     /// A phone is paired; unpair it at the gateway or on the phone first.
     #[error("a phone is paired with the connection already")]
     AlreadyPaired,
-    /// The gateway is getting a code ready; ask again after the wait.
+    /// The gateway is preparing a code; request it again after the wait.
     #[error("the gateway is getting a code ready")]
     Preparing,
     /// The gateway refused or failed. Try again, or correct the settings.
@@ -51,8 +51,8 @@ impl Rejection for PairingError {
 
 impl Connections<'_> {
     /// The code that a phone has to read to be paired with a connection; it is replaced every few
-    /// seconds. Starts the gateway's session if it has to be. That a phone is paired is recorded as
-    /// the connection's state.
+    /// seconds. Starts the gateway's session if it is not running. That a phone is paired is
+    /// recorded as the connection's state.
     ///
     /// # Errors
     ///
@@ -63,7 +63,7 @@ impl Connections<'_> {
         id: ConnectionId,
     ) -> Result<PairingCode, Error<PairingError>> {
         let app = self.app.clone();
-        // A gateway that says that a phone is paired says so whether or not somebody waits.
+        // The answer that a phone is paired is recorded even if the caller no longer waits.
         let asked =
             self.app.tasks().run(async move { app.connections().ask_code(company, id).await });
         asked.await.unwrap_or_else(|cut_off| Err(Error::Store(StoreError::unavailable(cut_off))))

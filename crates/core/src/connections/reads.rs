@@ -16,8 +16,9 @@ pub trait ConnectionReads: Send + Sync {
         id: ConnectionId,
     ) -> Result<Option<Stored<Connection>>, StoreError>;
 
-    /// The kinds of events that a connection got and its adapter did not know, newest `last_at`
-    /// first, then by kind; at most [`MAX_UNKNOWN_KINDS`](crate::gateway::MAX_UNKNOWN_KINDS).
+    /// The kinds of events that a connection received and its adapter did not recognize, newest
+    /// `last_at` first, then by kind; at most
+    /// [`MAX_UNKNOWN_KINDS`](crate::gateway::MAX_UNKNOWN_KINDS).
     async fn unknown_kinds(
         &self,
         company: CompanyId,

@@ -11,7 +11,7 @@ use crate::webhooks::WebhookUrl;
 
 /// The longest text of a setting.
 const MAX_TEXT: usize = 2048;
-/// From how many bytes on a secret is searched for in texts: shorter ones are parts of many words.
+/// The shortest secret, in bytes, that is masked in texts: shorter ones occur in ordinary words.
 const MASKED_FROM: usize = 6;
 /// The default of `timeout_ms`: how long a gateway may take to answer a send (D36).
 const TIMEOUT_MS: u64 = 20_000;

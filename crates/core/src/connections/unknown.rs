@@ -1,4 +1,4 @@
-//! What the gateway of a connection sent and its adapter did not know, for the operator to see.
+//! Events of a connection's gateway that its adapter did not recognize, for the operator.
 
 use crate::connections::Connection;
 use crate::store::RecordsExt;
@@ -11,13 +11,13 @@ use crate::error::{Error, NotFound};
 use crate::gateway::UnknownKind;
 use crate::ids::{CompanyId, ConnectionId};
 
-/// A kind of event that the adapter does not know.
+/// A kind of event that the adapter does not recognize.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UnknownKindView {
     /// What the gateway calls it.
     pub kind: String,
-    /// What the newest one looked like: its fields, without a word or a number of what they held.
+    /// The shape of the newest one: its field names, with letters and digits of the values masked.
     #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub shape: Value,
     /// How many came.
@@ -41,8 +41,8 @@ impl From<&UnknownKind> for UnknownKindView {
 }
 
 impl Connections<'_> {
-    /// The kinds of events that a connection's gateway sent and its adapter did not know, the one
-    /// that came last first; at most 200.
+    /// The kinds of events that a connection's gateway sent and its adapter did not recognize, the
+    /// newest first; at most 200.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The work that comes back for every connection: which it is, and that none of it is missing.
+//! The regular jobs of every connection: which there are, and the check that none is missing.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ pub(super) fn regular_jobs(
     wanted.map(|(_, kind)| kind).collect()
 }
 
-/// When such a job is done for the first time. `look` is the moment of the first look at the state.
+/// When such a job is done for the first time. `look` is the time of the first check of the state.
 pub(super) fn first_due(kind: &JobKind, look: Timestamp, now: Timestamp) -> Timestamp {
     match kind {
         JobKind::CheckConnection { .. } => look,
@@ -37,16 +37,18 @@ pub(super) fn first_due(kind: &JobKind, look: Timestamp, now: Timestamp) -> Time
     }
 }
 
-/// How long after it was missed a job is done first: those of many connections not all at once.
+/// The delay before a missing job is first done, so that those of many connections do not all run
+/// at once.
 fn spread(connection: ConnectionId) -> Duration {
     let millis = connection.uuid().as_u128() % CHECK_AGAIN.as_millis();
     Duration::from_millis(u64::try_from(millis).unwrap_or(0))
 }
 
 impl Connections<'_> {
-    /// Makes the regular jobs that connections lack: those that were made by a version which knew
-    /// no such job, or that a backup was restored without. Answers how many it has made. Call it at
-    /// the start and every now and then; several processes make one job each only (R144).
+    /// Makes the regular jobs that connections lack: those of connections that were created by a
+    /// version without such a job, or that a backup was restored without. Answers how many it has
+    /// made. Call it at the start and every now and then; several processes make one job each only
+    /// (R144).
     ///
     /// # Errors
     ///
@@ -79,7 +81,7 @@ impl Connections<'_> {
         let now = self.app.now();
         let due_at = now.plus(spread(connection.id));
         let job = Job::due_now(JobId::new(self.app.uuid(now)), company, kind, now);
-        // In conflict, another process has made it, or the connection is gone.
+        // In conflict, another process has created it, or the connection was deleted.
         self.app.commit_once(ChangeSet::new().insert(Job { due_at, ..job })).await
     }
 }

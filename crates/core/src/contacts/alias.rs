@@ -9,8 +9,9 @@ use crate::secret::masked;
 /// The longest name of a contact on a channel.
 const MAX_CHARS: usize = 200;
 
-/// A name of a contact on its channel in the one form that is compared: a phone in either Brazilian
-/// form is its canonical digits; a LID, a business-scoped id or a group code stands as it is (R38).
+/// A name of a contact on its channel in the form in which names are compared. A phone in either
+/// Brazilian form becomes its canonical digits; a LID, a business-scoped id or a group code is
+/// unchanged (R38).
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ChannelKey(String);
 
@@ -87,9 +88,9 @@ pub struct Alias {
 }
 
 impl Alias {
-    /// The alias that a contact is made with: its phone, or its identifier where that is one. It
-    /// keeps two contacts from being made at once for one person, whichever form of the number
-    /// each comes from (D15).
+    /// The alias that a contact is created with: its phone, or its identifier if that can be an
+    /// alias. It keeps two contacts from being created at once for one person, in whichever form
+    /// each call has the number (D15).
     pub fn at_first(contact: &Contact) -> Option<Self> {
         let of_phone = contact.phone.as_ref().map(ChannelKey::of_phone);
         let of_identifier = || {

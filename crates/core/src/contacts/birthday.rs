@@ -12,9 +12,9 @@ use crate::form::text_form;
 #[error("must be a calendar date of the form YYYY-MM-DD")]
 pub struct BirthdayError;
 
-/// A birthday: a date of the Gregorian calendar in the years 0001 to 9999. It knows no clock, so
-/// neither the future nor the distant past is refused: the contract asks for a date, not for a
-/// likely age.
+/// A birthday: a date of the Gregorian calendar in the years 0001 to 9999. It is not compared with
+/// the present, so neither the future nor the distant past is refused: the contract demands a date,
+/// not a likely age.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Birthday(NaiveDate);
 

@@ -52,8 +52,8 @@ impl Form for PhoneText {
     }
 }
 
-/// The phone in a PATCH: as it was sent and, where it can be read, as a phone. The shown phone of
-/// a group is no phone (D16); whether it is that, only the record can tell.
+/// The phone in a PATCH: as it was sent and, where it can be read, as a phone. The shown phone of a
+/// group is no phone (D16); only a comparison with the record shows whether it is that.
 pub(crate) struct SamePhone;
 
 impl BodyField for SamePhone {
@@ -232,7 +232,7 @@ body! {
         postal_code: Clearable<PostalCode>,
         /// Ignored when the contact has an organization.
         cnpj: Optional<Cnpj>,
-        /// Only the number the contact has, in any form.
+        /// Only the number that the contact has, in any form.
         phone: SamePhone,
         /// Only the identifier the contact has.
         identifier: SameIdentifier,

@@ -12,7 +12,7 @@ use crate::ids::{
 };
 use crate::secret::hides;
 
-/// Where a contact lives.
+/// The address of a contact.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Address {
     /// Street.
@@ -33,7 +33,7 @@ pub struct Address {
     pub country: Option<String>,
 }
 
-/// Who a contact is.
+/// The personal data of a contact.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Profile {
     /// Date of birth.
@@ -42,7 +42,7 @@ pub struct Profile {
     pub cpf: Option<Cpf>,
     /// Identity card.
     pub rg: Option<String>,
-    /// Gender, in the company's own words.
+    /// Gender, as the company writes it.
     pub genero: Option<String>,
     /// Marital status.
     pub estado_civil: Option<String>,
@@ -55,7 +55,7 @@ pub struct Profile {
 /// A contact (2.1, 2.2).
 ///
 /// `display_name` is derived: call [`Contact::derive`] after changing what it comes from.
-/// `pipeline_stage_id` is the focus stage, written by whoever changes a deal (2.5.1).
+/// `pipeline_stage_id` is the focus stage, written with every change of a deal (2.5.1).
 #[derive(Clone, PartialEq, Eq)]
 #[allow(clippy::allow_attributes, missing_docs, reason = "the fields are those of 2.1 and 2.2")]
 pub struct Contact {
@@ -82,7 +82,7 @@ pub struct Contact {
     pub opted_out_at: Option<Timestamp>,
     /// Whether the current block was announced by a backfill (D43).
     pub opt_out_backfilled: bool,
-    /// When a block was last lifted: older requests that turn up later do not block again (D70).
+    /// When a block was last lifted: older requests that arrive later do not block again (D70).
     pub opted_in_at: Option<Timestamp>,
     pub is_archived: bool,
     pub is_pinned: bool,

@@ -1,4 +1,4 @@
-//! What every new contact needs: its time, and its event.
+//! The time and the event of a new contact.
 
 use super::{Contact, ContactSummary};
 use crate::Timestamp;
@@ -6,7 +6,7 @@ use crate::events::{Event, EventType};
 use crate::ids::EventId;
 
 /// The `created_at` of a new contact: now, or just after the position that exports of the company
-/// have reached, should this clock be behind (D25).
+/// have reached, if this clock is behind (D25).
 pub fn creation_stamp(now: Timestamp, export_frontier: Option<Timestamp>) -> Timestamp {
     match export_frontier {
         Some(frontier) if frontier >= now => Timestamp::from_millis(frontier.millis() + 1),

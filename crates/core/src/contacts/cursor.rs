@@ -32,8 +32,8 @@ const FORMAT: u8 = 1;
 const BODY: usize = 1 + 8 + 16;
 const TAG: usize = 32;
 
-/// Authenticates cursors. Lives in the store, so that every process of an installation takes the
-/// cursors of the others, across restarts.
+/// Authenticates cursors. It is kept in the store, so that every process of an installation accepts
+/// the cursors of the others, across restarts.
 #[derive(Clone, Debug)]
 pub struct CursorKey(SecretBytes);
 
@@ -85,7 +85,8 @@ impl CursorKey {
         })
     }
 
-    /// Authenticates something else of a company under this key; `context` keeps it apart.
+    /// Authenticates other data of a company under this key; `context` distinguishes it from
+    /// cursors.
     pub(crate) fn mac_of(&self, context: &[u8], company: CompanyId, body: &[u8]) -> Hmac<Sha256> {
         let mut mac =
             Hmac::<Sha256>::new_from_slice(self.0.expose()).expect("HMAC takes keys of any length");

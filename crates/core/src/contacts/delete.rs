@@ -19,11 +19,11 @@ use crate::messages::FORGOTTEN_KEPT;
 use crate::store::{Change, ChangeSet, Decided, RecordsExt, Stored};
 use crate::{Recado, Timestamp};
 
-/// How long a purge's record holds before it counts as left behind by a crash.
+/// How long the lease of a purge lasts before the purge counts as interrupted by a crash.
 const LEASE: Duration = Duration::from_secs(120);
 /// The lease is renewed when less than this is left of it, so that no file operation can outlast it.
 const MARGIN: Duration = Duration::from_secs(60);
-/// When what could not be undone or erased at once is tried again.
+/// When undoing or erasing that failed is tried again.
 const RETRY: Duration = Duration::from_secs(5);
 
 /// Why a contact was not deleted.
@@ -32,8 +32,8 @@ pub enum DeleteContactError {
     /// There is no such contact in the company.
     #[error("no such contact")]
     NotFound,
-    /// The contact's documents could not be deleted; the contact and every document are as they
-    /// were. Try again when the document store is well.
+    /// The contact's documents could not be deleted; the contact and every document are unchanged.
+    /// Try again when the document store works.
     #[error("the contact's documents could not be deleted; nothing was deleted")]
     PurgeFailed,
 }
@@ -88,7 +88,7 @@ impl Contacts<'_> {
             undo(self.app, company, &purge.job, &purge.documents).await?;
             return Err(Error::Busy);
         };
-        // The contact is gone for good, whatever happens now: what is left over is the job's.
+        // The contact is deleted for good. If the rest fails, the job does it.
         let _: Result<bool, Error<DeleteContactError>> =
             finish(self.app, company, &erasing, &purge.documents).await;
         Ok(())
@@ -108,7 +108,7 @@ impl Contacts<'_> {
                 return Err(gone);
             };
             if let Some(left) = store.job_like(company, &JobKind::purge_of(id)).await? {
-                // Another call is at it, or was when its process died.
+                // Another call is deleting it, or was when its process died.
                 if left.leased_until.is_some_and(|until| until > now) {
                     return Err(Error::Busy);
                 }
@@ -151,7 +151,7 @@ impl Contacts<'_> {
             if ours.is_none_or(|job| job.version() != purge.job.version()) {
                 return lost();
             }
-            // One that came to the contact since has a file that nobody removed.
+            // The file of a document that was added since was not removed.
             let has_file = |document: &Document| document.state == DocumentState::Stored;
             if documents.iter().any(|own| has_file(own) && !purge.documents.contains(&own.id)) {
                 return lost();
@@ -169,16 +169,17 @@ impl Contacts<'_> {
     }
 }
 
-/// Adds the contact's deletion. What gateways repeat of its messages must not bring it back (R145).
+/// Adds the contact's deletion. Messages that gateways repeat must not create it again (R145).
 fn gone(changes: ChangeSet, contact: &Stored<Contact>, now: Timestamp) -> ChangeSet {
     let until = now.plus(FORGOTTEN_KEPT);
     let forget = Change::forget_messages(contact.company, contact.id, until);
     changes.with(forget).with(contact.delete())
 }
 
-/// What to write first: the contact's deletion when it has no documents, else the durable record
-/// of the purge. The contact is written too, so that no document can be announced meanwhile, and so
-/// are the uploads under way, so that none of them can be completed: its bytes would outlive it.
+/// What to write first: the contact's deletion when it has no documents, else the durable record of
+/// the purge. The contact is written too, so that no document can be added meanwhile. The uploads
+/// under way are written too, so that none of them can complete: its bytes would outlive the
+/// contact.
 fn begin_purge(
     contact: &Stored<Contact>,
     documents: &[Stored<Document>],
@@ -237,8 +238,8 @@ async fn remove_files(
     Ok(())
 }
 
-/// Renews the lease of a purge that takes long: were it to lapse, another process would undo what is
-/// still being done.
+/// Renews the lease of a purge that takes long. If it lapsed, another process would undo the purge
+/// while it is under way.
 async fn keep_lease(app: &Recado, job: &mut Stored<Job>) -> Result<(), Error<DeleteContactError>> {
     let now = app.now();
     if job.leased_until.is_some_and(|until| now.plus(MARGIN) < until) {
@@ -276,8 +277,8 @@ async fn erase_copies(
     Ok(())
 }
 
-/// Undoes a purge and forgets it. What cannot be undone now is left to the job: until then reading
-/// a document falls back to its copy. Tells whether everything is done.
+/// Undoes a purge and deletes its job. If something cannot be undone now, the job does it later;
+/// until then reading a document falls back to its copy. Answers whether everything is done.
 async fn undo<E>(
     app: &Recado,
     company: CompanyId,
@@ -289,8 +290,8 @@ async fn undo<E>(
     Ok(restored)
 }
 
-/// Removes the copies of a purge that was committed and forgets it, or leaves that to the job.
-/// Tells whether everything is done.
+/// Removes the copies of a purge that was committed and deletes its job; if that fails, the job
+/// does it later. Answers whether everything is done.
 async fn finish<E>(
     app: &Recado,
     company: CompanyId,
@@ -302,7 +303,7 @@ async fn finish<E>(
     Ok(erased)
 }
 
-/// Forgets a job that is done; one that is not is due again shortly.
+/// Deletes a job that is done; one that is not is due again shortly.
 async fn close<E>(app: &Recado, job: &Stored<Job>, done: bool) -> Result<(), Error<E>> {
     let change = if done {
         job.delete()
@@ -318,7 +319,7 @@ async fn close<E>(app: &Recado, job: &Stored<Job>, done: bool) -> Result<(), Err
     Ok(())
 }
 
-/// Settles a purge that was left behind: undoes it while the contact is whole, else finishes it.
+/// Ends a purge that was interrupted: undoes it if the contact still exists, else finishes it.
 /// Answers whether it is finished.
 pub(crate) async fn finish_purge<E>(app: &Recado, job: &Stored<Job>) -> Result<bool, Error<E>> {
     match &job.kind {

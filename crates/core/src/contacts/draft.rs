@@ -23,8 +23,9 @@ pub enum DraftMode {
     Update,
 }
 
-/// Keys of the detail form that cannot be written: accepted and ignored, so that what was read can
-/// be sent back whole (4.4.4, D8, D23). Any other key that cannot be written is refused (4.4.6, R1).
+/// Keys of the detail form that cannot be written: accepted and ignored, so that a contact that was
+/// read can be sent back whole (4.4.4, D8, D23). Any other key that cannot be written is refused
+/// (4.4.6, R1).
 const READ_ONLY: &[&str] = &[
     "id",
     "display_name",
@@ -58,8 +59,8 @@ const READ_ONLY: &[&str] = &[
     "shared_email",
 ];
 
-/// What a body says of a contact. Everything wrong with it is collected, so that the answer can
-/// name all of it together with the problems that only the database shows (D8).
+/// The fields of a contact in a body. All its problems are collected, so that the answer can name
+/// them together with the problems that only the database shows (D8).
 #[derive(Clone, Debug)]
 pub struct ContactDraft {
     /// The phone, where the body has one that can be read.
@@ -143,7 +144,7 @@ impl ContactDraft {
         Self { problems: input.finish(), ..draft }
     }
 
-    /// What has to be known to decide on this body.
+    /// The records needed to decide on this body.
     pub(crate) fn query(&self) -> DraftQuery {
         DraftQuery {
             email: self.email.as_ref().cloned(),

@@ -6,7 +6,7 @@ use super::{CrmStatus, InboxStatus, Platform, SearchQuery};
 use crate::ids::StageId;
 use crate::query::{InvalidParameter, Params};
 
-/// Which contacts a listing is about; what is `None` does not filter.
+/// Which contacts a listing contains; a field that is `None` does not filter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ContactFilter {
     /// A substring of name, display name, e-mail, identifier or phone (D24).
@@ -23,7 +23,7 @@ pub struct ContactFilter {
     pub is_ai_enabled: Option<bool>,
     /// Groups only, or people only.
     pub is_group: Option<bool>,
-    /// A value was asked for that no contact can have: nothing matches (D7).
+    /// A filter has a value that no contact can have: nothing matches (D7).
     pub matches_nothing: bool,
 }
 

@@ -11,7 +11,7 @@ use crate::text;
 pub struct Platform(String);
 
 impl Platform {
-    /// The channel of everything that does not say otherwise (D2).
+    /// The default channel (D2).
     pub fn whatsapp() -> Self {
         Self("whatsapp".to_owned())
     }
@@ -36,7 +36,7 @@ impl fmt::Debug for Platform {
     }
 }
 
-/// What the channel knows a contact by; immutable (2.1).
+/// The id of a contact on its channel; immutable (2.1).
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Identifier(String);
 

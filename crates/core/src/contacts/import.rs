@@ -62,8 +62,8 @@ impl Rejection for ImportContactError {
 /// A body of the import, read.
 #[derive(Clone, Debug)]
 pub struct ImportDraft {
-    /// The contact as it will be stored, but for id, company, times and e-mail. Without a phone or
-    /// identifier, which is a problem, it has a stand-in.
+    /// The contact as it will be stored, without id, company, times and e-mail. If phone and
+    /// identifier are missing, which is a problem, it has a substitute.
     contact: Contact,
     body: ImportedContact,
     problems: Problems,
@@ -71,7 +71,7 @@ pub struct ImportDraft {
 
 impl ImportDraft {
     /// Reads an [`ImportedContact`]. Never fails: what is wrong is kept and answered by the use
-    /// case. An identifier makes no phone, whatever it looks like (R12).
+    /// case. An identifier never becomes a phone, even if it looks like one (R12).
     pub fn parse(
         body: &Map<String, Value>,
         id: ContactId,
@@ -80,14 +80,14 @@ impl ImportDraft {
         now: Timestamp,
     ) -> Self {
         let mut input = Input::new(body).in_region(region.as_str());
-        // A contact that was read may be sent as it is; it gets an id of its own (D8).
+        // A contact that was read may be sent unchanged; a new id is generated (D8).
         input.ignore(&["id"]);
         let body = ImportedContact::fields(&mut input);
         if body.created_at.is_some_and(|at| at > now) {
             input.problem("created_at", "lies in the future");
         }
         let of_phone = || body.phone.as_ref().map(Identifier::of_phone);
-        // A stand-in without an identity, so that one answer names every problem.
+        // A substitute without an identity, so that one answer names every problem.
         let identifier = body
             .identifier
             .clone()
@@ -197,9 +197,9 @@ impl UseCase for ImportContact {
 }
 
 impl Contacts<'_> {
-    /// Imports one contact for the operator: without the uniqueness of phone (D17), without
-    /// events. A `created_at` that is given stands as it is; an export that is past it does not
-    /// show the contact (R3).
+    /// Imports one contact for the operator: without the uniqueness of phone (D17), without events.
+    /// A given `created_at` is stored unchanged; an export that has passed it does not show the
+    /// contact (R3).
     ///
     /// # Errors
     ///

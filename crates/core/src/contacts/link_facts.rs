@@ -46,7 +46,7 @@ pub(crate) fn check_fields(
     facts: &DraftFacts,
     problems: &mut Problems,
 ) {
-    // A body may name tens of thousands, and so many may be known.
+    // A body may name tens of thousands, and as many may exist.
     let active: HashSet<CustomFieldId> =
         facts.fields.iter().filter(|field| field.is_active()).map(|field| field.id).collect();
     for id in wanted.keys().filter(|id| !active.contains(id)) {
@@ -143,7 +143,7 @@ pub(crate) fn link_organization(
     changes.insert(organization).insert(Job::due_now(ids.job, contact.company, kind, now))
 }
 
-/// Adds the contact to lists it is not in yet, relying on each of them being as it was read.
+/// Adds the contact to lists it is not in yet, on the condition that each list is as it was read.
 pub(crate) fn join_lists(
     contact: &Contact,
     lists: &[ListId],
@@ -163,7 +163,7 @@ pub(crate) fn join_lists(
     changes
 }
 
-/// Relies on the definitions of the written custom fields being as they were read.
+/// Adds the condition that the definitions of the written custom fields are as they were read.
 pub(crate) fn rely_on_fields(facts: &DraftFacts, changes: ChangeSet) -> ChangeSet {
     facts.fields.iter().fold(changes, |changes, field| changes.require(field.unchanged()))
 }

@@ -1,4 +1,4 @@
-//! Two contacts that turned out to be one person, made one by the operator (D62, D67).
+//! The operator's merge of two contacts that are the same person (D62, D67).
 
 use crate::jobs::JobKind;
 use async_trait::async_trait;
@@ -17,7 +17,7 @@ use crate::problems::Problems;
 use crate::store::{Change, ChangeSet, Decided, Reads, RecordsExt, StoreError, Stored};
 use crate::use_case::UseCase;
 
-/// Makes one contact of two (R116).
+/// Merges two contacts (R116).
 #[derive(Clone, Copy, Debug)]
 pub struct MergeContacts {
     /// The company of both.
@@ -34,34 +34,34 @@ pub struct MergeFacts {
     found: Vec<ChannelContact>,
     memories: [Option<Stored<LeadMemory>>; 2],
     deals: Vec<Deal>,
-    /// Whether the other contact's identifier is a name of somebody.
+    /// Whether the other contact's identifier is an alias of some contact.
     identifier_held: bool,
     /// Whether one of them is being deleted.
     is_purged: bool,
-    /// The dispatches to both that nobody has settled.
+    /// The dispatches to both whose window is still reserved.
     dispatches: Vec<DispatchWindow>,
 }
 
 impl MergeFacts {
-    /// Whether something is under way that names one of both and that a merge would have to undo:
-    /// a deletion that has begun to remove files, a dispatch that holds a window (R143).
+    /// Whether work is under way that names one of both and that a merge would have to undo: a
+    /// deletion that has begun to remove files, or a dispatch that holds a window (R143).
     fn is_busy(&self, now: Timestamp) -> bool {
         self.is_purged || self.dispatches.iter().any(|window| window.is_under_way(now))
     }
 }
 
-/// What became of a merge.
+/// The outcome of a merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Merging {
-    /// Both are one.
+    /// They are merged.
     Done,
-    /// One of them is being deleted, or is just being dispatched to; try again.
+    /// One of them is being deleted, or a template is being dispatched to it; try again.
     Busy,
 }
 
-/// The contact that stays, with what the other one knew and it did not. Of two states the stricter
-/// one stays: a request to stop, the earlier one; a block; an AI that is off. It is open if one of
-/// them is.
+/// The contact that stays, with its empty fields filled from the other one. Of two states the
+/// stricter one stays: of two opt-outs the earlier one; a block; an AI that is off. It is open if
+/// one of them is.
 #[must_use]
 pub fn merged(kept: &Contact, other: &Contact, deals: &[Deal], now: Timestamp) -> Contact {
     let mut contact = kept.changed(now, |contact| {
@@ -101,7 +101,7 @@ fn fill_in(contact: &mut Contact, other: &Contact) {
         contact.name.clone_from(&other.name);
     }
     fill(&mut contact.phone, &other.phone);
-    // Whoever shared the other's address has it for its own now.
+    // A contact whose shared address was the other's has it as its own now.
     if contact.email.is_none() && other.email.is_some() {
         contact.email.clone_from(&other.email);
         contact.shared_email = None;
@@ -161,8 +161,8 @@ fn unite_states(contact: &mut Contact, other: &Contact) {
     }
 }
 
-/// The conversation of the contact that stays, after the other's on the same connection became
-/// part of it: addressed as whoever was heard of last.
+/// The conversation of the contact that stays, after the other's on the same connection became part
+/// of it: addressed as in the one with the newest message.
 fn joined(own: Option<&Conversation>, other: &Conversation, id: ContactId) -> Conversation {
     let Some(own) = own else { return Conversation { contact: id, ..other.clone() } };
     let newer = other.last_message_at > own.last_message_at;
@@ -198,7 +198,8 @@ impl MergeContacts {
         })
     }
 
-    /// The other's identifier as a name of the contact that stays, unless it is somebody's already.
+    /// The other's identifier as an alias of the contact that stays, unless a contact has it
+    /// already.
     fn identifier(&self, facts: &MergeFacts, other: &Contact) -> Option<Alias> {
         let key =
             ChannelKey::parse(other.identifier.as_str()).filter(|_| !facts.identifier_held)?;
@@ -237,7 +238,7 @@ impl UseCase for MergeContacts {
             }
             _ => false,
         };
-        // After the contacts: whatever begins to delete one, or to dispatch to it, writes it.
+        // Read after the contacts: beginning to delete one, or to dispatch to it, writes it.
         let (mut is_purged, mut dispatches) = (false, Vec::new());
         for id in both {
             is_purged |= store.job_like(self.company, &JobKind::purge_of(id)).await?.is_some();
@@ -274,7 +275,8 @@ impl UseCase for MergeContacts {
         if let Some(change) = self.memory(&facts.memories) {
             changes = changes.with(change);
         }
-        // Not left to the deletion of its contact: what was added meanwhile must not go with it.
+        // Deleted here and not with its contact: values that were added meanwhile must not be
+        // deleted with it.
         if let Some(memory) = &facts.memories[1] {
             changes = changes.with(memory.delete());
         }
@@ -304,16 +306,17 @@ impl MergeBody {
 }
 
 impl Contacts<'_> {
-    /// Makes one contact of two: `id` stays and keeps its own fields; `other` fills in what it
-    /// lacked, gives it everything that belongs to it (messages, deals, documents, links, lists,
-    /// tags, aliases, ledger lines, places on campaigns) and is gone. Atomic; tells nobody by
-    /// webhook. What is being sent to `other` meanwhile is settled on `id`.
+    /// Merges two contacts: `id` stays and keeps its own fields. The fields of `other` fill its
+    /// empty ones. All records of `other` (messages, deals, documents, links, lists, tags, aliases,
+    /// ledger lines, campaign recipients) are reassigned to `id`, and `other` is deleted. Atomic;
+    /// fires no event. The outcome of a message that is being sent to `other` is recorded on `id`.
     ///
     /// # Errors
     ///
-    /// [`ManageError::NotFound`] when the company lacks one of them; what forbids the merge: groups,
-    /// two channels, one contact twice. [`Error::Busy`] while one of them is being deleted, or while
-    /// a template is being dispatched to one of them: until then nobody knows which window stays.
+    /// [`ManageError::NotFound`] when the company lacks one of them; what forbids the merge:
+    /// groups, two channels, one contact twice. [`Error::Busy`] while one of them is being deleted,
+    /// or while a template is being dispatched to one of them: until then it is not known which
+    /// window stays.
     pub async fn merge(
         &self,
         company: CompanyId,

@@ -1,8 +1,8 @@
-//! Which of two rows stays when both contacts of a merge have one of a kind (D62).
+//! Which of two rows of one kind stays when both contacts of a merge have one (D62).
 //!
-//! Stores apply it in [`Change::reassign`](crate::store::Change::reassign), in one step
-//! however much is moved. Of two memberships of a list or a tag that of the contact which stays is
-//! kept; they say the same.
+//! Stores apply it in [`Change::reassign`](crate::store::Change::reassign), in one step, however
+//! many rows there are. Of two memberships of a list or a tag that of the contact which stays is
+//! kept; both rows have the same content.
 
 use crate::campaigns::{Recipient, RecipientStatus};
 use crate::dispatches::{DispatchWindow, WindowState};
@@ -12,7 +12,7 @@ use crate::dispatches::{DispatchWindow, WindowState};
 pub enum Stays {
     /// That of the contact which stays.
     Own,
-    /// That of the contact which goes.
+    /// That of the contact which is deleted.
     Theirs,
 }
 
@@ -22,9 +22,9 @@ impl Stays {
     }
 }
 
-/// Which of two dispatch windows with one key: one that was sent rather than a reserved one, whose
-/// message may be refused yet; then the one that ends later, so that nothing passes before its time
-/// (D50); on a tie the contact's own.
+/// Which of two dispatch windows with one key stays: one that was sent rather than a reserved one,
+/// whose message may still be refused; then the one that ends later, so that no dispatch is
+/// accepted too early (D50); on a tie the contact's own.
 #[must_use]
 pub fn window_that_stays(own: &DispatchWindow, theirs: &DispatchWindow) -> Stays {
     let rank = |window: &DispatchWindow| (window.state == WindowState::Sent, window.ends_at);
@@ -120,7 +120,7 @@ mod tests {
                 Stays::Own => &own,
                 Stays::Theirs => &theirs,
             };
-            // Whichever of both contacts is the one that stays.
+            // Independent of which of the contacts stays.
             let swapped = match window_that_stays(&theirs, &own) {
                 Stays::Own => &theirs,
                 Stays::Theirs => &own,

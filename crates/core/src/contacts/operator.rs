@@ -61,7 +61,8 @@ pub(super) fn check_connection(
     }
 }
 
-/// Relies on the connection that was asked for being as it was read: it must not go meanwhile.
+/// Adds the condition that the named connection is as it was read: it must not be deleted
+/// meanwhile.
 pub(super) fn rely_on_connection(facts: &DraftFacts, changes: ChangeSet) -> ChangeSet {
     match &facts.connection {
         Some(connection) => changes.require(connection.unchanged()),
@@ -70,8 +71,8 @@ pub(super) fn rely_on_connection(facts: &DraftFacts, changes: ChangeSet) -> Chan
 }
 
 impl OperatorPatch {
-    /// Reads a [`ContactChange`]. Never fails: what is wrong is answered together with what only
-    /// the store knows (D8).
+    /// Reads a [`ContactChange`]. Never fails: its problems are reported together with those that
+    /// only the store shows (D8).
     pub fn parse(body: &Map<String, Value>) -> Self {
         let (sent, problems) = input::parse_partly(body, ContactChange::fields);
         Self { sent, problems }

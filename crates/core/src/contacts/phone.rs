@@ -9,9 +9,9 @@ use serde::{Serialize, Serializer};
 use super::region::Region;
 use crate::secret::masked;
 
-/// Longest input that is read; what is longer is no phone number in any notation.
+/// Longest input that is read; a longer one is no phone number in any notation.
 const MAX_INPUT_CHARS: usize = 64;
-/// Fewest digits with country code that any country's plan has.
+/// The fewest digits, with country code, in any country's plan.
 const MIN_DIGITS: usize = 6;
 /// Most digits with country code (E.164).
 const MAX_DIGITS: usize = 15;
@@ -49,8 +49,8 @@ impl Phone {
     /// With `+` it is international. Without, it is a national number of `region` (trunk and
     /// carrier prefixes allowed); if there is no such number, one that begins with the region's
     /// country code; and for Brazil at last one whose country code was written twice. A Brazilian
-    /// mobile of eight digits gets its ninth before it is judged (D15). `parse` of what it
-    /// answers is the same phone, whatever the region.
+    /// mobile of eight digits gets its ninth before it is checked (D15). `parse` of the result is
+    /// the same phone, in any region.
     ///
     /// # Errors
     ///
@@ -152,7 +152,7 @@ impl Serialize for Phone {
     }
 }
 
-/// What an input says, without its punctuation.
+/// The digits of an input, without its punctuation.
 struct PhoneInput {
     international: bool,
     digits: String,
@@ -234,8 +234,8 @@ fn reading(written: &str, region: Option<LibRegion>) -> Option<Phone> {
     }
     let e164 = number.format_as(PhoneNumberFormat::E164).into_owned();
     let phone = Phone::from_stored(e164).ok()?;
-    // A few plans (Belarus) have numbers of which a second reading strips one more prefix.
-    // Identity rests on a number being read as itself, so those are no numbers to us.
+    // In a few plans (Belarus) parsing a number again strips one more prefix. A number must be read
+    // as itself, so such numbers are refused.
     let stable = written == phone.as_str()
         || PhoneNumber::parse(phone.as_str(), None).is_ok_and(|again| again == number);
     stable.then_some(phone)
@@ -392,7 +392,8 @@ mod tests {
 
     #[test]
     fn a_number_that_is_not_read_back_as_itself_is_refused() {
-        // Valid in Belarus, but its canonical form would lose another prefix: +375 100323602.
+        // Valid in Belarus, but parsing its canonical form would strip another prefix: +375
+        // 100323602.
         assert_eq!(parse("+375 08100323602"), Err(PhoneError::Invalid));
     }
 

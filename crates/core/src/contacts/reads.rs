@@ -1,4 +1,4 @@
-//! What the store tells about contacts.
+//! Reads of contacts, and the records they answer.
 
 use async_trait::async_trait;
 
@@ -34,7 +34,7 @@ pub struct Related {
     pub stage: Option<Stage>,
     /// Its tags, by `created_at`, then `id`.
     pub tags: Vec<Tag>,
-    /// Its human link clicks, when they were asked for.
+    /// Its human link clicks, if requested.
     pub clicks: Option<LinkClicks>,
     /// The lists it is in, by `created_at`, then `id`. Only in [`ContactReads::contact_record`].
     pub lists: Vec<ListBrief>,
@@ -77,8 +77,8 @@ pub struct ContactSlice {
     pub fields: Vec<CustomField>,
 }
 
-/// How a body names an organization: one by its number is made if it is missing (D22), one by its id
-/// has to be there.
+/// How a body names an organization: one named by its number is created if it is missing (D22), one
+/// named by its id must exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OrganizationKey {
     /// By its number.
@@ -87,20 +87,20 @@ pub enum OrganizationKey {
     Id(OrganizationId),
 }
 
-/// What a body that writes a contact refers to. Empty parts ask for nothing.
+/// The records to which a body that writes a contact refers. Empty fields request nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DraftQuery {
     /// The contact that is written, if it exists already.
     pub contact: Option<ContactId>,
-    /// A phone whose holder is asked for.
+    /// A phone whose holder is requested.
     pub phone: Option<Phone>,
-    /// Identifiers whose holder is asked for, on any channel.
+    /// Identifiers whose holder is requested, on any channel.
     pub identifiers: Vec<Identifier>,
-    /// Aliases whose holder is asked for, on any channel.
+    /// Aliases whose holder is requested, on any channel.
     pub keys: Vec<ChannelKey>,
-    /// An alias of one channel, to tell whether it is free.
+    /// An alias of one channel, to check whether it is free.
     pub alias: Option<(Platform, ChannelKey)>,
-    /// An e-mail whose holder is asked for.
+    /// An e-mail whose holder is requested.
     pub email: Option<Email>,
     /// An organization.
     pub organization: Option<OrganizationKey>,
@@ -120,7 +120,7 @@ pub struct DraftQuery {
     pub connection: Option<ConnectionId>,
 }
 
-/// What there is of what a [`DraftQuery`] refers to, in one state of the database.
+/// The existing records to which a [`DraftQuery`] refers, in one state of the database.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DraftFacts {
     /// The contact.
@@ -138,7 +138,7 @@ pub struct DraftFacts {
     pub organization: Option<Stored<Organization>>,
     /// The lists that exist, in any state.
     pub lists: Vec<Stored<List>>,
-    /// The definitions that exist of those asked for by id or by slug, in any status, each once.
+    /// The existing definitions of those requested by id or by slug, in any status, each once.
     pub fields: Vec<Stored<CustomField>>,
     /// The tags that exist.
     pub tags: Vec<Stored<Tag>>,
@@ -203,7 +203,7 @@ pub trait ContactReads: Send + Sync {
         clicks: bool,
     ) -> Result<ContactSlice, StoreError>;
 
-    /// What a body that writes a contact refers to, in one round trip.
+    /// The records to which a body that writes a contact refers, in one round trip.
     async fn draft_facts(
         &self,
         company: CompanyId,

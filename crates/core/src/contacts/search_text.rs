@@ -1,8 +1,8 @@
-//! The search for contacts (D24): what is stored of a contact, and what is asked.
+//! The search for contacts (D24): the text that is stored for a contact, and the query.
 //!
 //! Both sides go through [`normalize`], so a search is a plain substring test, which a trigram
-//! index can answer. Phone digits are kept apart from all other text by an alphabet of their own:
-//! `(34) 99` finds phones that hold 3499, and not a name that does.
+//! index can answer. Phone digits are written in an alphabet of their own, apart from all other
+//! text: `(34) 99` finds phones that contain 3499, and not a name that does.
 
 use unicode_normalization::char::{canonical_combining_class, decompose_compatible};
 
@@ -17,10 +17,10 @@ const PRIVATE_ZERO: u32 = 0xe000;
 const MAX_QUERY_CHARS: usize = 200;
 const MIN_PHONE_DIGITS: usize = 3;
 
-/// Folds a text for comparison: lower case, without accents and other combining marks, letters
-/// such as `ß`, `ø` and `ł` as their plain neighbours, typographic variants as the usual
-/// character, invisible characters gone. Line breaks, control characters and the private
-/// characters of [`SearchText`] become spaces.
+/// Folds a text for comparison: lower case, without accents and other combining marks, letters such
+/// as `ß`, `ø` and `ł` as their plain neighbours, typographic variants as the usual character,
+/// without invisible characters. Line breaks, control characters and the private characters of
+/// [`SearchText`] become spaces.
 ///
 /// Every character is folded by itself, so a part of a text folds to a part of its folding.
 /// Folding a second time changes nothing.
@@ -57,7 +57,7 @@ fn fold(c: char, folded: &mut String) {
         '‘' | '’' | 'ʼ' | '‛' => "'",
         '“' | '”' | '„' | '‟' => "\"",
         '‐' | '–' | '—' | '―' | '−' => "-",
-        // Found only where a longer character was taken apart: its marks are gone already.
+        // Found only if a longer character was decomposed: its marks are removed already.
         _ if canonical_combining_class(c) != 0 || is_invisible(c) => "",
         _ if c.is_control() || private_digit(c) => " ",
         _ => return folded.push(c),
@@ -91,14 +91,14 @@ fn encode_digits(text: &str) -> String {
         .collect()
 }
 
-/// The text that a store indexes for a contact and in which a [`SearchQuery`] looks.
+/// The text that a store indexes for a contact and in which a [`SearchQuery`] searches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchText(String);
 
 impl SearchText {
     /// The search text of a contact. The phone is in it as text and, in the private alphabet, as
-    /// the digits of every form it has. A field that another one contains is left out, as nothing
-    /// is found by it alone.
+    /// the digits of every form it has. A field that another one contains is left out, since it
+    /// adds no match.
     pub fn of(
         name: &str,
         display_name: &str,

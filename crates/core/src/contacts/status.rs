@@ -1,9 +1,9 @@
-//! Where a contact stands, for operators and in the inbox.
+//! The states of a contact, for operators and in the inbox.
 
 use crate::words::words;
 
 words! {
-    /// Whether the conversation waits for somebody (3.1).
+    /// Whether the conversation is open (3.1).
     InboxStatus {
         /// It does.
         Open = "open",
@@ -19,9 +19,9 @@ words! {
         Low = "low",
         /// As most.
         Normal = "normal",
-        /// Before most.
+        /// More urgent than most.
         High = "high",
-        /// Before all.
+        /// More urgent than all others.
         Urgent = "urgent",
     }
 }

@@ -247,7 +247,7 @@ impl ContactListItem {
     }
 }
 
-/// A connection that the contact has talked on (2.2, D44a, R21).
+/// A connection on which the contact has a conversation (2.2, D44a, R21).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ContactConnection {
@@ -257,7 +257,7 @@ pub struct ContactConnection {
     platform: String,
     name: String,
     provider: ConnectionKind,
-    /// What the channel calls the contact here.
+    /// The contact's id on the channel, for this connection.
     identifier: String,
     last_message_at: Option<Timestamp>,
     /// Inbound messages since an agent last replied or read.
@@ -352,7 +352,7 @@ fn active_values(contact: &Contact, fields: &[CustomField]) -> BTreeMap<String, 
         .collect()
 }
 
-/// A contact as the operator sees it: the detail form with what it hides.
+/// A contact as the operator sees it: the detail form with further fields.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct OperatorContact {

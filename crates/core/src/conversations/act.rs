@@ -1,4 +1,4 @@
-//! What moves a conversation (3.1).
+//! The actions and events that change a conversation (3.1).
 
 use crate::Timestamp;
 use crate::ids::{CloseReasonId, MemberId};
@@ -43,7 +43,7 @@ pub enum Act {
         /// The member it is assigned to by that.
         member: Option<MemberId>,
     },
-    /// It was assigned, or nobody's any more.
+    /// It was assigned, or its assignment was removed.
     Assigned {
         /// To whom.
         member: Option<MemberId>,
@@ -64,7 +64,7 @@ pub enum Act {
     },
     /// The pause was lifted.
     AiResumed,
-    /// Another mode was picked in the AI menu (R22).
+    /// Another mode was chosen in the AI menu (R22).
     AiModePicked(AiMode),
     /// The external AI was switched on again.
     ExternalAiEnabled,
@@ -84,7 +84,7 @@ pub enum Act {
     },
     /// The contact may receive messages again.
     OptedIn {
-        /// When it was said.
+        /// When the block was lifted.
         at: Timestamp,
     },
 }

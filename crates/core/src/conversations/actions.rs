@@ -1,5 +1,5 @@
-//! What operators do with a conversation, its state only (3.1, 3.4, D42–D44a). What they write is
-//! in [`replies`](super::replies).
+//! Operators' actions on the state of a conversation (3.1, 3.4, D42–D44a). Their messages are in
+//! [`replies`](super::replies).
 
 use async_trait::async_trait;
 use serde_json::{Map, Value};
@@ -33,7 +33,7 @@ words! {
         PauseAi = "pause-ai",
         /// Lifts the pause.
         ResumeAi = "resume-ai",
-        /// Picks another AI mode.
+        /// Sets another AI mode.
         AiMode = "ai-mode",
         /// Switches the external AI on again.
         EnableExternalAi = "enable-external-ai",
@@ -246,8 +246,8 @@ impl Recado {
 }
 
 impl Conversations<'_> {
-    /// Does what an operator asks, with the events it causes, at once or not at all. Idempotent but
-    /// for the times it writes.
+    /// Does an operator's action with the events it causes, in one commit. Idempotent except for
+    /// the times it writes.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The bodies of what operators do with a conversation and write in it (3.1, 3.4, D42–D44a).
+//! The bodies of operators' actions and messages in a conversation (3.1, 3.4, D42–D44a).
 
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ use crate::sending::{MessageText, Variables};
 /// The most bubbles of one AI turn.
 const MAX_BUBBLES: usize = 20;
 
-/// A text as it was written, but for a blank one.
+/// A text as it was written; a blank one is refused.
 pub(crate) struct WrittenText;
 
 impl Form for WrittenText {
@@ -55,7 +55,7 @@ impl Form for Bubbles {
     }
 }
 
-/// Has to be there; null is an answer of its own.
+/// Required; null has a meaning of its own.
 pub(crate) struct Nullable<F>(std::marker::PhantomData<F>);
 
 impl<F: Form> BodyField for Nullable<F> {
@@ -145,7 +145,7 @@ body! {
 }
 
 body! {
-    /// Assigning a conversation; null takes it from everybody.
+    /// Assigning a conversation; null removes the assignment.
     #[derive(Clone, Copy, Debug)]
     pub struct AssignBody as "Assign" {
         member as "member_id": Nullable<MemberId>,
@@ -161,7 +161,7 @@ body! {
 }
 
 body! {
-    /// Picking who answers.
+    /// Setting the AI mode.
     #[derive(Clone, Copy, Debug)]
     pub struct AiModeBody as "PickAiMode" {
         mode: Required<AiMode>,

@@ -1,4 +1,4 @@
-//! What a channel knows a contact by, and who is found by that (D15, D62).
+//! The names of contacts on a channel, and the search for contacts by them (D15, D62).
 
 use super::Conversation;
 use crate::contacts::{ChannelKey, Contact, Identifier, Phone, Platform};
@@ -6,7 +6,7 @@ use crate::groups::GroupCode;
 use crate::ids::ContactId;
 use crate::store::Stored;
 
-/// Which contacts are asked for: any that one of the parts names. Empty parts name nobody.
+/// Which contacts are requested: all that one of the fields names. Empty fields name none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChannelQuery {
     /// Only contacts of this channel are found by identifier or key; `None` finds those of any.
@@ -25,7 +25,7 @@ pub struct ChannelQuery {
 }
 
 impl ChannelQuery {
-    /// Everybody who has a phone: stored, as identifier in any of its forms, or as alias.
+    /// All contacts that have a phone: stored, as identifier in any of its forms, or as alias.
     pub fn of_phone(phone: &Phone) -> Self {
         Self {
             identifiers: phone
@@ -47,7 +47,7 @@ pub fn meant_by_phone(found: &[ChannelContact]) -> Option<&ChannelContact> {
     found.iter().find(|found| found.contact.source_platform == usual).or_else(|| found.first())
 }
 
-/// A contact with what is known of it on its channel.
+/// A contact with its aliases and conversations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChannelContact {
     /// The contact.

@@ -1,9 +1,9 @@
-//! What is known of a contact on a connection (3.4).
+//! The state of a contact on a connection (3.4).
 
 use crate::Timestamp;
 use crate::ids::{CompanyId, ConnectionId, ContactId};
 
-/// What a contact and a connection have had to do with each other; one row for the two.
+/// The state of a contact on a connection; one row for each pair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conversation {
     /// The company.
@@ -12,7 +12,7 @@ pub struct Conversation {
     pub contact: ContactId,
     /// The connection.
     pub connection: ConnectionId,
-    /// What the channel calls the contact here; messages are addressed with it (D15).
+    /// The contact's id on the channel; messages are addressed to it (D15).
     pub identifier: String,
     /// `created_at` of the newest message that is not from a history.
     pub last_message_at: Option<Timestamp>,

@@ -1,5 +1,5 @@
-//! Conversations: the state that messages and operators move a contact through (3.1, 3.4), and what
-//! is known of a contact on each connection.
+//! Conversations: the state of a contact that messages and operators change (3.1, 3.4), and its
+//! state on each connection.
 
 mod act;
 mod actions;

@@ -1,10 +1,10 @@
-//! When a message asks not to receive any more (3.4, D43).
+//! Whether a message asks to receive no more messages (3.4, D43).
 
 use crate::contacts::normalize;
 use crate::gateway::Button;
 use crate::messages::MessageType;
 
-/// The requests that are known without configuration.
+/// The default stop words.
 const DEFAULT: [&str; 12] = [
     "sair",
     "parar",
@@ -19,16 +19,16 @@ const DEFAULT: [&str; 12] = [
     "nao quero receber mensagens",
     "pare de enviar mensagens",
 ];
-/// What buttons that block messages say; they count on every kind of connection.
+/// The texts of buttons that block messages; they count on every kind of connection.
 const BLOCK_BUTTONS: [&str; 4] =
     ["bloquear mensagens", "parar mensagens", "parar promocoes", "stop promotions"];
 
-/// The whole messages that ask to stop, folded for comparison.
+/// The messages that ask to stop, folded for comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StopWords(Vec<String>);
 
 impl StopWords {
-    /// These words; what folds to nothing is left out.
+    /// These words; a word that is empty after folding is left out.
     pub fn new<'a>(words: impl IntoIterator<Item = &'a str>) -> Self {
         Self(words.into_iter().map(fold).filter(|word| !word.is_empty()).collect())
     }
@@ -58,8 +58,8 @@ fn closed(text: &str) -> String {
     plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Whether a message asks not to receive any more: a text that as a whole is a stop word, or the
-/// press of a button whose id, payload or title is one or belongs to a block-messages button.
+/// Whether a message asks to receive no more messages: a text that as a whole is a stop word, or
+/// the press of a button whose id, payload or title is one or belongs to a block-messages button.
 /// Captions do not count (D43, R51).
 pub fn asks_to_stop(
     message_type: MessageType,
@@ -67,7 +67,7 @@ pub fn asks_to_stop(
     button: Option<&Button>,
     words: &StopWords,
 ) -> bool {
-    // No request is this long, and folding a novel is work.
+    // No request is this long, and folding a long text takes time.
     let short = |text: &&str| text.len() <= 400;
     let says_so = |text: &str| words.holds(text);
     let pressed = |text: &str| says_so(text) || BLOCK_BUTTONS.contains(&fold(text).as_str());

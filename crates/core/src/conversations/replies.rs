@@ -1,4 +1,4 @@
-//! What operators and the service's AI write in a conversation (3.4, D32, D42).
+//! Messages of operators and of the service's AI in a conversation (3.4, D32, D42).
 
 use serde_json::{Map, Value};
 
@@ -19,9 +19,9 @@ fn invalid(problems: Problems) -> Error<SendError> {
 }
 
 impl Conversations<'_> {
-    /// Sends an agent's text to a contact. Once it was accepted the conversation is open, people
-    /// answer it, and nothing in it is unread; an opt-out and the external AI do not matter, a
-    /// block of the contact does.
+    /// Sends an agent's text to a contact. Once it was accepted the conversation is open, the AI is
+    /// off, and nothing in it is unread. An opt-out or an external AI that is off does not refuse
+    /// it; a block of the contact does.
     ///
     /// # Errors
     ///
@@ -64,8 +64,9 @@ impl Conversations<'_> {
     }
 
     /// Sends the bubbles of one turn of the service's AI, one after the other, under the rules of
-    /// free text. The first one that the provider accepts books the turn's debit; the first one
-    /// that it does not ends the turn. Answers the messages that were stored (R24).
+    /// free text. The debit of the turn is booked with the first one that the provider accepts. The
+    /// first one that it does not accept ends the turn. Answers the messages that were stored
+    /// (R24).
     ///
     /// # Errors
     ///
@@ -78,7 +79,7 @@ impl Conversations<'_> {
     ) -> Result<Vec<MessageView>, Error<SendError>> {
         let draft = TurnDraft::parse(body).map_err(invalid)?;
         let app = self.app.clone();
-        // As one piece of work, so that a turn is not left in its middle.
+        // As one piece of work, so that a turn is not interrupted.
         let taken = self
             .app
             .tasks()
@@ -115,7 +116,7 @@ impl Conversations<'_> {
         Ok(stored)
     }
 
-    /// The order for what an agent writes.
+    /// The order for an agent's message.
     async fn agents(
         &self,
         company: CompanyId,
@@ -144,7 +145,7 @@ impl Conversations<'_> {
         self.show(&[delivered.message]).await
     }
 
-    /// The message that a provider did not take, as it is stored.
+    /// The message that a provider did not accept, as it is stored.
     async fn failed(
         &self,
         company: CompanyId,

@@ -12,10 +12,10 @@ pub const ECHO_AFTER: Duration = Duration::from_secs(5);
 /// An echo counts as the operator's reply only sooner than this after the contact's last message.
 pub const ECHO_BEFORE: Duration = Duration::from_secs(10 * 60);
 
-/// The part of a contact that its conversation moves through.
+/// The part of a contact that its conversation changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConversationState {
-    /// Whether the conversation waits for somebody.
+    /// Whether the conversation is open or resolved.
     pub inbox_status: InboxStatus,
     /// The member it is assigned to.
     pub assignee: Option<MemberId>,
@@ -25,13 +25,13 @@ pub struct ConversationState {
     pub external_ai_enabled: bool,
     /// Until when the service's AI is paused.
     pub ai_paused_until: Option<Timestamp>,
-    /// Since when the contact wants no messages.
+    /// Since when the contact has opted out.
     pub opted_out_at: Option<Timestamp>,
     /// Whether that block was announced by a backfill.
     pub opt_out_backfilled: bool,
     /// When a block was last lifted.
     pub opted_in_at: Option<Timestamp>,
-    /// Whether the company wants no messages of the contact.
+    /// Whether the company blocked the contact.
     pub is_blocked: bool,
     /// When the conversation was last closed.
     pub last_closed_at: Option<Timestamp>,
@@ -138,7 +138,7 @@ impl ConversationState {
         }
     }
 
-    /// 3.1, D41: a reply after closing comes back with no assignee and with the AI off.
+    /// 3.1, D41: a reply after closing reopens it with no assignee and with the AI off.
     fn reopen_for_customer(&mut self) {
         if self.inbox_status == InboxStatus::Resolved {
             self.inbox_status = InboxStatus::Open;
@@ -201,7 +201,7 @@ mod tests {
         }
     }
 
-    /// What holds of every state that a conversation can be in.
+    /// The condition that every state of a conversation fulfils.
     fn is_legal(state: &ConversationState) -> bool {
         let resolved_was_closed =
             state.inbox_status == InboxStatus::Open || state.last_closed_at.is_some();

@@ -57,7 +57,7 @@ impl CustomFields<'_> {
         }
     }
 
-    /// Makes a definition; of two with one slug at once, one is refused.
+    /// Creates a definition; of two with the same slug at once, one is refused.
     ///
     /// # Errors
     ///

@@ -7,7 +7,7 @@ use crate::ids::{CompanyId, ContactId, DealId, StageId};
 use crate::words::words;
 
 words! {
-    /// Where a deal stands.
+    /// The status of a deal.
     DealStatus {
         /// Active: under way.
         Open = "open",
@@ -35,7 +35,7 @@ pub struct Deal {
     pub stage_id: Option<StageId>,
     /// When it entered that stage; null without a stage.
     pub stage_entered_at: Option<Timestamp>,
-    /// Where it stands.
+    /// Its status.
     pub status: DealStatus,
     /// When it was made.
     pub created_at: Timestamp,

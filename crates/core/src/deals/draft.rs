@@ -118,7 +118,7 @@ body! {
 }
 
 body! {
-    /// What changes of a deal. Another stage stamps `stage_entered_at`.
+    /// A change of a deal. Another stage sets `stage_entered_at`.
     #[derive(Clone, Debug)]
     pub struct DealPatch as "UpdateDeal" of Deal {
         title: Replaced<Name>,
@@ -129,7 +129,7 @@ body! {
 }
 
 impl DealPatch {
-    /// The deal after the change. Only a change to another stage stamps `stage_entered_at` (D44b).
+    /// The deal after the change. Only a change to another stage sets `stage_entered_at` (D44b).
     pub fn apply(&self, deal: &Deal, now: Timestamp) -> Deal {
         let mut changed = self.over(deal);
         if changed.stage_id != deal.stage_id {

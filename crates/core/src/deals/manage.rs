@@ -38,8 +38,8 @@ enum DealChange {
     Delete,
 }
 
-/// Writes a deal and its contact's focus stage. The contact is always written, so that two changes
-/// of one contact's deals at once cannot both decide on what the other has changed.
+/// Writes a deal and its contact's focus stage. The contact is always written, so that of two
+/// simultaneous changes of one contact's deals one conflicts and decides again.
 #[derive(Clone, Debug)]
 pub struct ChangeDeal {
     company: CompanyId,

@@ -34,7 +34,7 @@ pub struct Stage {
     pub name: String,
     /// Its colour, a hex string.
     pub color: String,
-    /// Its place in the pipeline, from 0.
+    /// Its position in the pipeline, from 0.
     pub display_order: u32,
 }
 

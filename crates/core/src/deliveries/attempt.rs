@@ -1,4 +1,4 @@
-//! One attempt at a delivery, and what is kept of it (D53).
+//! One attempt at a delivery, and its log entry (D53).
 
 use std::time::Duration;
 
@@ -34,12 +34,12 @@ pub struct AttemptOutcome {
     pub started_at: Timestamp,
     /// When it ended: waits count from here (D53).
     pub ended_at: Timestamp,
-    /// What came back.
+    /// The answer, or why there was none.
     pub answer: Result<OutboundResponse, TransportError>,
 }
 
 impl AttemptOutcome {
-    /// Whether the receiver took it: the status line alone decides (6.3, D53).
+    /// Whether the receiver accepted it: only the status line decides (6.3, D53).
     pub fn is_delivered(&self) -> bool {
         matches!(&self.answer, Ok(response) if (200..300).contains(&response.status))
     }

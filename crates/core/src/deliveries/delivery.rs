@@ -7,18 +7,18 @@ use crate::ids::{CompanyId, DeliveryId, EventId, WebhookId};
 use crate::words::words;
 
 words! {
-    /// How far a delivery has come (3.3).
+    /// The status of a delivery (3.3).
     DeliveryStatus {
         /// It will be tried, or tried again.
         Pending = "pending",
-        /// The receiver took it.
+        /// The receiver accepted it.
         Delivered = "delivered",
         /// It was given up.
         Failed = "failed",
     }
 }
 
-/// A delivery of one event to one webhook. Its id stands in every attempt (D52).
+/// A delivery of one event to one webhook. Every attempt contains its id (D52).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
     /// Its id; its time part is `created_at`.
@@ -31,17 +31,17 @@ pub struct Delivery {
     pub event: EventId,
     /// The event's type.
     pub event_type: EventType,
-    /// How far it has come.
+    /// Its status.
     pub status: DeliveryStatus,
     /// How often it was tried in all.
     pub attempts: u32,
-    /// How often it was tried in the series that is under way or was the last.
+    /// How often it was tried in the current or last series.
     pub tries: u32,
     /// When it is due; `None` once finished.
     pub due_at: Option<Timestamp>,
     /// The time of the event.
     pub created_at: Timestamp,
-    /// When the receiver took it.
+    /// When the receiver accepted it.
     pub delivered_at: Option<Timestamp>,
     /// The attempts, oldest first; at most [`MAX_LOG`](super::MAX_LOG), the newest.
     pub log: Vec<Attempt>,

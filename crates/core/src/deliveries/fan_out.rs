@@ -13,16 +13,16 @@ use crate::ids::{CompanyId, DeliveryId};
 use crate::store::{Change, ChangeKind, Row, Version};
 use crate::webhooks::Routes;
 
-/// How many companies' routes are remembered.
+/// How many companies' routes are cached.
 const REMEMBERED: usize = 10_000;
 
 /// Routes as they were read; `None` for a company that never had a webhook.
 pub(crate) type KnownRoutes = Option<(Version, Arc<Routes>)>;
 
-/// The routes that this process remembers, and the notices for its delivery worker (R73).
+/// The routes that this process caches, and the notices for its delivery worker (R73).
 ///
-/// What is remembered decides nothing by itself: every commit that relies on it states the version
-/// it was read at.
+/// A cached entry decides nothing by itself: every commit that relies on it states the version at
+/// which it was read.
 #[derive(Default)]
 pub(crate) struct FanOut {
     routes: Mutex<HashMap<CompanyId, KnownRoutes>>,
@@ -33,7 +33,7 @@ pub(crate) struct FanOut {
 /// What a commit did to a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Touch {
-    /// It left something to do in it.
+    /// It left work in the queue.
     Queue,
     /// It wrote its webhook.
     Webhook,
@@ -73,7 +73,7 @@ impl FanOut {
             PendingNotifications { listening, ..PendingNotifications::default() };
     }
 
-    /// Notes whether this process sends to all webhooks, so that no other process needs a
+    /// Records whether this process sends to all webhooks, so that no other process needs a
     /// notification.
     pub(super) fn set_alone(&self, alone: bool) {
         self.alone.store(alone, Ordering::Release);
@@ -124,7 +124,7 @@ pub(crate) fn fan_out(
         .collect()
 }
 
-/// The queues in which a change set leaves something to do, or whose webhook it writes.
+/// The queues in which a change set leaves work, or whose webhook it writes.
 pub(crate) fn touched(changes: &[Change]) -> BTreeMap<QueueKey, Touch> {
     let mut touched = BTreeMap::new();
     for change in changes {

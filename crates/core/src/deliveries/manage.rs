@@ -30,7 +30,7 @@ pub enum DeliveryError {
     /// It is pending: it will be tried anyway.
     #[error("the delivery is still pending")]
     Pending,
-    /// What it was about was erased with its contact (D26).
+    /// Its content was erased with its contact (D26).
     #[error("the body of the delivery was erased")]
     Erased,
     /// Its webhook was deleted.
@@ -155,8 +155,8 @@ impl Deliveries<'_> {
         Ok(DeliveryView::new(&self.app.run(&Redeliver { company, id }).await?))
     }
 
-    /// Gives up what is pending for a webhook that was deleted, in at most so many small commits.
-    /// Tells whether there may be more; the delivery worker goes on with it.
+    /// Gives up the pending deliveries of a webhook that was deleted, in a bounded number of small
+    /// commits. Answers whether there may be more; the delivery worker gives up those.
     ///
     /// # Errors
     ///
@@ -178,14 +178,14 @@ impl Deliveries<'_> {
             for delivery in &pending {
                 changes = changes.with(delivery.update(cancelled(delivery)));
             }
-            // In conflict, an attempt ended meanwhile: what is left is read again.
+            // In conflict, an attempt ended meanwhile: the rest is read again.
             self.app.commit_once(changes).await?;
         }
         Ok(true)
     }
 
-    /// Removes a batch of what is older than the retention: deliveries that are finished, with their
-    /// bodies, and events that no delivery needs. Tells whether there may be more (R70).
+    /// Removes a batch of rows that are older than the retention: finished deliveries, with their
+    /// bodies, and events that no delivery needs. Answers whether there may be more (R70).
     ///
     /// # Errors
     ///

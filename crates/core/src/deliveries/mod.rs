@@ -1,4 +1,4 @@
-//! Deliveries of events to webhooks (3.3, 6.2, 6.3, D52–D56a): what is kept of each, when it is
+//! Deliveries of events to webhooks (3.3, 6.2, 6.3, D52–D56a): the record of each, when it is
 //! tried, how it is signed, and the delivery worker that sends it.
 
 mod attempt;

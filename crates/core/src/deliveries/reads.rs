@@ -43,7 +43,7 @@ pub struct QueueKey {
     pub webhook: WebhookId,
 }
 
-/// A queue that has something pending.
+/// A queue with pending deliveries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PendingQueue {
     /// The queue.
@@ -67,7 +67,7 @@ pub struct QueueRead {
     pub again: u32,
 }
 
-/// A delivery with what an attempt at it needs.
+/// A delivery with the data that an attempt at it needs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DueDelivery {
     /// Its position.
@@ -94,8 +94,8 @@ pub struct QueuePage {
 /// Reads of the queues, over all companies: for the delivery worker only.
 #[async_trait]
 pub trait DueReads: Send + Sync {
-    /// The queues in which something is pending, by company and webhook, after `after`, at most
-    /// `limit`. Costs what it answers, not what is pending.
+    /// The queues with pending deliveries, by company and webhook, after `after`, at most `limit`.
+    /// The cost grows with the answer, not with the number of pending deliveries.
     async fn pending_queues(
         &self,
         after: Option<QueueKey>,
@@ -109,8 +109,8 @@ pub trait DueReads: Send + Sync {
 /// Notifications between processes on one database. Losing one costs time, never a delivery.
 #[async_trait]
 pub trait Signals: Send + Sync {
-    /// Notifies the other processes that these queues have something new or, without any queue, that
-    /// they should poll all of theirs; does not wait for it.
+    /// Notifies the other processes that these queues have new deliveries or, without any queue,
+    /// that they should poll all of theirs. Does not wait until they are notified.
     fn notify(&self, queues: &[QueueKey]);
 
     /// Waits for a notification of another process, and answers its queues; `None` when the queues have

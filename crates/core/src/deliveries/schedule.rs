@@ -53,7 +53,7 @@ pub fn after_attempt(
     after
 }
 
-/// A finished delivery at the beginning of a fresh series; the count and the log go on (D56a).
+/// A finished delivery at the beginning of a new series; the count and the log continue (D56a).
 #[must_use]
 pub fn redelivered(delivery: &Delivery, now: Timestamp) -> Delivery {
     Delivery {
@@ -72,8 +72,8 @@ pub fn cancelled(delivery: &Delivery) -> Delivery {
 }
 
 /// A delivery that was given up (`known`) while an attempt at it was under way that ended as
-/// `after`: the attempt is counted and kept, and a receiver that took it has taken it. `None` when
-/// another process has recorded an attempt meanwhile.
+/// `after`: the attempt is counted and logged, and if the receiver accepted it, the delivery is
+/// delivered. `None` when another process has recorded an attempt meanwhile.
 pub fn overtaken(known: &Delivery, after: &Delivery) -> Option<Delivery> {
     if known.status != DeliveryStatus::Failed || known.attempts + 1 != after.attempts {
         return None;

@@ -46,9 +46,9 @@ pub fn shard_of(webhook: WebhookId) -> ShardNumber {
     ShardNumber(webhook.uuid().as_bytes()[15] % SHARDS)
 }
 
-/// The shards that fall to a process among all that send deliveries (rendezvous hashing): every
-/// process that knows the same set of processes agrees, and when one comes or goes only its own
-/// shards move (R67).
+/// The shards assigned to a process among all that send deliveries (rendezvous hashing). Every
+/// process that sees the same set of processes computes the same result. When one starts or stops,
+/// only its own shards move (R67).
 pub fn shares(own: WorkerId, dispatching: &[WorkerId]) -> BTreeSet<ShardNumber> {
     let weight = |worker: WorkerId, shard: ShardNumber| weight(worker, &[shard.number()]);
     let mine = |shard: &ShardNumber| {

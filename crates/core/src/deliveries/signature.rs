@@ -32,9 +32,9 @@ pub fn sign(secret: &SigningSecret, body: &str) -> String {
     format!("sha256={}", hex(&mac(secret.expose().as_bytes(), &[body.as_bytes()])))
 }
 
-/// The `v1` signatures of Standard Webhooks with one secret. Verifiers take the key either as the
-/// secret's own bytes or as what its text after `whsec_` stands for in base64; there is a signature
-/// for each, as the header may carry several and one that fits is enough (R62).
+/// The `v1` signatures of Standard Webhooks with one secret. Verifiers use as the key either the
+/// secret's own bytes or the base64 decoding of its text after `whsec_`. There is a signature for
+/// each, since the header may contain several and one that matches is enough (R62).
 pub fn standard_signatures(
     secret: &SigningSecret,
     id: DeliveryId,

@@ -17,15 +17,15 @@ pub struct DeliveryView {
     pub webhook_id: WebhookId,
     /// What happened.
     pub event: EventType,
-    /// How far it has come.
+    /// Its status.
     pub status: DeliveryStatus,
     /// How often it was tried.
     pub attempts: u32,
-    /// When it is tried next; null once it is settled.
+    /// When it is tried next; null once it is finished.
     pub next_attempt_at: Option<Timestamp>,
     /// The time of the event.
     pub created_at: Timestamp,
-    /// When the receiver took it.
+    /// When the receiver accepted it.
     pub delivered_at: Option<Timestamp>,
 }
 
