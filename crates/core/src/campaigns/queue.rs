@@ -177,9 +177,9 @@ impl RecipientQueue {
         self.unreached >= UNREACHED
     }
 
-    /// A message was not sent because the gateway takes no more for the moment. Those that were on
-    /// their way when the rest began make it no longer. `named` is how long the gateway wants to be
-    /// left alone.
+    /// A message was not sent because of the gateway's rate limit. Messages that were in flight
+    /// when the wait began do not make it longer. `named` is how long the gateway wants to be left
+    /// alone.
     pub(super) fn limited(&mut self, named: Option<Duration>, now: Timestamp) {
         if self.rests.is_none_or(|rest| rest.is_over(now)) {
             self.limited = self.limited.saturating_add(1);
@@ -383,7 +383,7 @@ mod tests {
             assert!(queue.steps(now, true).contains(&CampaignTask::Ask));
             queue.next();
             queue.limited(None, now);
-            // Of those on their way meanwhile nothing is learnt, whatever becomes of them.
+            // Results of messages that were in flight meanwhile change nothing.
             queue.limited(None, now);
             queue.passed(now);
             let until = queue.wakes_at().expect("it rests");

@@ -31,7 +31,7 @@ pub(super) enum SlotOutcome {
     /// Its message failed because the gateway takes no more for the moment; for how long, if it
     /// says so.
     Limited(Option<Duration>),
-    /// Its message failed because the gateway does not take the template any more.
+    /// Its message failed because the gateway no longer accepts the template.
     TemplateLost,
     /// The campaign is not as it was read, or not running any more.
     Outdated,

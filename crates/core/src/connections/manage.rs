@@ -237,8 +237,8 @@ fn set(
     changed
 }
 
-/// What the gateway is asked now, that it could not be asked before or with other settings: for its
-/// groups, and for what was missed.
+/// The requests to the gateway that became possible, or whose settings changed: for its groups, and
+/// for missed messages.
 fn wanted(before: &Connection, after: &Connection, gateways: &Providers) -> [Option<JobKind>; 2] {
     let was_off = !before.is_usable();
     let news = was_off || before.settings != after.settings;

@@ -12,7 +12,7 @@ use crate::ids::{CompanyId, ConnectionId, JobId};
 use crate::jobs::{Job, JobKind};
 use crate::store::{ChangeSet, RecordsExt, StoreError};
 
-/// The jobs that come back for a connection for as long as it exists, as they are made with it.
+/// The jobs that repeat for a connection as long as it exists, as they are created with it.
 pub(super) fn regular_jobs(
     connection: &Connection,
     gateways: &Providers,
@@ -58,7 +58,7 @@ impl Connections<'_> {
         let mut made = 0;
         for company in store.all::<Company>(()).await? {
             for connection in store.all_stored::<Connection>(company.id).await? {
-                // Whatever happened since it exists may have been missed.
+                // Everything since its creation may have been missed.
                 let gateways = self.app.providers();
                 for kind in regular_jobs(&connection, gateways, connection.created_at) {
                     made += usize::from(self.ensure_job(company.id, &connection, kind).await?);
