@@ -34,7 +34,7 @@ fn wanted(reference: &Reference, found: &[ForeignKey]) -> (String, String, Strin
     (column.to_owned(), table_of(reference.to).name.to_owned(), action.to_owned())
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn the_schema_has_the_references_that_the_core_declares_and_no_others() {
     let database = support::Database::fresh().await;
     let client = database.client().await;
@@ -63,7 +63,7 @@ async fn the_schema_has_the_references_that_the_core_declares_and_no_others() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn the_schema_has_the_unique_keys_that_the_core_declares() {
     let database = support::Database::fresh().await;
     let client = database.client().await;
