@@ -208,7 +208,7 @@ where
     }
 }
 
-/// An object whose entries somebody else reads.
+/// An object whose entries are read elsewhere.
 #[derive(Debug)]
 pub struct Entries;
 

@@ -12,8 +12,8 @@ use crate::ids::{CompanyId, ContactId, MessageId};
 use crate::templates::TemplateCategory;
 use crate::words::words;
 
-/// How long a dispatch whose outcome nobody recorded stands in the way of others: longer than any
-/// call of a gateway, so that only a crash leaves one behind (D50, R88).
+/// How long a dispatch without a recorded outcome blocks others: longer than any call of a gateway,
+/// so that only a crash leaves one behind (D50, R88).
 pub const RESERVATION: Duration = Duration::from_secs(60);
 
 /// What two dispatches to one contact have in common when the second is a duplicate: a truncated
@@ -54,7 +54,7 @@ words! {
 pub struct DispatchWindow {
     /// The company.
     pub company: CompanyId,
-    /// The contact; the window goes with it.
+    /// The contact; the window is deleted with it.
     pub contact: ContactId,
     /// What a duplicate has in common with it.
     pub key: WindowKey,
@@ -64,11 +64,11 @@ pub struct DispatchWindow {
     pub sent_at: Timestamp,
     /// How far it is.
     pub state: WindowState,
-    /// When it can be forgotten.
+    /// When it can be removed.
     pub ends_at: Timestamp,
 }
 
-/// The window of a template dispatch: how long it is, and what it is told by (8).
+/// The window of a template dispatch: its length and its key (8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowRule {
     /// What duplicates have in common.
@@ -115,7 +115,7 @@ pub struct ExistingSend {
     pub message_id: MessageId,
     /// When it was sent.
     pub sent_at: Timestamp,
-    /// From when on another one passes.
+    /// When another one is accepted again.
     pub next_eligible_at: Timestamp,
 }
 
@@ -131,8 +131,9 @@ pub enum Eligibility {
 }
 
 impl DispatchWindow {
-    /// Whether another dispatch may go on at `now`. Both bounds are exclusive: at `next_eligible_at`
-    /// itself, and 60 seconds after a reservation that nobody settled, one may (D50).
+    /// Whether another dispatch may go on at `now`. Both bounds are exclusive: at
+    /// `next_eligible_at` itself, and 60 seconds after a reservation without a recorded outcome,
+    /// one may (D50).
     pub fn eligibility(&self, lasts: Duration, now: Timestamp) -> Eligibility {
         match self.state {
             WindowState::Reserved if self.is_under_way(now) => Eligibility::InFlight,
@@ -147,8 +148,8 @@ impl DispatchWindow {
         }
     }
 
-    /// Whether its dispatch may still be under way: 60 seconds after a reservation that nobody
-    /// settled it is not (D50).
+    /// Whether its dispatch may still be under way: 60 seconds after a reservation without a
+    /// recorded outcome it is not (D50).
     pub fn is_under_way(&self, now: Timestamp) -> bool {
         self.state == WindowState::Reserved && now < self.sent_at.plus(RESERVATION)
     }

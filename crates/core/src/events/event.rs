@@ -44,7 +44,7 @@ pub struct Event {
     pub company: CompanyId,
     /// What happened.
     pub event_type: EventType,
-    /// The contact it is about, so that it can be forgotten with the contact (D26).
+    /// The contact it is about, so that its data can be erased with the contact (D26).
     pub contact: Option<ContactId>,
     /// The time of the change (D52a).
     pub at: Timestamp,

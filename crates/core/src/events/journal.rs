@@ -39,7 +39,7 @@ impl JournalRequest {
 /// Why the journal was not read.
 pub type JournalError = InvalidParameter;
 
-/// An event as the journal tells it: the envelope of a delivery without the delivery (6.1).
+/// An event as the journal lists it: the envelope of a delivery without the delivery (6.1).
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct JournalEntry {

@@ -17,7 +17,7 @@ words! {
         QrInbound = "qr_inbound",
         /// As a reply to a campaign.
         CampaignReply = "campaign_reply",
-        /// Told later, of a block from before the event existed.
+        /// Sent later, for a block from before the event existed.
         Backfill = "backfill",
     }
 }

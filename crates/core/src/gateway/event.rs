@@ -11,7 +11,7 @@ use crate::templates::{TemplateCategory, TemplateStatus};
 use crate::words::words;
 
 words! {
-    /// What a contact wants of marketing messages, told by the channel itself (D43, D44).
+    /// Whether a contact accepts marketing messages, as the channel itself reports (D43, D44).
     Preference {
         /// None.
         Stop = "stop",
@@ -120,7 +120,7 @@ pub struct StatusEvent {
     pub timestamp: Option<Timestamp>,
 }
 
-/// What a contact wants, as the channel tells.
+/// Whether a contact accepts marketing messages, as the channel reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PreferenceReport {
     /// Who, as the gateway writes it.
@@ -163,15 +163,15 @@ pub struct NamesReport {
 /// by the provider's id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TemplateReport {
-    /// The provider's id of it, if that was told.
+    /// The provider's id of it, if reported.
     pub provider_id: Option<String>,
-    /// Its name, if that was told.
+    /// Its name, if reported.
     pub name: Option<String>,
-    /// Its language, if that was told.
+    /// Its language, if reported.
     pub language: Option<String>,
-    /// Whether it may be sent now, if that was told.
+    /// Whether it may be sent now, if reported.
     pub status: Option<TemplateStatus>,
-    /// What it is for now, if that was told.
+    /// Its category now, if reported.
     pub category: Option<TemplateCategory>,
 }
 
@@ -231,7 +231,7 @@ pub type Incoming = Result<GatewayEvent, String>;
 pub struct GatewayStatus {
     /// Whether it reaches the channel.
     pub status: ConnectionStatus,
-    /// More that the gateway told, for people.
+    /// More that the gateway reported, for people.
     pub detail: Option<Value>,
 }
 

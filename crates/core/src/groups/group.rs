@@ -100,8 +100,8 @@ pub struct ConnectionGroup {
 pub struct GroupList {
     /// The groups.
     pub groups: Vec<Group>,
-    /// Whether the number is in no others. Of a list that is not whole nobody knows: the groups
-    /// that it does not name stay as they are known.
+    /// Whether the number is in no others. If the list is not whole, the known groups that it does
+    /// not name stay.
     pub is_whole: bool,
     /// The codes of those of which it does not tell whether the number administers them: what is
     /// known of that stays.

@@ -107,7 +107,7 @@ pub struct WriteGroups {
     pub connection: ConnectionId,
     /// The groups, each once.
     pub groups: GroupList,
-    /// What becomes of the others.
+    /// What happens to the others.
     pub mode: GroupsMode,
     /// The version that the connection had when its gateway was asked for them, if it was: what was
     /// written since is newer.
@@ -116,10 +116,10 @@ pub struct WriteGroups {
     pub ids: Vec<GroupContactIds>,
 }
 
-/// What became of groups that were to be written.
+/// The outcome of writing groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupsWritten {
-    /// They are.
+    /// They are written.
     Done,
     /// They may be older than what was written meanwhile: ask again.
     Outdated,
@@ -221,9 +221,9 @@ impl Groups<'_> {
         self.write(company, id, groups.into().tidied(), GroupsMode::Merge, None).await.map(|_| ())
     }
 
-    /// Replaces the groups of a connection by those that its gateway tells of, and answers them all.
-    /// What it tells is merged where it could not tell everything, and a gateway that cannot tell
-    /// leaves the set as it is. It is asked again if others wrote groups while it was.
+    /// Replaces the groups of a connection by those that its gateway lists, and answers them all.
+    /// An incomplete list is merged, and a gateway that cannot list groups leaves the set as it is.
+    /// The list is requested again if other groups were written meanwhile.
     ///
     /// # Errors
     ///

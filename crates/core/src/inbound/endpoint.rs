@@ -11,9 +11,9 @@ pub const BODY_LIMIT: usize = 102_400;
 words! {
     /// Who may post to an endpoint (4.9).
     AuthMode {
-        /// Whoever knows its secret.
+        /// Callers that send its secret.
         SecretRequired = "secret_required",
-        /// Anybody, less often.
+        /// Any caller, at a lower rate.
         Public = "public",
     }
 }

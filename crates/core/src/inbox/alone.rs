@@ -7,9 +7,9 @@ use crate::ids::{CompanyId, ConnectionId};
 use crate::jobs::JobKind;
 use crate::store::{ChangeSet, Decided, RecordsExt};
 
-/// How long after a group has changed the groups are read: changes come in crowds (R119).
+/// How long after a group has changed the groups are read: many changes arrive together (R119).
 const SETTLING: std::time::Duration = std::time::Duration::from_secs(3);
-/// How long a word of the channel's state holds before the gateway is asked for its own.
+/// How long after a reported state the gateway is checked.
 const DOUBTED: std::time::Duration = std::time::Duration::from_secs(30);
 /// How many kinds of a connection are kept (R105).
 const MAX_KINDS: usize = 200;
@@ -110,7 +110,7 @@ impl Inbox<'_> {
             Ok(Decided::new(changes, EventResult::of(EventOutcome::Stored)))
         };
         match self.app.decide(keep).await {
-            // Many at once count as one: nothing else shall wait for a note.
+            // Many at once count as one, so that no other work waits for this record.
             Err(Error::Busy) => Ok(EventResult::ignored("others of its kind are being noted")),
             kept => kept,
         }

@@ -156,8 +156,8 @@ impl Workspace<'_> {
         }
     }
 
-    /// What a contact wants of marketing messages (D43, D44); only the official channel tells
-    /// (R33).
+    /// Whether a contact accepts marketing messages (D43, D44); only the official channel reports
+    /// it (R33).
     pub(super) fn take_preference(
         &mut self,
         batch: &Batch,

@@ -37,7 +37,7 @@ impl Default for DeliveryLimits {
     }
 }
 
-/// Lets time pass, and hears of trouble. The core has no runtime and no log of its own.
+/// Waits, and receives errors. The core has no runtime and no log of its own.
 #[async_trait]
 pub trait Timer: Send + Sync {
     /// Waits.
