@@ -131,9 +131,11 @@ impl Recado {
     ///
     /// # Errors
     ///
-    /// When the store cannot be reached.
+    /// [`StoreError::NotMigrated`] for a database that nobody has migrated to this release; any other
+    /// when the store cannot be reached.
     pub async fn start(parts: Parts) -> Result<Self, StoreError> {
         let recado = Self::new(parts);
+        recado.ready().await?;
         recado.cursor_key().await?;
         Ok(recado)
     }

@@ -308,7 +308,9 @@ impl From<StoreError> for ErrorResponse {
     fn from(error: StoreError) -> Self {
         let cause = with_causes(&error);
         match error {
-            StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_) => {
+            StoreError::Unavailable(_)
+            | StoreError::NotMigrated { .. }
+            | StoreError::OutcomeUnknown(_) => {
                 Self::unavailable("the service cannot reach its store; repeat the call later")
                     .caused_by(cause)
             }

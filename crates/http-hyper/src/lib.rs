@@ -7,6 +7,10 @@
 //! [`RecadoHttp`] answers any request; [`serve`] runs it on a listener, or mount it in a server of
 //! your own. [`GuardedClient`] is the [`Transport`](recado_core::transport::Transport) of the core.
 //!
+//! With the feature `axum` it mounts in an axum application: `RecadoHttp` is a service for
+//! `Router::fallback_service`, the peer's address is taken from axum's `ConnectInfo`, and routes of
+//! one's own have `ApiCaller` and `ApiError`.
+//!
 //! # Adding a path
 //!
 //! 1. A handler in the file of its feature: parse, call, map.
@@ -33,6 +37,8 @@ mod exchange;
 mod guard;
 mod health;
 mod idempotency;
+#[cfg(feature = "axum")]
+mod in_axum;
 mod inbound;
 mod large_body;
 mod links;
@@ -65,6 +71,8 @@ mod timed_io;
 
 pub use client::{ClientOptions, GuardedClient};
 pub use guard::is_special;
+#[cfg(feature = "axum")]
+pub use in_axum::{ApiCaller, ApiError};
 pub use network::{Network, SystemNetwork};
 pub use openapi::openapi;
 pub use options::{HttpOptions, Limits, QrPainter, Readiness, RenderMetrics};

@@ -9,7 +9,9 @@ use recado_core::access::{ClientNet, client_address};
 /// The other end of the connection that a request came by, as an extension of the request.
 /// [`serve`](crate::serve) adds it. A server of your own that mounts
 /// [`RecadoHttp`](crate::RecadoHttp) has to add it too: the inbound webhooks limit how often a
-/// client may call, and all requests without one count as a single client, `0.0.0.0`.
+/// client may call, and all requests without one count as a single client, `0.0.0.0`. With the
+/// feature `axum`, axum's own `ConnectInfo<SocketAddr>` does as well: serve
+/// `into_make_service_with_connect_info::<SocketAddr>()`.
 ///
 /// ```
 /// use std::net::SocketAddr;
@@ -24,12 +26,22 @@ pub struct PeerAddress(pub SocketAddr);
 
 /// The client of a request, as limits count clients (R78).
 pub(crate) fn client_of(head: &Parts, trusted: &[IpNet]) -> ClientNet {
-    let peer = head.extensions.get::<PeerAddress>();
-    let peer = peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0.ip());
+    let peer = peer_of(head).map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.ip());
     let lines = head.headers.get_all("x-forwarded-for").iter();
     let lines: Vec<_> = lines.map(|line| String::from_utf8_lossy(line.as_bytes())).collect();
     let lines = lines.iter().map(|line| &**line);
     ClientNet::of(client_address(peer, lines, |address| is_trusted(address, trusted)))
+}
+
+/// The other end of the connection, where somebody said it.
+fn peer_of(head: &Parts) -> Option<SocketAddr> {
+    let told = head.extensions.get::<PeerAddress>().map(|peer| peer.0);
+    #[cfg(feature = "axum")]
+    let told = told.or_else(|| {
+        let connection = head.extensions.get::<axum::extract::ConnectInfo<SocketAddr>>();
+        connection.map(|info| info.0)
+    });
+    told
 }
 
 /// Whether an address is in one of the networks. IPv4 networks may be written as IPv4-mapped ones,

@@ -6,7 +6,7 @@ use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use http::request::Parts;
 use recado_core::Recado;
-use recado_core::access::{Company, RateDecision};
+use recado_core::access::{Caller, Company, RateDecision};
 use recado_core::contacts::ListQuery;
 use recado_core::ids::CompanyId;
 use recado_core::query::Params;
@@ -73,7 +73,9 @@ async fn public(request: &mut Request) -> Outcome {
     let presented = bearer(&request.head.headers).unwrap_or_default();
     let caller = recado.access().authenticate(presented).await?;
     request.who.company(caller.company());
-    request.who.key(caller.key());
+    if let Some(key) = caller.key() {
+        request.who.key(key);
+    }
     let (route, path) = route(request)?;
     let Endpoint::Public { scope, run } = route.endpoint else {
         return Err(ErrorResponse::not_found());
@@ -81,12 +83,7 @@ async fn public(request: &mut Request) -> Outcome {
     caller.require(scope).map_err(|denied| ErrorResponse::rejected(&denied))?;
     let query = QueryString::parse(request.head.uri.query());
     let export = route.export && ListQuery::is_export(query.params());
-    match recado.access().charge(&caller, export).await? {
-        RateDecision::Allowed => {}
-        RateDecision::Limited { retry_after } => {
-            return Err(ErrorResponse::rate_limited(retry_after));
-        }
-    }
+    charge(&recado, &caller, export).await?;
     let limit = request.shared.options.limits.public_body;
     let call = |sent: RequestParts| {
         let RequestParts { params, body, items, bytes } = sent;
@@ -101,6 +98,18 @@ async fn public(request: &mut Request) -> Outcome {
         call(understand(route, query, raw)?).await
     })
     .await
+}
+
+/// Charges a call to the allowances of its key (8, D12).
+pub(crate) async fn charge(
+    recado: &Recado,
+    caller: &Caller,
+    export: bool,
+) -> Result<(), ErrorResponse> {
+    match recado.access().charge(caller, export).await? {
+        RateDecision::Allowed => Ok(()),
+        RateDecision::Limited { retry_after } => Err(ErrorResponse::rate_limited(retry_after)),
+    }
 }
 
 /// The operator API: where no token is configured, every path is unknown (R6).
@@ -236,7 +245,7 @@ fn understand(
 }
 
 /// The token of the one `Authorization` header; the scheme word is matched without case (D6).
-fn bearer(headers: &HeaderMap) -> Option<&str> {
+pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
     let mut values = headers.get_all(AUTHORIZATION).iter();
     let value = values.next()?.to_str().ok()?;
     if values.next().is_some() {

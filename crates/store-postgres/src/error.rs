@@ -33,6 +33,9 @@ fn unique_key(constraint: &str) -> UniqueKey {
     }
 }
 
+/// What brings a database up to date.
+pub(crate) const MIGRATE: &str = "PostgresStore::migrate";
+
 /// Whether the server refused for want of means, or because it is going down: a later attempt may
 /// succeed.
 fn passes(error: &DbError) -> bool {
@@ -41,13 +44,15 @@ fn passes(error: &DbError) -> bool {
     ["08", "53", "57", "58"].iter().any(|class| code.starts_with(class))
         || *error.code() == SqlState::READ_ONLY_SQL_TRANSACTION
         || *error.code() == SqlState::LOCK_NOT_AVAILABLE
-        // Nobody has migrated yet: a server may be up before its database is.
-        || *error.code() == SqlState::UNDEFINED_TABLE
 }
 
 /// Why a read failed. The server's `DETAIL` may quote rows, so it is not repeated.
 pub(crate) fn failed(error: Error) -> StoreError {
     match error.as_db_error() {
+        // Nobody has migrated yet: a server may be up before its database is.
+        Some(db) if *db.code() == SqlState::UNDEFINED_TABLE => {
+            StoreError::not_migrated(MIGRATE, error)
+        }
         Some(db) if !passes(db) => {
             StoreError::corrupt(format!("{}: {}", db.code().code(), db.message()))
         }

@@ -6,7 +6,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Error};
 
 use crate::PostgresStore;
-use crate::error::failed;
+use crate::error::{MIGRATE, failed};
 
 /// One step. Never change one that was released: add another.
 struct Migration {
@@ -104,7 +104,12 @@ impl PostgresStore {
         if pending.is_empty() {
             return Ok(());
         }
-        Err(StoreError::unavailable("the schema is not up to date"))
+        let found = format!(
+            "it has migration {}, {} is needed",
+            MIGRATIONS.len() - pending.len(),
+            MIGRATIONS.len()
+        );
+        Err(StoreError::not_migrated(MIGRATE, found))
     }
 }
 

@@ -2,7 +2,8 @@
 
 mod support;
 
-use recado_core::store::{StoreError, Upkeep};
+use recado_core::access::Company;
+use recado_core::store::{RecordsExt, StoreError, Upkeep};
 use recado_store_postgres::{MigrateError, PostgresStore};
 use recado_testkit::postgres::{TestDatabase, TestPostgres};
 use support::{connect, options};
@@ -48,7 +49,11 @@ async fn migrating_again_changes_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_without_the_schema_is_not_ready() {
     let (store, _database) = empty().await;
-    assert!(store.ready().await.is_err());
+    let refused = store.ready().await.unwrap_err();
+    assert!(matches!(refused, StoreError::NotMigrated { .. }), "{refused:?}");
+    assert!(refused.to_string().contains("PostgresStore::migrate"), "{refused}");
+    let refused = store.all::<Company>(()).await.unwrap_err();
+    assert!(matches!(refused, StoreError::NotMigrated { .. }), "{refused:?}");
     store.migrate().await.unwrap();
     store.ready().await.unwrap();
 }

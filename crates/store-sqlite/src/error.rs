@@ -39,6 +39,9 @@ pub enum SqliteError {
     Writer(#[source] Option<std::io::Error>),
 }
 
+/// What brings a database up to date.
+pub(crate) const MIGRATE: &str = "SqliteStore::migrate";
+
 /// The core's view of an error of a read or of the database as a whole.
 pub(crate) fn store_error(error: Error) -> StoreError {
     match error.sqlite_error_code() {
@@ -54,7 +57,9 @@ pub(crate) fn store_error(error: Error) -> StoreError {
             | ErrorCode::PermissionDenied,
         ) => StoreError::unavailable(error),
         // Nobody has migrated yet: a server may be up before its database is.
-        _ if error.to_string().contains("no such table") => StoreError::unavailable(error),
+        _ if error.to_string().contains("no such table") => {
+            StoreError::not_migrated(MIGRATE, error)
+        }
         _ => StoreError::corrupt(error),
     }
 }

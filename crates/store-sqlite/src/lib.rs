@@ -83,7 +83,8 @@ const READERS: usize = 4;
 
 /// A SQLite database as a [`recado_core::store::Store`].
 ///
-/// Share it in an `Arc`. When it is dropped, what was sent to it is still written.
+/// Share it in an `Arc`; [`SqliteStore::close`] can be called on a clone of that. When it is dropped,
+/// what was sent to it is still written.
 pub struct SqliteStore {
     path: PathBuf,
     readers: Readers,
@@ -135,13 +136,11 @@ impl SqliteStore {
         schema::migrate(&mut conn)
     }
 
-    /// Finishes what is under way and closes the file. Later reads are refused.
-    pub async fn close(self) {
+    /// Finishes what is under way and closes the file. Later reads and writes are refused. A second
+    /// call does nothing.
+    pub async fn close(&self) {
         self.readers.close(READERS).await;
-        let writer = self.writer;
-        if tokio::task::spawn_blocking(move || writer.close()).await.is_err() {
-            tracing::error!("the writer could not be closed");
-        }
+        self.writer.close().await;
     }
 
     /// What was written since the store was opened.

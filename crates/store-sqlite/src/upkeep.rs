@@ -5,7 +5,7 @@ use recado_core::Timestamp;
 use recado_core::store::{Cutoffs, StoreError, Upkeep};
 use rusqlite::params;
 
-use crate::error::{SqliteError, commit_error, store_error};
+use crate::error::{MIGRATE, SqliteError, commit_error, store_error};
 use crate::writer::expect_no_conflict;
 use crate::{SqliteStore, schema};
 
@@ -92,6 +92,7 @@ impl Upkeep for SqliteStore {
         let checked = self.read(|conn| Ok(schema::check(conn))).await?;
         checked.map_err(|error| match error {
             SqliteError::Database(error) => store_error(error),
+            older @ SqliteError::Older { .. } => StoreError::not_migrated(MIGRATE, older),
             error => StoreError::unavailable(error),
         })
     }

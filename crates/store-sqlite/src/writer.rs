@@ -1,8 +1,8 @@
 //! The thread that writes: all change sets that wait are applied in one transaction, each in a
 //! savepoint of its own, and acknowledged once the transaction is durable (group commit).
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
 use recado_core::store::{CommitError, StoreError};
@@ -76,7 +76,10 @@ pub(crate) struct WriteCounts {
 /// The queue of the writing thread.
 pub(crate) struct Writer {
     queue: mpsc::Sender<Box<dyn WriteTask>>,
-    thread: JoinHandle<()>,
+    /// `None` once somebody has closed it.
+    thread: Mutex<Option<JoinHandle<()>>>,
+    /// Raised when no more is taken.
+    closing: Arc<AtomicBool>,
     written: Arc<WriteCounts>,
 }
 
@@ -85,12 +88,13 @@ impl Writer {
     pub(crate) fn start(conn: Connection) -> Result<Self, SqliteError> {
         let (queue, tasks) = mpsc::channel(QUEUE);
         let written = Arc::<WriteCounts>::default();
-        let counters = Arc::clone(&written);
+        let closing = Arc::<AtomicBool>::default();
+        let (counters, close) = (Arc::clone(&written), Arc::clone(&closing));
         let thread = Builder::new()
             .name("recado-sqlite-writer".to_owned())
-            .spawn(move || run(&conn, tasks, &counters))
+            .spawn(move || run(&conn, tasks, &counters, &close))
             .map_err(|error| SqliteError::Writer(Some(error)))?;
-        Ok(Self { queue, thread, written })
+        Ok(Self { queue, thread: Mutex::new(Some(thread)), closing, written })
     }
 
     /// Runs `work` in the next transaction; answers once it is durable.
@@ -113,20 +117,35 @@ impl Writer {
         &self.written
     }
 
-    /// Ends the thread after what waits is written, and closes its connection.
-    pub(crate) fn close(self) {
-        drop(self.queue);
-        if self.thread.join().is_err() {
+    /// Ends the thread after what waits is written, and closes its connection. Whoever calls it
+    /// again need not wait.
+    pub(crate) async fn close(&self) {
+        self.closing.store(true, Ordering::Release);
+        // Wakes the thread, so that it sees that. An error says that it has ended.
+        let _ = self.write(|_| Ok(())).await;
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(thread) = thread else { return };
+        let ended = tokio::task::spawn_blocking(move || thread.join()).await;
+        if !matches!(ended, Ok(Ok(()))) {
             tracing::error!("the writer ended by a panic");
         }
     }
 }
 
-fn run(conn: &Connection, mut tasks: mpsc::Receiver<Box<dyn WriteTask>>, written: &WriteCounts) {
+fn run(
+    conn: &Connection,
+    mut tasks: mpsc::Receiver<Box<dyn WriteTask>>,
+    written: &WriteCounts,
+    closing: &AtomicBool,
+) {
     let mut index = SearchIndex::default();
     let mut batch = Vec::with_capacity(BATCH);
     while tasks.blocking_recv_many(&mut batch, BATCH) > 0 {
         write_batch(conn, &mut index, &mut batch, written);
+        if closing.load(Ordering::Acquire) {
+            // What waits already is still written.
+            tasks.close();
+        }
     }
 }
 

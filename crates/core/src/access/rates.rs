@@ -177,15 +177,17 @@ pub trait Limiter: Send + Sync {
     -> Result<RateDecision, StoreError>;
 }
 
-/// The allowances that a call of `caller` uses: all calls, and exports in addition (D12).
+/// The allowances that a call of `caller` uses: all calls, and exports in addition (D12). The program
+/// itself has none to use.
 pub fn rate_checks(caller: &Caller, export: bool) -> Vec<RateCheck> {
+    let Some(key) = caller.key() else { return Vec::new() };
     let mut checks = vec![RateCheck {
-        key: RateKey::Calls(caller.key()),
+        key: RateKey::Calls(key),
         allowance: Gcra::per_minute(caller.rate_per_minute()),
     }];
     if export {
         checks.push(RateCheck {
-            key: RateKey::Exports(caller.key()),
+            key: RateKey::Exports(key),
             allowance: Gcra::per_minute(caller.export_rate_per_minute()),
         });
     }

@@ -6,6 +6,16 @@ pub enum StoreError {
     /// Not reachable, overloaded or shutting down; nothing was written.
     #[error("the store is unavailable")]
     Unavailable(#[source] Option<Box<dyn std::error::Error + Send + Sync>>),
+    /// The database has not the schema of this release: nobody has migrated it, or an older release
+    /// has. Nothing was written.
+    #[error("the database was not migrated to this release: run {migrate}")]
+    NotMigrated {
+        /// What does it, by name: `SqliteStore::migrate`, for example.
+        migrate: &'static str,
+        /// What was found.
+        #[source]
+        cause: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// The connection broke while a commit was under way: it may have been applied or not.
     #[error("the outcome of a commit is unknown")]
     OutcomeUnknown(#[source] Option<Box<dyn std::error::Error + Send + Sync>>),
@@ -18,6 +28,14 @@ impl StoreError {
     /// An [`StoreError::Unavailable`] with its cause.
     pub fn unavailable(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Unavailable(Some(cause.into()))
+    }
+
+    /// An [`StoreError::NotMigrated`] that names what migrates, and what was found.
+    pub fn not_migrated(
+        migrate: &'static str,
+        cause: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        Self::NotMigrated { migrate, cause: cause.into() }
     }
 
     /// An [`StoreError::OutcomeUnknown`] with its cause.

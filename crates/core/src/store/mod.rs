@@ -164,7 +164,8 @@ pub trait Claims: Send + Sync {
 /// Housekeeping that changes no answer.
 #[async_trait]
 pub trait Upkeep: Send + Sync {
-    /// Whether the database can be reached and has the current schema (for readiness probes).
+    /// Whether the database can be reached and has the current schema (for readiness probes, and at
+    /// the start). A database without it is [`StoreError::NotMigrated`].
     async fn ready(&self) -> Result<(), StoreError>;
 
     /// Bounded housekeeping: folds counters; drops lapsed rate-limit state, and the status reports,

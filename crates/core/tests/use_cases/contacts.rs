@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use recado_core::Error;
+use recado_core::access::RateDecision;
 use recado_core::contacts::ContactFilter;
-use recado_core::ids::{CustomFieldId, ListId};
+use recado_core::ids::{CompanyId, CustomFieldId, ListId};
 use recado_core::page::PageRequest;
 use recado_testkit::kit::body;
 use recado_testkit::{Kit, MemoryStore};
@@ -25,6 +27,25 @@ async fn list(kit: &Kit) -> ListId {
 async fn total(kit: &Kit) -> u64 {
     let filter = ContactFilter::default();
     kit.app.contacts().page(&kit.caller, &filter, PageRequest::FIRST, false).await.unwrap().total
+}
+
+#[tokio::test]
+async fn the_program_itself_needs_no_key_no_plan_and_no_allowance() {
+    let kit = Kit::new().await;
+    let plan = body(json!({ "plan": "starter" }));
+    kit.app.access().change_company(kit.company.id, &plan).await.unwrap();
+    let by_key = kit.app.access().authenticate(&kit.key).await.unwrap();
+    let new = body(json!({ "phone": "(34) 9123-4567" }));
+    let refused = kit.app.contacts().create(&by_key, &new).await.unwrap_err();
+    assert!(matches!(refused, Error::Denied(_)), "{refused:?}");
+    let itself = kit.app.access().trusted(kit.company.id).await.unwrap();
+    kit.app.contacts().create(&itself, &new).await.unwrap();
+    for _ in 0..1_000 {
+        let charged = kit.app.access().charge(&itself, true).await.unwrap();
+        assert_eq!(charged, RateDecision::Allowed);
+    }
+    let nobody = CompanyId::new(Uuid::from_u128(7));
+    assert_eq!(code(kit.app.access().trusted(nobody).await), "NOT_FOUND");
 }
 
 /// D2, D19.

@@ -340,6 +340,19 @@ async fn a_store_that_is_away_is_no_refusal_and_nothing_is_sent() {
 
 /// R102.
 #[tokio::test]
+async fn a_dispatch_that_may_have_arrived_says_so_and_is_answered_as_a_failed_one() {
+    let failures = [(super::shop::uncertain(), true), (super::shop::unreachable(), false)];
+    for (failure, may_have_arrived) in failures {
+        let desk = Desk::new().await;
+        desk.shop.kit().provider.then(Err(failure));
+        let refused = desk.send(PHONE, "Ana").await.unwrap_err();
+        assert_eq!(refused.may_have_arrived(), may_have_arrived, "{refused}");
+        assert_eq!(code::<(), _>(Err(refused)), "SEND_FAILED");
+    }
+}
+
+/// R102.
+#[tokio::test]
 async fn a_dispatch_that_could_not_be_stored_is_a_failed_send() {
     for failure in
         [StoreFailure::Unavailable, StoreFailure::UnknownBefore, StoreFailure::UnknownAfter]

@@ -54,6 +54,27 @@ async fn a_refusal_before_the_provider_leaves_nothing() {
     assert_eq!(messaging.kit.provider.sent(), []);
 }
 
+/// 7.1, D38.
+#[tokio::test]
+async fn what_may_have_arrived_is_uncertain_on_every_kind_of_connection() {
+    for (kind, expected) in [("qr", "PROVIDER_ERROR"), ("official_cloud", "DELIVERY_UNCERTAIN")] {
+        let messaging = Messaging::of_kind(Kit::new().await, kind).await;
+        let failures = [
+            SendFailure::uncertain("timed out"),
+            SendFailure::refused(DeliveryCode::Unknown, "no"),
+        ];
+        for (failure, may_have_arrived) in failures.into_iter().zip([true, false]) {
+            messaging.kit.provider.then(Err(failure));
+            let refused = messaging.send(PHONE, "Oi").await.unwrap_err();
+            assert_eq!(refused.may_have_arrived(), may_have_arrived, "{kind}");
+            let is_uncertain = matches!(refused, Error::Rejected(SendError::Uncertain { .. }));
+            assert_eq!(is_uncertain, may_have_arrived, "{kind}");
+            let answered = if may_have_arrived { expected } else { "PROVIDER_ERROR" };
+            assert_eq!(code(&refused), answered, "{kind}");
+        }
+    }
+}
+
 /// D38.
 #[tokio::test]
 async fn an_uncertain_send_is_recorded_as_failed_and_never_repeated() {

@@ -1,6 +1,7 @@
 //! Opening and migrating a file.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use recado_core::Timestamp;
 use recado_core::access::Secret;
@@ -9,7 +10,7 @@ use recado_core::campaigns::CampaignReads;
 use recado_core::connections::ConnectionReads;
 use recado_core::ids::{CompanyId, ConnectionId, TemplateId};
 use recado_core::secret::SecretBytes;
-use recado_core::store::{ChangeSet, Commit, RecordsExt, Upkeep};
+use recado_core::store::{ChangeSet, Commit, CommitError, RecordsExt, StoreError, Upkeep};
 use recado_core::templates::Template;
 use recado_store_sqlite::{SqliteError, SqliteStore};
 use rusqlite::Connection;
@@ -27,12 +28,22 @@ fn secret() -> Secret {
     Secret { name: SecretName::CursorKey, bytes: SecretBytes::new([7; 32]) }
 }
 
+/// Whether an error names what has to be called.
+fn says_what_migrates<T>(answer: Result<T, StoreError>) -> bool {
+    let Err(error @ StoreError::NotMigrated { .. }) = answer else { return false };
+    error.to_string().contains("SqliteStore::migrate")
+}
+
 #[tokio::test]
 async fn a_database_is_ready_once_it_is_migrated() {
     let (_folder, path) = file();
     let store = SqliteStore::open(&path).unwrap();
-    assert!(store.ready().await.is_err());
-    assert!(store.get::<Secret>(SecretName::CursorKey).await.is_err());
+    assert!(says_what_migrates(store.ready().await));
+    assert!(says_what_migrates(store.get::<Secret>(SecretName::CursorKey).await));
+    assert!(matches!(
+        store.commit(ChangeSet::new().insert(secret())).await,
+        Err(CommitError::Store(StoreError::NotMigrated { .. }))
+    ));
     store.migrate().unwrap();
     store.ready().await.unwrap();
     assert!(store.get::<Secret>(SecretName::CursorKey).await.unwrap().is_none());
@@ -161,6 +172,19 @@ async fn the_file_keeps_a_log() {
     let conn = Connection::open(&path).unwrap();
     let mode: String = conn.query_row("PRAGMA journal_mode", [], |row| row.get(0)).unwrap();
     assert_eq!(mode, "wal");
+}
+
+#[tokio::test]
+async fn a_shared_store_is_closed_once_and_then_refuses() {
+    let (_folder, path) = file();
+    let store = Arc::new(SqliteStore::open(&path).unwrap());
+    store.migrate().unwrap();
+    let other = Arc::clone(&store);
+    store.commit(ChangeSet::new().insert(secret())).await.unwrap();
+    store.close().await;
+    other.close().await;
+    assert!(other.get::<Secret>(SecretName::CursorKey).await.is_err());
+    assert!(other.commit(ChangeSet::new().insert(secret())).await.is_err());
 }
 
 #[tokio::test]

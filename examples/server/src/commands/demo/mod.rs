@@ -118,7 +118,8 @@ async fn widen(recado: &Recado, caller: &Caller) -> Result<(), CommandError> {
     if Scope::ALL.iter().all(|scope| caller.has(*scope)) {
         return Ok(());
     }
+    let Some(key) = caller.key() else { return Ok(()) };
     let scopes = object([("scopes", Some(Value::from(Scope::WORDS)))]);
-    let changed = recado.access().change_key(caller.company(), caller.key(), &scopes).await;
+    let changed = recado.access().change_key(caller.company(), key, &scopes).await;
     changed.map(drop).map_err(refused)
 }

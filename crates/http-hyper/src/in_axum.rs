@@ -1,0 +1,95 @@
+//! Routes of one's own in axum beside the surface: who calls, and errors that answer as the API does.
+
+use std::ops::Deref;
+
+use axum::body::Body;
+use axum::extract::{FromRef, FromRequestParts};
+use axum::response::{IntoResponse, Response};
+use http::request::Parts;
+use recado_core::access::{Caller, Denied};
+use recado_core::store::StoreError;
+use recado_core::{Error, Recado, Rejection};
+
+use crate::error::ErrorResponse;
+use crate::pipeline::{bearer, charge};
+
+/// The caller of a request by its API key, as the public API finds it (D6): the key is looked up
+/// (401), the plan of its company has to include the API (403), and the call is charged to the key's
+/// allowance (429). Its scopes are asked by the use cases that it is handed to, or by
+/// [`Caller::require`].
+///
+/// The state of the router has to be a [`Recado`], or have one
+/// ([`FromRef`](axum::extract::FromRef)).
+///
+/// ```
+/// use axum::{Router, extract::State, routing::get};
+/// use recado_core::Recado;
+/// use recado_http_hyper::{ApiCaller, ApiError};
+///
+/// async fn hello(caller: ApiCaller, State(recado): State<Recado>) -> Result<String, ApiError> {
+///     let company = recado.access().company(caller.company()).await?;
+///     Ok(format!("Hello, {}", company.name))
+/// }
+///
+/// let routes: Router<Recado> = Router::new().route("/hello", get(hello));
+/// # drop(routes);
+/// ```
+#[derive(Clone, Debug)]
+pub struct ApiCaller(pub Caller);
+
+impl Deref for ApiCaller {
+    type Target = Caller;
+
+    fn deref(&self) -> &Caller {
+        &self.0
+    }
+}
+
+impl<S> FromRequestParts<S> for ApiCaller
+where
+    S: Send + Sync,
+    Recado: FromRef<S>,
+{
+    type Rejection = ApiError;
+
+    async fn from_request_parts(head: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let recado = Recado::from_ref(state);
+        let presented = bearer(&head.headers).unwrap_or_default();
+        let caller = recado.access().authenticate(presented).await?;
+        caller.require_public_api()?;
+        charge(&recado, &caller, false).await.map_err(ApiError)?;
+        Ok(Self(caller))
+    }
+}
+
+/// A refusal of the core that answers as the API does: the status, body and headers of its code. Use
+/// it with `?` on whatever a use case answers.
+#[derive(Debug)]
+pub struct ApiError(ErrorResponse);
+
+impl<E: Rejection> From<Error<E>> for ApiError {
+    fn from(error: Error<E>) -> Self {
+        Self(error.into())
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        Self(error.into())
+    }
+}
+
+impl From<Denied> for ApiError {
+    fn from(denied: Denied) -> Self {
+        Self(ErrorResponse::rejected(&denied))
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        if let Some(cause) = self.0.cause() {
+            tracing::error!(cause, "a request failed");
+        }
+        self.0.into_response().map(Body::from)
+    }
+}

@@ -1,0 +1,135 @@
+//! Recado, a messaging and CRM core to embed: one crate with what a program needs of it.
+//!
+//! ```no_run
+//! # #[cfg(feature = "sqlite")]
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! use std::sync::Arc;
+//!
+//! use recado::{Background, Recado, Settings, SqliteStore};
+//!
+//! let store = SqliteStore::open("app.db")?;
+//! store.migrate()?;
+//! let settings = Settings::new("https://crm.example.org");
+//! let recado = Recado::start(recado::parts(Arc::new(store), settings, "documents")).await?;
+//!
+//! let background = Background::spawn(&recado);
+//! tokio::signal::ctrl_c().await?;
+//! background.stop().await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What is where
+//!
+//! | | |
+//! |---|---|
+//! | [`Recado`] | the handle: use cases by feature, `recado.contacts().create(…)` |
+//! | [`parts`], [`Parts`], [`Settings`] | what it is started with |
+//! | [`Background`] | the work beside answering, and the orderly stop |
+//! | [`http`] | the HTTP API as a service, and the client for calls to the outside |
+//! | [`runtime`] | the system's clock, ids, files, timer, spawner |
+//! | `providers` | the gateways that features switch on |
+//! | [`access`], [`contacts`], [`sending`], … | the features of the core, one module each |
+//!
+//! # Features
+//!
+//! None is on by default.
+//!
+//! | Feature | Adds |
+//! |---|---|
+//! | `sqlite` | `SqliteStore`: one file |
+//! | `postgres`, `postgres-tls` | `PostgresStore`: several processes on one database |
+//! | `axum`, `tower` | [`http::RecadoHttp`] as a service; `axum` also extractors and errors |
+//! | `cloud-api`, `waha`, `evolution`, `simulated` | a gateway each |
+//! | `s3` | documents in a bucket |
+//! | `openapi` | schemas of the types that cross the wire |
+//!
+//! Section numbers in these pages, such as 4.8 or D33, are those of the API reference and of the
+//! decisions about it, in the `docs` folder of the repository.
+#![forbid(unsafe_code)]
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+pub use async_trait::async_trait;
+pub use recado_core::*;
+pub use recado_http_hyper as http;
+#[cfg(any(
+    feature = "cloud-api",
+    feature = "waha",
+    feature = "evolution",
+    feature = "simulated"
+))]
+pub use recado_providers as providers;
+pub use recado_runtime as runtime;
+pub use recado_runtime::{Background, Stopped};
+#[cfg(feature = "postgres")]
+pub use recado_store_postgres::{Options as PostgresOptions, PostgresStore};
+#[cfg(feature = "sqlite")]
+pub use recado_store_sqlite::SqliteStore;
+pub use serde_json;
+pub use uuid;
+
+use crate::gateway::Providers;
+use crate::http::{ClientOptions, GuardedClient};
+use crate::runtime::{LocalFiles, RandomIds, SystemClock, TokioSpawner};
+use crate::store::Store;
+use crate::transport::Transport;
+
+/// The parts of a program on this system: its clock, random ids, tokio's tasks, documents in a local
+/// folder, a guarded client for calls to the outside, and every gateway whose feature is on, but for
+/// the simulated one, whose reports have to be handed on. Set what is to differ before
+/// [`Recado::start`].
+///
+/// Rate limits are counted in this process; several processes on one Postgres share
+/// `PostgresStore::limiter`.
+pub fn parts(store: Arc<dyn Store>, settings: Settings, documents: impl Into<PathBuf>) -> Parts {
+    let client = |allow_private| -> Arc<dyn Transport> {
+        Arc::new(GuardedClient::new(ClientOptions { allow_private }))
+    };
+    Parts {
+        store,
+        clock: Arc::new(SystemClock),
+        ids: Arc::new(RandomIds::new()),
+        files: Arc::new(LocalFiles::new(documents)),
+        spawner: Arc::new(TokioSpawner),
+        transport: client(false),
+        // The operator says where gateways are; they mostly stand in the same private network.
+        gateway_transport: Some(client(true)),
+        limiter: None,
+        providers: gateways(&settings),
+        settings,
+    }
+}
+
+/// The gateways whose features are on, for group codes with the suffix of the settings.
+#[cfg_attr(
+    not(any(feature = "cloud-api", feature = "waha", feature = "evolution")),
+    expect(unused_variables, unused_mut, reason = "no gateway is switched on")
+)]
+fn gateways(settings: &Settings) -> Providers {
+    let (mut gateways, suffix) = (Providers::none(), &settings.group_suffix);
+    #[cfg(feature = "cloud-api")]
+    {
+        use crate::providers::cloud_api::CloudApi;
+        let adapter = Arc::new(CloudApi::with_group_suffix(suffix));
+        gateways = gateways.with(adapter);
+    }
+    #[cfg(feature = "waha")]
+    {
+        use crate::providers::waha::Waha;
+        gateways = gateways.with(Arc::new(Waha::new(suffix)));
+    }
+    #[cfg(feature = "evolution")]
+    {
+        use crate::providers::evolution::Evolution;
+        let adapter = Arc::new(Evolution::new(suffix));
+        gateways = gateways.with(adapter);
+    }
+    gateways
+}
+
+/// The page for those who embed Recado, whose programs have to compile.
+#[cfg(all(doctest, feature = "axum", feature = "sqlite"))]
+#[doc = include_str!("../../../docs/embedding.md")]
+mod embedding {}
